@@ -1,0 +1,58 @@
+//! `dbdyno-load`: executes one trial and nothing else. It reads a plan, writes records, and knows nothing of experiments or statistics.
+
+mod client;
+mod histogram;
+mod interval;
+mod limits;
+mod loading;
+mod null;
+mod phases;
+mod plan;
+mod recorder;
+mod records;
+mod run;
+mod signals;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::{Parser, Subcommand};
+
+use crate::plan::Input;
+use crate::records::Records;
+
+#[derive(Parser)]
+#[command(version, about = "Executes one trial: a plan on stdin, records on stdout (docs/contract.md)")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Execute the plan on stdin.
+    Run,
+    /// Answer a protocol as fast as possible, with rows of a workload; for measuring a client alone.
+    Null(null::Arguments),
+}
+
+fn main() -> ExitCode {
+    match Arguments::parse().command {
+        Command::Run => execute(),
+        Command::Null(arguments) => null::serve(&arguments),
+    }
+}
+
+fn execute() -> ExitCode {
+    limits::die_with_parent();
+    let records = Arc::new(Records::to_stdout());
+    let outcome = match Input::read(std::io::stdin().lock()) {
+        Ok(input) => {
+            signals::listen();
+            phases::execute(&input, &records)
+        }
+        Err(reason) => phases::Outcome::Refused(reason),
+    };
+    records.end(&outcome);
+    outcome.exit_code()
+}

@@ -1,0 +1,291 @@
+//! The phases of a plan, in order: prepare, load, run, verify, clean up.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
+
+use dbdyno_net::unix_now_s;
+use dbdyno_stores::{Administration, MARKER, Schema, Store, Trouble};
+use dbdyno_workloads::{AnyWorkload, Check};
+use serde_json::{Value, json};
+
+use crate::loading::{load, with_session};
+use crate::plan::{CONTRACT, Input, Phase, Plan, WorkloadPlan};
+use crate::recorder::{Schedule, Totals};
+use crate::records::Records;
+use crate::run::{Gate, MAX_EMBEDDED_CLIENTS, Trial, run, threads_for};
+use crate::{limits, signals};
+
+/// How executing a plan ended.
+#[derive(Debug)]
+pub enum Outcome {
+    Complete,
+    /// By a signal, with what was counted until then.
+    Interrupted(Totals),
+    Failed(String),
+    Refused(String),
+}
+
+impl Outcome {
+    pub fn status(&self) -> &'static str {
+        match self {
+            Outcome::Complete => "complete",
+            Outcome::Interrupted(_) => "interrupted",
+            Outcome::Failed(_) => "failed",
+            Outcome::Refused(_) => "refused",
+        }
+    }
+
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Outcome::Complete => None,
+            Outcome::Interrupted(_) => Some("stopped by a signal"),
+            Outcome::Failed(reason) | Outcome::Refused(reason) => Some(reason),
+        }
+    }
+
+    pub fn exit_code(&self) -> ExitCode {
+        ExitCode::from(match self {
+            Outcome::Complete => 0,
+            Outcome::Interrupted(_) | Outcome::Failed(_) => 1,
+            Outcome::Refused(_) => 2,
+        })
+    }
+}
+
+impl From<Trouble> for Outcome {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Refused(reason) => Outcome::Refused(reason),
+            Trouble::Failed(failure) => Outcome::Failed(failure.to_string()),
+        }
+    }
+}
+
+/// Executes the plan. An interrupted run is still verified and cleaned up.
+pub fn execute(input: &Input, records: &Arc<Records>) -> Outcome {
+    let done = match &input.plan.workload {
+        None => clean_up(input, records, None),
+        Some(workload) => Execution::new(input, records, workload).and_then(|execution| execution.all()),
+    };
+    done.err().unwrap_or(Outcome::Complete)
+}
+
+struct Execution<'a> {
+    input: &'a Input,
+    plan: &'a Plan,
+    workload_plan: &'a WorkloadPlan,
+    workload: AnyWorkload,
+    store: Arc<Store>,
+    records: &'a Arc<Records>,
+}
+
+impl<'a> Execution<'a> {
+    fn new(input: &'a Input, records: &'a Arc<Records>, workload_plan: &'a WorkloadPlan) -> Result<Self, Outcome> {
+        let plan = &input.plan;
+        let workload = workload_plan.build().map_err(Outcome::Refused)?;
+        check_host(plan)?;
+        let schema = workload_plan.schema(&workload);
+        let store = Store::new(&plan.store, &input.secrets, schema, plan.timeout_ns()).map_err(Outcome::Refused)?;
+        let execution = Self { input, plan, workload_plan, workload, store: Arc::new(store), records };
+        execution.hello();
+        Ok(execution)
+    }
+
+    fn hello(&self) {
+        let tables = self.workload.tables();
+        let operation = |step: &dbdyno_model::Step| json!({"name": step.name, "operation": step.operation.name(), "table": tables[step.operation.table()].name});
+        let operations: Vec<Value> = self.workload.steps().iter().map(operation).collect();
+        self.records.write(&json!({"record": "hello", "contract": CONTRACT, "program": "dbdyno-load",
+            "version": env!("CARGO_PKG_VERSION"), "profile": if cfg!(debug_assertions) { "debug" } else { "release" },
+            "pid": std::process::id(), "transaction": self.workload.transaction_name(), "operations": operations,
+            "threads": threads_for(self.plan, self.store.is_embedded()), "layout": self.store.layout()}));
+    }
+
+    fn all(&self) -> Result<(), Outcome> {
+        self.phase(Phase::Prepare, "prepare", || self.prepare())?;
+        self.phase(Phase::Load, "load", || self.load())?;
+        let sums = if self.plan.has(Phase::Run) { self.sums()? } else { vec![] };
+        let mut ran = Ok(Totals::default());
+        self.phase(Phase::Run, "run", || {
+            ran = self.run();
+            Ok(json!({}))
+        })?;
+        let (totals, interrupted) = match ran {
+            Ok(totals) => (totals, false),
+            Err(Outcome::Interrupted(totals)) => (totals, true),
+            Err(other) => return self.clean().and(Err(other)),
+        };
+        let verified = self.phase(Phase::Verify, "verify", || self.verify(&sums, &totals));
+        self.clean()?;
+        verified?;
+        if interrupted { Err(Outcome::Interrupted(totals)) } else { Ok(()) }
+    }
+
+    fn phase(&self, phase: Phase, name: &str, work: impl FnOnce() -> Result<Value, Outcome>) -> Result<(), Outcome> {
+        if !self.plan.has(phase) {
+            return Ok(());
+        }
+        record_phase(self.records, name, work)
+    }
+
+    fn marker(&self) -> String {
+        let workload = json!({"name": self.workload_plan.name, "rows": self.workload_plan.rows});
+        format!("{MARKER}{}", json!({"run_id": self.plan.run_id, "workload": workload}))
+    }
+
+    fn prepare(&self) -> Result<Value, Outcome> {
+        let marker = self.marker();
+        with_session(&self.store, async move |session| session.prepare(&marker).await)?;
+        Ok(json!({}))
+    }
+
+    fn load(&self) -> Result<Value, Outcome> {
+        let begun = Instant::now();
+        let tables = self.workload.tables().len();
+        let rows = load(&self.store, self.records, tables, self.workload_plan.rows)?;
+        let rows_per_s = rows as f64 / begun.elapsed().as_secs_f64();
+        if signals::stop_requested() {
+            return Err(Outcome::Interrupted(Totals::default()));
+        }
+        for table in 0..tables {
+            let count = with_session(&self.store, async move |session| session.count(table).await)?;
+            if let Some(count) = count.filter(|&count| count != self.workload_plan.rows) {
+                let (name, rows) = (&self.workload.tables()[table].name, self.workload_plan.rows);
+                return Err(Outcome::Failed(format!("{rows} rows of {name} were loaded and the store has {count}")));
+            }
+        }
+        Ok(json!({"rows": rows, "rows_per_s": rows_per_s}))
+    }
+
+    /// The sums that the run will add to, as they are now.
+    fn sums(&self) -> Result<Vec<Option<i128>>, Outcome> {
+        let is_checked = self.plan.has(Phase::Verify);
+        let sum = |check: &Check| match *check {
+            Check::SumOfIncrements { table, column } if is_checked => {
+                Ok(with_session(&self.store, async move |session| session.sum(table, column).await)?)
+            }
+            _ => Ok(None),
+        };
+        self.workload.checks().iter().map(sum).collect()
+    }
+
+    fn run(&self) -> Result<Totals, Outcome> {
+        let trial = Trial {
+            workload: self.workload.clone(),
+            store: Arc::clone(&self.store),
+            schedule: Arc::new(Schedule::new()),
+            records: Arc::clone(self.records),
+            gate: Gate::default(),
+            seed: self.plan.seed,
+            clients_of: self.plan.clients.of,
+            verify_reads: self.plan.verify_reads,
+        };
+        run(&Arc::new(trial), self.plan)
+    }
+
+    fn verify(&self, sums: &[Option<i128>], totals: &Totals) -> Result<Value, Outcome> {
+        for (i, check) in self.workload.checks().iter().enumerate() {
+            let record = match *check {
+                Check::RowCount { table } => self.check_count(table)?,
+                Check::SumOfIncrements { table, column } if self.plan.has(Phase::Run) => {
+                    self.check_sum(table, column, sums.get(i).copied().flatten(), totals)?
+                }
+                Check::SumOfIncrements { .. } => continue,
+            };
+            self.records.write(&record);
+        }
+        Ok(json!({}))
+    }
+
+    fn check_count(&self, table: usize) -> Result<Value, Outcome> {
+        let (name, rows) = (&self.workload.tables()[table].name, self.workload_plan.rows);
+        let found = with_session(&self.store, async move |session| session.count(table).await)?;
+        let note = if found.is_none() { Some("this store cannot tell") } else { None };
+        Ok(json!({"record": "check", "name": format!("rows of {name}"), "expected": rows, "found": found,
+            "ok": found.map(|n| n == rows), "note": note}))
+    }
+
+    fn check_sum(&self, table: usize, column: usize, before: Option<i128>, totals: &Totals) -> Result<Value, Outcome> {
+        let after = with_session(&self.store, async move |session| session.sum(table, column).await)?;
+        let table = &self.workload.tables()[table];
+        let name = format!("growth of the sum of {}.{}", table.name, table.columns[column].name);
+        let grown = before.zip(after).map(|(before, after)| after - before);
+        let (least, most) = (i128::from(totals.added), i128::from(totals.added) + i128::from(totals.maybe_added));
+        let note = match (grown, totals.maybe_added) {
+            (None, _) => Some("this store cannot tell".to_string()),
+            (_, 0) => None,
+            (_, unknown) => Some(format!("{unknown} more had no answer and may or may not have been done")),
+        };
+        Ok(json!({"record": "check", "name": name, "expected": least as i64, "found": grown.map(|n| n as i64),
+            "ok": grown.map(|n| (least..=most).contains(&n)), "note": note}))
+    }
+
+    fn clean(&self) -> Result<(), Outcome> {
+        if !self.plan.has(Phase::Cleanup) {
+            return Ok(());
+        }
+        clean_up(self.input, self.records, Some(Arc::clone(&self.store)))
+    }
+}
+
+fn record_phase(records: &Records, name: &str, work: impl FnOnce() -> Result<Value, Outcome>) -> Result<(), Outcome> {
+    let begun = Instant::now();
+    records.write(&json!({"record": "phase", "phase": name, "state": "begin", "at_unix_s": unix_now_s()}));
+    let result = work();
+    let mut record = json!({"record": "phase", "phase": name, "state": "end", "at_unix_s": unix_now_s(),
+        "seconds": begun.elapsed().as_secs_f64()});
+    if let Ok(Value::Object(more)) = &result {
+        more.iter().for_each(|(key, value)| record[key] = value.clone());
+    }
+    records.write(&record);
+    result.map(drop)
+}
+
+fn check_host(plan: &Plan) -> Result<(), Outcome> {
+    let measures = plan.has(Phase::Run);
+    if measures && cfg!(debug_assertions) && std::env::var_os("DBDYNO_ALLOW_DEBUG").is_none() {
+        let how = "build it with `cargo build --release`, or set DBDYNO_ALLOW_DEBUG=1 to test dbdyno itself";
+        return Err(Outcome::Refused(format!("a debug build does not measure: {how}")));
+    }
+    if let Some(cpus) = &plan.cpus {
+        limits::pin(cpus).map_err(Outcome::Refused)?;
+    }
+    if plan.store.is_embedded() && plan.clients.count > MAX_EMBEDDED_CLIENTS {
+        let (kind, count) = (plan.store.kind(), plan.clients.count);
+        return Err(Outcome::Refused(format!(
+            "{count} clients on {kind}: an embedded store has a thread for each, at most {MAX_EMBEDDED_CLIENTS}"
+        )));
+    }
+    // An arrangement has a connection to each of its stores.
+    limits::allow_connections(plan.clients.count * 2).map_err(Outcome::Refused)
+}
+
+/// Removes what carries a marker: the tables of `store`, or of any workload where there is none.
+fn clean_up(input: &Input, records: &Arc<Records>, store: Option<Arc<Store>>) -> Result<(), Outcome> {
+    record_phase(records, "cleanup", || {
+        let anything = || open_store(input, Schema { tables: vec![], steps: vec![], rows: 0 });
+        let store = store.map_or_else(anything, Ok)?;
+        let Some(marker) = with_session(&store, async |session| session.marker().await)? else {
+            return Ok(json!({"removed": []}));
+        };
+        // A table carries its marker itself; which keys a key-value store was given follows from the workload in the marker.
+        let store = if store.is_key_value() { open_store(input, schema_of(&marker)?)? } else { store };
+        let removed = with_session(&store, async |session| session.remove().await)?;
+        Ok(json!({"removed": removed}))
+    })
+}
+
+fn open_store(input: &Input, schema: Schema) -> Result<Arc<Store>, Outcome> {
+    let store = Store::new(&input.plan.store, &input.secrets, schema, input.plan.timeout_ns());
+    store.map(Arc::new).map_err(Outcome::Refused)
+}
+
+fn schema_of(marker: &str) -> Result<Schema, Outcome> {
+    let unknown =
+        || Outcome::Refused(format!("the marker {marker:?} is not one that this dbdyno made: nothing was removed"));
+    let marker: Value = serde_json::from_str(marker.strip_prefix(MARKER).unwrap_or_default()).map_err(|_| unknown())?;
+    let plan: WorkloadPlan = serde_json::from_value(marker["workload"].clone()).map_err(|_| unknown())?;
+    let workload = plan.build().map_err(|_| unknown())?;
+    Ok(plan.schema(&workload))
+}

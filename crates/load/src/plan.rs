@@ -1,0 +1,207 @@
+//! The plan (docs/contract.md), read strictly.
+
+use std::io::BufRead;
+
+use dbdyno_stores::{Config, Schema};
+use dbdyno_workloads::AnyWorkload;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+pub const CONTRACT: u32 = 1;
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    Prepare,
+    Load,
+    Run,
+    Verify,
+    Cleanup,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorkloadPlan {
+    pub name: String,
+    pub rows: u64,
+    #[serde(default)]
+    pub options: Map<String, Value>,
+}
+
+impl WorkloadPlan {
+    /// # Errors
+    /// In words for the user.
+    pub fn build(&self) -> Result<AnyWorkload, String> {
+        AnyWorkload::new(&self.name, self.rows, &self.options)
+    }
+
+    pub fn schema(&self, workload: &AnyWorkload) -> Schema {
+        Schema { tables: workload.tables().to_vec(), steps: workload.steps().to_vec(), rows: self.rows }
+    }
+}
+
+/// Which of the trial's clients this program runs.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Clients {
+    pub first: u64,
+    pub count: u64,
+    pub of: u64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    pub contract: u32,
+    pub phases: Vec<Phase>,
+    pub store: Config,
+    pub workload: Option<WorkloadPlan>,
+    #[serde(default = "one")]
+    pub seed: u64,
+    #[serde(default = "one_client")]
+    pub clients: Clients,
+    pub start_at_unix_s: Option<f64>,
+    #[serde(default)]
+    pub warmup_s: u64,
+    #[serde(default)]
+    pub duration_s: u64,
+    #[serde(default = "ten")]
+    pub operation_timeout_s: f64,
+    pub threads: Option<usize>,
+    pub cpus: Option<Vec<usize>>,
+    #[serde(default = "yes")]
+    pub verify_reads: bool,
+    #[serde(default)]
+    pub run_id: String,
+}
+
+fn one() -> u64 {
+    1
+}
+fn one_client() -> Clients {
+    Clients { first: 0, count: 1, of: 1 }
+}
+fn ten() -> f64 {
+    10.0
+}
+fn yes() -> bool {
+    true
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Secrets {
+    secrets: Vec<String>,
+}
+
+/// A plan and the secrets that came with it.
+#[derive(Debug)]
+pub struct Input {
+    pub plan: Plan,
+    pub secrets: Vec<String>,
+}
+
+impl Input {
+    /// # Errors
+    /// The plan is not understood: in words for the user.
+    pub fn read(mut from: impl BufRead) -> Result<Self, String> {
+        let mut line = || {
+            let mut text = String::new();
+            from.read_line(&mut text).map(|_| text).map_err(|error| format!("cannot read the plan: {error}"))
+        };
+        let (plan, secrets) = (line()?, line()?);
+        let plan: Plan = serde_json::from_str(&plan).map_err(|error| format!("the plan is not understood: {error}"))?;
+        let secrets = match secrets.trim() {
+            "" => Secrets::default(),
+            // The parser's own message may quote what it read.
+            text => serde_json::from_str(text).map_err(|_| "line 2 holds no secrets: {\"secrets\": [\"…\"]}")?,
+        };
+        plan.check()?;
+        Ok(Self { plan, secrets: secrets.secrets })
+    }
+}
+
+impl Plan {
+    pub fn has(&self, phase: Phase) -> bool {
+        self.phases.contains(&phase)
+    }
+
+    pub fn timeout_ns(&self) -> u64 {
+        (self.operation_timeout_s * 1e9) as u64
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let Clients { first, count, of } = self.clients;
+        let wrong = |what: String| Err(format!("the plan cannot be executed: {what}"));
+        if self.contract != CONTRACT {
+            return wrong(format!("contract {} is not {CONTRACT}, the one this dbdyno-load speaks", self.contract));
+        }
+        if self.phases.is_empty() || !self.phases.is_sorted() {
+            return wrong("phases: some of prepare, load, run, verify, cleanup, in this order".into());
+        }
+        if self.workload.is_none() && self.phases != [Phase::Cleanup] {
+            return wrong("workload: only a clean-up needs none".into());
+        }
+        if count == 0 || first.checked_add(count).is_none_or(|end| end > of) {
+            return wrong(format!("clients {first} to {first} + {count} of {of}"));
+        }
+        if self.has(Phase::Run) && self.duration_s == 0 {
+            return wrong("duration_s: at least one second".into());
+        }
+        if !(self.operation_timeout_s > 0.0 && self.operation_timeout_s <= 3600.0) {
+            return wrong(format!("operation_timeout_s = {}: above 0, at most 3600", self.operation_timeout_s));
+        }
+        if self.threads == Some(0) || self.cpus.as_ref().is_some_and(Vec::is_empty) {
+            return wrong("threads and cpus: at least one, or null".into());
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(change: impl FnOnce(&mut Value), secrets: &str) -> Result<Input, String> {
+        let mut plan = serde_json::json!({
+            "contract": 1, "phases": ["run", "verify"], "store": {"kind": "sqlite", "path": "/tmp/x"},
+            "workload": {"name": "game", "rows": 10}, "clients": {"first": 0, "count": 4, "of": 4}, "duration_s": 1,
+        });
+        change(&mut plan);
+        Input::read(format!("{plan}\n{secrets}\n").as_bytes())
+    }
+
+    #[test]
+    fn a_plan_and_its_secrets_are_read() {
+        let input = read(|_| {}, r#"{"secrets": ["open sesame"]}"#).unwrap();
+        assert_eq!(input.secrets, ["open sesame"]);
+        assert!(input.plan.verify_reads);
+        assert!(read(|_| {}, "").unwrap().secrets.is_empty());
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        type Change = fn(&mut Value);
+        let cases: [(Change, &str); 9] = [
+            (|p| p["contract"] = 2.into(), "contract 2"),
+            (|p| p["phases"] = serde_json::json!(["verify", "run"]), "phases"),
+            (|p| p["phases"] = serde_json::json!(["runn"]), "runn"),
+            (|p| p["workload"] = Value::Null, "workload"),
+            (|p| p["clients"]["count"] = 5.into(), "clients"),
+            (|p| p["duration_s"] = 0.into(), "duration_s"),
+            (|p| p["operation_timeout_s"] = 0.into(), "operation_timeout_s"),
+            (|p| p["surprise"] = 1.into(), "surprise"),
+            (|p| p["store"]["kind"] = "oracle".into(), "oracle"),
+        ];
+        for (change, named) in cases {
+            let error = read(change, "").unwrap_err();
+            assert!(error.contains(named), "{named}: {error}");
+        }
+    }
+
+    #[test]
+    fn unreadable_secrets_are_not_quoted() {
+        let error = read(|_| {}, r#"{"secret": "open sesame"}"#).unwrap_err();
+        assert!(!error.contains("sesame"), "{error}");
+    }
+}

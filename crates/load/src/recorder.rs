@@ -1,0 +1,299 @@
+//! Records what the clients of one thread do, second by second. Nothing here is shared per operation: a thread's interval is handed over
+//! when its second has passed.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
+
+use dbdyno_model::Failure;
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::interval::Interval;
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// When the run begins and ends, on the monotonic clock. The end can be moved forward to now.
+#[derive(Debug)]
+pub struct Schedule {
+    start_ns: AtomicU64,
+    end_ns: AtomicU64,
+}
+
+impl Schedule {
+    /// Not begun yet.
+    pub fn new() -> Self {
+        Self { start_ns: AtomicU64::new(u64::MAX), end_ns: AtomicU64::new(u64::MAX) }
+    }
+
+    /// `None` until [`Schedule::begin_at`].
+    pub fn start_ns(&self) -> Option<u64> {
+        Some(self.start_ns.load(Ordering::Acquire)).filter(|&ns| ns != u64::MAX)
+    }
+
+    #[inline]
+    pub fn end_ns(&self) -> u64 {
+        self.end_ns.load(Ordering::Relaxed)
+    }
+
+    pub fn begin_at(&self, start_ns: u64, duration_s: u64) {
+        self.end_ns.fetch_min(start_ns.saturating_add(duration_s * SECOND_NS), Ordering::Relaxed);
+        self.start_ns.store(start_ns, Ordering::Release);
+    }
+
+    /// Ends the run now, if it would go on.
+    pub fn end_at(&self, now_ns: u64) {
+        self.end_ns.fetch_min(now_ns, Ordering::Relaxed);
+    }
+}
+
+/// Counted over the whole run, apart from the intervals, so that the two can be held against each other.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Totals {
+    pub scheduled: u64,
+    pub completed: u64,
+    pub failed: u64,
+    /// Completed and failed of each step.
+    pub operations: Vec<(u64, u64)>,
+    pub reads_verified: u64,
+    pub mismatches: u64,
+    pub in_flight_ns: u64,
+    /// Increments that were acknowledged, at any time.
+    pub added: i64,
+    /// Increments whose fate is unknown: no answer came.
+    pub maybe_added: i64,
+}
+
+impl Totals {
+    pub fn merge(&mut self, other: &Totals) {
+        self.scheduled += other.scheduled;
+        self.completed += other.completed;
+        self.failed += other.failed;
+        self.operations.resize(self.operations.len().max(other.operations.len()), (0, 0));
+        for (mine, others) in self.operations.iter_mut().zip(&other.operations) {
+            mine.0 += others.0;
+            mine.1 += others.1;
+        }
+        self.reads_verified += other.reads_verified;
+        self.mismatches += other.mismatches;
+        self.in_flight_ns += other.in_flight_ns;
+        self.added += other.added;
+        self.maybe_added += other.maybe_added;
+    }
+
+    pub fn unfinished(&self) -> u64 {
+        self.scheduled - self.completed - self.failed
+    }
+}
+
+/// One thread's recorder.
+pub struct Recorder {
+    schedule: Arc<Schedule>,
+    intervals: mpsc::Sender<Interval>,
+    current: Interval,
+    /// When the current interval is over; `u64::MAX` before the run.
+    until_ns: u64,
+    cpu_s: f64,
+    closed: bool,
+    pub connected: u64,
+    pub totals: Totals,
+}
+
+impl Recorder {
+    pub fn new(schedule: Arc<Schedule>, intervals: mpsc::Sender<Interval>, steps: usize) -> Self {
+        let totals = Totals { operations: vec![(0, 0); steps], ..Totals::default() };
+        Self {
+            schedule,
+            intervals,
+            current: Interval::new(0, steps),
+            until_ns: u64::MAX,
+            cpu_s: 0.0,
+            closed: false,
+            connected: 0,
+            totals,
+        }
+    }
+
+    /// The run has begun.
+    pub fn begin(&mut self, start_ns: u64) {
+        if self.until_ns == u64::MAX && !self.closed {
+            self.until_ns = start_ns + SECOND_NS;
+            self.cpu_s = thread_cpu_s();
+        }
+    }
+
+    /// Hands over the intervals that are over at `now_ns`, and after the run's end the last one.
+    #[inline]
+    pub fn advance(&mut self, now_ns: u64) {
+        if now_ns >= self.until_ns || now_ns >= self.schedule.end_ns() {
+            self.hand_over(now_ns);
+        }
+    }
+
+    #[cold]
+    fn hand_over(&mut self, now_ns: u64) {
+        if self.until_ns == u64::MAX {
+            return;
+        }
+        let end_ns = self.schedule.end_ns();
+        while now_ns >= self.until_ns && self.until_ns <= end_ns {
+            self.send(1.0);
+        }
+        if now_ns >= end_ns {
+            let begun_ns = self.until_ns - SECOND_NS;
+            if begun_ns < end_ns {
+                self.send((end_ns - begun_ns) as f64 / 1e9);
+            }
+            self.closed = true;
+            self.until_ns = u64::MAX;
+        }
+    }
+
+    fn send(&mut self, seconds: f64) {
+        let cpu_s = thread_cpu_s();
+        let next = Interval::new(self.current.second + 1, self.current.operations.len());
+        let mut done = std::mem::replace(&mut self.current, next);
+        done.seconds = seconds;
+        done.connected = self.connected;
+        done.client_cpu_s = cpu_s - self.cpu_s;
+        self.cpu_s = cpu_s;
+        self.until_ns += SECOND_NS;
+        // The receiver outlives every recorder; were it gone, there would be nobody to tell.
+        let _ = self.intervals.send(done);
+    }
+
+    /// Whether something that ended at `ns` still belongs to the run.
+    #[inline]
+    fn counts(&mut self, ns: u64) -> bool {
+        self.advance(ns);
+        !self.closed && ns <= self.schedule.end_ns()
+    }
+
+    #[inline]
+    pub fn operation_completed(&mut self, step: usize, begun_ns: u64, ended_ns: u64, verified: bool) {
+        if !self.counts(ended_ns) {
+            return;
+        }
+        self.current.operations[step].service_time.record(ended_ns - begun_ns);
+        self.totals.operations[step].0 += 1;
+        self.current.reads_verified += u64::from(verified);
+        self.totals.reads_verified += u64::from(verified);
+    }
+
+    #[cold]
+    pub fn operation_failed(&mut self, step: usize, ended_ns: u64, failure: &Failure) {
+        self.failure(ended_ns, failure);
+        if self.counts(ended_ns) {
+            self.current.operations[step].failed += 1;
+            self.totals.operations[step].1 += 1;
+            if matches!(failure, Failure::Mismatch(_)) {
+                self.current.mismatches += 1;
+                self.totals.mismatches += 1;
+            }
+        }
+    }
+
+    /// Counts a failure that is no operation's: connecting.
+    #[cold]
+    pub fn failure(&mut self, at_ns: u64, failure: &Failure) {
+        if self.counts(at_ns) {
+            self.current.errors[failure.kind_index()] += 1;
+        }
+    }
+
+    #[inline]
+    pub fn transaction(&mut self, begun_ns: u64, ended_ns: u64, is_ok: bool) {
+        let counts = self.counts(ended_ns);
+        self.totals.in_flight_ns += ended_ns.min(self.schedule.end_ns()).saturating_sub(begun_ns);
+        if !counts {
+            return;
+        }
+        if is_ok {
+            self.current.transactions.service_time.record(ended_ns - begun_ns);
+            self.totals.completed += 1;
+        } else {
+            self.current.transactions.failed += 1;
+            self.totals.failed += 1;
+        }
+    }
+
+    #[inline]
+    pub fn cache(&mut self, hits: u64, misses: u64) {
+        if !self.closed {
+            self.current.cache_hits += hits;
+            self.current.cache_misses += misses;
+        }
+    }
+}
+
+/// User and system time of the calling thread.
+fn thread_cpu_s() -> f64 {
+    let t = clock_gettime(ClockId::ThreadCPUTime);
+    t.tv_sec as f64 + t.tv_nsec as f64 / 1e9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn recorder(duration_s: u64) -> (Recorder, mpsc::Receiver<Interval>, Arc<Schedule>) {
+        let schedule = Arc::new(Schedule::new());
+        let (sender, receiver) = mpsc::channel();
+        let mut recorder = Recorder::new(Arc::clone(&schedule), sender, 1);
+        schedule.begin_at(SECOND_NS, duration_s);
+        recorder.begin(SECOND_NS);
+        (recorder, receiver, schedule)
+    }
+
+    fn transact(recorder: &mut Recorder, begun_ns: u64, ended_ns: u64) {
+        recorder.totals.scheduled += 1;
+        recorder.operation_completed(0, begun_ns, ended_ns, true);
+        recorder.transaction(begun_ns, ended_ns, true);
+    }
+
+    #[test]
+    fn transactions_belong_to_the_second_in_which_they_end_and_seconds_have_no_gaps() {
+        let (mut recorder, receiver, _) = recorder(4);
+        transact(&mut recorder, 1000 * MS, 1500 * MS);
+        transact(&mut recorder, 1500 * MS, 3200 * MS);
+        recorder.advance(5000 * MS);
+        let intervals: Vec<Interval> = receiver.try_iter().collect();
+        assert_eq!(intervals.iter().map(|i| i.second).collect::<Vec<_>>(), [0, 1, 2, 3]);
+        assert_eq!(intervals.iter().map(|i| i.transactions.completed()).collect::<Vec<_>>(), [1, 0, 1, 0]);
+        assert!(intervals.iter().all(|i| i.seconds == 1.0));
+    }
+
+    #[test]
+    fn what_ends_after_the_run_is_unfinished_but_its_time_in_the_run_counts() {
+        let (mut recorder, receiver, _) = recorder(1);
+        transact(&mut recorder, 1000 * MS, 1400 * MS);
+        transact(&mut recorder, 1400 * MS, 2300 * MS);
+        assert_eq!((recorder.totals.completed, recorder.totals.unfinished()), (1, 1));
+        assert_eq!(recorder.totals.in_flight_ns, SECOND_NS);
+        assert_eq!(receiver.try_iter().map(|i| i.operations[0].completed()).collect::<Vec<_>>(), [1]);
+    }
+
+    #[test]
+    fn a_run_ended_early_has_a_short_last_interval() {
+        let (mut recorder, receiver, schedule) = recorder(10);
+        transact(&mut recorder, 1000 * MS, 2100 * MS);
+        schedule.end_at(2250 * MS);
+        recorder.advance(2300 * MS);
+        recorder.advance(9000 * MS);
+        let lengths: Vec<f64> = receiver.try_iter().map(|i| i.seconds).collect();
+        assert_eq!(lengths, [1.0, 0.25]);
+    }
+
+    #[test]
+    fn failures_are_counted_by_kind() {
+        let (mut recorder, receiver, _) = recorder(1);
+        recorder.totals.scheduled += 1;
+        recorder.operation_failed(0, 1100 * MS, &Failure::Mismatch("k".into()));
+        recorder.transaction(1000 * MS, 1100 * MS, false);
+        recorder.advance(2000 * MS);
+        let interval = receiver.try_recv().unwrap();
+        assert_eq!((interval.operations[0].failed, interval.transactions.failed, interval.mismatches), (1, 1, 1));
+        assert_eq!(interval.errors.iter().sum::<u64>(), 1);
+        assert_eq!(recorder.totals.unfinished(), 0);
+    }
+}

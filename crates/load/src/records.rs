@@ -1,0 +1,115 @@
+//! Writes records: one JSON object a line, flushed at its end.
+
+use std::io::Write;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use dbdyno_model::Failure;
+use serde_json::{Value, json};
+
+use crate::phases::Outcome;
+
+/// How many errors of a kind, and how many mismatches, are kept word for word.
+const EXAMPLES: u32 = 5;
+
+/// Where records go. Shared by all threads; written to a few times a second.
+pub struct Records {
+    out: Mutex<Box<dyn Write + Send>>,
+    errors_shown: [AtomicU32; Failure::KINDS.len()],
+    mismatches_shown: AtomicU32,
+}
+
+/// Where a failure happened.
+pub struct Place<'a> {
+    pub operation: Option<&'a str>,
+    pub client: u64,
+    pub at_s: f64,
+}
+
+impl Records {
+    pub fn to_stdout() -> Self {
+        Self::new(Box::new(std::io::stdout()))
+    }
+
+    pub fn new(out: Box<dyn Write + Send>) -> Self {
+        Self { out: Mutex::new(out), errors_shown: Default::default(), mismatches_shown: AtomicU32::new(0) }
+    }
+
+    /// Writes one record. When nobody reads any more there is nobody to measure for, and the program ends.
+    pub fn write(&self, record: &Value) {
+        let mut line = record.to_string();
+        line.push('\n');
+        let mut out = self.out.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Err(error) = out.write_all(line.as_bytes()).and_then(|()| out.flush()) {
+            eprintln!("dbdyno-load: cannot write records, ending: {error}");
+            std::process::exit(1);
+        }
+    }
+
+    /// Writes the first few failures of each kind.
+    pub fn failure(&self, failure: &Failure, place: &Place<'_>) {
+        if self.errors_shown[failure.kind_index()].fetch_add(1, Ordering::Relaxed) < EXAMPLES {
+            self.write(&json!({"record": "error", "kind": failure.kind(), "operation": place.operation,
+                "client": place.client, "at_s": place.at_s, "message": failure.message()}));
+        }
+    }
+
+    /// Writes the first few rows that differ from their generator.
+    pub fn mismatch(&self, key: u64, difference: &dbdyno_model::Difference, place: &Place<'_>) {
+        if self.mismatches_shown.fetch_add(1, Ordering::Relaxed) < EXAMPLES {
+            self.write(&json!({"record": "mismatch", "operation": place.operation, "key": key,
+                "column": difference.column, "expected": difference.expected, "found": difference.found,
+                "at_s": place.at_s}));
+        }
+    }
+
+    pub fn progress(&self, phase: &str, done: u64, total: u64, unit: &str) {
+        self.write(&json!({"record": "progress", "phase": phase, "done": done, "total": total, "unit": unit}));
+    }
+
+    pub fn end(&self, outcome: &Outcome) {
+        self.write(&json!({"record": "end", "status": outcome.status(), "reason": outcome.reason()}));
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    /// A writer that can be read back.
+    #[derive(Clone, Default)]
+    pub struct Shared(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Shared {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Shared {
+        pub fn records(&self) -> Vec<Value> {
+            let bytes = self.0.lock().unwrap().clone();
+            String::from_utf8(bytes).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        }
+    }
+
+    #[test]
+    fn only_the_first_failures_of_each_kind_are_kept() {
+        let shared = Shared::default();
+        let records = Records::new(Box::new(shared.clone()));
+        let place = Place { operation: Some("get"), client: 3, at_s: 1.5 };
+        for _ in 0..20 {
+            records.failure(&Failure::Timeout("late".into()), &place);
+        }
+        records.failure(&Failure::Server("no".into()), &place);
+        let written = shared.records();
+        assert_eq!(written.len(), EXAMPLES as usize + 1);
+        let last =
+            json!({"record": "error", "kind": "server", "operation": "get", "client": 3, "at_s": 1.5, "message": "no"});
+        assert_eq!(written.last(), Some(&last));
+    }
+}

@@ -1,0 +1,265 @@
+//! The run phase: clients on their threads, and the merging of what they record.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::io;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use dbdyno_model::Failure;
+use dbdyno_net::{Reactor, Task, block_on, now_ns, unix_now_s};
+use dbdyno_stores::Store;
+use dbdyno_workloads::AnyWorkload;
+use serde_json::json;
+
+use crate::client::{Client, START_POLL_NS, Thread};
+use crate::interval::Interval;
+use crate::phases::Outcome;
+use crate::plan::Plan;
+use crate::recorder::{Recorder, Schedule, Totals};
+use crate::records::Records;
+use crate::signals;
+
+/// Embedded stores have a thread for each client; more threads than this measure the scheduler.
+pub const MAX_EMBEDDED_CLIENTS: u64 = 512;
+
+/// What all threads of a trial share.
+pub struct Trial {
+    pub workload: AnyWorkload,
+    pub store: Arc<Store>,
+    pub schedule: Arc<Schedule>,
+    pub records: Arc<Records>,
+    pub gate: Gate,
+    pub seed: u64,
+    pub clients_of: u64,
+    pub verify_reads: bool,
+}
+
+impl Trial {
+    /// Seconds since the run began; 0 before.
+    pub fn at_s(&self, ns: u64) -> f64 {
+        self.schedule.start_ns().map_or(0.0, |start| ns.saturating_sub(start) as f64 / 1e9)
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.workload.steps().iter().map(|s| s.name.clone()).collect()
+    }
+}
+
+/// Where clients wait for each other before the run.
+#[derive(Default)]
+pub struct Gate {
+    arrived: AtomicU64,
+    refused: Mutex<(u64, Option<Failure>)>,
+}
+
+impl Gate {
+    pub fn arrived(&self) {
+        self.arrived.fetch_add(1, Ordering::Release);
+    }
+
+    pub fn refused(&self, failure: &Failure) {
+        let mut refused = self.refused.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        refused.0 += 1;
+        refused.1.get_or_insert_with(|| failure.clone());
+    }
+
+    fn refusals(&self) -> Option<(u64, Failure)> {
+        let refused = self.refused.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        refused.1.clone().map(|failure| (refused.0, failure))
+    }
+}
+
+/// How many threads the clients of this plan get.
+pub fn threads_for(plan: &Plan, is_embedded: bool) -> u64 {
+    if is_embedded {
+        return plan.clients.count;
+    }
+    let cpus = thread::available_parallelism().map_or(1, std::num::NonZero::get) as u64;
+    let wanted = plan.threads.map_or(cpus.div_ceil(2), |n| n as u64);
+    wanted.min(plan.clients.count)
+}
+
+/// Runs the clients from connecting to the last answer.
+///
+/// # Errors
+/// The run did not take place or was cut short; what was recorded until then has been written.
+pub fn run(trial: &Arc<Trial>, plan: &Plan) -> Result<Totals, Outcome> {
+    let (sender, intervals) = mpsc::channel();
+    let threads = threads_for(plan, trial.store.is_embedded());
+    let handles: io::Result<Vec<_>> = (0..threads).map(|i| spawn(trial, plan, i, threads, sender.clone())).collect();
+    drop(sender);
+    let started = handles.map_err(|error| Outcome::Failed(format!("cannot start {threads} threads: {error}")));
+    let begun = started.and_then(|handles| begin(trial, plan).map(|()| handles));
+    let handles = begun.inspect_err(|_| trial.schedule.end_at(0))?;
+    let mut merger = Merger::new(trial, threads, plan.warmup_s);
+    merger.collect(&intervals);
+    let totals = join(handles)?;
+    merger.finish(&totals, plan)?;
+    if signals::stop_requested() { Err(Outcome::Interrupted(totals)) } else { Ok(totals) }
+}
+
+type Handle = JoinHandle<io::Result<Totals>>;
+
+fn spawn(
+    trial: &Arc<Trial>,
+    plan: &Plan,
+    i: u64,
+    threads: u64,
+    intervals: mpsc::Sender<Interval>,
+) -> io::Result<Handle> {
+    let (trial, first, count) = (Arc::clone(trial), plan.clients.first, plan.clients.count);
+    thread::Builder::new().name(format!("load-{i}")).spawn(move || {
+        let recorder = Recorder::new(Arc::clone(&trial.schedule), intervals, trial.workload.steps().len());
+        let reactor = if trial.store.is_embedded() { None } else { Some(Reactor::new()?) };
+        let thread =
+            Thread { trial, recorder: RefCell::new(recorder), reactor: reactor.clone(), connecting: Cell::new(0) };
+        let thread = Rc::new(thread);
+        let clients = (first + i..first + count).step_by(threads as usize);
+        let clients = clients.map(|number| Client::new(Rc::clone(&thread), number));
+        match reactor {
+            Some(reactor) => drive(&reactor, &thread, clients.map(|c| Some(Box::pin(c.live()) as Task)).collect())?,
+            None => clients.for_each(|client| block_on(client.live())),
+        }
+        let mut recorder = thread.recorder.borrow_mut();
+        recorder.advance(now_ns().max(thread.trial.schedule.end_ns().saturating_add(1)));
+        Ok(recorder.totals.clone())
+    })
+}
+
+fn drive(reactor: &Rc<Reactor>, thread: &Rc<Thread>, tasks: Vec<Option<Task>>) -> io::Result<()> {
+    reactor.run(tasks, |now| {
+        let mut recorder = thread.recorder.borrow_mut();
+        if let Some(start_ns) = thread.trial.schedule.start_ns().filter(|&start| start <= now) {
+            recorder.begin(start_ns);
+        }
+        recorder.advance(now);
+        true
+    })
+}
+
+/// Waits until every client has connected, and begins.
+fn begin(trial: &Trial, plan: &Plan) -> Result<(), Outcome> {
+    let total = plan.clients.count;
+    let mut shown = 0;
+    loop {
+        let arrived = trial.gate.arrived.load(Ordering::Acquire);
+        if let Some((refused, failure)) = trial.gate.refusals().filter(|_| arrived == total) {
+            return Err(Outcome::Failed(format!(
+                "{refused} of {total} clients could not connect: {}",
+                failure.message()
+            )));
+        }
+        if signals::stop_requested() {
+            return Err(Outcome::Interrupted(Totals::default()));
+        }
+        if arrived == total {
+            break;
+        }
+        if now_ns() - shown > 250_000_000 {
+            shown = now_ns();
+            trial.records.progress("connect", arrived, total, "clients");
+        }
+        thread::sleep(Duration::from_millis(2));
+    }
+    let wait_s = plan.start_at_unix_s.map_or(0.0, |at| at - unix_now_s()).max(0.0);
+    let start_ns = now_ns() + 2 * START_POLL_NS + (wait_s * 1e9) as u64;
+    trial.schedule.begin_at(start_ns, plan.warmup_s + plan.duration_s);
+    Ok(())
+}
+
+fn join(handles: Vec<Handle>) -> Result<Totals, Outcome> {
+    let mut totals = Totals::default();
+    for handle in handles {
+        match handle.join() {
+            Ok(Ok(of_thread)) => totals.merge(&of_thread),
+            Ok(Err(error)) => return Err(Outcome::Failed(format!("a load thread failed: {error}"))),
+            Err(_) => return Err(Outcome::Failed("a load thread panicked: a bug in dbdyno-load".into())),
+        }
+    }
+    Ok(totals)
+}
+
+/// Puts the threads' intervals together and writes each second once all threads have handed it over.
+struct Merger<'a> {
+    trial: &'a Trial,
+    threads: u64,
+    warmup_s: u64,
+    pending: BTreeMap<u64, (u64, Interval)>,
+    sum: Totals,
+    seconds: f64,
+}
+
+impl<'a> Merger<'a> {
+    fn new(trial: &'a Trial, threads: u64, warmup_s: u64) -> Self {
+        Self { trial, threads, warmup_s, pending: BTreeMap::new(), sum: Totals::default(), seconds: 0.0 }
+    }
+
+    fn collect(&mut self, intervals: &mpsc::Receiver<Interval>) {
+        loop {
+            match intervals.recv_timeout(Duration::from_millis(20)) {
+                Ok(interval) => self.add(interval),
+                Err(mpsc::RecvTimeoutError::Timeout) => {}
+                Err(mpsc::RecvTimeoutError::Disconnected) => break,
+            }
+            if signals::stop_requested() {
+                self.trial.schedule.end_at(now_ns());
+            }
+        }
+        let rest = std::mem::take(&mut self.pending);
+        rest.into_values().for_each(|(_, interval)| self.write(&interval));
+    }
+
+    fn add(&mut self, interval: Interval) {
+        let second = interval.second;
+        let (count, merged) =
+            self.pending.entry(second).or_insert_with(|| (0, Interval::new(second, interval.operations.len())));
+        if *count == 0 {
+            merged.seconds = interval.seconds;
+        }
+        *count += 1;
+        merged.merge(&interval);
+        if *count == self.threads
+            && let Some((_, merged)) = self.pending.remove(&second)
+        {
+            self.write(&merged);
+        }
+    }
+
+    fn write(&mut self, interval: &Interval) {
+        self.sum.completed += interval.transactions.completed();
+        self.sum.failed += interval.transactions.failed;
+        self.sum.reads_verified += interval.reads_verified;
+        self.sum.mismatches += interval.mismatches;
+        let operations = interval.operations.iter().map(|o| (o.completed(), o.failed)).collect();
+        self.sum.merge(&Totals { operations, ..Totals::default() });
+        self.seconds += interval.seconds;
+        self.trial.records.write(&interval.to_json(&self.trial.names(), self.warmup_s));
+    }
+
+    /// Writes the totals and asserts the identities of docs/contract.md.
+    fn finish(&self, totals: &Totals, plan: &Plan) -> Result<(), Outcome> {
+        let operations: serde_json::Map<_, _> = (self.trial.names().into_iter().zip(&totals.operations))
+            .map(|(name, (completed, failed))| (name, json!({"completed": completed, "failed": failed})))
+            .collect();
+        let in_flight_mean = if self.seconds > 0.0 { totals.in_flight_ns as f64 / 1e9 / self.seconds } else { 0.0 };
+        self.trial.records.write(&json!({"record": "total",
+            "transactions": {"scheduled": totals.scheduled, "completed": totals.completed, "failed": totals.failed,
+                "unfinished": totals.unfinished()},
+            "operations": operations, "reads_verified": totals.reads_verified, "mismatches": totals.mismatches,
+            "seconds": self.seconds, "in_flight_mean": in_flight_mean}));
+        let counted = |t: &Totals| (t.completed, t.failed, t.operations.clone(), t.reads_verified, t.mismatches);
+        if counted(&self.sum) != counted(totals) {
+            let reason = format!("the intervals do not add up to the totals: {:?}, {totals:?}", self.sum);
+            return Err(Outcome::Failed(format!("{reason}: a bug in dbdyno-load")));
+        }
+        if totals.unfinished() > plan.clients.count {
+            let reason = format!("{} transactions are unfinished", totals.unfinished());
+            return Err(Outcome::Failed(format!("{reason}, more than there are clients: a bug in dbdyno-load")));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,234 @@
+//! Columns: the kind a store declares them with, and the generator their values come from.
+
+use crate::choices::mix;
+use crate::row::{RowBuffer, Value};
+
+/// The declared type of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// 32 bits, signed.
+    Int,
+    Char(u16),
+    Varchar(u16),
+}
+
+/// Where a column's value comes from: a pure function of (key, version).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The key itself.
+    Key,
+    /// The key at first; then counted up by the store, so any value from there on is right.
+    Counter,
+    /// The version.
+    Version,
+    /// The decimal key, padded with this character to the column's width.
+    Padded(u8),
+    /// A number in `0..below` that changes with the version.
+    Number { salt: u64, below: u32 },
+    /// `player<key>@mail<0..97>.example`, unique.
+    Email,
+    /// A name from the key.
+    Name,
+    /// Letters that fill the column's width, from the key alone.
+    Letters { salt: u64 },
+    /// Letters that fill the column's width and change with the version.
+    VersionedLetters { salt: u64 },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    pub name: String,
+    pub kind: Kind,
+    pub source: Source,
+}
+
+impl Column {
+    pub fn new(name: &str, kind: Kind, source: Source) -> Self {
+        Self { name: name.into(), kind, source }
+    }
+
+    /// Whether a new version of a row has another value here.
+    pub fn is_versioned(&self) -> bool {
+        matches!(self.source, Source::Version | Source::Number { .. } | Source::VersionedLetters { .. })
+    }
+
+    pub fn is_int(&self) -> bool {
+        self.kind == Kind::Int
+    }
+
+    fn width(&self) -> usize {
+        match self.kind {
+            Kind::Int => 4,
+            Kind::Char(n) | Kind::Varchar(n) => usize::from(n),
+        }
+    }
+
+    /// Appends the value of this column in row `key` at `version`.
+    #[inline]
+    pub fn generate(&self, key: u64, version: u64, out: &mut RowBuffer) {
+        match self.number(key, version) {
+            Some(n) => out.push(Value::Int(n)),
+            None => {
+                let start = out.bytes.len();
+                self.write_text(key, version, &mut out.bytes);
+                out.fields.push(crate::Field::text(start, out.bytes.len()));
+            }
+        }
+    }
+
+    /// Whether `value` is what the generator makes; `scratch` is overwritten.
+    #[inline]
+    pub fn matches(&self, key: u64, version: u64, value: Value<'_>, scratch: &mut Vec<u8>) -> bool {
+        match (self.number(key, version), value) {
+            (Some(first), Value::Int(n)) if self.source == Source::Counter => n >= first,
+            (Some(expected), Value::Int(n)) => n == expected,
+            (None, Value::Text(text)) => {
+                scratch.clear();
+                self.write_text(key, version, scratch);
+                text == scratch.as_slice()
+            }
+            _ => false,
+        }
+    }
+
+    #[inline]
+    fn number(&self, key: u64, version: u64) -> Option<i64> {
+        match self.source {
+            Source::Key | Source::Counter => Some(key as i64),
+            Source::Version => Some(version as i64),
+            Source::Number { salt, below } => Some((seed(key, version, salt) % u64::from(below)) as i64),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn write_text(&self, key: u64, version: u64, out: &mut Vec<u8>) {
+        match self.source {
+            Source::Padded(pad) => write_padded(key, pad, self.width(), out),
+            Source::Email => write_email(key, out),
+            Source::Name => write_name(key, out),
+            Source::Letters { salt } => write_letters(seed(key, 0, salt), self.width(), out),
+            Source::VersionedLetters { salt } => write_letters(seed(key, version, salt), self.width(), out),
+            Source::Key | Source::Counter | Source::Version | Source::Number { .. } => {}
+        }
+    }
+}
+
+#[inline]
+fn seed(key: u64, version: u64, salt: u64) -> u64 {
+    mix(key.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ version.rotate_left(32) ^ salt)
+}
+
+/// Appends a number in decimal.
+#[inline]
+pub fn write_decimal(mut n: u64, out: &mut Vec<u8>) {
+    let mut digits = [0u8; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (n % 10) as u8;
+        n /= 10;
+        if n == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[at..]);
+}
+
+#[inline]
+fn write_padded(key: u64, pad: u8, width: usize, out: &mut Vec<u8>) {
+    let end = out.len() + width;
+    write_decimal(key, out);
+    out.resize(end, pad);
+}
+
+fn write_email(key: u64, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"player");
+    write_decimal(key, out);
+    out.extend_from_slice(b"@mail");
+    write_decimal(mix(key) % 97, out);
+    out.extend_from_slice(b".example");
+}
+
+fn write_name(key: u64, out: &mut Vec<u8>) {
+    const FIRST: [&[u8]; 8] = [b"Ada", b"Bela", b"Chidi", b"Dora", b"Eino", b"Fatma", b"Goro", b"Hana"];
+    const LAST: [&[u8]; 8] = [b"Abe", b"Berg", b"Costa", b"Diaz", b"Eze", b"Fischer", b"Gupta", b"Horvat"];
+    let h = mix(key);
+    out.extend_from_slice(FIRST[(h % 8) as usize]);
+    out.push(b' ');
+    out.extend_from_slice(LAST[(h / 8 % 8) as usize]);
+    out.push(b' ');
+    write_decimal(key, out);
+}
+
+/// Appends `width` letters `a` … `p`, eight from each number of a splitmix64 stream.
+#[inline]
+fn write_letters(seed: u64, width: usize, out: &mut Vec<u8>) {
+    let end = out.len() + width;
+    let mut state = seed;
+    while out.len() < end {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let letters = (mix(state) & 0x0f0f_0f0f_0f0f_0f0f).wrapping_add(0x6161_6161_6161_6161);
+        out.extend_from_slice(&letters.to_le_bytes());
+    }
+    out.truncate(end);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(column: &Column, key: u64, version: u64) -> RowBuffer {
+        let mut out = RowBuffer::default();
+        column.generate(key, version, &mut out);
+        out
+    }
+
+    #[test]
+    fn padded_is_the_decimal_id_padded_to_the_width() {
+        let column = Column::new("c", Kind::Char(120), Source::Padded(b'x'));
+        let expected = format!("{}{}", 1234, "x".repeat(116));
+        assert_eq!(value(&column, 1234, 0).row().value(0), Value::Text(expected.as_bytes()));
+    }
+
+    #[test]
+    fn every_source_matches_itself_and_nothing_else() {
+        let sources = [
+            (Kind::Int, Source::Key),
+            (Kind::Int, Source::Version),
+            (Kind::Int, Source::Number { salt: 1, below: 1_000_000 }),
+            (Kind::Char(20), Source::Padded(b'y')),
+            (Kind::Varchar(64), Source::Email),
+            (Kind::Varchar(64), Source::Name),
+            (Kind::Varchar(33), Source::Letters { salt: 2 }),
+            (Kind::Varchar(33), Source::VersionedLetters { salt: 3 }),
+        ];
+        let mut scratch = Vec::new();
+        for (kind, source) in sources {
+            let column = Column::new("x", kind, source);
+            let right = value(&column, 41, 3);
+            assert!(column.matches(41, 3, right.row().value(0), &mut scratch), "{source:?}");
+            let other = value(&column, 42, 4);
+            assert!(!column.matches(41, 3, other.row().value(0), &mut scratch), "{source:?}");
+            assert!(!column.matches(41, 3, Value::Null, &mut scratch), "{source:?}");
+            let newer = value(&column, 41, 4);
+            assert_eq!(newer.row().value(0) != right.row().value(0), column.is_versioned(), "{source:?}");
+        }
+    }
+
+    #[test]
+    fn a_counter_may_only_have_grown() {
+        let column = Column::new("k", Kind::Int, Source::Counter);
+        let mut scratch = Vec::new();
+        assert!(column.matches(10, 0, Value::Int(10), &mut scratch));
+        assert!(column.matches(10, 0, Value::Int(11), &mut scratch));
+        assert!(!column.matches(10, 0, Value::Int(9), &mut scratch));
+    }
+
+    #[test]
+    fn emails_are_unique() {
+        let column = Column::new("email", Kind::Varchar(64), Source::Email);
+        let all: std::collections::HashSet<Vec<u8>> = (1..=5000).map(|key| value(&column, key, 0).bytes).collect();
+        assert_eq!(all.len(), 5000);
+    }
+}

@@ -1,0 +1,21 @@
+//! Tables, rows, steps and the traits of logical operations: the one thing that workloads and stores both know.
+//!
+//! A row is a function of (table, key, version), so any row read back can be verified without a copy of it.
+
+mod choices;
+mod column;
+mod encoding;
+mod failure;
+mod operations;
+mod row;
+mod step;
+mod table;
+
+pub use choices::{Choices, mix};
+pub use column::{Column, Kind, Source, write_decimal};
+pub use encoding::{decode_row, encode_row};
+pub use failure::{Failed, Failure};
+pub use operations::{Operations, Session};
+pub use row::{Field, Row, RowBuffer, Value};
+pub use step::{Operation, Step};
+pub use table::{Difference, Index, Table};

@@ -1,0 +1,29 @@
+//! Where workloads and stores meet: the logical operations, once as a store offers them and once as a workload uses them.
+
+use crate::{Failed, Failure, Row, Value};
+
+/// One client's open session with a store. `step` indexes the workload's steps, for which the store has prepared itself.
+#[allow(async_fn_in_trait)] // Sessions stay on the thread that opened them, so their futures need not be Send.
+pub trait Session {
+    /// Reads the row with primary key `key`; false where there is none. The row is then at [`Session::row`].
+    async fn get(&mut self, step: usize, key: u64) -> Result<bool, Failure>;
+    /// Reads the one row whose column has this value; false where there is none.
+    async fn find(&mut self, step: usize, value: Value<'_>) -> Result<bool, Failure>;
+    /// Stores version `version` of row `key`; false where there is no such row and the store can tell.
+    async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<bool, Failure>;
+    /// Adds `delta` to a column of row `key`; false where there is no such row and the store can tell.
+    async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<bool, Failure>;
+    /// The row that the last `get` or `find` read, until the next operation.
+    fn row(&self) -> Row<'_>;
+}
+
+/// The same operations as a workload issues them: timed, verified, recorded. A failed one ends the transaction.
+#[allow(async_fn_in_trait)]
+pub trait Operations {
+    async fn get(&mut self, step: usize, key: u64) -> Result<(), Failed>;
+    /// `key` is the primary key of the row that must be found.
+    async fn find(&mut self, step: usize, value: Value<'_>, key: u64) -> Result<(), Failed>;
+    async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<(), Failed>;
+    async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<(), Failed>;
+    fn row(&self) -> Row<'_>;
+}

@@ -1,0 +1,47 @@
+//! The steps of a workload's transaction, known before the first is issued, so that a store can prepare each.
+
+/// A logical operation on a table, by the indexes of table and column in the workload's list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Read the row with this primary key.
+    Get { table: usize },
+    /// Read the one row with this value in an indexed column.
+    Find { table: usize, column: usize },
+    /// Write a row's next version: the columns that change with the version, or the whole row where a store knows only rows.
+    Update { table: usize },
+    /// Add to a column of the row with this primary key, atomically.
+    Add { table: usize, column: usize },
+}
+
+impl Operation {
+    pub fn name(&self) -> &'static str {
+        match self {
+            Operation::Get { .. } => "get",
+            Operation::Find { .. } => "find",
+            Operation::Update { .. } => "update",
+            Operation::Add { .. } => "add",
+        }
+    }
+
+    pub fn table(&self) -> usize {
+        match *self {
+            Operation::Get { table }
+            | Operation::Find { table, .. }
+            | Operation::Update { table }
+            | Operation::Add { table, .. } => table,
+        }
+    }
+}
+
+/// A step: what the report calls it, and the operation it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    pub name: String,
+    pub operation: Operation,
+}
+
+impl Step {
+    pub fn new(name: &str, operation: Operation) -> Self {
+        Self { name: name.into(), operation }
+    }
+}

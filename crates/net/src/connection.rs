@@ -1,0 +1,207 @@
+//! A stream socket with its receive buffer.
+
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+use std::task::Poll;
+
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, sockopt};
+
+use crate::{Address, Reactor};
+
+const FIRST_BUFFER_SIZE_BYTES: usize = 4096;
+/// No single answer of any operation comes near this; a length beyond it is garbage that must not exhaust memory.
+const MAX_BUFFER_SIZE_BYTES: usize = 64 << 20;
+
+/// A connected stream socket. Bytes are read into one buffer and parsed there; what was parsed stays valid until [`Connection::discard`].
+pub struct Connection {
+    fd: OwnedFd,
+    slot: usize,
+    reactor: Rc<Reactor>,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    timeout_ns: u64,
+}
+
+impl Connection {
+    /// Connects; `resolved` is what [`Address::resolve`] gave. Every wait on this connection lasts at most `timeout_ns`.
+    ///
+    /// # Errors
+    /// As connect(2) has them, `TimedOut` after `timeout_ns`.
+    pub async fn connect(
+        reactor: &Rc<Reactor>,
+        address: &Address,
+        resolved: Option<SocketAddr>,
+        timeout_ns: u64,
+    ) -> io::Result<Self> {
+        let family = match resolved {
+            None => AddressFamily::UNIX,
+            Some(SocketAddr::V4(_)) => AddressFamily::INET,
+            Some(SocketAddr::V6(_)) => AddressFamily::INET6,
+        };
+        let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+        let fd = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
+        let started = match (address, resolved) {
+            (Address::Unix(path), _) => rustix::net::connect(&fd, &SocketAddrUnix::new(path)?),
+            (_, Some(to)) => {
+                sockopt::set_tcp_nodelay(&fd, true)?;
+                rustix::net::connect(&fd, &to)
+            }
+            (Address::Tcp { .. }, None) => Err(Errno::DESTADDRREQ),
+        };
+        match started {
+            Ok(()) | Err(Errno::INPROGRESS) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let slot = reactor.register(&fd)?;
+        let buffer = vec![0; FIRST_BUFFER_SIZE_BYTES];
+        let mut connection = Self { fd, slot, reactor: Rc::clone(reactor), buffer, start: 0, end: 0, timeout_ns };
+        connection.writable().await?;
+        sockopt::socket_error(&connection.fd)??;
+        connection.reactor.watch_writable(slot, &connection.fd, false)?;
+        Ok(connection)
+    }
+
+    /// Sends all of `bytes`.
+    ///
+    /// # Errors
+    /// The connection was lost, or `TimedOut`.
+    #[inline]
+    pub async fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut sent = 0;
+        loop {
+            match rustix::net::send(&self.fd, &bytes[sent..], SendFlags::NOSIGNAL) {
+                Ok(n) => sent += n,
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => self.wait_for_room().await?,
+                Err(error) => return Err(error.into()),
+            }
+            if sent == bytes.len() {
+                return Ok(());
+            }
+        }
+    }
+
+    #[cold]
+    async fn wait_for_room(&mut self) -> io::Result<()> {
+        self.reactor.not_writable(self.slot);
+        self.reactor.watch_writable(self.slot, &self.fd, true)?;
+        self.writable().await?;
+        self.reactor.watch_writable(self.slot, &self.fd, false)
+    }
+
+    async fn writable(&mut self) -> io::Result<()> {
+        self.reactor.wait(self.slot, self.timeout_ns);
+        std::future::poll_fn(|_| {
+            if self.reactor.is_writable(self.slot) {
+                self.reactor.waits_no_more(self.slot);
+                return Poll::Ready(Ok(()));
+            }
+            self.late_or_pending()
+        })
+        .await
+    }
+
+    /// Waits for more bytes than [`Connection::unread`] has.
+    ///
+    /// # Errors
+    /// `UnexpectedEof` when the server closed the connection, `TimedOut`, or the connection was lost.
+    #[inline]
+    pub async fn fill(&mut self) -> io::Result<()> {
+        self.make_room()?;
+        let mut waiting = false;
+        std::future::poll_fn(|_| {
+            if self.reactor.is_readable(self.slot)
+                && let Some(result) = self.read()
+            {
+                if waiting {
+                    self.reactor.waits_no_more(self.slot);
+                }
+                return Poll::Ready(result);
+            }
+            if !waiting {
+                waiting = true;
+                self.reactor.wait(self.slot, self.timeout_ns);
+            }
+            self.late_or_pending()
+        })
+        .await
+    }
+
+    #[inline]
+    fn late_or_pending(&self) -> Poll<io::Result<()>> {
+        if self.reactor.is_late(self.slot) {
+            self.reactor.waits_no_more(self.slot);
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
+        Poll::Pending
+    }
+
+    /// Reads once; `None` where there was nothing. A short read has emptied the socket (epoll(7), edge-triggered), so no second
+    /// call is needed to hear so.
+    #[inline]
+    fn read(&mut self) -> Option<io::Result<()>> {
+        let room = self.buffer.len() - self.end;
+        match rustix::net::recv(&self.fd, &mut self.buffer[self.end..], RecvFlags::empty()) {
+            Ok((0, _)) => Some(Err(io::ErrorKind::UnexpectedEof.into())),
+            Ok((n, _)) => {
+                self.end += n;
+                if n < room {
+                    self.reactor.drained(self.slot);
+                }
+                Some(Ok(()))
+            }
+            Err(Errno::AGAIN) => {
+                self.reactor.drained(self.slot);
+                None
+            }
+            Err(Errno::INTR) => None,
+            Err(error) => Some(Err(error.into())),
+        }
+    }
+
+    /// Unread bytes begin the buffer, and at least as many again fit behind them.
+    #[inline]
+    fn make_room(&mut self) -> io::Result<()> {
+        if self.end < self.buffer.len() {
+            return Ok(());
+        }
+        if self.start > 0 {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+        }
+        if self.end * 2 > self.buffer.len() {
+            if self.buffer.len() >= MAX_BUFFER_SIZE_BYTES {
+                return Err(io::Error::new(io::ErrorKind::InvalidData, "an answer longer than 64 MiB"));
+            }
+            self.buffer.resize(self.buffer.len() * 2, 0);
+        }
+        Ok(())
+    }
+
+    /// The bytes received and not yet discarded.
+    #[inline]
+    pub fn unread(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
+    }
+
+    /// Forgets the first `n` unread bytes; what was parsed from them is no longer valid.
+    #[inline]
+    pub fn discard(&mut self, n: usize) {
+        self.start = (self.start + n).min(self.end);
+        if self.start == self.end {
+            self.start = 0;
+            self.end = 0;
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.reactor.release(self.slot);
+    }
+}

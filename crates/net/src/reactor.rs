@@ -1,0 +1,246 @@
+//! The loop of one thread: waits for sockets and timers, and polls the tasks concerned.
+
+use std::cell::{Cell, RefCell};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::future::Future;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use rustix::event::{Timespec, epoll};
+
+use crate::now_ns;
+
+/// A task: polled to its end on one thread.
+pub type Task = Pin<Box<dyn Future<Output = ()>>>;
+
+const EVENTS_PER_WAIT: usize = 256;
+/// How often time-outs are looked for and `tick` is called when nothing else happens. A time-out is late by at most this.
+const TICK_NS: u64 = 50_000_000;
+const NEVER: u64 = u64::MAX;
+
+/// A connection as the loop sees it.
+struct Slot {
+    task: usize,
+    readable: bool,
+    writable: bool,
+    hung_up: bool,
+    /// When the operation that waits here is late; [`NEVER`] while none waits.
+    deadline_ns: u64,
+}
+
+/// The state that tasks and loop share on one thread.
+pub struct Reactor {
+    epoll: OwnedFd,
+    slots: RefCell<Vec<Slot>>,
+    free: RefCell<Vec<usize>>,
+    timers: RefCell<BinaryHeap<Reverse<(u64, usize)>>>,
+    current: Cell<usize>,
+    now_ns: Cell<u64>,
+}
+
+impl Reactor {
+    /// # Errors
+    /// The system gives no epoll instance (file descriptor limit).
+    pub fn new() -> io::Result<Rc<Self>> {
+        Ok(Rc::new(Self {
+            epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
+            slots: RefCell::default(),
+            free: RefCell::default(),
+            timers: RefCell::default(),
+            current: Cell::new(0),
+            now_ns: Cell::new(now_ns()),
+        }))
+    }
+
+    /// Resumes the calling task at `deadline_ns`.
+    pub fn sleep_until(&self, deadline_ns: u64) -> impl Future<Output = ()> {
+        let mut waiting = false;
+        std::future::poll_fn(move |_| {
+            if now_ns() >= deadline_ns {
+                return Poll::Ready(());
+            }
+            if !waiting {
+                waiting = true;
+                self.timers.borrow_mut().push(Reverse((deadline_ns, self.current.get())));
+            }
+            Poll::Pending
+        })
+    }
+
+    /// Registers a socket for the calling task and returns its slot.
+    pub(crate) fn register(&self, fd: impl AsFd) -> io::Result<usize> {
+        let slot =
+            Slot { task: self.current.get(), readable: false, writable: false, hung_up: false, deadline_ns: NEVER };
+        let index = {
+            let mut slots = self.slots.borrow_mut();
+            if let Some(index) = self.free.borrow_mut().pop() {
+                slots[index] = slot;
+                index
+            } else {
+                slots.push(slot);
+                slots.len() - 1
+            }
+        };
+        epoll::add(&self.epoll, fd, epoll::EventData::new_u64(index as u64), Self::flags(true))?;
+        Ok(index)
+    }
+
+    /// Asks to be told, or no longer, when the socket can be written. Not asked for by default: a Unix socket would report it after
+    /// every message its peer reads.
+    pub(crate) fn watch_writable(&self, slot: usize, fd: impl AsFd, on: bool) -> io::Result<()> {
+        epoll::modify(&self.epoll, fd, epoll::EventData::new_u64(slot as u64), Self::flags(on))?;
+        Ok(())
+    }
+
+    fn flags(writable: bool) -> epoll::EventFlags {
+        let flags = epoll::EventFlags::IN | epoll::EventFlags::RDHUP | epoll::EventFlags::ET;
+        if writable { flags | epoll::EventFlags::OUT } else { flags }
+    }
+
+    /// Gives the slot back; the socket leaves the epoll set when it is closed.
+    pub(crate) fn release(&self, slot: usize) {
+        self.slots.borrow_mut()[slot].task = usize::MAX;
+        self.free.borrow_mut().push(slot);
+    }
+
+    #[inline]
+    pub(crate) fn is_readable(&self, slot: usize) -> bool {
+        self.slots.borrow()[slot].readable
+    }
+
+    #[inline]
+    pub(crate) fn is_writable(&self, slot: usize) -> bool {
+        self.slots.borrow()[slot].writable
+    }
+
+    /// The socket was read empty: wait for the next edge, unless the peer has hung up and no edge will come.
+    #[inline]
+    pub(crate) fn drained(&self, slot: usize) {
+        let slot = &mut self.slots.borrow_mut()[slot];
+        slot.readable = slot.hung_up;
+    }
+
+    #[inline]
+    pub(crate) fn not_writable(&self, slot: usize) {
+        self.slots.borrow_mut()[slot].writable = false;
+    }
+
+    /// Notes that the calling task waits here, and from now on for at most `timeout_ns`.
+    #[inline]
+    pub(crate) fn wait(&self, slot: usize, timeout_ns: u64) {
+        self.slots.borrow_mut()[slot].deadline_ns = self.now_ns.get().saturating_add(timeout_ns);
+    }
+
+    /// Whether the wait has lasted too long.
+    #[inline]
+    pub(crate) fn is_late(&self, slot: usize) -> bool {
+        self.slots.borrow()[slot].deadline_ns <= self.now_ns.get()
+    }
+
+    #[inline]
+    pub(crate) fn waits_no_more(&self, slot: usize) {
+        self.slots.borrow_mut()[slot].deadline_ns = NEVER;
+    }
+
+    /// Polls all tasks to their ends, calling `tick` at least every 50 ms with the time; when `tick` returns false, tasks that are
+    /// left are dropped.
+    ///
+    /// # Errors
+    /// Waiting for events failed.
+    pub fn run(&self, mut tasks: Vec<Option<Task>>, mut tick: impl FnMut(u64) -> bool) -> io::Result<()> {
+        let mut live = tasks.len();
+        for task in 0..tasks.len() {
+            self.poll(&mut tasks, task, &mut live);
+        }
+        let mut events = Vec::with_capacity(EVENTS_PER_WAIT);
+        let mut next_tick_ns = 0;
+        while live > 0 {
+            let now = now_ns();
+            self.now_ns.set(now);
+            if now >= next_tick_ns {
+                next_tick_ns = now + TICK_NS;
+                if !tick(now) {
+                    return Ok(());
+                }
+                for task in self.late_tasks(now) {
+                    self.poll(&mut tasks, task, &mut live);
+                }
+            }
+            while let Some(task) = self.due_timer(now) {
+                self.poll(&mut tasks, task, &mut live);
+            }
+            self.wait_for_events(&mut events, next_tick_ns)?;
+            self.now_ns.set(now_ns());
+            for event in &events {
+                if let Some(task) = self.wake(event) {
+                    self.poll(&mut tasks, task, &mut live);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn poll(&self, tasks: &mut [Option<Task>], index: usize, live: &mut usize) {
+        let Some(task) = tasks.get_mut(index).and_then(Option::as_mut) else { return };
+        self.current.set(index);
+        if task.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {
+            tasks[index] = None;
+            *live -= 1;
+        }
+    }
+
+    fn wait_for_events(&self, events: &mut Vec<epoll::Event>, next_tick_ns: u64) -> io::Result<()> {
+        let next_timer_ns = self.timers.borrow().peek().map_or(NEVER, |Reverse((deadline, _))| *deadline);
+        let wait_ns = next_tick_ns.min(next_timer_ns).saturating_sub(now_ns());
+        let timeout = Timespec { tv_sec: (wait_ns / 1_000_000_000) as i64, tv_nsec: (wait_ns % 1_000_000_000) as i64 };
+        events.clear();
+        match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(events), Some(&timeout)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    #[inline]
+    fn wake(&self, event: &epoll::Event) -> Option<usize> {
+        let mut slots = self.slots.borrow_mut();
+        let slot = slots.get_mut(event.data.u64() as usize)?;
+        let flags = event.flags;
+        let hung_up = flags.intersects(epoll::EventFlags::RDHUP | epoll::EventFlags::HUP | epoll::EventFlags::ERR);
+        slot.hung_up |= hung_up;
+        slot.readable |= hung_up || flags.contains(epoll::EventFlags::IN);
+        slot.writable |= hung_up || flags.contains(epoll::EventFlags::OUT);
+        Some(slot.task)
+    }
+
+    fn due_timer(&self, now: u64) -> Option<usize> {
+        let mut timers = self.timers.borrow_mut();
+        match timers.peek() {
+            Some(&Reverse((deadline, task))) if deadline <= now => {
+                timers.pop();
+                Some(task)
+            }
+            _ => None,
+        }
+    }
+
+    fn late_tasks(&self, now: u64) -> Vec<usize> {
+        self.slots.borrow().iter().filter(|s| s.task != usize::MAX && s.deadline_ns <= now).map(|s| s.task).collect()
+    }
+}
+
+/// Polls a future that waits for nothing (an embedded store's) to its end on the calling thread.
+///
+/// # Panics
+/// The future waits for something: no embedded store may.
+pub fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let mut future = std::pin::pin!(future);
+    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => value,
+        Poll::Pending => panic!("an embedded store waited for an event"),
+    }
+}

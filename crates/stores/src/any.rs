@@ -1,0 +1,350 @@
+//! Any store behind one type, chosen once by the plan, so that nothing is boxed per operation.
+
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use dbdyno_model::{Failure, Operation, Row, Session, Step, Value};
+use dbdyno_net::Reactor;
+
+use crate::cache_aside::CacheAsideSession;
+use crate::config::Config;
+use crate::lmdb::{Lmdb, LmdbSession};
+use crate::memcached::{Memcached, MemcachedSession};
+use crate::mysql::{Mysql, MysqlSession};
+use crate::network::Endpoint;
+use crate::redis::{Redis, RedisSession, is_hash};
+use crate::sqlite::{Sqlite, SqliteSession};
+use crate::{Administration, Cache, CacheCounters, Schema, SharedSchema, Trouble};
+
+/// Implements traits for an enum by handing every call to the variant.
+macro_rules! forward {
+    ($any:ident, $($variant:ident),+) => {
+        impl Session for $any {
+            #[inline]
+            async fn get(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
+                match self { $($any::$variant(s) => s.get(step, key).await),+ }
+            }
+            #[inline]
+            async fn find(&mut self, step: usize, value: Value<'_>) -> Result<bool, Failure> {
+                match self { $($any::$variant(s) => s.find(step, value).await),+ }
+            }
+            #[inline]
+            async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<bool, Failure> {
+                match self { $($any::$variant(s) => s.update(step, key, version).await),+ }
+            }
+            #[inline]
+            async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<bool, Failure> {
+                match self { $($any::$variant(s) => s.add(step, key, delta).await),+ }
+            }
+            #[inline]
+            fn row(&self) -> Row<'_> {
+                match self { $($any::$variant(s) => s.row()),+ }
+            }
+        }
+
+        impl Administration for $any {
+            async fn prepare(&mut self, marker: &str) -> Result<(), Trouble> {
+                match self { $($any::$variant(s) => s.prepare(marker).await),+ }
+            }
+            async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble> {
+                match self { $($any::$variant(s) => s.load(table, keys).await),+ }
+            }
+            async fn count(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
+                match self { $($any::$variant(s) => s.count(table).await),+ }
+            }
+            async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble> {
+                match self { $($any::$variant(s) => s.sum(table, column).await),+ }
+            }
+            async fn marker(&mut self) -> Result<Option<String>, Trouble> {
+                match self { $($any::$variant(s) => s.marker().await),+ }
+            }
+            async fn remove(&mut self) -> Result<Vec<String>, Trouble> {
+                match self { $($any::$variant(s) => s.remove().await),+ }
+            }
+        }
+    };
+}
+
+/// A session that can stand in front of a store.
+pub enum CacheSession {
+    Memcached(MemcachedSession),
+    Redis(RedisSession),
+}
+
+forward!(CacheSession, Memcached, Redis);
+
+impl Cache for CacheSession {
+    #[inline]
+    async fn fill(&mut self, step: usize, filed: Value<'_>, row: Row<'_>) -> Result<(), Failure> {
+        match self {
+            CacheSession::Memcached(s) => s.fill(step, filed, row).await,
+            CacheSession::Redis(s) => s.fill(step, filed, row).await,
+        }
+    }
+
+    #[inline]
+    async fn forget(&mut self, step: usize, key: u64) -> Result<(), Failure> {
+        match self {
+            CacheSession::Memcached(s) => s.forget(step, key).await,
+            CacheSession::Redis(s) => s.forget(step, key).await,
+        }
+    }
+}
+
+/// A session with one store, no arrangement.
+pub enum SingleSession {
+    Mysql(MysqlSession),
+    Redis(RedisSession),
+    Memcached(MemcachedSession),
+    Sqlite(SqliteSession),
+    Lmdb(LmdbSession),
+}
+
+forward!(SingleSession, Mysql, Redis, Memcached, Sqlite, Lmdb);
+
+/// A session with any store.
+pub enum AnySession {
+    Single(SingleSession),
+    CacheAside(CacheAsideSession),
+}
+
+forward!(AnySession, Single, CacheAside);
+
+impl AnySession {
+    /// What the arrangement counted; `None` for a single store.
+    #[inline]
+    pub fn cache_counters(&self) -> Option<CacheCounters> {
+        match self {
+            AnySession::Single(_) => None,
+            AnySession::CacheAside(session) => Some(session.counters),
+        }
+    }
+}
+
+/// A store as sessions are opened with it.
+#[derive(Clone)]
+enum Single {
+    Mysql(Mysql),
+    Redis(Redis),
+    Memcached(Memcached),
+    Sqlite(Sqlite),
+    Lmdb(Lmdb),
+}
+
+/// Any store that a plan can name. Shared by all threads.
+pub struct Store {
+    kind: &'static str,
+    embedded: bool,
+    single: Single,
+    cache: Option<Single>,
+    layout: Option<&'static str>,
+}
+
+impl Store {
+    /// # Errors
+    /// The store cannot be used like this, or cannot do one of the steps: in words for the user.
+    pub fn new(config: &Config, secrets: &[String], schema: Schema, timeout_ns: u64) -> Result<Self, String> {
+        let schema = Arc::new(schema);
+        let (store, cache) = match config {
+            Config::CacheAside { cache, store } => (&**store, Some(&**cache)),
+            single => (single, None),
+        };
+        let build = Builder { secrets, schema: &schema, timeout_ns };
+        for part in [Some(store), cache].into_iter().flatten() {
+            build.can_do_all(part)?;
+        }
+        let cache = cache.map(|config| build.cache(config)).transpose()?;
+        let single = build.single(store)?;
+        let layout = match &single {
+            Single::Redis(redis) => Some(if redis.is_hash { "hash" } else { "string" }),
+            _ => None,
+        };
+        Ok(Self { kind: config.kind(), embedded: config.is_embedded(), single, cache, layout })
+    }
+
+    pub fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    /// Embedded stores run in the client's own thread.
+    pub fn is_embedded(&self) -> bool {
+        self.embedded
+    }
+
+    /// Whether rows are filed under keys that follow from the schema, without tables that could carry a marker.
+    pub fn is_key_value(&self) -> bool {
+        matches!(self.single, Single::Redis(_) | Single::Memcached(_)) || self.cache.is_some()
+    }
+
+    /// How the store holds a row, where it has a choice.
+    pub fn layout(&self) -> Option<&'static str> {
+        self.layout
+    }
+
+    /// Opens a session; `reactor` is the calling thread's, `None` where there is none (embedded stores need none).
+    ///
+    /// # Errors
+    /// The store cannot be reached or refuses.
+    pub async fn open(&self, reactor: Option<&Rc<Reactor>>) -> Result<AnySession, Failure> {
+        let store = self.single.open(reactor).await?;
+        match &self.cache {
+            None => Ok(AnySession::Single(store)),
+            Some(cache) => match cache.open(reactor).await? {
+                SingleSession::Memcached(s) => Ok(aside(CacheSession::Memcached(s), store)),
+                SingleSession::Redis(s) => Ok(aside(CacheSession::Redis(s), store)),
+                _ => Err(Failure::Connect("this store cannot be a cache".into())),
+            },
+        }
+    }
+}
+
+fn aside(cache: CacheSession, store: SingleSession) -> AnySession {
+    AnySession::CacheAside(CacheAsideSession::new(cache, store))
+}
+
+impl Single {
+    async fn open(&self, reactor: Option<&Rc<Reactor>>) -> Result<SingleSession, Failure> {
+        let no_loop = || Failure::Connect("a network store was opened outside an event loop".into());
+        match self {
+            Single::Sqlite(store) => Ok(SingleSession::Sqlite(store.open()?)),
+            Single::Lmdb(store) => Ok(SingleSession::Lmdb(store.open())),
+            Single::Mysql(store) => Ok(SingleSession::Mysql(store.open(reactor.ok_or_else(no_loop)?).await?)),
+            Single::Redis(store) => Ok(SingleSession::Redis(store.open(reactor.ok_or_else(no_loop)?).await?)),
+            Single::Memcached(store) => Ok(SingleSession::Memcached(store.open(reactor.ok_or_else(no_loop)?).await?)),
+        }
+    }
+}
+
+struct Builder<'a> {
+    secrets: &'a [String],
+    schema: &'a SharedSchema,
+    timeout_ns: u64,
+}
+
+impl Builder<'_> {
+    fn single(&self, config: &Config) -> Result<Single, String> {
+        let schema = || SharedSchema::clone(self.schema);
+        let endpoint = |address: &crate::AddressConfig| Endpoint::new(address.clone().into(), self.timeout_ns);
+        Ok(match config {
+            Config::Mysql { address, user, password, database, table_options } => Single::Mysql(Mysql {
+                endpoint: endpoint(address)?,
+                user: user.clone(),
+                password: self.secret(*password)?.unwrap_or_default(),
+                database: database.clone(),
+                table_options: table_options.clone(),
+                schema: schema(),
+            }),
+            Config::Redis { address, user, password, database, layout } => Single::Redis(Redis {
+                endpoint: endpoint(address)?,
+                user: user.clone(),
+                password: self.secret(*password)?,
+                database: *database,
+                is_hash: is_hash(*layout, &self.schema.steps),
+                schema: schema(),
+            }),
+            Config::Memcached { address } => {
+                Single::Memcached(Memcached { endpoint: endpoint(address)?, schema: schema() })
+            }
+            Config::Sqlite { path, journal_mode, synchronous, cache_size_kib, mmap_size_bytes } => {
+                Single::Sqlite(Sqlite {
+                    path: path.clone(),
+                    journal_mode: journal_mode.clone(),
+                    synchronous: synchronous.clone(),
+                    cache_size_kib: *cache_size_kib,
+                    mmap_size_bytes: *mmap_size_bytes,
+                    timeout_ns: self.timeout_ns,
+                    schema: schema(),
+                })
+            }
+            Config::Lmdb { path, sync, map_size_bytes } => {
+                Single::Lmdb(Lmdb::new(path.clone(), *sync, *map_size_bytes, schema())?)
+            }
+            Config::CacheAside { .. } => return Err("cache-aside inside cache-aside is not possible".into()),
+        })
+    }
+
+    /// A cache keeps whole rows, whatever the workload changes: it only ever forgets them.
+    fn cache(&self, config: &Config) -> Result<Single, String> {
+        match config {
+            Config::Memcached { .. } => self.single(config),
+            Config::Redis { .. } => match self.single(config)? {
+                Single::Redis(redis) => Ok(Single::Redis(Redis { is_hash: false, ..redis })),
+                other => Ok(other),
+            },
+            other => Err(format!("{} cannot be the cache of cache-aside: there are memcached and redis", other.kind())),
+        }
+    }
+
+    fn secret(&self, secret: Option<crate::Secret>) -> Result<Option<String>, String> {
+        let find = |s: crate::Secret| self.secrets.get(s.secret).cloned().ok_or(s.secret);
+        secret.map(find).transpose().map_err(|i| format!("the plan's secret {i} is not on line 2"))
+    }
+
+    /// Refuses what a store cannot do, naming both sides.
+    fn can_do_all(&self, config: &Config) -> Result<(), String> {
+        match self.schema.steps.iter().find(|step| !self.can_do(config, step)) {
+            None => Ok(()),
+            Some(step) => {
+                let table = &self.schema.tables[step.operation.table()].name;
+                let operation = step.operation.name();
+                Err(format!("{} cannot do the step {}: {operation} on {table}", config.kind(), step.name))
+            }
+        }
+    }
+
+    fn can_do(&self, config: &Config, step: &Step) -> bool {
+        let filed_under = self.schema.table_of_operation(step.operation).filed_under;
+        match (config, step.operation) {
+            (Config::Mysql { .. } | Config::Sqlite { .. }, _) => true,
+            (Config::Memcached { .. }, Operation::Add { .. }) => false,
+            (Config::Redis { layout: crate::Layout::String, .. }, Operation::Add { .. }) => false,
+            (_, Operation::Find { column, .. }) => column == filed_under,
+            (_, Operation::Get { .. } | Operation::Update { .. } | Operation::Add { .. }) => filed_under == 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbdyno_model::{Column, Index, Kind, Source, Table};
+
+    fn refusal(config: &str, operation: Operation) -> Option<String> {
+        let columns = ["id", "sid"].map(|name| Column::new(name, Kind::Int, Source::Key)).to_vec();
+        let indexes = vec![Index { column: 1, unique: false }];
+        let tables = vec![Table { name: "bm".into(), columns, indexes, filed_under: 0 }];
+        let schema = Schema { tables, steps: vec![Step::new("s", operation)], rows: 1 };
+        let config: Config = serde_json::from_str(config).unwrap();
+        Store::new(&config, &[], schema, 1).err()
+    }
+
+    const MEMCACHED: &str = r#"{"kind": "memcached", "address": {"host": "127.0.0.1", "port": 1}}"#;
+    const REDIS: &str = r#"{"kind": "redis", "address": {"unix": "/x"}, "user": null, "password": null}"#;
+
+    #[test]
+    fn what_a_store_cannot_do_is_refused_naming_both_sides() {
+        let find = Operation::Find { table: 0, column: 1 };
+        let add = Operation::Add { table: 0, column: 1 };
+        assert_eq!(refusal(MEMCACHED, find).unwrap(), "memcached cannot do the step s: find on bm");
+        assert!(refusal(MEMCACHED, add).is_some());
+        assert!(refusal(REDIS, find).is_some());
+        assert_eq!(refusal(REDIS, add), None);
+        assert_eq!(refusal(MEMCACHED, Operation::Get { table: 0 }), None);
+    }
+
+    #[test]
+    fn only_a_key_value_server_can_be_a_cache() {
+        let sqlite = r#"{"kind": "sqlite", "path": "/x"}"#;
+        let aside = |cache: &str| format!(r#"{{"kind": "cache-aside", "cache": {cache}, "store": {sqlite}}}"#);
+        let get = Operation::Get { table: 0 };
+        assert!(refusal(&aside(sqlite), get).unwrap().contains("memcached and redis"));
+        assert_eq!(refusal(&aside(MEMCACHED), get), None);
+    }
+
+    #[test]
+    fn a_missing_secret_is_named() {
+        let config = r#"{"kind": "redis", "address": {"unix": "/x"}, "user": null, "password": {"secret": 3}}"#;
+        assert!(refusal(config, Operation::Get { table: 0 }).unwrap().contains("secret 3"));
+    }
+}

@@ -1,0 +1,110 @@
+//! Cache-aside: read from the cache; on a miss read the store and fill the cache; on a write, write the store and remove the key from
+//! the cache.
+
+use std::ops::Range;
+
+use dbdyno_model::{Failure, Row, Session, Value};
+
+use crate::any::{CacheSession, SingleSession};
+use crate::{Administration, Cache, CacheCounters, Trouble};
+
+pub struct CacheAsideSession {
+    pub cache: CacheSession,
+    pub store: SingleSession,
+    pub counters: CacheCounters,
+    /// Whether the last row came from the cache.
+    from_cache: bool,
+}
+
+impl CacheAsideSession {
+    pub fn new(cache: CacheSession, store: SingleSession) -> Self {
+        Self { cache, store, counters: CacheCounters::default(), from_cache: false }
+    }
+
+    #[inline]
+    fn hit(&mut self) -> Result<bool, Failure> {
+        self.counters.hits += 1;
+        self.from_cache = true;
+        Ok(true)
+    }
+
+    async fn fill(&mut self, step: usize, filed: Value<'_>, found: bool) -> Result<bool, Failure> {
+        self.counters.misses += 1;
+        self.from_cache = false;
+        if found {
+            self.cache.fill(step, filed, self.store.row()).await?;
+        }
+        Ok(found)
+    }
+}
+
+impl Session for CacheAsideSession {
+    #[inline]
+    async fn get(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
+        if self.cache.get(step, key).await? {
+            return self.hit();
+        }
+        let found = self.store.get(step, key).await?;
+        self.fill(step, Value::Int(key as i64), found).await
+    }
+
+    #[inline]
+    async fn find(&mut self, step: usize, value: Value<'_>) -> Result<bool, Failure> {
+        if self.cache.find(step, value).await? {
+            return self.hit();
+        }
+        let found = self.store.find(step, value).await?;
+        self.fill(step, value, found).await
+    }
+
+    #[inline]
+    async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<bool, Failure> {
+        let found = self.store.update(step, key, version).await?;
+        self.cache.forget(step, key).await?;
+        Ok(found)
+    }
+
+    async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<bool, Failure> {
+        let found = self.store.add(step, key, delta).await?;
+        self.cache.forget(step, key).await?;
+        Ok(found)
+    }
+
+    #[inline]
+    fn row(&self) -> Row<'_> {
+        if self.from_cache { self.cache.row() } else { self.store.row() }
+    }
+}
+
+impl Administration for CacheAsideSession {
+    async fn prepare(&mut self, marker: &str) -> Result<(), Trouble> {
+        self.store.prepare(marker).await?;
+        self.cache.prepare(marker).await
+    }
+
+    /// The cache begins empty.
+    async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble> {
+        self.store.load(table, keys).await
+    }
+
+    async fn count(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
+        self.store.count(table).await
+    }
+
+    async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble> {
+        self.store.sum(table, column).await
+    }
+
+    async fn marker(&mut self) -> Result<Option<String>, Trouble> {
+        match self.store.marker().await? {
+            Some(marker) => Ok(Some(marker)),
+            None => self.cache.marker().await,
+        }
+    }
+
+    async fn remove(&mut self) -> Result<Vec<String>, Trouble> {
+        let mut removed = self.store.remove().await?;
+        removed.extend(self.cache.remove().await?);
+        Ok(removed)
+    }
+}

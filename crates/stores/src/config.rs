@@ -1,0 +1,124 @@
+//! The `store` object of a plan (docs/contract.md).
+
+use std::path::PathBuf;
+
+use dbdyno_net::Address;
+use serde::Deserialize;
+
+/// A password's place among the secrets.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Secret {
+    pub secret: usize,
+}
+
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(untagged)]
+pub enum AddressConfig {
+    Tcp { host: String, port: u16 },
+    Unix { unix: PathBuf },
+}
+
+impl From<AddressConfig> for Address {
+    fn from(config: AddressConfig) -> Self {
+        match config {
+            AddressConfig::Tcp { host, port } => Address::Tcp { host, port },
+            AddressConfig::Unix { unix } => Address::Unix(unix),
+        }
+    }
+}
+
+/// How Redis holds a row.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Layout {
+    /// A hash where the workload changes single columns, else a string.
+    #[default]
+    Auto,
+    String,
+    Hash,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum LmdbSync {
+    #[default]
+    Full,
+    NoMetaSync,
+    None,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Config {
+    Mysql {
+        address: AddressConfig,
+        user: String,
+        password: Option<Secret>,
+        database: String,
+        #[serde(default)]
+        table_options: String,
+    },
+    Redis {
+        address: AddressConfig,
+        user: Option<String>,
+        password: Option<Secret>,
+        #[serde(default)]
+        database: u32,
+        #[serde(default)]
+        layout: Layout,
+    },
+    Memcached {
+        address: AddressConfig,
+    },
+    Sqlite {
+        path: PathBuf,
+        #[serde(default = "wal")]
+        journal_mode: String,
+        #[serde(default = "full")]
+        synchronous: String,
+        cache_size_kib: Option<u64>,
+        mmap_size_bytes: Option<u64>,
+    },
+    Lmdb {
+        path: PathBuf,
+        #[serde(default)]
+        sync: LmdbSync,
+        map_size_bytes: usize,
+    },
+    CacheAside {
+        cache: Box<Config>,
+        store: Box<Config>,
+    },
+}
+
+fn wal() -> String {
+    "WAL".into()
+}
+
+fn full() -> String {
+    "FULL".into()
+}
+
+impl Config {
+    /// The word in `kind`.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Config::Mysql { .. } => "mysql",
+            Config::Redis { .. } => "redis",
+            Config::Memcached { .. } => "memcached",
+            Config::Sqlite { .. } => "sqlite",
+            Config::Lmdb { .. } => "lmdb",
+            Config::CacheAside { .. } => "cache-aside",
+        }
+    }
+
+    /// Embedded stores run in the client's own thread.
+    pub fn is_embedded(&self) -> bool {
+        match self {
+            Config::Sqlite { .. } | Config::Lmdb { .. } => true,
+            Config::Mysql { .. } | Config::Redis { .. } | Config::Memcached { .. } => false,
+            Config::CacheAside { cache, store } => cache.is_embedded() || store.is_embedded(),
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! The names under which key-value stores file rows: `dbdyno:<table>:<value>`.
+
+use dbdyno_model::{RowBuffer, Table, Value, write_decimal};
+
+use crate::MARKER;
+
+/// The key of the marker itself.
+pub const MARKER_KEY: &[u8] = b"dbdyno:marker";
+
+/// Appends `dbdyno:<table>:`.
+pub fn prefix(table: &Table) -> Vec<u8> {
+    format!("{MARKER}{}:", table.name).into_bytes()
+}
+
+/// Replaces `out` by a key.
+#[inline]
+pub fn write_key(prefix: &[u8], filed: Value<'_>, out: &mut Vec<u8>) {
+    out.clear();
+    out.extend_from_slice(prefix);
+    match filed {
+        Value::Int(n) => write_decimal(n.unsigned_abs(), out),
+        Value::Text(text) => out.extend_from_slice(text),
+        Value::Null => {}
+    }
+}
+
+/// Replaces `out` by the key that row `key` of `table` is filed under; `row` is overwritten.
+pub fn write_key_of_row(table: &Table, prefix: &[u8], key: u64, row: &mut RowBuffer, out: &mut Vec<u8>) {
+    row.clear();
+    table.columns[table.filed_under].generate(key, 0, row);
+    write_key(prefix, row.row().value(0), out);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbdyno_model::{Column, Kind, Source};
+
+    #[test]
+    fn rows_are_filed_under_the_tables_column() {
+        let mut table = Table {
+            name: "account".into(),
+            columns: vec![
+                Column::new("id", Kind::Int, Source::Key),
+                Column::new("name", Kind::Varchar(64), Source::Name),
+            ],
+            indexes: vec![],
+            filed_under: 0,
+        };
+        let (mut row, mut key) = (RowBuffer::default(), Vec::new());
+        write_key_of_row(&table, &prefix(&table), 42, &mut row, &mut key);
+        assert_eq!(key, b"dbdyno:account:42");
+        table.filed_under = 1;
+        write_key_of_row(&table, &prefix(&table), 42, &mut row, &mut key);
+        assert!(key.starts_with(b"dbdyno:account:") && key.ends_with(b" 42"));
+    }
+}

@@ -1,0 +1,93 @@
+//! Stores, one file each: how a logical operation becomes that store's own request. A store never names a workload.
+//!
+//! Network stores are async functions over a [`dbdyno_net::Connection`] and `wire`; embedded ones call their library and wait for nothing.
+
+mod any;
+mod cache_aside;
+mod config;
+mod keys;
+mod lmdb;
+mod memcached;
+mod mysql;
+mod network;
+mod redis;
+mod sql;
+mod sqlite;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use dbdyno_model::{Failure, Operation, Row, Step, Table, Value};
+
+pub use any::{AnySession, Store};
+pub use config::{AddressConfig, Config, Layout, Secret};
+
+/// Every table and key of dbdyno begins with this, in the form the store allows.
+pub const MARKER: &str = "dbdyno:";
+
+/// The tables and the steps that a store prepares itself for.
+#[derive(Clone, Debug)]
+pub struct Schema {
+    pub tables: Vec<Table>,
+    pub steps: Vec<Step>,
+    /// Rows per table.
+    pub rows: u64,
+}
+
+impl Schema {
+    /// The table that an operation is about.
+    #[inline]
+    fn table_of_operation(&self, operation: Operation) -> &Table {
+        &self.tables[operation.table()]
+    }
+}
+
+/// Why preparing, checking or cleaning up did not happen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// Something that is not dbdyno's is in the way.
+    Refused(String),
+    Failed(Failure),
+}
+
+impl From<Failure> for Trouble {
+    fn from(failure: Failure) -> Self {
+        Trouble::Failed(failure)
+    }
+}
+
+/// What happens to a store around the run.
+#[allow(async_fn_in_trait)] // Sessions stay on the thread that opened them.
+pub trait Administration {
+    /// Makes empty tables that carry `marker` (which begins with [`MARKER`]), in the place of tables of the same name that carry
+    /// one; refuses where there is one that does not.
+    async fn prepare(&mut self, marker: &str) -> Result<(), Trouble>;
+    /// Adds the rows with these keys.
+    async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble>;
+    /// How many rows the table has; `None` where the store cannot tell.
+    async fn count(&mut self, table: usize) -> Result<Option<u64>, Trouble>;
+    /// The sum of an integer column; `None` where the store cannot tell.
+    async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble>;
+    /// The marker that is there.
+    async fn marker(&mut self) -> Result<Option<String>, Trouble>;
+    /// Removes the tables that carry a marker and says which; a key-value store removes the keys of the schema's tables.
+    async fn remove(&mut self) -> Result<Vec<String>, Trouble>;
+}
+
+/// What a cache in front of a store does beyond reading.
+#[allow(async_fn_in_trait)]
+trait Cache {
+    /// Stores a row that `step` has read elsewhere, found there under `filed`.
+    async fn fill(&mut self, step: usize, filed: Value<'_>, row: Row<'_>) -> Result<(), Failure>;
+    /// Removes the row with this primary key.
+    async fn forget(&mut self, step: usize, key: u64) -> Result<(), Failure>;
+}
+
+/// How often a cache had the row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CacheCounters {
+    pub hits: u64,
+    pub misses: u64,
+}
+
+type SharedSchema = Arc<Schema>;

@@ -1,0 +1,257 @@
+//! memcached and what speaks its text protocol: an encoded row under its key.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use dbdyno_model::{Failure, Field, Row, RowBuffer, Session, Value, decode_row, encode_row};
+use dbdyno_net::Reactor;
+use dbdyno_wire::Decoded;
+use dbdyno_wire::memcached::{self as wire, Got};
+
+use crate::keys::{MARKER_KEY, prefix, write_key, write_key_of_row};
+use crate::network::{Endpoint, Exchange, shown};
+use crate::{Administration, Cache, MARKER, SharedSchema, Trouble};
+
+/// Rows in one pipelined batch.
+const BATCH: u64 = 500;
+
+#[derive(Clone, Debug)]
+pub struct Memcached {
+    pub endpoint: Endpoint,
+    pub schema: SharedSchema,
+}
+
+impl Memcached {
+    pub async fn open(&self, reactor: &Rc<Reactor>) -> Result<MemcachedSession, Failure> {
+        let exchange = self.endpoint.connect(reactor).await?;
+        let schema = SharedSchema::clone(&self.schema);
+        let prefixes = schema.tables.iter().map(prefix).collect();
+        Ok(MemcachedSession {
+            exchange,
+            schema,
+            prefixes,
+            key: Vec::new(),
+            value: Vec::new(),
+            generated: RowBuffer::default(),
+            fields: Vec::new(),
+        })
+    }
+}
+
+pub struct MemcachedSession {
+    exchange: Exchange,
+    schema: SharedSchema,
+    prefixes: Vec<Vec<u8>>,
+    key: Vec<u8>,
+    value: Vec<u8>,
+    generated: RowBuffer,
+    fields: Vec<Field>,
+}
+
+#[cold]
+fn refused(line: &[u8]) -> Failure {
+    let message = String::from_utf8_lossy(line).into_owned();
+    if message.contains("out of memory") { Failure::Full(message) } else { Failure::Server(message) }
+}
+
+/// One line: whether it is the expected one; an error line is a failure.
+fn answer(bytes: &[u8], expected: &[u8]) -> Decoded<(Result<bool, Failure>, usize)> {
+    Ok(wire::line(bytes, 0)?.map(|(end, next)| {
+        let line = &bytes[..end];
+        (if wire::is_error(line) { Err(refused(line)) } else { Ok(line == expected) }, next)
+    }))
+}
+
+impl MemcachedSession {
+    #[inline]
+    async fn read(&mut self) -> Result<Option<(usize, usize)>, Failure> {
+        wire::get(self.exchange.begin(), &self.key);
+        match self.exchange.ask(wire::got).await? {
+            Got::Hit { start, end } => Ok(Some((start, end))),
+            Got::Miss => Ok(None),
+            Got::Error { start, end } => Err(refused(&self.exchange.bytes()[start..end])),
+        }
+    }
+
+    #[inline]
+    async fn read_row(&mut self, table: usize, filed: Value<'_>) -> Result<bool, Failure> {
+        write_key(&self.prefixes[table], filed, &mut self.key);
+        let Some((start, end)) = self.read().await? else { return Ok(false) };
+        let table = &self.schema.tables[table];
+        if decode_row(table, self.exchange.bytes(), start, end, &mut self.fields) {
+            Ok(true)
+        } else {
+            Err(Failure::Mismatch(format!("{} bytes that are no row of {}", end - start, table.name)))
+        }
+    }
+
+    /// Encodes row `key` into `self.value`, its key into `self.key`.
+    fn encode(&mut self, table: usize, key: u64, version: u64) {
+        let columns = &self.schema.tables[table];
+        write_key_of_row(columns, &self.prefixes[table], key, &mut self.generated, &mut self.key);
+        columns.generate(key, version, &mut self.generated);
+        self.value.clear();
+        encode_row(self.generated.row(), &mut self.value);
+    }
+
+    /// Stores `self.value` under `self.key`.
+    #[inline]
+    async fn set(&mut self) -> Result<(), Failure> {
+        wire::set(self.exchange.begin(), &self.key, &self.value);
+        if self.exchange.ask(|bytes| answer(bytes, b"STORED")).await?? {
+            Ok(())
+        } else {
+            Err(Failure::Server(format!("not stored: {}", shown(self.exchange.bytes()))))
+        }
+    }
+
+    /// Whether the key was there.
+    async fn delete(&mut self) -> Result<bool, Failure> {
+        wire::delete(self.exchange.begin(), &self.key);
+        self.exchange.ask(|bytes| answer(bytes, b"DELETED")).await?
+    }
+
+    /// Pipelines one request for the key of each of these rows.
+    async fn send_for_keys(
+        &mut self,
+        table: usize,
+        keys: Range<u64>,
+        append: fn(&mut Vec<u8>, &[u8]),
+    ) -> Result<(), Failure> {
+        self.exchange.begin();
+        for key in keys {
+            let columns = &self.schema.tables[table];
+            write_key_of_row(columns, &self.prefixes[table], key, &mut self.generated, &mut self.key);
+            append(&mut self.exchange.request, &self.key);
+        }
+        self.exchange.send().await
+    }
+
+    /// The ranges of keys that make the batches of a table, for all tables.
+    fn batches(&self) -> Vec<(usize, Range<u64>)> {
+        let end = self.schema.rows + 1;
+        let of_table =
+            |table| (1..end).step_by(BATCH as usize).map(move |first| (table, first..(first + BATCH).min(end)));
+        (0..self.schema.tables.len()).flat_map(of_table).collect()
+    }
+
+    async fn is_any_there(&mut self, table: usize, keys: Range<u64>) -> Result<bool, Failure> {
+        self.send_for_keys(table, keys.clone(), wire::get).await?;
+        let mut found = false;
+        for _ in keys {
+            found |= matches!(self.exchange.next(wire::got).await?, Got::Hit { .. });
+        }
+        Ok(found)
+    }
+}
+
+impl Session for MemcachedSession {
+    #[inline]
+    async fn get(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
+        let table = self.schema.steps[step].operation.table();
+        self.read_row(table, Value::Int(key as i64)).await
+    }
+
+    #[inline]
+    async fn find(&mut self, step: usize, value: Value<'_>) -> Result<bool, Failure> {
+        let table = self.schema.steps[step].operation.table();
+        self.read_row(table, value).await
+    }
+
+    #[inline]
+    async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<bool, Failure> {
+        let table = self.schema.steps[step].operation.table();
+        self.encode(table, key, version);
+        self.set().await?;
+        Ok(true)
+    }
+
+    async fn add(&mut self, _: usize, _: u64, _: i64) -> Result<bool, Failure> {
+        Err(Failure::Server("memcached cannot add to a column".into()))
+    }
+
+    #[inline]
+    fn row(&self) -> Row<'_> {
+        Row::new(self.exchange.bytes(), &self.fields)
+    }
+}
+
+impl Cache for MemcachedSession {
+    async fn fill(&mut self, step: usize, filed: Value<'_>, row: Row<'_>) -> Result<(), Failure> {
+        let table = self.schema.steps[step].operation.table();
+        write_key(&self.prefixes[table], filed, &mut self.key);
+        self.value.clear();
+        encode_row(row, &mut self.value);
+        self.set().await
+    }
+
+    async fn forget(&mut self, step: usize, key: u64) -> Result<(), Failure> {
+        let table = self.schema.steps[step].operation.table();
+        write_key(&self.prefixes[table], Value::Int(key as i64), &mut self.key);
+        self.delete().await.map(drop)
+    }
+}
+
+impl Administration for MemcachedSession {
+    async fn prepare(&mut self, marker: &str) -> Result<(), Trouble> {
+        if self.marker().await?.is_none() {
+            for (table, keys) in self.batches() {
+                if self.is_any_there(table, keys).await? {
+                    let name = &self.schema.tables[table].name;
+                    return Err(Trouble::Refused(format!(
+                        "keys {MARKER}{name}:* exist without dbdyno's marker: they are not dbdyno's to overwrite"
+                    )));
+                }
+            }
+        }
+        self.key = MARKER_KEY.to_vec();
+        self.value = marker.as_bytes().to_vec();
+        self.set().await?;
+        Ok(())
+    }
+
+    async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble> {
+        for first in keys.clone().step_by(BATCH as usize) {
+            let last = (first + BATCH).min(keys.end);
+            self.exchange.begin();
+            for key in first..last {
+                self.encode(table, key, 0);
+                wire::set(&mut self.exchange.request, &self.key, &self.value);
+            }
+            self.exchange.send().await?;
+            for _ in first..last {
+                if !self.exchange.next(|bytes| answer(bytes, b"STORED")).await?? {
+                    return Err(Trouble::Failed(Failure::Server("a row was not stored".into())));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A cache may forget rows as it likes, so their number says nothing.
+    async fn count(&mut self, _: usize) -> Result<Option<u64>, Trouble> {
+        Ok(None)
+    }
+
+    async fn sum(&mut self, _: usize, _: usize) -> Result<Option<i128>, Trouble> {
+        Ok(None)
+    }
+
+    async fn marker(&mut self) -> Result<Option<String>, Trouble> {
+        self.key = MARKER_KEY.to_vec();
+        let found = self.read().await?;
+        Ok(found.map(|(start, end)| String::from_utf8_lossy(&self.exchange.bytes()[start..end]).into_owned()))
+    }
+
+    async fn remove(&mut self) -> Result<Vec<String>, Trouble> {
+        for (table, keys) in self.batches() {
+            self.send_for_keys(table, keys.clone(), wire::delete).await?;
+            for _ in keys {
+                self.exchange.next(|bytes| answer(bytes, b"DELETED")).await??;
+            }
+        }
+        self.key = MARKER_KEY.to_vec();
+        self.delete().await?;
+        Ok(self.schema.tables.iter().map(|t| format!("{MARKER}{}:*", t.name)).collect())
+    }
+}

@@ -1,0 +1,379 @@
+//! Everything that speaks the MySQL protocol: prepared statements, each step's prepared once a session.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+use std::rc::Rc;
+
+use dbdyno_model::{Failure, Field, Operation, Row, RowBuffer, Session, Value};
+use dbdyno_net::{Address, Reactor};
+use dbdyno_wire::mysql::{self as wire, Answer, Cell, Dialect, Login, LoginStep, Param, Prepared, ServerMessage};
+use dbdyno_wire::{Decoded, Malformed};
+
+use crate::network::{Endpoint, Exchange};
+use crate::sql::{TABLE_PREFIX, create_indexes, create_table, statement, table_name};
+use crate::{Administration, MARKER, SharedSchema, Trouble};
+
+/// One INSERT of the load is about this long: far below every server's default `max_allowed_packet`.
+const INSERT_SIZE_BYTES: usize = 256 << 10;
+
+#[derive(Clone, Debug)]
+pub struct Mysql {
+    pub endpoint: Endpoint,
+    pub user: String,
+    pub password: String,
+    pub database: String,
+    pub table_options: String,
+    pub schema: SharedSchema,
+}
+
+/// A prepared statement, and whether the server has been told the types of its parameters.
+struct Statement {
+    prepared: Prepared,
+    bound: bool,
+}
+
+pub struct MysqlSession {
+    exchange: Exchange,
+    dialect: Dialect,
+    schema: SharedSchema,
+    table_options: String,
+    statements: Vec<Statement>,
+    generated: RowBuffer,
+    fields: Vec<Field>,
+}
+
+impl Mysql {
+    pub async fn open(&self, reactor: &Rc<Reactor>) -> Result<MysqlSession, Failure> {
+        let mut exchange = self.endpoint.connect(reactor).await?;
+        let dialect = self.log_in(&mut exchange).await.map_err(|failure| match failure {
+            Failure::Server(message) | Failure::Protocol(message) => Failure::Connect(message),
+            other => other,
+        })?;
+        Ok(MysqlSession {
+            exchange,
+            dialect,
+            schema: SharedSchema::clone(&self.schema),
+            table_options: self.table_options.clone(),
+            statements: Vec::new(),
+            generated: RowBuffer::default(),
+            fields: Vec::new(),
+        })
+    }
+
+    async fn log_in(&self, exchange: &mut Exchange) -> Result<Dialect, Failure> {
+        let (mut sequence, payload) = exchange.next(whole_packet).await?;
+        let greeting = wire::greeting(&payload).map_err(protocol)?;
+        let is_unix = matches!(self.endpoint.address, Address::Unix(_));
+        let (mut login, payload) =
+            Login::begin(&greeting, &self.user, &self.password, Some(&self.database), is_unix).map_err(protocol)?;
+        let mut send = Some(payload);
+        loop {
+            if let Some(payload) = send.take() {
+                wire::frame(exchange.begin(), sequence.wrapping_add(1), |out| out.extend_from_slice(&payload));
+                exchange.send().await?;
+            }
+            let (next, payload) = exchange.next(whole_packet).await?;
+            sequence = next;
+            match login.next(&payload).map_err(protocol)? {
+                LoginStep::Send(payload) => send = Some(payload),
+                LoginStep::Read => {}
+                LoginStep::Done => return Ok(greeting.dialect()),
+                LoginStep::Refused { code, text } => return Err(Failure::Server(format!("{text} (error {code})"))),
+            }
+        }
+    }
+}
+
+fn protocol(malformed: Malformed) -> Failure {
+    Failure::Protocol(malformed.0)
+}
+
+fn whole_packet(bytes: &[u8]) -> Decoded<((u8, Vec<u8>), usize)> {
+    Ok(wire::packet(bytes, 0)?.map(|p| ((p.sequence, bytes[p.start..p.end].to_vec()), p.end)))
+}
+
+/// Errors 1021 (disk full), 1114 (table full) and storage engine error 28 (no space) mean that no room is left.
+#[cold]
+fn refused(error: &ServerMessage) -> Failure {
+    let message = format!("{} (error {})", error.text, error.code);
+    let is_full = matches!(error.code, 1021 | 1114) || (error.code == 1030 && error.text.contains("28"));
+    if is_full { Failure::Full(message) } else { Failure::Server(message) }
+}
+
+#[inline]
+fn field(cell: Cell) -> Field {
+    match cell {
+        Cell::Null => Field::Null,
+        Cell::Int(n) => Field::Int(n),
+        Cell::Text { start, end } => Field::text(start, end),
+    }
+}
+
+#[inline]
+fn param(value: Value<'_>) -> Param<'_> {
+    match value {
+        Value::Int(n) => Param::Int(n),
+        Value::Text(text) => Param::Text(text),
+        Value::Null => Param::Text(b""),
+    }
+}
+
+impl MysqlSession {
+    /// Prepares a statement for each step, the first time one is needed: loading needs none, and the tables must exist.
+    #[cold]
+    async fn prepare_statements(&mut self) -> Result<(), Failure> {
+        for step in &self.schema.steps {
+            let sql = statement(&self.schema.tables, step);
+            wire::prepare(self.exchange.begin(), &sql);
+            let dialect = self.dialect;
+            let prepared = self.exchange.ask(|bytes| wire::prepared(bytes, dialect)).await?;
+            let prepared = prepared.map_err(|error| refused(&error))?;
+            self.statements.push(Statement { prepared, bound: false });
+        }
+        Ok(())
+    }
+
+    /// Executes a step's statement; rows end up in `self.fields`.
+    #[inline]
+    async fn execute<'p>(
+        &mut self,
+        step: usize,
+        params: impl ExactSizeIterator<Item = Param<'p>> + Clone,
+    ) -> Result<Answer, Failure> {
+        let Self { exchange, statements, fields, dialect, .. } = self;
+        let statement = &mut statements[step];
+        wire::execute(exchange.begin(), statement.prepared.id, params, !statement.bound);
+        statement.bound = true;
+        let columns = &statement.prepared.columns;
+        let decode = |bytes: &[u8]| {
+            fields.clear();
+            wire::answer(bytes, 0, columns, *dialect, |cell| fields.push(field(cell)))
+        };
+        match exchange.ask(decode).await? {
+            Answer::Error(error) => Err(refused(&error)),
+            answer => Ok(answer),
+        }
+    }
+
+    #[inline]
+    async fn read(&mut self, step: usize, value: Value<'_>) -> Result<bool, Failure> {
+        if self.statements.is_empty() {
+            self.prepare_statements().await?;
+        }
+        match self.execute(step, std::iter::once(param(value))).await? {
+            Answer::Rows(1) => Ok(true),
+            Answer::Rows(0) => Ok(false),
+            Answer::Rows(n) => Err(Failure::Mismatch(format!("{n} rows where there is one"))),
+            other => Err(Failure::Protocol(format!("an answer without rows: {other:?}"))),
+        }
+    }
+
+    #[inline]
+    async fn write<'p>(
+        &mut self,
+        step: usize,
+        params: impl ExactSizeIterator<Item = Param<'p>> + Clone,
+    ) -> Result<bool, Failure> {
+        if self.statements.is_empty() {
+            self.prepare_statements().await?;
+        }
+        match self.execute(step, params).await? {
+            Answer::Affected(rows) => Ok(rows > 0),
+            other => Err(Failure::Protocol(format!("an answer with rows: {other:?}"))),
+        }
+    }
+
+    /// Runs a statement in the text protocol.
+    async fn query(&mut self, sql: &str) -> Result<wire::TextRows, Failure> {
+        let dialect = Dialect { cached_metadata: false, ..self.dialect };
+        wire::query(self.exchange.begin(), sql.as_bytes());
+        let rows = self.exchange.ask(|bytes| wire::text_answer(bytes, dialect)).await?;
+        rows.map_err(|error| refused(&error))
+    }
+
+    /// One value of a statement's only row.
+    async fn query_one(&mut self, sql: &str) -> Result<Option<String>, Failure> {
+        Ok(self.query(sql).await?.pop().and_then(|mut row| row.pop()).flatten())
+    }
+
+    async fn create(&mut self, table: usize, marker: &str) -> Result<(), Trouble> {
+        let name = table_name(&self.schema.tables[table]);
+        let comment = self
+            .query_one(&format!(
+                "SELECT table_comment FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = '{name}'"
+            ))
+            .await?;
+        match comment {
+            Some(comment) if !comment.starts_with(MARKER) => {
+                return Err(Trouble::Refused(format!(
+                    "a table {name} without dbdyno's marker is already there: it is not dbdyno's to drop. Use another database"
+                )));
+            }
+            Some(_) => drop(self.query(&format!("DROP TABLE {name}")).await?),
+            None => {}
+        }
+        let create = create_table(&self.schema.tables[table], "INT");
+        let mut sql = format!("{create} {} COMMENT='", self.table_options);
+        escape_into(&mut sql, marker);
+        sql.push('\'');
+        self.query(&sql).await?;
+        for sql in create_indexes(&self.schema.tables[table]) {
+            self.query(&sql).await?;
+        }
+        Ok(())
+    }
+}
+
+impl MysqlSession {
+    /// The tables that carry a marker: those of the schema, or all where it is empty.
+    fn marked_tables(&self) -> String {
+        let names: Vec<String> = self.schema.tables.iter().map(|t| format!("'{}'", table_name(t))).collect();
+        let named = match names.len() {
+            0 => format!("LIKE '{}%'", TABLE_PREFIX.replace('_', "\\_")),
+            _ => format!("IN ({})", names.join(", ")),
+        };
+        format!(
+            "FROM information_schema.tables WHERE table_schema = DATABASE() \
+             AND table_name {named} AND table_comment LIKE '{MARKER}%'"
+        )
+    }
+}
+
+/// Appends text to a quoted SQL string.
+fn escape_into(sql: &mut String, text: &str) {
+    for c in text.chars() {
+        if matches!(c, '\'' | '\\') {
+            sql.push('\\');
+        }
+        sql.push(c);
+    }
+}
+
+/// Appends `(1,'…')`.
+fn append_values(sql: &mut String, row: Row<'_>) {
+    sql.push('(');
+    for i in 0..row.len() {
+        if i > 0 {
+            sql.push(',');
+        }
+        match row.value(i) {
+            Value::Int(n) => drop(write!(sql, "{n}")),
+            Value::Null => sql.push_str("NULL"),
+            Value::Text(text) => {
+                sql.push('\'');
+                escape_into(sql, &String::from_utf8_lossy(text));
+                sql.push('\'');
+            }
+        }
+    }
+    sql.push(')');
+}
+
+impl Session for MysqlSession {
+    #[inline]
+    async fn get(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
+        self.read(step, Value::Int(key as i64)).await
+    }
+
+    #[inline]
+    async fn find(&mut self, step: usize, value: Value<'_>) -> Result<bool, Failure> {
+        self.read(step, value).await
+    }
+
+    #[inline]
+    async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<bool, Failure> {
+        let Operation::Update { table } = self.schema.steps[step].operation else { return Ok(false) };
+        let mut generated = std::mem::take(&mut self.generated);
+        generated.clear();
+        for column in self.schema.tables[table].columns.iter().filter(|c| c.is_versioned()) {
+            column.generate(key, version, &mut generated);
+        }
+        generated.push(Value::Int(key as i64));
+        let row = generated.row();
+        let result = self.write(step, (0..row.len()).map(|i| param(row.value(i)))).await;
+        self.generated = generated;
+        result
+    }
+
+    #[inline]
+    async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<bool, Failure> {
+        self.write(step, [Param::Int(delta), Param::Int(key as i64)].into_iter()).await
+    }
+
+    #[inline]
+    fn row(&self) -> Row<'_> {
+        Row::new(self.exchange.bytes(), &self.fields)
+    }
+}
+
+impl Administration for MysqlSession {
+    async fn prepare(&mut self, marker: &str) -> Result<(), Trouble> {
+        for table in 0..self.schema.tables.len() {
+            self.create(table, marker).await?;
+        }
+        Ok(())
+    }
+
+    async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble> {
+        let head = format!("INSERT INTO {} VALUES ", table_name(&self.schema.tables[table]));
+        let mut sql = String::with_capacity(INSERT_SIZE_BYTES + 4096);
+        for key in keys.clone() {
+            sql.push_str(if sql.is_empty() { &head } else { "," });
+            self.schema.tables[table].generate(key, 0, &mut self.generated);
+            append_values(&mut sql, self.generated.row());
+            if sql.len() >= INSERT_SIZE_BYTES || key + 1 == keys.end {
+                self.query(&sql).await?;
+                sql.clear();
+            }
+        }
+        Ok(())
+    }
+
+    async fn count(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
+        let name = table_name(&self.schema.tables[table]);
+        Ok(self.query_one(&format!("SELECT COUNT(*) FROM {name}")).await?.and_then(|n| n.parse().ok()))
+    }
+
+    async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble> {
+        let table = &self.schema.tables[table];
+        let sql = format!("SELECT SUM({}) FROM {}", table.columns[column].name, table_name(table));
+        Ok(self.query_one(&sql).await?.and_then(|n| n.parse().ok()))
+    }
+
+    async fn marker(&mut self) -> Result<Option<String>, Trouble> {
+        let sql = format!("SELECT MAX(table_comment) {}", self.marked_tables());
+        Ok(self.query_one(&sql).await?)
+    }
+
+    async fn remove(&mut self) -> Result<Vec<String>, Trouble> {
+        let rows = self.query(&format!("SELECT table_name {}", self.marked_tables())).await?;
+        let names: Vec<String> = rows.into_iter().flatten().flatten().collect();
+        for name in &names {
+            self.query(&format!("DROP TABLE {name}")).await?;
+        }
+        Ok(names)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inserted_text_is_quoted() {
+        let mut row = RowBuffer::default();
+        row.push(Value::Int(-1));
+        row.push(Value::Text(br"it's a \ test"));
+        let mut sql = String::new();
+        append_values(&mut sql, row.row());
+        assert_eq!(sql, r"(-1,'it\'s a \\ test')");
+    }
+
+    #[test]
+    fn a_full_disk_or_table_is_told_from_other_errors() {
+        let failure = |code, text: &str| refused(&ServerMessage { code, text: text.into() });
+        assert!(matches!(failure(1114, "The table is full"), Failure::Full(_)));
+        assert!(matches!(failure(1030, "Got error 28 \"No space left on device\""), Failure::Full(_)));
+        assert!(matches!(failure(1213, "Deadlock found"), Failure::Server(m) if m == "Deadlock found (error 1213)"));
+    }
+}

@@ -1,0 +1,413 @@
+//! Redis and what speaks its protocol: a row is a string under its key, or a hash where single columns change.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use dbdyno_model::{Failure, Field, Operation, Row, RowBuffer, Session, Step, Table, Value, decode_row, encode_row};
+use dbdyno_net::Reactor;
+use dbdyno_wire::redis::{Reply, command, part, reply, whole_command};
+use dbdyno_wire::{Decoded, Malformed};
+
+use crate::config::Layout;
+use crate::keys::{MARKER_KEY, prefix, write_key, write_key_of_row};
+use crate::network::{Endpoint, Exchange};
+use crate::{Administration, Cache, MARKER, SharedSchema, Trouble};
+
+/// Rows, or keys, in one pipelined batch.
+const BATCH: u64 = 500;
+
+#[derive(Clone, Debug)]
+pub struct Redis {
+    pub endpoint: Endpoint,
+    pub user: Option<String>,
+    pub password: Option<String>,
+    pub database: u32,
+    pub is_hash: bool,
+    pub schema: SharedSchema,
+}
+
+/// The layout that `auto` stands for.
+pub fn is_hash(layout: Layout, steps: &[Step]) -> bool {
+    match layout {
+        Layout::Hash => true,
+        Layout::String => false,
+        Layout::Auto => steps.iter().any(|s| matches!(s.operation, Operation::Add { .. })),
+    }
+}
+
+impl Redis {
+    pub async fn open(&self, reactor: &Rc<Reactor>) -> Result<RedisSession, Failure> {
+        let exchange = self.endpoint.connect(reactor).await?;
+        let prefixes = self.schema.tables.iter().map(prefix).collect();
+        let mut session = RedisSession {
+            exchange,
+            schema: SharedSchema::clone(&self.schema),
+            prefixes,
+            is_hash: self.is_hash,
+            key: Vec::new(),
+            value: Vec::new(),
+            generated: RowBuffer::default(),
+            fields: Vec::new(),
+        };
+        session.log_in(self).await.map_err(|failure| match failure {
+            Failure::Server(message) => Failure::Connect(message),
+            other => other,
+        })?;
+        Ok(session)
+    }
+}
+
+pub struct RedisSession {
+    exchange: Exchange,
+    schema: SharedSchema,
+    prefixes: Vec<Vec<u8>>,
+    is_hash: bool,
+    key: Vec<u8>,
+    value: Vec<u8>,
+    generated: RowBuffer,
+    fields: Vec<Field>,
+}
+
+/// An answer with errors taken out.
+fn one(bytes: &[u8]) -> Decoded<(Result<Reply, String>, usize)> {
+    Ok(reply(bytes, 0)?.map(|(reply, end)| match reply {
+        Reply::Error { start, end: stop } => (Err(String::from_utf8_lossy(&bytes[start..stop]).into_owned()), end),
+        other => (Ok(other), end),
+    }))
+}
+
+#[cold]
+fn refused(message: String) -> Failure {
+    if message.starts_with("OOM ") { Failure::Full(message) } else { Failure::Server(message) }
+}
+
+#[cold]
+fn unexpected(reply: &Reply) -> Failure {
+    Failure::Protocol(format!("an answer of another kind: {reply:?}"))
+}
+
+impl RedisSession {
+    async fn log_in(&mut self, store: &Redis) -> Result<(), Failure> {
+        if let Some(password) = &store.password {
+            let mut parts = vec![&b"AUTH"[..]];
+            parts.extend(store.user.as_ref().map(String::as_bytes));
+            parts.push(password.as_bytes());
+            self.command(&parts).await?;
+        }
+        if store.database != 0 {
+            self.command(&[b"SELECT", store.database.to_string().as_bytes()]).await?;
+        }
+        Ok(())
+    }
+
+    async fn command(&mut self, parts: &[&[u8]]) -> Result<Reply, Failure> {
+        whole_command(self.exchange.begin(), parts);
+        self.exchange.ask(one).await?.map_err(refused)
+    }
+
+    #[inline]
+    async fn read_row(&mut self, table: usize, filed: Value<'_>) -> Result<bool, Failure> {
+        write_key(&self.prefixes[table], filed, &mut self.key);
+        if self.is_hash { self.read_hash(table).await } else { self.read_string(table).await }
+    }
+
+    #[inline]
+    async fn read_string(&mut self, table: usize) -> Result<bool, Failure> {
+        let request = self.exchange.begin();
+        command(request, 2);
+        part(request, b"GET");
+        part(request, &self.key);
+        match self.exchange.ask(one).await?.map_err(refused)? {
+            Reply::Bulk { start, end } => {
+                let table = &self.schema.tables[table];
+                if decode_row(table, self.exchange.bytes(), start, end, &mut self.fields) {
+                    Ok(true)
+                } else {
+                    Err(Failure::Mismatch(format!("{} bytes that are no row of {}", end - start, table.name)))
+                }
+            }
+            Reply::Nil => Ok(false),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    async fn read_hash(&mut self, table: usize) -> Result<bool, Failure> {
+        let request = self.exchange.begin();
+        let table = &self.schema.tables[table];
+        command(request, 2 + table.columns.len());
+        part(request, b"HMGET");
+        part(request, &self.key);
+        for column in &table.columns {
+            part(request, column.name.as_bytes());
+        }
+        let fields = &mut self.fields;
+        self.exchange.ask(|bytes| hash_fields(bytes, table, fields)).await?.map_err(refused)
+    }
+
+    /// Appends the command that stores a whole row in version `version`.
+    fn append_row(&mut self, table: usize, key: u64, version: u64) {
+        let columns = &self.schema.tables[table];
+        write_key_of_row(columns, &self.prefixes[table], key, &mut self.generated, &mut self.key);
+        columns.generate(key, version, &mut self.generated);
+        let row = self.generated.row();
+        let request = &mut self.exchange.request;
+        if self.is_hash {
+            append_hset(request, &self.key, columns, row, |_| true);
+        } else {
+            self.value.clear();
+            encode_row(row, &mut self.value);
+            append_set(request, &self.key, &self.value);
+        }
+    }
+
+    async fn expect_no_error(&mut self) -> Result<(), Failure> {
+        self.exchange.ask(one).await?.map_err(refused).map(drop)
+    }
+
+    /// Sends the request that holds `commands` commands, and hands each reply to `take`.
+    async fn pipeline(&mut self, commands: u64, mut take: impl FnMut(Reply)) -> Result<(), Failure> {
+        self.exchange.send().await?;
+        for _ in 0..commands {
+            take(self.exchange.next(one).await?.map_err(refused)?);
+        }
+        Ok(())
+    }
+
+    /// Keys of the table that exist although they are about to be made.
+    async fn first_foreign_key(&mut self, table: usize) -> Result<Option<String>, Failure> {
+        for first in (1..=self.schema.rows).step_by(BATCH as usize) {
+            let keys = first..(first + BATCH).min(self.schema.rows + 1);
+            self.key_batch(b"EXISTS", table, keys.clone());
+            let mut found = 0;
+            self.pipeline(1, |reply| found = if let Reply::Integer(n) = reply { n } else { 0 }).await?;
+            if found > 0 {
+                return Ok(Some(format!("{MARKER}{}:*", self.schema.tables[table].name)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// One command over the keys of these rows.
+    fn key_batch(&mut self, name: &[u8], table: usize, keys: Range<u64>) {
+        let request = self.exchange.begin();
+        command(request, 1 + (keys.end - keys.start) as usize);
+        part(request, name);
+        for key in keys {
+            let columns = &self.schema.tables[table];
+            write_key_of_row(columns, &self.prefixes[table], key, &mut self.generated, &mut self.key);
+            part(request, &self.key);
+        }
+    }
+
+    async fn remove_keys(&mut self) -> Result<(), Failure> {
+        for table in 0..self.schema.tables.len() {
+            for first in (1..=self.schema.rows).step_by(BATCH as usize) {
+                self.key_batch(b"DEL", table, first..(first + BATCH).min(self.schema.rows + 1));
+                self.pipeline(1, drop).await?;
+            }
+        }
+        self.command(&[b"DEL", MARKER_KEY]).await.map(drop)
+    }
+}
+
+fn append_set(out: &mut Vec<u8>, key: &[u8], value: &[u8]) {
+    command(out, 3);
+    part(out, b"SET");
+    part(out, key);
+    part(out, value);
+}
+
+fn append_hset(out: &mut Vec<u8>, key: &[u8], table: &Table, row: Row<'_>, choose: impl Fn(usize) -> bool) {
+    let chosen = || (0..table.columns.len()).filter(|&i| choose(i));
+    command(out, 2 + 2 * chosen().count());
+    part(out, b"HSET");
+    part(out, key);
+    for i in chosen() {
+        part(out, table.columns[i].name.as_bytes());
+        match row.value(i) {
+            Value::Int(n) => part(out, n.to_string().as_bytes()),
+            Value::Text(text) => part(out, text),
+            Value::Null => part(out, b""),
+        }
+    }
+}
+
+/// Decodes one field that holds a number; a field that is not there counts as 0.
+fn one_number(bytes: &[u8]) -> Decoded<(Result<i64, String>, usize)> {
+    Ok(one(bytes)?.map(|(answer, end)| {
+        let number = answer.map(|reply| match reply {
+            Reply::Bulk { start, end } => match integer(&bytes[start..end]) {
+                Field::Int(n) => n,
+                _ => 0,
+            },
+            _ => 0,
+        });
+        (number, end)
+    }))
+}
+
+/// Decodes the answer to HMGET: false where the key does not exist, which looks like a hash without any of the fields.
+fn hash_fields(bytes: &[u8], table: &Table, fields: &mut Vec<Field>) -> Decoded<(Result<bool, String>, usize)> {
+    fields.clear();
+    let Some((head, mut at)) = one(bytes)? else { return Ok(None) };
+    match head {
+        Err(message) => return Ok(Some((Err(message), at))),
+        Ok(Reply::Array { len }) if len == table.columns.len() => {}
+        Ok(other) => return Err(Malformed(format!("expected {} fields, got {other:?}", table.columns.len()))),
+    }
+    let mut is_there = false;
+    for column in &table.columns {
+        let Some((element, next)) = reply(bytes, at)? else { return Ok(None) };
+        at = next;
+        let field = match element {
+            Reply::Bulk { start, end } if column.is_int() => integer(&bytes[start..end]),
+            Reply::Bulk { start, end } => Field::text(start, end),
+            Reply::Nil => Field::Null,
+            other => return Err(Malformed(format!("expected a field, got {other:?}"))),
+        };
+        is_there |= field != Field::Null;
+        fields.push(field);
+    }
+    Ok(Some((Ok(is_there), at)))
+}
+
+/// A number that cannot be read is no number of ours: NULL, which no generator makes.
+fn integer(digits: &[u8]) -> Field {
+    std::str::from_utf8(digits).ok().and_then(|s| s.parse().ok()).map_or(Field::Null, Field::Int)
+}
+
+impl Session for RedisSession {
+    #[inline]
+    async fn get(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
+        let table = self.schema.steps[step].operation.table();
+        self.read_row(table, Value::Int(key as i64)).await
+    }
+
+    #[inline]
+    async fn find(&mut self, step: usize, value: Value<'_>) -> Result<bool, Failure> {
+        let table = self.schema.steps[step].operation.table();
+        self.read_row(table, value).await
+    }
+
+    #[inline]
+    async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<bool, Failure> {
+        let table = self.schema.steps[step].operation.table();
+        self.exchange.begin();
+        if self.is_hash {
+            let columns = &self.schema.tables[table];
+            write_key_of_row(columns, &self.prefixes[table], key, &mut self.generated, &mut self.key);
+            columns.generate(key, version, &mut self.generated);
+            let versioned = |i: usize| columns.columns[i].is_versioned();
+            append_hset(&mut self.exchange.request, &self.key, columns, self.generated.row(), versioned);
+        } else {
+            self.append_row(table, key, version);
+        }
+        self.expect_no_error().await?;
+        Ok(true)
+    }
+
+    async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<bool, Failure> {
+        let Operation::Add { table, column } = self.schema.steps[step].operation else { return Ok(false) };
+        write_key(&self.prefixes[table], Value::Int(key as i64), &mut self.key);
+        let name = self.schema.tables[table].columns[column].name.as_bytes();
+        let delta = delta.to_string();
+        whole_command(self.exchange.begin(), &[b"HINCRBY", &self.key, name, delta.as_bytes()]);
+        self.expect_no_error().await?;
+        Ok(true)
+    }
+
+    #[inline]
+    fn row(&self) -> Row<'_> {
+        Row::new(self.exchange.bytes(), &self.fields)
+    }
+}
+
+impl Cache for RedisSession {
+    async fn fill(&mut self, step: usize, filed: Value<'_>, row: Row<'_>) -> Result<(), Failure> {
+        let table = self.schema.steps[step].operation.table();
+        write_key(&self.prefixes[table], filed, &mut self.key);
+        self.value.clear();
+        encode_row(row, &mut self.value);
+        append_set(self.exchange.begin(), &self.key, &self.value);
+        self.expect_no_error().await
+    }
+
+    async fn forget(&mut self, step: usize, key: u64) -> Result<(), Failure> {
+        let table = self.schema.steps[step].operation.table();
+        write_key(&self.prefixes[table], Value::Int(key as i64), &mut self.key);
+        whole_command(self.exchange.begin(), &[b"DEL", &self.key]);
+        self.expect_no_error().await
+    }
+}
+
+impl Administration for RedisSession {
+    async fn prepare(&mut self, marker: &str) -> Result<(), Trouble> {
+        if self.marker().await?.is_none() {
+            for table in 0..self.schema.tables.len() {
+                if let Some(keys) = self.first_foreign_key(table).await? {
+                    return Err(Trouble::Refused(format!(
+                        "keys {keys} exist without dbdyno's marker: they are not dbdyno's to overwrite. Use another database number"
+                    )));
+                }
+            }
+        }
+        self.command(&[b"SET", MARKER_KEY, marker.as_bytes()]).await?;
+        Ok(())
+    }
+
+    async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble> {
+        for first in keys.clone().step_by(BATCH as usize) {
+            let last = (first + BATCH).min(keys.end);
+            self.exchange.begin();
+            for key in first..last {
+                self.append_row(table, key, 0);
+            }
+            self.pipeline(last - first, drop).await?;
+        }
+        Ok(())
+    }
+
+    async fn count(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
+        let mut count = 0;
+        for first in (1..=self.schema.rows).step_by(BATCH as usize) {
+            self.key_batch(b"EXISTS", table, first..(first + BATCH).min(self.schema.rows + 1));
+            self.pipeline(1, |reply| count += if let Reply::Integer(n) = reply { n as u64 } else { 0 }).await?;
+        }
+        Ok(Some(count))
+    }
+
+    async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble> {
+        if !self.is_hash {
+            return Ok(None);
+        }
+        let name = self.schema.tables[table].columns[column].name.clone();
+        let mut sum = 0;
+        for first in (1..=self.schema.rows).step_by(BATCH as usize) {
+            let keys = first..(first + BATCH).min(self.schema.rows + 1);
+            self.exchange.begin();
+            for key in keys.clone() {
+                write_key(&self.prefixes[table], Value::Int(key as i64), &mut self.key);
+                whole_command(&mut self.exchange.request, &[b"HGET", &self.key, name.as_bytes()]);
+            }
+            self.exchange.send().await?;
+            for _ in keys {
+                sum += i128::from(self.exchange.next(one_number).await?.map_err(refused)?);
+            }
+        }
+        Ok(Some(sum))
+    }
+
+    async fn marker(&mut self) -> Result<Option<String>, Trouble> {
+        match self.command(&[b"GET", MARKER_KEY]).await? {
+            Reply::Bulk { start, end } => {
+                Ok(Some(String::from_utf8_lossy(&self.exchange.bytes()[start..end]).into_owned()))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    async fn remove(&mut self) -> Result<Vec<String>, Trouble> {
+        self.remove_keys().await?;
+        Ok(self.schema.tables.iter().map(|t| format!("{MARKER}{}:*", t.name)).collect())
+    }
+}

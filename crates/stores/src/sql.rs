@@ -1,0 +1,91 @@
+//! The SQL that several stores share: names, tables, one statement for each step.
+
+use dbdyno_model::{Kind, Operation, Step, Table};
+
+/// Tables of dbdyno begin with this.
+pub const TABLE_PREFIX: &str = "dbdyno_";
+
+pub fn table_name(table: &Table) -> String {
+    format!("{TABLE_PREFIX}{}", table.name)
+}
+
+/// `CREATE TABLE` without what may follow the closing parenthesis; `int` is the type of whole numbers.
+pub fn create_table(table: &Table, int: &str) -> String {
+    let columns = table.columns.iter().enumerate().map(|(i, column)| {
+        let kind = match column.kind {
+            Kind::Int => int.to_string(),
+            Kind::Char(n) => format!("CHAR({n})"),
+            Kind::Varchar(n) => format!("VARCHAR({n})"),
+        };
+        let constraint = if i == 0 { " PRIMARY KEY" } else { "" };
+        format!("{} {kind} NOT NULL{constraint}", column.name)
+    });
+    format!("CREATE TABLE {} ({})", table_name(table), columns.collect::<Vec<_>>().join(", "))
+}
+
+/// One `CREATE INDEX` for each index.
+pub fn create_indexes(table: &Table) -> Vec<String> {
+    let name = table_name(table);
+    let index = |index: &dbdyno_model::Index| {
+        let unique = if index.unique { "UNIQUE " } else { "" };
+        let column = &table.columns[index.column].name;
+        format!("CREATE {unique}INDEX {name}_{column} ON {name} ({column})")
+    };
+    table.indexes.iter().map(index).collect()
+}
+
+/// The statement of a step, `?` for each parameter: for an update the versioned columns in order and then the key, for an
+/// addition the number and then the key.
+pub fn statement(tables: &[Table], step: &Step) -> String {
+    let table = &tables[step.operation.table()];
+    let (name, key) = (table_name(table), &table.columns[0].name);
+    let columns = || table.columns.iter().map(|c| c.name.as_str()).collect::<Vec<_>>().join(", ");
+    match step.operation {
+        Operation::Get { .. } => format!("SELECT {} FROM {name} WHERE {key} = ?", columns()),
+        Operation::Find { column, .. } => {
+            format!("SELECT {} FROM {name} WHERE {} = ?", columns(), table.columns[column].name)
+        }
+        Operation::Update { .. } => {
+            let changes = table.columns.iter().filter(|c| c.is_versioned()).map(|c| format!("{} = ?", c.name));
+            format!("UPDATE {name} SET {} WHERE {key} = ?", changes.collect::<Vec<_>>().join(", "))
+        }
+        Operation::Add { column, .. } => {
+            let column = &table.columns[column].name;
+            format!("UPDATE {name} SET {column} = {column} + ? WHERE {key} = ?")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbdyno_model::{Column, Index, Source};
+
+    #[test]
+    fn golden_statements() {
+        let table = Table {
+            name: "bm".into(),
+            columns: vec![
+                Column::new("id", Kind::Int, Source::Key),
+                Column::new("sid", Kind::Int, Source::Version),
+                Column::new("c", Kind::Char(120), Source::VersionedLetters { salt: 1 }),
+            ],
+            indexes: vec![Index { column: 1, unique: true }],
+            filed_under: 0,
+        };
+        assert_eq!(
+            create_table(&table, "INT"),
+            "CREATE TABLE dbdyno_bm (id INT NOT NULL PRIMARY KEY, sid INT NOT NULL, c CHAR(120) NOT NULL)"
+        );
+        assert_eq!(create_indexes(&table), ["CREATE UNIQUE INDEX dbdyno_bm_sid ON dbdyno_bm (sid)"]);
+        let statements = [
+            (Operation::Get { table: 0 }, "SELECT id, sid, c FROM dbdyno_bm WHERE id = ?"),
+            (Operation::Find { table: 0, column: 1 }, "SELECT id, sid, c FROM dbdyno_bm WHERE sid = ?"),
+            (Operation::Update { table: 0 }, "UPDATE dbdyno_bm SET sid = ?, c = ? WHERE id = ?"),
+            (Operation::Add { table: 0, column: 1 }, "UPDATE dbdyno_bm SET sid = sid + ? WHERE id = ?"),
+        ];
+        for (operation, sql) in statements {
+            assert_eq!(statement(std::slice::from_ref(&table), &Step::new("s", operation)), sql);
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! SQLite, embedded: one connection a client, statements prepared once and cached by it.
+
+use std::ops::Range;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use dbdyno_model::{Failure, Operation, Row, RowBuffer, Session, Value};
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, Error, ErrorCode, OpenFlags, Params, ToSql, params_from_iter};
+
+use crate::sql::{create_indexes, create_table, statement, table_name};
+use crate::{Administration, SharedSchema, Trouble};
+
+#[derive(Clone, Debug)]
+pub struct Sqlite {
+    pub path: PathBuf,
+    pub journal_mode: String,
+    pub synchronous: String,
+    pub cache_size_kib: Option<u64>,
+    pub mmap_size_bytes: Option<u64>,
+    pub timeout_ns: u64,
+    pub schema: SharedSchema,
+}
+
+pub struct SqliteSession {
+    connection: Connection,
+    schema: SharedSchema,
+    statements: Vec<String>,
+    generated: RowBuffer,
+    read: RowBuffer,
+}
+
+impl Sqlite {
+    pub fn open(&self) -> Result<SqliteSession, Failure> {
+        let connect = |error: Error| Failure::Connect(format!("{}: {error}", self.path.display()));
+        // A connection is used by the thread that opened it only, so SQLite need not lock it.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&self.path, flags).map_err(connect)?;
+        self.configure(&connection).map_err(connect)?;
+        let schema = SharedSchema::clone(&self.schema);
+        connection.set_prepared_statement_cache_capacity(schema.steps.len() + 8);
+        let statements = schema.steps.iter().map(|step| statement(&schema.tables, step)).collect();
+        Ok(SqliteSession {
+            connection,
+            schema,
+            statements,
+            generated: RowBuffer::default(),
+            read: RowBuffer::default(),
+        })
+    }
+
+    fn configure(&self, connection: &Connection) -> rusqlite::Result<()> {
+        connection.busy_timeout(Duration::from_nanos(self.timeout_ns))?;
+        connection.pragma_update(None, "journal_mode", &self.journal_mode)?;
+        connection.pragma_update(None, "synchronous", &self.synchronous)?;
+        if let Some(kib) = self.cache_size_kib {
+            connection.pragma_update(None, "cache_size", format!("-{kib}"))?;
+        }
+        if let Some(bytes) = self.mmap_size_bytes {
+            connection.pragma_update(None, "mmap_size", bytes.to_string())?;
+        }
+        Ok(())
+    }
+}
+
+#[cold]
+fn failure(error: Error) -> Failure {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => Failure::Full(error.to_string()),
+        Some(ErrorCode::DatabaseBusy) => Failure::Timeout(error.to_string()),
+        _ => Failure::Server(error.to_string()),
+    }
+}
+
+fn trouble(error: Error) -> Trouble {
+    Trouble::Failed(failure(error))
+}
+
+/// A value as a parameter.
+struct Bound<'a>(Value<'a>);
+
+impl ToSql for Bound<'_> {
+    #[inline]
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self.0 {
+            Value::Null => ValueRef::Null,
+            Value::Int(n) => ValueRef::Integer(n),
+            Value::Text(text) => ValueRef::Text(text),
+        }))
+    }
+}
+
+impl SqliteSession {
+    #[inline]
+    fn read(&mut self, step: usize, value: Value<'_>) -> rusqlite::Result<bool> {
+        let mut statement = self.connection.prepare_cached(&self.statements[step])?;
+        let mut rows = statement.query([Bound(value)])?;
+        let Some(row) = rows.next()? else { return Ok(false) };
+        self.read.clear();
+        for i in 0..self.schema.table_of_operation(self.schema.steps[step].operation).columns.len() {
+            self.read.push(match row.get_ref(i)? {
+                ValueRef::Integer(n) => Value::Int(n),
+                ValueRef::Text(text) | ValueRef::Blob(text) => Value::Text(text),
+                ValueRef::Null | ValueRef::Real(_) => Value::Null,
+            });
+        }
+        Ok(true)
+    }
+
+    #[inline]
+    fn write(&self, step: usize, params: impl Params) -> Result<bool, Failure> {
+        let mut statement = self.connection.prepare_cached(&self.statements[step]).map_err(failure)?;
+        statement.execute(params).map(|rows| rows > 0).map_err(failure)
+    }
+
+    fn create(&self, table: usize) -> rusqlite::Result<()> {
+        let table = &self.schema.tables[table];
+        let name = table_name(table);
+        // Only a column declared INTEGER PRIMARY KEY is the key of the table's own tree.
+        let create = create_table(table, "INTEGER");
+        self.connection.execute_batch(&format!("DROP TABLE IF EXISTS {name}; {create}"))?;
+        create_indexes(table).iter().try_for_each(|sql| self.connection.execute_batch(sql))
+    }
+
+    fn insert(&mut self, table: usize, keys: Range<u64>) -> rusqlite::Result<()> {
+        let table = &self.schema.tables[table];
+        let marks = vec!["?"; table.columns.len()].join(", ");
+        let transaction = self.connection.transaction()?;
+        {
+            let mut insert =
+                transaction.prepare_cached(&format!("INSERT INTO {} VALUES ({marks})", table_name(table)))?;
+            for key in keys {
+                table.generate(key, 0, &mut self.generated);
+                let row = self.generated.row();
+                insert.execute(params_from_iter((0..row.len()).map(|i| Bound(row.value(i)))))?;
+            }
+        }
+        transaction.commit()
+    }
+
+    fn one(&self, sql: &str) -> Result<i64, Trouble> {
+        self.connection.query_row(sql, [], |row| row.get(0)).map_err(trouble)
+    }
+}
+
+impl Session for SqliteSession {
+    #[inline]
+    async fn get(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
+        self.read(step, Value::Int(key as i64)).map_err(failure)
+    }
+
+    #[inline]
+    async fn find(&mut self, step: usize, value: Value<'_>) -> Result<bool, Failure> {
+        self.read(step, value).map_err(failure)
+    }
+
+    #[inline]
+    async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<bool, Failure> {
+        let Operation::Update { table } = self.schema.steps[step].operation else { return Ok(false) };
+        self.generated.clear();
+        for column in self.schema.tables[table].columns.iter().filter(|c| c.is_versioned()) {
+            column.generate(key, version, &mut self.generated);
+        }
+        self.generated.push(Value::Int(key as i64));
+        let row = self.generated.row();
+        self.write(step, params_from_iter((0..row.len()).map(|i| Bound(row.value(i)))))
+    }
+
+    #[inline]
+    async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<bool, Failure> {
+        self.write(step, [delta, key as i64])
+    }
+
+    #[inline]
+    fn row(&self) -> Row<'_> {
+        self.read.row()
+    }
+}
+
+/// The file is dbdyno's own, made for this run, so it needs no marker.
+impl Administration for SqliteSession {
+    async fn prepare(&mut self, _: &str) -> Result<(), Trouble> {
+        (0..self.schema.tables.len()).try_for_each(|table| self.create(table).map_err(trouble))
+    }
+
+    async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble> {
+        self.insert(table, keys).map_err(trouble)
+    }
+
+    async fn count(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
+        let count = self.one(&format!("SELECT COUNT(*) FROM {}", table_name(&self.schema.tables[table])))?;
+        Ok(u64::try_from(count).ok())
+    }
+
+    async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble> {
+        let table = &self.schema.tables[table];
+        let sum = self.one(&format!("SELECT SUM({}) FROM {}", table.columns[column].name, table_name(table)))?;
+        Ok(Some(i128::from(sum)))
+    }
+
+    async fn marker(&mut self) -> Result<Option<String>, Trouble> {
+        Ok(None)
+    }
+
+    async fn remove(&mut self) -> Result<Vec<String>, Trouble> {
+        let mut names = vec![];
+        for table in &self.schema.tables {
+            let name = table_name(table);
+            self.connection.execute_batch(&format!("DROP TABLE IF EXISTS {name}")).map_err(trouble)?;
+            names.push(name);
+        }
+        Ok(names)
+    }
+}

@@ -1,0 +1,64 @@
+//! Protocols: bytes to messages and back, one file (or folder) each. No I/O, no clock, so nothing here can hang.
+//!
+//! Decoders take the bytes received so far. `Ok(None)` means that the message is not complete yet: call again with more bytes.
+
+pub mod memcached;
+pub mod mysql;
+pub mod redis;
+
+/// Bytes that are no message of the protocol in this state.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Malformed(pub String);
+
+impl Malformed {
+    /// Says what was expected and shows the first bytes of what came.
+    #[cold]
+    pub fn expected(what: &str, bytes: &[u8]) -> Self {
+        let shown = bytes[..bytes.len().min(24)].escape_ascii();
+        Self(format!("expected {what}, got \"{shown}\""))
+    }
+}
+
+pub type Decoded<T> = Result<Option<T>, Malformed>;
+
+/// The index of the `\n` of the line that begins at `at`, where the line is complete.
+#[inline]
+fn line_end(bytes: &[u8], at: usize) -> Option<usize> {
+    bytes.get(at..)?.iter().position(|&b| b == b'\n').map(|i| at + i)
+}
+
+/// Reads an optionally signed decimal number that fills `digits`.
+#[inline]
+fn decimal(digits: &[u8]) -> Option<i64> {
+    let (negative, digits) = match digits {
+        [b'-', rest @ ..] => (true, rest),
+        _ => (false, digits),
+    };
+    if digits.is_empty() {
+        return None;
+    }
+    let mut n: i64 = 0;
+    for &digit in digits {
+        if !digit.is_ascii_digit() {
+            return None;
+        }
+        n = n.checked_mul(10)?.checked_add(i64::from(digit - b'0'))?;
+    }
+    Some(if negative { -n } else { n })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals() {
+        assert_eq!(decimal(b"0"), Some(0));
+        assert_eq!(decimal(b"-12"), Some(-12));
+        assert_eq!(decimal(b"9223372036854775807"), Some(i64::MAX));
+        for wrong in ["", "-", "1x", "9223372036854775808", "+1", "1 "] {
+            assert_eq!(decimal(wrong.as_bytes()), None, "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! The memcached text protocol (memcached's `doc/protocol.txt`), the dialect that every server of that family speaks.
+
+use crate::{Decoded, Malformed, decimal, line_end};
+
+/// What the server said to a `get` of one key. Texts are ranges of the bytes given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Got {
+    Hit { start: usize, end: usize },
+    Miss,
+    Error { start: usize, end: usize },
+}
+
+/// Longest line that is no value: an error text.
+const MAX_LINE_SIZE_BYTES: usize = 2048;
+
+/// Decodes the answer to a `get` of one key, and where it ends.
+///
+/// # Errors
+/// The bytes are no such answer.
+#[inline]
+pub fn got(bytes: &[u8]) -> Decoded<(Got, usize)> {
+    let Some((end, next)) = line(bytes, 0)? else { return Ok(None) };
+    let head = &bytes[..end];
+    if head == b"END" {
+        return Ok(Some((Got::Miss, next)));
+    }
+    let Some(fields) = head.strip_prefix(b"VALUE ") else {
+        return error_line(head, next);
+    };
+    let size = fields.split(|&b| b == b' ').nth(2).and_then(decimal);
+    let Some(size) = size.and_then(|n| usize::try_from(n).ok()).filter(|&n| n <= 1 << 30) else {
+        return Err(Malformed::expected("VALUE key flags size", head));
+    };
+    let (value_end, tail) = (next + size, b"\r\nEND\r\n");
+    match bytes.get(value_end..value_end + tail.len()) {
+        Some(found) if found == tail => Ok(Some((Got::Hit { start: next, end: value_end }, value_end + tail.len()))),
+        Some(found) => Err(Malformed::expected("the end of a value", found)),
+        None => Ok(None),
+    }
+}
+
+fn error_line(head: &[u8], next: usize) -> Decoded<(Got, usize)> {
+    if is_error(head) {
+        Ok(Some((Got::Error { start: 0, end: head.len() }, next)))
+    } else {
+        Err(Malformed::expected("VALUE or END", head))
+    }
+}
+
+/// Whether a line is one of the protocol's three error answers.
+pub fn is_error(line: &[u8]) -> bool {
+    line == b"ERROR" || line.starts_with(b"CLIENT_ERROR") || line.starts_with(b"SERVER_ERROR")
+}
+
+/// Decodes one line: where it ends without CRLF, and where the next begins.
+///
+/// # Errors
+/// There is no end of line where one must be.
+#[inline]
+pub fn line(bytes: &[u8], at: usize) -> Decoded<(usize, usize)> {
+    match line_end(bytes, at) {
+        Some(newline) if newline > at && bytes[newline - 1] == b'\r' => Ok(Some((newline - 1, newline + 1))),
+        Some(_) => Err(Malformed::expected("a line", &bytes[at..])),
+        None if bytes.len() - at.min(bytes.len()) > MAX_LINE_SIZE_BYTES => {
+            Err(Malformed::expected("a line", &bytes[at..]))
+        }
+        None => Ok(None),
+    }
+}
+
+/// Appends `get key`.
+#[inline]
+pub fn get(out: &mut Vec<u8>, key: &[u8]) {
+    out.extend_from_slice(b"get ");
+    out.extend_from_slice(key);
+    out.extend_from_slice(b"\r\n");
+}
+
+/// Appends `set key 0 0 size` and the value.
+#[inline]
+pub fn set(out: &mut Vec<u8>, key: &[u8], value: &[u8]) {
+    out.extend_from_slice(b"set ");
+    out.extend_from_slice(key);
+    out.extend_from_slice(b" 0 0 ");
+    out.extend_from_slice(value.len().to_string().as_bytes());
+    out.extend_from_slice(b"\r\n");
+    out.extend_from_slice(value);
+    out.extend_from_slice(b"\r\n");
+}
+
+/// Appends `delete key`.
+#[inline]
+pub fn delete(out: &mut Vec<u8>, key: &[u8]) {
+    out.extend_from_slice(b"delete ");
+    out.extend_from_slice(key);
+    out.extend_from_slice(b"\r\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn golden_requests() {
+        let mut out = Vec::new();
+        get(&mut out, b"dbdyno:bm:1");
+        set(&mut out, b"k", b"a\r\nb");
+        delete(&mut out, b"k");
+        assert_eq!(out, b"get dbdyno:bm:1\r\nset k 0 0 4\r\na\r\nb\r\ndelete k\r\n");
+    }
+
+    #[test]
+    fn golden_answers() {
+        let cases: [(&[u8], Got); 5] = [
+            (b"VALUE k 0 4\r\na\r\nb\r\nEND\r\n", Got::Hit { start: 13, end: 17 }),
+            (b"VALUE k 0 0\r\n\r\nEND\r\n", Got::Hit { start: 13, end: 13 }),
+            (b"END\r\n", Got::Miss),
+            (b"ERROR\r\n", Got::Error { start: 0, end: 5 }),
+            (b"SERVER_ERROR out of memory\r\n", Got::Error { start: 0, end: 26 }),
+        ];
+        for (bytes, expected) in cases {
+            assert_eq!(got(bytes), Ok(Some((expected, bytes.len()))), "{}", bytes.escape_ascii());
+            for cut in 0..bytes.len() {
+                assert_eq!(got(&bytes[..cut]), Ok(None), "{} cut at {cut}", bytes.escape_ascii());
+            }
+        }
+    }
+
+    #[test]
+    fn garbage_is_malformed() {
+        for wrong in ["STORED\r\n", "VALUE k 0\r\n", "VALUE k 0 -1\r\n", "VALUE k 0 2\r\nabcdefghijk", "\n", "x\n"] {
+            assert!(got(wrong.as_bytes()).is_err(), "{wrong:?}");
+        }
+        assert!(got(&[b'x'; 4000]).is_err());
+    }
+}

@@ -1,0 +1,15 @@
+//! The MySQL client/server protocol, as MySQL and MariaDB speak it.
+//!
+//! Handshake and authentication are mysql_common's. What is read and written per operation is decoded here, in place: that crate's types own
+//! their bytes and allocate for every row.
+
+mod handshake;
+mod packet;
+mod statement;
+
+pub use handshake::{Greeting, Login, LoginStep, greeting, server_greeting};
+pub use packet::{Packet, ServerMessage, frame, lenenc, ok_affected_rows, packet, put_lenenc, server_error};
+pub use statement::{
+    Answer, Cell, ColumnType, Dialect, Param, Prepared, TextRows, answer, execute, prepare, prepared, query,
+    text_answer, write_binary_row, write_definition,
+};

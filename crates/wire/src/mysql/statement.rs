@@ -1,0 +1,457 @@
+//! Commands and their answers: prepared statements in the binary protocol, plain queries in the text protocol.
+
+use super::packet::{Packet, ServerMessage, frame, lenenc, ok_affected_rows, packet, put_lenenc, server_error};
+use crate::{Decoded, Malformed};
+
+/// A parameter of a prepared statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Param<'a> {
+    Int(i64),
+    Text(&'a [u8]),
+}
+
+/// A value of a row. Texts are ranges of the bytes given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cell {
+    Null,
+    Int(i64),
+    Text { start: usize, end: usize },
+}
+
+/// How a column's values are encoded in a binary row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ColumnType {
+    code: u8,
+    unsigned: bool,
+}
+
+const TYPE_LONGLONG: u8 = 0x08;
+const TYPE_VAR_STRING: u8 = 0xfd;
+const TYPE_LONG: u8 = 0x03;
+
+/// A prepared statement as the server described it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prepared {
+    pub id: u32,
+    pub params: usize,
+    pub columns: Vec<ColumnType>,
+}
+
+/// What the two sides agreed on when the connection was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dialect {
+    /// No EOF packet between column definitions and rows.
+    pub deprecate_eof: bool,
+    /// The column count is followed by a byte that says whether column definitions follow.
+    pub cached_metadata: bool,
+}
+
+/// The answer to an executed statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    Affected(u64),
+    Rows(u64),
+    Error(ServerMessage),
+}
+
+/// Appends COM_QUERY.
+pub fn query(out: &mut Vec<u8>, sql: &[u8]) {
+    command(out, 0x03, sql);
+}
+
+/// Appends COM_STMT_PREPARE.
+pub fn prepare(out: &mut Vec<u8>, sql: &str) {
+    command(out, 0x16, sql.as_bytes());
+}
+
+fn command(out: &mut Vec<u8>, code: u8, body: &[u8]) {
+    frame(out, 0, |out| {
+        out.push(code);
+        out.extend_from_slice(body);
+    });
+}
+
+/// Appends COM_STMT_EXECUTE. `types` must be true the first time; the server remembers the parameters' types.
+#[inline]
+pub fn execute<'a>(out: &mut Vec<u8>, id: u32, params: impl ExactSizeIterator<Item = Param<'a>> + Clone, types: bool) {
+    frame(out, 0, |out| {
+        out.push(0x17);
+        out.extend_from_slice(&id.to_le_bytes());
+        out.extend_from_slice(&[0, 1, 0, 0, 0]);
+        if params.len() == 0 {
+            return;
+        }
+        let nulls = out.len() + params.len().div_ceil(8);
+        out.resize(nulls, 0);
+        out.push(u8::from(types));
+        if types {
+            for param in params.clone() {
+                let code = if matches!(param, Param::Int(_)) { TYPE_LONGLONG } else { TYPE_VAR_STRING };
+                out.extend_from_slice(&[code, 0]);
+            }
+        }
+        for param in params {
+            match param {
+                Param::Int(n) => out.extend_from_slice(&n.to_le_bytes()),
+                Param::Text(text) => {
+                    put_lenenc(out, text.len() as u64);
+                    out.extend_from_slice(text);
+                }
+            }
+        }
+    });
+}
+
+/// Decodes the answer to COM_STMT_PREPARE.
+///
+/// # Errors
+/// The bytes are no such answer.
+pub fn prepared(bytes: &[u8], dialect: Dialect) -> Decoded<(Result<Prepared, ServerMessage>, usize)> {
+    let Some(first) = packet(bytes, 0)? else { return Ok(None) };
+    let payload = &bytes[first.start..first.end];
+    if let Some(error) = server_error(payload)? {
+        return Ok(Some((Err(error), first.end)));
+    }
+    let [0, a, b, c, d, columns_low, columns_high, params_low, params_high, ..] = *payload else {
+        return Err(Malformed::expected("a prepared statement", payload));
+    };
+    let params = usize::from(u16::from_le_bytes([params_low, params_high]));
+    let count = usize::from(u16::from_le_bytes([columns_low, columns_high]));
+    let Some(at) = skip_definitions(bytes, first.end, params, dialect)? else { return Ok(None) };
+    let mut columns = Vec::with_capacity(count);
+    let Some(end) = definitions(bytes, at, count, dialect, |column| columns.push(column))? else { return Ok(None) };
+    Ok(Some((Ok(Prepared { id: u32::from_le_bytes([a, b, c, d]), params, columns }), end)))
+}
+
+fn skip_definitions(bytes: &[u8], at: usize, count: usize, dialect: Dialect) -> Decoded<usize> {
+    let packets = if count == 0 { 0 } else { count + usize::from(!dialect.deprecate_eof) };
+    let mut at = at;
+    for _ in 0..packets {
+        let Some(Packet { end, .. }) = packet(bytes, at)? else { return Ok(None) };
+        at = end;
+    }
+    Ok(Some(at))
+}
+
+fn definitions(
+    bytes: &[u8],
+    at: usize,
+    count: usize,
+    dialect: Dialect,
+    mut column: impl FnMut(ColumnType),
+) -> Decoded<usize> {
+    let mut next = at;
+    for _ in 0..count {
+        let Some(Packet { start, end, .. }) = packet(bytes, next)? else { return Ok(None) };
+        let payload = &bytes[start..end];
+        column(definition(payload).ok_or_else(|| Malformed::expected("a column definition", payload))?);
+        next = end;
+    }
+    skip_definitions(bytes, at, count, dialect)
+}
+
+/// Six names, the length of the rest, character set, length, type, flags.
+fn definition(payload: &[u8]) -> Option<ColumnType> {
+    let mut at = 0;
+    for _ in 0..6 {
+        let (len, next) = lenenc(payload, at)?;
+        at = next.checked_add(usize::try_from(len).ok()?)?;
+    }
+    let rest = payload.get(at..)?;
+    Some(ColumnType { code: *rest.get(7)?, unsigned: rest.get(8)? & 0x20 != 0 })
+}
+
+/// Decodes the answer that begins at `at` to an executed statement whose columns are `columns`, and where it ends. `cell` is given every
+/// value of every row, also of an answer that turns out to be incomplete.
+///
+/// # Errors
+/// The bytes are no such answer.
+#[inline]
+pub fn answer(
+    bytes: &[u8],
+    at: usize,
+    columns: &[ColumnType],
+    dialect: Dialect,
+    mut cell: impl FnMut(Cell),
+) -> Decoded<(Answer, usize)> {
+    let Some(first) = packet(bytes, at)? else { return Ok(None) };
+    let payload = &bytes[first.start..first.end];
+    if let Some(affected) = ok_affected_rows(payload) {
+        return Ok(Some((Answer::Affected(affected), first.end)));
+    }
+    if let Some(error) = server_error(payload)? {
+        return Ok(Some((Answer::Error(error), first.end)));
+    }
+    let Some(mut at) = skip_header(bytes, first, columns.len(), dialect)? else { return Ok(None) };
+    let mut rows = 0;
+    loop {
+        let Some(Packet { start, end, .. }) = packet(bytes, at)? else { return Ok(None) };
+        at = end;
+        match bytes.get(start) {
+            Some(0x00) if end > start => {
+                binary_row(bytes, start, end, columns, &mut cell)
+                    .ok_or_else(|| Malformed::expected("a binary row", &bytes[start..end]))?;
+                rows += 1;
+            }
+            Some(0xfe) if end > start => return Ok(Some((Answer::Rows(rows), end))),
+            _ => match server_error(&bytes[start..end])? {
+                Some(error) => return Ok(Some((Answer::Error(error), end))),
+                None => return Err(Malformed::expected("a row", &bytes[start..end])),
+            },
+        }
+    }
+}
+
+/// Skips the column count and the definitions, where the server sends them.
+#[inline]
+fn skip_header(bytes: &[u8], first: Packet, columns: usize, dialect: Dialect) -> Decoded<usize> {
+    let payload = &bytes[first.start..first.end];
+    let expected = || Malformed::expected("a number of columns", payload);
+    let (count, at) = lenenc(payload, 0).ok_or_else(expected)?;
+    if count != columns as u64 {
+        return Err(expected());
+    }
+    let definitions_follow = !dialect.cached_metadata || payload.get(at) != Some(&0);
+    if definitions_follow {
+        skip_definitions(bytes, first.end, columns, dialect)
+    } else {
+        skip_eof(bytes, first, dialect)
+    }
+}
+
+/// Without the definitions the EOF packet that ends them still comes, where the dialect has it.
+#[inline]
+fn skip_eof(bytes: &[u8], first: Packet, dialect: Dialect) -> Decoded<usize> {
+    if dialect.deprecate_eof {
+        return Ok(Some(first.end));
+    }
+    Ok(packet(bytes, first.end)?.map(|p| p.end))
+}
+
+/// A row in the binary protocol: 0x00, a bitmap of NULLs from bit 2 on, the values.
+#[inline]
+fn binary_row(
+    bytes: &[u8],
+    start: usize,
+    end: usize,
+    columns: &[ColumnType],
+    cell: &mut impl FnMut(Cell),
+) -> Option<()> {
+    let bytes = bytes.get(..end)?;
+    let nulls = start + 1;
+    let mut at = nulls + (columns.len() + 9) / 8;
+    for (i, column) in columns.iter().enumerate() {
+        let bit = i + 2;
+        if bytes.get(nulls + bit / 8)? & (1 << (bit % 8)) != 0 {
+            cell(Cell::Null);
+            continue;
+        }
+        match column.code {
+            TYPE_LONG | 0x09 => {
+                let n = i32::from_le_bytes(*bytes.get(at..)?.first_chunk()?);
+                cell(Cell::Int(if column.unsigned { i64::from(n as u32) } else { i64::from(n) }));
+                at += 4;
+            }
+            TYPE_LONGLONG => {
+                cell(Cell::Int(i64::from_le_bytes(*bytes.get(at..)?.first_chunk()?)));
+                at += 8;
+            }
+            0x01 => {
+                let n = *bytes.get(at)?;
+                cell(Cell::Int(if column.unsigned { i64::from(n) } else { i64::from(n as i8) }));
+                at += 1;
+            }
+            0x02 | 0x0d => {
+                let n = i16::from_le_bytes(*bytes.get(at..)?.first_chunk()?);
+                cell(Cell::Int(if column.unsigned { i64::from(n as u16) } else { i64::from(n) }));
+                at += 2;
+            }
+            _ => {
+                let (len, text) = lenenc(bytes, at)?;
+                at = text.checked_add(usize::try_from(len).ok()?)?;
+                if at > end {
+                    return None;
+                }
+                cell(Cell::Text { start: text, end: at });
+            }
+        }
+    }
+    (at == end).then_some(())
+}
+
+/// The rows of a text answer, `None` for NULL.
+pub type TextRows = Vec<Vec<Option<String>>>;
+
+/// Decodes the answer to COM_QUERY: the rows (none for a statement that has none).
+///
+/// # Errors
+/// The bytes are no such answer.
+pub fn text_answer(bytes: &[u8], dialect: Dialect) -> Decoded<(Result<TextRows, ServerMessage>, usize)> {
+    let Some(first) = packet(bytes, 0)? else { return Ok(None) };
+    let payload = &bytes[first.start..first.end];
+    if ok_affected_rows(payload).is_some() {
+        return Ok(Some((Ok(vec![]), first.end)));
+    }
+    if let Some(error) = server_error(payload)? {
+        return Ok(Some((Err(error), first.end)));
+    }
+    let count = lenenc(payload, 0).and_then(|(n, _)| usize::try_from(n).ok()).filter(|&n| n < 4096);
+    let count = count.ok_or_else(|| Malformed::expected("a number of columns", payload))?;
+    let Some(mut at) = skip_header(bytes, first, count, dialect)? else { return Ok(None) };
+    let mut rows = vec![];
+    loop {
+        let Some(Packet { start, end, .. }) = packet(bytes, at)? else { return Ok(None) };
+        let payload = &bytes[start..end];
+        at = end;
+        // A row can begin with 0xfe only as the length of a value beyond 16 MiB.
+        if payload.first() == Some(&0xfe) {
+            return Ok(Some((Ok(rows), end)));
+        }
+        if let Some(error) = server_error(payload)? {
+            return Ok(Some((Err(error), end)));
+        }
+        rows.push(text_row(payload, count).ok_or_else(|| Malformed::expected("a row", payload))?);
+    }
+}
+
+fn text_row(payload: &[u8], columns: usize) -> Option<Vec<Option<String>>> {
+    let mut at = 0;
+    let mut row = Vec::with_capacity(columns);
+    for _ in 0..columns {
+        if payload.get(at) == Some(&0xfb) {
+            row.push(None);
+            at += 1;
+            continue;
+        }
+        let (len, text) = lenenc(payload, at)?;
+        at = text.checked_add(usize::try_from(len).ok()?)?;
+        row.push(Some(String::from_utf8_lossy(payload.get(text..at)?).into_owned()));
+    }
+    (at == payload.len()).then_some(row)
+}
+
+/// Appends the payload of a binary row (the server's side): integers as 4 bytes.
+pub fn write_binary_row<'a>(out: &mut Vec<u8>, cells: impl ExactSizeIterator<Item = Param<'a>>) {
+    out.push(0);
+    let nulls = out.len() + (cells.len() + 9) / 8;
+    out.resize(nulls, 0);
+    for cell in cells {
+        match cell {
+            Param::Int(n) => out.extend_from_slice(&(n as i32).to_le_bytes()),
+            Param::Text(text) => {
+                put_lenenc(out, text.len() as u64);
+                out.extend_from_slice(text);
+            }
+        }
+    }
+}
+
+/// Appends the payload of a column definition (the server's side): a 4-byte integer or a string.
+pub fn write_definition(out: &mut Vec<u8>, name: &str, is_int: bool) {
+    for text in ["def", "", "", "", name, name] {
+        put_lenenc(out, text.len() as u64);
+        out.extend_from_slice(text.as_bytes());
+    }
+    out.extend_from_slice(&[0x0c, 45, 0, 0, 4, 0, 0, if is_int { TYPE_LONG } else { TYPE_VAR_STRING }, 0, 0, 0, 0, 0]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MODERN: Dialect = Dialect { deprecate_eof: true, cached_metadata: true };
+    const OLD: Dialect = Dialect { deprecate_eof: false, cached_metadata: false };
+    const EOF: &[u8] = b"\x05\x00\x00\x09\xfe\x00\x00\x02\x00";
+
+    fn definitions_packets(out: &mut Vec<u8>, dialect: Dialect) {
+        frame(out, 2, |out| write_definition(out, "id", true));
+        frame(out, 3, |out| write_definition(out, "c", false));
+        if !dialect.deprecate_eof {
+            out.extend_from_slice(EOF);
+        }
+    }
+
+    fn columns() -> Vec<ColumnType> {
+        [TYPE_LONG, TYPE_VAR_STRING].map(|code| ColumnType { code, unsigned: false }).to_vec()
+    }
+
+    #[test]
+    fn golden_execute() {
+        let mut out = Vec::new();
+        execute(&mut out, 7, [Param::Int(258), Param::Text(b"ab")].into_iter(), true);
+        let mut expected = b"\x1b\x00\x00\x00\x17\x07\x00\x00\x00\x00\x01\x00\x00\x00\x00\x01\x08\x00\xfd\x00".to_vec();
+        expected.extend_from_slice(b"\x02\x01\x00\x00\x00\x00\x00\x00\x02ab");
+        assert_eq!(out, expected);
+        out.clear();
+        execute(&mut out, 7, [Param::Int(1)].into_iter(), false);
+        assert_eq!(out.len(), 4 + 10 + 2 + 8);
+    }
+
+    #[test]
+    fn a_prepared_statement_in_both_dialects() {
+        for dialect in [MODERN, OLD] {
+            let mut bytes = Vec::new();
+            frame(&mut bytes, 1, |out| out.extend_from_slice(b"\x00\x09\x00\x00\x00\x02\x00\x01\x00\x00\x00\x00"));
+            frame(&mut bytes, 2, |out| write_definition(out, "?", true));
+            if !dialect.deprecate_eof {
+                bytes.extend_from_slice(EOF);
+            }
+            definitions_packets(&mut bytes, dialect);
+            let expected = Prepared { id: 9, params: 1, columns: columns() };
+            assert_eq!(prepared(&bytes, dialect), Ok(Some((Ok(expected), bytes.len()))));
+            for cut in 0..bytes.len() {
+                assert_eq!(prepared(&bytes[..cut], dialect), Ok(None), "cut at {cut}");
+            }
+        }
+    }
+
+    fn binary_answer(dialect: Dialect) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        frame(&mut bytes, 1, |out| out.extend_from_slice(if dialect.cached_metadata { b"\x02\x00" } else { b"\x02" }));
+        if !dialect.cached_metadata {
+            definitions_packets(&mut bytes, dialect);
+        }
+        let row = [Param::Int(-5), Param::Text(b"hello")];
+        frame(&mut bytes, 4, |out| write_binary_row(out, row.into_iter()));
+        bytes.extend_from_slice(EOF);
+        bytes
+    }
+
+    #[test]
+    fn a_row_in_place_in_both_dialects() {
+        for dialect in [MODERN, OLD] {
+            let bytes = binary_answer(dialect);
+            let mut cells = vec![];
+            let decoded = answer(&bytes, 0, &columns(), dialect, |cell| cells.push(cell));
+            assert_eq!(decoded, Ok(Some((Answer::Rows(1), bytes.len()))));
+            let [Cell::Int(-5), Cell::Text { start, end }] = cells[..] else { panic!("{cells:?}") };
+            assert_eq!(&bytes[start..end], b"hello");
+            for cut in 0..bytes.len() {
+                assert_eq!(answer(&bytes[..cut], 0, &columns(), dialect, |_| {}), Ok(None), "cut at {cut}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_that_does_not_fit_its_columns_is_malformed() {
+        let mut bytes = binary_answer(MODERN);
+        let row = bytes.len() - EOF.len() - 5;
+        bytes[row - 1] = 6;
+        assert!(answer(&bytes, 0, &columns(), MODERN, |_| {}).is_err());
+        assert!(answer(&binary_answer(MODERN), 0, &columns()[..1], MODERN, |_| {}).is_err());
+    }
+
+    #[test]
+    fn text_rows() {
+        let mut bytes = Vec::new();
+        frame(&mut bytes, 1, |out| out.extend_from_slice(b"\x02"));
+        definitions_packets(&mut bytes, OLD);
+        frame(&mut bytes, 5, |out| out.extend_from_slice(b"\x0212\xfb"));
+        bytes.extend_from_slice(EOF);
+        let rows = vec![vec![Some("12".to_string()), None]];
+        assert_eq!(text_answer(&bytes, OLD), Ok(Some((Ok(rows), bytes.len()))));
+        for cut in 0..bytes.len() {
+            assert_eq!(text_answer(&bytes[..cut], OLD), Ok(None), "cut at {cut}");
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Workloads, one file each: the tables, and the transaction as an async function over the logical operations.
+//!
+//! Every random choice is a pure function of (seed, client, step). No sockets, no clock, no store's name.
+
+mod game;
+mod point_get;
+mod point_update;
+mod secondary_get;
+mod tables;
+
+use dbdyno_model::{Choices, Failed, Operations, Step, Table};
+use serde_json::{Map, Value};
+
+/// A check of what the store holds after a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Check {
+    /// The table has as many rows as were loaded.
+    RowCount { table: usize },
+    /// The sum of the column has grown by exactly the increments that were acknowledged.
+    SumOfIncrements { table: usize, column: usize },
+}
+
+/// What every workload has.
+pub trait Workload {
+    /// What one transaction is called in reports.
+    const TRANSACTION: &'static str;
+
+    fn tables(&self) -> &[Table];
+    fn steps(&self) -> &[Step];
+    fn checks(&self) -> &[Check];
+
+    /// One transaction. It may decide by what its operations read.
+    #[allow(async_fn_in_trait)]
+    async fn transaction<O: Operations>(&self, operations: &mut O, choices: &mut Choices) -> Result<(), Failed>;
+}
+
+/// A workload of this crate.
+#[derive(Clone, Debug)]
+pub enum AnyWorkload {
+    PointGet(point_get::PointGet),
+    SecondaryGet(secondary_get::SecondaryGet),
+    PointUpdate(point_update::PointUpdate),
+    Game(game::Game),
+}
+
+macro_rules! each {
+    ($any:expr, $workload:ident => $body:expr) => {
+        match $any {
+            AnyWorkload::PointGet($workload) => $body,
+            AnyWorkload::SecondaryGet($workload) => $body,
+            AnyWorkload::PointUpdate($workload) => $body,
+            AnyWorkload::Game($workload) => $body,
+        }
+    };
+}
+
+pub const NAMES: [&str; 4] = ["point-get", "secondary-get", "point-update", "game"];
+
+impl AnyWorkload {
+    /// The workload `name` over tables of `rows` rows.
+    ///
+    /// # Errors
+    /// There is no such workload, it has no such option, or the option has no such value: in words for the user.
+    pub fn new(name: &str, rows: u64, options: &Map<String, Value>) -> Result<Self, String> {
+        if rows == 0 || rows > i32::MAX as u64 {
+            return Err(format!("workload.rows = {rows}: keys are 32-bit, so 1 to {} rows are possible", i32::MAX));
+        }
+        let access = access(name, options)?;
+        match name {
+            "point-get" => Ok(Self::PointGet(point_get::PointGet::new(rows, access))),
+            "secondary-get" => Ok(Self::SecondaryGet(secondary_get::SecondaryGet::new(rows, access))),
+            "point-update" => Ok(Self::PointUpdate(point_update::PointUpdate::new(rows, access))),
+            "game" => Ok(Self::Game(game::Game::new(rows, access))),
+            _ => Err(format!("workload.name = {name:?}: there are {}", NAMES.join(", "))),
+        }
+    }
+
+    pub fn transaction_name(&self) -> &'static str {
+        fn name<W: Workload>(_: &W) -> &'static str {
+            W::TRANSACTION
+        }
+        each!(self, workload => name(workload))
+    }
+
+    pub fn tables(&self) -> &[Table] {
+        each!(self, workload => workload.tables())
+    }
+
+    pub fn steps(&self) -> &[Step] {
+        each!(self, workload => workload.steps())
+    }
+
+    pub fn checks(&self) -> &[Check] {
+        each!(self, workload => workload.checks())
+    }
+
+    #[inline]
+    pub async fn transaction<O: Operations>(&self, operations: &mut O, choices: &mut Choices) -> Result<(), Failed> {
+        each!(self, workload => workload.transaction(operations, choices).await)
+    }
+}
+
+/// How keys are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    Uniform,
+    /// All clients together walk the keys in order: the worst case of a cache smaller than the data.
+    Sequential,
+}
+
+impl Access {
+    /// The key of this transaction, in `1..=rows`.
+    #[inline]
+    fn key(self, choices: &mut Choices, rows: u64) -> u64 {
+        match self {
+            Access::Uniform => choices.key(rows),
+            Access::Sequential => 1 + (choices.step * choices.clients + choices.client) % rows,
+        }
+    }
+}
+
+fn access(workload: &str, options: &Map<String, Value>) -> Result<Access, String> {
+    if let Some(unknown) = options.keys().find(|key| *key != "access") {
+        return Err(format!("{workload} has no option {unknown:?}: there is access"));
+    }
+    match options.get("access").map(|v| v.as_str().unwrap_or_default()) {
+        None | Some("uniform") => Ok(Access::Uniform),
+        Some("sequential") => Ok(Access::Sequential),
+        Some(_) => Err(format!("access = {}: there are \"uniform\" and \"sequential\"", options["access"])),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_makes_a_workload_with_sound_steps_and_tables() {
+        for name in NAMES {
+            let workload = AnyWorkload::new(name, 100, &Map::new()).unwrap();
+            assert!(!workload.steps().is_empty());
+            for step in workload.steps() {
+                assert!(step.operation.table() < workload.tables().len(), "{name}");
+            }
+            for table in workload.tables() {
+                assert_eq!(table.columns[0].source, dbdyno_model::Source::Key, "{name}");
+                assert!(table.filed_under < table.columns.len(), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn wrong_names_options_and_sizes_are_refused_in_words() {
+        let refused = |name, rows, option: Option<(&str, &str)>| {
+            let options = option.map(|(k, v)| (k.to_string(), Value::from(v))).into_iter().collect();
+            AnyWorkload::new(name, rows, &options).unwrap_err()
+        };
+        assert!(refused("point-got", 1, None).contains("point-get"));
+        assert!(refused("game", 0, None).contains("rows"));
+        assert!(refused("game", 1 << 40, None).contains("32-bit"));
+        assert!(refused("game", 1, Some(("acess", "uniform"))).contains("acess"));
+        assert!(refused("game", 1, Some(("access", "random"))).contains("sequential"));
+    }
+
+    #[test]
+    fn sequential_clients_together_visit_every_key_in_order() {
+        let keys: Vec<u64> = (0..3)
+            .flat_map(|step| (0..4).map(move |client| (client, step)))
+            .map(|(client, step)| Access::Sequential.key(&mut Choices::new(1, client, 4, step), 10))
+            .collect();
+        assert_eq!(keys, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 1, 2]);
+    }
+}

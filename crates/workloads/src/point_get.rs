@@ -1,0 +1,44 @@
+//! point-get: one row by its primary key, chosen at random.
+
+use dbdyno_model::{Choices, Failed, Operation, Operations, Step, Table};
+
+use crate::tables::bm;
+use crate::{Access, Check, Workload};
+
+#[derive(Clone, Debug)]
+pub struct PointGet {
+    rows: u64,
+    access: Access,
+    tables: [Table; 1],
+    steps: [Step; 1],
+}
+
+const GET: usize = 0;
+
+impl PointGet {
+    pub fn new(rows: u64, access: Access) -> Self {
+        Self { rows, access, tables: [bm()], steps: [Step::new("get", Operation::Get { table: 0 })] }
+    }
+}
+
+impl Workload for PointGet {
+    const TRANSACTION: &'static str = "get";
+
+    fn tables(&self) -> &[Table] {
+        &self.tables
+    }
+
+    fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    fn checks(&self) -> &[Check] {
+        &[Check::RowCount { table: 0 }]
+    }
+
+    #[inline]
+    async fn transaction<O: Operations>(&self, operations: &mut O, choices: &mut Choices) -> Result<(), Failed> {
+        let key = self.access.key(choices, self.rows);
+        operations.get(GET, key).await
+    }
+}
