@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 /// An hour; longer times count as an hour.
 pub const MAX_NS: u64 = 3_600_000_000_000;
 const PRECISION_BITS: u32 = 7;
-const BUCKETS: usize = 35 << PRECISION_BITS | 0x80;
+const BUCKETS: usize = 36 << PRECISION_BITS;
 
 /// Counts of times, each known to within 0.8 %. Merging adds.
 #[derive(Clone, Debug)]

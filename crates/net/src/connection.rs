@@ -56,12 +56,26 @@ impl Connection {
             Ok(()) | Err(Errno::INPROGRESS) => {}
             Err(error) => return Err(error.into()),
         }
-        let slot = reactor.register(&fd)?;
-        let buffer = vec![0; FIRST_BUFFER_SIZE_BYTES];
-        let mut connection = Self { fd, slot, reactor: Rc::clone(reactor), buffer, start: 0, end: 0, timeout_ns };
+        let mut connection = Self::of(fd, reactor, timeout_ns)?;
         connection.writable().await?;
         sockopt::socket_error(&connection.fd)??;
-        connection.reactor.watch_writable(slot, &connection.fd, false)?;
+        connection.reactor.watch_writable(connection.slot, &connection.fd, false)?;
+        Ok(connection)
+    }
+
+    fn of(fd: OwnedFd, reactor: &Rc<Reactor>, timeout_ns: u64) -> io::Result<Self> {
+        let slot = reactor.register(&fd)?;
+        let buffer = vec![0; FIRST_BUFFER_SIZE_BYTES];
+        Ok(Self { fd, slot, reactor: Rc::clone(reactor), buffer, start: 0, end: 0, timeout_ns })
+    }
+
+    /// Takes a connection that a listener accepted, for the calling task.
+    ///
+    /// # Errors
+    /// The event loop has no room for it.
+    pub fn accepted(fd: OwnedFd, reactor: &Rc<Reactor>, timeout_ns: u64) -> io::Result<Self> {
+        let connection = Self::of(fd, reactor, timeout_ns)?;
+        connection.reactor.watch_writable(connection.slot, &connection.fd, false)?;
         Ok(connection)
     }
 

@@ -6,9 +6,11 @@
 mod address;
 mod clock;
 mod connection;
+mod listener;
 mod reactor;
 
 pub use address::Address;
 pub use clock::{now_ns, unix_now_s};
 pub use connection::Connection;
+pub use listener::Listener;
 pub use reactor::{Reactor, Task, block_on};

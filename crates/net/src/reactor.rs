@@ -25,6 +25,8 @@ const NEVER: u64 = u64::MAX;
 /// A connection as the loop sees it.
 struct Slot {
     task: usize,
+    /// Counts the connections that have had this slot, so that an event of a closed one is not taken for its successor's.
+    generation: u32,
     readable: bool,
     writable: bool,
     hung_up: bool,
@@ -38,6 +40,7 @@ pub struct Reactor {
     slots: RefCell<Vec<Slot>>,
     free: RefCell<Vec<usize>>,
     timers: RefCell<BinaryHeap<Reverse<(u64, usize)>>>,
+    spawned: RefCell<Vec<Task>>,
     current: Cell<usize>,
     now_ns: Cell<u64>,
 }
@@ -51,9 +54,15 @@ impl Reactor {
             slots: RefCell::default(),
             free: RefCell::default(),
             timers: RefCell::default(),
+            spawned: RefCell::default(),
             current: Cell::new(0),
             now_ns: Cell::new(now_ns()),
         }))
+    }
+
+    /// Adds a task to those that [`Reactor::run`] polls.
+    pub fn spawn(&self, task: Task) {
+        self.spawned.borrow_mut().push(task);
     }
 
     /// Resumes the calling task at `deadline_ns`.
@@ -73,27 +82,30 @@ impl Reactor {
 
     /// Registers a socket for the calling task and returns its slot.
     pub(crate) fn register(&self, fd: impl AsFd) -> io::Result<usize> {
-        let slot =
-            Slot { task: self.current.get(), readable: false, writable: false, hung_up: false, deadline_ns: NEVER };
-        let index = {
-            let mut slots = self.slots.borrow_mut();
-            if let Some(index) = self.free.borrow_mut().pop() {
-                slots[index] = slot;
-                index
-            } else {
-                slots.push(slot);
-                slots.len() - 1
-            }
-        };
-        epoll::add(&self.epoll, fd, epoll::EventData::new_u64(index as u64), Self::flags(true))?;
+        let mut slots = self.slots.borrow_mut();
+        let index = self.free.borrow_mut().pop().unwrap_or(slots.len());
+        let generation = slots.get(index).map_or(0, |old| old.generation.wrapping_add(1));
+        let task = self.current.get();
+        let slot = Slot { task, generation, readable: false, writable: false, hung_up: false, deadline_ns: NEVER };
+        if index == slots.len() {
+            slots.push(slot);
+        } else {
+            slots[index] = slot;
+        }
+        epoll::add(&self.epoll, fd, Self::event_data(index, generation), Self::flags(true))?;
         Ok(index)
     }
 
     /// Asks to be told, or no longer, when the socket can be written. Not asked for by default: a Unix socket would report it after
     /// every message its peer reads.
     pub(crate) fn watch_writable(&self, slot: usize, fd: impl AsFd, on: bool) -> io::Result<()> {
-        epoll::modify(&self.epoll, fd, epoll::EventData::new_u64(slot as u64), Self::flags(on))?;
+        let generation = self.slots.borrow()[slot].generation;
+        epoll::modify(&self.epoll, fd, Self::event_data(slot, generation), Self::flags(on))?;
         Ok(())
+    }
+
+    fn event_data(slot: usize, generation: u32) -> epoll::EventData {
+        epoll::EventData::new_u64(u64::from(generation) << 32 | slot as u64)
     }
 
     fn flags(writable: bool) -> epoll::EventFlags {
@@ -173,6 +185,7 @@ impl Reactor {
             while let Some(task) = self.due_timer(now) {
                 self.poll(&mut tasks, task, &mut live);
             }
+            self.adopt_spawned(&mut tasks, &mut live);
             self.wait_for_events(&mut events, next_tick_ns)?;
             self.now_ns.set(now_ns());
             for event in &events {
@@ -194,6 +207,18 @@ impl Reactor {
         }
     }
 
+    fn adopt_spawned(&self, tasks: &mut Vec<Option<Task>>, live: &mut usize) {
+        while let Some(task) = { self.spawned.borrow_mut().pop() } {
+            let index = tasks.iter().position(Option::is_none).unwrap_or(tasks.len());
+            if index == tasks.len() {
+                tasks.push(None);
+            }
+            tasks[index] = Some(task);
+            *live += 1;
+            self.poll(tasks, index, live);
+        }
+    }
+
     fn wait_for_events(&self, events: &mut Vec<epoll::Event>, next_tick_ns: u64) -> io::Result<()> {
         let next_timer_ns = self.timers.borrow().peek().map_or(NEVER, |Reverse((deadline, _))| *deadline);
         let wait_ns = next_tick_ns.min(next_timer_ns).saturating_sub(now_ns());
@@ -208,7 +233,8 @@ impl Reactor {
     #[inline]
     fn wake(&self, event: &epoll::Event) -> Option<usize> {
         let mut slots = self.slots.borrow_mut();
-        let slot = slots.get_mut(event.data.u64() as usize)?;
+        let (slot, generation) = (event.data.u64() as u32 as usize, (event.data.u64() >> 32) as u32);
+        let slot = slots.get_mut(slot).filter(|slot| slot.generation == generation)?;
         let flags = event.flags;
         let hung_up = flags.intersects(epoll::EventFlags::RDHUP | epoll::EventFlags::HUP | epoll::EventFlags::ERR);
         slot.hung_up |= hung_up;

@@ -42,6 +42,11 @@ impl Schema {
     }
 }
 
+/// The SQL with which the SQL stores prepare step `step`.
+pub fn step_statement(schema: &Schema, step: usize) -> String {
+    sql::statement(&schema.tables, &schema.steps[step])
+}
+
 /// Why preparing, checking or cleaning up did not happen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {

@@ -48,6 +48,22 @@ fn decimal(digits: &[u8]) -> Option<i64> {
     Some(if negative { -n } else { n })
 }
 
+/// Appends a number in decimal.
+#[inline]
+fn put_decimal(out: &mut Vec<u8>, mut n: usize) {
+    let mut digits = [0u8; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (n % 10) as u8;
+        n /= 10;
+        if n == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[at..]);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,6 @@
 //! The memcached text protocol (memcached's `doc/protocol.txt`), the dialect that every server of that family speaks.
 
-use crate::{Decoded, Malformed, decimal, line_end};
+use crate::{Decoded, Malformed, decimal, line_end, put_decimal};
 
 /// What the server said to a `get` of one key. Texts are ranges of the bytes given.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,10 +79,21 @@ pub fn get(out: &mut Vec<u8>, key: &[u8]) {
 /// Appends `set key 0 0 size` and the value.
 #[inline]
 pub fn set(out: &mut Vec<u8>, key: &[u8], value: &[u8]) {
-    out.extend_from_slice(b"set ");
+    with_value(out, b"set ", key, b" 0 0 ", value);
+}
+
+/// Appends `VALUE key 0 size` and the value (the server's side).
+#[inline]
+pub fn value(out: &mut Vec<u8>, key: &[u8], value: &[u8]) {
+    with_value(out, b"VALUE ", key, b" 0 ", value);
+}
+
+#[inline]
+fn with_value(out: &mut Vec<u8>, word: &[u8], key: &[u8], between: &[u8], value: &[u8]) {
+    out.extend_from_slice(word);
     out.extend_from_slice(key);
-    out.extend_from_slice(b" 0 0 ");
-    out.extend_from_slice(value.len().to_string().as_bytes());
+    out.extend_from_slice(between);
+    put_decimal(out, value.len());
     out.extend_from_slice(b"\r\n");
     out.extend_from_slice(value);
     out.extend_from_slice(b"\r\n");

@@ -1,6 +1,6 @@
 //! RESP2, the Redis serialization protocol (<https://redis.io/docs/latest/develop/reference/protocol-spec/>).
 
-use crate::{Decoded, Malformed, decimal, line_end};
+use crate::{Decoded, Malformed, decimal, line_end, put_decimal};
 
 /// One reply, or the head of an array whose elements follow. Texts are ranges of the bytes given.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,21 +77,9 @@ pub fn part(out: &mut Vec<u8>, bytes: &[u8]) {
 
 #[inline]
 fn head(out: &mut Vec<u8>, kind: u8, n: usize) {
-    let mut digits = [0u8; 23];
-    let mut at = digits.len() - 2;
-    digits[at] = b'\r';
-    digits[at + 1] = b'\n';
-    let mut rest = n;
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
     out.push(kind);
-    out.extend_from_slice(&digits[at..]);
+    put_decimal(out, n);
+    out.extend_from_slice(b"\r\n");
 }
 
 /// Appends a whole command.

@@ -1,0 +1,129 @@
+//! The null server: answers a protocol as fast as it can, with the rows that the workload's generator makes, so that a client can be measured
+//! alone. It keeps nothing: what is written is acknowledged and forgotten.
+
+mod keys;
+mod memcached;
+mod mysql;
+mod redis;
+
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use dbdyno_net::{Address, Connection, Listener, Reactor, Task};
+use dbdyno_stores::Schema;
+use dbdyno_wire::Malformed;
+use serde_json::json;
+
+use crate::plan::WorkloadPlan;
+use crate::signals;
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The protocol to answer.
+    #[arg(long, value_enum)]
+    protocol: Protocol,
+    /// The workload whose rows are asked for.
+    #[arg(long, default_value = "point-get")]
+    workload: String,
+    /// Rows per table.
+    #[arg(long, default_value_t = 20_000)]
+    rows: u64,
+    /// The port on 127.0.0.1; 0: any free one.
+    #[arg(long, default_value_t = 0)]
+    port: u16,
+    /// Listen on a Unix socket instead.
+    #[arg(long)]
+    unix: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Protocol {
+    Mysql,
+    Redis,
+    Memcached,
+}
+
+/// One protocol's side of a connection: from the bytes received so far to how many were understood, with the answers appended.
+trait Answerer {
+    /// What is said before the client has said anything.
+    fn greet(&mut self, _: &mut Vec<u8>) {}
+    /// Answers the first request in `bytes`; `None` where it is not complete.
+    fn answer(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<Option<usize>, Malformed>;
+}
+
+/// A week: the null server waits for its clients, not they for it.
+const PATIENCE_NS: u64 = 7 * 24 * 3600 * 1_000_000_000;
+
+/// Serves until a signal ends it, and says where on stdout.
+pub fn serve(arguments: &Arguments) -> ExitCode {
+    signals::listen();
+    match listen(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            eprintln!("dbdyno-load: {reason}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn listen(arguments: &Arguments) -> Result<(), String> {
+    let plan =
+        WorkloadPlan { name: arguments.workload.clone(), rows: arguments.rows, options: serde_json::Map::default() };
+    let schema = Arc::new(plan.schema(&plan.build()?));
+    let address = match &arguments.unix {
+        Some(path) => Address::Unix(path.clone()),
+        None => Address::Tcp { host: "127.0.0.1".into(), port: arguments.port },
+    };
+    let failed = |error: io::Error| format!("cannot listen on {address}: {error}");
+    let reactor = Reactor::new().map_err(failed)?;
+    let listener = Listener::bind(&reactor, &address).map_err(failed)?;
+    println!("{}", json!({"record": "listening", "port": listener.port().ok(), "unix": arguments.unix}));
+    let task: Task = Box::pin(accept_all(Rc::clone(&reactor), listener, arguments.protocol, schema));
+    reactor.run(vec![Some(task)], |_| !signals::stop_requested()).map_err(failed)
+}
+
+async fn accept_all(reactor: Rc<Reactor>, listener: Listener, protocol: Protocol, schema: Arc<Schema>) {
+    loop {
+        match listener.accept().await {
+            Ok(fd) => {
+                let (on, schema) = (Rc::clone(&reactor), Arc::clone(&schema));
+                reactor.spawn(Box::pin(async move {
+                    let Ok(connection) = Connection::accepted(fd, &on, PATIENCE_NS) else { return };
+                    // A client that goes away, or sends garbage, ends its own connection only.
+                    let _ = match protocol {
+                        Protocol::Mysql => converse(connection, mysql::Mysql::new(schema)).await,
+                        Protocol::Redis => converse(connection, redis::Redis::new(schema)).await,
+                        Protocol::Memcached => converse(connection, memcached::Memcached::new(schema)).await,
+                    };
+                }));
+            }
+            Err(error) => {
+                eprintln!("dbdyno-load: accept: {error}");
+                reactor.sleep_until(dbdyno_net::now_ns() + 100_000_000).await;
+            }
+        }
+    }
+}
+
+async fn converse(mut connection: Connection, mut protocol: impl Answerer) -> io::Result<()> {
+    let mut out = Vec::new();
+    protocol.greet(&mut out);
+    loop {
+        if !out.is_empty() {
+            connection.send(&out).await?;
+            out.clear();
+        }
+        connection.fill().await?;
+        let mut taken = 0;
+        while let Some(n) = protocol.answer(&connection.unread()[taken..], &mut out).map_err(io::Error::other)? {
+            taken += n;
+            if taken == connection.unread().len() {
+                break;
+            }
+        }
+        connection.discard(taken);
+    }
+}

@@ -1,0 +1,128 @@
+//! The null server's MySQL protocol: lets everybody in, knows the statements of the workload's steps.
+
+use std::sync::Arc;
+
+use dbdyno_model::{Operation, RowBuffer, Value};
+use dbdyno_stores::{Schema, step_statement};
+use dbdyno_wire::mysql::{self as wire, Param};
+use dbdyno_wire::{Decoded, Malformed};
+
+use super::Answerer;
+use super::keys::first_number;
+
+const OK: &[u8] = b"\x00\x01\x00\x02\x00\x00\x00";
+const END_OF_ROWS: &[u8] = b"\xfe\x00\x00\x02\x00\x00\x00";
+/// In COM_STMT_EXECUTE: the command, the statement, flags, a count of 1, one byte of NULL bits, whether types follow.
+const EXECUTE_HEAD_SIZE_BYTES: usize = 1 + 4 + 1 + 4 + 1 + 1;
+
+enum State {
+    LoggingIn,
+    Ready,
+}
+
+pub struct Mysql {
+    schema: Arc<Schema>,
+    state: State,
+    /// Whether the key of each step's statement is text, as the client said when it first executed it.
+    is_text: Vec<bool>,
+    row: RowBuffer,
+}
+
+impl Mysql {
+    pub fn new(schema: Arc<Schema>) -> Self {
+        let is_text = vec![false; schema.steps.len()];
+        Self { schema, state: State::LoggingIn, is_text, row: RowBuffer::default() }
+    }
+
+    fn prepare(&self, sql: &[u8], out: &mut Vec<u8>) {
+        let step = (0..self.schema.steps.len()).find(|&i| step_statement(&self.schema, i).as_bytes() == sql);
+        let Some(step) = step else { return error(out, "the null server does not know this statement") };
+        let table = &self.schema.tables[self.schema.steps[step].operation.table()];
+        let params = sql.iter().filter(|&&b| b == b'?').count();
+        let columns = if self.has_rows(step) { &table.columns[..] } else { &[] };
+        let mut sequence = 1;
+        let mut packet = |out: &mut Vec<u8>, write: &dyn Fn(&mut Vec<u8>)| {
+            wire::frame(out, sequence, |out| write(out));
+            sequence += 1;
+        };
+        packet(out, &|out| {
+            out.push(0);
+            out.extend_from_slice(&(step as u32).to_le_bytes());
+            out.extend_from_slice(&(columns.len() as u16).to_le_bytes());
+            out.extend_from_slice(&(params as u16).to_le_bytes());
+            out.extend_from_slice(&[0, 0, 0]);
+        });
+        (0..params).for_each(|_| packet(out, &|out| wire::write_definition(out, "?", true)));
+        columns.iter().for_each(|c| packet(out, &|out| wire::write_definition(out, &c.name, c.is_int())));
+    }
+
+    fn has_rows(&self, step: usize) -> bool {
+        matches!(self.schema.steps[step].operation, Operation::Get { .. } | Operation::Find { .. })
+    }
+
+    fn execute(&mut self, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Malformed> {
+        let short = || Malformed::expected("a statement to execute", payload);
+        let step = payload.get(1..).and_then(|b| b.first_chunk()).map(|id| u32::from_le_bytes(*id) as usize);
+        let step = step.filter(|&step| step < self.schema.steps.len()).ok_or_else(short)?;
+        if !self.has_rows(step) {
+            wire::frame(out, 1, |out| out.extend_from_slice(OK));
+            return Ok(());
+        }
+        let has_types = *payload.get(EXECUTE_HEAD_SIZE_BYTES - 1).ok_or_else(short)? == 1;
+        let mut value = payload.get(EXECUTE_HEAD_SIZE_BYTES..).ok_or_else(short)?;
+        if has_types {
+            self.is_text[step] = value.first() != Some(&8);
+            value = value.get(2..).ok_or_else(short)?;
+        }
+        let key = match self.is_text[step] {
+            true => first_number(value.get(1..).ok_or_else(short)?),
+            false => value.first_chunk().map(|n| u64::from_le_bytes(*n)),
+        };
+        self.answer_row(step, key.filter(|key| (1..=self.schema.rows).contains(key)), out);
+        Ok(())
+    }
+
+    fn answer_row(&mut self, step: usize, key: Option<u64>, out: &mut Vec<u8>) {
+        let table = &self.schema.tables[self.schema.steps[step].operation.table()];
+        wire::frame(out, 1, |out| out.extend_from_slice(&[table.columns.len() as u8, 0]));
+        if let Some(key) = key {
+            table.generate(key, 0, &mut self.row);
+            let row = self.row.row();
+            let cells = (0..row.len()).map(|i| match row.value(i) {
+                Value::Int(n) => Param::Int(n),
+                Value::Text(text) => Param::Text(text),
+                Value::Null => Param::Text(b""),
+            });
+            wire::frame(out, 2, |out| wire::write_binary_row(out, cells));
+        }
+        wire::frame(out, 3, |out| out.extend_from_slice(END_OF_ROWS));
+    }
+}
+
+fn error(out: &mut Vec<u8>, message: &str) {
+    wire::frame(out, 1, |out| {
+        out.extend_from_slice(b"\xff\x51\x04#HY000");
+        out.extend_from_slice(message.as_bytes());
+    });
+}
+
+impl Answerer for Mysql {
+    fn greet(&mut self, out: &mut Vec<u8>) {
+        wire::frame(out, 0, |out| out.extend_from_slice(&wire::server_greeting()));
+    }
+
+    fn answer(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Decoded<usize> {
+        let Some(packet) = wire::packet(bytes, 0)? else { return Ok(None) };
+        let payload = &bytes[packet.start..packet.end];
+        match (&self.state, payload.first()) {
+            (State::LoggingIn, _) => {
+                self.state = State::Ready;
+                wire::frame(out, packet.sequence.wrapping_add(1), |out| out.extend_from_slice(OK));
+            }
+            (State::Ready, Some(0x16)) => self.prepare(&payload[1..], out),
+            (State::Ready, Some(0x17)) => self.execute(payload, out)?,
+            (State::Ready, _) => wire::frame(out, 1, |out| out.extend_from_slice(OK)),
+        }
+        Ok(Some(packet.end))
+    }
+}

@@ -1,0 +1,61 @@
+//! The null server's Redis protocol.
+
+use std::sync::Arc;
+
+use dbdyno_model::{Value, encode_row};
+use dbdyno_stores::Schema;
+use dbdyno_wire::{Malformed, redis as wire};
+
+use super::Answerer;
+use super::keys::Rows;
+
+pub struct Redis {
+    rows: Rows,
+    parts: Vec<(usize, usize)>,
+    value: Vec<u8>,
+}
+
+impl Redis {
+    pub fn new(schema: Arc<Schema>) -> Self {
+        Self { rows: Rows::new(schema), parts: Vec::new(), value: Vec::new() }
+    }
+
+    fn get(&mut self, key: &[u8], out: &mut Vec<u8>) {
+        if self.rows.find(key) {
+            self.value.clear();
+            encode_row(self.rows.row.row(), &mut self.value);
+            wire::part(out, &self.value);
+        } else {
+            out.extend_from_slice(b"$-1\r\n");
+        }
+    }
+
+    /// All columns in order, which is how dbdyno asks for them.
+    fn hmget(&mut self, key: &[u8], out: &mut Vec<u8>) {
+        let columns = self.parts.len() - 2;
+        wire::command(out, columns);
+        let found = self.rows.find(key);
+        for i in 0..columns {
+            match self.rows.row.row().value(i) {
+                Value::Int(n) if found => wire::part(out, n.to_string().as_bytes()),
+                Value::Text(text) if found => wire::part(out, text),
+                _ => out.extend_from_slice(b"$-1\r\n"),
+            }
+        }
+    }
+}
+
+impl Answerer for Redis {
+    fn answer(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<Option<usize>, Malformed> {
+        let Some(end) = wire::parse_command(bytes, 0, &mut self.parts)? else { return Ok(None) };
+        let part = |i: usize| self.parts.get(i).map_or(&b""[..], |&(start, end)| &bytes[start..end]);
+        match (part(0), part(1)) {
+            (b"GET", key) => self.get(key, out),
+            (b"HMGET", key) => self.hmget(key, out),
+            (b"HINCRBY" | b"DEL" | b"EXISTS" | b"HSET", _) => out.extend_from_slice(b":0\r\n"),
+            (b"HGET", _) => out.extend_from_slice(b"$-1\r\n"),
+            _ => out.extend_from_slice(b"+OK\r\n"),
+        }
+        Ok(Some(end))
+    }
+}
