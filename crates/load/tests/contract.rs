@@ -1,0 +1,182 @@
+//! The contract of docs/contract.md, from the program's side.
+
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{Read, Write};
+use std::sync::{Arc, Mutex};
+
+use common::{Null, execute, finish, of_kind, only, plan, program, redis_at, server, start};
+use serde_json::{Value, json};
+
+fn network_store(protocol: &str, port: u16) -> Value {
+    let address = json!({"host": "127.0.0.1", "port": port});
+    match protocol {
+        "mysql" => {
+            json!({"kind": "mysql", "address": address, "user": "u", "password": null, "database": "d"})
+        }
+        "redis" => redis_at(port),
+        _ => json!({"kind": "memcached", "address": address}),
+    }
+}
+
+#[test]
+fn every_protocol_against_its_null_server_completes_verified_with_sound_records() {
+    for protocol in ["mysql", "redis", "memcached"] {
+        let null = Null::start(protocol, "game");
+        let mut plan = plan(network_store(protocol, null.port), 8);
+        plan["workload"]["name"] = "game".into();
+        plan["warmup_s"] = 1.into();
+        let (records, status) = execute(&plan);
+        assert!(status.success(), "{protocol}: {records:?}");
+        let kinds: Vec<&str> = records.iter().map(|r| r["record"].as_str().unwrap()).collect();
+        assert_eq!((kinds[0], kinds[kinds.len() - 1]), ("hello", "end"), "{protocol}");
+        let intervals = of_kind(&records, "interval");
+        let seconds: Vec<_> = intervals.iter().map(|i| (i["second"].as_u64(), i["warmup"].as_bool())).collect();
+        assert_eq!(seconds, [(Some(0), Some(true)), (Some(1), Some(false))], "{protocol}");
+        for interval in &intervals {
+            assert_sound_histogram(&interval["transactions"]["service_time"]);
+            assert_eq!(interval["errors"], json!({}), "{protocol}");
+            assert_eq!(interval["connected"], 8, "{protocol}");
+            assert!(interval["client_cpu_s"].as_f64().unwrap() > 0.0);
+        }
+        assert_total(&records, 8);
+    }
+}
+
+fn assert_sound_histogram(histogram: &Value) {
+    let buckets: Vec<u64> = histogram["buckets"].as_array().unwrap().iter().map(|v| v.as_u64().unwrap()).collect();
+    let counts = buckets.iter().skip(1).step_by(2);
+    assert!(counts.clone().all(|&n| n > 0));
+    assert_eq!(counts.sum::<u64>(), histogram["count"].as_u64().unwrap());
+    assert!(buckets.iter().step_by(2).is_sorted());
+    let number = |key: &str| histogram[key].as_u64().unwrap();
+    assert!(number("min_ns") * number("count") <= number("sum_ns"));
+    assert!(number("sum_ns") <= number("max_ns") * number("count"));
+}
+
+fn assert_total(records: &[Value], clients: u64) {
+    let total = only(records, "total");
+    let sum = |path: &dyn Fn(&Value) -> u64| of_kind(records, "interval").iter().map(|i| path(i)).sum::<u64>();
+    assert_eq!(
+        sum(&|i| i["transactions"]["completed"].as_u64().unwrap()),
+        total["transactions"]["completed"].as_u64().unwrap()
+    );
+    assert_eq!(sum(&|i| i["reads_verified"].as_u64().unwrap()), total["reads_verified"].as_u64().unwrap());
+    assert!(total["reads_verified"].as_u64().unwrap() > 0);
+    assert!(total["transactions"]["unfinished"].as_u64().unwrap() <= clients);
+    let in_flight = total["in_flight_mean"].as_f64().unwrap();
+    assert!((in_flight - clients as f64).abs() < 0.02 * clients as f64, "{in_flight} in flight");
+}
+
+#[test]
+fn a_signal_ends_the_run_with_what_was_recorded() {
+    let null = Null::start("redis", "point-get");
+    let mut plan = plan(redis_at(null.port), 2);
+    plan["duration_s"] = 60.into();
+    let child = start(&plan);
+    std::thread::sleep(std::time::Duration::from_millis(1600));
+    let killed = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    let (records, status) = finish(child);
+    assert_eq!(status.code(), Some(1));
+    assert_eq!(only(&records, "end")["status"], "interrupted");
+    let intervals = of_kind(&records, "interval");
+    let last = intervals.last().unwrap();
+    assert!(last["seconds"].as_f64().unwrap() < 1.0, "the last second was cut short: {}", last["seconds"]);
+    assert_total(&records, 2);
+}
+
+/// The first 20 requests of each connection to a server that has none of the rows.
+fn requests_of(plans: &[Value], make: impl Fn(&Value, u16) -> Value) -> BTreeSet<Vec<Vec<u8>>> {
+    let seen: Arc<Mutex<BTreeMap<u16, Vec<Vec<u8>>>>> = Arc::default();
+    let log = Arc::clone(&seen);
+    let port = server(move |mut stream| {
+        let client = stream.peer_addr().unwrap().port();
+        let mut request = [0; 4096];
+        while let Ok(n @ 1..) = stream.read(&mut request) {
+            log.lock().unwrap().entry(client).or_default().push(request[..n].to_vec());
+            if stream.write_all(b"$-1\r\n").is_err() {
+                break;
+            }
+        }
+    });
+    let children: Vec<_> = plans.iter().map(|plan| start(&make(plan, port))).collect();
+    children.into_iter().for_each(|child| assert!(finish(child).1.success()));
+    let seen = seen.lock().unwrap();
+    seen.values().map(|requests| requests[..20].to_vec()).collect()
+}
+
+#[test]
+fn two_programs_with_a_slice_each_issue_what_one_would() {
+    let slice = |first: u64, count: u64| json!({"first": first, "count": count, "of": 4});
+    let make = |clients: &Value, port: u16| {
+        let mut plan = plan(redis_at(port), 4);
+        plan["clients"] = clients.clone();
+        plan
+    };
+    let one = requests_of(&[slice(0, 4)], make);
+    let two = requests_of(&[slice(0, 1), slice(1, 3)], make);
+    assert_eq!(one.len(), 4);
+    assert_eq!(one, two);
+
+    let (records, _) = execute(&make(&slice(2, 3), 1));
+    assert_eq!(only(&records, "end")["status"], "refused");
+}
+
+#[test]
+fn refusals_come_before_anything_is_touched_and_name_both_sides() {
+    let mut wrong = plan(json!({"kind": "memcached", "address": {"host": "127.0.0.1", "port": 1}}), 1);
+    wrong["workload"]["name"] = "secondary-get".into();
+    let (records, status) = execute(&wrong);
+    assert_eq!(status.code(), Some(2));
+    let reason = only(&records, "end")["reason"].as_str().unwrap();
+    assert!(reason.contains("memcached") && reason.contains("find on bm"), "{reason}");
+
+    let mut many = plan(json!({"kind": "sqlite", "path": "/nonexistent/x"}), 513);
+    many["duration_s"] = 1.into();
+    let (records, status) = execute(&many);
+    assert_eq!(status.code(), Some(2));
+    assert!(only(&records, "end")["reason"].as_str().unwrap().contains("512"));
+}
+
+#[test]
+fn a_debug_build_does_not_measure() {
+    let output = {
+        let mut child = program()
+            .env_remove("DBDYNO_ALLOW_DEBUG")
+            .arg("run")
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let plan = plan(json!({"kind": "sqlite", "path": "/nonexistent/x"}), 1);
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), format!("{plan}\n\n").as_bytes()).unwrap();
+        finish(child)
+    };
+    let reason = only(&output.0, "end")["reason"].as_str().unwrap().to_string();
+    assert_eq!(reason.contains("debug build"), cfg!(debug_assertions), "{reason}");
+}
+
+#[test]
+fn embedded_stores_load_run_verify_and_sum() {
+    let folder = std::env::temp_dir().join(format!("dbdyno-load-test-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let stores = [
+        json!({"kind": "sqlite", "path": folder.join("db"), "synchronous": "OFF"}),
+        json!({"kind": "lmdb", "path": folder.join("lmdb"), "sync": "none", "map_size_bytes": 100_000_000}),
+    ];
+    for store in stores {
+        let mut plan = plan(store, 3);
+        plan["workload"]["name"] = "point-update".into();
+        plan["operation_timeout_s"] = 5.into();
+        plan["phases"] = json!(["prepare", "load", "run", "verify"]);
+        let (records, status) = execute(&plan);
+        assert!(status.success(), "{records:?}");
+        let checks = of_kind(&records, "check");
+        assert_eq!(checks.len(), 2);
+        assert!(checks.iter().all(|c| c["ok"] == true), "{checks:?}");
+        assert!(checks[1]["found"].as_i64().unwrap() > 0);
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
