@@ -22,7 +22,7 @@ use crate::plan::Input;
 use crate::records::Records;
 
 #[derive(Parser)]
-#[command(version, about = "Executes one trial: a plan on stdin, records on stdout (docs/contract.md)")]
+#[command(version = VERSION, about = "Executes one trial: a plan on stdin, records on stdout (docs/contract.md)")]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -35,6 +35,15 @@ enum Command {
     /// Answer a protocol as fast as possible, with rows of a workload; for measuring a client alone.
     Null(null::Arguments),
 }
+
+/// The build profile is part of what the program is: a debug build does not measure.
+const PROFILE: &str = if cfg!(debug_assertions) { "debug" } else { "release" };
+
+const VERSION: &str = if cfg!(debug_assertions) {
+    concat!(env!("CARGO_PKG_VERSION"), " (debug build)")
+} else {
+    concat!(env!("CARGO_PKG_VERSION"), " (release build)")
+};
 
 fn main() -> ExitCode {
     match Arguments::parse().command {

@@ -93,11 +93,13 @@ impl<'a> Execution<'a> {
     }
 
     fn hello(&self) {
-        let tables = self.workload.tables();
-        let operation = |step: &dbdyno_model::Step| json!({"name": step.name, "operation": step.operation.name(), "table": tables[step.operation.table()].name});
+        let operation = |step: &dbdyno_model::Step| {
+            let table = &self.workload.tables()[step.operation.table()].name;
+            json!({"name": step.name, "operation": step.operation.name(), "table": table})
+        };
         let operations: Vec<Value> = self.workload.steps().iter().map(operation).collect();
         self.records.write(&json!({"record": "hello", "contract": CONTRACT, "program": "dbdyno-load",
-            "version": env!("CARGO_PKG_VERSION"), "profile": if cfg!(debug_assertions) { "debug" } else { "release" },
+            "version": env!("CARGO_PKG_VERSION"), "profile": crate::PROFILE,
             "pid": std::process::id(), "transaction": self.workload.transaction_name(), "operations": operations,
             "threads": threads_for(self.plan, self.store.is_embedded()), "layout": self.store.layout()}));
     }

@@ -61,7 +61,7 @@ async fn exchange(reactor: Rc<Reactor>, address: Address, i: usize, sizes: &'sta
 
 #[test]
 fn many_clients_get_their_own_bytes_back() {
-    let address = server(|stream| echo(stream));
+    let address = server(echo);
     let sizes: &[usize] = &[1, 100, 4095, 4096, 4097, 100_000, 3];
     let got = run(50, |reactor, i| exchange(reactor, address.clone(), i, sizes));
     assert_eq!(got, vec![sizes.iter().sum::<usize>(); 50]);

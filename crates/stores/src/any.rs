@@ -103,7 +103,8 @@ pub enum SingleSession {
 
 forward!(SingleSession, Mysql, Redis, Memcached, Sqlite, Lmdb);
 
-/// A session with any store.
+/// A session with any store. There is one a client, and it stays where it is.
+#[allow(clippy::large_enum_variant)]
 pub enum AnySession {
     Single(SingleSession),
     CacheAside(CacheAsideSession),

@@ -1,12 +1,10 @@
 //! The contract of docs/contract.md, from the program's side.
 
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
 use std::sync::{Arc, Mutex};
 
-use common::{Null, execute, finish, of_kind, only, plan, program, redis_at, server, start};
+use crate::common::{Null, execute, finish, of_kind, only, plan, program, redis_at, server, start};
 use serde_json::{Value, json};
 
 fn network_store(protocol: &str, port: u16) -> Value {

@@ -1,12 +1,10 @@
 //! What stores do wrong, done on purpose: silence, garbage, wrong rows, going away.
 
-mod common;
-
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use common::{execute, of_kind, only, plan, redis_at, server};
+use crate::common::{execute, of_kind, only, plan, redis_at, server};
 use serde_json::Value;
 
 /// Answers every request with the same bytes.
@@ -122,7 +120,7 @@ fn a_server_that_says_no_at_the_door_is_quoted() {
         "password": {"secret": 0}, "database": "d"});
     let mut plan = plan(store, 1);
     plan["phases"] = serde_json::json!(["prepare"]);
-    let mut child = common::program()
+    let mut child = crate::common::program()
         .arg("run")
         .stdin(std::process::Stdio::piped())
         .stdout(std::process::Stdio::piped())
@@ -130,7 +128,7 @@ fn a_server_that_says_no_at_the_door_is_quoted() {
         .unwrap();
     let input = format!("{plan}\n{{\"secrets\": [\"open sesame\"]}}\n");
     child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
-    let (records, status) = common::finish(child);
+    let (records, status) = crate::common::finish(child);
     assert_eq!(status.code(), Some(1));
     assert!(only(&records, "end")["reason"].as_str().unwrap().contains("Access denied"));
     assert!(!format!("{records:?}").contains("sesame"));

@@ -1,0 +1,102 @@
+# dbdyno from a fresh clone: `make demo` shows it at work, `make test` checks everything.
+# Neither needs root. All they make stays in .venv/, target/ and runs/.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+VENV := .venv
+BIN := $(VENV)/bin
+
+# One target directory for the wheel and for cargo, whatever the person's own cargo configuration says.
+export CARGO_TARGET_DIR := $(CURDIR)/target
+
+# rustup installs here, and until the next login no PATH knows it.
+export PATH := $(PATH):$(HOME)/.cargo/bin
+
+# rustup looks for its toolchains in $HOME/.rustup. Where $HOME is not that of the person who installed Rust (a CI job's empty
+# one, sudo), cargo is on PATH but fails; the toolchains then lie beside it.
+ifndef RUSTUP_HOME
+ifeq ($(wildcard $(HOME)/.rustup/toolchains),)
+beside_cargo := $(patsubst %/.cargo/bin/cargo,%/.rustup,$(shell command -v cargo 2>/dev/null))
+ifneq ($(wildcard $(beside_cargo)/toolchains),)
+export RUSTUP_HOME := $(beside_cargo)
+endif
+endif
+endif
+
+# $(call stage,NAME,COMMAND): one stage of a check; the first that fails ends it, saying how to repeat just that.
+stage = @echo "== $(1)"; $(2) || { echo "make $@: stopped, $(1) failed. Alone: $(2)" >&2; exit 1; }
+
+.PHONY: help
+help:
+	@echo "make demo     set up, run the experiment quickstart, write its report"
+	@echo "make test     set up, install or name missing servers, run every check and test"
+	@echo "make build    set up .venv with dbdyno and dbdyno-load"
+	@echo "make lint     formatting and lint only"
+	@echo "make format   rewrite the sources in the project's format"
+	@echo "make clean    remove .venv and target (runs/ stays: it holds results)"
+
+.PHONY: demo
+demo: build
+	$(BIN)/dbdyno run quickstart
+
+# Clippy and the Rust tests use the debug profile though the wheel is a release build. Measured on two cores: sharing the release
+# artefacts saves seconds, link-time optimisation of every test binary takes them back, and only a debug build
+# checks for overflow and runs the debug assertions. Clippy and the tests do share theirs (SQLite is compiled once for both).
+.PHONY: test
+test: tools-for-tests $(VENV)/installed-test build
+	$(call stage,servers,scripts/install-servers)
+	$(call stage,cargo fmt,cargo fmt --all --check)
+	$(call stage,cargo clippy,cargo clippy --workspace --all-targets -- -D warnings)
+	$(call stage,cargo test,cargo test --workspace --quiet)
+	$(call stage,ruff check,$(BIN)/python -m ruff check)
+	$(call stage,ruff format,$(BIN)/python -m ruff format --check)
+	$(call stage,pytest,$(BIN)/python -m pytest)
+	@echo "== all passed"
+
+.PHONY: lint
+lint: tools-for-tests $(VENV)/installed-test
+	$(call stage,cargo fmt,cargo fmt --all --check)
+	$(call stage,cargo clippy,cargo clippy --workspace --all-targets -- -D warnings)
+	$(call stage,ruff check,$(BIN)/python -m ruff check)
+	$(call stage,ruff format,$(BIN)/python -m ruff format --check)
+
+.PHONY: format
+format: tools-for-tests $(VENV)/installed-test
+	cargo fmt --all
+	$(BIN)/python -m ruff check --fix
+	$(BIN)/python -m ruff format
+
+# Whether Rust must be compiled is cargo's decision, so this always asks it. `pip install` then finds the work done: maturin asks
+# cargo for the same build in the same target directory. After that first time only the binary is renewed.
+.PHONY: build
+build: $(VENV)/installed binary
+	@install -C -m 755 $(CARGO_TARGET_DIR)/release/dbdyno-load $(BIN)/dbdyno-load
+
+.PHONY: binary
+binary: tools
+	cargo build --release --package dbdyno-load
+
+# Editable, so a change in python/ needs no second installation. The test extras come on top.
+$(VENV)/installed: pyproject.toml $(wildcard python/dbdyno.data/scripts/*) $(VENV)/created | binary
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/installed-test: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@touch $@
+
+# A stamp, because an interrupted venv has a python and no pip.
+$(VENV)/created: | tools
+	"$$(scripts/check-tools)" -m venv --clear $(VENV)
+	@touch $@
+
+.PHONY: tools tools-for-tests
+tools:
+	@scripts/check-tools >/dev/null
+tools-for-tests:
+	@scripts/check-tools --test >/dev/null
+
+.PHONY: clean
+clean:
+	rm -rf $(VENV) target .pytest_cache .ruff_cache

@@ -1,0 +1,5 @@
+//! `dbdyno-load` as a program: its contract, and its conduct with stores that fail. One test binary, so that it is linked once.
+
+mod common;
+mod contract;
+mod faults;

@@ -1,0 +1,48 @@
+"""The command line: parse, call, print. `main` is where every error becomes a line and a status."""
+
+import sys
+
+import click
+from setproctitle import setproctitle
+
+from dbdyno.cli.commands import dbdyno
+from dbdyno.errors import DbdynoError
+from dbdyno.experiment.redact import holds_password, redact
+
+INTERRUPTED = 130
+"""128 + SIGINT, as a shell has it."""
+
+
+def main() -> None:
+    """Run the command that was typed and end with its status."""
+    hide_passwords(sys.argv)
+    sys.exit(run(sys.argv[1:]))
+
+
+def hide_passwords(argv: list[str]) -> None:
+    """Take passwords out of what process lists show; DBDYNO_PASSWORD keeps them out of it from the first moment."""
+    if any(map(holds_password, argv)):
+        setproctitle(" ".join(map(redact, argv)))
+
+
+def run(arguments: list[str]) -> int:
+    """Run a command and return its exit status; what went wrong goes to stderr, without a password or a traceback."""
+    try:
+        return dbdyno.main(arguments, prog_name="dbdyno", standalone_mode=False) or 0
+    except DbdynoError as error:
+        return _say(str(error), error.exit_status)
+    except click.ClickException as error:
+        return _say(error.format_message(), error.exit_code)
+    except (KeyboardInterrupt, click.Abort):
+        return _say("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        # Whoever read our output has had enough (`dbdyno list | head`); Python must not complain of it at its end.
+        sys.stdout = None
+        return 1
+    except OSError as error:
+        return _say(f"{error.filename}: {error.strerror}" if error.filename else str(error), 1)
+
+
+def _say(message: str, status: int) -> int:
+    print(f"dbdyno: {redact(message)}", file=sys.stderr)
+    return status

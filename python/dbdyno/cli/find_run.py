@@ -1,0 +1,20 @@
+"""A run from what a person calls it."""
+
+from pathlib import Path
+
+from dbdyno.errors import UserError
+
+RUNS = Path("runs")
+
+
+def find_run(text: str) -> Path:
+    """Return the folder of a path, of a name in ./runs, or of `last`, the newest; raises UserError if there is none."""
+    if text == "last":
+        runs = [path.parent for path in RUNS.glob("*/run.json")]
+        if not runs:
+            raise UserError("there is no run in ./runs; `dbdyno run quickstart` makes one")
+        return max(runs, key=lambda run: run.name)
+    for path in (Path(text), RUNS / text):
+        if path.is_dir():
+            return path
+    raise UserError(f"'{text}' is no run: give a run's folder, its name in ./runs, or last")

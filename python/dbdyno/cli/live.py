@@ -1,0 +1,129 @@
+"""What a person sees while a run goes on: a live line on a terminal, plain lines elsewhere, or nothing."""
+
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from dbdyno.conduct.listener import Listener, Outcome
+from dbdyno.experiment.redact import redact
+from dbdyno.experiment.trials import Preparation, Trial
+from dbdyno.stats.histogram import Histogram
+
+
+def listener_for(console: Console, quiet: bool) -> AbstractContextManager[Listener]:
+    """Return the listener that suits where the output goes."""
+    if quiet:
+        return nullcontext(Quiet())
+    return LiveLine(console) if console.is_terminal else nullcontext(Plain(console))
+
+
+class Quiet(Listener):
+    """Says only what went wrong."""
+
+    def trial_ended(self, outcome: Outcome) -> None:
+        if outcome.state == "failed":
+            print(f"dbdyno: {outcome.trial.name} failed: {redact(outcome.reason or '')}", file=sys.stderr)
+
+
+class Plain(Listener):
+    """A line at the beginning of a preparation and at the end of a trial."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._trials = 0
+        self._ended = 0
+        self.trial_s = 0
+
+    def say(self, text: str, style: str = "") -> None:
+        """Print a line that stays."""
+        self._console.print(Text(redact(text), style=style), soft_wrap=True)
+
+    def run_begins(self, folder: Path, trials: int, trial_s: int) -> None:
+        self._trials, self.trial_s = trials, trial_s
+        self.say(f"{trials} trials, recorded in {folder}")
+
+    def system_is_skipped(self, label: str, reason: str) -> None:
+        self.say(f"{label} is left out: {reason}", "yellow")
+
+    def preparation_begins(self, preparation: Preparation) -> None:
+        self.say(f"{preparation.system.label}: starting and loading", "dim")
+
+    def trial_ended(self, outcome: Outcome) -> None:
+        self._ended += 1
+        if outcome.state == "complete":
+            rate = outcome.transactions / outcome.seconds if outcome.seconds else 0.0
+            self.say(f"{self.place(outcome.trial, self._ended)}  {rate:>10,.0f}/s{_errors(outcome.errors)}")
+        else:
+            self.say(f"{self.place(outcome.trial, self._ended)}  {outcome.state}: {outcome.reason}", "bold red")
+
+    def place(self, trial: Trial, number: int) -> str:
+        """Return which trial it is, of how many."""
+        width = len(str(self._trials))
+        clients = f"{trial.clients} client{'s' if trial.clients > 1 else ''}"
+        return f"[{number:>{width}}/{self._trials}] {trial.system.label}  {trial.workload}  {clients}"
+
+
+class LiveLine(Plain):
+    """The plain lines, and under them one that follows the trial second by second.
+
+    It is drawn when a record comes and at no other time, so that showing a trial costs next to nothing.
+    """
+
+    def __init__(self, console: Console) -> None:
+        super().__init__(console)
+        self._live = Live(console=console, auto_refresh=False, transient=True)
+        self._where = ""
+        self._errors: dict[str, int] = {}
+
+    def __enter__(self) -> "LiveLine":
+        self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._live.stop()
+
+    def _draw(self, text: str) -> None:
+        self._live.update(Text(text), refresh=True)
+
+    def preparation_begins(self, preparation: Preparation) -> None:
+        self._where = preparation.system.label
+        self._draw(f"{self._where}: starting")
+
+    def trial_begins(self, trial: Trial) -> None:
+        self._where = self.place(trial, self._ended + 1)
+        self._errors = {}
+        self._draw(self._where)
+
+    def trial_ended(self, outcome: Outcome) -> None:
+        self._draw("")
+        super().trial_ended(outcome)
+
+    def record_came(self, record: dict[str, Any]) -> None:
+        match record["record"]:
+            case "progress":
+                share = f"{record['done']:,} of {record['total']:,} {record['unit']}"
+                self._draw(f"{self._where}: {record['phase']} {share}")
+            case "interval":
+                self._draw(f"{self._where}  {self._second(record)}")
+
+    def _second(self, interval: dict[str, Any]) -> str:
+        for kind, count in interval["errors"].items():
+            self._errors[kind] = self._errors.get(kind, 0) + count
+        transactions = interval["transactions"]
+        rate = transactions["completed"] / interval["seconds"] if interval["seconds"] else 0.0
+        p99_ns = Histogram.from_record(transactions["service_time"]).percentile_ns(99)
+        p99 = "–" if p99_ns is None else f"{p99_ns / 1e6:.2f} ms"
+        doing = "warm-up, " if interval["warmup"] else ""
+        return f"{doing}{interval['second'] + 1} of {self.trial_s} s  {rate:,.0f}/s  p99 {p99}{_errors(self._errors)}"
+
+
+def _errors(errors: dict[str, int]) -> str:
+    """Return how many operations failed, by kind."""
+    if not errors:
+        return "  no errors"
+    return f"  {sum(errors.values()):,} errors ({', '.join(f'{count:,} {kind}' for kind, count in errors.items())})"

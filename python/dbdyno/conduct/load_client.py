@@ -1,0 +1,205 @@
+"""Runs a load client: gives it the plan, keeps its records as they come, samples the processes meanwhile."""
+
+import json
+import os
+import selectors
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dbdyno.conduct.interrupt import Interrupts
+from dbdyno.conduct.plan import CONTRACT
+from dbdyno.errors import RunFailed, UserError
+from dbdyno.observe.processes import ProcessSampler
+from dbdyno.results.write import Lines, write_object
+from dbdyno.systems.guard import Guard
+from dbdyno.systems.process import describe_exit
+
+PROGRAM_VARIABLE = "DBDYNO_LOAD"
+SAMPLE_PERIOD_S = 1.0
+_READ_SIZE = 1 << 20
+
+
+@dataclass
+class Summary:
+    """What conduct must know of a load client's records; the figures are computed from the records themselves.
+
+    transactions, seconds: completed and measured, without the warm-up. errors (by kind), mismatches: with it.
+    """
+
+    transactions: int = 0
+    seconds: float = 0.0
+    errors: dict[str, int] = field(default_factory=dict)
+    mismatches: int = 0
+    wrong_checks: list[dict[str, Any]] = field(default_factory=list)
+    end: dict[str, Any] | None = None
+    exit_status: int = 0
+
+    def add(self, record: dict[str, Any]) -> None:
+        """Take one record into account; raises RunFailed if the load client speaks another contract."""
+        match record.get("record"):
+            case "hello" if record["contract"] != CONTRACT:
+                raise RunFailed(
+                    f"{record['program']} {record['version']} speaks contract {record['contract']}, this dbdyno "
+                    f"{CONTRACT}: install both of one version"
+                )
+            case "interval":
+                if not record["warmup"]:
+                    self.transactions += record["transactions"]["completed"]
+                    self.seconds += record["seconds"]
+                self.mismatches += record["mismatches"]
+                for kind, count in record["errors"].items():
+                    self.errors[kind] = self.errors.get(kind, 0) + count
+            case "check" if record["ok"] is False:
+                self.wrong_checks.append(record)
+            case "end":
+                self.end = record
+
+
+def find_load_client() -> Path:
+    """Return the program `dbdyno-load`: of DBDYNO_LOAD, else beside this Python, on the PATH, or built in the checkout.
+
+    Raises UserError if it is nowhere.
+    """
+    if given := os.environ.get(PROGRAM_VARIABLE):
+        if not os.access(given, os.X_OK):
+            raise UserError(f"{PROGRAM_VARIABLE}={given}: no program is there")
+        return Path(given)
+    built = Path(__file__).parents[3] / "target" / "release" / "dbdyno-load"
+    for candidate in (Path(sys.executable).with_name("dbdyno-load"), shutil.which("dbdyno-load"), built):
+        if candidate and os.access(candidate, os.X_OK):
+            return Path(candidate)
+    raise UserError(
+        "dbdyno-load is not there: build it with `cargo build --release`, or `pip install .` for both programs"
+    )
+
+
+def load_client_version(program: Path) -> str:
+    """Return what `dbdyno-load --version` says; raises UserError if it does not run."""
+    try:
+        return subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise UserError(f"{program} does not run: {error}") from None
+
+
+def execute(
+    plan: dict[str, Any],
+    secrets: list[str],
+    folder: Path,
+    guard: Guard,
+    interrupts: Interrupts,
+    on_record: Callable[[dict[str, Any]], None],
+    server_pids: Mapping[str, int] | None = None,
+) -> Summary:
+    """Have a load client execute `plan`, and record it in `folder`.
+
+    server_pids: sampled once a second, beside the load client, where given.
+    Raises RunFailed if the load client speaks another contract, OSError if the disk is full.
+    """
+    write_object(folder / "plan.json", plan)
+    records = Lines(folder / "records.jsonl")
+    summary = Summary()
+    with (folder / "load.log").open("ab") as log:
+        process = _start(plan, secrets, log)
+    guard.tell("pid", process.pid)
+    try:
+        with interrupts.passed_to(process.pid):
+            for line in _lines(process, folder, server_pids):
+                records.append(line)
+                if record := _parse(line):
+                    summary.add(record)
+                    on_record(record)
+            summary.exit_status = process.wait()
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        guard.tell("done", process.pid)
+        records.close()
+    return summary
+
+
+def _start(plan: dict[str, Any], secrets: list[str], log: object) -> subprocess.Popen[bytes]:
+    """Start it in its own process group: a terminal's Ctrl-C reaches it once, by way of dbdyno."""
+    process = subprocess.Popen(
+        [str(find_load_client()), "run"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=log,
+        process_group=0,
+        env={key: value for key, value in os.environ.items() if key != "DBDYNO_PASSWORD"},
+    )
+    second_line = json.dumps({"secrets": secrets}) if secrets else ""
+    try:
+        process.stdin.write(f"{json.dumps(plan)}\n{second_line}\n".encode())
+        process.stdin.close()
+    except BrokenPipeError:
+        pass  # It ended before it read its plan: its exit status and its log say why.
+    return process
+
+
+def _lines(process: subprocess.Popen[bytes], folder: Path, server_pids: Mapping[str, int] | None) -> Iterator[bytes]:
+    """Yield the lines of the load client's output as they come, sampling the processes in between."""
+    rest = b""
+    with selectors.DefaultSelector() as selector, _Samples(process.pid, folder, server_pids) as samples:
+        selector.register(process.stdout, selectors.EVENT_READ)
+        while True:
+            if selector.select(samples.due_in_s()):
+                chunk = os.read(process.stdout.fileno(), _READ_SIZE)
+                if not chunk:
+                    break
+                *lines, rest = (rest + chunk).split(b"\n")
+                yield from lines
+            samples.take_if_due()
+    if rest:
+        yield rest
+
+
+class _Samples:
+    """Writes `processes.jsonl` once a second, if there is anything to sample."""
+
+    def __init__(self, client_pid: int, folder: Path, server_pids: Mapping[str, int] | None) -> None:
+        self._sampler = None if server_pids is None else ProcessSampler({"client": client_pid, **server_pids})
+        self._path = folder / "processes.jsonl"
+        self._next = time.monotonic()
+
+    def __enter__(self) -> "_Samples":
+        self._lines = Lines(self._path) if self._sampler else None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._lines:
+            self._lines.close()
+
+    def due_in_s(self) -> float | None:
+        return max(0.0, self._next - time.monotonic()) if self._sampler else None
+
+    def take_if_due(self) -> None:
+        if self._sampler and time.monotonic() >= self._next:
+            self._next += SAMPLE_PERIOD_S
+            for sample in self._sampler.sample():
+                self._lines.append_object(sample)
+
+
+def _parse(line: bytes) -> dict[str, Any] | None:
+    """Return the record of a line; a line cut short by a kill is none."""
+    try:
+        return json.loads(line)
+    except ValueError:
+        return None
+
+
+def why_it_failed(summary: Summary, folder: Path) -> str | None:
+    """Return why a load client did not do what it was asked, or None if it did."""
+    if summary.end is None:
+        log = (folder / "load.log").read_text(errors="replace").strip().splitlines()
+        said = f": {log[-1]}" if log else ""
+        return f"dbdyno-load {describe_exit(summary.exit_status)} before its end{said}"
+    if summary.end["status"] in ("failed", "refused"):
+        return summary.end["reason"] or f"dbdyno-load {summary.end['status']} without a reason"
+    return None

@@ -1,0 +1,94 @@
+"""Whether an experiment can be run on this host, decided before anything is measured."""
+
+import os
+from dataclasses import dataclass
+
+from dbdyno.errors import UserError
+from dbdyno.experiment.model import Experiment
+from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.experiment.workloads import OPERATIONS, WORKLOADS, missing_operations
+from dbdyno.systems import SYSTEMS, build, missing
+from dbdyno.systems.base import Launch, System
+from dbdyno.systems.guard import Guard
+
+EMBEDDED_CLIENTS_MAX = 512
+"""An embedded store takes a thread for each client (docs/contract.md)."""
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """The systems that will be run, and those left out, each with the reason."""
+
+    systems: list[SystemSpec]
+    skipped: list[tuple[SystemSpec, str]]
+
+
+def resolve(experiment: Experiment) -> Resolved:
+    """Return what can be run; raises UserError if something cannot, unless it is only missing and may be skipped."""
+    _check_cpus(experiment)
+    systems, skipped = [], []
+    for spec in experiment.system:
+        system = build(spec)
+        _check_operations(experiment, spec, system)
+        _check_limits(experiment, spec, system)
+        reason = missing(spec)
+        if reason and experiment.if_missing == "error":
+            raise UserError(f"{spec.label}: {reason}")
+        if reason:
+            skipped.append((spec, reason))
+        else:
+            systems.append(spec)
+    if not systems:
+        raise UserError("none of the systems is there: " + "; ".join(reason for _, reason in skipped))
+    return Resolved(systems, skipped)
+
+
+def _check_cpus(experiment: Experiment) -> None:
+    usable = os.sched_getaffinity(0)
+    for side in ("client", "server"):
+        for cpu in getattr(experiment.cpus, side) or ():
+            if cpu not in usable:
+                there = ", ".join(map(str, sorted(usable)))
+                raise UserError(f"cpus.{side}: there is no processor {cpu} to use here; there are {there}")
+
+
+def _check_operations(experiment: Experiment, spec: SystemSpec, system: System) -> None:
+    """Raise UserError if a workload needs what the system cannot do, naming both and who can."""
+    for name in experiment.workload:
+        if lacking := missing_operations(WORKLOADS[name], system.operations):
+            able = [
+                other.name for other in SYSTEMS.values() if not missing_operations(WORKLOADS[name], other.operations)
+            ]
+            raise UserError(
+                f"the workload '{name}' needs to {' and to '.join(OPERATIONS[one] for one in lacking)}, which "
+                f"'{spec.label}' cannot do; {', '.join(able)} can"
+            )
+
+
+def _check_limits(experiment: Experiment, spec: SystemSpec, system: System) -> None:
+    if experiment.memory_limit and (system.embedded or spec.attached):
+        why = "runs inside the load client" if system.embedded else "was not started by dbdyno"
+        raise UserError(
+            f"memory_limit: '{spec.label}' {why}, so its memory cannot be limited; leave one of the two out"
+        )
+    if system.embedded and max(experiment.clients) > EMBEDDED_CLIENTS_MAX:
+        raise UserError(
+            f"clients: '{spec.label}' is embedded and takes a thread for each client, at most {EMBEDDED_CLIENTS_MAX}"
+        )
+
+
+def try_out(experiment: Experiment, systems: list[SystemSpec], guard: Guard) -> None:
+    """Start and stop every configuration that could be mistyped, so that it is known now and not after an hour.
+
+    Raises UserError, quoting the server, for a setting it does not take or a URL where nobody answers.
+    """
+    launch_with = (max(experiment.clients), experiment.rows, None, experiment.memory_limit_bytes)
+    for spec in systems:
+        if not (spec.attached or spec.settings or any(part.settings for part in spec.parts) or experiment.memory_limit):
+            continue
+        system = build(spec)
+        with guard.scratch() as logs:
+            try:
+                system.start(Launch(guard, logs, *launch_with))
+            finally:
+                system.stop()

@@ -1,0 +1,120 @@
+"""A run: all trials of one experiment, in one folder."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dbdyno import __version__
+from dbdyno.conduct.context import Context
+from dbdyno.conduct.interrupt import Interrupts
+from dbdyno.conduct.listener import Listener, Outcome
+from dbdyno.conduct.load_client import find_load_client
+from dbdyno.conduct.preparation import run_preparation
+from dbdyno.conduct.resolve import Resolved, resolve, try_out
+from dbdyno.errors import DbdynoError, RunFailed
+from dbdyno.experiment.read import NamedExperiment
+from dbdyno.experiment.trials import Preparation, expand
+from dbdyno.experiment.write import to_toml
+from dbdyno.observe.environment import describe_host
+from dbdyno.results.write import RunFolder
+from dbdyno.systems.guard import Guard
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class RunEnd:
+    """How a run ended: `state` as in `run.json`, and why where it is not `complete`."""
+
+    folder: Path
+    state: str
+    reason: str | None
+
+
+def conduct(named: NamedExperiment, command: str, parent: Path, listener: Listener) -> RunEnd:
+    """Run an experiment and record it in a new folder in `parent`.
+
+    command: what a person types to repeat it, passwords taken out.
+    Raises UserError if it cannot be begun as asked, RunFailed if it cannot be recorded.
+    """
+    find_load_client()
+    resolved = resolve(named.experiment)
+    preparations = expand(named.experiment, resolved.systems)
+    with Interrupts() as interrupts, Guard() as guard:
+        try_out(named.experiment, resolved.systems, guard)
+        folder = RunFolder.create(parent, named.name, time.time())
+        context = Context(named.experiment, folder, guard, interrupts, listener)
+        document = _describe_run(named, command, folder.name, preparations, resolved)
+        try:
+            return _record(context, document, preparations, resolved)
+        except OSError as error:
+            raise RunFailed(
+                f"{folder.path}: {error.strerror or error}: nothing more can be recorded; free some space or choose "
+                "another folder with --out. What was recorded is there."
+            ) from None
+
+
+def _describe_run(
+    named: NamedExperiment, command: str, name: str, preparations: list[Preparation], resolved: Resolved
+) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "dbdyno": __version__,
+        "run": name,
+        "experiment": named.name,
+        "question": named.experiment.question,
+        "look_for": named.experiment.look_for,
+        "command": command,
+        "started_unix_s": time.time(),
+        "ended_unix_s": None,
+        "state": "running",
+        "reason": None,
+        "trials": [trial.name for preparation in preparations for trial in preparation.trials],
+        "skipped": [{"system": spec.label, "reason": reason} for spec, reason in resolved.skipped],
+    }
+
+
+def _record(context: Context, document: dict[str, Any], preparations: list[Preparation], resolved: Resolved) -> RunEnd:
+    """Write what the folder begins with, run everything, and write how it ended."""
+    folder = context.folder
+    folder.write_run(document)
+    folder.write_experiment(to_toml(context.experiment))
+    folder.write_environment(describe_host())
+    trial_s = context.experiment.warmup_seconds + context.experiment.seconds
+    context.listener.run_begins(folder.path, len(document["trials"]), trial_s)
+    for spec, reason in resolved.skipped:
+        context.listener.system_is_skipped(spec.label, reason)
+    state, reason = _run_all(context, preparations)
+    folder.write_run(document | {"ended_unix_s": time.time(), "state": state, "reason": reason})
+    return RunEnd(folder.path, state, reason)
+
+
+def _run_all(context: Context, preparations: list[Preparation]) -> tuple[str, str | None]:
+    """Run everything and return the run's state and why; one system that ends badly does not stop the others."""
+    outcomes: list[Outcome] = []
+    problems: list[str] = []
+    for preparation in preparations:
+        try:
+            outcomes.extend(run_preparation(context, preparation))
+        except DbdynoError as error:
+            problems.append(str(error))
+        except KeyboardInterrupt:
+            return judge_run(outcomes, problems, True)
+        if context.interrupts.requested:
+            break
+    return judge_run(outcomes, problems, context.interrupts.requested)
+
+
+def judge_run(outcomes: list[Outcome], problems: list[str], interrupted: bool) -> tuple[str, str | None]:
+    """Return a run's state and why; complete is only one whose every trial ran and every answer was right."""
+    if interrupted:
+        return "interrupted", "by the user"
+    if problems:
+        return "failed", problems[0]
+    if failed := [outcome for outcome in outcomes if outcome.state != "complete"]:
+        return "failed", f"{len(failed)} of {len(outcomes)} trials failed; the first: {failed[0].reason}"
+    if wrong := [outcome for outcome in outcomes if not outcome.right]:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in wrong[0].errors.items())
+        return "failed", f"operations failed in {len(wrong)} of {len(outcomes)} trials; in the first: {kinds}"
+    return "complete", None

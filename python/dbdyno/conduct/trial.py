@@ -1,0 +1,150 @@
+"""One trial: run and verify by the load client, the server's counters before and after, its log meanwhile."""
+
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dbdyno.conduct.context import Context
+from dbdyno.conduct.listener import Outcome
+from dbdyno.conduct.load_client import Summary, execute, why_it_failed
+from dbdyno.conduct.plan import MEASURE, make_plan
+from dbdyno.errors import RunFailed
+from dbdyno.experiment.system_spec import bare_name
+from dbdyno.experiment.trials import Trial
+from dbdyno.results.write import write_object
+from dbdyno.systems.base import System
+
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A system that is started and loaded; facts: what `trial.json` says of it in each of its trials."""
+
+    system: System
+    name: str
+    folder: Path
+    facts: Document = field(default_factory=dict)
+
+
+def run_trial(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
+    """Run one trial and write its folder; a server or a load client that dies makes it failed, not the run.
+
+    Raises OSError if the folder cannot be written.
+    """
+    context.listener.trial_begins(trial)
+    folder = context.folder.trial(trial.name)
+    document = describe_trial(context, trial, prepared.name) | prepared.facts
+    logs = _log_sizes(prepared.folder)
+    before, cpu_before_s = _counters(prepared.system), time.process_time()
+    write_object(
+        folder / "trial.json", document | {"server_counters": {name: {"before": before[name]} for name in before}}
+    )
+    try:
+        secrets: list[str] = []
+        store = prepared.system.store_plan(secrets)
+        plan = make_plan(context.experiment, context.folder.name, MEASURE, store, trial.workload, trial.clients)
+        pids = prepared.system.server_pids()
+        summary = execute(plan, secrets, folder, context.guard, context.interrupts, context.listener.record_came, pids)
+        state, reason = judge(summary, folder, prepared.system.death(), context.interrupts.requested)
+    except RunFailed as failure:
+        summary, state, reason = Summary(), "failed", str(failure)
+    after = _counters(prepared.system)
+    document |= {
+        "ended_unix_s": time.time(),
+        "state": state,
+        "reason": reason,
+        "exit_status": summary.exit_status,
+        "server_counters": {name: {"before": before[name], "after": after[name]} for name in before if name in after},
+        "python_cpu_s": round(time.process_time() - cpu_before_s, 3),
+    }
+    _copy_logs(prepared.folder, logs, folder)
+    write_object(folder / "trial.json", document)
+    outcome = Outcome(trial, state, reason, summary.transactions, summary.seconds, summary.errors)
+    context.listener.trial_ended(outcome)
+    return outcome
+
+
+def fail_trial(context: Context, trial: Trial, preparation: str, reason: str) -> Outcome:
+    """Write down that a trial could not be begun, and why."""
+    folder = context.folder.trial(trial.name)
+    document = describe_trial(context, trial, preparation)
+    write_object(folder / "trial.json", document | {"ended_unix_s": time.time(), "state": "failed", "reason": reason})
+    outcome = Outcome(trial, "failed", reason, 0, 0.0, {})
+    context.listener.trial_ended(outcome)
+    return outcome
+
+
+def describe_trial(context: Context, trial: Trial, preparation: str) -> Document:
+    """Return `trial.json` as it is when a trial begins."""
+    experiment, system = context.experiment, trial.system
+    return {
+        "trial": trial.name,
+        "preparation": preparation,
+        "system": bare_name(system),
+        "label": system.label,
+        "settings": given_settings(trial),
+        "servers": [],
+        "attached": system.attached,
+        "durability": {"class": "unknown", "reason": "the system was not started"},
+        "workload": trial.workload,
+        "options": experiment.options,
+        "rows": experiment.rows,
+        "clients": trial.clients,
+        "repeat": trial.repeat,
+        "seconds": experiment.seconds,
+        "warmup_seconds": experiment.warmup_seconds,
+        "client_cpus": experiment.cpus.client,
+        "server_cpus": None,
+        "memory_limit_bytes": None,
+        "started_unix_s": time.time(),
+        "ended_unix_s": None,
+        "state": "running",
+        "reason": None,
+        "exit_status": None,
+        "server_counters": {},
+        "python_cpu_s": None,
+    }
+
+
+def given_settings(trial: Trial) -> dict[str, str]:
+    """Return the settings the person gave; those of an arrangement's parts as `part.setting`."""
+    own = dict(trial.system.settings)
+    parts = {f"{part.name}.{key}": value for part in trial.system.parts for key, value in part.settings.items()}
+    return own | parts
+
+
+def judge(summary: Summary, folder: Path, death: str | None, interrupted: bool) -> tuple[str, str | None]:
+    """Return a trial's state and why, from what the load client recorded and what became of the server."""
+    if death:
+        return "failed", f"{death} during the trial"
+    if reason := why_it_failed(summary, folder):
+        return ("interrupted" if interrupted else "failed"), reason
+    if summary.mismatches:
+        return "failed", f"{summary.mismatches} rows read were not what was written"
+    if summary.wrong_checks:
+        check = summary.wrong_checks[0]
+        return "failed", f"check {check['name']}: expected {check['expected']}, found {check['found']}"
+    if summary.end and summary.end["status"] == "interrupted":
+        return ("interrupted", "by the user") if interrupted else ("failed", "dbdyno-load was told to end")
+    return "complete", None
+
+
+def _counters(system: System) -> dict[str, dict[str, int]]:
+    with suppress(RunFailed):
+        return system.counters()
+    return {}
+
+
+def _log_sizes(folder: Path) -> dict[str, int]:
+    return {path.name: path.stat().st_size for path in folder.glob("server-*.log")}
+
+
+def _copy_logs(source: Path, sizes_before: dict[str, int], folder: Path) -> None:
+    """Copy what each server logged since its log had the size it had before."""
+    for path in source.glob("server-*.log"):
+        with path.open("rb") as log:
+            log.seek(sizes_before.get(path.name, 0))
+            (folder / path.name).write_bytes(log.read())

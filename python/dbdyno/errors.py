@@ -1,0 +1,28 @@
+"""The two ways dbdyno ends without success; what each says is one or two lines for a person."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class DbdynoError(Exception):
+    """Something a person must be told; `exit_status` is what the command ends with."""
+
+    exit_status = 1
+
+
+class UserError(DbdynoError):
+    """What was asked for cannot be done as asked: a bad key, a missing server, a wrong password."""
+
+    exit_status = 2
+
+
+class RunFailed(DbdynoError):
+    """It was started as asked and did not come to its end: a server died, the disk is full."""
+
+    exit_status = 1
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return the end of a sentence about an unknown word: `; did you mean 'x'?`, or a full stop if nothing is close."""
+    close = get_close_matches(word, list(known), n=1)
+    return f"; did you mean '{close[0]}'?" if close else "."

@@ -1,0 +1,144 @@
+"""The experiment file's keys, their types and what is accepted for each."""
+
+import re
+from itertools import product
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from dbdyno.experiment.system_spec import SystemSpec, parse_system, with_labels
+from dbdyno.experiment.workloads import check_options, find_workload
+
+SCALES = ("small", "medium", "full")
+_SIZE_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, arbitrary_types_allowed=True)
+
+
+def _as_list(value: Any) -> Any:
+    return value if isinstance(value, list) else [value]
+
+
+def _read_systems(value: Any) -> list[SystemSpec]:
+    return with_labels([spec for entry in _as_list(value) for spec in _read_system(entry)])
+
+
+def _read_system(entry: Any) -> list[SystemSpec]:
+    """Read a string or a table; a table whose settings hold lists is one system for each combination of them."""
+    if isinstance(entry, str):
+        return [parse_system(entry)]
+    if not isinstance(entry, dict) or not isinstance(entry.get("system"), str):
+        raise ValueError(
+            'a system is a string such as "mariadb", or a table: {system = "mariadb", settings = {…}, label = "…"}'
+        )
+    if unknown := set(entry) - {"system", "settings", "label"}:
+        raise ValueError(f"a system has no key '{unknown.pop()}'; it has system, settings and label")
+    spec = parse_system(entry["system"])
+    table = entry.get("settings", {})
+    if not isinstance(table, dict):
+        raise ValueError('settings is a table, e.g. settings = {innodb_buffer_pool_size = ["64M", "256M"]}')
+    choices = [[(key, _setting(key, value)) for value in _as_list(values)] for key, values in table.items()]
+    return [
+        SystemSpec(spec.name, {**spec.settings, **dict(chosen)}, spec.parts, spec.url, entry.get("label", ""))
+        for chosen in product(*choices)
+    ]
+
+
+def _setting(key: str, value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError(f'setting {key}: write the value as the system does, e.g. {key} = "on" or {key} = 1')
+    return str(value)
+
+
+def _check_clients(value: list[int]) -> list[int]:
+    if not value or min(value) < 1:
+        raise ValueError("give at least one number of clients, each at least 1, e.g. [1, 8, 64]")
+    if len(set(value)) < len(value):
+        raise ValueError("a number of clients is there twice; `repeat` repeats trials")
+    return value
+
+
+def _check_workloads(names: list[str]) -> list[str]:
+    for name in names:
+        find_workload(name)
+    if not names or len(set(names)) < len(names):
+        raise ValueError("give at least one workload, and each once")
+    return names
+
+
+def size_bytes(text: str) -> int:
+    """Return the bytes of a size such as `512M`, `2G` or `1000000`; raises ValueError if it is none."""
+    match = re.fullmatch(r"(\d+)\s*([KMGT]?)i?B?", text.strip())
+    if not match:
+        raise ValueError(f'\'{text}\' is no size; write e.g. "512M" or "2G"')
+    return int(match[1]) * _SIZE_UNITS[match[2]]
+
+
+def _check_size(value: str) -> str:
+    size_bytes(value)
+    return value
+
+
+class Cpus(_Strict):
+    """Processors, by number, that the load client and the servers are pinned to; null is any."""
+
+    client: list[Annotated[int, Field(ge=0)]] | None = None
+    server: list[Annotated[int, Field(ge=0)]] | None = None
+
+
+class Experiment(_Strict):
+    """One experiment: systems × settings × workloads × clients × repetitions, and how each trial is run.
+
+    rows: per table, in the workload's own unit. memory_limit: of each server, e.g. "512M".
+    operation_timeout_seconds: after which an operation without an answer is an error.
+    keep: leave on an attached store what dbdyno made there.
+    """
+
+    question: str = ""
+    look_for: str = ""
+    workload: Annotated[list[str], BeforeValidator(_as_list), AfterValidator(_check_workloads)]
+    options: dict[str, str] = {}
+    system: Annotated[list[SystemSpec], BeforeValidator(_read_systems), Field(min_length=1)]
+    if_missing: Literal["error", "skip"] = "error"
+    scale: Literal["small", "medium", "full"] | None = None
+    rows: Annotated[int, Field(ge=1, le=(1 << 31) - 1)]
+    clients: Annotated[list[int], BeforeValidator(_as_list), AfterValidator(_check_clients)]
+    seconds: Annotated[int, Field(ge=1)]
+    warmup_seconds: Annotated[int, Field(ge=0)] = 1
+    repeat: Annotated[int, Field(ge=1)] = 1
+    seed: Annotated[int, Field(ge=0, lt=1 << 63)] = 1
+    operation_timeout_seconds: Annotated[int, Field(ge=1)] = 10
+    cpus: Cpus = Cpus()
+    memory_limit: Annotated[str, AfterValidator(_check_size)] | None = None
+    keep: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _rows_of_scale(cls, data: Any) -> Any:
+        """Put in the rows of the chosen scale where the file gives rows per scale."""
+        if not isinstance(data, dict) or "rows" not in data:
+            return data
+        rows, scale = data["rows"], data.get("scale")
+        if isinstance(rows, dict):
+            if unknown := set(rows) - set(SCALES):
+                raise ValueError(f"rows: there is no scale '{unknown.pop()}'; the scales are {', '.join(SCALES)}")
+            scale = scale or "small"
+            if scale not in rows:
+                raise ValueError(f"scale = '{scale}': rows has only {', '.join(rows)}")
+            return {**data, "rows": rows[scale], "scale": scale}
+        if scale is not None:
+            raise ValueError("scale: rows is one number here, so there is no scale to choose; give rows per scale")
+        return data
+
+    @model_validator(mode="after")
+    def _options_fit(self) -> "Experiment":
+        for name in self.workload:
+            check_options(find_workload(name), self.options)
+        return self
+
+    @property
+    def memory_limit_bytes(self) -> int | None:
+        """The memory limit of each server in bytes, or None."""
+        return size_bytes(self.memory_limit) if self.memory_limit else None

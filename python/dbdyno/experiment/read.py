@@ -1,0 +1,112 @@
+"""From a name or a file, and the overrides of a command line, to a checked experiment."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from dbdyno.errors import UserError, did_you_mean
+from dbdyno.experiment.model import Cpus, Experiment
+from dbdyno.experiment.redact import redact
+
+SHIPPED = Path(__file__).parent.parent / "shipped"
+
+
+@dataclass(frozen=True)
+class NamedExperiment:
+    """A checked experiment and the name it goes by: the file's, without `.toml`."""
+
+    name: str
+    experiment: Experiment
+
+
+def shipped_experiments() -> dict[str, Path]:
+    """Return the experiments that come with dbdyno, name to file."""
+    return {path.stem: path for path in sorted(SHIPPED.glob("*.toml"))}
+
+
+def find_experiment(name_or_file: str) -> Path:
+    """Return the file of a shipped experiment's name, or the file itself; raises UserError if there is neither."""
+    shipped = shipped_experiments()
+    if name_or_file in shipped:
+        return shipped[name_or_file]
+    path = Path(name_or_file)
+    if path.is_file():
+        return path
+    hint = did_you_mean(name_or_file, shipped)
+    raise UserError(
+        f"'{name_or_file}' is neither a file nor a shipped experiment{hint} Shipped are {', '.join(shipped)}."
+    )
+
+
+def read_experiment(name_or_file: str, overrides: Mapping[str, Any] | None = None) -> NamedExperiment:
+    """Read an experiment, put in the overrides, and check everything a file alone can tell.
+
+    overrides: key of the file to value; a dotted key (`cpus.client`) reaches into a table.
+    Raises UserError naming the file, the key, the value, and what would be accepted.
+    """
+    path = find_experiment(name_or_file)
+    document = override(_read_toml(path), overrides or {})
+    try:
+        return NamedExperiment(path.stem, Experiment.model_validate(document))
+    except ValidationError as error:
+        raise UserError(_explain(path, error)) from None
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{path}: no valid TOML: {redact(str(error))}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: cannot be read: {error}") from None
+
+
+def override(document: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `document` with each override put in the place of what was there.
+
+    Rows given as one number leave no scale to choose, so they drop the file's. Raises UserError if a dotted key
+    reaches into something that is no table.
+    """
+    result = dict(document)
+    for key, value in overrides.items():
+        head, _, rest = key.partition(".")
+        if not rest:
+            result[head] = value
+        elif isinstance(inner := result.get(head, {}), Mapping):
+            result[head] = override(inner, {rest: value})
+        else:
+            raise UserError(f"--set {key}: '{head}' is no table in this experiment")
+    if "rows" in overrides and "scale" not in overrides and not isinstance(overrides["rows"], dict):
+        result.pop("scale", None)
+    return result
+
+
+def _explain(path: Path, error: ValidationError) -> str:
+    details = error.errors(include_url=False)
+    more = f" (and {len(details) - 1} more like this)" if len(details) > 1 else ""
+    return f"{path}: {_explain_one(details[0])}{more}"
+
+
+def _explain_one(detail: ErrorDetails) -> str:
+    location = [str(part) for part in detail["loc"]]
+    key = ".".join(location)
+    message = detail["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    if detail["type"] == "extra_forbidden":
+        return _explain_unknown(location)
+    if detail["type"] == "missing":
+        return f"the key '{key}' is missing"
+    if not location:
+        return message
+    if detail["type"] == "value_error":
+        return f"{key}: {message}"
+    return f"{key} = {redact(repr(detail['input']))}: {message}"
+
+
+def _explain_unknown(location: list[str]) -> str:
+    keys = list((Cpus if location[0] == "cpus" and len(location) > 1 else Experiment).model_fields)
+    return f"there is no key '{'.'.join(location)}'{did_you_mean(location[-1], keys)} The keys are {', '.join(keys)}."

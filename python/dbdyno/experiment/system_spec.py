@@ -1,0 +1,181 @@
+"""What an experiment names as a system: a product with settings, a URL, or an arrangement of these.
+
+    mariadb
+    mariadb?innodb_buffer_pool_size=64M&engine=MyISAM
+    cache-aside(memcached?memory=64, mariadb)
+    mysql://user:password@host:3306/database?socket=/path&engine=MyISAM
+
+Nothing here knows which systems exist; `dbdyno.systems` does.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from urllib.parse import quote, unquote, urlsplit
+
+from dbdyno.experiment.redact import REDACTED, redact
+
+_NAME = re.compile(r"[a-z][a-z0-9_.-]*")
+
+
+@dataclass(frozen=True)
+class Url:
+    """Where somebody else's server is; the password exists here, in memory, and nowhere else."""
+
+    scheme: str
+    user: str | None
+    password: str | None = field(repr=False)
+    host: str
+    port: int | None
+    database: str
+    socket: str | None
+
+
+@dataclass(frozen=True)
+class SystemSpec:
+    """One configuration of one system.
+
+    name: the system (`mariadb`), the arrangement (`cache-aside`) or the scheme of the URL (`mysql`).
+    settings: as the person gave them, setting to value; text, in the system's own words.
+    parts: the systems an arrangement combines, else empty.
+    url: where the system is, if dbdyno does not start it.
+    label: its name in tables and plots; unique within a run once `with_labels` gave it.
+    """
+
+    name: str
+    settings: Mapping[str, str] = field(default_factory=dict)
+    parts: tuple["SystemSpec", ...] = ()
+    url: Url | None = None
+    label: str = ""
+
+    @property
+    def attached(self) -> bool:
+        """True if any part of it is somebody else's server."""
+        return self.url is not None or any(part.attached for part in self.parts)
+
+
+def parse_system(text: str) -> SystemSpec:
+    """Read one system as it is written in an experiment or after `--system`.
+
+    Raises ValueError, saying what is wrong and without the password, if it is not one.
+    """
+    text = text.strip()
+    if "://" in text.split("(", maxsplit=1)[0]:
+        return _parse_url(text)
+    match = re.fullmatch(r"([^(?\s]+)\s*(?:\((.*)\))?(?:\?([^()]*))?", text, re.DOTALL)
+    if not match or not _NAME.fullmatch(match[1]):
+        raise ValueError(
+            f"'{redact(text)}' is no system; write name, name?setting=value&setting=value, "
+            "cache-aside(cache, store) or a URL such as mysql://user@host/database"
+        )
+    parts = tuple(parse_system(part) for part in _split_outside_parentheses(match[2])) if match[2] else ()
+    return SystemSpec(match[1], _parse_settings(match[3] or ""), parts)
+
+
+def _split_outside_parentheses(text: str) -> list[str]:
+    """Split at the commas that are in no parentheses."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return parts
+
+
+def _parse_settings(query: str) -> dict[str, str]:
+    """Read `setting=value&setting=value`; a setting without a value is an option that takes none."""
+    settings = {}
+    for pair in filter(None, query.split("&")):
+        key, _, value = pair.partition("=")
+        if key in settings:
+            raise ValueError(f"the setting '{unquote(key)}' is given twice")
+        settings[unquote(key)] = unquote(value)
+    return settings
+
+
+def _parse_url(text: str) -> SystemSpec:
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError:
+        raise ValueError(
+            f"'{redact(text)}' is no URL: scheme://user:password@host:port/database, "
+            "with '/', '?', '@' and ':' in a password written as %2F, %3F, %40 and %3A"
+        ) from None
+    settings = _parse_settings(parts.query)
+    socket = settings.pop("socket", None)
+    url = Url(
+        parts.scheme,
+        unquote(parts.username) if parts.username else None,
+        unquote(parts.password) if parts.password else None,
+        parts.hostname or "127.0.0.1",
+        port,
+        unquote(parts.path.strip("/")),
+        socket,
+    )
+    return SystemSpec(parts.scheme, settings, url=url)
+
+
+def format_system(spec: SystemSpec) -> str:
+    """Write a system so that `parse_system` reads it again, but for its password, which becomes `***`."""
+    settings = dict(spec.settings)
+    if spec.url:
+        text = f"{spec.url.scheme}://{_format_user(spec.url)}{_place(spec.url)}"
+        settings |= {"socket": spec.url.socket} if spec.url.socket else {}
+    else:
+        text = spec.name + (f"({', '.join(map(format_system, spec.parts))})" if spec.parts else "")
+    pairs = [f"{_escape(key)}={_escape(value)}" if value else _escape(key) for key, value in settings.items()]
+    return text + ("?" + "&".join(pairs) if pairs else "")
+
+
+def _escape(text: str) -> str:
+    return quote(text, safe="/:.+ ")
+
+
+def _format_user(url: Url) -> str:
+    if url.password:
+        return f"{_escape(url.user or '')}:{REDACTED}@"
+    return f"{_escape(url.user)}@" if url.user else ""
+
+
+def _place(url: Url) -> str:
+    host = f"[{url.host}]" if ":" in url.host else url.host
+    port = f":{url.port}" if url.port else ""
+    return host + port + (f"/{_escape(url.database)}" if url.database else "")
+
+
+def with_labels(specs: list[SystemSpec]) -> list[SystemSpec]:
+    """Give every system the label it has in tables and plots, unique within the run.
+
+    It is the one given, else the name; where two systems share a name their settings are added.
+    Raises ValueError if two are the same configuration or were given the same label.
+    """
+    names = [spec.label or bare_name(spec) for spec in specs]
+    labelled = [
+        replace(spec, label=name if names.count(name) == 1 else _with_settings(spec, name))
+        for spec, name in zip(specs, names, strict=True)
+    ]
+    labels = [spec.label for spec in labelled]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise ValueError(f"'{label}' is there twice; leave one out, or give each its own label")
+    return labelled
+
+
+def bare_name(spec: SystemSpec) -> str:
+    """Return what a system is, without its settings, user and password: `cache-aside(memcached, mariadb)`."""
+    if spec.url:
+        return f"{spec.url.scheme}://{spec.url.socket or _place(spec.url)}"
+    return spec.name + (f"({', '.join(map(bare_name, spec.parts))})" if spec.parts else "")
+
+
+def _with_settings(spec: SystemSpec, name: str) -> str:
+    own = [f"{key}={value}" if value else key for key, value in spec.settings.items()]
+    of_parts = [
+        f"{part.name}.{key}={value}" if value else f"{part.name}.{key}"
+        for part in spec.parts
+        for key, value in part.settings.items()
+    ]
+    return " ".join([name, *own, *of_parts])

@@ -1,0 +1,73 @@
+"""The built-in workloads: what each asks of a store, and the options it takes."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from dbdyno.errors import did_you_mean
+
+GET = "get"
+UPDATE = "update"
+ADD = "add"
+FIND_UNIQUE = "find-unique"
+FIND_SECONDARY = "find-secondary"
+SUM = "sum"
+
+OPERATIONS = {
+    GET: "get a row by its primary key",
+    UPDATE: "store a changed row back",
+    ADD: "add to a column in place",
+    FIND_UNIQUE: "find a row by a unique column",
+    FIND_SECONDARY: "find rows by a secondary index",
+    SUM: "sum a column over the table",
+}
+"""The logical operations on which workloads and stores meet, and what each is for a person."""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A built-in workload: what it does, the operations it needs, its options with their values, default first."""
+
+    name: str
+    what: str
+    operations: tuple[str, ...]
+    options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+_ACCESS = {"access": ("uniform", "sequential")}
+
+WORKLOADS = {
+    workload.name: workload
+    for workload in (
+        Workload("point-get", "fetch one row by its primary key", (GET,), _ACCESS),
+        Workload("secondary-get", "fetch one row by a secondary index", (FIND_SECONDARY,), _ACCESS),
+        Workload("point-update", "k = k + 1 on one row; the sum of k is checked at the end", (ADD, SUM), _ACCESS),
+        Workload(
+            "game", "read a player, change it, look up the account by its e-mail", (GET, UPDATE, FIND_UNIQUE), _ACCESS
+        ),
+    )
+}
+
+
+def find_workload(name: str) -> Workload:
+    """Return the workload of that name; raises ValueError naming those there are."""
+    if name in WORKLOADS:
+        return WORKLOADS[name]
+    raise ValueError(
+        f"there is no workload '{name}'{did_you_mean(name, WORKLOADS)} The workloads are {', '.join(WORKLOADS)}"
+    )
+
+
+def check_options(workload: Workload, options: Mapping[str, str]) -> None:
+    """Raise ValueError if the workload does not take one of `options`, saying what it takes."""
+    for key, value in options.items():
+        accepted = workload.options.get(key)
+        if accepted is None:
+            takes = f"it takes {', '.join(workload.options)}" if workload.options else "it takes none"
+            raise ValueError(f"the workload '{workload.name}' has no option '{key}'; {takes}")
+        if value not in accepted:
+            raise ValueError(f"option {key} = '{value}' of '{workload.name}': give one of {', '.join(accepted)}")
+
+
+def missing_operations(workload: Workload, operations: Iterable[str]) -> list[str]:
+    """List what the workload needs and a store with `operations` cannot do."""
+    return [operation for operation in workload.operations if operation not in operations]

@@ -1,0 +1,15 @@
+"""A checked experiment written back as a file that `dbdyno run` accepts, without passwords."""
+
+from typing import Any
+
+import tomli_w
+
+from dbdyno.experiment.model import Experiment
+from dbdyno.experiment.system_spec import format_system
+
+
+def to_toml(experiment: Experiment) -> str:
+    """Return the experiment, every override and default in it, as TOML."""
+    document: dict[str, Any] = experiment.model_dump(exclude={"system", "scale"}, exclude_none=True)
+    document["system"] = [{"system": format_system(spec), "label": spec.label} for spec in experiment.system]
+    return tomli_w.dumps({key: value for key, value in document.items() if value != {}})

@@ -1,0 +1,1 @@
+"""What the host and the processes do while a store is under load."""

@@ -1,0 +1,64 @@
+"""The host a run was made on, as `environment.json` has it."""
+
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from dbdyno import __version__
+
+
+def read_first(path: str) -> str | None:
+    """Return a small file's text without its end, or None where there is no such file."""
+    try:
+        return Path(path).read_text(errors="replace").strip()
+    except OSError:
+        return None
+
+
+def cpu_model() -> str | None:
+    """Return what the processor calls itself."""
+    for line in (read_first("/proc/cpuinfo") or "").splitlines():
+        if line.lower().startswith(("model name", "cpu part")):
+            return line.partition(":")[2].strip()
+    return None
+
+
+def virtualization() -> list[str]:
+    """Return what is between us and the hardware, as far as it can be seen: nothing, a virtual machine, a container."""
+    found = []
+    if " hypervisor" in (read_first("/proc/cpuinfo") or ""):
+        product = read_first("/sys/class/dmi/id/product_name")
+        found.append(f"virtual machine ({product})" if product else "virtual machine")
+    if any(Path(mark).exists() for mark in ("/.dockerenv", "/run/.containerenv")):
+        found.append("container")
+    return found
+
+
+def chosen(text: str | None) -> str | None:
+    """Return the word in brackets of a kernel setting such as `always [madvise] never`."""
+    return text.partition("[")[2].partition("]")[0] if text and "[" in text else text
+
+
+def describe_host() -> dict[str, Any]:
+    """Return the host's hardware, kernel and the settings of it that decide what a benchmark measures."""
+    memory = psutil.virtual_memory()
+    return {
+        "dbdyno": __version__,
+        "python": platform.python_version(),
+        "system": platform.platform(),
+        "kernel": platform.release(),
+        "machine": platform.machine(),
+        "cpu_model": cpu_model(),
+        "cpus": os.cpu_count(),
+        "cpus_usable": sorted(os.sched_getaffinity(0)),
+        "cpu_governor": read_first("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        "memory_bytes": memory.total,
+        "memory_available_bytes": memory.available,
+        "swap_used_bytes": psutil.swap_memory().used,
+        "load_average": list(os.getloadavg()),
+        "transparent_hugepage": chosen(read_first("/sys/kernel/mm/transparent_hugepage/enabled")),
+        "virtualization": virtualization(),
+    }

@@ -1,0 +1,171 @@
+"""A run as one JSON document: every figure dbdyno states, each computed here and nowhere else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from dbdyno.results.model import Interval, Operation, Recorded, Run, Trial
+from dbdyno.results.read import usage_of_servers
+from dbdyno.stats.histogram import Histogram
+from dbdyno.stats.stability import stability
+
+PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0, "p999": 99.9}
+
+
+def document(run: Run) -> dict[str, Any]:
+    """Return the run as plain JSON values.
+
+    Figures leave the warm-up out. Errors, failures, verified reads and mismatches count every second of the run: an
+    error is not less of one because it came early. What is not known, or has too few samples, is `None`.
+    """
+    about = run.about
+    return {
+        "run": about.get("run", run.path.name),
+        "experiment": about.get("experiment"),
+        "question": about.get("question"),
+        "look_for": about.get("look_for"),
+        "command": about.get("command"),
+        "dbdyno": about.get("dbdyno"),
+        "state": about.get("state"),
+        "reason": about.get("reason"),
+        "started_unix_s": about.get("started_unix_s"),
+        "ended_unix_s": about.get("ended_unix_s"),
+        "skipped": about.get("skipped", []),
+        "environment": run.environment,
+        "trials": [_trial(trial, run) for trial in run.trials],
+    }
+
+
+def _trial(trial: Trial, run: Run) -> dict[str, Any]:
+    about, recorded = trial.about, trial.recorded
+    durability = about.get("durability") or {}
+    preparation = run.preparations.get(str(about.get("preparation")))
+    load = {"rows": preparation.rows, "seconds": preparation.load_seconds} if preparation else None
+    return {
+        "trial": trial.name,
+        "system": trial.system,
+        "label": trial.label,
+        "state": trial.state,
+        "reason": trial.reason,
+        "warnings": list(trial.warnings),
+        **{key: about.get(key) for key in ("settings", "workload", "options", "rows", "clients", "repeat", "attached")},
+        "durability": durability.get("class"),
+        "durability_reason": durability.get("reason"),
+        **_figures(trial),
+        "transaction": _transaction(recorded),
+        "operations": {operation.name: _operation(operation) for operation in recorded.operations},
+        "stability": _stability(recorded),
+        "checks": [{k: v for k, v in check.items() if k != "record"} for check in recorded.checks],
+        "first_errors": [dict(error) for error in recorded.errors],
+        "first_mismatches": [dict(mismatch) for mismatch in recorded.mismatches],
+        "servers": about.get("servers", []),
+        "layout": (recorded.hello or {}).get("layout"),
+        "client_cpus": about.get("client_cpus"),
+        "server_cpus": about.get("server_cpus"),
+        "memory_limit_bytes": about.get("memory_limit_bytes"),
+        "load": load,
+        "processes": [asdict(used) for used in trial.usage],
+        "server_counters": _counted(about.get("server_counters") or {}),
+        "timeline": [_second(interval) for interval in recorded.intervals],
+    }
+
+
+def _figures(trial: Trial) -> dict[str, Any]:
+    """The figures of a trial's transactions as a whole."""
+    recorded = trial.recorded
+    errors = _added(interval.errors for interval in recorded.intervals)
+    client_cpu_s = sum(interval.client_cpu_s for interval in recorded.measured)
+    return {
+        "seconds": recorded.seconds,
+        "warmup_seconds": sum(interval.seconds for interval in recorded.intervals if interval.warmup),
+        "transactions": recorded.completed,
+        "throughput_per_s": recorded.throughput_per_s,
+        "errors": sum(errors.values()),
+        "errors_by_kind": errors,
+        "failed": sum(interval.failed for interval in recorded.intervals),
+        "reads_verified": sum(interval.reads_verified for interval in recorded.intervals),
+        "mismatches": sum(interval.mismatches for interval in recorded.intervals),
+        "counters": _added(interval.counters for interval in recorded.measured),
+        "client_cpu_us_per_transaction": client_cpu_s * 1e6 / recorded.completed if recorded.completed else None,
+        "server_cpu_us_per_transaction": _server_cpu_us(trial),
+    }
+
+
+def _server_cpu_us(trial: Trial) -> float | None:
+    """CPU of all of the store's processes; `None` for an embedded store, whose work is the client's, and for an
+    attached one, whose processes cannot be seen."""
+    cores = [used.cores for used in usage_of_servers(trial)]
+    rate = trial.recorded.throughput_per_s
+    if not cores or not rate or any(used is None for used in cores):
+        return None
+    return sum(used for used in cores if used is not None) * 1e6 / rate
+
+
+def _added(counts: Iterable[Mapping[str, float]]) -> dict[str, Any]:
+    total: Counter[str] = Counter()
+    for one in counts:
+        total.update(one)  # type: ignore[arg-type]
+    return dict(total)
+
+
+def _service_time_us(histogram: Histogram) -> dict[str, float | None]:
+    mean_ns = histogram.mean_ns
+    times = {"mean": mean_ns, **{name: histogram.percentile_ns(percent) for name, percent in PERCENTILES.items()}}
+    times["max"] = histogram.max_ns if histogram.count else None
+    return {name: None if time_ns is None else time_ns / 1000 for name, time_ns in times.items()}
+
+
+def _transaction(recorded: Recorded) -> dict[str, Any]:
+    return {
+        "name": (recorded.hello or {}).get("transaction"),
+        "count": recorded.service_time.count,
+        "service_time_us": _service_time_us(recorded.service_time),
+    }
+
+
+def _operation(operation: Operation) -> dict[str, Any]:
+    return {
+        "operation": operation.operation,
+        "table": operation.table,
+        "count": operation.service_time.count,
+        "errors": operation.failed,
+        "service_time_us": _service_time_us(operation.service_time),
+    }
+
+
+def _stability(recorded: Recorded) -> dict[str, Any]:
+    """Evenness over the measured whole seconds; a last one that was cut short is no second."""
+    whole = [interval for interval in recorded.measured if interval.seconds > 0.9]
+    found = stability(np.array([interval.completed / interval.seconds for interval in whole]))
+    p99_ns = [interval.p99_ns for interval in whole if interval.p99_ns is not None]
+    return {**asdict(found), "worst_second_p99_us": max(p99_ns) / 1000 if p99_ns else None}
+
+
+def _second(interval: Interval) -> dict[str, Any]:
+    return {
+        "second": interval.second,
+        "transactions": interval.completed,
+        "errors": sum(interval.errors.values()),
+        "p99_us": None if interval.p99_ns is None else interval.p99_ns / 1000,
+        "warmup": interval.warmup,
+        "seconds": interval.seconds,
+        "connected": interval.connected,
+    }
+
+
+def _counted(counters: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """By how much each of the servers' own numeric counters rose while the load client ran."""
+    rose: dict[str, dict[str, float]] = {}
+    for server, taken in counters.items():
+        before, after = taken.get("before") or {}, taken.get("after") or {}
+        rose[server] = {
+            name: after[name] - before[name]
+            for name in after
+            if isinstance(after[name], int | float) and isinstance(before.get(name), int | float)
+        }
+    return rose

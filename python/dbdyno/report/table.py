@@ -1,0 +1,142 @@
+"""The table `dbdyno run` ends with and `dbdyno show` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from dbdyno.report import words
+from dbdyno.report.document import document
+from dbdyno.report.words import Document
+from dbdyno.results.model import Run
+
+_STATES = {"complete": "ok", "failed": "FAILED", "interrupted": "CUT", "not reached": "–"}
+_STYLES = {"complete": "", "failed": "bold red", "interrupted": "yellow"}
+_GIVE_UP_FIRST = ("p95", "reads\nverified", "server\nCPU µs")
+"""Columns left out, in this order, where the terminal is too narrow for all."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    heading: str
+    cell: Callable[[Document], str]
+
+
+def print_table(run: Run, console: Console) -> None:
+    """Print the run: a block of rows per system, what went wrong, and what may be said of it."""
+    print_document(document(run), console)
+
+
+def print_document(shown: Document, console: Console) -> None:
+    """Print what `dbdyno.report.document.document` returned."""
+    grouped = words.groups(shown)
+    trials = [trial for group in grouped.values() for trial in group]
+    if trials:
+        columns = _columns(trials)
+        widths = [_width(column, trials) for column in columns]
+        left_out = _left_out(columns, widths, console.width)
+        kept = [pair for pair in zip(columns, widths, strict=True) if pair[0].heading not in left_out]
+        console.print(_rows(kept, [], heading=True))
+        for (label, workload), group in grouped.items():
+            _print_group(label, workload, group, kept, console)
+        _say(console, "Service time of transactions, closed loop. CPU µs: per transaction.", "dim")
+        if left_out:
+            names = ", ".join(heading.replace("\n", " ") for heading in left_out)
+            _say(console, f"Too narrow for: {names}.", "dim")
+    _print_remarks(shown, console)
+
+
+def _columns(trials: list[Document]) -> list[_Column]:
+    unit, length_us = words.latency_unit(trials)
+
+    def latency(key: str) -> Callable[[Document], str]:
+        def cell(trial: Document) -> str:
+            time_us = trial["transaction"]["service_time_us"][key]
+            return words.significant(None if time_us is None else time_us / length_us)
+
+        return cell
+
+    repeat = [_Column("repeat", lambda trial: str(trial["repeat"]))] if any(_repeats(trials)) else []
+    return [
+        _Column("clients", lambda trial: str(trial["clients"])),
+        *repeat,
+        _Column("per s", lambda trial: words.whole(trial["throughput_per_s"])),
+        *(_Column(f"{key}\n{unit}", latency(key)) for key in ("p50", "p95", "p99", "max")),
+        _Column("errors", lambda trial: words.short_count(trial["errors"])),
+        _Column("client\nCPU µs", lambda trial: words.significant(trial["client_cpu_us_per_transaction"])),
+        _Column("server\nCPU µs", lambda trial: words.significant(trial["server_cpu_us_per_transaction"])),
+        _Column("reads\nverified", _verified),
+        _Column("state", lambda trial: _STATES.get(trial["state"], trial["state"])),
+    ]
+
+
+def _repeats(trials: list[Document]) -> list[bool]:
+    return [(trial["repeat"] or 1) > 1 for trial in trials]
+
+
+def _verified(trial: Document) -> str:
+    if trial["mismatches"]:
+        return f"{words.short_count(trial['mismatches'])} WRONG"
+    return words.short_count(trial["reads_verified"])
+
+
+def _width(column: _Column, trials: list[Document]) -> int:
+    return max(*map(len, column.heading.split("\n")), *(len(column.cell(trial)) for trial in trials))
+
+
+def _left_out(columns: list[_Column], widths: list[int], available: int) -> list[str]:
+    by_heading = {column.heading: width + 2 for column, width in zip(columns, widths, strict=True)}
+    left_out: list[str] = []
+    for name in _GIVE_UP_FIRST:
+        if sum(by_heading.values()) <= available:
+            break
+        heading = next(heading for heading in by_heading if heading.startswith(name))
+        del by_heading[heading]
+        left_out.append(heading)
+    return left_out
+
+
+def _rows(columns: list[tuple[_Column, int]], trials: list[Document], heading: bool) -> Table:
+    """A borderless block whose columns stand where every other block's do."""
+    block = Table(box=None, show_header=heading, header_style="dim", padding=(0, 0, 0, 2))
+    for column, width in columns:
+        block.add_column(Text(column.heading), justify="right", vertical="bottom", width=width, no_wrap=True)
+    for trial in trials:
+        cells = [Text(column.cell(trial)) for column, _ in columns]
+        block.add_row(*cells, style=_STYLES.get(trial["state"], ""))
+    return block
+
+
+def _print_group(
+    label: str, workload: str | None, trials: list[Document], columns: list[tuple[_Column, int]], console: Console
+) -> None:
+    title = Text(label, style="bold")
+    title.append(f"  {workload}", style="dim")
+    for durability in dict.fromkeys((trial["durability"], trial["durability_reason"]) for trial in trials):
+        if durability[0]:
+            title.append(f"  {durability[0]}", style="cyan")
+            title.append(f" ({durability[1]})" if durability[1] else "", style="dim")
+    console.print(title, overflow="ellipsis", no_wrap=True)
+    console.print(_rows(columns, trials, heading=False))
+
+
+def _print_remarks(shown: Document, console: Console) -> None:
+    console.print()
+    for name, what in words.not_complete(shown):
+        _say(console, f"{name}: {what}", "red" if what.startswith("failed") else "yellow")
+    for name, warnings in words.warnings_by_text(shown):
+        for warning in warnings:
+            _say(console, f"{name}: {warning}", "yellow")
+    for sentence in (words.run_state(shown), words.durability_caution(shown)):
+        if sentence:
+            _say(console, sentence, "yellow")
+    console.print(Text(f"{words.highest(shown)} {words.caution(shown)}".strip()))
+
+
+def _say(console: Console, line: str, style: str) -> None:
+    """Print a line that may hold anything a server said, brackets that look like mark-up among it."""
+    console.print(Text(line, style=style))

@@ -1,0 +1,155 @@
+"""How figures are written, and the sentences that table and report share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+Document = Mapping[str, Any]
+
+UNKNOWN = "–"
+
+
+def significant(value: float | None) -> str:
+    """Write a number with three significant digits, thousands apart; `None` as a dash."""
+    if value is None:
+        return UNKNOWN
+    size = abs(value)
+    if size >= 100 or value == 0:
+        return f"{value:,.0f}"
+    if size >= 10:
+        return f"{value:.1f}"
+    return f"{value:.2f}" if size >= 1 else f"{value:.2g}"
+
+
+def whole(value: float | None) -> str:
+    """Write a count with its thousands apart; `None` as a dash."""
+    return UNKNOWN if value is None else f"{value:,.0f}"
+
+
+def short_count(value: float) -> str:
+    """Write a count in at most five characters: 940, 21k, 1.2M."""
+    for size, unit in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
+        if value >= size:
+            scaled = value / {"G": 1e9, "M": 1e6, "k": 1e3}[unit]
+            return f"{scaled:.1f}{unit}" if scaled < 10 else f"{scaled:.0f}{unit}"
+    return f"{value:.0f}"
+
+
+def latency_unit(trials: Iterable[Document]) -> tuple[str, float]:
+    """Choose one unit for all latencies shown together. Returns its name and its length in µs."""
+    medians = [time for trial in trials if (time := trial["transaction"]["service_time_us"]["p50"]) is not None]
+    return ("ms", 1000.0) if medians and min(medians) >= 200 else ("µs", 1.0)
+
+
+def groups(document: Document) -> dict[tuple[str, str | None], list[Document]]:
+    """The trials that have something to show, by (label, workload), in the order of the run."""
+    found: dict[tuple[str, str | None], list[Document]] = {}
+    for trial in document["trials"]:
+        if trial["system"] is not None:
+            found.setdefault((trial["label"], trial["workload"]), []).append(trial)
+    return found
+
+
+def best_by_group(document: Document) -> list[Document]:
+    """The complete trial with the highest throughput of each group, the highest first."""
+    best = []
+    for trials in groups(document).values():
+        complete = [trial for trial in trials if trial["state"] == "complete" and trial["throughput_per_s"]]
+        if complete:
+            best.append(max(complete, key=lambda trial: trial["throughput_per_s"]))
+    return sorted(best, key=lambda trial: -trial["throughput_per_s"])
+
+
+def durability_classes(document: Document) -> list[str]:
+    """The classes that occur among the trials, lowest first."""
+    return sorted({str(trial["durability"]) for trial in document["trials"] if trial["durability"]})
+
+
+def highest(document: Document) -> str:
+    """The observation a person looks for first, as an observation."""
+    best = best_by_group(document)
+    if not best:
+        return "No trial was completed, so there is no figure to name."
+    top, workloads = best[0], {trial["workload"] for trial in best}
+    of = f" of {top['workload']}" if len(workloads) > 1 else ""
+    return (
+        f"Highest measured: {top['label']}, {whole(top['throughput_per_s'])} transactions/s{of} "
+        f"at {top['clients']} client{'' if top['clients'] == 1 else 's'}."
+    )
+
+
+def caution(document: Document) -> str:
+    """Why the highest figure names no winner (METHODS §3)."""
+    repeats = {trial["repeat"] or 1 for trial in document["trials"] if trial["system"] is not None}
+    if not repeats:
+        return ""
+    if max(repeats) == 1:
+        return "No interval, no winner: one trial each."
+    return f"No interval is computed over the {max(repeats)} repetitions, so no winner is named: every one is shown."
+
+
+def durability_caution(document: Document) -> str | None:
+    """The badge a ranking across durability classes carries (METHODS §7), or `None` where all are of one class."""
+    classes = durability_classes(document)
+    if len(classes) < 2:
+        return None
+    return f"Durability classes differ ({', '.join(classes)}): not like with like."
+
+
+def not_complete(document: Document) -> list[tuple[str, str]]:
+    """What is missing or must not be used, as (name of a trial or system, state and reason)."""
+    marked = [
+        (_name(trial), trial["state"] + (f": {trial['reason']}" if trial["reason"] else ""))
+        for trial in document["trials"]
+        if trial["state"] != "complete"
+    ]
+    skipped = [(str(one.get("system")), f"skipped: {one.get('reason')}") for one in document["skipped"]]
+    return marked + skipped
+
+
+def _name(trial: Document) -> str:
+    if trial["system"] is None:
+        return str(trial["trial"])
+    repeat = f", repetition {trial['repeat']}" if (trial["repeat"] or 1) > 1 else ""
+    return f"{trial['label']}, {trial['clients']} client{'' if trial['clients'] == 1 else 's'}{repeat}"
+
+
+def warnings_by_text(document: Document) -> list[tuple[str, Sequence[str]]]:
+    """Each trial with its warnings, those without left out."""
+    return [(_name(trial), trial["warnings"]) for trial in document["trials"] if trial["warnings"]]
+
+
+def run_state(document: Document) -> str | None:
+    """What to say of a run that is not complete, or `None`."""
+    if document["state"] == "complete":
+        return None
+    if document["state"] == "running":
+        return "This run did not end: it is still going, or was killed. What was recorded is shown."
+    reason = f": {document['reason']}" if document["reason"] else "."
+    return {"failed": "This run failed", "interrupted": "This run was interrupted"}.get(
+        str(document["state"]), f"This run is {document['state']}"
+    ) + reason
+
+
+def repeated(document: Document) -> bool:
+    """Whether any cell was run more than once."""
+    return any((trial["repeat"] or 1) > 1 for trial in document["trials"])
+
+
+def hit_ratio(trial: Document) -> float | None:
+    """The share of a cache's lookups that found something, 0 to 1; `None` without a cache."""
+    hits, misses = trial["counters"].get("cache_hits", 0), trial["counters"].get("cache_misses", 0)
+    return hits / (hits + misses) if hits + misses else None
+
+
+def hit_ratios(document: Document) -> bool:
+    """Whether any trial has a cache."""
+    return any(hit_ratio(trial) is not None for trial in document["trials"])
+
+
+def checks_passed(document: Document) -> str:
+    """How many of the checks after the run came out right."""
+    checks = [check["ok"] for trial in document["trials"] for check in trial["checks"]]
+    untold = f", {checks.count(None)} that the store cannot answer" if None in checks else ""
+    return f"{checks.count(True)} of {len(checks) - checks.count(None)} checks right{untold}"

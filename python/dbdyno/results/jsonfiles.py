@@ -1,0 +1,56 @@
+"""The two kinds of file in a run's folder, read with errors that name the file and the line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic_core import from_json
+
+from dbdyno.errors import UserError
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """Read a file that holds one JSON object.
+
+    Raises:
+        UserError: it cannot be read, or holds something else.
+    """
+    try:
+        value = json.loads(path.read_bytes())
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise UserError(f"{path}: is not JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise UserError(f"{path}: does not hold a JSON object")
+    return value
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the number (from 1) and the object of each line of a `.jsonl` file; of a file that is not there, nothing.
+
+    A last line without its newline that is not JSON was cut short by a kill and is left out.
+
+    Raises:
+        UserError: the file cannot be read, or another line is not a JSON object.
+    """
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                try:
+                    # A long run holds hundreds of megabytes of records; this reads them in half the time of json.
+                    value = from_json(line)
+                except ValueError as error:
+                    if not line.endswith(b"\n"):
+                        return
+                    raise UserError(f"{path}, line {number}: is not JSON: {error}") from error
+                if not isinstance(value, dict):
+                    raise UserError(f"{path}, line {number}: is not a JSON object")
+                yield number, value
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from error

@@ -1,0 +1,173 @@
+"""A run as it is read back from its folder: plain values, histograms already merged, nothing computed twice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from dbdyno.stats.histogram import Histogram
+
+JsonObject = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """One second of a trial. Times of transactions are service times; `None` where too few samples tell.
+
+    Attributes:
+        second: counted from the start of the run phase, warm-up included.
+        seconds: its length in seconds, 1.0 but for a last one that was cut short.
+        errors: how many of each kind.
+    """
+
+    second: int
+    warmup: bool
+    seconds: float
+    connected: int
+    completed: int
+    failed: int
+    p50_ns: float | None
+    p99_ns: float | None
+    max_ns: int
+    errors: Mapping[str, int]
+    reads_verified: int
+    mismatches: int
+    client_cpu_s: float
+    counters: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation of a workload's transaction, over a whole trial.
+
+    Attributes:
+        operation: the logical operation (`get`, `update` …), or `None` when the load client did not say.
+        service_time: of the operations completed after the warm-up.
+        failed: over all seconds, the warm-up's too.
+    """
+
+    name: str
+    operation: str | None
+    table: str | None
+    service_time: Histogram
+    failed: int
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What the load client recorded of a trial (`records.jsonl`).
+
+    Attributes:
+        hello, total, end: those records, or `None` when the file ends before them.
+        service_time: of the transactions completed after the warm-up.
+        phases: the `phase` records that mark an end, by phase.
+        run_began_unix_s: when the run phase began, or `None` when it did not.
+        sums: counters of all intervals added up, for the counter identities: `completed`, `failed`, `reads_verified`,
+            `mismatches`, and `operations`: name to (completed, failed).
+    """
+
+    hello: JsonObject | None
+    intervals: tuple[Interval, ...]
+    service_time: Histogram
+    operations: tuple[Operation, ...]
+    errors: tuple[JsonObject, ...]
+    mismatches: tuple[JsonObject, ...]
+    checks: tuple[JsonObject, ...]
+    phases: Mapping[str, JsonObject]
+    run_began_unix_s: float | None
+    sums: Mapping[str, Any]
+    total: JsonObject | None
+    end: JsonObject | None
+
+    @cached_property
+    def measured(self) -> tuple[Interval, ...]:
+        """The intervals after the warm-up: those the figures are taken from."""
+        return tuple(interval for interval in self.intervals if not interval.warmup)
+
+    @property
+    def seconds(self) -> float:
+        """How long was measured, in seconds, warm-up left out."""
+        return sum(interval.seconds for interval in self.measured)
+
+    @property
+    def completed(self) -> int:
+        """Transactions completed in the measured seconds."""
+        return sum(interval.completed for interval in self.measured)
+
+    @property
+    def throughput_per_s(self) -> float | None:
+        """Completed transactions over the measured seconds; `None` when nothing was measured."""
+        return self.completed / self.seconds if self.seconds > 0 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What one process used while a trial was measured.
+
+    Attributes:
+        cores: CPU seconds per second, user and system, all threads; `None` when it was not seen for half of the time.
+        resident_bytes: the most that was seen.
+    """
+
+    process: str
+    cores: float | None
+    resident_bytes: int
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One planned trial and what is known of it.
+
+    Attributes:
+        state: `complete`, `failed`, `interrupted`, or `not reached`.
+        about: `trial.json`, or empty when there is none.
+        warnings: what a reader must know before using its figures, each a sentence.
+    """
+
+    name: str
+    state: str
+    reason: str | None
+    about: JsonObject
+    recorded: Recorded
+    usage: tuple[Usage, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def system(self) -> str | None:
+        """The system as the experiment names it, or `None` for a trial that was not reached."""
+        return self.about.get("system")
+
+    @property
+    def label(self) -> str:
+        """What tables and plots call its system."""
+        return str(self.about.get("label") or self.about.get("system") or self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """One started (or attached) and loaded system: `rows` loaded in `load_seconds`, where that was recorded."""
+
+    name: str
+    about: JsonObject
+    rows: int | None
+    load_seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run's folder, read.
+
+    Attributes:
+        about: `run.json`.
+        environment: `environment.json`, or empty.
+        trials: all planned ones, in order.
+    """
+
+    path: Path
+    about: JsonObject
+    environment: JsonObject
+    trials: tuple[Trial, ...]
+    preparations: Mapping[str, Preparation] = field(default_factory=dict)

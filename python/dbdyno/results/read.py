@@ -1,0 +1,115 @@
+"""From a run's folder (docs/run-folder.md) to a `Run`; a run that was killed is read as far as it went."""
+
+from __future__ import annotations
+
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from dbdyno.errors import UserError
+from dbdyno.results.identities import warnings_of
+from dbdyno.results.jsonfiles import read_lines, read_object
+from dbdyno.results.model import JsonObject, Preparation, Recorded, Run, Trial, Usage
+from dbdyno.results.processes import read_usage
+from dbdyno.results.records import read_records
+
+FORMAT = 1
+PARALLEL_ABOVE_BYTES = 64 << 20
+"""Above this many bytes of records reading takes seconds, and is shared between processors."""
+
+_TRIAL_KEYS = ("system", "label", "workload", "clients", "state")
+
+
+def read_run(path: Path | str) -> Run:
+    """Read a run's folder.
+
+    Raises:
+        UserError: it is not a run's folder, of another format, or holds a file that cannot be understood.
+    """
+    folder = Path(path)
+    about = _run_json(folder)
+    trials = [folder / "trials" / name for name in about["trials"]]
+    size_bytes = sum(records.stat().st_size for trial in trials if (records := trial / "records.jsonl").is_file())
+    if size_bytes > PARALLEL_ABOVE_BYTES:
+        with ProcessPoolExecutor() as pool:
+            read = tuple(pool.map(read_trial, trials))
+    else:
+        read = tuple(map(read_trial, trials))
+    environment = folder / "environment.json"
+    return Run(folder, about, read_object(environment) if environment.exists() else {}, read, _preparations(folder))
+
+
+def _run_json(folder: Path) -> JsonObject:
+    file = folder / "run.json"
+    if not file.is_file():
+        raise UserError(f"{folder}: is not a run: it has no run.json (runs are the folders below runs/)")
+    about = read_object(file)
+    if about.get("format") != FORMAT:
+        raise UserError(
+            f"{file}: is of format {about.get('format')!r}, this dbdyno reads format {FORMAT}; "
+            f"it was written by dbdyno {about.get('dbdyno', 'of unknown version')}, use that one"
+        )
+    names = about.get("trials")
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise UserError(f"{file}: 'trials' is not a list of names")
+    return about
+
+
+def read_trial(folder: Path) -> Trial:
+    """Read one trial's folder; one that does not exist was not reached.
+
+    Raises:
+        UserError: a file in it cannot be understood.
+    """
+    file = folder / "trial.json"
+    if not file.is_file():
+        return Trial(folder.name, "not reached", None, {}, read_records(folder / "records.jsonl"), (), ())
+    about = read_object(file)
+    if missing := [key for key in _TRIAL_KEYS if key not in about]:
+        raise UserError(f"{file}: lacks {', '.join(missing)}")
+    recorded = read_records(folder / "records.jsonl")
+    usage = read_usage(folder / "processes.jsonl", *_measured_window(recorded))
+    state, reason = _state(about, recorded)
+    embedded = not about.get("attached") and all(used.process == "client" for used in usage)
+    try:
+        warnings = warnings_of(recorded, about, embedded)
+    except (KeyError, TypeError) as error:
+        raise UserError(f"{folder / 'records.jsonl'}: its total cannot be understood: {error!r}") from error
+    return Trial(folder.name, state, reason, about, recorded, usage, warnings)
+
+
+def _measured_window(recorded: Recorded) -> tuple[float | None, float | None]:
+    """When measuring began and ended, in seconds since the epoch."""
+    if recorded.run_began_unix_s is None or not recorded.measured:
+        return None, None
+    warmup_s = sum(interval.seconds for interval in recorded.intervals if interval.warmup)
+    begin = recorded.run_began_unix_s + warmup_s
+    return begin, begin + recorded.seconds
+
+
+def _state(about: JsonObject, recorded: Recorded) -> tuple[str, str | None]:
+    """The trial's state, where a kill left none that is true."""
+    state, reason = str(about["state"]), about.get("reason")
+    if state == "failed":
+        return state, reason
+    if recorded.end is None:
+        return "interrupted", reason or "cut short: the records end before the trial did"
+    if state == "running":
+        return "interrupted", "dbdyno was killed before it closed this trial"
+    return state, reason
+
+
+def _preparations(folder: Path) -> dict[str, Preparation]:
+    found = {}
+    for file in sorted(folder.glob("preparations/*/preparation.json")):
+        load: JsonObject = {}
+        for _, record in read_lines(file.with_name("records.jsonl")):
+            if (record.get("record"), record.get("phase"), record.get("state")) == ("phase", "load", "end"):
+                load = record
+        name = file.parent.name
+        found[name] = Preparation(name, read_object(file), load.get("rows"), load.get("seconds"))
+    return found
+
+
+def usage_of_servers(trial: Trial) -> tuple[Usage, ...]:
+    """The processes of the store, without the load client's own."""
+    return tuple(used for used in trial.usage if used.process != "client")

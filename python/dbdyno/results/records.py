@@ -1,0 +1,126 @@
+"""A load client's records (docs/contract.md), read into one value a trial."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+from dbdyno.errors import UserError
+from dbdyno.results.jsonfiles import read_lines
+from dbdyno.results.model import Interval, JsonObject, Operation, Recorded
+from dbdyno.stats.histogram import Histogram
+
+_NO_HISTOGRAM = {"count": 0, "buckets": []}
+
+
+def read_records(path: Path) -> Recorded:
+    """Read `records.jsonl`; a missing file, or one cut short by a kill, yields what it holds.
+
+    Raises:
+        UserError: a line before the last is not a record of contract version 1; it is named.
+    """
+    reader = _Reader()
+    for number, record in read_lines(path):
+        try:
+            reader.add(record)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            what = f"lacks {error}" if isinstance(error, KeyError) else str(error)
+            raise UserError(f"{path}, line {number}: not a record this version understands: {what}") from error
+    return reader.recorded()
+
+
+class _Reader:
+    """Takes records in turn. Only histograms of the measured seconds are kept, and those only until they are merged:
+    a hundred trials of ten minutes have more buckets than memory should hold."""
+
+    def __init__(self) -> None:
+        self.single: dict[str, JsonObject] = {}
+        self.listed: dict[str, list[JsonObject]] = defaultdict(list)
+        self.told: dict[str, JsonObject] = {}
+        self.phases: dict[str, JsonObject] = {}
+        self.run_began_unix_s: float | None = None
+        self.intervals: list[Interval] = []
+        self.sums: Counter[str] = Counter()
+        self.operation_sums: dict[str, Counter[str]] = defaultdict(Counter)
+        self.transaction_parts: list[Histogram] = []
+        self.operation_parts: dict[str, list[Histogram]] = defaultdict(list)
+
+    def add(self, record: dict[str, Any]) -> None:
+        """Take one record; kinds this version does not know are left out, as the contract may grow."""
+        match record["record"]:
+            case "interval":
+                self._interval(record)
+            case "phase":
+                self._phase(record)
+            case "hello" | "total" | "end" as kind:
+                self.single[kind] = record
+                if kind == "hello":
+                    self.told = {operation["name"]: operation for operation in record.get("operations", [])}
+            case "error" | "mismatch" | "check" as kind:
+                self.listed[kind].append(record)
+
+    def _phase(self, record: JsonObject) -> None:
+        if record["state"] == "end":
+            self.phases[record["phase"]] = record
+        elif record["phase"] == "run":
+            self.run_began_unix_s = float(record["at_unix_s"])
+
+    def _interval(self, record: JsonObject) -> None:
+        transactions, warmup = record["transactions"], bool(record["warmup"])
+        histogram = Histogram.from_record(transactions.get("service_time", _NO_HISTOGRAM))
+        for name, operation in record["operations"].items():
+            self.operation_sums[name].update(completed=int(operation["completed"]), failed=int(operation["failed"]))
+            if not warmup:
+                self.operation_parts[name].append(Histogram.from_record(operation.get("service_time", _NO_HISTOGRAM)))
+        if not warmup:
+            self.transaction_parts.append(histogram)
+        interval = Interval(
+            second=int(record["second"]),
+            warmup=warmup,
+            seconds=float(record["seconds"]),
+            connected=int(record["connected"]),
+            completed=int(transactions["completed"]),
+            failed=int(transactions["failed"]),
+            p50_ns=histogram.percentile_ns(50),
+            p99_ns=histogram.percentile_ns(99),
+            max_ns=histogram.max_ns,
+            errors=record.get("errors", {}),
+            reads_verified=int(record["reads_verified"]),
+            mismatches=int(record["mismatches"]),
+            client_cpu_s=float(record["client_cpu_s"]),
+            counters=record.get("counters", {}),
+        )
+        self.intervals.append(interval)
+        for key in ("completed", "failed", "reads_verified", "mismatches"):
+            self.sums[key] += getattr(interval, key)
+
+    def recorded(self) -> Recorded:
+        """Merge what was taken."""
+        told = self.told
+        names = [*told, *(name for name in self.operation_sums if name not in told)]
+        operations = tuple(
+            Operation(
+                name,
+                told.get(name, {}).get("operation"),
+                told.get(name, {}).get("table"),
+                Histogram.merged(self.operation_parts[name]),
+                self.operation_sums[name]["failed"],
+            )
+            for name in names
+        )
+        by_operation = {name: (sums["completed"], sums["failed"]) for name, sums in self.operation_sums.items()}
+        return Recorded(
+            hello=self.single.get("hello"),
+            intervals=tuple(self.intervals),
+            service_time=Histogram.merged(self.transaction_parts),
+            operations=operations,
+            errors=tuple(self.listed["error"]),
+            mismatches=tuple(self.listed["mismatch"]),
+            checks=tuple(self.listed["check"]),
+            phases=self.phases,
+            run_began_unix_s=self.run_began_unix_s,
+            sums={**self.sums, "operations": by_operation},
+            total=self.single.get("total"),
+            end=self.single.get("end"),
+        )

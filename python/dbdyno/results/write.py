@@ -1,0 +1,96 @@
+"""Writes a run's folder: what states something whole and renamed into place, what goes on line by line."""
+
+import json
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from dbdyno.errors import UserError
+
+
+def write_whole(path: Path, content: str) -> None:
+    """Write a file so that whoever looks sees all of it or what was there before, even after a kill."""
+    partial = path.with_name(path.name + ".partial")
+    partial.write_text(content, encoding="utf-8")
+    os.replace(partial, path)
+
+
+def write_object(path: Path, content: Mapping[str, Any]) -> None:
+    """Write one JSON object, for people too."""
+    write_whole(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+
+
+class Lines:
+    """A `.jsonl` file being appended to; a line is in the file when `append` returns."""
+
+    def __init__(self, path: Path) -> None:
+        """Open it for appending."""
+        self._file: BinaryIO = path.open("ab", buffering=0)
+
+    def append(self, line: bytes) -> None:
+        """Append one line, given without its end."""
+        rest = memoryview(line + b"\n")
+        while rest:
+            # An unbuffered write to a disk that is nearly full may take a part only; the next one then raises.
+            rest = rest[self._file.write(rest) :]
+
+    def append_object(self, content: Mapping[str, Any]) -> None:
+        """Append one object as a line."""
+        self.append(json.dumps(content).encode())
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+class RunFolder:
+    """The folder of one run."""
+
+    def __init__(self, path: Path) -> None:
+        """Take a folder that exists."""
+        self.path = path
+        self.name = path.name
+
+    @classmethod
+    def create(cls, parent: Path, experiment: str, started_unix_s: float) -> "RunFolder":
+        """Make `parent/<time>-<experiment>`; raises UserError if that cannot be done."""
+        name = f"{time.strftime('%Y-%m-%dT%H-%M-%S', time.localtime(started_unix_s))}-{experiment}"
+        for suffix in ("", *(f"-{number}" for number in range(2, 100))):
+            path = parent / (name + suffix)
+            try:
+                path.mkdir(parents=True)
+            except FileExistsError:
+                if not path.is_dir():
+                    raise UserError(f"{path}: cannot be made, a file is there") from None
+                continue
+            except OSError as error:
+                raise UserError(f"{path}: cannot be made: {error.strerror}; choose another with --out") from None
+            return cls(path)
+        raise UserError(f"{parent / name}: there are a hundred of this name; choose another folder with --out")
+
+    def write_run(self, content: Mapping[str, Any]) -> None:
+        """Write `run.json`."""
+        write_object(self.path / "run.json", content)
+
+    def write_experiment(self, toml: str) -> None:
+        """Write `experiment.toml`."""
+        write_whole(self.path / "experiment.toml", toml)
+
+    def write_environment(self, content: Mapping[str, Any]) -> None:
+        """Write `environment.json`."""
+        write_object(self.path / "environment.json", content)
+
+    def preparation(self, name: str) -> Path:
+        """Make and return a preparation's folder."""
+        return self._make("preparations", name)
+
+    def trial(self, name: str) -> Path:
+        """Make and return a trial's folder."""
+        return self._make("trials", name)
+
+    def _make(self, kind: str, name: str) -> Path:
+        path = self.path / kind / name
+        path.mkdir(parents=True)
+        return path

@@ -1,0 +1,46 @@
+"""Systems under test: one file for each, and here which there are."""
+
+from dbdyno.errors import UserError, did_you_mean
+from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.systems.base import System
+from dbdyno.systems.cache_aside import CacheAside
+from dbdyno.systems.lmdb import LMDB
+from dbdyno.systems.mariadb import AttachedMySQL, MariaDB
+from dbdyno.systems.memcached import AttachedMemcached, Memcached
+from dbdyno.systems.redis import AttachedRedis, Redis
+from dbdyno.systems.sqlite import SQLite
+
+SYSTEMS: dict[str, type[System]] = {
+    system.name: system for system in (MariaDB, Memcached, Redis, SQLite, LMDB, CacheAside)
+}
+"""What dbdyno can start, by name."""
+ATTACHED: dict[str, type[System]] = {"mysql": AttachedMySQL, "memcached": AttachedMemcached, "redis": AttachedRedis}
+"""What dbdyno can attach to, by the scheme of its URL."""
+
+
+def build(spec: SystemSpec) -> System:
+    """Return the system a configuration names, not started; raises UserError if there is none or it cannot be so."""
+    known = ATTACHED if spec.url else SYSTEMS
+    system = known.get(spec.name)
+    if system is None:
+        kind = "URL scheme" if spec.url else "system"
+        raise UserError(
+            f"there is no {kind} '{spec.name}'{did_you_mean(spec.name, known)} There are {', '.join(known)}."
+        )
+    if system is CacheAside:
+        return CacheAside(spec, [build(part) for part in _labelled(spec)])
+    if spec.parts:
+        raise UserError(f"{spec.label}: '{spec.name}' is no arrangement; cache-aside(cache, store) is")
+    return system(spec)
+
+
+def _labelled(spec: SystemSpec) -> list[SystemSpec]:
+    return [SystemSpec(part.name, part.settings, part.parts, part.url, spec.label) for part in spec.parts]
+
+
+def missing(spec: SystemSpec) -> str | None:
+    """Return what a configuration needs that is not installed, and how to get it; None if everything is there."""
+    if spec.url:
+        return None
+    reasons = [SYSTEMS[spec.name].missing(), *(missing(part) for part in spec.parts)]
+    return "; ".join(filter(None, reasons)) or None

@@ -1,0 +1,102 @@
+"""What every system can be told: the verbs are the interface."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.systems.guard import Guard
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What a system is started with.
+
+    log_folder: where each server's log goes, as `server-NAME.log`.
+    server_cpus: processors the servers may use, or None for any. memory_limit_bytes: of each server, or None.
+    clients: the most that will connect at once. rows: per table that will be loaded.
+    """
+
+    guard: Guard
+    log_folder: Path
+    clients: int
+    rows: int
+    server_cpus: tuple[int, ...] | None = None
+    memory_limit_bytes: int | None = None
+
+
+@dataclass(frozen=True)
+class Durability:
+    """What an acknowledged write survives, as METHODS section 7 has it, and the settings that say so.
+
+    level: `D0` nothing survives a crash, `D1` flushed periodically, `D2` flushed before it is acknowledged, `unknown`.
+    """
+
+    level: str
+    reason: str
+
+
+class System(ABC):
+    """One configuration of one system, from start to stop.
+
+    name: as in an experiment. what: one line for a person. operations: the logical operations its store can do.
+    embedded: True if it runs inside the load client and has no server.
+    server_name: what its process, log and counters are called; the name, unless an arrangement has two of them.
+    """
+
+    name: ClassVar[str]
+    what: ClassVar[str]
+    operations: ClassVar[frozenset[str]]
+    embedded: bool = False
+
+    def __init__(self, spec: SystemSpec) -> None:
+        """Take a configuration; raises UserError if it holds what this system cannot be given."""
+        self.spec = spec
+        self.server_name = self.name
+
+    @classmethod
+    def missing(cls) -> str | None:
+        """Return what is not installed and how to get it, or None if everything is there."""
+        return None
+
+    @abstractmethod
+    def start(self, launch: Launch) -> None:
+        """Start it, or attach to it, and return when it answers.
+
+        Raises UserError if it was asked for wrongly (quoting the server's own words), RunFailed if it does not come up.
+        """
+
+    @abstractmethod
+    def stop(self) -> None:
+        """Stop it and remove what was made for it; may be called at any time, and twice."""
+
+    def server_pids(self) -> dict[str, int]:
+        """Return the servers dbdyno started, name to pid."""
+        return {}
+
+    def death(self) -> str | None:
+        """Return how a server ended that should be running, or None."""
+        return None
+
+    @abstractmethod
+    def servers(self) -> list[dict[str, Any]]:
+        """Return each server's `name`, `version` and `effective_settings`, as `trial.json` has them."""
+
+    @abstractmethod
+    def durability(self) -> Durability:
+        """Return the durability of the settings in force."""
+
+    def counters(self) -> dict[str, dict[str, int]]:
+        """Return each server's own counters: server name to counter to value."""
+        return {}
+
+    @abstractmethod
+    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+        """Return the plan's `store` (docs/contract.md); passwords go to `secrets`, their index in the plan."""
+
+
+def numbers_of(mapping: Mapping[str, Any], wanted: tuple[str, ...]) -> dict[str, int]:
+    """Return those of `wanted` that `mapping` has, as whole numbers."""
+    return {key: int(mapping[key]) for key in wanted if key in mapping}

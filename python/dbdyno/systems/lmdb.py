@@ -1,0 +1,34 @@
+"""LMDB, inside the load client."""
+
+from typing import Any, ClassVar
+
+from dbdyno.experiment.workloads import ADD, FIND_UNIQUE, GET, SUM, UPDATE
+from dbdyno.systems.base import Durability
+from dbdyno.systems.embedded import Embedded
+
+BASE_MAP_BYTES = 1 << 30
+MAP_BYTES_PER_ROW = 16_384
+"""The map is address space, not memory nor disk: it is made far larger than any workload's rows need."""
+
+
+class LMDB(Embedded):
+    """One environment. sync: `full`, `no-meta-sync` or `none`; map_size_bytes: by the number of rows if left out."""
+
+    name = "lmdb"
+    what = "LMDB, embedded (sync=full|no-meta-sync|none, map_size_bytes)"
+    operations = frozenset((GET, UPDATE, ADD, FIND_UNIQUE, SUM))
+    choices: ClassVar[dict[str, tuple[str, ...]]] = {"sync": ("full", "no-meta-sync", "none")}
+    numbers: ClassVar[dict[str, int]] = {"map_size_bytes": 0}
+
+    def settings(self) -> dict[str, Any]:
+        settings = super().settings()
+        settings["map_size_bytes"] = settings["map_size_bytes"] or BASE_MAP_BYTES + self.rows * MAP_BYTES_PER_ROW
+        return settings
+
+    def durability(self) -> Durability:
+        sync = self.settings()["sync"]
+        return Durability({"full": "D2", "no-meta-sync": "D1", "none": "D0"}[sync], f"sync={sync}")
+
+    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+        del secrets
+        return {"kind": "lmdb", "path": str(self.path), **self.settings()}

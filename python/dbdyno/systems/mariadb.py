@@ -1,0 +1,270 @@
+"""MariaDB, started privately with any engine and any setting; and any server of the MySQL protocol, by URL."""
+
+import secrets as random_secrets
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pymysql
+from pymysql.constants import CR, ER
+
+from dbdyno.errors import UserError
+from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.experiment.workloads import OPERATIONS
+from dbdyno.systems.base import Durability, Launch, numbers_of
+from dbdyno.systems.endpoint import CONNECT_TIMEOUT_S, PASSWORD_VARIABLE, Endpoint, endpoint_of, refuse_server_settings
+from dbdyno.systems.process import PrivateDirectory, ServerProcess, find_program, free_port, run_to_end
+from dbdyno.systems.server import Server
+
+ENGINE_PLUGINS = {"rocksdb": "ha_rocksdb", "spider": "ha_spider", "mroonga": "ha_mroonga", "connect": "ha_connect"}
+ENGINE_PACKAGES = {engine: f"mariadb-plugin-{engine}" for engine in ENGINE_PLUGINS}
+BOOTSTRAP_SETTINGS = ("innodb_page_size", "innodb_data_file_path", "innodb_undo_tablespaces", "lower_case_table_names")
+"""Settings a data directory is made with, so that they must be given when it is."""
+VARIABLES = (
+    "default_storage_engine",
+    "innodb_buffer_pool_size",
+    "innodb_flush_log_at_trx_commit",
+    "innodb_flush_method",
+    "innodb_doublewrite",
+    "innodb_log_file_size",
+    "innodb_io_capacity",
+    "rocksdb_flush_log_at_trx_commit",
+    "key_buffer_size",
+    "aria_pagecache_buffer_size",
+    "log_bin",
+    "sync_binlog",
+    "max_connections",
+    "query_cache_type",
+    "performance_schema",
+    "thread_handling",
+    "tx_isolation",
+    "transaction_isolation",
+)
+"""Server variables that decide what a benchmark measures; read beside those the person gave."""
+COUNTERS = (
+    "Questions",
+    "Com_select",
+    "Com_update",
+    "Com_insert",
+    "Com_stmt_prepare",
+    "Com_stmt_execute",
+    "Handler_commit",
+    "Handler_read_key",
+    "Handler_update",
+    "Innodb_rows_read",
+    "Innodb_rows_updated",
+    "Innodb_buffer_pool_reads",
+    "Innodb_buffer_pool_read_requests",
+    "Innodb_buffer_pool_pages_flushed",
+    "Innodb_os_log_fsyncs",
+    "Innodb_os_log_written",
+    "Innodb_row_lock_waits",
+    "Innodb_row_lock_time",
+    "Aborted_connects",
+    "Bytes_received",
+    "Bytes_sent",
+)
+_NEW_USER = """\
+DELETE FROM mysql.global_priv WHERE User IN ('root', '');
+FLUSH PRIVILEGES;
+CREATE DATABASE dbdyno;
+CREATE USER 'dbdyno'@'localhost' IDENTIFIED BY '{password}';
+CREATE USER 'dbdyno'@'127.0.0.1' IDENTIFIED BY '{password}';
+GRANT ALL PRIVILEGES ON *.* TO 'dbdyno'@'localhost';
+GRANT ALL PRIVILEGES ON *.* TO 'dbdyno'@'127.0.0.1';
+"""
+"""Without a password, any user of the host could read and write files as the server's user while it runs."""
+
+
+class MariaDB(Server):
+    """A private MariaDB server. Settings: `engine`, `connect` (`tcp` or `socket`), and any server variable."""
+
+    name = "mariadb"
+    what = "MariaDB, any engine (engine=…), any server variable"
+    operations = frozenset(OPERATIONS)
+    own_settings: ClassVar[tuple[str, ...]] = ("engine", "connect", "port")
+    driver_errors = (pymysql.MySQLError, OSError)
+
+    def __init__(self, spec: SystemSpec) -> None:
+        super().__init__(spec)
+        self.engine = spec.settings.get("engine")
+
+    @classmethod
+    def missing(cls) -> str | None:
+        if find_program("mariadbd") and find_program("mariadb-install-db"):
+            return None
+        return "mariadbd is not installed: apt install mariadb-server-core"
+
+    def start(self, launch: Launch) -> None:
+        self._directory = directory = PrivateDirectory(launch)
+        data, socket = directory.path / "data", directory.socket_path()
+        password = random_secrets.token_hex(16)
+        init = directory.write("init.sql", _NEW_USER.format(password=password))
+        log_path = launch.log_folder / f"server-{self.server_name}.log"
+        run_to_end(self._install_command(data), directory.path, log_path)
+        port = free_port(self.spec.settings.get("port"))
+        argv = [
+            find_program("mariadbd") or "mariadbd",
+            "--no-defaults",
+            f"--datadir={data}",
+            f"--port={port}",
+            "--bind-address=127.0.0.1",
+            f"--socket={socket}",
+            f"--pid-file={directory.path / 'pid'}",
+            f"--init-file={init}",
+            *(
+                []
+                if "max_connections" in self.spec.settings
+                else [f"--max-connections={max(151, launch.clients + 20)}"]
+            ),
+            *self.server_options(),
+        ]
+        self._server = ServerProcess(self.server_name, argv, directory, launch)
+        self.endpoint = Endpoint("127.0.0.1", port, str(socket), "dbdyno", password, "dbdyno")
+        self._server.wait_ready(self._answers)
+        self._check_engine()
+        if not self.on_socket:
+            self.endpoint = Endpoint("127.0.0.1", port, None, "dbdyno", password, "dbdyno")
+
+    def _install_command(self, data: Path) -> list[str]:
+        made_with = [f"--{key}={self.spec.settings[key]}" for key in BOOTSTRAP_SETTINGS if key in self.spec.settings]
+        return [
+            find_program("mariadb-install-db") or "mariadb-install-db",
+            "--no-defaults",
+            f"--datadir={data}",
+            "--auth-root-authentication-method=normal",
+            "--skip-test-db",
+            *made_with,
+        ]
+
+    def server_options(self) -> list[str]:
+        """Return the command-line options of the settings and of the engine."""
+        options = []
+        if plugin := ENGINE_PLUGINS.get((self.engine or "").lower()):
+            options += ["--plugin-maturity=unknown", f"--plugin-load-add={plugin}"]
+        for key, value in self.spec.settings.items():
+            if key == "log_bin" and value.lower() in ("on", "1", "off", "0"):
+                # As an option, log_bin takes the name of the files: `--log_bin=on` would call them "on".
+                options.append("--log-bin=binlog" if value.lower() in ("on", "1") else "--skip-log-bin")
+            elif key not in self.own_settings:
+                options.append(f"--{key}={value}" if value else f"--{key}")
+        return options
+
+    def _answers(self) -> bool:
+        try:
+            self._query("SELECT 1")
+        except pymysql.MySQLError:
+            return False
+        return True
+
+    def _check_engine(self) -> None:
+        if self.engine is None:
+            return
+        engines = {row[0]: row[1] for row in self._query("SHOW ENGINES")}
+        available = [name for name, support in engines.items() if support in ("YES", "DEFAULT")]
+        if self.engine.lower() not in (name.lower() for name in available):
+            package = ENGINE_PACKAGES.get(self.engine.lower())
+            hint = f"apt install {package}" if package and not self.spec.attached else f"it has {', '.join(available)}"
+            raise UserError(f"{self.spec.label}: this server has no engine '{self.engine}'; {hint}")
+
+    def _ask(self, statement: str) -> dict[str, str]:
+        with self.asking():
+            return dict(self._query(statement))
+
+    def _query(self, statement: str) -> tuple[tuple[Any, ...], ...]:
+        place = self.endpoint
+        connection = pymysql.connect(
+            host=place.host,
+            port=place.port,
+            unix_socket=place.socket,
+            user=place.user or "root",
+            password=place.password or "",
+            database=place.database or None,
+            connect_timeout=CONNECT_TIMEOUT_S,
+            read_timeout=CONNECT_TIMEOUT_S,
+        )
+        with connection, connection.cursor() as cursor:
+            cursor.execute(statement)
+            return cursor.fetchall()
+
+    def _variables(self) -> dict[str, str]:
+        return self._ask("SHOW GLOBAL VARIABLES")
+
+    def servers(self) -> list[dict[str, Any]]:
+        variables = self._variables()
+        given = {key.replace("-", "_") for key in self.spec.settings}
+        effective = {key: variables[key] for key in (*VARIABLES, *sorted(given - set(VARIABLES))) if key in variables}
+        if self.engine:
+            effective["engine"] = self.engine
+        return [{"name": self.server_name, "version": variables["version"], "effective_settings": effective}]
+
+    def durability(self) -> Durability:
+        variables = self._variables()
+        return durability_of(self.engine or variables["default_storage_engine"], variables)
+
+    def counters(self) -> dict[str, dict[str, int]]:
+        return {self.server_name: numbers_of(self._ask("SHOW GLOBAL STATUS"), COUNTERS)}
+
+    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+        return {
+            "kind": "mysql",
+            "address": self.endpoint.address(),
+            "user": self.endpoint.user or "root",
+            "password": self.endpoint.secret(secrets),
+            "database": self.endpoint.database,
+            "table_options": f"ENGINE={self.engine}" if self.engine else "",
+        }
+
+
+class AttachedMySQL(MariaDB):
+    """Somebody else's server of the MySQL protocol: `mysql://user:password@host:port/database`."""
+
+    name = "mysql"
+    what = "any server of the MySQL protocol: mysql://user:password@host:3306/database"
+    own_settings: ClassVar[tuple[str, ...]] = ("engine",)
+
+    def __init__(self, spec: SystemSpec) -> None:
+        super().__init__(spec)
+        refuse_server_settings(spec, (*self.own_settings, "socket"))
+        self.endpoint = endpoint_of(spec.url, 3306)
+        if not self.endpoint.database:
+            raise UserError(f"{spec.label}: name the database to make dbdyno's tables in, mysql://…/database")
+
+    def start(self, launch: Launch) -> None:
+        del launch
+        try:
+            self._check_engine()
+            self._query("SELECT 1")
+        except (pymysql.MySQLError, RuntimeError) as error:
+            raise UserError(f"{self.spec.label}: {_explain(error)}") from None
+
+
+def _explain(error: Exception) -> str:
+    """Say what a failure to connect means; `error.args` of pymysql are its number and its message."""
+    number, message = (*error.args, "", "")[:2] if isinstance(error, pymysql.MySQLError) else (None, str(error))
+    if number == ER.ACCESS_DENIED_ERROR:
+        return f"{message}; check the user and the password in the URL or in {PASSWORD_VARIABLE}"
+    if number in (CR.CR_CONN_HOST_ERROR, CR.CR_CONNECTION_ERROR):
+        return f"nobody answers there ({message}); check host, port and that the server runs"
+    return str(message)
+
+
+def durability_of(engine: str, variables: dict[str, str]) -> Durability:
+    """Return what the settings in force promise of an acknowledged write to a table of that engine."""
+    levels = {"1": "D2", "0": "D1", "2": "D1", "3": "D1"}
+    match engine.lower():
+        case "innodb":
+            if variables.get("innodb_flush_method", "").lower() == "nosync":
+                return Durability("D0", "innodb_flush_method=nosync")
+            flush = variables["innodb_flush_log_at_trx_commit"]
+            # A torn page makes the table unreadable, not the commit late: the class stays, the doubt is said.
+            torn = variables.get("innodb_doublewrite", "ON").upper() in ("OFF", "0")
+            doubt = ", but innodb_doublewrite=off: a power cut can tear pages" if torn else ""
+            return Durability(levels[flush], f"innodb_flush_log_at_trx_commit={flush}{doubt}")
+        case "rocksdb":
+            flush = variables["rocksdb_flush_log_at_trx_commit"]
+            return Durability(levels[flush], f"rocksdb_flush_log_at_trx_commit={flush}")
+        case "aria":
+            return Durability("D1", "Aria flushes its log at checkpoints, not at each statement")
+        case "myisam" | "memory":
+            return Durability("D0", f"engine={engine} has no log")
+    return Durability("unknown", f"dbdyno does not know what engine={engine} flushes")

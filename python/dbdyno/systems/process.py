@@ -1,0 +1,199 @@
+"""A server process that dbdyno starts: private directory, free port, log, time-outs, and its certain end."""
+
+import os
+import pwd
+import re
+import shutil
+import socket
+import stat
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from dbdyno.errors import RunFailed, UserError
+from dbdyno.systems.base import Launch
+from dbdyno.systems.cgroup import MemoryCgroup
+
+READY_TIMEOUT_S = 60.0
+STOP_TIMEOUT_S = 10.0
+POLL_S = 0.02
+UNPRIVILEGED_USER = "nobody"
+"""Whom servers run as when dbdyno is root: mariadbd and memcached refuse to run as root."""
+
+_TELLING = re.compile(
+    r"error|fatal|>>>|bad directive|unknown|invalid|illegal|cannot|can't|failed|denied", re.IGNORECASE
+)
+_SOCKET_PATH_MAX = 107
+
+
+class PrivateDirectory:
+    """A directory for one system's data, made under DBDYNO_DATA_DIR or the system's temporary directory."""
+
+    def __init__(self, launch: Launch) -> None:
+        """Make it, owned by whom servers run as, and registered with the guard."""
+        self._guard = launch.guard
+        parent = os.environ.get("DBDYNO_DATA_DIR") or None
+        try:
+            self.path = Path(tempfile.mkdtemp(prefix="dbdyno-", dir=parent))
+        except OSError as error:
+            raise UserError(f"no directory for data can be made: {error}; set DBDYNO_DATA_DIR to another") from None
+        self._guard.tell("dir", self.path)
+        if (user := server_user()) is not None:
+            os.chown(self.path, user.pw_uid, user.pw_gid)
+            self._refuse_unreachable()
+
+    def _refuse_unreachable(self) -> None:
+        """Raise UserError if whom servers run as cannot get to the directory; their own words for it say little."""
+        for above in self.path.parents:
+            if not above.stat().st_mode & stat.S_IXOTH:
+                self.remove()
+                raise UserError(
+                    f"servers run as '{UNPRIVILEGED_USER}' where dbdyno runs as root, and {above} is closed to others: "
+                    "set DBDYNO_DATA_DIR to a directory that is not"
+                )
+
+    def write(self, name: str, text: str) -> Path:
+        """Write a file that only the server can read, and return its path."""
+        path = self.path / name
+        path.touch(mode=0o600)
+        path.write_text(text)
+        if (user := server_user()) is not None:
+            os.chown(path, user.pw_uid, user.pw_gid)
+        return path
+
+    def socket_path(self) -> Path:
+        """Return the path for a server's Unix socket; raises UserError if it is longer than the system takes."""
+        path = self.path / "s.sock"
+        if len(os.fsencode(path)) > _SOCKET_PATH_MAX:
+            raise UserError(f"{path} is too long for a Unix socket; set DBDYNO_DATA_DIR to a shorter directory")
+        return path
+
+    def remove(self) -> None:
+        """Remove it with all that is in it."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        self._guard.tell("removed", self.path)
+
+
+class ServerProcess:
+    """One running server."""
+
+    def __init__(
+        self, name: str, argv: list[str], directory: PrivateDirectory, launch: Launch, stdin: str = ""
+    ) -> None:
+        """Start `argv` in `directory`, pinned and limited as `launch` says, its output going to the server's log."""
+        self.name = name
+        self.log_path = launch.log_folder / f"server-{name}.log"
+        self._guard = launch.guard
+        self._limit = MemoryCgroup(launch.memory_limit_bytes, launch.guard) if launch.memory_limit_bytes else None
+        pinned = ["taskset", "-c", ",".join(map(str, launch.server_cpus))] if launch.server_cpus else []
+        with self.log_path.open("ab") as log:
+            self._log_begins = log.tell()
+            self._process = _spawn([*pinned, *argv], directory.path, log)
+        self.pid = self._process.pid
+        self._guard.tell("pid", self.pid)
+        if self._limit:
+            self._limit.add(self.pid)
+        with self._process.stdin as pipe:
+            pipe.write(stdin.encode())
+
+    def wait_ready(self, answers: Callable[[], bool]) -> None:
+        """Wait until `answers()`; raises UserError if the server ended instead, RunFailed if it never did."""
+        deadline = time.monotonic() + READY_TIMEOUT_S
+        while not answers():
+            if (status := self._process.poll()) is not None:
+                raise UserError(f"{self.name} did not start: {self._why_it_ended(status)}")
+            if time.monotonic() > deadline:
+                said = telling_lines(self.log_path, self._log_begins)
+                raise RunFailed(f"{self.name} did not answer within {READY_TIMEOUT_S:.0f} s: {said}")
+            time.sleep(POLL_S)
+
+    def _why_it_ended(self, status: int) -> str:
+        if status >= 0:
+            return telling_lines(self.log_path, self._log_begins)
+        limited = f", within its limit of {self._limit.limit_bytes >> 20} MiB of memory" if self._limit else ""
+        return f"it {describe_exit(status)}{limited}"
+
+    def death(self) -> str | None:
+        """Return how the server ended, or None while it runs."""
+        status = self._process.poll()
+        return None if status is None else f"{self.name} {describe_exit(status)}"
+
+    def stop(self) -> None:
+        """Terminate the server, kill it if it takes too long, and wait for its end."""
+        self._process.terminate()
+        try:
+            self._process.wait(STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._guard.tell("done", self.pid)
+        if self._limit:
+            self._limit.remove()
+
+
+def server_user() -> pwd.struct_passwd | None:
+    """Return whom servers run as, or None where that is who runs dbdyno."""
+    return pwd.getpwnam(UNPRIVILEGED_USER) if os.geteuid() == 0 else None
+
+
+def run_to_end(argv: list[str], directory: Path, log_path: Path) -> None:
+    """Run a command that makes ready a server's directory; raises UserError, quoting its log, if it fails."""
+    with log_path.open("ab") as log, _spawn(argv, directory, log) as process:
+        process.stdin.close()
+    if process.returncode != 0:
+        raise UserError(f"{Path(argv[0]).name} failed: {telling_lines(log_path)}")
+
+
+def _spawn(argv: list[str], directory: Path, log: object) -> subprocess.Popen[bytes]:
+    """Start a process in its own process group, where a terminal's Ctrl-C does not reach it, without our secrets."""
+    user = server_user()
+    identity = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []} if user else {}
+    environment = {key: value for key, value in os.environ.items() if key != "DBDYNO_PASSWORD"}
+    return subprocess.Popen(
+        argv,
+        cwd=directory,
+        stdin=subprocess.PIPE,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        env={**environment, "HOME": str(directory)},
+        process_group=0,
+        **identity,
+    )
+
+
+def describe_exit(status: int) -> str:
+    """Say how a process ended, of its status as subprocess has it (a signal is negative)."""
+    if status >= 0:
+        return f"ended with status {status}"
+    names = {9: "SIGKILL", 11: "SIGSEGV", 6: "SIGABRT", 15: "SIGTERM", 2: "SIGINT"}
+    return f"was killed by {names.get(-status, f'signal {-status}')}"
+
+
+def telling_lines(log_path: Path, begin: int = 0) -> str:
+    """Return the at most three lines of a log, from byte `begin` on, that say most about why a server ended."""
+    text = log_path.read_bytes()[begin:].decode(errors="replace")
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    telling = [line for line in lines if _TELLING.search(line) and not line.endswith("Aborting")]
+    return " | ".join(telling[:3] or lines[-3:]) or "it said nothing"
+
+
+def find_program(name: str) -> str | None:
+    """Return the path of a server program; Debian keeps some where an ordinary user's PATH does not look."""
+    return shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin:/usr/local/bin:/usr/bin")
+
+
+def free_port(setting: str | None) -> int:
+    """Return the port of a `port` setting if it is free, else any free one; raises UserError if it is in use."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", int(setting or 0)))
+        except ValueError:
+            raise UserError(f"port = '{setting}' is no number") from None
+        except OSError as error:
+            raise UserError(
+                f"port {setting} of 127.0.0.1 cannot be used ({error.strerror}); leave the setting out"
+            ) from None
+        return int(probe.getsockname()[1])

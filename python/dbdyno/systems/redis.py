@@ -1,0 +1,172 @@
+"""Redis, started privately with any directive of redis.conf, or attached by URL."""
+
+import secrets as random_secrets
+from typing import Any, ClassVar
+
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from dbdyno.errors import UserError
+from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.experiment.workloads import ADD, FIND_UNIQUE, GET, SUM, UPDATE
+from dbdyno.systems.base import Durability, Launch, numbers_of
+from dbdyno.systems.endpoint import CONNECT_TIMEOUT_S, PASSWORD_VARIABLE, Endpoint, endpoint_of, refuse_server_settings
+from dbdyno.systems.process import PrivateDirectory, ServerProcess, find_program, free_port
+from dbdyno.systems.server import Server
+
+DIRECTIVES = ("appendonly", "appendfsync", "save", "maxmemory", "maxmemory-policy", "io-threads", "maxclients")
+"""Directives that decide what a benchmark measures; read beside those the person gave."""
+COUNTERS = (
+    "total_commands_processed",
+    "total_connections_received",
+    "total_net_input_bytes",
+    "total_net_output_bytes",
+    "keyspace_hits",
+    "keyspace_misses",
+    "evicted_keys",
+    "expired_keys",
+    "used_memory",
+    "total_error_replies",
+)
+LAYOUTS = ("auto", "string", "hash")
+
+
+class Redis(Server):
+    """A private Redis server. Settings: `layout`, `connect` (`tcp` or `socket`), and any directive of redis.conf."""
+
+    name = "redis"
+    what = "Redis, any directive of redis.conf (appendonly=yes, appendfsync=always, save=60 1 …)"
+    operations = frozenset((GET, UPDATE, ADD, FIND_UNIQUE, SUM))
+    own_settings: ClassVar[tuple[str, ...]] = ("layout", "connect", "port")
+    driver_errors = (redis.RedisError,)
+
+    def __init__(self, spec: SystemSpec) -> None:
+        super().__init__(spec)
+        self.check_choice("layout", LAYOUTS)
+
+    @classmethod
+    def missing(cls) -> str | None:
+        return None if find_program("redis-server") else "redis-server is not installed: apt install redis-server"
+
+    def start(self, launch: Launch) -> None:
+        self._directory = directory = PrivateDirectory(launch)
+        password = random_secrets.token_hex(16)
+        port = free_port(self.spec.settings.get("port"))
+        socket = directory.socket_path()
+        # The configuration goes in on stdin, so that the password is in no file and no process list.
+        configuration = [
+            "bind 127.0.0.1",
+            f"port {port}",
+            f'unixsocket "{socket}"',
+            f'dir "{directory.path}"',
+            f"requirepass {password}",
+            f"maxclients {max(10_000, launch.clients + 100)}",
+            *([] if "save" in self.spec.settings else ['save ""']),
+            *(f"{key} {value}" for key, value in self.spec.settings.items() if key not in self.own_settings),
+        ]
+        argv = [find_program("redis-server") or "redis-server", "-"]
+        self._server = ServerProcess(self.server_name, argv, directory, launch, "\n".join(configuration) + "\n")
+        self.endpoint = Endpoint("127.0.0.1", port, str(socket) if self.on_socket else None, None, password, "0")
+        self._server.wait_ready(self._answers)
+
+    def _answers(self) -> bool:
+        try:
+            return bool(self._client().ping())
+        except redis.RedisError:
+            return False
+
+    def _client(self) -> redis.Redis:
+        place = self.endpoint
+        return redis.Redis(
+            host=place.host,
+            port=place.port,
+            unix_socket_path=place.socket,
+            username=place.user,
+            password=place.password,
+            db=int(place.database or 0),
+            socket_timeout=CONNECT_TIMEOUT_S,
+            socket_connect_timeout=CONNECT_TIMEOUT_S,
+            decode_responses=True,
+            # Two, for servers older than 6; and no word about the client library, which they would refuse.
+            protocol=2,
+            driver_info=None,
+            # By default it tries for seconds; while a server starts, whoever asks tries again much sooner.
+            retry=Retry(NoBackoff(), 0),
+        )
+
+    def _configuration(self) -> dict[str, str] | None:
+        """Return the configuration in force, or None where the server does not show it (hosted ones often do not)."""
+        with self.asking():
+            try:
+                return self._client().config_get("*")
+            except redis.ResponseError:
+                return None
+
+    def _info(self) -> dict[str, Any]:
+        with self.asking():
+            return self._client().info()
+
+    def servers(self) -> list[dict[str, Any]]:
+        configuration = self._configuration() or {}
+        wanted = (*DIRECTIVES, *sorted(set(self.spec.settings) - set(DIRECTIVES)))
+        effective = {key: configuration[key] for key in wanted if key in configuration}
+        version = self._info().get("redis_version")
+        return [{"name": self.server_name, "version": version, "effective_settings": effective}]
+
+    def durability(self) -> Durability:
+        configuration = self._configuration()
+        if configuration is None:
+            return Durability("unknown", "the server does not let its configuration be read")
+        return durability_of(configuration)
+
+    def counters(self) -> dict[str, dict[str, int]]:
+        return {self.server_name: numbers_of(self._info(), COUNTERS)}
+
+    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+        return {
+            "kind": "redis",
+            "address": self.endpoint.address(),
+            "user": self.endpoint.user,
+            "password": self.endpoint.secret(secrets),
+            "database": int(self.endpoint.database or 0),
+            "layout": self.spec.settings.get("layout", "auto"),
+        }
+
+
+class AttachedRedis(Redis):
+    """Somebody else's Redis: `redis://:password@host:port/0`."""
+
+    what = "any Redis server: redis://:password@host:6379/0"
+    own_settings: ClassVar[tuple[str, ...]] = ("layout",)
+
+    def __init__(self, spec: SystemSpec) -> None:
+        super().__init__(spec)
+        refuse_server_settings(spec, (*self.own_settings, "socket"))
+        self.endpoint = endpoint_of(spec.url, 6379)
+        if not (self.endpoint.database or "0").isdecimal():
+            raise UserError(f"{spec.label}: a database of Redis is a number, redis://…/0")
+
+    def start(self, launch: Launch) -> None:
+        del launch
+        try:
+            self._client().ping()
+        except (redis.AuthenticationError, redis.ResponseError) as error:
+            raise UserError(
+                f"{self.spec.label}: {error}; check the user and the password in the URL or in {PASSWORD_VARIABLE}"
+            ) from None
+        except redis.RedisError as error:
+            raise UserError(
+                f"{self.spec.label}: nobody answers there ({error}); check host, port and that the server runs"
+            ) from None
+
+
+def durability_of(configuration: dict[str, str]) -> Durability:
+    """Return what the settings in force promise of an acknowledged write."""
+    if configuration.get("appendonly") == "yes":
+        fsync = configuration.get("appendfsync", "everysec")
+        level = {"always": "D2", "everysec": "D1", "no": "D0"}[fsync]
+        return Durability(level, f"appendonly=yes appendfsync={fsync}")
+    if save := configuration.get("save"):
+        return Durability("D1", f"appendonly=no save={save}")
+    return Durability("D0", "appendonly=no, no save points")

@@ -1,0 +1,60 @@
+"""What the systems that are servers have in common, whether dbdyno starts them or not."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import ClassVar
+
+from dbdyno.errors import RunFailed, UserError
+from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.systems.base import System
+from dbdyno.systems.endpoint import Endpoint
+from dbdyno.systems.process import PrivateDirectory, ServerProcess
+
+
+class Server(System):
+    """A system with one server.
+
+    endpoint: where it answers, once started or attached to. driver_errors: what its driver raises if it does not.
+    """
+
+    endpoint: Endpoint
+    driver_errors: ClassVar[tuple[type[Exception], ...]]
+
+    def __init__(self, spec: SystemSpec) -> None:
+        super().__init__(spec)
+        self.check_choice("connect", ("tcp", "socket"))
+        self._directory: PrivateDirectory | None = None
+        self._server: ServerProcess | None = None
+
+    def check_choice(self, key: str, accepted: tuple[str, ...]) -> None:
+        """Raise UserError if the setting `key` is given and is none of `accepted`."""
+        value = self.spec.settings.get(key, accepted[0])
+        if value not in accepted:
+            raise UserError(f"{self.spec.label}: {key} = '{value}': give one of {', '.join(accepted)}")
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """Turn what the driver raises inside into RunFailed: a server that answered before does not answer now."""
+        try:
+            yield
+        except self.driver_errors as error:
+            raise RunFailed(f"{self.spec.label}: {self.server_name} does not answer: {error}") from None
+
+    @property
+    def on_socket(self) -> bool:
+        """True if clients are to connect by the Unix socket."""
+        return self.spec.settings.get("connect") == "socket"
+
+    def stop(self) -> None:
+        if self._server:
+            self._server.stop()
+            self._server = None
+        if self._directory:
+            self._directory.remove()
+            self._directory = None
+
+    def server_pids(self) -> dict[str, int]:
+        return {self.server_name: self._server.pid} if self._server else {}
+
+    def death(self) -> str | None:
+        return self._server.death() if self._server else None

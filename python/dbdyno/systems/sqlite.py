@@ -1,0 +1,39 @@
+"""SQLite, inside the load client."""
+
+from typing import Any, ClassVar
+
+from dbdyno.experiment.workloads import OPERATIONS
+from dbdyno.systems.base import Durability
+from dbdyno.systems.embedded import Embedded
+
+
+class SQLite(Embedded):
+    """One database file. Settings are SQLite's pragmas, with the units in their names.
+
+    The default journal is the write-ahead log: with the rollback journal a writer shuts every reader out.
+    """
+
+    name = "sqlite"
+    what = "SQLite, embedded (journal_mode, synchronous, cache_size_kib, mmap_size_bytes)"
+    operations = frozenset(OPERATIONS)
+    choices: ClassVar[dict[str, tuple[str, ...]]] = {
+        "journal_mode": ("wal", "delete", "truncate", "persist", "memory", "off"),
+        "synchronous": ("full", "extra", "normal", "off"),
+    }
+    numbers: ClassVar[dict[str, int]] = {"cache_size_kib": 2000, "mmap_size_bytes": 0}
+
+    def durability(self) -> Durability:
+        settings = self.settings()
+        return durability_of(settings["journal_mode"], settings["synchronous"])
+
+    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+        del secrets
+        return {"kind": "sqlite", "path": str(self.path / "dbdyno.sqlite"), **self.settings()}
+
+
+def durability_of(journal_mode: str, synchronous: str) -> Durability:
+    """Return what the pragmas promise of an acknowledged write (sqlite.org/pragma.html#pragma_synchronous)."""
+    reason = f"synchronous={synchronous} journal_mode={journal_mode}"
+    if journal_mode in ("off", "memory"):
+        return Durability("D0", reason)
+    return Durability({"full": "D2", "extra": "D2", "normal": "D1", "off": "D0"}[synchronous], reason)

@@ -1,0 +1,16 @@
+"""Cleaning somebody else's store, from the command line."""
+
+from dbdyno.systems import ATTACHED
+
+
+def test_it_says_that_nothing_is_left(dbdyno, fake_load, fake_system, monkeypatch):
+    monkeypatch.setitem(ATTACHED, "fake", fake_system)
+    status, out, err = dbdyno("clean", "fake://u:hidden@host/d")
+    assert (status, out, err) == (0, "fake://host/d: nothing of dbdyno is left there\n", "")
+    assert fake_system.told == ["start", "stop"]
+
+
+def test_what_is_no_url_is_refused(dbdyno):
+    assert dbdyno("clean", "mariadb")[0] == 2
+    status, _, err = dbdyno("clean", "mysql://u:hidden@h:x/d")
+    assert status == 2 and "is no URL" in err and "hidden" not in err

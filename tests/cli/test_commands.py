@@ -1,0 +1,24 @@
+"""Every command is there, says what it is for, and is listed in the order of its use."""
+
+import click
+import pytest
+
+from dbdyno.cli.commands import COMMANDS
+from dbdyno.cli.commands import dbdyno as group
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_is_found_by_its_name(name):
+    found = group.get_command(click.Context(group), name)
+    assert isinstance(found, click.Command) and found.help
+
+
+def test_what_is_none_is_not_found():
+    assert group.get_command(click.Context(group), "find_run") is None
+
+
+def test_they_are_listed_in_order(dbdyno):
+    assert group.list_commands(click.Context(group)) == list(COMMANDS)
+    status, out, _ = dbdyno("--help")
+    places = [out.index(f"\n  {name} ") for name in COMMANDS]
+    assert status == 0 and places == sorted(places)

@@ -1,0 +1,15 @@
+"""What there is, and how to get what is not."""
+
+from dbdyno.experiment.workloads import WORKLOADS
+from dbdyno.systems import SYSTEMS
+
+
+def test_everything_there_is_is_listed(dbdyno, monkeypatch):
+    monkeypatch.setattr(SYSTEMS["redis"], "missing", classmethod(lambda cls: "not installed: apt install it"))
+    monkeypatch.setenv("COLUMNS", "200")
+    status, out, err = dbdyno("list")
+    assert (status, err) == (0, "")
+    for name in (*WORKLOADS, *SYSTEMS, "quickstart", "mysql://", "options.access: uniform | sequential"):
+        assert name in out
+    assert "Which of these stores serves a small game's request fastest" in out
+    assert "not installed: apt install it" in out

@@ -1,0 +1,91 @@
+"""What is shown of a run: lines that stay, a line that follows, or only what went wrong."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from dbdyno.cli.live import LiveLine, Plain, Quiet, listener_for
+from dbdyno.conduct.listener import Outcome
+from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.experiment.trials import Preparation, Trial
+
+SYSTEM = SystemSpec("redis", label="redis")
+TRIAL = Trial("001-redis-game-c8", SYSTEM, "game", 8, 1)
+INTERVAL = {
+    "record": "interval",
+    "second": 3,
+    "warmup": False,
+    "seconds": 1.0,
+    "transactions": {
+        "completed": 20_000,
+        "failed": 2,
+        "service_time": {
+            "count": 20_000,
+            "sum_ns": 10**10,
+            "min_ns": 500_000,
+            "max_ns": 500_000,
+            "buckets": [128 * 11 + (500_000 >> 11), 20_000],
+        },
+    },
+    "errors": {"timeout": 2},
+}
+
+
+def screen(terminal):
+    return Console(file=io.StringIO(), force_terminal=terminal, width=160, color_system=None)
+
+
+def tell_of_a_trial(listener, outcome):
+    listener.run_begins("runs/x", 12, 10)
+    listener.system_is_skipped("lmdb", "not there")
+    listener.preparation_begins(Preparation("01-redis", SYSTEM, "game", 1, (TRIAL,)))
+    listener.trial_begins(TRIAL)
+    listener.record_came({"record": "progress", "phase": "load", "done": 10, "total": 20, "unit": "rows"})
+    listener.record_came(INTERVAL)
+    listener.record_came({"record": "end", "status": "complete", "reason": None})
+    listener.trial_ended(outcome)
+
+
+def test_where_the_output_is_no_terminal_lines_stay():
+    console = screen(terminal=False)
+    with listener_for(console, quiet=False) as listener:
+        assert type(listener) is Plain
+        tell_of_a_trial(listener, Outcome(TRIAL, "complete", None, 40_000, 2.0, {"timeout": 2}))
+        listener.trial_ended(Outcome(TRIAL, "failed", "it broke", 0, 0.0, {}))
+    lines = console.file.getvalue().splitlines()
+    assert lines == [
+        "12 trials, recorded in runs/x",
+        "lmdb is left out: not there",
+        "redis: starting and loading",
+        "[ 1/12] redis  game  8 clients      20,000/s  2 errors (2 timeout)",
+        "[ 2/12] redis  game  8 clients  failed: it broke",
+    ]
+
+
+def test_on_a_terminal_a_line_follows_the_trial():
+    console = screen(terminal=True)
+    with listener_for(console, quiet=False) as listener:
+        assert type(listener) is LiveLine
+        tell_of_a_trial(listener, Outcome(TRIAL, "complete", None, 40_000, 2.0, {}))
+    shown = console.file.getvalue()
+    assert "load 10 of 20 rows" in shown
+    assert "4 of 10 s  20,000/s  p99 0.50 ms  2 errors (2 timeout)" in shown
+    assert "[ 1/12] redis  game  8 clients      20,000/s  no errors" in shown
+
+
+@pytest.mark.parametrize(
+    ("state", "said"), [("failed", "dbdyno: 001-redis-game-c8 failed: it broke\n"), ("complete", "")]
+)
+def test_quiet_says_only_what_went_wrong(capsys, state, said):
+    with listener_for(screen(terminal=True), quiet=True) as listener:
+        assert type(listener) is Quiet
+        tell_of_a_trial(listener, Outcome(TRIAL, state, "it broke", 0, 0.0, {}))
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", said)
+
+
+def test_a_password_in_a_reason_is_not_shown():
+    console = screen(terminal=False)
+    Plain(console).trial_ended(Outcome(TRIAL, "failed", "mysql://u:hidden@h/d is gone", 0, 0.0, {}))
+    assert "hidden" not in console.file.getvalue()

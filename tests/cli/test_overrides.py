@@ -1,0 +1,62 @@
+"""Options become keys of the experiment file."""
+
+import pytest
+
+from dbdyno.cli.overrides import overrides_of, parse_clients, parse_set
+from dbdyno.errors import UserError
+
+NOTHING = {
+    "system": (),
+    "clients": None,
+    "seconds": None,
+    "warmup": None,
+    "repeat": None,
+    "scale": None,
+    "rows": None,
+    "seed": None,
+    "keep": False,
+    "set": (),
+}
+
+
+def test_what_is_not_given_overrides_nothing():
+    assert overrides_of(NOTHING) == {}
+
+
+def test_what_is_given_does():
+    given = {"system": ("redis", "lmdb"), "clients": "1,8", "warmup": 0, "rows": 5, "keep": True, "set": ("seed=7",)}
+    assert overrides_of(NOTHING | given) == {
+        "system": ["redis", "lmdb"],
+        "clients": [1, 8],
+        "warmup_seconds": 0,
+        "rows": 5,
+        "keep": True,
+        "seed": 7,
+    }
+
+
+def test_scale_and_rows_contradict_each_other():
+    with pytest.raises(UserError, match="give one of them"):
+        overrides_of(NOTHING | {"scale": "small", "rows": 5})
+
+
+@pytest.mark.parametrize(
+    ("text", "pair"),
+    [
+        ("cpus.client=[0, 1]", ("cpus.client", [0, 1])),
+        ("memory_limit=512M", ("memory_limit", "512M")),
+        ('if_missing="skip"', ("if_missing", "skip")),
+        ("options.access=sequential", ("options.access", "sequential")),
+        ("keep=true", ("keep", True)),
+        ("question=a=b", ("question", "a=b")),
+    ],
+)
+def test_a_value_is_toml_or_the_text_itself(text, pair):
+    assert parse_set(text) == pair
+
+
+def test_what_is_neither_is_refused():
+    with pytest.raises(UserError, match="KEY=VALUE"):
+        parse_set("seed")
+    with pytest.raises(UserError, match="--clients 1,8,64"):
+        parse_clients("1;8")

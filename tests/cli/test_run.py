@@ -1,0 +1,144 @@
+"""`dbdyno run` as a person has it: on real servers, killed and interrupted in the middle."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dbdyno.systems import ATTACHED
+from dbdyno.systems.guard import start_time
+from helpers import need, wait_until
+
+SMALL = ["run", "game", "--seconds", "1", "--warmup", "0", "--rows", "10"]
+
+
+def test_a_run_ends_with_a_table_a_report_and_zero(dbdyno, fake_load, fake_system):
+    status, out, err = dbdyno(*SMALL, "--system", "fake", "--clients", "1,4")
+    (folder,) = Path("runs").iterdir()
+    assert (status, err) == (0, "")
+    assert f"Report: {folder}/report.html" in out
+    assert "[2/2] fake  game  4 clients       4,000/s  no errors" in out
+    assert (folder / "report.html").stat().st_size > 1000
+    assert json.loads((folder / "run.json").read_text())["command"] == (
+        "dbdyno run game --seconds 1 --warmup 0 --rows 10 --system fake --clients 1,4"
+    )
+
+
+def test_the_folder_goes_where_it_is_told(dbdyno, fake_load, fake_system, tmp_path):
+    status, _, _ = dbdyno(*SMALL, "--system", "fake", "--out", str(tmp_path / "here"), "--quiet")
+    assert status == 0 and len(list((tmp_path / "here").iterdir())) == 1
+
+
+def test_quiet_says_nothing_where_nothing_is_wrong(dbdyno, fake_load, fake_system):
+    assert dbdyno(*SMALL, "--system", "fake", "--quiet") == (0, "", "")
+
+
+@pytest.mark.parametrize("told", [{"errors": 1}, {"mismatches": 1}, {"wrong_check": True}, {"die": "run"}], ids=str)
+def test_a_wrong_answer_is_status_one(dbdyno, fake_load, fake_system, told):
+    fake_load(**told)
+    status, out, err = dbdyno(*SMALL, "--system", "fake", "--quiet")
+    assert (status, out) == (1, "")
+    assert err.startswith("dbdyno: ")
+
+
+def test_its_own_experiment_file_is_accepted(finished):
+    (file,) = Path("runs").glob("*/experiment.toml")
+    assert finished("run", str(file), "--quiet")[0] == 0
+
+
+def test_a_password_is_in_no_file(dbdyno, fake_load, fake_system, monkeypatch):
+    monkeypatch.setitem(ATTACHED, "fake", fake_system)
+    status, out, err = dbdyno(*SMALL, "--system", "fake://u:hid-den@host/d", "--set", "clients=1")
+    assert status == 0 and "hid-den" not in out + err
+    files = [path for path in Path("runs").rglob("*") if path.is_file()]
+    assert len(files) > 10
+    assert not [path for path in files if "hid-den" in path.read_text()]
+    (run,) = Path("runs").glob("*/run.json")
+    assert "fake://u:***@host/d" in json.loads(run.read_text())["command"]
+
+
+@pytest.fixture
+def begun(fake_load, tmp_path):
+    """Begin `dbdyno run` on real servers, whose first trial goes on until `tmp_path/go` is there."""
+    need("redis", "memcached")
+    fake_load(await_file=str(tmp_path / "go"))
+    processes = []
+
+    def begin(*arguments):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "dbdyno", *SMALL, "--quiet", "--out", str(tmp_path / "runs"), *arguments],
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "python")},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        processes.append(process)
+        samples = wait_until(lambda: list((tmp_path / "runs").glob("*/trials/001-*/processes.jsonl")))[0]
+        wait_until(lambda: samples.read_text().count("\n") >= 2)
+        pids = {line["process"]: line["pid"] for line in map(json.loads, samples.read_text().splitlines())}
+        wait_until(lambda: '"interval"' in samples.with_name("records.jsonl").read_text())
+        return process, pids, samples.parents[2]
+
+    yield begin
+    for process in processes:
+        process.kill()
+        process.wait()
+        process.stderr.close()
+
+
+def states(folder):
+    return [json.loads(path.read_text())["state"] for path in sorted(folder.glob("trials/*/trial.json"))]
+
+
+def data_directory(pid):
+    return Path(os.readlink(f"/proc/{pid}/cwd"))
+
+
+def test_kill_minus_nine_of_dbdyno_leaves_no_server_and_a_run_that_can_be_shown(begun, dbdyno):
+    process, pids, folder = begun("--system", "redis", "--clients", "1,2")
+    directory = data_directory(pids["redis"])
+    assert directory.is_dir()
+    process.kill()
+    process.wait()
+    wait_until(lambda: not any(start_time(pid) for pid in pids.values()))
+    wait_until(lambda: not directory.exists())
+    assert json.loads((folder / "run.json").read_text())["state"] == "running"
+    status, out, _ = dbdyno("show", str(folder))
+    assert status == 0 and "redis" in out
+
+
+def test_a_server_killed_in_a_trial_fails_it_and_the_others_go_on(begun, tmp_path):
+    process, pids, folder = begun("--system", "redis", "--system", "memcached", "--clients", "1,2")
+    os.kill(pids["redis"], signal.SIGKILL)
+    (tmp_path / "go").touch()
+    _, err = process.communicate()
+    assert process.returncode == 1
+    assert states(folder) == ["failed", "complete", "complete", "complete"]
+    assert "redis was killed by SIGKILL during the trial" in err
+    assert (folder / "report.html").exists()
+
+
+def test_a_load_client_killed_in_a_trial_fails_it_and_the_others_go_on(begun, tmp_path):
+    process, pids, folder = begun("--system", "redis", "--clients", "1,2")
+    (tmp_path / "go").touch()
+    os.kill(pids["client"], signal.SIGKILL)
+    _, err = process.communicate()
+    assert process.returncode == 1
+    assert states(folder) == ["failed", "complete"]
+    assert "dbdyno-load was killed by SIGKILL before its end" in err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_in_order_with_what_was_recorded(begun, number):
+    process, pids, folder = begun("--system", "redis", "--clients", "1,2")
+    directory = data_directory(pids["redis"])
+    process.send_signal(number)
+    process.communicate()
+    assert process.returncode == 130
+    assert states(folder) == ["interrupted"]
+    assert json.loads((folder / "run.json").read_text())["state"] == "interrupted"
+    assert (folder / "report.html").exists()
+    assert not start_time(pids["redis"]) and not directory.exists()

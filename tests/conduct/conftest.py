@@ -1,0 +1,32 @@
+"""What the tests of conduct share: a run going on in a folder, with nobody listening."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from dbdyno.conduct.context import Context
+from dbdyno.conduct.interrupt import Interrupts
+from dbdyno.conduct.listener import Listener
+from dbdyno.results.write import RunFolder
+from dbdyno.systems.guard import Guard
+from helpers import experiment
+
+
+@pytest.fixture
+def interrupts() -> Iterator[Interrupts]:
+    """Signals handled as in a run."""
+    with Interrupts() as interrupts:
+        yield interrupts
+
+
+@pytest.fixture
+def context(tmp_path: Path, guard: Guard, interrupts: Interrupts) -> Callable[..., Context]:
+    """Return a function that makes the context of a run, of the small experiment with the given keys."""
+
+    def make(**keys: object) -> Context:
+        return Context(
+            experiment(**keys).experiment, RunFolder.create(tmp_path, "run", 0), guard, interrupts, Listener()
+        )
+
+    return make

@@ -1,0 +1,32 @@
+"""A signal ends what runs in order, and what was before comes back."""
+
+import os
+import signal
+import subprocess
+
+import pytest
+
+from dbdyno.conduct.interrupt import Interrupts
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_without_a_load_client_it_interrupts(number):
+    before = signal.getsignal(number)
+    with Interrupts() as interrupts:
+        assert not interrupts.requested
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), number)
+        assert interrupts.requested
+    assert signal.getsignal(number) is before
+
+
+def test_with_one_it_is_passed_on_as_sigint():
+    process = subprocess.Popen(["sleep", "600"])
+    with Interrupts() as interrupts:
+        with interrupts.passed_to(process.pid):
+            os.kill(os.getpid(), signal.SIGTERM)
+            assert process.wait() == -signal.SIGINT
+            os.kill(os.getpid(), signal.SIGTERM)
+        assert interrupts.requested
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)

@@ -1,0 +1,129 @@
+"""The load client's records are kept as they come, and what became of it is told."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from dbdyno.conduct import load_client
+from dbdyno.conduct.load_client import execute, find_load_client, load_client_version, why_it_failed
+from dbdyno.conduct.plan import MEASURE, make_plan
+from dbdyno.errors import RunFailed, UserError
+from dbdyno.results.write import Lines
+from helpers import experiment
+
+
+@pytest.fixture
+def run(fake_load, guard, interrupts, tmp_path):
+    """Have the fake load client execute a plan; returns the summary and the records that were heard."""
+
+    def execute_plan(secrets=(), pids=None, **told):
+        fake_load(**told)
+        plan = make_plan(experiment().experiment, "run-1", MEASURE, {"kind": "fake"}, "game", 2)
+        heard = []
+        return execute(plan, list(secrets), tmp_path, guard, interrupts, heard.append, pids), heard
+
+    return execute_plan
+
+
+def kept(folder):
+    return [json.loads(line) for line in (folder / "records.jsonl").read_text().splitlines()]
+
+
+def test_records_are_kept_and_heard_as_they_came(run, tmp_path):
+    summary, heard = run()
+    assert kept(tmp_path) == heard
+    assert [heard[0]["record"], heard[-1]["record"]] == ["hello", "end"]
+    assert (summary.transactions, summary.seconds, summary.errors, summary.exit_status) == (4000, 2.0, {}, 0)
+    assert why_it_failed(summary, tmp_path) is None
+
+
+def test_errors_and_mismatches_count_the_warm_up_too(run):
+    summary, _ = run(errors=2, mismatches=1)
+    assert (summary.errors, summary.mismatches) == ({"server": 6}, 3)
+
+
+def test_a_check_that_is_not_right_is_told(run):
+    summary, _ = run(wrong_check=True)
+    assert [check["found"] for check in summary.wrong_checks] == [9]
+
+
+def test_a_kill_leaves_what_was_recorded_and_is_told(run, tmp_path):
+    summary, heard = run(die="verify")
+    assert kept(tmp_path) == heard and heard[-1]["record"] == "phase"
+    assert why_it_failed(summary, tmp_path) == "dbdyno-load was killed by SIGKILL before its end: about to die"
+
+
+def test_a_refusal_is_told_with_its_reason(run, tmp_path):
+    summary, _ = run(refuse="run")
+    assert summary.exit_status == 2
+    assert "without dbdyno's marker" in why_it_failed(summary, tmp_path)
+
+
+def test_another_contract_is_refused_and_the_client_ended(run, tmp_path):
+    with pytest.raises(RunFailed, match="speaks contract 2, this dbdyno 1"):
+        run(contract=2, await_file=str(tmp_path / "never"))
+
+
+def test_secrets_are_in_no_file(run, tmp_path):
+    run(secrets=["hidden"])
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and "hidden" in path.read_text()]
+
+
+def test_the_password_variable_does_not_reach_it(run, monkeypatch, tmp_path):
+    monkeypatch.setenv("DBDYNO_PASSWORD", "hidden")
+    spy = tmp_path / "spy"
+    spy.write_text("#!/bin/sh\nenv >&2\n")
+    spy.chmod(0o755)
+    monkeypatch.setattr(load_client, "find_load_client", lambda: spy)
+    run()
+    log = (tmp_path / "load.log").read_text()
+    assert "PATH=" in log and "DBDYNO_PASSWORD" not in log
+
+
+def test_a_client_that_does_not_read_its_plan_is_a_failed_trial(run, monkeypatch, tmp_path):
+    monkeypatch.setattr(load_client, "find_load_client", lambda: Path("/bin/false"))
+    summary, _ = run(secrets=["x" * 1_000_000])
+    assert why_it_failed(summary, tmp_path) == "dbdyno-load ended with status 1 before its end"
+
+
+def test_processes_are_sampled(run, tmp_path):
+    run(pids={"server": os.getpid()}, second_s=0.1)
+    samples = [json.loads(line) for line in (tmp_path / "processes.jsonl").read_text().splitlines()]
+    assert {sample["process"] for sample in samples} == {"client", "server"}
+
+
+def test_without_servers_nothing_is_sampled(run, tmp_path):
+    run(pids=None)
+    assert not (tmp_path / "processes.jsonl").exists()
+
+
+def test_a_full_disk_ends_the_client(run, monkeypatch, tmp_path):
+    def full(self, line):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Lines, "append", full)
+    with pytest.raises(OSError):
+        run(await_file=str(tmp_path / "never"))
+
+
+def test_where_it_is_looked_for(monkeypatch, tmp_path):
+    program = tmp_path / "dbdyno-load"
+    program.write_text("#!/bin/sh\necho dbdyno-load 9.9\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("DBDYNO_LOAD", str(program))
+    assert find_load_client() == program
+    assert load_client_version(program) == "dbdyno-load 9.9"
+    monkeypatch.setenv("DBDYNO_LOAD", str(tmp_path / "nothing"))
+    with pytest.raises(UserError, match="no program is there"):
+        find_load_client()
+    monkeypatch.delenv("DBDYNO_LOAD")
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    assert find_load_client() == program
+
+
+def test_a_program_that_does_not_run_is_an_error():
+    with pytest.raises(UserError, match="does not run"):
+        load_client_version(Path("/bin/false"))

@@ -1,0 +1,34 @@
+"""Plans are as docs/contract.md has them: the example there and ours have the same keys."""
+
+import json
+import re
+from pathlib import Path
+
+from dbdyno.conduct.plan import CONTRACT, MEASURE, make_cleaning_plan, make_plan
+from helpers import experiment
+
+CONTRACT_TEXT = (Path(__file__).parents[2] / "docs" / "contract.md").read_text()
+
+
+def documented_plan():
+    return json.loads(re.search(r"## The plan\s+```json\n(.*?)```", CONTRACT_TEXT, re.DOTALL)[1])
+
+
+def test_the_version_is_the_documented_one():
+    assert f"Version: `{CONTRACT}`" in CONTRACT_TEXT
+
+
+def test_a_plan_has_the_documented_keys():
+    keys = {"seconds": 7, "options": {"access": "sequential"}, "cpus": {"client": [0]}, "seed": 5}
+    plan = make_plan(experiment(**keys).experiment, "run-1", MEASURE, {"kind": "fake"}, "game", 16)
+    assert plan.keys() == documented_plan().keys()
+    assert (plan["phases"], plan["duration_s"], plan["warmup_s"], plan["seed"]) == (["run", "verify"], 7, 1, 5)
+    assert plan["clients"] == {"first": 0, "count": 16, "of": 16}
+    assert plan["workload"] == {"name": "game", "rows": 10, "options": {"access": "sequential"}}
+    assert (plan["cpus"], plan["run_id"]) == ([0], "run-1")
+
+
+def test_a_cleaning_plan_has_them_too():
+    plan = make_cleaning_plan({"kind": "fake"}, "clean-1")
+    assert plan.keys() == documented_plan().keys()
+    assert (plan["phases"], plan["workload"]) == (["cleanup"], None)

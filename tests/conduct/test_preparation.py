@@ -1,0 +1,106 @@
+"""A system is started and loaded once for its trials, again after it died, and always stopped."""
+
+import json
+
+import pytest
+
+from dbdyno.conduct.preparation import describe_system, make_launch, run_preparation
+from dbdyno.errors import RunFailed
+from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.experiment.trials import expand
+from helpers import system
+
+
+@pytest.fixture
+def run(context, fake_load, fake_system):
+    """Run the first preparation of the small experiment; returns the context and the outcomes."""
+
+    def run_first(told=None, **keys):
+        fake_load(**(told or {}))
+        running = context(**keys)
+        preparation = expand(running.experiment, running.experiment.system)[0]
+        return running, list(run_preparation(running, preparation))
+
+    return run_first
+
+
+def states(outcomes):
+    return [outcome.state for outcome in outcomes]
+
+
+def test_one_start_serves_all_its_trials(run, fake_system):
+    running, outcomes = run()
+    assert states(outcomes) == ["complete", "complete"]
+    assert (fake_system.told[0], fake_system.told[-1], fake_system.told.count("start")) == ("start", "stop", 1)
+    folder = running.folder.path / "preparations" / "01-fake"
+    document = json.loads((folder / "preparation.json").read_text())
+    assert document["state"] == "complete" and document["durability"]["class"] == "D0"
+    assert json.loads((folder / "plan.json").read_text())["phases"] == ["prepare", "load"]
+
+
+def test_a_system_that_does_not_start_fails_its_trials(run, fake_system):
+    running, outcomes = run(system="fake?fail_start")
+    assert states(outcomes) == ["failed", "failed"]
+    assert {outcome.reason for outcome in outcomes} == {"fake did not start"}
+    assert fake_system.told == ["start", "stop"]
+    assert len(list((running.folder.path / "trials").glob("*/trial.json"))) == 2
+
+
+def test_a_system_that_cannot_be_loaded_fails_its_trials_and_is_stopped(run, fake_system):
+    _, outcomes = run({"refuse": "prepare"})
+    assert states(outcomes) == ["failed", "failed"]
+    assert "fake could not be loaded: a table dbdyno_player without" in outcomes[0].reason
+    assert fake_system.told[-1] == "stop"
+
+
+def test_after_a_death_the_other_trials_go_on(run, fake_system, monkeypatch):
+    fake_system.deaths.append("fake was killed by SIGKILL")
+    monkeypatch.setattr(fake_system, "stop", lambda self: (self.told.append("stop"), self.deaths.clear()))
+    running, outcomes = run(clients=[1, 2, 4])
+    assert states(outcomes) == ["failed", "complete", "complete"]
+    assert outcomes[0].reason == "fake was killed by SIGKILL during the trial"
+    assert [word for word in fake_system.told if word != "counters"] == ["start", "stop", "start", "stop"]
+    assert {path.name for path in (running.folder.path / "preparations").iterdir()} == {"01-fake", "01-fake-again-1"}
+    second = json.loads((running.folder.path / "trials" / outcomes[1].trial.name / "trial.json").read_text())
+    assert second["preparation"] == "01-fake-again-1"
+
+
+def phases_of(running):
+    return [json.loads(path.read_text())["phases"] for path in sorted(running.folder.path.rglob("plan.json"))]
+
+
+@pytest.fixture
+def attached(monkeypatch):
+    """Take the fake system for somebody else's."""
+    monkeypatch.setattr(SystemSpec, "attached", property(lambda self: True))
+
+
+def test_on_somebody_elses_store_what_was_made_is_removed(run, attached):
+    running, _ = run()
+    assert ["cleanup"] in phases_of(running)
+
+
+def test_unless_it_is_to_be_kept(run, attached):
+    running, _ = run(keep=True)
+    assert ["cleanup"] not in phases_of(running)
+
+
+def test_what_could_not_be_removed_is_told(run, attached):
+    with pytest.raises(RunFailed, match=r"could not be removed .*dbdyno clean"):
+        run({"refuse": "cleanup"})
+
+
+def test_what_dbdyno_did_not_start_is_not_said_to_be_pinned(context, fake_system, monkeypatch):
+    pinned = context(cpus={"server": [0]}, memory_limit="64M").experiment
+    monkeypatch.setattr(fake_system, "server_pids", lambda self: {})
+    facts = describe_system(system("fake"), pinned)
+    assert (facts["server_cpus"], facts["memory_limit_bytes"]) == (None, None)
+    monkeypatch.setattr(fake_system, "server_pids", lambda self: {"fake": 1})
+    facts = describe_system(system("fake"), pinned)
+    assert (facts["server_cpus"], facts["memory_limit_bytes"]) == ([0], 64 << 20)
+
+
+def test_the_launch_has_room_for_the_most_clients(context, tmp_path):
+    running = context(system="sqlite", clients=[1, 160, 8], cpus={"server": [0]}, memory_limit="64M")
+    launch = make_launch(running, tmp_path)
+    assert launch.clients >= 160 and launch.server_cpus == (0,) and launch.memory_limit_bytes == 64 << 20

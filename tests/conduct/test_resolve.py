@@ -1,0 +1,90 @@
+"""What cannot be run is refused before anything starts."""
+
+import os
+
+import pytest
+
+from dbdyno.conduct.resolve import resolve, try_out
+from dbdyno.errors import RunFailed, UserError
+from dbdyno.systems import SYSTEMS
+from helpers import experiment
+
+
+def resolved(**keys):
+    return resolve(experiment(**keys).experiment)
+
+
+@pytest.mark.parametrize(
+    ("workload", "system", "able"),
+    [
+        ("secondary-get", "memcached", "mariadb, sqlite can"),
+        ("secondary-get", "redis", "mariadb, sqlite can"),
+        ("secondary-get", "lmdb", "mariadb, sqlite can"),
+        ("secondary-get", "cache-aside(memcached, mariadb)", "mariadb, sqlite can"),
+        ("point-update", "memcached", "mariadb, redis, sqlite, lmdb can"),
+        ("point-update", "cache-aside(memcached, mariadb)", "mariadb, redis, sqlite, lmdb can"),
+        ("point-update", "memcached://host", "mariadb, redis, sqlite, lmdb can"),
+    ],
+)
+def test_a_workload_a_store_cannot_do_is_refused_with_both_named(workload, system, able):
+    with pytest.raises(UserError) as caught:
+        resolved(workload=workload, system=system)
+    assert f"the workload '{workload}'" in str(caught.value)
+    assert f"'{system}' cannot do" in str(caught.value)
+    assert able in str(caught.value)
+
+
+@pytest.mark.parametrize("workload", ["point-get", "game"])
+@pytest.mark.parametrize("system", [*sorted(set(SYSTEMS) - {"cache-aside"}), "cache-aside(memcached, mariadb)"])
+def test_every_store_can_get_and_play(workload, system, monkeypatch):
+    for known in SYSTEMS.values():
+        monkeypatch.setattr(known, "missing", classmethod(lambda cls: None))
+    assert [spec.label for spec in resolved(workload=workload, system=system).systems] == [system]
+
+
+@pytest.fixture
+def no_redis(monkeypatch):
+    monkeypatch.setattr(SYSTEMS["redis"], "missing", classmethod(lambda cls: "redis-server is not installed: apt it"))
+
+
+def test_a_missing_server_is_an_error(no_redis):
+    with pytest.raises(UserError, match="redis: redis-server is not installed: apt it"):
+        resolved(system=["sqlite", "redis"])
+
+
+def test_or_is_left_out(no_redis):
+    result = resolved(system=["sqlite", "redis"], if_missing="skip")
+    assert [spec.label for spec in result.systems] == ["sqlite"]
+    assert [(spec.label, reason) for spec, reason in result.skipped] == [
+        ("redis", "redis-server is not installed: apt it")
+    ]
+
+
+def test_unless_nothing_is_left(no_redis):
+    with pytest.raises(UserError, match="none of the systems is there"):
+        resolved(system="redis", if_missing="skip")
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"cpus": {"client": [os.cpu_count() + 9]}}, "cpus.client: there is no processor"),
+        ({"system": "sqlite", "memory_limit": "64M"}, "runs inside the load client"),
+        ({"system": "redis://host", "memory_limit": "64M"}, "was not started by dbdyno"),
+        ({"system": "lmdb", "clients": [513]}, "at most 512"),
+    ],
+    ids=str,
+)
+def test_what_the_host_or_the_system_does_not_allow_is_refused(keys, said):
+    with pytest.raises(UserError, match=said):
+        resolved(**({"system": "sqlite"} | keys))
+
+
+def test_settings_are_tried_out_and_what_has_none_is_not(fake_system, guard):
+    plain = experiment(system="fake").experiment
+    try_out(plain, plain.system, guard)
+    assert fake_system.told == []
+    mistyped = experiment(system=["fake", "fake?fail_start"]).experiment
+    with pytest.raises(RunFailed, match="fake did not start"):
+        try_out(mistyped, mistyped.system, guard)
+    assert fake_system.told == ["start", "stop"]

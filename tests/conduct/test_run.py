@@ -1,0 +1,115 @@
+"""A run ends with its folder telling how it ended."""
+
+import errno
+import json
+
+import pytest
+
+from dbdyno.conduct.listener import Listener, Outcome
+from dbdyno.conduct.run import conduct, judge_run
+from dbdyno.errors import RunFailed, UserError
+from dbdyno.experiment.read import read_experiment
+from dbdyno.results.write import Lines
+from dbdyno.systems import SYSTEMS
+from helpers import experiment
+
+
+class Recorder(Listener):
+    """Remembers what it is told."""
+
+    def __init__(self):
+        self.heard = []
+
+    def run_begins(self, folder, trials, trial_s):
+        self.heard.append(f"run of {trials} of {trial_s} s")
+
+    def system_is_skipped(self, label, reason):
+        self.heard.append(f"skip {label}")
+
+    def preparation_begins(self, preparation):
+        self.heard.append(f"prepare {preparation.name}")
+
+    def trial_begins(self, trial):
+        self.heard.append(f"begin {trial.name}")
+
+    def trial_ended(self, outcome):
+        self.heard.append(f"end {outcome.trial.name} {outcome.state}")
+
+
+def document_of(end):
+    return json.loads((end.folder / "run.json").read_text())
+
+
+def test_everything_in_order(fake_load, fake_system, tmp_path, monkeypatch):
+    monkeypatch.setattr(SYSTEMS["redis"], "missing", classmethod(lambda cls: "not there"))
+    listener = Recorder()
+    named = experiment(system=["redis", "fake"], if_missing="skip", repeat=2, clients=[4])
+    end = conduct(named, "dbdyno run mine", tmp_path, listener)
+    assert listener.heard == [
+        "run of 2 of 3 s",
+        "skip redis",
+        "prepare 01-fake",
+        "begin 001-fake-game-c4",
+        "end 001-fake-game-c4 complete",
+        "prepare 02-fake",
+        "begin 002-fake-game-c4",
+        "end 002-fake-game-c4 complete",
+    ]
+    assert (end.state, end.reason) == ("complete", None)
+    document = document_of(end)
+    assert document["state"] == "complete" and document["ended_unix_s"] >= document["started_unix_s"]
+    assert document["trials"] == ["001-fake-game-c4", "002-fake-game-c4"]
+    assert document["skipped"] == [{"system": "redis", "reason": "not there"}]
+    assert document["command"] == "dbdyno run mine"
+    assert json.loads((end.folder / "environment.json").read_text())["cpus"]
+
+
+def test_its_experiment_can_be_run_again(fake_load, fake_system, tmp_path):
+    end = conduct(experiment(), "", tmp_path, Listener())
+    again = read_experiment(str(end.folder / "experiment.toml"))
+    assert again.experiment == experiment(system={"system": "fake", "label": "fake"}).experiment
+
+
+def test_one_bad_system_does_not_stop_the_others(fake_load, fake_system, tmp_path):
+    fake_load(die="load", only_if='"name": "point-get"')
+    end = conduct(experiment(workload=["point-get", "game"], clients=[1]), "", tmp_path, Listener())
+    assert end.state == "failed"
+    assert end.reason.startswith("1 of 2 trials failed; the first: fake could not be loaded")
+
+
+def test_nothing_is_left_behind_where_nothing_could_begin(fake_load, tmp_path):
+    with pytest.raises(UserError):
+        conduct(experiment(system="nosuch"), "", tmp_path / "runs", Listener())
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_full_disk_is_said_and_the_system_stopped(fake_load, fake_system, tmp_path, monkeypatch):
+    def full(self, line):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Lines, "append", full)
+    with pytest.raises(RunFailed, match="No space left on device: nothing more can be recorded"):
+        conduct(experiment(), "", tmp_path, Listener())
+    assert fake_system.told[-1] == "stop"
+
+
+def test_an_interrupt_between_trials_is_an_interrupted_run(fake_load, fake_system, tmp_path):
+    class Impatient(Listener):
+        def preparation_begins(self, preparation):
+            raise KeyboardInterrupt
+
+    end = conduct(experiment(), "", tmp_path, Impatient())
+    assert end.state == document_of(end)["state"] == "interrupted"
+
+
+def outcome(state="complete", errors=None):
+    return Outcome(None, state, "broken" if state == "failed" else None, 1, 1.0, errors or {})
+
+
+def test_judging():
+    assert judge_run([outcome()], [], False) == ("complete", None)
+    assert judge_run([outcome()], [], True) == ("interrupted", "by the user")
+    assert judge_run([outcome()], ["left something"], False) == ("failed", "left something")
+    assert judge_run([outcome(), outcome("failed")], [], False) == ("failed", "1 of 2 trials failed; the first: broken")
+    state, reason = judge_run([outcome(), outcome(errors={"timeout": 3})], [], False)
+    assert (state, reason) == ("failed", "operations failed in 1 of 2 trials; in the first: 3 timeout")

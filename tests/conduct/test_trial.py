@@ -1,0 +1,99 @@
+"""A trial's folder says what was run, what was recorded and how it ended."""
+
+import json
+
+import pytest
+
+from dbdyno.conduct.load_client import Summary
+from dbdyno.conduct.trial import Prepared, given_settings, judge, run_trial
+from dbdyno.experiment.system_spec import parse_system, with_labels
+from dbdyno.experiment.trials import Trial, expand
+from dbdyno.systems import build
+from dbdyno.systems.base import Launch
+
+
+@pytest.fixture
+def run(context, fake_load, fake_system, guard, tmp_path):
+    """Run the first trial of the small experiment; returns its outcome and folder."""
+
+    def run_first(**told):
+        fake_load(**told)
+        running = context()
+        trial = expand(running.experiment, running.experiment.system)[0].trials[0]
+        logs = running.folder.preparation("01-fake")
+        system = build(trial.system)
+        system.start(Launch(guard, logs, 1, 1))
+        outcome = run_trial(running, Prepared(system, "01-fake", logs, {"servers": system.servers()}), trial)
+        return outcome, running.folder.path / "trials" / trial.name
+
+    return run_first
+
+
+def test_a_trial_that_went_well(run):
+    outcome, folder = run()
+    assert (outcome.state, outcome.right, outcome.transactions) == ("complete", True, 2000)
+    document = json.loads((folder / "trial.json").read_text())
+    assert document["state"] == "complete" and document["exit_status"] == 0
+    assert document["system"] == document["label"] == "fake"
+    assert document["servers"] == [{"name": "fake", "version": "1", "effective_settings": {}}]
+    assert document["server_counters"] == {"fake": {"before": {"asked": 1}, "after": {"asked": 2}}}
+    assert document["ended_unix_s"] >= document["started_unix_s"]
+    assert document["python_cpu_s"] >= 0
+    assert {path.name for path in folder.iterdir()} == {
+        "trial.json",
+        "plan.json",
+        "records.jsonl",
+        "processes.jsonl",
+        "load.log",
+        "server-fake.log",
+    }
+    assert (folder / "server-fake.log").read_text() == "asked 1\nasked 2\n"
+    assert "hidden" not in (folder / "plan.json").read_text()
+
+
+@pytest.mark.parametrize(
+    ("told", "reason"),
+    [
+        ({"die": "run"}, "was killed by SIGKILL"),
+        ({"mismatches": 1}, "3 rows read were not what was written"),
+        ({"wrong_check": True}, "check sum of k: expected 10, found 9"),
+        ({"refuse": "run"}, "without dbdyno's marker"),
+        ({"contract": 9}, "speaks contract 9"),
+    ],
+    ids=str,
+)
+def test_a_trial_that_went_wrong_says_why(run, told, reason):
+    outcome, folder = run(**told)
+    document = json.loads((folder / "trial.json").read_text())
+    assert outcome.state == document["state"] == "failed"
+    assert reason in document["reason"]
+
+
+def test_errors_leave_a_trial_complete_but_not_right(run):
+    outcome, _ = run(errors=1)
+    assert (outcome.state, outcome.errors, outcome.right) == ("complete", {"server": 3}, False)
+
+
+def ended(status):
+    return Summary(end={"status": status, "reason": None})
+
+
+@pytest.mark.parametrize(
+    ("summary", "death", "interrupted", "state"),
+    [
+        (ended("complete"), None, False, "complete"),
+        (ended("complete"), "fake was killed by SIGKILL", False, "failed"),
+        (ended("interrupted"), None, True, "interrupted"),
+        (ended("interrupted"), None, False, "failed"),
+        (ended("failed"), None, False, "failed"),
+        (Summary(), None, True, "interrupted"),
+    ],
+)
+def test_judging(summary, death, interrupted, state, tmp_path):
+    (tmp_path / "load.log").touch()
+    assert judge(summary, tmp_path, death, interrupted)[0] == state
+
+
+def test_settings_of_parts_are_told_apart():
+    (spec,) = with_labels([parse_system("cache-aside(memcached?memory=9, mariadb?engine=Aria)")])
+    assert given_settings(Trial("001", spec, "game", 1, 1)) == {"memcached.memory": "9", "mariadb.engine": "Aria"}

@@ -1,0 +1,53 @@
+"""Fixtures of the whole suite: a fake load client, a guard, and a place to start servers from."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from dbdyno.systems import SYSTEMS
+from dbdyno.systems.base import Launch
+from dbdyno.systems.guard import Guard
+from fakes.system import FakeSystem
+
+FAKE_LOAD_CLIENT = Path(__file__).parent / "fakes" / "load_client.py"
+
+
+@pytest.fixture
+def fake_load(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., None]:
+    """Put the fake load client in the place of the real one; call the fixture to tell it what to do."""
+
+    def tell(**told: object) -> None:
+        monkeypatch.setenv("FAKE_LOAD", json.dumps(told))
+
+    # Not by its first line: `env python3` may be a shim that costs more than the trial.
+    program = tmp_path_factory.mktemp("bin") / "dbdyno-load"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I "{FAKE_LOAD_CLIENT}" "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("DBDYNO_LOAD", str(program))
+    tell()
+    return tell
+
+
+@pytest.fixture
+def fake_system(monkeypatch: pytest.MonkeyPatch) -> type[FakeSystem]:
+    """Make `fake` a system, and start with nothing remembered."""
+    monkeypatch.setitem(SYSTEMS, "fake", FakeSystem)
+    monkeypatch.setattr(FakeSystem, "told", [])
+    monkeypatch.setattr(FakeSystem, "deaths", [])
+    return FakeSystem
+
+
+@pytest.fixture
+def guard() -> Iterator[Guard]:
+    """A guard for the time of a test."""
+    with Guard() as guard:
+        yield guard
+
+
+@pytest.fixture
+def launch(guard: Guard, tmp_path: Path) -> Launch:
+    """What a small system is started with."""
+    return Launch(guard, tmp_path, clients=8, rows=100)

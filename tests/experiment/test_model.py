@@ -1,0 +1,77 @@
+"""Every key's type and range; settings that are lists make a system for each combination."""
+
+import pytest
+from pydantic import ValidationError
+
+from dbdyno.experiment.model import Experiment, size_bytes
+
+LEAST = {"workload": "game", "system": "sqlite", "rows": 10, "clients": 1, "seconds": 1}
+
+
+def read(**keys):
+    return Experiment.model_validate(LEAST | keys)
+
+
+def test_what_is_left_out_has_its_default():
+    experiment = read()
+    assert (experiment.workload, experiment.clients, experiment.repeat) == (["game"], [1], 1)
+    assert (experiment.warmup_seconds, experiment.operation_timeout_seconds, experiment.if_missing) == (1, 10, "error")
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"clients": []},
+        {"clients": [0]},
+        {"clients": [1, 1]},
+        {"clients": "8"},
+        {"seconds": 0},
+        {"seconds": 1.5},
+        {"seconds": True},
+        {"rows": 0},
+        {"rows": 1 << 31},
+        {"workload": "gaem"},
+        {"workload": []},
+        {"system": []},
+        {"system": 3},
+        {"system": {"name": "mariadb"}},
+        {"system": {"system": "mariadb", "settings": {"log_bin": True}}},
+        {"system": {"system": "mariadb", "settings": "x"}},
+        {"if_missing": "ignore"},
+        {"memory_limit": "much"},
+        {"cpus": {"clients": [0]}},
+        {"options": {"access": "random"}},
+        {"scale": "small"},
+        {"unknown": 1},
+    ],
+    ids=str,
+)
+def test_what_is_wrong_is_refused(keys):
+    with pytest.raises(ValidationError):
+        read(**keys)
+
+
+def test_rows_by_scale():
+    rows = {"small": 10, "full": 1000}
+    assert read(rows=rows).rows == 10
+    assert read(rows=rows, scale="full").rows == 1000
+    with pytest.raises(ValidationError, match="rows has only small, full"):
+        read(rows=rows, scale="medium")
+
+
+def test_lists_of_settings_are_crossed():
+    settings = {"innodb_doublewrite": ["on", "off"], "sync_binlog": [0, 1]}
+    systems = read(system=["redis", {"system": "mariadb?engine=InnoDB", "settings": settings}]).system
+    assert len(systems) == 5
+    assert systems[4].settings == {"engine": "InnoDB", "innodb_doublewrite": "off", "sync_binlog": "1"}
+    assert len({spec.label for spec in systems}) == 5
+
+
+def test_a_label_is_kept():
+    assert read(system={"system": "mariadb", "label": "ours"}).system[0].label == "ours"
+
+
+def test_sizes():
+    assert (size_bytes("512M"), size_bytes("2G"), size_bytes("1000")) == (512 << 20, 2 << 30, 1000)
+    assert read(memory_limit="64M").memory_limit_bytes == 64 << 20
+    assert read().memory_limit_bytes is None

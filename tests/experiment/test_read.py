@@ -1,0 +1,83 @@
+"""An error of an experiment names the file, the key, the value and what would be accepted."""
+
+import pytest
+
+from dbdyno.errors import UserError
+from dbdyno.experiment.read import find_experiment, override, read_experiment, shipped_experiments
+
+GOOD = """
+workload = "game"
+system = ["sqlite"]
+scale = "small"
+rows = {small = 10, medium = 100}
+clients = [1, 2]
+seconds = 1
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(GOOD)
+    return path
+
+
+@pytest.mark.parametrize("name", sorted(shipped_experiments()))
+def test_every_shipped_experiment_is_read_by_its_name(name):
+    named = read_experiment(name)
+    assert named.name == name
+    assert named.experiment.question and named.experiment.look_for
+
+
+def test_a_file_goes_by_its_name(file):
+    assert read_experiment(str(file)).name == "mine"
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        ({"clinets": [1]}, "there is no key 'clinets'; did you mean 'clients'? The keys are question"),
+        ({"cpus.clint": [1]}, "there is no key 'cpus.clint'; did you mean 'client'?"),
+        ({"seconds": "ten"}, "seconds = 'ten': should be a valid integer"),
+        ({"if_missing": "ignore"}, "if_missing = 'ignore': should be 'error' or 'skip'"),
+        ({"workload": "gaem"}, "workload: there is no workload 'gaem'; did you mean 'game'?"),
+        ({"scale": "huge"}, "scale = 'huge': rows has only small, medium"),
+        ({"rows": 5, "scale": "small"}, "rows is one number here"),
+        ({"system": "mysql://u:hidden/x@h:p/d"}, "system: 'mysql://u:***@h:p/d' is no URL"),
+    ],
+    ids=str,
+)
+def test_an_error_says_where_what_and_what_else(file, overrides, said):
+    with pytest.raises(UserError) as caught:
+        read_experiment(str(file), overrides)
+    message = str(caught.value)
+    assert message.startswith(f"{file}: ")
+    assert said in message
+    assert "hidden" not in message and "\n" not in message
+
+
+def test_a_missing_key_is_named(file):
+    file.write_text(GOOD.replace("seconds = 1", ""))
+    with pytest.raises(UserError, match="the key 'seconds' is missing"):
+        read_experiment(str(file))
+
+
+def test_toml_that_is_none_is_said_with_its_place(file):
+    file.write_text("workload = game")
+    with pytest.raises(UserError, match=r"no valid TOML.*line 1"):
+        read_experiment(str(file))
+
+
+def test_a_name_that_is_nothing_is_refused_with_those_there_are():
+    with pytest.raises(UserError, match=r"did you mean 'game'.*point-get"):
+        find_experiment("gaem")
+
+
+def test_overrides_take_the_place_of_what_was_there():
+    document = {"clients": [1], "cpus": {"client": [0]}, "scale": "small"}
+    assert override(document, {"clients": [8]})["clients"] == [8]
+    assert override(document, {"cpus.server": [1]})["cpus"] == {"client": [0], "server": [1]}
+    assert "scale" not in override(document, {"rows": 5})
+    assert document == {"clients": [1], "cpus": {"client": [0]}, "scale": "small"}
+    with pytest.raises(UserError, match="'clients' is no table"):
+        override(document, {"clients.first": 1})

@@ -1,0 +1,78 @@
+"""Systems are read as people write them, and written so that they are read again."""
+
+import pytest
+
+from dbdyno.experiment.system_spec import bare_name, format_system, parse_system, with_labels
+
+
+def labels(*texts):
+    return [spec.label for spec in with_labels([parse_system(text) for text in texts])]
+
+
+def test_a_name_with_settings():
+    spec = parse_system("mariadb?innodb_buffer_pool_size=64M&engine=MyISAM&skip_name_resolve")
+    assert spec.name == "mariadb"
+    assert spec.settings == {"innodb_buffer_pool_size": "64M", "engine": "MyISAM", "skip_name_resolve": ""}
+    assert not spec.attached
+
+
+def test_an_arrangement():
+    spec = parse_system("cache-aside(memcached?memory=64, mariadb?engine=Aria)")
+    assert [part.name for part in spec.parts] == ["memcached", "mariadb"]
+    assert spec.parts[0].settings == {"memory": "64"}
+    assert parse_system("cache-aside(memcached, mysql://u@h/d)").attached
+
+
+def test_a_url():
+    url = parse_system("mysql://us%40er:p%2Fw@host:3307/db?socket=/run/s.sock&engine=InnoDB")
+    assert (url.url.user, url.url.password, url.url.host, url.url.port) == ("us@er", "p/w", "host", 3307)
+    assert (url.url.database, url.url.socket, url.settings) == ("db", "/run/s.sock", {"engine": "InnoDB"})
+    assert "p/w" not in repr(url)
+
+
+@pytest.mark.parametrize("text", ["Maria DB", "", "mariadb(", "mariadb?a=1&a=2", "mysql://u:pw/x@h:port/d"])
+def test_what_is_no_system_is_refused_without_its_password(text):
+    with pytest.raises(ValueError) as caught:
+        parse_system(text)
+    assert "pw" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mariadb",
+        "redis?save=60 1&appendonly=yes",
+        "mariadb?init_connect=a%26b%3Dc",
+        "cache-aside(memcached?memory=64, mariadb?engine=Aria)",
+        "redis://host:1/0?layout=hash",
+        "mysql://user@[::1]:3306/db?socket=/run/s.sock",
+    ],
+)
+def test_written_and_read_again_it_is_the_same(text):
+    assert parse_system(format_system(parse_system(text))) == parse_system(text)
+
+
+def test_a_password_is_not_written():
+    assert format_system(parse_system("mysql://u:secret@h/d")) == "mysql://u:***@h/d"
+    assert format_system(parse_system("redis://:secret@h")) == "redis://:***@h"
+
+
+def test_labels_are_names_and_settings_only_where_names_repeat():
+    assert labels("mariadb?engine=Aria", "redis") == ["mariadb", "redis"]
+    assert labels("mariadb", "mariadb?engine=Aria") == ["mariadb", "mariadb engine=Aria"]
+    assert labels("cache-aside(memcached?memory=1, lmdb)", "cache-aside(memcached?memory=2, lmdb)") == [
+        "cache-aside(memcached, lmdb) memcached.memory=1",
+        "cache-aside(memcached, lmdb) memcached.memory=2",
+    ]
+    assert labels("mysql://u:pw@h:1/d") == ["mysql://h:1/d"]
+
+
+def test_the_same_configuration_twice_is_refused():
+    with pytest.raises(ValueError, match="'mariadb' is there twice"):
+        labels("mariadb", "mariadb")
+
+
+def test_a_bare_name_has_neither_settings_nor_user():
+    assert bare_name(parse_system("cache-aside(memcached?memory=1, mysql://u:pw@h/d?engine=Aria)")) == (
+        "cache-aside(memcached, mysql://h/d)"
+    )

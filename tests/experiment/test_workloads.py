@@ -1,0 +1,23 @@
+"""What a workload needs is held against what a store can do."""
+
+import pytest
+
+from dbdyno.experiment.workloads import WORKLOADS, check_options, find_workload, missing_operations
+
+
+def test_an_unknown_workload_is_refused_with_those_there_are():
+    with pytest.raises(ValueError, match=r"did you mean 'game'.*point-get"):
+        find_workload("gaem")
+
+
+def test_options_are_checked():
+    check_options(WORKLOADS["game"], {"access": "sequential"})
+    with pytest.raises(ValueError, match="uniform, sequential"):
+        check_options(WORKLOADS["game"], {"access": "random"})
+    with pytest.raises(ValueError, match="no option 'acces'"):
+        check_options(WORKLOADS["game"], {"acces": "uniform"})
+
+
+def test_what_a_store_lacks_is_named():
+    assert missing_operations(WORKLOADS["point-update"], {"get", "add"}) == ["sum"]
+    assert missing_operations(WORKLOADS["point-get"], {"get", "add"}) == []

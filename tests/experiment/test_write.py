@@ -1,0 +1,24 @@
+"""What is written back is the same experiment, without its passwords."""
+
+import pytest
+
+from dbdyno.experiment.read import read_experiment, shipped_experiments
+from dbdyno.experiment.write import to_toml
+
+HARD = {
+    "system": ["mysql://u:hidden@h/d?engine=InnoDB", "cache-aside(memcached?memory=9, mariadb)", "redis?save=60 1"],
+    "cpus.client": [0],
+    "memory_limit": "64M",
+    "options.access": "sequential",
+    "rows": 77,
+}
+
+
+@pytest.mark.parametrize("name", sorted(shipped_experiments()))
+@pytest.mark.parametrize("overrides", [{}, HARD], ids=["as shipped", "overridden"])
+def test_it_is_read_again_as_the_same(name, overrides, tmp_path):
+    written = to_toml(read_experiment(name, overrides).experiment)
+    assert "hidden" not in written
+    file = tmp_path / "experiment.toml"
+    file.write_text(written)
+    assert to_toml(read_experiment(str(file)).experiment) == written

@@ -1,0 +1,49 @@
+"""A system without a server: remembers what it was told, and fails where it is told to."""
+
+from typing import ClassVar
+
+from dbdyno.errors import RunFailed
+from dbdyno.experiment.workloads import OPERATIONS
+from dbdyno.systems.base import Durability, System
+
+
+class FakeSystem(System):
+    """Settings: `fail_start`. told: the verbs it was given. deaths: how it is found dead from its first trial on."""
+
+    name = "fake"
+    what = "a system for tests"
+    operations = frozenset(OPERATIONS)
+    told: ClassVar[list[str]] = []
+    deaths: ClassVar[list[str]] = []
+
+    def start(self, launch):
+        self.told.append("start")
+        if "fail_start" in self.spec.settings:
+            raise RunFailed("fake did not start")
+        (launch.log_folder / "server-fake.log").write_text("started\n")
+        self.log = launch.log_folder / "server-fake.log"
+        self.asked = 0
+
+    def stop(self):
+        self.told.append("stop")
+
+    def death(self):
+        return self.deaths[0] if self.deaths and self.asked else None
+
+    def servers(self):
+        return [{"name": "fake", "version": "1", "effective_settings": {}}]
+
+    def durability(self):
+        return Durability("D0", "it keeps nothing")
+
+    def counters(self):
+        # Asked before and after each trial, so this is also how it knows of one.
+        self.told.append("counters")
+        self.asked += 1
+        with self.log.open("a") as log:
+            log.write(f"asked {self.asked}\n")
+        return {"fake": {"asked": self.asked}}
+
+    def store_plan(self, secrets):
+        secrets.append("hidden")
+        return {"kind": "fake", "password": {"secret": len(secrets) - 1}}

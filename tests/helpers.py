@@ -1,0 +1,43 @@
+"""What tests of several packages share."""
+
+import os
+import time
+from collections.abc import Callable
+
+import pytest
+
+from dbdyno.experiment.model import Experiment
+from dbdyno.experiment.read import NamedExperiment
+from dbdyno.experiment.system_spec import parse_system, with_labels
+from dbdyno.systems import SYSTEMS, build
+from dbdyno.systems.base import System
+
+PATIENCE_S = 30.0
+
+
+def need(*names: str) -> None:
+    """Skip the test where a system's server is not installed; with CI=true that is a failure."""
+    for name in names:
+        if reason := SYSTEMS[name].missing():
+            pytest.fail(reason) if os.environ.get("CI") == "true" else pytest.skip(reason)
+
+
+def system(text: str) -> System:
+    """Build the system of a specification."""
+    (spec,) = with_labels([parse_system(text)])
+    return build(spec)
+
+
+def wait_until(condition: Callable[[], object]) -> object:
+    """Poll until `condition()` holds, and return what it returned; fail if it never does."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not (value := condition()):
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.01)
+    return value
+
+
+def experiment(**keys: object) -> NamedExperiment:
+    """Return a small experiment on the fake system, with `keys` in the place of its own."""
+    least = {"workload": "game", "system": "fake", "rows": 10, "clients": [1, 2], "seconds": 2, "warmup_seconds": 1}
+    return NamedExperiment("mine", Experiment.model_validate(least | keys))

@@ -1,0 +1,43 @@
+"""A run with something of everything a report must show."""
+
+import pytest
+
+from dbdyno.report.document import document
+from dbdyno.results.read import read_run
+from synthetic_run import SYSTEMS, System, write_run
+
+HOSTILE = System(
+    system="mariadb?sql_mode=</script><script>alert(1)</script>",
+    durability="D2",
+    reason="<img src=x onerror=alert(2)>",
+    base_us=900,
+    peak_per_s=9_000,
+    servers=(("mariadb", "10.11 <i>&amp;"),),
+    settings=(("sql_mode", "</script><!--<b>"),),
+    attached=True,
+)
+FAULTS = {
+    ("sqlite", 4): "mismatch",
+    ("lmdb", 4): "killed",
+    ("mariadb", 4): "server-died",
+    ("redis", 4): "outage",
+    ("redis", 1): "not-reached",
+}
+
+
+@pytest.fixture(scope="session")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs") / "everything"
+    return read_run(write_run(folder, (*SYSTEMS, HOSTILE), clients=(1, 2, 4), seconds=12, faults=FAULTS))
+
+
+@pytest.fixture(scope="session")
+def shown(run):
+    return document(run)
+
+
+@pytest.fixture(scope="session")
+def plain(tmp_path_factory):
+    """A run in which nothing went wrong, of one system and two repetitions."""
+    folder = tmp_path_factory.mktemp("runs") / "plain"
+    return read_run(write_run(folder, SYSTEMS[2:3], clients=(1, 2), seconds=3, repeats=2))

@@ -1,0 +1,90 @@
+"""The document has every key a program may rely on, and figures that agree with one another."""
+
+import json
+
+import pytest
+
+from dbdyno.report.document import document
+
+TRIAL_KEYS = {
+    "system",
+    "settings",
+    "workload",
+    "clients",
+    "seconds",
+    "transactions",
+    "throughput_per_s",
+    "errors",
+    "reads_verified",
+    "mismatches",
+    "durability",
+    "client_cpu_us_per_transaction",
+    "operations",
+    "timeline",
+}
+
+
+def find(shown, label, clients):
+    return next(trial for trial in shown["trials"] if (trial["label"], trial["clients"]) == (label, clients))
+
+
+def test_it_is_json_with_every_promised_key(shown):
+    again = json.loads(json.dumps(shown, allow_nan=False))
+    assert {"run", "experiment", "trials"} <= again.keys()
+    for trial in again["trials"]:
+        assert trial.keys() >= TRIAL_KEYS
+        for operation in trial["operations"].values():
+            assert {"count", "errors", "service_time_us"} <= operation.keys()
+            assert operation["service_time_us"].keys() == {"mean", "p50", "p95", "p99", "p999", "max"}
+        for second in trial["timeline"]:
+            assert {"second", "transactions", "errors", "p99_us"} <= second.keys()
+
+
+def test_figures_agree(shown):
+    trial = find(shown, "mariadb", 2)
+    measured = [second for second in trial["timeline"] if not second["warmup"]]
+    assert trial["transactions"] == sum(second["transactions"] for second in measured)
+    assert trial["throughput_per_s"] == pytest.approx(trial["transactions"] / trial["seconds"])
+    assert trial["transaction"]["count"] == trial["transactions"]
+    times = trial["transaction"]["service_time_us"]
+    assert times["p50"] < times["p95"] < times["p99"] < times["max"]
+    assert trial["client_cpu_us_per_transaction"] == pytest.approx(25, rel=0.01)
+    assert trial["server_cpu_us_per_transaction"] == pytest.approx(60, rel=0.01)
+    parts = [operation["service_time_us"]["mean"] for operation in trial["operations"].values()]
+    assert sum(parts) == pytest.approx(times["mean"], rel=0.05)
+
+
+def test_several_servers_cost_their_sum(shown):
+    assert find(shown, "cache-aside(memcached, mariadb)", 2)["server_cpu_us_per_transaction"] == pytest.approx(
+        120, rel=0.01
+    )
+
+
+def test_an_embedded_store_has_no_server_cpu(shown):
+    assert find(shown, "sqlite", 2)["server_cpu_us_per_transaction"] is None
+
+
+def test_errors_of_every_second_count(shown):
+    redis = find(shown, "redis", 4)
+    assert redis["errors"] == sum(second["errors"] for second in redis["timeline"]) > 0
+    assert redis["errors_by_kind"] == {"connect": redis["errors"]}
+    assert redis["stability"]["longest_without_completion_s"] > 0
+
+
+def test_states_and_what_is_missing(shown):
+    states = {(trial["label"], trial["clients"]): trial["state"] for trial in shown["trials"]}
+    assert states["sqlite", 4] == states["mariadb", 4] == "failed"
+    assert states["lmdb", 4] == "interrupted"
+    unreached = next(trial for trial in shown["trials"] if trial["state"] == "not reached")
+    assert (unreached["system"], unreached["throughput_per_s"], unreached["timeline"]) == (None, None, [])
+
+
+def test_few_samples_yield_no_percentile(plain):
+    slow = document(plain)["trials"][0]
+    assert slow["transaction"]["count"] < 10_000
+    assert slow["transaction"]["service_time_us"]["p999"] is None
+    assert slow["stability"]["floor"] is None
+
+
+def test_counters_of_servers_are_differences(shown):
+    assert find(shown, "mariadb", 1)["server_counters"] == {"mariadb": {"Com_stmt_execute": 30_000, "Uptime": 4}}

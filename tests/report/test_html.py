@@ -1,0 +1,139 @@
+"""The page is whole, needs no network, and lets nothing out of the run's strings become mark-up or code."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from dbdyno.errors import RunFailed
+from dbdyno.report.html import flattened, json_for_script, render, write_report
+
+
+@pytest.fixture(scope="module")
+def page(run, tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    write_report(run, path)
+    return path.read_text()
+
+
+class _Reader(HTMLParser):
+    """Collects elements with their attributes, and the text of scripts and headings."""
+
+    def __init__(self):
+        super().__init__()
+        self.elements, self.text, self._within = [], {"script": [], "h2": []}, None
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag in self.text:
+            self._within = tag
+            self.text[tag].append("")
+
+    def handle_endtag(self, tag):
+        self._within = None if tag == self._within else self._within
+
+    def handle_data(self, data):
+        if self._within:
+            self.text[self._within][-1] += data
+
+
+@pytest.fixture(scope="module")
+def read(page):
+    reader = _Reader()
+    reader.feed(page)
+    return reader
+
+
+def test_its_sections_stand_in_their_order(read):
+    wanted = [
+        "Highest throughput measured of each system",
+        "Before quoting a figure",
+        "Not measured, or not to its end",
+        "Every trial",
+        "Throughput against clients",
+        "Latency against clients",
+        "Throughput over time",
+        "Latency of each operation",
+        "Cost per transaction",
+        "Stability",
+        "Repeat it",
+        "Settings and versions",
+        "Environment",
+        "Checks",
+    ]
+    assert read.text["h2"] == wanted
+
+
+def test_nothing_is_loaded_from_elsewhere(read):
+    for tag, attributes in read.elements:
+        assert tag not in ("link", "iframe", "img", "object", "embed", "base")
+        assert "src" not in attributes and "href" not in attributes
+    policy = next(attributes["content"] for _, attributes in read.elements if attributes.get("http-equiv"))
+    assert policy.startswith("default-src 'none'") and "http" not in policy
+
+
+def test_strings_of_the_run_stay_strings(page, read):
+    assert len(read.text["script"]) == 3
+    assert not any(name.startswith("on") for _, attributes in read.elements for name in attributes)
+    assert "<img src=x" not in page and "&lt;img src=x" in page
+    assert "alert(1)</script>" not in page
+    figures = json.loads(read.text["script"][0])["figures"]
+    assert "throughput" in figures
+
+
+def test_every_plot_has_its_place_and_every_place_its_plot(read):
+    figures = json.loads(read.text["script"][0])["figures"]
+    places = {attributes["id"] for tag, attributes in read.elements if attributes.get("class") == "plot"}
+    assert places == set(figures)
+
+
+def test_the_page_says_what_a_reader_must_know(page):
+    for said in (
+        "No interval, no winner: one trial each.",
+        "Durability classes differ (D0, D1, D2): not like with like.",
+        "service time, closed loop",
+        "1 read was wrong",
+        "dbdyno run quickstart",
+        "bench-1",
+        "innodb_buffer_pool_size",
+        "Lost connection to server during query",
+        "Attached, so that neither",
+    ):
+        assert said in page
+
+
+def test_a_durability_class_stands_beside_each_name_of_a_store(read):
+    badges = [attributes for tag, attributes in read.elements if (attributes.get("class") or "") == "badge"]
+    assert len(badges) > 4 * 6
+
+
+def test_json_cannot_end_its_script():
+    value = {"a": "</script><!-- & \u2028"}
+    text = json_for_script(value)
+    assert not re.search(r"[<>&\u2028]", text) and json.loads(text) == value
+
+
+def test_a_run_of_which_nothing_was_reached_has_a_page(shown):
+    page = render(dict(shown, trials=[], environment={}))
+    assert "No trial was reached." in page and "Throughput against clients" not in page
+
+
+def test_a_trial_that_recorded_nothing_has_a_page(shown):
+    trial = next(trial for trial in shown["trials"] if trial["label"] == "mariadb")
+    times = dict.fromkeys(trial["transaction"]["service_time_us"])
+    nothing = {"state": "failed", "reason": "no server", "timeline": [], "operations": {}, "seconds": 0}
+    nothing |= {"throughput_per_s": None, "processes": [], "transaction": {"service_time_us": times}}
+    assert "no server" in render(dict(shown, trials=[trial | nothing]))
+
+
+def test_a_report_that_cannot_be_written_leaves_nothing_behind(run, tmp_path):
+    (tmp_path / "report.html").mkdir()
+    with pytest.raises(RunFailed, match="cannot be written"):
+        write_report(run, tmp_path / "report.html")
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_nested_facts_are_laid_flat():
+    facts = {"cpu": {"model": "x", "flags": ["a", "b"]}, "pinned": True, "none": None}
+    assert dict(flattened(facts)) == {"cpu · model": "x", "cpu · flags": "a, b", "pinned": "yes", "none": "–"}

@@ -1,0 +1,55 @@
+"""The table fits its terminal and marks what must not be used."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from dbdyno.report.table import print_document, print_table
+
+
+def printed(shown, width):
+    console = Console(file=io.StringIO(), width=width, color_system=None)
+    print_document(shown, console)
+    return console.file.getvalue()
+
+
+@pytest.mark.parametrize("width", [80, 100, 120])
+def test_it_fits(shown, width):
+    text = printed(shown, width)
+    assert max(map(len, text.splitlines())) <= width
+    assert ("Too narrow for: p95 µs" in text) == (width == 80)
+    assert "…" not in "".join(line for line in text.splitlines() if line.startswith("  "))
+
+
+def test_rows_stand_under_their_headings(shown):
+    lines = printed(shown, 120).splitlines()
+    heading = next(line for line in lines if "clients" in line and "state" in line)
+    rows = [line for line in lines if line.rstrip().endswith((" ok", "FAILED", "CUT"))]
+    assert len(rows) == 17
+    assert len({len(row.rstrip()) for row in rows}) == 1
+    edge = heading.index("clients") + len("clients")
+    assert {row[:edge].strip() for row in rows} == {"1", "2", "4"} and {row[edge] for row in rows} == {" "}
+
+
+def test_failures_are_marked_with_their_reasons(shown):
+    text = printed(shown, 120)
+    assert "1 WRONG  FAILED" in text and "CUT" in text
+    assert "mariadb, 4 clients: failed: mariadb was killed (signal 9)" in text
+    assert "valkey: skipped: valkey-server is not installed" in text
+    assert text.rstrip().endswith("No interval, no winner: one trial each.")
+
+
+def test_repetitions_get_their_column(plain):
+    console = Console(file=io.StringIO(), width=120, color_system=None)
+    print_table(plain, console)
+    assert "repeat" in console.file.getvalue()
+
+
+def test_what_a_server_said_is_not_mark_up(shown):
+    trial = dict(shown["trials"][0], state="failed", reason="[red]not red[/red] [/]")
+    assert "[red]not red[/red] [/]" in printed(dict(shown, trials=[trial]), 100)
+
+
+def test_a_run_without_a_trial(shown):
+    assert "No trial was completed" in printed(dict(shown, trials=[]), 80)

@@ -1,0 +1,71 @@
+"""What a load client wrote, kind by kind."""
+
+import json
+
+from dbdyno.results.records import read_records
+
+
+def interval(second, completed, warmup=False, **more):
+    histogram = {
+        "count": completed,
+        "sum_ns": 100 * completed,
+        "min_ns": 100,
+        "max_ns": 100,
+        "buckets": [100, completed],
+    }
+    if not completed:
+        histogram["buckets"] = []
+    done = {"completed": completed, "failed": 1, "service_time": histogram}
+    return {
+        "record": "interval",
+        "second": second,
+        "warmup": warmup,
+        "seconds": 1.0,
+        "connected": 1,
+        "transactions": done,
+        "operations": {"read": done},
+        "reads_verified": completed,
+        "mismatches": 0,
+        "client_cpu_s": 0.1,
+    } | more
+
+
+def read(tmp_path, *records):
+    path = tmp_path / "records.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return read_records(path)
+
+
+def test_failures_of_the_warm_up_count_and_its_latencies_do_not(tmp_path):
+    recorded = read(tmp_path, interval(0, 50, warmup=True), interval(1, 30), interval(2, 0, errors={"timeout": 2}))
+    (operation,) = recorded.operations
+    assert (operation.name, operation.failed, operation.service_time.count) == ("read", 3, 30)
+    assert (recorded.completed, recorded.seconds, recorded.throughput_per_s) == (30, 2.0, 15.0)
+    assert recorded.sums["completed"] == 80
+    assert recorded.intervals[2].errors == {"timeout": 2}
+    assert (recorded.intervals[1].p50_ns, recorded.intervals[1].p99_ns, recorded.intervals[2].max_ns) == (100, None, 0)
+
+
+def test_operations_are_named_by_the_load_client_and_kept_in_its_order(tmp_path):
+    hello = {"record": "hello", "operations": [{"name": "write", "operation": "put"}, {"name": "read", "table": "t"}]}
+    recorded = read(tmp_path, hello, interval(0, 5))
+    assert [(o.name, o.operation, o.table) for o in recorded.operations] == [
+        ("write", "put", None),
+        ("read", None, "t"),
+    ]
+    assert recorded.operations[0].service_time.count == 0
+
+
+def test_evidence_and_phases_are_kept_word_for_word(tmp_path):
+    error = {"record": "error", "kind": "server", "message": "Table 'x' <b>"}
+    run = {"record": "phase", "phase": "run", "state": "begin", "at_unix_s": 5.5}
+    load = {"record": "phase", "phase": "load", "state": "end", "at_unix_s": 5, "rows": 7}
+    recorded = read(tmp_path, load, run, error, {"record": "progress"}, {"record": "end", "status": "complete"})
+    assert recorded.errors == (error,)
+    assert recorded.phases == {"load": load}
+    assert (recorded.run_began_unix_s, recorded.end["status"], recorded.total) == (5.5, "complete", None)
+
+
+def test_nothing_was_recorded(tmp_path):
+    recorded = read_records(tmp_path / "records.jsonl")
+    assert (recorded.intervals, recorded.throughput_per_s, recorded.end) == ((), None, None)

@@ -1,0 +1,359 @@
+"""Writes run folders as docs/run-folder.md and docs/contract.md have them, with made-up but consistent figures.
+
+For tests of everything that reads a run, and for looking at a report of any size:
+`python -m tests.synthetic_run FOLDER --seconds 600 --clients 1,2,4,8`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+from dbdyno.stats.histogram import bucket_bounds, bucket_index
+
+BEGAN_UNIX_S = 1_795_206_600.0
+OPERATIONS = (
+    {"name": "read_player", "operation": "get", "table": "player", "share": 0.25},
+    {"name": "update_player", "operation": "update", "table": "player", "share": 0.5},
+    {"name": "find_account", "operation": "find", "table": "account", "share": 0.25},
+)
+
+
+@dataclass(frozen=True)
+class System:
+    """One made-up store: it saturates at `peak_per_s` with a service time of `base_us` at one client."""
+
+    system: str
+    durability: str
+    reason: str
+    base_us: float
+    peak_per_s: float
+    servers: tuple[tuple[str, str], ...] = ()
+    settings: tuple[tuple[str, str], ...] = ()
+    label: str = ""
+    attached: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.label or self.system
+
+
+SYSTEMS = (
+    System("sqlite", "D1", "journal_mode=WAL, synchronous=NORMAL", 55, 21_000),
+    System("lmdb", "D1", "sync=no-meta-sync", 21, 60_000),
+    System("mariadb", "D2", "innodb_flush_log_at_trx_commit=1", 900, 9_000, (("mariadb", "10.11.14"),)),
+    System(
+        "cache-aside(memcached, mariadb)",
+        "D2",
+        "the store behind the cache: innodb_flush_log_at_trx_commit=1",
+        980,
+        7_500,
+        (("memcached", "1.6.18"), ("mariadb", "10.11.14")),
+    ),
+    System("redis", "D0", "save '', appendonly no", 95, 32_000, (("redis", "7.0.15"),), (("io-threads", "2"),)),
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One trial to write. `fault`: `outage`, `server-died`, `mismatch`, `killed`, `stall`, `not-reached` or none."""
+
+    name: str
+    system: System
+    clients: int
+    repeat: int
+    seconds: int
+    warmup: int
+    fault: str | None
+
+
+def write_run(
+    folder: Path,
+    systems: tuple[System, ...] = SYSTEMS,
+    clients: tuple[int, ...] = (1, 2, 4, 8, 16),
+    seconds: int = 2,
+    repeats: int = 1,
+    faults: dict[tuple[str, int], str] | None = None,
+) -> Path:
+    """Write a run of systems × clients × repeats; `faults` by (system's name, clients). Returns the folder."""
+    folder.mkdir(parents=True)
+    plan = enumerate(product(systems, range(1, repeats + 1), clients), 1)
+    cells = [
+        Cell(
+            f"{number:03}-{system.system.split('(')[0]}-game-c{count}",
+            system,
+            count,
+            repeat,
+            seconds,
+            1,
+            (faults or {}).get((system.name, count)),
+        )
+        for number, (system, repeat, count) in plan
+    ]
+    failed = any(cell.fault in ("server-died", "mismatch") for cell in cells)
+    state = "running" if any(cell.fault == "killed" for cell in cells) else "failed" if failed else "complete"
+    _write_about(folder, cells, state)
+    for number, system in enumerate(systems, 1):
+        _write_preparation(folder / "preparations" / f"{number:02}-{system.system.split('(')[0]}", system)
+    for number, cell in enumerate(cells):
+        if cell.fault != "not-reached":
+            _write_trial(folder / "trials" / cell.name, cell, BEGAN_UNIX_S + number * (seconds + 3), number)
+    return folder
+
+
+def _write_about(folder: Path, cells: list[Cell], state: str) -> None:
+    about = {
+        "format": 1,
+        "dbdyno": "0.1.0",
+        "run": folder.name,
+        "experiment": "quickstart",
+        "question": "Which of these stores serves a small game's request fastest, and how does each scale?",
+        "look_for": "A cache in front of the database only pays when what it saves on reads is more than its writes.",
+        "command": "dbdyno run quickstart",
+        "started_unix_s": BEGAN_UNIX_S,
+        "ended_unix_s": None if state == "running" else BEGAN_UNIX_S + 100,
+        "state": state,
+        "reason": None,
+        "trials": [cell.name for cell in cells],
+        "skipped": [{"system": "valkey", "reason": "valkey-server is not installed: apt install valkey"}],
+    }
+    environment = {
+        "host": "bench-1",
+        "kernel": "Linux 6.1.0-28-amd64",
+        "cpu": {"model": "AMD EPYC 7B13", "processors": 2, "mhz": 2450},
+        "memory_bytes": 25_000_000_000,
+        "python": "3.11.2",
+        "warnings": ["the frequency governor is 'powersave': use 'performance'"],
+    }
+    (folder / "run.json").write_text(json.dumps(about))
+    (folder / "environment.json").write_text(json.dumps(environment))
+
+
+def _write_preparation(folder: Path, system: System) -> None:
+    folder.mkdir(parents=True)
+    (folder / "preparation.json").write_text(json.dumps({"system": system.system, "settings": dict(system.settings)}))
+    loaded = {"record": "phase", "phase": "load", "state": "end", "at_unix_s": BEGAN_UNIX_S, "seconds": 0.8}
+    _write_lines(folder / "records.jsonl", [loaded | {"rows": 40_000, "rows_per_s": 50_000}])
+
+
+def _write_lines(path: Path, lines: list[dict]) -> None:
+    path.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
+
+
+def _write_trial(folder: Path, cell: Cell, began_unix_s: float, seed: int) -> None:
+    folder.mkdir(parents=True)
+    intervals = _intervals(cell, np.random.default_rng(seed))
+    records = [
+        _hello(cell),
+        {"record": "phase", "phase": "run", "state": "begin", "at_unix_s": began_unix_s},
+        *intervals,
+    ]
+    if cell.fault in ("outage", "server-died"):
+        message = "Lost connection to server during query: Connection refused (os error 111)"
+        records.append(
+            {"record": "error", "kind": "connection", "operation": "update_player", "client": 0, "at_s": 1.2}
+            | {"message": message}
+        )
+    if cell.fault == "mismatch":
+        records.append(
+            {"record": "mismatch", "operation": "read_player", "key": 17, "column": "stats", "at_s": 1.5}
+            | {"expected": "17:0", "found": "<b>18</b>:0"}
+        )
+    if cell.fault != "killed":
+        records += _ending(cell, intervals, began_unix_s)
+    _write_lines(folder / "records.jsonl", records)
+    if cell.fault == "killed":
+        with (folder / "records.jsonl").open("a") as file:
+            file.write('{"record":"interval","second":')
+    _write_lines(folder / "processes.jsonl", _processes(cell, intervals, began_unix_s))
+    (folder / "trial.json").write_text(json.dumps(_trial_json(cell, began_unix_s)))
+
+
+def _hello(cell: Cell) -> dict:
+    operations = [{key: operation[key] for key in ("name", "operation", "table")} for operation in OPERATIONS]
+    about = {"contract": 1, "program": "dbdyno-load", "version": "0.1.0", "profile": "release", "pid": 4711}
+    return {"record": "hello"} | about | {"transaction": "game", "operations": operations, "threads": 2}
+
+
+def _intervals(cell: Cell, rng: np.random.Generator) -> list[dict]:
+    """Seconds of a store that saturates: rate = clients / (base + clients / peak), and clients = rate × mean."""
+    mean_s = cell.system.base_us * 1e-6 + cell.clients / cell.system.peak_per_s
+    shapes = [_Shape(mean_s * operation["share"] * 1e9, 0.28) for operation in OPERATIONS]
+    return [_interval(cell, rng, second, shapes) for second in range(cell.warmup + cell.seconds)]
+
+
+def _interval(cell: Cell, rng: np.random.Generator, second: int, shapes: list[_Shape]) -> dict:
+    slow = 1 + 0.06 * abs(rng.standard_normal()) + (second < cell.warmup) * 0.4
+    whole = _Shape.joined(shapes)
+    rate = cell.clients / (whole.mean_ns * slow * 1e-9)
+    measured = second - cell.warmup
+    down = cell.fault in ("outage", "server-died") and cell.seconds * 0.3 <= measured < cell.seconds * 0.5
+    down |= cell.fault == "server-died" and measured >= cell.seconds * 0.3
+    down |= cell.fault == "stall" and measured in (3, 4)
+    completed = 0 if down else max(1, round(rate))
+    transactions = whole.histogram(rng, completed, slow)
+    operations = [shape.histogram(rng, completed, slow) for shape in shapes]
+    broken = down and cell.fault != "stall"
+    wrong = int(cell.fault == "mismatch" and measured == 0)
+    hits = round(0.7 * completed)
+    return {
+        "record": "interval",
+        "second": second,
+        "warmup": second < cell.warmup,
+        "seconds": 1.0,
+        "connected": 0 if broken else cell.clients,
+        "transactions": {"completed": completed, "failed": 0, "service_time": transactions},
+        "operations": {
+            operation["name"]: {"completed": completed, "failed": 0, "service_time": histogram}
+            for operation, histogram in zip(OPERATIONS, operations, strict=True)
+        },
+        "errors": {"connect": 4 * cell.clients} if broken else {"mismatch": 1} if wrong else {},
+        "reads_verified": 2 * completed,
+        "mismatches": wrong,
+        "client_cpu_s": round(min(0.85, completed * 2.5e-5), 6),
+    } | (
+        {"counters": {"cache_hits": hits, "cache_misses": completed - hits}}
+        if cell.system.system.startswith("cache")
+        else {}
+    )
+
+
+class _Shape:
+    """A log-normal distribution of service times, as expected shares of the contract's buckets."""
+
+    def __init__(self, mean_ns: float, sigma: float) -> None:
+        values = np.random.default_rng(0).lognormal(np.log(mean_ns) - sigma**2 / 2, sigma, 40_000)
+        indices, counts = np.unique([bucket_index(int(value)) for value in values], return_counts=True)
+        self.indices, self.shares = indices, counts / counts.sum()
+        self.middles = np.array([sum(bucket_bounds(int(index))) - 1 for index in indices], np.int64)
+        self.mean_ns, self.sigma = float((self.shares * self.middles).sum()), sigma
+
+    @staticmethod
+    def joined(parts: list[_Shape]) -> _Shape:
+        """The shape of a transaction made of these operations in turn."""
+        key = tuple(part.mean_ns for part in parts)
+        if key not in _JOINED:
+            _JOINED[key] = _Shape(sum(key), parts[0].sigma * 0.8)
+        return _JOINED[key]
+
+    def histogram(self, rng: np.random.Generator, count: int, slow: float) -> dict:
+        """`count` samples, each `slow` times as long; slowing shifts whole buckets, as buckets are logarithmic."""
+        drawn = rng.multinomial(count, self.shares)
+        some = np.flatnonzero(drawn)
+        if not len(some):
+            return {"count": 0, "sum_ns": 0, "min_ns": 0, "max_ns": 0, "buckets": []}
+        indices = np.array([bucket_index(int(value * slow)) for value in self.middles])[some]
+        indices, where = np.unique(indices, return_inverse=True)
+        counts = np.bincount(where, drawn[some]).astype(int)
+        middles = np.array([bucket_bounds(int(index))[0] for index in indices])
+        return {
+            "count": int(counts.sum()),
+            "sum_ns": int((counts * middles).sum()),
+            "min_ns": int(middles[0]),
+            "max_ns": int(middles[-1]),
+            "buckets": np.stack([indices, counts], axis=1).ravel().tolist(),
+        }
+
+
+_JOINED: dict[tuple[float, ...], _Shape] = {}
+
+
+def _ending(cell: Cell, intervals: list[dict], began_unix_s: float) -> list[dict]:
+    completed = sum(interval["transactions"]["completed"] for interval in intervals)
+    wrong = sum(interval["mismatches"] for interval in intervals)
+    seconds = float(len(intervals))
+    failed = "the server was killed (signal 9)" if cell.fault == "server-died" else None
+    return [
+        {"record": "phase", "phase": "run", "state": "end", "at_unix_s": began_unix_s + seconds, "seconds": seconds},
+        {
+            "record": "total",
+            "transactions": {
+                "scheduled": completed + cell.clients,
+                "completed": completed,
+                "failed": 0,
+                "unfinished": cell.clients,
+            },
+            "operations": {operation["name"]: {"completed": completed, "failed": 0} for operation in OPERATIONS},
+            "reads_verified": 2 * completed,
+            "mismatches": wrong,
+            "seconds": seconds,
+            "in_flight_mean": cell.clients * 0.995,
+        },
+        {"record": "check", "name": "rows of player", "expected": 20_000, "found": 20_000, "ok": True, "note": None},
+        {"record": "end", "status": "failed" if failed else "complete", "reason": failed},
+    ]
+
+
+def _processes(cell: Cell, intervals: list[dict], began_unix_s: float) -> list[dict]:
+    names = ["client", *(name for name, _ in cell.system.servers)]
+    cpu_s = dict.fromkeys(names, 0.5)
+    lines = []
+    for second in range(len(intervals) + 1):
+        for place, name in enumerate(names):
+            sample = {"at_unix_s": began_unix_s + second, "process": name, "pid": 4700 + place}
+            lines.append(sample | {"cpu_s": cpu_s[name], "resident_bytes": 9_400_320 * (1 + 10 * place), "threads": 3})
+            if second < len(intervals):
+                done = intervals[second]["transactions"]["completed"]
+                cpu_s[name] = round(cpu_s[name] + min(0.95, done * (6e-5 if place else 2.6e-5)), 6)
+    return lines
+
+
+def _trial_json(cell: Cell, began_unix_s: float) -> dict:
+    system = cell.system
+    died = cell.fault == "server-died"
+    state = "running" if cell.fault == "killed" else "failed" if died or cell.fault == "mismatch" else "complete"
+    reason = "mariadb was killed (signal 9) 1 s into the run" if died else None
+    effective = {"innodb_buffer_pool_size": "134217728", "innodb_flush_log_at_trx_commit": "1", "log_bin": "OFF"}
+    return {
+        "trial": cell.name,
+        "preparation": f"{SYSTEMS.index(system) + 1:02}-{system.system.split('(')[0]}" if system in SYSTEMS else "01-x",
+        "system": system.system,
+        "label": system.name,
+        "settings": dict(system.settings),
+        "servers": [{"name": n, "version": v, "effective_settings": effective} for n, v in system.servers],
+        "attached": system.attached,
+        "durability": {"class": system.durability, "reason": system.reason},
+        "workload": "game",
+        "options": {},
+        "rows": 20_000,
+        "clients": cell.clients,
+        "repeat": cell.repeat,
+        "seconds": cell.seconds,
+        "warmup_seconds": cell.warmup,
+        "client_cpus": [0],
+        "server_cpus": [1],
+        "memory_limit_bytes": None,
+        "started_unix_s": began_unix_s,
+        "ended_unix_s": None if cell.fault == "killed" else began_unix_s + cell.seconds + 1,
+        "state": state,
+        "reason": "an answer was wrong: see its first mismatches" if cell.fault == "mismatch" else reason,
+        "exit_status": None if cell.fault == "killed" else 0,
+        "server_counters": {
+            name: {"before": {"Com_stmt_execute": 10, "Uptime": 5}, "after": {"Com_stmt_execute": 30_010, "Uptime": 9}}
+            for name, _ in system.servers
+        },
+        "python_cpu_s": 0.08,
+    }
+
+
+def main() -> None:
+    """Write one run folder as the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--seconds", type=int, default=2)
+    parser.add_argument("--clients", default="1,2,4,8,16")
+    parser.add_argument("--repeats", type=int, default=1)
+    parser.add_argument("--fault", action="append", default=[], metavar="SYSTEM:CLIENTS:FAULT")
+    asked = parser.parse_args()
+    faults = {(system, int(count)): fault for system, count, fault in (one.rsplit(":", 2) for one in asked.fault)}
+    clients = tuple(int(count) for count in asked.clients.split(","))
+    write_run(asked.folder, SYSTEMS, clients, asked.seconds, asked.repeats, faults)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""The arrangement starts, shows and stops both its parts."""
+
+import pytest
+
+from dbdyno.errors import UserError
+from helpers import need, system
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("cache-aside", "takes a cache and a store"),
+        ("cache-aside(memcached)", "takes a cache and a store"),
+        ("cache-aside(mariadb, redis)", "'mariadb' cannot be the cache"),
+        ("cache-aside(memcached, cache-aside(memcached, sqlite))", "cannot be an arrangement"),
+        ("cache-aside(memcached, sqlite)?memory=64", "settings belong to a part"),
+    ],
+)
+def test_what_cannot_be_arranged_is_refused(text, said):
+    with pytest.raises(UserError, match=said):
+        system(text)
+
+
+def test_two_servers_of_one_kind_are_told_apart_and_both_stop(launch):
+    need("redis")
+    both = system("cache-aside(redis?maxmemory=1mb, redis?appendonly=yes&appendfsync=always)")
+    try:
+        both.start(launch)
+        assert set(both.server_pids()) == set(both.counters()) == {"redis", "redis-store"}
+        assert [server["name"] for server in both.servers()] == ["redis", "redis-store"]
+        assert both.durability().level == "D2"
+        secrets = []
+        plan = both.store_plan(secrets)
+        assert plan["kind"] == "cache-aside" and len(secrets) == 2
+        assert (plan["cache"]["password"], plan["store"]["password"]) == ({"secret": 0}, {"secret": 1})
+        assert both.death() is None
+        both.store._server._process.kill()
+        both.store._server._process.wait()
+        assert both.death() == "redis-store was killed by SIGKILL"
+    finally:
+        both.stop()
+    assert both.server_pids() == {}
+
+
+def test_a_memcached_in_front_may_forget(launch):
+    need("memcached")
+    both = system("cache-aside(memcached, sqlite)")
+    try:
+        both.start(launch)
+        assert both.servers()[0]["effective_settings"]["evictions"] == "on"
+        assert both.embedded
+    finally:
+        both.stop()

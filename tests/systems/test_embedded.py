@@ -1,0 +1,40 @@
+"""What embedded stores share: checked settings, defaults shown, a private directory."""
+
+import pytest
+
+from dbdyno.errors import UserError
+from helpers import system
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("sqlite?jurnal_mode=wal", "no setting 'jurnal_mode'; did you mean 'journal_mode'?"),
+        ("sqlite?journal_mode=none", "journal_mode = 'none': give one of wal, delete"),
+        ("lmdb?map_size_bytes=big", "map_size_bytes = 'big': give a whole number"),
+    ],
+)
+def test_settings_are_checked(text, said):
+    with pytest.raises(UserError) as caught:
+        system(text)
+    assert said in str(caught.value)
+
+
+def test_its_directory_is_there_while_it_is_started(launch):
+    sqlite = system("sqlite?cache_size_kib=100")
+    sqlite.start(launch)
+    path = sqlite.path
+    assert path.is_dir() and sqlite.embedded and sqlite.server_pids() == {}
+    sqlite.stop()
+    sqlite.stop()
+    assert not path.exists()
+
+
+def test_every_setting_is_shown_as_it_is(launch):
+    sqlite = system("sqlite?cache_size_kib=100&synchronous=OFF")
+    assert sqlite.servers()[0]["effective_settings"] == {
+        "journal_mode": "wal",
+        "synchronous": "off",
+        "cache_size_kib": "100",
+        "mmap_size_bytes": "0",
+    }

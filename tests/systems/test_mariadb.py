@@ -1,0 +1,156 @@
+"""A real private MariaDB, and the same attached to by its URL."""
+
+import pymysql
+import pytest
+
+from dbdyno.errors import RunFailed, UserError
+from dbdyno.systems.mariadb import durability_of
+from helpers import need, system
+
+
+@pytest.fixture
+def started(launch):
+    """Start systems, and stop them after the test."""
+    need("mariadb")
+    systems = []
+
+    def start(text):
+        one = system(text)
+        systems.append(one)
+        one.start(launch)
+        return one
+
+    yield start
+    for one in systems:
+        one.stop()
+
+
+def url_of(mariadb, password=None):
+    place = mariadb.endpoint
+    return f"mysql://{place.user}:{password or place.password}@{place.host}:{place.port}/{place.database}"
+
+
+def connect(mariadb, **other):
+    place = mariadb.endpoint
+    login = {"user": place.user, "password": place.password} | other
+    return pymysql.connect(host=place.host, port=place.port, database=place.database, **login)
+
+
+def test_it_starts_with_its_settings_and_is_gone_when_stopped(started):
+    mariadb = started("mariadb?innodb_buffer_pool_size=16M&log_bin=on&engine=Aria")
+    (server,) = mariadb.servers()
+    assert server["version"].startswith("1")
+    effective = server["effective_settings"]
+    assert (effective["innodb_buffer_pool_size"], effective["log_bin"], effective["engine"]) == (
+        "16777216",
+        "ON",
+        "Aria",
+    )
+    assert mariadb.durability().level == "D1"
+    secrets = []
+    plan = mariadb.store_plan(secrets)
+    assert plan["table_options"] == "ENGINE=Aria" and secrets[plan["password"]["secret"]] == mariadb.endpoint.password
+    directory = mariadb._directory.path
+    mariadb.stop()
+    assert not directory.exists() and mariadb.server_pids() == {}
+
+
+def test_counters_count_what_was_asked(started):
+    mariadb = started("mariadb")
+    before = mariadb.counters()["mariadb"]
+    with connect(mariadb) as connection, connection.cursor() as cursor:
+        for _ in range(10):
+            cursor.execute("SELECT 1")
+    after = mariadb.counters()["mariadb"]
+    assert after["Com_select"] - before["Com_select"] == 10
+
+
+def test_nobody_gets_in_without_the_password(started):
+    mariadb = started("mariadb")
+    for user, password in (("root", ""), ("dbdyno", ""), ("", "")):
+        with pytest.raises(pymysql.OperationalError, match="Access denied"):
+            connect(mariadb, user=user, password=password)
+
+
+def test_clients_may_be_told_to_take_the_socket(started):
+    mariadb = started("mariadb?connect=socket")
+    assert "unix" in mariadb.store_plan([])["address"]
+    assert mariadb.durability().level == "D2"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("mariadb?max_conections=5", "unknown variable 'max_conections=5'"),
+        ("mariadb?engine=NoSuchEngine", "no engine 'NoSuchEngine'; it has .*InnoDB"),
+    ],
+)
+def test_a_setting_it_does_not_take_is_said_in_its_words(started, text, said):
+    with pytest.raises(UserError, match=said):
+        started(text)
+
+
+def test_attached_it_is_read_and_not_changed(started):
+    mariadb = started("mariadb")
+    attached = started(url_of(mariadb))
+    assert attached.servers()[0]["effective_settings"] == mariadb.servers()[0]["effective_settings"]
+    assert attached.durability() == mariadb.durability()
+    attached.stop()
+    assert mariadb.counters()["mariadb"]["Com_insert"] == 0
+
+
+def test_a_wrong_password_is_said_without_it(started):
+    url = url_of(started("mariadb"), "wrongpw")
+    with pytest.raises(UserError, match="check the user and the password") as caught:
+        started(url)
+    assert "wrongpw" not in str(caught.value)
+
+
+def test_where_nobody_answers_it_is_said(started):
+    with pytest.raises(UserError, match="nobody answers there"):
+        started("mysql://u@127.0.0.1:1/d")
+
+
+def test_a_server_that_died_does_not_answer(started):
+    mariadb = started("mariadb")
+    mariadb._server._process.kill()
+    mariadb._server._process.wait()
+    assert mariadb.death() == "mariadb was killed by SIGKILL"
+    with pytest.raises(RunFailed, match="does not answer"):
+        mariadb.counters()
+
+
+def test_an_attached_url_needs_a_database_and_no_server_settings():
+    with pytest.raises(UserError, match="name the database"):
+        system("mysql://u@h")
+    with pytest.raises(UserError, match="'sync_binlog'"):
+        system("mysql://u@h/d?sync_binlog=1")
+
+
+def test_options_of_settings():
+    options = system("mariadb?engine=RocksDB&log_bin=off&skip_name_resolve&sync_binlog=1").server_options()
+    assert "--plugin-load-add=ha_rocksdb" in options
+    assert options[-3:] == ["--skip-log-bin", "--skip_name_resolve", "--sync_binlog=1"]
+
+
+@pytest.mark.parametrize(
+    ("engine", "variables", "level"),
+    [
+        ("InnoDB", {"innodb_flush_log_at_trx_commit": "1"}, "D2"),
+        ("InnoDB", {"innodb_flush_log_at_trx_commit": "2"}, "D1"),
+        ("InnoDB", {"innodb_flush_log_at_trx_commit": "0"}, "D1"),
+        ("InnoDB", {"innodb_flush_log_at_trx_commit": "1", "innodb_flush_method": "nosync"}, "D0"),
+        ("ROCKSDB", {"rocksdb_flush_log_at_trx_commit": "1"}, "D2"),
+        ("Aria", {}, "D1"),
+        ("MyISAM", {}, "D0"),
+        ("MEMORY", {}, "D0"),
+        ("Spider", {}, "unknown"),
+    ],
+)
+def test_durability(engine, variables, level):
+    assert durability_of(engine, variables).level == level
+
+
+def test_a_doubt_about_torn_pages_is_said():
+    variables = {"innodb_flush_log_at_trx_commit": "1", "innodb_doublewrite": "OFF"}
+    assert "doublewrite" in durability_of("InnoDB", variables).reason

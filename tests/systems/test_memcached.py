@@ -1,0 +1,75 @@
+"""A real private memcached, and the same attached to by its URL."""
+
+import pytest
+from pymemcache.client.base import Client
+
+from dbdyno.errors import UserError
+from dbdyno.systems.base import Launch
+from helpers import need, system
+
+
+@pytest.fixture
+def started(launch):
+    """Start systems, and stop them after the test."""
+    need("memcached")
+    systems = []
+
+    def start(text, launch=launch):
+        one = system(text)
+        systems.append(one)
+        one.start(launch)
+        return one
+
+    yield start
+    for one in systems:
+        one.stop()
+
+
+def test_it_starts_with_its_settings_and_counts(started):
+    server = started("memcached?memory=100&threads=2")
+    (shown,) = server.servers()
+    assert (shown["effective_settings"]["maxbytes"], shown["effective_settings"]["num_threads"]) == (
+        str(100 << 20),
+        "2",
+    )
+    assert server.durability().level == "D0"
+    client = Client(("127.0.0.1", server.store_plan([])["address"]["port"]))
+    for _ in range(10):
+        client.get("nothing")
+    client.close()
+    assert server.counters()["memcached"]["get_misses"] == 10
+
+
+def test_alone_it_has_room_for_every_row_and_forgets_none(started, guard, tmp_path):
+    server = started("memcached", Launch(guard, tmp_path, clients=2000, rows=100_000))
+    effective = server.servers()[0]["effective_settings"]
+    assert int(effective["maxbytes"]) >= 100_000 * 4000 and effective["evictions"] == "off"
+    assert int(effective["maxconns"]) >= 2000
+
+
+def test_by_the_socket(started):
+    assert "unix" in started("memcached?connect=socket").store_plan([])["address"]
+
+
+def test_attached_it_is_read(started):
+    server = started("memcached")
+    attached = started(f"memcached://127.0.0.1:{server.endpoint.port}")
+    assert attached.servers() == server.servers()
+    assert attached.durability().level == "unknown"
+
+
+def test_where_nobody_answers_it_is_said(started):
+    with pytest.raises(UserError, match="nobody answers there"):
+        started("memcached://127.0.0.1:1")
+
+
+def test_a_setting_it_does_not_have_is_refused_with_those_it_has():
+    with pytest.raises(UserError, match=r"no setting 'memry'; did you mean 'memory'\? There are memory, threads"):
+        system("memcached?memry=64")
+    with pytest.raises(UserError, match="'memory' is a setting of a server"):
+        system("memcached://h?memory=64")
+
+
+def test_a_value_it_does_not_take_is_an_error(started):
+    with pytest.raises(UserError, match=r"memcached did not start: .*item size"):
+        started("memcached?memory=abc")

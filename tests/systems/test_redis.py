@@ -1,0 +1,119 @@
+"""A real private Redis, and the same attached to by its URL."""
+
+import pytest
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from dbdyno.errors import RunFailed, UserError
+from dbdyno.systems.redis import durability_of
+from helpers import need, system
+
+
+@pytest.fixture
+def started(launch):
+    """Start systems, and stop them after the test."""
+    need("redis")
+    systems = []
+
+    def start(text):
+        one = system(text)
+        systems.append(one)
+        one.start(launch)
+        return one
+
+    yield start
+    for one in systems:
+        one.stop()
+
+
+def url_of(server, password=None):
+    return f"redis://:{password or server.endpoint.password}@127.0.0.1:{server.endpoint.port}/0"
+
+
+def test_it_starts_with_its_directives_and_is_gone_when_stopped(started):
+    server = started("redis?appendonly=yes&appendfsync=always&layout=hash&hz=20")
+    (shown,) = server.servers()
+    assert shown["version"] and shown["effective_settings"]["hz"] == "20"
+    assert server.durability().level == "D2"
+    secrets = []
+    plan = server.store_plan(secrets)
+    assert (plan["layout"], secrets) == ("hash", [server.endpoint.password])
+    directory = server._directory.path
+    server.stop()
+    assert not directory.exists()
+
+
+def test_nobody_gets_in_without_the_password(started):
+    server = started("redis")
+    with pytest.raises(redis.AuthenticationError):
+        redis.Redis(port=server.endpoint.port, retry=Retry(NoBackoff(), 0)).ping()
+
+
+def test_the_password_is_in_no_process_list(started):
+    server = started("redis")
+    with open(f"/proc/{server.server_pids()['redis']}/cmdline", "rb") as cmdline:
+        assert server.endpoint.password.encode() not in cmdline.read()
+
+
+def test_counters_count_what_was_asked(started):
+    server = started("redis?connect=socket")
+    before = server.counters()["redis"]["keyspace_misses"]
+    with server._client() as client:
+        for _ in range(10):
+            client.get("nothing")
+    assert server.counters()["redis"]["keyspace_misses"] - before == 10
+
+
+def test_a_directive_it_does_not_know_is_said_in_its_words(started):
+    with pytest.raises(UserError, match=r">>> 'bogus 1' \| Bad directive"):
+        started("redis?bogus=1")
+
+
+def test_attached_it_is_read(started):
+    server = started("redis")
+    attached = started(url_of(server))
+    assert attached.servers() == server.servers()
+    assert attached.server_pids() == {}
+
+
+def test_a_wrong_password_is_said_without_it(started):
+    with pytest.raises(UserError, match="check the user and the password") as caught:
+        started(url_of(started("redis"), "wrongpw"))
+    assert "wrongpw" not in str(caught.value)
+
+
+def test_where_nobody_answers_it_is_said(started):
+    with pytest.raises(UserError, match="nobody answers there"):
+        started("redis://127.0.0.1:1/0")
+
+
+def test_a_server_that_died_does_not_answer(started):
+    server = started("redis")
+    server._server._process.kill()
+    server._server._process.wait()
+    with pytest.raises(RunFailed, match="does not answer"):
+        server.counters()
+
+
+def test_what_cannot_be_its_setting_is_refused():
+    with pytest.raises(UserError, match="layout = 'list': give one of auto, string, hash"):
+        system("redis?layout=list")
+    with pytest.raises(UserError, match="'maxmemory' is a setting of a server"):
+        system("redis://h/0?maxmemory=1")
+    with pytest.raises(UserError, match="a database of Redis is a number"):
+        system("redis://h/mine")
+
+
+@pytest.mark.parametrize(
+    ("configuration", "level"),
+    [
+        ({"appendonly": "yes", "appendfsync": "always"}, "D2"),
+        ({"appendonly": "yes", "appendfsync": "everysec"}, "D1"),
+        ({"appendonly": "yes", "appendfsync": "no"}, "D0"),
+        ({"appendonly": "no", "save": "3600 1"}, "D1"),
+        ({"appendonly": "no", "save": ""}, "D0"),
+    ],
+)
+def test_durability(configuration, level):
+    assert durability_of(configuration).level == level

@@ -1,0 +1,37 @@
+"""SQLite's plan and what its pragmas promise."""
+
+import pytest
+
+from dbdyno.systems.sqlite import durability_of
+from helpers import system
+
+
+def test_the_plan_has_the_file_and_the_pragmas(launch):
+    sqlite = system("sqlite?synchronous=normal&mmap_size_bytes=4096")
+    sqlite.start(launch)
+    plan = sqlite.store_plan([])
+    assert plan == {
+        "kind": "sqlite",
+        "path": str(sqlite.path / "dbdyno.sqlite"),
+        "journal_mode": "wal",
+        "synchronous": "normal",
+        "cache_size_kib": 2000,
+        "mmap_size_bytes": 4096,
+    }
+    assert sqlite.durability().level == "D1"
+    sqlite.stop()
+
+
+@pytest.mark.parametrize(
+    ("journal_mode", "synchronous", "level"),
+    [
+        ("wal", "full", "D2"),
+        ("delete", "extra", "D2"),
+        ("wal", "normal", "D1"),
+        ("wal", "off", "D0"),
+        ("memory", "full", "D0"),
+        ("off", "full", "D0"),
+    ],
+)
+def test_durability(journal_mode, synchronous, level):
+    assert durability_of(journal_mode, synchronous).level == level

@@ -1,0 +1,232 @@
+"""The project's rules about its own sources, and for every rule the proof that it sees what it forbids."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tidy_rules.direction import crate_direction, dead_python, dead_rust, python_direction
+from tidy_rules.house import House, matches
+from tidy_rules.lines import UNWRAPS, absences, banned_lines, unwraps
+from tidy_rules.places import TESTED_ELSEWHERE, declared_dependencies, links, mirrored_tests, shipped_experiments
+from tidy_rules.size import file_length, function_length, module_documentation, silent_handlers
+
+Rule = Callable[[House], Iterator[str]]
+
+RULES: tuple[Rule, ...] = (
+    absences,
+    banned_lines,
+    crate_direction,
+    dead_python,
+    dead_rust,
+    declared_dependencies,
+    file_length,
+    function_length,
+    links,
+    mirrored_tests,
+    module_documentation,
+    python_direction,
+    shipped_experiments,
+    silent_handlers,
+    unwraps,
+)
+
+
+@pytest.fixture(scope="module")
+def project() -> House:
+    return House(Path(__file__).parent.parent)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_the_project_keeps_the_rule(rule: Rule, project: House) -> None:
+    findings = list(rule(project))
+    assert not findings, "\n" + "\n".join(findings)
+
+
+def house_of(root: Path, files: dict[str, str]) -> House:
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    return House(root)
+
+
+# Small, but with something in it for every rule to look at.
+GOOD = {
+    "README.md": "# A house\n\nSee [the plan](docs/plan.md) and [elsewhere](https://example.org/x).\n",
+    "docs/plan.md": "Back to [the start](../README.md#top).\n",
+    "experiments/one.toml": 'question = "How fast?"\nlook_for = "The knee."\n',
+    "pyproject.toml": '[project]\ndependencies = ["tomli-w>=1"]\n',
+    "crates/model/Cargo.toml": '[package]\nname = "dbdyno-model"\n',
+    "crates/model/src/lib.rs": """//! Tables.
+
+mod row;
+
+#[cfg(test)]
+mod tests {
+    fn t() {
+        f().unwrap();
+    }
+}
+""",
+    "crates/model/src/row.rs": """//! Rows.
+
+/// Like `f().unwrap()`.
+pub fn f() {}
+// g().unwrap()
+""",
+    "crates/workloads/Cargo.toml": '[dependencies]\ndbdyno-model = "0"\n[dev-dependencies]\ndbdyno-stores = "0"\n',
+    "crates/workloads/src/lib.rs": "//! Workloads.\n",
+    "python/dbdyno/__init__.py": '"""A package."""\n\n__version__ = "0"\n',
+    "python/dbdyno/errors.py": '"""Errors."""\n',
+    "python/dbdyno/__main__.py": '"""Run."""\n\nfrom dbdyno.cli import main\n',
+    "python/dbdyno/cli/__init__.py": '''"""Commands."""
+
+from dbdyno import __version__
+from .. import errors
+
+NAMES = ("run",)
+
+
+def load(name):
+    return import_module(f"dbdyno.cli.{name}")
+''',
+    "python/dbdyno/cli/run.py": '"""One."""\n\nfrom ..stats.mean import mean\n\nRUN = "dbdyno.stats.guard"\n',
+    "python/dbdyno/stats/__init__.py": '"""Statistics."""\n',
+    "python/dbdyno/stats/guard.py": '"""Run by name."""\n\nimport sys\n\nimport tomli_w\n',
+    "python/dbdyno/stats/mean.py": '''"""Means."""
+
+def mean():
+    try:
+        f()
+    except OSError:
+        pass  # it may be gone
+''',
+    "tests/stats/test_mean.py": '"""Tests."""\n',
+}
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_a_tidy_house_has_no_findings(rule: Rule, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _without_exemptions(monkeypatch)
+    assert list(rule(house_of(tmp_path, GOOD))) == []
+
+
+def _without_exemptions(monkeypatch: pytest.MonkeyPatch) -> None:
+    for table in (UNWRAPS, TESTED_ELSEWHERE):
+        for path in list(table):
+            monkeypatch.delitem(table, path)
+
+
+@dataclass(frozen=True)
+class Bad:
+    """A file that breaks a rule, and how the one line about it begins after the file's name."""
+
+    rule: Rule
+    path: str
+    text: str
+    says: str
+
+
+LONG_PYTHON = '"""A module."""\n\ndef f():\n' + "    x = 1\n" * 70
+LONG_RUST = "impl X {\n    pub async fn f(\n        &self,\n    ) {\n" + "        x();\n" * 67 + "    }\n}\n"
+UNWRAP = "fn f() {\n    g().unwrap();\n}\n"
+SILENT = "try:\n    f()\nexcept OSError:\n    pass\n"
+
+# Words that must not stand in any source are split, or this file would break the rule itself.
+BAD = (
+    Bad(banned_lines, "python/dbdyno/a.py", "x" * 161, ":1: at most 160"),
+    Bad(banned_lines, "a.md", "a\tb", ":1: indent"),
+    Bad(banned_lines, "a.md", "a \nb", ":1: no trailing"),
+    Bad(banned_lines, "crates/a.rs", "// TO" + "DO: later", ":1: finish it"),
+    Bad(banned_lines, "scripts/x", "cd /ro" + "ot/x", ":1: no path of one machine"),
+    Bad(banned_lines, "a.toml", "u = 'https://py" + "pi.org'", ":1: name the package"),
+    Bad(absences, "crates/wire/src/a.rs", "use std::net::TcpListener;", ":1: wire does no I/O"),
+    Bad(absences, "crates/workloads/src/a.rs", "\nuse std::time::{Duration, Instant};", ":2: a workload is replayable"),
+    Bad(absences, "crates/net/src/a.rs", "// as MariaDB does", ":1: product names"),
+    Bad(absences, "python/dbdyno/report/a.py", 'x = "redis"', ":1: product names"),
+    Bad(unwraps, "crates/a/src/b.rs", UNWRAP, ":2: 1 unwraps, 0 allowed"),
+    Bad(unwraps, "crates/a/src/b.rs", "#[cfg(test)]\nuse x::y;\n" + UNWRAP, ":4: 1 unwraps, 0 allowed"),
+    Bad(unwraps, "crates/a/src/b.rs", "#[cfg(test)]\nmod tests {\n}\n" + UNWRAP, ":5: 1 unwraps, 0 allowed"),
+    Bad(function_length, "python/dbdyno/a.py", LONG_PYTHON, ":3: f has 71 lines"),
+    Bad(function_length, "crates/a.rs", LONG_RUST, ":2: f has 71 lines"),
+    Bad(file_length, "python/dbdyno/a.py", "\n" * 501, ": 501 lines"),
+    Bad(module_documentation, "tests/a.py", "x = 1\n", ":1: the module has no docstring"),
+    Bad(module_documentation, "crates/a.rs", "// A file.\n", ":1: the file does not begin"),
+    Bad(silent_handlers, "tests/a.py", SILENT, ":3: the exception is dropped"),
+    Bad(python_direction, "python/dbdyno/stats/a.py", "from dbdyno.cli import run", ":1: stats may not import cli"),
+    Bad(python_direction, "python/dbdyno/stats/a.py", "from .. import cli", ":1: stats may not import cli"),
+    Bad(
+        python_direction,
+        "python/dbdyno/stats/a.py",
+        "def f():\n    import dbdyno.cli.run",
+        ":2: stats may not import cli",
+    ),
+    Bad(python_direction, "python/dbdyno/errors.py", "from dbdyno import stats", ":1: errors may not import stats"),
+    Bad(python_direction, "python/dbdyno/magic/a.py", "", ": magic is not in the table"),
+    Bad(
+        crate_direction,
+        "crates/model/Cargo.toml",
+        "[dependencies]\ndbdyno-net.version = '0'",
+        ": model may not depend on net",
+    ),
+    Bad(crate_direction, "crates/magic/Cargo.toml", "", ": magic is not in the table"),
+    Bad(dead_python, "python/dbdyno/stats/a.py", "import dbdyno.stats.a", ": nothing imports it"),
+    Bad(dead_rust, "crates/model/src/a.rs", "//! Lost.", ": no `mod a;` declares it"),
+    Bad(declared_dependencies, "python/dbdyno/a.py", "from rich import box", ": imports rich, which"),
+    Bad(declared_dependencies, "pyproject.toml", "[project]\ndependencies = ['rich', 'tomli-w']", ": rich is declared"),
+    Bad(mirrored_tests, "python/dbdyno/stats/a.py", "def f(): ...", ": its test tests/stats/test_a.py is missing"),
+    Bad(shipped_experiments, "experiments/a.toml", 'question = "?"', ": `look_for` is missing"),
+    Bad(shipped_experiments, "experiments/a.toml", "question = ", ": "),
+    Bad(links, "docs/plan.md", "[x](gone.md) [y](../README.md)", ":1: the link leads nowhere: gone.md"),
+    Bad(links, "docs/lost.md", "Nobody links here.", ": no other document links to it"),
+)
+
+
+@pytest.mark.parametrize("bad", BAD, ids=lambda bad: f"{bad.rule.__name__}-{bad.path}{bad.says[:25]}")
+def test_the_rule_sees_what_it_forbids(bad: Bad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _without_exemptions(monkeypatch)
+    findings = list(bad.rule(house_of(tmp_path, GOOD | {bad.path: bad.text})))
+    assert len(findings) == 1
+    assert findings[0].startswith(bad.path + bad.says)
+
+
+def test_every_rule_has_a_bad_sample() -> None:
+    assert {bad.rule for bad in BAD} == set(RULES)
+
+
+def test_an_exemption_that_is_no_longer_needed_is_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _without_exemptions(monkeypatch)
+    monkeypatch.setitem(UNWRAPS, "crates/model/src/row.rs", 1)
+    monkeypatch.setitem(TESTED_ELSEWHERE, "python/dbdyno/stats/mean.py", "tests/stats/test_mean.py")
+    house = house_of(tmp_path, GOOD)
+    assert list(unwraps(house)) == ["crates/model/src/row.rs: only 0 unwraps are left: lower UNWRAPS to that"]
+    assert list(mirrored_tests(house)) == [
+        "python/dbdyno/stats/mean.py: needs no exemption any more: take it out of TESTED_ELSEWHERE"
+    ]
+
+
+def test_an_exemption_for_what_is_gone_is_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _without_exemptions(monkeypatch)
+    monkeypatch.setitem(UNWRAPS, "crates/gone.rs", 1)
+    monkeypatch.setitem(TESTED_ELSEWHERE, "python/dbdyno/stats/gone.py", "tests/stats/test_mean.py")
+    house = house_of(tmp_path, GOOD)
+    assert list(unwraps(house)) == ["crates/gone.rs: gone: take it out of UNWRAPS"]
+    assert [finding.split(":")[0] for finding in mirrored_tests(house)] == ["python/dbdyno/stats/gone.py"]
+
+
+@pytest.mark.parametrize(
+    ("path", "pattern", "expected"),
+    [
+        ("README.md", "*.md", True),
+        ("docs/a.md", "*.md", False),
+        ("docs/a/b.md", "docs/**/*.md", True),
+        ("docs/b.md", "docs/**/*.md", True),
+        ("b.md", "**/*.md", True),
+        ("python/b.md", "docs/**/*.md", False),
+    ],
+)
+def test_patterns_match_as_in_pathlib(path: str, pattern: str, expected: bool) -> None:
+    assert matches(path, pattern) is expected
