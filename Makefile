@@ -31,6 +31,7 @@ stage = @echo "== $(1)"; $(2) || { echo "make $@: stopped, $(1) failed. Alone: $
 help:
 	@echo "make demo     set up, run the experiment quickstart, write its report"
 	@echo "make test     set up, install or name missing servers, run every check and test"
+	@echo "make bench    ratios against sysbench (benches/README.md)"
 	@echo "make build    set up .venv with dbdyno and dbdyno-load"
 	@echo "make lint     formatting and lint only"
 	@echo "make format   rewrite the sources in the project's format"
@@ -53,6 +54,11 @@ test: tools-for-tests $(VENV)/installed-test build
 	$(call stage,ruff format,$(BIN)/python -m ruff format --check)
 	$(call stage,pytest,$(BIN)/python -m pytest)
 	@echo "== all passed"
+
+# Ratios against other load generators, in one run: shared machines are noisy, so nothing here is a test.
+.PHONY: bench
+bench: build
+	$(BIN)/python -m benches.point_select
 
 .PHONY: lint
 lint: tools-for-tests $(VENV)/installed-test

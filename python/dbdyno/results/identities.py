@@ -59,14 +59,14 @@ def _little(recorded: Recorded, about: JsonObject) -> Iterator[str]:
     """Little's law: in a closed loop without errors, clients = transactions in flight, on average.
 
     Taken from the load client's own sum over all transactions, those that straddle the run's end with their part in
-    it: throughput × mean service time of the measured seconds is off by whatever straddles, a 2 s stall by 2 s a client.
+    it: throughput × mean service time of the measured seconds is off by whatever straddles them.
     """
     in_flight, clients = (recorded.total or {}).get("in_flight_mean"), about.get("clients")
     errors = any(interval.errors or interval.failed for interval in recorded.intervals)
     if errors or not (in_flight and clients):
         return
     if abs(in_flight / clients - 1) > LITTLE_TOLERANCE:
-        yield f"{in_flight:.3g} transactions were in flight on average, not {clients}: clients did something else meanwhile"
+        yield f"{in_flight:.3g} transactions were in flight on average, not {clients}: clients were busy elsewhere"
 
 
 def _client_limited(recorded: Recorded, about: JsonObject, embedded: bool) -> Iterator[str]:
