@@ -9,6 +9,8 @@ use dbdyno_model::{Choices, Failed, Failure, Operations, Row, Session, Step, Val
 use dbdyno_net::{Reactor, now_ns};
 use dbdyno_stores::{AnySession, CacheCounters};
 
+use crate::arrivals::ClientArrivals;
+use crate::interval::Times;
 use crate::recorder::Recorder;
 use crate::records::Place;
 use crate::run::Trial;
@@ -17,6 +19,10 @@ use crate::run::Trial;
 pub const START_POLL_NS: u64 = 20_000_000;
 const FIRST_BACK_OFF_NS: u64 = 10_000_000;
 const LAST_BACK_OFF_NS: u64 = 1_000_000_000;
+/// An arrival that begins later than this counts as late (docs/contract.md).
+const LATE_NS: u64 = 1_000_000;
+/// The step of a workload whose transaction is one `get`.
+const SINGLE_STEP: usize = 0;
 /// Clients of one thread that connect at the same time: more would overflow the server's queue of new connections.
 const CONNECTING_AT_ONCE: usize = 64;
 
@@ -44,8 +50,8 @@ pub struct Client {
     session: Option<AnySession>,
     cache: CacheCounters,
     scratch: Vec<u8>,
-    /// When the current transaction began, until its first operation has taken it for its own.
-    fresh_ns: Option<u64>,
+    /// When the current transaction was due and began, until its first operation has taken that for its own.
+    fresh: Option<(u64, u64)>,
     /// When the last operation ended.
     ended_ns: u64,
 }
@@ -53,7 +59,7 @@ pub struct Client {
 impl Client {
     pub fn new(thread: Rc<Thread>, number: u64) -> Self {
         let cache = CacheCounters::default();
-        Self { thread, number, session: None, cache, scratch: Vec::new(), fresh_ns: None, ended_ns: 0 }
+        Self { thread, number, session: None, cache, scratch: Vec::new(), fresh: None, ended_ns: 0 }
     }
 
     /// The client's whole life.
@@ -61,8 +67,21 @@ impl Client {
         if !self.connect_before_the_run().await {
             return;
         }
-        let Some(mut now) = self.wait_for_start().await else { return };
-        let mut step = 0;
+        let Some(start_ns) = self.wait_for_start().await else { return };
+        let trial = Arc::clone(&self.thread.trial);
+        match &trial.arrivals {
+            Some(arrivals) => {
+                let arrivals = ClientArrivals::new(Arc::clone(arrivals), trial.seed, self.number, trial.clients_of);
+                self.open_loop(arrivals, start_ns).await;
+            }
+            None if trial.pipeline > 1 => self.pipelined_loop(trial.pipeline).await,
+            None => self.closed_loop().await,
+        }
+    }
+
+    /// Every transaction begins when the last one has ended.
+    async fn closed_loop(&mut self) {
+        let (mut now, mut step) = (now_ns(), 0);
         while now < self.thread.trial.schedule.end_ns() {
             if self.session.is_none() {
                 if !self.reconnect().await {
@@ -70,8 +89,108 @@ impl Client {
                 }
                 now = now_ns();
             }
-            now = self.transaction(step, now).await;
+            now = self.transaction(step, now, now).await;
             step += 1;
+        }
+    }
+
+    /// Every transaction begins when it is due, or as soon after as the client has ended the one before it.
+    async fn open_loop(&mut self, mut arrivals: ClientArrivals, start_ns: u64) {
+        let mut step = 0;
+        let mut due_ns = start_ns + arrivals.next_ns();
+        while due_ns < self.thread.trial.schedule.end_ns() {
+            if now_ns() < due_ns {
+                self.thread.sleep_until(due_ns).await;
+            }
+            let is_over = self.session.is_none() && !self.reconnect().await;
+            let now = now_ns();
+            if is_over || now >= self.thread.trial.schedule.end_ns() {
+                break;
+            }
+            self.thread.recorder.borrow_mut().totals.late += u64::from(now - due_ns > LATE_NS);
+            self.transaction(step, due_ns, now).await;
+            step += 1;
+            due_ns = start_ns + arrivals.next_ns();
+        }
+        self.count_never_begun(arrivals, start_ns, due_ns);
+    }
+
+    /// What was due before the end and had not begun by then has waited in vain, and counts.
+    fn count_never_begun(&self, mut arrivals: ClientArrivals, start_ns: u64, mut due_ns: u64) {
+        let totals = &mut self.thread.recorder.borrow_mut().totals;
+        while due_ns < self.thread.trial.schedule.end_ns() {
+            totals.scheduled += 1;
+            totals.never_begun += 1;
+            due_ns = start_ns + arrivals.next_ns();
+        }
+    }
+
+    /// Sends several requests at once and then reads their answers; each counts as a transaction as long as all of them took.
+    async fn pipelined_loop(&mut self, pipeline: usize) {
+        let (mut now, mut step) = (now_ns(), 0);
+        let mut keys = Vec::with_capacity(pipeline);
+        while now < self.thread.trial.schedule.end_ns() {
+            if self.session.is_none() {
+                if !self.reconnect().await {
+                    break;
+                }
+                now = now_ns();
+            }
+            now = self.batch(&mut keys, pipeline, step, now).await;
+            step += pipeline as u64;
+        }
+    }
+
+    /// Runs one batch that began at `begun_ns`, and returns when it ended.
+    async fn batch(&mut self, keys: &mut Vec<u64>, pipeline: usize, first_step: u64, begun_ns: u64) -> u64 {
+        let thread = Rc::clone(&self.thread);
+        let trial = &thread.trial;
+        let choices = |step| Choices::new(trial.seed, self.number, trial.clients_of, step);
+        keys.clear();
+        keys.extend(
+            (first_step..first_step + pipeline as u64).filter_map(|s| trial.workload.single_key(&mut choices(s))),
+        );
+        thread.recorder.borrow_mut().totals.scheduled += keys.len() as u64;
+        let table = &trial.workload.tables()[trial.workload.steps()[SINGLE_STEP].operation.table()];
+        let (mut wrong, mut answered) = (Vec::new(), 0);
+        let Some(session) = &mut self.session else { return now_ns() };
+        let scratch = &mut self.scratch;
+        let result = session
+            .get_many(SINGLE_STEP, keys, &mut |i, row| {
+                answered += 1;
+                match row {
+                    None => wrong.push((i, Failure::Missing(format!("row {}", keys[i])))),
+                    Some(row) if trial.verify_reads => {
+                        if let Err(difference) = table.check(row, keys[i], scratch) {
+                            wrong.push((i, Failure::Mismatch(difference.of_row(keys[i]))));
+                        }
+                    }
+                    Some(_) => {}
+                }
+            })
+            .await;
+        self.ended_ns = now_ns();
+        if let Err(failure) = result {
+            wrong.extend((answered..keys.len()).map(|i| (i, failure.clone())));
+        }
+        self.finish_batch(keys.len(), begun_ns, &wrong);
+        self.ended_ns
+    }
+
+    /// Records a batch; `wrong` has what failed, in order.
+    fn finish_batch(&mut self, requests: usize, begun_ns: u64, wrong: &[(usize, Failure)]) {
+        let times = Times { scheduled_ns: begun_ns, begun_ns, ended_ns: self.ended_ns };
+        let mut wrong = wrong.iter().peekable();
+        for i in 0..requests {
+            let failure = wrong.next_if(|(at, _)| *at == i);
+            if let Some((_, failure)) = failure {
+                self.fail(SINGLE_STEP, failure);
+            }
+            let mut recorder = self.thread.recorder.borrow_mut();
+            if failure.is_none() {
+                recorder.operation_completed(SINGLE_STEP, times, self.thread.trial.verify_reads);
+            }
+            recorder.transaction(times, failure.is_none());
         }
     }
 
@@ -109,7 +228,7 @@ impl Client {
         };
         self.thread.sleep_until(start_ns).await;
         self.thread.recorder.borrow_mut().begin(start_ns);
-        Some(now_ns())
+        Some(start_ns)
     }
 
     fn adopt(&mut self, session: AnySession) {
@@ -144,17 +263,17 @@ impl Client {
         }
     }
 
-    /// Runs one transaction that began at `begun_ns`, and returns when it ended.
-    async fn transaction(&mut self, step: u64, begun_ns: u64) -> u64 {
+    /// Runs one transaction that was due at `scheduled_ns` and began at `begun_ns`, and returns when it ended.
+    async fn transaction(&mut self, step: u64, scheduled_ns: u64, begun_ns: u64) -> u64 {
         let thread = Rc::clone(&self.thread);
         let trial = &thread.trial;
-        self.fresh_ns = Some(begun_ns);
+        self.fresh = Some((scheduled_ns, begun_ns));
         thread.recorder.borrow_mut().totals.scheduled += 1;
         let mut choices = Choices::new(trial.seed, self.number, trial.clients_of, step);
         let result = trial.workload.transaction(self, &mut choices).await;
         let ended_ns = now_ns();
         let mut recorder = thread.recorder.borrow_mut();
-        recorder.transaction(begun_ns, ended_ns, result.is_ok());
+        recorder.transaction(Times { scheduled_ns, begun_ns, ended_ns }, result.is_ok());
         if let Some(counted) = self.session.as_ref().and_then(AnySession::cache_counters) {
             recorder.cache(counted.hits - self.cache.hits, counted.misses - self.cache.misses);
             self.cache = counted;
@@ -162,18 +281,20 @@ impl Client {
         ended_ns
     }
 
+    /// When the operation that begins now should have begun, and now: a transaction's first with it, a later one when the one before
+    /// it ended.
     #[inline]
-    fn begin(&mut self) -> u64 {
-        self.fresh_ns.take().unwrap_or_else(now_ns)
+    fn begin(&mut self) -> (u64, u64) {
+        self.fresh.take().unwrap_or_else(|| (self.ended_ns, now_ns()))
     }
 
-    /// Records an operation that ended just now, after `check` has approved of what it returned.
+    /// Records an operation that ended just now, after a row that it read has been verified.
     #[inline]
     fn finish(
         &mut self,
         step: usize,
         key: u64,
-        begun_ns: u64,
+        (scheduled_ns, begun_ns): (u64, u64),
         result: Result<bool, Failure>,
         is_read: bool,
     ) -> Result<(), Failed> {
@@ -185,7 +306,8 @@ impl Client {
             Ok(false) => return Err(self.fail(step, &Failure::Missing(format!("row {key}")))),
             Err(failure) => return Err(self.fail(step, &failure)),
         }
-        self.thread.recorder.borrow_mut().operation_completed(step, begun_ns, self.ended_ns, verify);
+        let times = Times { scheduled_ns, begun_ns, ended_ns: self.ended_ns };
+        self.thread.recorder.borrow_mut().operation_completed(step, times, verify);
         Ok(())
     }
 
@@ -200,11 +322,7 @@ impl Client {
                 let step_name = self.step(step).name.clone();
                 let place = Place { operation: Some(&step_name), client: self.number, at_s: trial.at_s(self.ended_ns) };
                 trial.records.mismatch(key, &difference, &place);
-                let message = format!(
-                    "row {key}, {}: expected {}, found {}",
-                    difference.column, difference.expected, difference.found
-                );
-                Err(self.fail(step, &Failure::Mismatch(message)))
+                Err(self.fail(step, &Failure::Mismatch(difference.of_row(key))))
             }
         }
     }
@@ -245,28 +363,28 @@ macro_rules! session {
 impl Operations for Client {
     #[inline]
     async fn get(&mut self, step: usize, key: u64) -> Result<(), Failed> {
-        let begun_ns = self.begin();
+        let begun = self.begin();
         let result = session!(self).get(step, key).await;
-        self.finish(step, key, begun_ns, result, true)
+        self.finish(step, key, begun, result, true)
     }
 
     #[inline]
     async fn find(&mut self, step: usize, value: Value<'_>, key: u64) -> Result<(), Failed> {
-        let begun_ns = self.begin();
+        let begun = self.begin();
         let result = session!(self).find(step, value).await;
-        self.finish(step, key, begun_ns, result, true)
+        self.finish(step, key, begun, result, true)
     }
 
     #[inline]
     async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<(), Failed> {
-        let begun_ns = self.begin();
+        let begun = self.begin();
         let result = session!(self).update(step, key, version).await;
-        self.finish(step, key, begun_ns, result, false)
+        self.finish(step, key, begun, result, false)
     }
 
     #[inline]
     async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<(), Failed> {
-        let begun_ns = self.begin();
+        let begun = self.begin();
         let result = session!(self).add(step, key, delta).await;
         {
             let totals = &mut self.thread.recorder.borrow_mut().totals;
@@ -276,7 +394,7 @@ impl Operations for Client {
                 Err(failure) => totals.maybe_added += if failure.ends_session() { delta } else { 0 },
             }
         }
-        self.finish(step, key, begun_ns, result, false)
+        self.finish(step, key, begun, result, false)
     }
 
     #[inline]

@@ -5,14 +5,43 @@ use serde_json::{Map, Value, json};
 
 use crate::histogram::Histogram;
 
+/// When something should have begun, began and ended, on the monotonic clock. In a closed loop the first two are the same.
+#[derive(Clone, Copy, Debug)]
+pub struct Times {
+    pub scheduled_ns: u64,
+    pub begun_ns: u64,
+    pub ended_ns: u64,
+}
+
+/// The times that only an open loop has.
+#[derive(Clone, Debug, Default)]
+struct OpenTimes {
+    response_time: Histogram,
+    send_lag: Histogram,
+}
+
 /// Completed and failed, with the times of the completed ones.
 #[derive(Clone, Debug, Default)]
 pub struct Counted {
     pub failed: u64,
-    pub service_time: Histogram,
+    service_time: Histogram,
+    open: Option<Box<OpenTimes>>,
 }
 
 impl Counted {
+    fn new(is_open: bool) -> Self {
+        Self { open: is_open.then(Box::default), ..Self::default() }
+    }
+
+    #[inline]
+    pub fn record(&mut self, times: Times) {
+        self.service_time.record(times.ended_ns - times.begun_ns);
+        if let Some(open) = &mut self.open {
+            open.response_time.record(times.ended_ns.saturating_sub(times.scheduled_ns));
+            open.send_lag.record(times.begun_ns.saturating_sub(times.scheduled_ns));
+        }
+    }
+
     pub fn completed(&self) -> u64 {
         self.service_time.count()
     }
@@ -20,10 +49,20 @@ impl Counted {
     fn merge(&mut self, other: &Counted) {
         self.failed += other.failed;
         self.service_time.merge(&other.service_time);
+        if let (Some(mine), Some(others)) = (&mut self.open, &other.open) {
+            mine.response_time.merge(&others.response_time);
+            mine.send_lag.merge(&others.send_lag);
+        }
     }
 
     fn to_json(&self) -> Value {
-        json!({"completed": self.completed(), "failed": self.failed, "service_time": self.service_time.to_json()})
+        let mut counted =
+            json!({"completed": self.completed(), "failed": self.failed, "service_time": self.service_time.to_json()});
+        if let Some(open) = &self.open {
+            counted["response_time"] = open.response_time.to_json();
+            counted["send_lag"] = open.send_lag.to_json();
+        }
+        counted
     }
 }
 
@@ -42,23 +81,30 @@ pub struct Interval {
     pub client_cpu_s: f64,
     pub cache_hits: u64,
     pub cache_misses: u64,
+    is_open: bool,
 }
 
 impl Interval {
-    pub fn new(second: u64, steps: usize) -> Self {
+    pub fn new(second: u64, steps: usize, is_open: bool) -> Self {
         Self {
             second,
             seconds: 1.0,
             connected: 0,
-            transactions: Counted::default(),
-            operations: vec![Counted::default(); steps],
+            transactions: Counted::new(is_open),
+            operations: vec![Counted::new(is_open); steps],
             errors: Default::default(),
             reads_verified: 0,
             mismatches: 0,
             client_cpu_s: 0.0,
             cache_hits: 0,
             cache_misses: 0,
+            is_open,
         }
+    }
+
+    /// An empty one of the same shape.
+    pub fn like(&self, second: u64) -> Self {
+        Self::new(second, self.operations.len(), self.is_open)
     }
 
     /// Adds what another thread counted in the same second.

@@ -1,5 +1,6 @@
 //! `dbdyno-load`: executes one trial and nothing else. It reads a plan, writes records, and knows nothing of experiments or statistics.
 
+mod arrivals;
 mod client;
 mod histogram;
 mod interval;

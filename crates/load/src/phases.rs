@@ -4,11 +4,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
+use dbdyno_model::Choices;
 use dbdyno_net::unix_now_s;
 use dbdyno_stores::{Administration, MARKER, Schema, Store, Trouble};
 use dbdyno_workloads::{AnyWorkload, Check};
 use serde_json::{Value, json};
 
+use crate::arrivals::Arrivals;
 use crate::loading::{load, with_session};
 use crate::plan::{CONTRACT, Input, Phase, Plan, WorkloadPlan};
 use crate::recorder::{Schedule, Totals};
@@ -87,6 +89,14 @@ impl<'a> Execution<'a> {
         check_host(plan)?;
         let schema = workload_plan.schema(&workload);
         let store = Store::new(&plan.store, &input.secrets, schema, plan.timeout_ns()).map_err(Outcome::Refused)?;
+        let is_single = workload.single_key(&mut Choices::new(0, 0, 1, 0)).is_some();
+        if plan.pipeline > 1 && !(is_single && store.can_pipeline()) {
+            let (name, kind) = (&workload_plan.name, store.kind());
+            return Err(Outcome::Refused(format!(
+                "pipeline = {} with {name} on {kind}: only point-get on redis (layout string) and memcached pipelines",
+                plan.pipeline
+            )));
+        }
         let execution = Self { input, plan, workload_plan, workload, store: Arc::new(store), records };
         execution.hello();
         Ok(execution)
@@ -172,6 +182,11 @@ impl<'a> Execution<'a> {
         self.workload.checks().iter().map(sum).collect()
     }
 
+    fn arrivals(&self) -> Result<Option<Arc<Arrivals>>, Outcome> {
+        let arrivals = self.plan.arrivals.as_ref().map(Arrivals::new).transpose().map_err(Outcome::Refused)?;
+        Ok(arrivals.map(Arc::new))
+    }
+
     fn run(&self) -> Result<Totals, Outcome> {
         let trial = Trial {
             workload: self.workload.clone(),
@@ -182,6 +197,8 @@ impl<'a> Execution<'a> {
             seed: self.plan.seed,
             clients_of: self.plan.clients.of,
             verify_reads: self.plan.verify_reads,
+            arrivals: self.arrivals()?,
+            pipeline: self.plan.pipeline,
         };
         run(&Arc::new(trial), self.plan)
     }

@@ -7,7 +7,11 @@ use dbdyno_workloads::AnyWorkload;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::arrivals::{Arrivals, ArrivalsPlan};
+
 pub const CONTRACT: u32 = 1;
+/// Requests sent at once: their answers must fit the sockets' buffers, or both sides wait for each other.
+const MAX_PIPELINE: usize = 1000;
 
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
 #[serde(rename_all = "lowercase")]
@@ -71,6 +75,9 @@ pub struct Plan {
     pub cpus: Option<Vec<usize>>,
     #[serde(default = "yes")]
     pub verify_reads: bool,
+    pub arrivals: Option<ArrivalsPlan>,
+    #[serde(default = "one_at_a_time")]
+    pub pipeline: usize,
     #[serde(default)]
     pub run_id: String,
 }
@@ -83,6 +90,9 @@ fn one_client() -> Clients {
 }
 fn ten() -> f64 {
     10.0
+}
+fn one_at_a_time() -> usize {
+    1
 }
 fn yes() -> bool {
     true
@@ -151,6 +161,15 @@ impl Plan {
         if !(self.operation_timeout_s > 0.0 && self.operation_timeout_s <= 3600.0) {
             return wrong(format!("operation_timeout_s = {}: above 0, at most 3600", self.operation_timeout_s));
         }
+        if !(1..=MAX_PIPELINE).contains(&self.pipeline) {
+            return wrong(format!("pipeline = {}: 1 to {MAX_PIPELINE}", self.pipeline));
+        }
+        if let Some(arrivals) = &self.arrivals {
+            if self.pipeline > 1 {
+                return wrong("arrivals and pipeline: an open loop sends each arrival on its own".into());
+            }
+            Arrivals::new(arrivals).map_err(|reason| format!("the plan cannot be executed: {reason}"))?;
+        }
         if self.threads == Some(0) || self.cpus.as_ref().is_some_and(Vec::is_empty) {
             return wrong("threads and cpus: at least one, or null".into());
         }
@@ -182,7 +201,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named() {
         type Change = fn(&mut Value);
-        let cases: [(Change, &str); 9] = [
+        let cases: [(Change, &str); 12] = [
             (|p| p["contract"] = 2.into(), "contract 2"),
             (|p| p["phases"] = serde_json::json!(["verify", "run"]), "phases"),
             (|p| p["phases"] = serde_json::json!(["runn"]), "runn"),
@@ -190,6 +209,12 @@ mod tests {
             (|p| p["clients"]["count"] = 5.into(), "clients"),
             (|p| p["duration_s"] = 0.into(), "duration_s"),
             (|p| p["operation_timeout_s"] = 0.into(), "operation_timeout_s"),
+            (|p| p["pipeline"] = 0.into(), "pipeline"),
+            (|p| p["arrivals"] = serde_json::json!({"kind": "constant", "segments": []}), "segments"),
+            (
+                |p| p["arrivals"] = serde_json::json!({"kind": "constant", "segments": [{"seconds": 1, "from_per_s": 0, "to_per_s": 1}]}),
+                "per_s",
+            ),
             (|p| p["surprise"] = 1.into(), "surprise"),
             (|p| p["store"]["kind"] = "oracle".into(), "oracle"),
         ];

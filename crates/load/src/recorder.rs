@@ -7,7 +7,7 @@ use std::sync::{Arc, mpsc};
 use dbdyno_model::Failure;
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::interval::Interval;
+use crate::interval::{Interval, Times};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -49,6 +49,9 @@ impl Schedule {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Totals {
     pub scheduled: u64,
+    /// Arrivals of an open loop that were begun late, or not at all.
+    pub late: u64,
+    pub never_begun: u64,
     pub completed: u64,
     pub failed: u64,
     /// Completed and failed of each step.
@@ -65,6 +68,8 @@ pub struct Totals {
 impl Totals {
     pub fn merge(&mut self, other: &Totals) {
         self.scheduled += other.scheduled;
+        self.late += other.late;
+        self.never_begun += other.never_begun;
         self.completed += other.completed;
         self.failed += other.failed;
         self.operations.resize(self.operations.len().max(other.operations.len()), (0, 0));
@@ -98,12 +103,12 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    pub fn new(schedule: Arc<Schedule>, intervals: mpsc::Sender<Interval>, steps: usize) -> Self {
+    pub fn new(schedule: Arc<Schedule>, intervals: mpsc::Sender<Interval>, steps: usize, is_open: bool) -> Self {
         let totals = Totals { operations: vec![(0, 0); steps], ..Totals::default() };
         Self {
             schedule,
             intervals,
-            current: Interval::new(0, steps),
+            current: Interval::new(0, steps, is_open),
             until_ns: u64::MAX,
             cpu_s: 0.0,
             closed: false,
@@ -149,7 +154,7 @@ impl Recorder {
 
     fn send(&mut self, seconds: f64) {
         let cpu_s = thread_cpu_s();
-        let next = Interval::new(self.current.second + 1, self.current.operations.len());
+        let next = self.current.like(self.current.second + 1);
         let mut done = std::mem::replace(&mut self.current, next);
         done.seconds = seconds;
         done.connected = self.connected;
@@ -168,11 +173,11 @@ impl Recorder {
     }
 
     #[inline]
-    pub fn operation_completed(&mut self, step: usize, begun_ns: u64, ended_ns: u64, verified: bool) {
-        if !self.counts(ended_ns) {
+    pub fn operation_completed(&mut self, step: usize, times: Times, verified: bool) {
+        if !self.counts(times.ended_ns) {
             return;
         }
-        self.current.operations[step].service_time.record(ended_ns - begun_ns);
+        self.current.operations[step].record(times);
         self.totals.operations[step].0 += 1;
         self.current.reads_verified += u64::from(verified);
         self.totals.reads_verified += u64::from(verified);
@@ -200,14 +205,14 @@ impl Recorder {
     }
 
     #[inline]
-    pub fn transaction(&mut self, begun_ns: u64, ended_ns: u64, is_ok: bool) {
-        let counts = self.counts(ended_ns);
-        self.totals.in_flight_ns += ended_ns.min(self.schedule.end_ns()).saturating_sub(begun_ns);
+    pub fn transaction(&mut self, times: Times, is_ok: bool) {
+        let counts = self.counts(times.ended_ns);
+        self.totals.in_flight_ns += times.ended_ns.min(self.schedule.end_ns()).saturating_sub(times.begun_ns);
         if !counts {
             return;
         }
         if is_ok {
-            self.current.transactions.service_time.record(ended_ns - begun_ns);
+            self.current.transactions.record(times);
             self.totals.completed += 1;
         } else {
             self.current.transactions.failed += 1;
@@ -239,7 +244,7 @@ mod tests {
     fn recorder(duration_s: u64) -> (Recorder, mpsc::Receiver<Interval>, Arc<Schedule>) {
         let schedule = Arc::new(Schedule::new());
         let (sender, receiver) = mpsc::channel();
-        let mut recorder = Recorder::new(Arc::clone(&schedule), sender, 1);
+        let mut recorder = Recorder::new(Arc::clone(&schedule), sender, 1, false);
         schedule.begin_at(SECOND_NS, duration_s);
         recorder.begin(SECOND_NS);
         (recorder, receiver, schedule)
@@ -247,8 +252,9 @@ mod tests {
 
     fn transact(recorder: &mut Recorder, begun_ns: u64, ended_ns: u64) {
         recorder.totals.scheduled += 1;
-        recorder.operation_completed(0, begun_ns, ended_ns, true);
-        recorder.transaction(begun_ns, ended_ns, true);
+        let times = Times { scheduled_ns: begun_ns, begun_ns, ended_ns };
+        recorder.operation_completed(0, times, true);
+        recorder.transaction(times, true);
     }
 
     #[test]
@@ -289,7 +295,8 @@ mod tests {
         let (mut recorder, receiver, _) = recorder(1);
         recorder.totals.scheduled += 1;
         recorder.operation_failed(0, 1100 * MS, &Failure::Mismatch("k".into()));
-        recorder.transaction(1000 * MS, 1100 * MS, false);
+        let times = Times { scheduled_ns: 1000 * MS, begun_ns: 1000 * MS, ended_ns: 1100 * MS };
+        recorder.transaction(times, false);
         recorder.advance(2000 * MS);
         let interval = receiver.try_recv().unwrap();
         assert_eq!((interval.operations[0].failed, interval.transactions.failed, interval.mismatches), (1, 1, 1));

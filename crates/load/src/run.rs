@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::io;
+use std::iter::Peekable;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -15,6 +16,7 @@ use dbdyno_stores::Store;
 use dbdyno_workloads::AnyWorkload;
 use serde_json::json;
 
+use crate::arrivals::{Arrivals, ClientArrivals};
 use crate::client::{Client, START_POLL_NS, Thread};
 use crate::interval::Interval;
 use crate::phases::Outcome;
@@ -36,6 +38,8 @@ pub struct Trial {
     pub seed: u64,
     pub clients_of: u64,
     pub verify_reads: bool,
+    pub arrivals: Option<Arc<Arrivals>>,
+    pub pipeline: usize,
 }
 
 impl Trial {
@@ -95,7 +99,7 @@ pub fn run(trial: &Arc<Trial>, plan: &Plan) -> Result<Totals, Outcome> {
     let started = handles.map_err(|error| Outcome::Failed(format!("cannot start {threads} threads: {error}")));
     let begun = started.and_then(|handles| begin(trial, plan).map(|()| handles));
     let handles = begun.inspect_err(|_| trial.schedule.end_at(0))?;
-    let mut merger = Merger::new(trial, threads, plan.warmup_s);
+    let mut merger = Merger::new(trial, threads, plan);
     merger.collect(&intervals);
     let totals = join(handles)?;
     merger.finish(&totals, plan)?;
@@ -113,7 +117,9 @@ fn spawn(
 ) -> io::Result<Handle> {
     let (trial, first, count) = (Arc::clone(trial), plan.clients.first, plan.clients.count);
     thread::Builder::new().name(format!("load-{i}")).spawn(move || {
-        let recorder = Recorder::new(Arc::clone(&trial.schedule), intervals, trial.workload.steps().len());
+        tighten_timers();
+        let (steps, is_open) = (trial.workload.steps().len(), trial.arrivals.is_some());
+        let recorder = Recorder::new(Arc::clone(&trial.schedule), intervals, steps, is_open);
         let reactor = if trial.store.is_embedded() { None } else { Some(Reactor::new()?) };
         let thread =
             Thread { trial, recorder: RefCell::new(recorder), reactor: reactor.clone(), connecting: Cell::new(0) };
@@ -128,6 +134,13 @@ fn spawn(
         recorder.advance(now_ns().max(thread.trial.schedule.end_ns().saturating_add(1)));
         Ok(recorder.totals.clone())
     })
+}
+
+/// The kernel may delay a wake-up by its timer slack, 50 µs unless told otherwise: as much as many an answer takes.
+fn tighten_timers() {
+    if let Err(error) = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1)) {
+        eprintln!("dbdyno-load: timers may be late by 50 µs: {error}");
+    }
 }
 
 fn drive(reactor: &Rc<Reactor>, thread: &Rc<Thread>, tasks: Vec<Option<Task>>) -> io::Result<()> {
@@ -191,11 +204,33 @@ struct Merger<'a> {
     pending: BTreeMap<u64, (u64, Interval)>,
     sum: Totals,
     seconds: f64,
+    /// Each client's arrivals once more, to count those due in each second away from the threads that serve them.
+    due: Vec<Peekable<Due>>,
+}
+
+/// When a client's arrivals are due, in nanoseconds from the start.
+type Due = std::iter::FromFn<Box<dyn FnMut() -> Option<u64>>>;
+
+fn due_of_clients(trial: &Trial, plan: &Plan) -> Vec<Peekable<Due>> {
+    let Some(arrivals) = &trial.arrivals else { return vec![] };
+    let of_client = |client| {
+        let mut of_client = ClientArrivals::new(Arc::clone(arrivals), trial.seed, client, trial.clients_of);
+        let next: Box<dyn FnMut() -> Option<u64>> = Box::new(move || Some(of_client.next_ns()));
+        std::iter::from_fn(next).peekable()
+    };
+    (plan.clients.first..plan.clients.first + plan.clients.count).map(of_client).collect()
 }
 
 impl<'a> Merger<'a> {
-    fn new(trial: &'a Trial, threads: u64, warmup_s: u64) -> Self {
-        Self { trial, threads, warmup_s, pending: BTreeMap::new(), sum: Totals::default(), seconds: 0.0 }
+    fn new(trial: &'a Trial, threads: u64, plan: &Plan) -> Self {
+        let (sum, due) = (Totals::default(), due_of_clients(trial, plan));
+        Self { trial, threads, warmup_s: plan.warmup_s, pending: BTreeMap::new(), sum, seconds: 0.0, due }
+    }
+
+    /// How many arrivals are due until the interval that ends now; those before it have been counted.
+    fn newly_due(&mut self) -> u64 {
+        let until_ns = (self.seconds * 1e9).round() as u64;
+        self.due.iter_mut().map(|due| std::iter::from_fn(|| due.next_if(|&ns| ns < until_ns)).count() as u64).sum()
     }
 
     fn collect(&mut self, intervals: &mpsc::Receiver<Interval>) {
@@ -215,8 +250,7 @@ impl<'a> Merger<'a> {
 
     fn add(&mut self, interval: Interval) {
         let second = interval.second;
-        let (count, merged) =
-            self.pending.entry(second).or_insert_with(|| (0, Interval::new(second, interval.operations.len())));
+        let (count, merged) = self.pending.entry(second).or_insert_with(|| (0, interval.like(second)));
         if *count == 0 {
             merged.seconds = interval.seconds;
         }
@@ -237,7 +271,13 @@ impl<'a> Merger<'a> {
         let operations = interval.operations.iter().map(|o| (o.completed(), o.failed)).collect();
         self.sum.merge(&Totals { operations, ..Totals::default() });
         self.seconds += interval.seconds;
-        self.trial.records.write(&interval.to_json(&self.trial.names(), self.warmup_s));
+        let mut record = interval.to_json(&self.trial.names(), self.warmup_s);
+        if !self.due.is_empty() {
+            let scheduled = self.newly_due();
+            self.sum.scheduled += scheduled;
+            record["transactions"]["scheduled"] = scheduled.into();
+        }
+        self.trial.records.write(&record);
     }
 
     /// Writes the totals and asserts the identities of docs/contract.md.
@@ -246,9 +286,13 @@ impl<'a> Merger<'a> {
             .map(|(name, (completed, failed))| (name, json!({"completed": completed, "failed": failed})))
             .collect();
         let in_flight_mean = if self.seconds > 0.0 { totals.in_flight_ns as f64 / 1e9 / self.seconds } else { 0.0 };
-        self.trial.records.write(&json!({"record": "total",
-            "transactions": {"scheduled": totals.scheduled, "completed": totals.completed, "failed": totals.failed,
-                "unfinished": totals.unfinished()},
+        let mut transactions = json!({"scheduled": totals.scheduled, "completed": totals.completed,
+            "failed": totals.failed, "unfinished": totals.unfinished()});
+        if !self.due.is_empty() {
+            transactions["never_begun"] = totals.never_begun.into();
+            transactions["late"] = totals.late.into();
+        }
+        self.trial.records.write(&json!({"record": "total", "transactions": transactions,
             "operations": operations, "reads_verified": totals.reads_verified, "mismatches": totals.mismatches,
             "seconds": self.seconds, "in_flight_mean": in_flight_mean}));
         let counted = |t: &Totals| (t.completed, t.failed, t.operations.clone(), t.reads_verified, t.mismatches);
@@ -256,7 +300,12 @@ impl<'a> Merger<'a> {
             let reason = format!("the intervals do not add up to the totals: {:?}, {totals:?}", self.sum);
             return Err(Outcome::Failed(format!("{reason}: a bug in dbdyno-load")));
         }
-        if totals.unfinished() > plan.clients.count {
+        if !self.due.is_empty() && self.sum.scheduled != totals.scheduled {
+            let reason = format!("{} arrivals were due and {} scheduled", self.sum.scheduled, totals.scheduled);
+            return Err(Outcome::Failed(format!("{reason}: a bug in dbdyno-load")));
+        }
+        let most = plan.clients.count * plan.pipeline as u64 + totals.never_begun;
+        if totals.unfinished() > most {
             let reason = format!("{} transactions are unfinished", totals.unfinished());
             return Err(Outcome::Failed(format!("{reason}, more than there are clients: a bug in dbdyno-load")));
         }

@@ -13,6 +13,16 @@ pub trait Session {
     async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<bool, Failure>;
     /// Adds `delta` to a column of row `key`; false where there is no such row and the store can tell.
     async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<bool, Failure>;
+    /// Reads rows by primary key, all asked for before the first answer is read; `each` is given the index of each key in order and
+    /// its row. A store that does not pipeline says so before a run begins.
+    async fn get_many(
+        &mut self,
+        _step: usize,
+        _keys: &[u64],
+        _each: &mut dyn FnMut(usize, Option<Row<'_>>),
+    ) -> Result<(), Failure> {
+        Err(Failure::Server("this store does not pipeline".into()))
+    }
     /// The row that the last `get` or `find` read, until the next operation.
     fn row(&self) -> Row<'_>;
 }

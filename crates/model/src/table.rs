@@ -26,6 +26,13 @@ pub struct Difference {
     pub found: String,
 }
 
+impl Difference {
+    /// In words.
+    pub fn of_row(&self, key: u64) -> String {
+        format!("row {key}, {}: expected {}, found {}", self.column, self.expected, self.found)
+    }
+}
+
 impl Table {
     /// Replaces `out` by row `key` at `version`.
     #[inline]

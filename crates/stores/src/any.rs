@@ -37,6 +37,14 @@ macro_rules! forward {
             async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<bool, Failure> {
                 match self { $($any::$variant(s) => s.add(step, key, delta).await),+ }
             }
+            async fn get_many(
+                &mut self,
+                step: usize,
+                keys: &[u64],
+                each: &mut dyn FnMut(usize, Option<Row<'_>>),
+            ) -> Result<(), Failure> {
+                match self { $($any::$variant(s) => s.get_many(step, keys, each).await),+ }
+            }
             #[inline]
             fn row(&self) -> Row<'_> {
                 match self { $($any::$variant(s) => s.row()),+ }
@@ -176,6 +184,12 @@ impl Store {
     /// Whether rows are filed under keys that follow from the schema, without tables that could carry a marker.
     pub fn is_key_value(&self) -> bool {
         matches!(self.single, Single::Redis(_) | Single::Memcached(_)) || self.cache.is_some()
+    }
+
+    /// Whether sessions can send several requests before they read the first answer.
+    pub fn can_pipeline(&self) -> bool {
+        let is_whole_rows = !matches!(&self.single, Single::Redis(redis) if redis.is_hash);
+        self.cache.is_none() && is_whole_rows && matches!(self.single, Single::Redis(_) | Single::Memcached(_))
     }
 
     /// How the store holds a row, where it has a choice.

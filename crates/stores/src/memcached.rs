@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use dbdyno_model::{Failure, Field, Row, RowBuffer, Session, Value, decode_row, encode_row};
+use dbdyno_model::{Failure, Field, Row, RowBuffer, Session, Table, Value, decode_row, encode_row};
 use dbdyno_net::Reactor;
 use dbdyno_wire::Decoded;
 use dbdyno_wire::memcached::{self as wire, Got};
@@ -60,6 +60,29 @@ fn answer(bytes: &[u8], expected: &[u8]) -> Decoded<(Result<bool, Failure>, usiz
         let line = &bytes[..end];
         (if wire::is_error(line) { Err(refused(line)) } else { Ok(line == expected) }, next)
     }))
+}
+
+/// Decodes the answer to `get` and hands the row over where it lies.
+fn pipelined_row(
+    bytes: &[u8],
+    table: &Table,
+    fields: &mut Vec<Field>,
+    each: impl FnOnce(Option<Row<'_>>),
+) -> Decoded<(Result<(), Failure>, usize)> {
+    let Some((got, next)) = wire::got(bytes)? else { return Ok(None) };
+    let done = match got {
+        Got::Hit { start, end } if decode_row(table, bytes, start, end, fields) => {
+            each(Some(Row::new(bytes, fields)));
+            Ok(())
+        }
+        Got::Hit { .. } => Err(Failure::Mismatch(format!("an answer that is no row of {}", table.name))),
+        Got::Miss => {
+            each(None);
+            Ok(())
+        }
+        Got::Error { start, end } => Err(refused(&bytes[start..end])),
+    };
+    Ok(Some((done, next)))
 }
 
 impl MemcachedSession {
@@ -150,6 +173,26 @@ impl Session for MemcachedSession {
     async fn get(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
         let table = self.schema.steps[step].operation.table();
         self.read_row(table, Value::Int(key as i64)).await
+    }
+
+    async fn get_many(
+        &mut self,
+        step: usize,
+        keys: &[u64],
+        each: &mut dyn FnMut(usize, Option<Row<'_>>),
+    ) -> Result<(), Failure> {
+        let Self { exchange, schema, prefixes, key: name, fields, .. } = self;
+        let table = schema.steps[step].operation.table();
+        exchange.begin();
+        for &key in keys {
+            write_key(&prefixes[table], Value::Int(key as i64), name);
+            wire::get(&mut exchange.request, name);
+        }
+        exchange.send().await?;
+        for i in 0..keys.len() {
+            exchange.next(|bytes| pipelined_row(bytes, &schema.tables[table], fields, |row| each(i, row))).await??;
+        }
+        Ok(())
     }
 
     #[inline]

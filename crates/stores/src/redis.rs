@@ -246,6 +246,30 @@ fn one_number(bytes: &[u8]) -> Decoded<(Result<i64, String>, usize)> {
     }))
 }
 
+/// Decodes the answer to GET and hands the row over where it lies.
+fn pipelined_row(
+    bytes: &[u8],
+    table: &Table,
+    fields: &mut Vec<Field>,
+    each: impl FnOnce(Option<Row<'_>>),
+) -> Decoded<(Result<(), Failure>, usize)> {
+    let Some((answer, next)) = one(bytes)? else { return Ok(None) };
+    let done = match answer.map_err(refused) {
+        Ok(Reply::Bulk { start, end }) if decode_row(table, bytes, start, end, fields) => {
+            each(Some(Row::new(bytes, fields)));
+            Ok(())
+        }
+        Ok(Reply::Nil) => {
+            each(None);
+            Ok(())
+        }
+        Ok(Reply::Bulk { .. }) => Err(Failure::Mismatch(format!("an answer that is no row of {}", table.name))),
+        Ok(other) => Err(unexpected(&other)),
+        Err(failure) => Err(failure),
+    };
+    Ok(Some((done, next)))
+}
+
 /// Decodes the answer to HMGET: false where the key does not exist, which looks like a hash without any of the fields.
 fn hash_fields(bytes: &[u8], table: &Table, fields: &mut Vec<Field>) -> Decoded<(Result<bool, String>, usize)> {
     fields.clear();
@@ -281,6 +305,28 @@ impl Session for RedisSession {
     async fn get(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
         let table = self.schema.steps[step].operation.table();
         self.read_row(table, Value::Int(key as i64)).await
+    }
+
+    async fn get_many(
+        &mut self,
+        step: usize,
+        keys: &[u64],
+        each: &mut dyn FnMut(usize, Option<Row<'_>>),
+    ) -> Result<(), Failure> {
+        let Self { exchange, schema, prefixes, key: name, fields, .. } = self;
+        let table = schema.steps[step].operation.table();
+        let request = exchange.begin();
+        for &key in keys {
+            write_key(&prefixes[table], Value::Int(key as i64), name);
+            command(request, 2);
+            part(request, b"GET");
+            part(request, name);
+        }
+        exchange.send().await?;
+        for i in 0..keys.len() {
+            exchange.next(|bytes| pipelined_row(bytes, &schema.tables[table], fields, |row| each(i, row))).await??;
+        }
+        Ok(())
     }
 
     #[inline]

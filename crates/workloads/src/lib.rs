@@ -94,6 +94,15 @@ impl AnyWorkload {
         each!(self, workload => workload.checks())
     }
 
+    /// The key of a transaction that is one `get`, the first and only step; `None` for other workloads.
+    #[inline]
+    pub fn single_key(&self, choices: &mut Choices) -> Option<u64> {
+        match self {
+            AnyWorkload::PointGet(workload) => Some(workload.key(choices)),
+            AnyWorkload::SecondaryGet(_) | AnyWorkload::PointUpdate(_) | AnyWorkload::Game(_) => None,
+        }
+    }
+
     #[inline]
     pub async fn transaction<O: Operations>(&self, operations: &mut O, choices: &mut Choices) -> Result<(), Failed> {
         each!(self, workload => workload.transaction(operations, choices).await)

@@ -21,6 +21,13 @@ impl PointGet {
     }
 }
 
+impl PointGet {
+    #[inline]
+    pub fn key(&self, choices: &mut Choices) -> u64 {
+        self.access.key(choices, self.rows)
+    }
+}
+
 impl Workload for PointGet {
     const TRANSACTION: &'static str = "get";
 
@@ -38,7 +45,6 @@ impl Workload for PointGet {
 
     #[inline]
     async fn transaction<O: Operations>(&self, operations: &mut O, choices: &mut Choices) -> Result<(), Failed> {
-        let key = self.access.key(choices, self.rows);
-        operations.get(GET, key).await
+        operations.get(GET, self.key(choices)).await
     }
 }
