@@ -276,8 +276,7 @@ fn check_host(plan: &Plan) -> Result<(), Outcome> {
             "{count} clients on {kind}: an embedded store has a thread for each, at most {MAX_EMBEDDED_CLIENTS}"
         )));
     }
-    // An arrangement has a connection to each of its stores.
-    limits::allow_connections(plan.clients.count * 2).map_err(Outcome::Refused)
+    limits::allow_connections(plan.clients.count * plan.store.connections()).map_err(Outcome::Refused)
 }
 
 /// Removes what carries a marker: the tables of `store`, or of any workload where there is none.

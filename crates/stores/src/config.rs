@@ -113,6 +113,15 @@ impl Config {
         }
     }
 
+    /// Sockets that one client has: an arrangement's has one to each of its stores.
+    pub fn connections(&self) -> u64 {
+        match self {
+            Config::Sqlite { .. } | Config::Lmdb { .. } => 0,
+            Config::Mysql { .. } | Config::Redis { .. } | Config::Memcached { .. } => 1,
+            Config::CacheAside { cache, store } => cache.connections() + store.connections(),
+        }
+    }
+
     /// Embedded stores run in the client's own thread.
     pub fn is_embedded(&self) -> bool {
         match self {
