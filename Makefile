@@ -31,7 +31,7 @@ stage = @echo "== $(1)"; $(2) || { echo "make $@: stopped, $(1) failed. Alone: $
 help:
 	@echo "make demo     set up, run the experiment quickstart, write its report"
 	@echo "make test     set up, install or name missing servers, run every check and test"
-	@echo "make bench    ratios against sysbench (benches/README.md)"
+	@echo "make bench    ratios against sysbench, redis-benchmark and bare loops (benches/README.md)"
 	@echo "make build    set up .venv with dbdyno and dbdyno-load"
 	@echo "make lint     formatting and lint only"
 	@echo "make format   rewrite the sources in the project's format"
@@ -58,7 +58,7 @@ test: tools-for-tests $(VENV)/installed-test build
 # Ratios against other load generators, in one run: shared machines are noisy, so nothing here is a test.
 .PHONY: bench
 bench: build
-	$(BIN)/python -m benches.point_select
+	$(BIN)/python -m benches
 
 .PHONY: lint
 lint: tools-for-tests $(VENV)/installed-test

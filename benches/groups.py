@@ -1,0 +1,206 @@
+"""The rows of the table, in groups that share a server; `benches/README.md` says what each means."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+from benches import load, peers, servers
+from benches.measured import Placement, Sample
+from benches.rows import Measure, Row, difference
+from benches.servers import Bench, Started
+
+SAME, FREE = "same", "free"
+MANY, FEW = 10_000, 100
+
+
+def _cpu(limit: float) -> Measure:
+    return Measure("client CPU per operation", "µs", lambda sample: sample.cpu_us, {SAME: limit})
+
+
+def _rate(limits: dict[str, float]) -> Measure:
+    return Measure("operations/s", "/s", lambda sample: sample.rate_per_s, limits, at_least=True)
+
+
+_USER = Measure("its user part", "µs", lambda sample: sample.user_us, {SAME: 0.30})
+_FOR_INFORMATION = _rate({})
+_ISSUE_2 = 0.80
+"""The limit of the first run, kept as a row: the load engine's own limit is stricter."""
+
+
+@contextmanager
+def _mariadb(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
+    with servers.mariadb(bench, placement) as started:
+        servers.fill(started, bench.rows, placement)
+        peers.sysbench(started.system.endpoint, "prepare", bench.rows, placement)
+        clients = (1, 64, 256) if placement.name != FREE else (1, 4, 16, 64, 256)
+        yield [
+            *(_against_sysbench(bench, placement, started, n) for n in clients),
+            _bare(bench, placement, started, "mysql"),
+            *([_memory_of_64(bench, placement, started)] if placement.name == SAME else []),
+        ]
+
+
+def _against_sysbench(bench: Bench, placement: Placement, started: Started, clients: int) -> Row:
+    cpu = (_cpu(1.00),) if clients == 1 else (_cpu(0.55), _USER)
+    first_run = (_first_run(),) if clients == 64 and placement.name == SAME else ()
+    rate = _rate({FREE: 1.00} if clients == 1 else {SAME: 1.25, FREE: 1.00})
+    return Row(
+        f"sysbench-{clients}",
+        f"sysbench oltp_point_select, {clients} clients",
+        (*cpu, *first_run, rate),
+        _ours(bench, placement, started, clients),
+        lambda: peers.sysbench_run(started.system.endpoint, clients, bench.seconds, bench.rows, placement),
+    )
+
+
+def _first_run() -> Measure:
+    return Measure("client CPU per operation (first run's limit)", "µs", lambda s: s.cpu_us, {SAME: _ISSUE_2})
+
+
+def _ours(
+    bench: Bench, placement: Placement, started: Started, clients: int, pipeline: int = 1
+) -> Callable[[], Sample]:
+    more = {"pipeline": pipeline} if pipeline > 1 else {}
+    wanted = load.plan(started.store, bench.rows, load.MEASURE, clients=clients, duration_s=bench.seconds, **more)
+    return lambda: load.measure(wanted, placement)
+
+
+def _bare(bench: Bench, placement: Placement, started: Started, protocol: str) -> Row:
+    program, port = bench.folder / f"bare-{protocol}", started.system.endpoint.port
+    return Row(
+        f"bare-{protocol}",
+        f"a bare epoll loop, {protocol}, 64 connections",
+        (_cpu(1.25), _FOR_INFORMATION),
+        _ours(bench, placement, started, 64),
+        lambda: peers.bare_loop(program, port, 64, bench.seconds, bench.rows, placement),
+    )
+
+
+@contextmanager
+def _redis(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
+    with servers.redis_server(bench, placement) as (started, client):
+        peers.fill_for_redis_benchmark(client, bench.rows, int(client.strlen("dbdyno:bm:1")))
+        port = started.system.endpoint.port
+
+        def against(name: str, pipeline: int, limit: float) -> Row:
+            return Row(
+                name,
+                f"redis-benchmark -t get -r {bench.rows} -c 64 -P {pipeline}",
+                (_cpu(limit), _FOR_INFORMATION),
+                _ours(bench, placement, started, 64, pipeline),
+                lambda: peers.redis_benchmark(client, port, pipeline, bench.seconds, bench.rows, placement),
+            )
+
+        yield [
+            against("redis-benchmark", 1, 0.75),
+            against("redis-benchmark-p16", 16, 1.20),
+            _bare(bench, placement, started, "redis"),
+        ]
+
+
+@contextmanager
+def _memcached(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
+    with servers.memcached(bench, placement) as started:
+        yield [_bare(bench, placement, started, "memcached")]
+
+
+@contextmanager
+def _lmdb(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
+    with servers.lmdb(bench, placement) as (started, directory):
+        yield [_against_lmdb(bench, placement, started, directory, mode) for mode in ("renew", "begin", "held")]
+
+
+def _against_lmdb(bench: Bench, placement: Placement, started: Started, directory: Path, mode: str) -> Row:
+    # Against one transaction held for ever the figure includes what a transaction costs, which no client can save.
+    limits = {} if mode == "held" else {SAME: 150.0}
+    added = Measure("added CPU per get", "ns", lambda s: s.cpu_us * 1000, limits, combine=difference, figure_unit="ns")
+    program = bench.folder / "bare-lmdb"
+    return Row(
+        f"lmdb-{mode}",
+        f"a bare loop of LMDB gets ({mode}), 1 thread",
+        (added,),
+        _ours(bench, placement, started, 1),
+        lambda: peers.bare_lmdb(program, directory, bench.seconds, bench.rows, mode, placement),
+    )
+
+
+@contextmanager
+def _load(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
+    with servers.mariadb(bench, placement) as started:
+
+        def ours() -> Sample:
+            sample = Sample(bench.load_rows, servers.fill(started, bench.load_rows, placement), 0, 0)
+            load.execute(load.plan(started.store, bench.load_rows, load.CLEAN_UP), placement)
+            return sample
+
+        def theirs() -> Sample:
+            place = started.system.endpoint
+            wall_s = peers.sysbench(place, "prepare", bench.load_rows, placement).wall_s
+            peers.sysbench(place, "cleanup", bench.load_rows, placement)
+            return Sample(bench.load_rows, wall_s, 0, 0)
+
+        wall = Measure("load time", "s", lambda sample: sample.seconds, {SAME: 0.33})
+        yield [Row("load", f"sysbench prepare, {bench.load_rows} rows", (wall,), ours, theirs)]
+
+
+@contextmanager
+def _memory(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
+    with servers.null_server(bench, placement) as store:
+
+        def peak(clients: int) -> Callable[[], Sample]:
+            wanted = load.plan(store, bench.rows, load.MEASURE, clients=clients, duration_s=min(bench.seconds, 3))
+            return lambda: _peak_memory(wanted, placement)
+
+        per_client = Measure(
+            "peak resident memory",
+            "KiB",
+            lambda sample: sample.details["peak_resident_kib"],
+            {SAME: 24.0},
+            combine=lambda many, few: (many - few) / (MANY - FEW),
+            figure_unit="KiB a client",
+        )
+        yield [Row(f"memory-{MANY}", f"itself with {FEW} clients", (per_client,), peak(MANY), peak(FEW))]
+
+
+def _memory_of_64(bench: Bench, placement: Placement, started: Started) -> Row:
+    wanted = load.plan(started.store, bench.rows, load.MEASURE, clients=64, duration_s=min(bench.seconds, 3))
+    memory = Measure(
+        "peak resident memory",
+        "MB",
+        lambda s: s.details["peak_resident_kib"] * 1024 / 1e6,
+        {SAME: 100.0},
+        figure_unit="MB",
+    )
+    return Row("memory-64", "a limit alone, 64 clients", (memory,), lambda: _peak_memory(wanted, placement))
+
+
+def _peak_memory(wanted: dict[str, object], placement: Placement) -> Sample:
+    peaks_kib: list[int] = []
+    outcome, _ = load.execute(wanted, placement, lambda pid: _follow_peak(pid, peaks_kib))
+    # The kernel's peak only rises, but the first reading may be of this Python, before the program took its place.
+    return outcome.sample(1, outcome.wall_s, peak_resident_kib=float(peaks_kib[-1]))
+
+
+def _follow_peak(pid: int, peaks_kib: list[int]) -> None:
+    status = Path(f"/proc/{pid}/status")
+    while found := [line for line in status.read_text().splitlines() if line.startswith("VmHWM:")]:
+        peaks_kib.append(int(found[0].split()[1]))
+        time.sleep(0.05)
+
+
+Group = Callable[[Bench, Placement], AbstractContextManager[list[Row]]]
+EVERYWHERE, HERE = ("same", "apart", "free"), ("same",)
+GROUPS: tuple[tuple[Group, tuple[str, ...], tuple[str, ...]], ...] = (
+    (
+        _mariadb,
+        EVERYWHERE,
+        ("sysbench-1", "sysbench-4", "sysbench-16", "sysbench-64", "sysbench-256", "bare-mysql", "memory-64"),
+    ),
+    (_redis, EVERYWHERE, ("redis-benchmark", "redis-benchmark-p16", "bare-redis")),
+    (_memcached, EVERYWHERE, ("bare-memcached",)),
+    (_lmdb, HERE, ("lmdb-renew", "lmdb-begin", "lmdb-held")),
+    (_load, EVERYWHERE, ("load",)),
+    (_memory, HERE, (f"memory-{MANY}",)),
+)
+"""Each group with the placements it is run in and the names of its rows."""

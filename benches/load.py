@@ -1,0 +1,63 @@
+"""dbdyno-load, given plans directly (docs/contract.md)."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from benches.measured import Outcome, Placement, Sample, run
+from dbdyno.conduct.load_client import find_load_client
+from dbdyno.errors import RunFailed
+
+PREPARE, MEASURE, CLEAN_UP = ["prepare", "load"], ["run"], ["cleanup"]
+
+
+class NotSupported(Exception):
+    """dbdyno-load refused the plan: it does not know something the row needs."""
+
+
+def plan(store: dict[str, Any], rows: int, phases: list[str], **keys: Any) -> dict[str, Any]:
+    """Return the plan for phases of point-get. keys: `clients` (a number), and others of the plan."""
+    clients = keys.pop("clients", 1)
+    return {
+        "contract": 1,
+        "phases": phases,
+        "store": store,
+        "workload": {"name": "point-get", "rows": rows, "options": {}},
+        "clients": {"first": 0, "count": clients, "of": clients},
+        "verify_reads": True,
+        "run_id": "bench",
+        **keys,
+    }
+
+
+def execute(
+    wanted: dict[str, Any], placement: Placement, watch: Callable[[int], None] | None = None
+) -> tuple[Outcome, list[dict[str, Any]]]:
+    """Have a plan executed; return what the process cost and its records.
+
+    Raises NotSupported if it was refused, RunFailed if it did not end well or any answer was wrong.
+    """
+    command = [find_load_client(), "run"]
+    outcome = run(command, placement.client_cpus, f"{json.dumps(wanted)}\n\n", watch)
+    records = [json.loads(line) for line in outcome.output.splitlines() if line.startswith("{")]
+    end = next((record for record in records if record["record"] == "end"), None)
+    if end and end["status"] == "refused":
+        raise NotSupported(end["reason"])
+    wrong = [record for record in records if record["record"] in ("error", "mismatch") or record.get("ok") is False]
+    if outcome.status != 0 or wrong:
+        raise RunFailed(f"dbdyno-load: {wrong[0] if wrong else end or outcome.output[-300:]}")
+    return outcome, records
+
+
+def measure(wanted: dict[str, Any], placement: Placement) -> Sample:
+    """Have a plan's run phase executed, every read verified; the CPU is that of the whole process."""
+    outcome, records = execute(wanted, placement)
+    intervals = [record for record in records if record["record"] == "interval"]
+    completed = sum(record["transactions"]["completed"] for record in intervals)
+    verified = sum(record["reads_verified"] for record in intervals)
+    # Reads of transactions that time ran out on are verified too.
+    if completed == 0 or verified < completed:
+        raise RunFailed(f"dbdyno-load verified {verified} of {completed} reads")
+    load_threads_s = sum(record["client_cpu_s"] for record in intervals)
+    seconds = sum(record["seconds"] for record in intervals)
+    return outcome.sample(completed, seconds, load_threads_cpu_us=load_threads_s / completed * 1e6)

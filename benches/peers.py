@@ -1,0 +1,99 @@
+"""What dbdyno-load is held against: sysbench, redis-benchmark, and bare loops in C that are compiled here."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import redis
+
+from benches.measured import Outcome, Placement, Sample, run, run_well
+from dbdyno.errors import RunFailed, UserError
+from dbdyno.systems.endpoint import Endpoint
+
+SOURCES = Path(__file__).parent / "bare"
+LIBRARIES = {"lmdb": ["-llmdb"]}
+INSTALL = (
+    "apt-get install -y --no-install-recommends sysbench redis-tools redis-server memcached mariadb-server-core "
+    "mariadb-client-core gcc libc6-dev liblmdb-dev"
+)
+PROGRAMS = ("sysbench", "redis-benchmark", "redis-server", "memcached", "mariadbd", "taskset", "cc")
+
+
+def check_tools() -> None:
+    """Raise UserError, with the line that installs everything, if a program or header is missing."""
+    path = os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin"
+    missing = [name for name in PROGRAMS if not shutil.which(name, path=path)]
+    try_lmdb = ["cc", "-E", "-include", "lmdb.h", "-x", "c", os.devnull]
+    if "cc" not in missing and subprocess.run(try_lmdb, capture_output=True, check=False).returncode != 0:
+        missing.append("lmdb.h")
+    if missing:
+        raise UserError(f"missing: {', '.join(missing)}. To install everything make bench uses:\n    {INSTALL}")
+
+
+def build(folder: Path) -> None:
+    """Compile the bare loops into `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("mysql", "redis", "memcached", "lmdb"):
+        sources = [SOURCES / f"{name}.c", *([] if name == "lmdb" else [SOURCES / "loop.c"])]
+        run_well(["cc", "-O2", "-Wall", "-o", folder / f"bare-{name}", *sources, *LIBRARIES.get(name, [])])
+
+
+def bare_loop(program: Path, port: int, clients: int, seconds: int, rows: int, placement: Placement) -> Sample:
+    """Run a bare epoll loop over `rows` rows, a power of ten."""
+    return _counted(run_well([program, str(port), str(clients), str(seconds), str(rows)], placement.client_cpus))
+
+
+def bare_lmdb(program: Path, directory: Path, seconds: int, rows: int, mode: str, placement: Placement) -> Sample:
+    """Run a bare loop of gets; mode: `begin`, `renew` or `held`."""
+    return _counted(run_well([program, directory, str(seconds), str(rows), mode], placement.client_cpus))
+
+
+def _counted(outcome: Outcome) -> Sample:
+    operations, seconds = outcome.output.split()
+    return outcome.sample(int(operations), float(seconds))
+
+
+def sysbench(place: Endpoint, command: str, rows: int, placement: Placement, *options: str) -> Outcome:
+    """Run a command of oltp_point_select: `prepare` (no secondary index: dbdyno's table has none), `run`, `cleanup`."""
+    return run_well(
+        [
+            *("sysbench", "oltp_point_select"),
+            *(f"--mysql-host={place.host}", f"--mysql-port={place.port}"),
+            *(f"--mysql-user={place.user}", f"--mysql-db={place.database}"),
+            *("--tables=1", f"--table-size={rows}", "--create-secondary=off"),
+            *("--rand-type=uniform", *options, command),
+        ],
+        placement.client_cpus,
+    )
+
+
+def sysbench_run(place: Endpoint, clients: int, seconds: int, rows: int, placement: Placement) -> Sample:
+    """Measure point selects, which sysbench prepares, as dbdyno does."""
+    outcome = sysbench(place, "run", rows, placement, f"--threads={clients}", f"--time={seconds}")
+    queries = re.search(r"queries: +(\d+)", outcome.output)
+    elapsed = re.search(r"total time: +([\d.]+)s", outcome.output)
+    if not queries or not elapsed:
+        raise RunFailed(f"sysbench said what make bench does not understand: {outcome.output[-300:]}")
+    return outcome.sample(int(queries[1]), float(elapsed[1]))
+
+
+def fill_for_redis_benchmark(client: redis.Redis, rows: int, size_bytes: int) -> None:
+    """Make every key that `-t get -r rows` can ask for, each with a value as long as a row."""
+    for first in range(0, rows, 1000):
+        client.mset({f"key:{key:012d}": b"x" * size_bytes for key in range(first, min(first + 1000, rows))})
+
+
+def redis_benchmark(
+    client: redis.Redis, port: int, pipeline: int, seconds: int, rows: int, placement: Placement
+) -> Sample:
+    """Measure GETs at 64 connections. It takes no duration: it is stopped; the server's own count of hits counts."""
+    command = ["redis-benchmark", "-p", port, "-t", "get", "-r", rows, "-c", 64, "-P", pipeline, "-n", 2_000_000_000]
+    before = client.info("stats")
+    outcome = run(["timeout", "--foreground", str(seconds), *map(str, command), "-q"], placement.client_cpus)
+    after = client.info("stats")
+    hits, misses = (after[key] - before[key] for key in ("keyspace_hits", "keyspace_misses"))
+    if hits == 0 or misses:
+        raise RunFailed(f"redis-benchmark: {hits} hits and {misses} misses: {outcome.output[-300:]}")
+    return outcome.sample(hits, outcome.wall_s)

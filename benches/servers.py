@@ -1,0 +1,137 @@
+"""The servers and files both sides work on: started privately by dbdyno's own systems, loaded by dbdyno-load."""
+
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pymysql
+import redis
+
+from benches import load
+from benches.measured import Placement, pinned
+from dbdyno.conduct.load_client import find_load_client
+from dbdyno.experiment.system_spec import parse_system, with_labels
+from dbdyno.systems import build
+from dbdyno.systems.base import Launch, System
+from dbdyno.systems.guard import Guard
+from dbdyno.systems.lmdb import LMDB
+from dbdyno.systems.server import Server
+
+CLIENTS = 300
+BUFFER_POOL = "mariadb?innodb_buffer_pool_size=512M"
+"""Room for the million rows of the load row; the default would make it about eviction."""
+
+
+_RIGHTS = ("Select", "Insert", "Update", "Delete", "Create", "Drop", "Index", "Alter")
+# dbdyno's own user may do anything but GRANT, so the rights on one database are written where GRANT would write them.
+_BENCH_USER = (
+    "CREATE USER 'bench'@'127.0.0.1'",
+    "INSERT INTO mysql.db SET Host='127.0.0.1', Db='dbdyno', User='bench', "
+    + ", ".join(f"{right}_priv='Y'" for right in _RIGHTS),
+    "FLUSH PRIVILEGES",
+)
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What a run of `make bench` is done with. seconds: of a run. rows, load_rows: of the table, of the load row."""
+
+    guard: Guard
+    folder: Path
+    seconds: int
+    rows: int
+    load_rows: int
+
+
+@dataclass(frozen=True)
+class Started:
+    """A system that runs, and how dbdyno-load is told of it."""
+
+    system: Any
+    store: dict[str, Any]
+
+
+@contextmanager
+def _started(bench: Bench, text: str, placement: Placement) -> Iterator[System]:
+    (spec,) = with_labels([parse_system(text)])
+    system = build(spec)
+    try:
+        system.start(Launch(bench.guard, bench.folder, CLIENTS, bench.rows, placement.server_cpus))
+        yield system
+    finally:
+        system.stop()
+
+
+@contextmanager
+def mariadb(bench: Bench, placement: Placement) -> Iterator[Started]:
+    """Yield an empty MariaDB with a user without a password, which sysbench's command line would show to all."""
+    with _started(bench, BUFFER_POOL, placement) as system:
+        assert isinstance(system, Server)
+        place = system.endpoint
+        connection = pymysql.connect(host=place.host, port=place.port, user=place.user, password=place.password or "")
+        with connection, connection.cursor() as cursor:
+            for statement in _BENCH_USER:
+                cursor.execute(statement)
+        system.endpoint = replace(place, user="bench", password=None)
+        yield Started(system, system.store_plan([]) | {"password": None})
+
+
+@contextmanager
+def redis_server(bench: Bench, placement: Placement) -> Iterator[tuple[Started, redis.Redis]]:
+    """Yield a loaded Redis without a password, for the same reason, and a client of it."""
+    with _started(bench, "redis", placement) as system:
+        assert isinstance(system, Server)
+        place = system.endpoint
+        with redis.Redis(host=place.host, port=place.port, password=place.password) as client:
+            client.config_set("requirepass", "")
+        system.endpoint = replace(place, password=None)
+        started = Started(system, system.store_plan([]))
+        fill(started, bench.rows, placement)
+        with redis.Redis(host=place.host, port=place.port) as client:
+            yield started, client
+
+
+@contextmanager
+def memcached(bench: Bench, placement: Placement) -> Iterator[Started]:
+    """Yield a loaded memcached."""
+    with _started(bench, "memcached", placement) as system:
+        started = Started(system, system.store_plan([]))
+        fill(started, bench.rows, placement)
+        yield started
+
+
+@contextmanager
+def lmdb(bench: Bench, placement: Placement) -> Iterator[tuple[Started, Path]]:
+    """Yield a loaded LMDB and its directory."""
+    with _started(bench, "lmdb?sync=none", placement) as system:
+        assert isinstance(system, LMDB)
+        started = Started(system, system.store_plan([]))
+        fill(started, bench.rows, placement)
+        yield started, system.path
+
+
+@contextmanager
+def null_server(bench: Bench, placement: Placement) -> Iterator[dict[str, Any]]:
+    """Yield the plan's store of dbdyno-load's null server for the Redis protocol."""
+    command = [*pinned(placement.server_cpus), str(find_load_client()), "null", "--protocol", "redis"]
+    process = subprocess.Popen([*command, "--rows", str(bench.rows)], stdout=subprocess.PIPE, text=True)
+    bench.guard.tell("pid", process.pid)
+    try:
+        said = process.stdout.readline() if process.stdout else ""
+        port = int(re.findall(r'"port": ?(\d+)', said)[0])
+        address = {"host": "127.0.0.1", "port": port}
+        yield {"kind": "redis", "address": address, "user": None, "password": None, "database": 0, "layout": "string"}
+    finally:
+        process.terminate()
+        process.communicate()
+        bench.guard.tell("done", process.pid)
+
+
+def fill(started: Started, rows: int, placement: Placement) -> float:
+    """Make and load dbdyno's table; return the wall time of the whole process in seconds."""
+    outcome, _ = load.execute(load.plan(started.store, rows, load.PREPARE), placement)
+    return outcome.wall_s
