@@ -61,7 +61,10 @@ SYSTEMS = (
 
 @dataclass(frozen=True)
 class Cell:
-    """One trial to write. `fault`: `outage`, `server-died`, `mismatch`, `killed`, `stall`, `not-reached` or none."""
+    """One trial to write; `rate` is its open loop's.
+
+    `fault`: `outage`, `server-died`, `mismatch`, `killed`, `stall`, `client-limited`, `not-reached` or none.
+    """
 
     name: str
     system: System
@@ -70,6 +73,7 @@ class Cell:
     seconds: int
     warmup: int
     fault: str | None
+    rate: int | None = None
 
 
 def write_run(
@@ -79,21 +83,23 @@ def write_run(
     seconds: int = 2,
     repeats: int = 1,
     faults: dict[tuple[str, int], str] | None = None,
+    rates: tuple[int | None, ...] = (None,),
 ) -> Path:
-    """Write a run of systems × clients × repeats; `faults` by (system's name, clients). Returns the folder."""
+    """Write a run of systems × clients × repeats × rates; `faults` by (system's name, clients). Returns the folder."""
     folder.mkdir(parents=True)
-    plan = enumerate(product(systems, range(1, repeats + 1), clients), 1)
+    plan = enumerate(product(systems, range(1, repeats + 1), rates, clients), 1)
     cells = [
         Cell(
-            f"{number:03}-{system.system.split('(')[0]}-game-c{count}",
+            f"{number:03}-{system.system.split('(')[0]}-game-c{count}" + (f"-r{rate}" if rate else ""),
             system,
             count,
             repeat,
             seconds,
             1,
             (faults or {}).get((system.name, count)),
+            rate,
         )
-        for number, (system, repeat, count) in plan
+        for number, (system, repeat, rate, count) in plan
     ]
     failed = any(cell.fault in ("server-died", "mismatch") for cell in cells)
     state = "running" if any(cell.fault == "killed" for cell in cells) else "failed" if failed else "complete"
@@ -196,8 +202,8 @@ def _interval(cell: Cell, rng: np.random.Generator, second: int, shapes: list[_S
     down |= cell.fault == "server-died" and measured >= cell.seconds * 0.3
     down |= cell.fault == "stall" and measured in (3, 4)
     completed = 0 if down else max(1, round(rate))
-    transactions = whole.histogram(rng, completed, slow)
-    operations = [shape.histogram(rng, completed, slow) for shape in shapes]
+    completed = min(completed, cell.rate or completed)
+    late = _late(cell, second, rate)
     broken = down and cell.fault != "stall"
     wrong = int(cell.fault == "mismatch" and measured == 0)
     hits = round(0.7 * completed)
@@ -207,10 +213,11 @@ def _interval(cell: Cell, rng: np.random.Generator, second: int, shapes: list[_S
         "warmup": second < cell.warmup,
         "seconds": 1.0,
         "connected": 0 if broken else cell.clients,
-        "transactions": {"completed": completed, "failed": 0, "service_time": transactions},
+        "transactions": {"completed": completed, "failed": 0, **_times(cell, rng, whole, completed, slow, late)}
+        | ({"scheduled": cell.rate} if cell.rate else {}),
         "operations": {
-            operation["name"]: {"completed": completed, "failed": 0, "service_time": histogram}
-            for operation, histogram in zip(OPERATIONS, operations, strict=True)
+            operation["name"]: {"completed": completed, "failed": 0, **_times(cell, rng, shape, completed, slow, late)}
+            for operation, shape in zip(OPERATIONS, shapes, strict=True)
         },
         "errors": {"connect": 4 * cell.clients} if broken else {"mismatch": 1} if wrong else {},
         "reads_verified": 2 * completed,
@@ -221,6 +228,22 @@ def _interval(cell: Cell, rng: np.random.Generator, second: int, shapes: list[_S
         if cell.system.system.startswith("cache")
         else {}
     )
+
+
+def _late(cell: Cell, second: int, able_per_s: float) -> float:
+    """How many times its service time an open loop's transaction waits: a little near the peak, ever more above it."""
+    share = (cell.rate or 0) / able_per_s
+    return 0.3 * share**4 if share < 1 else (share - 1) * second * able_per_s / cell.clients
+
+
+def _times(
+    cell: Cell, rng: np.random.Generator, shape: _Shape, completed: int, slow: float, late: float
+) -> dict[str, dict]:
+    times = {"service_time": shape.histogram(rng, completed, slow)}
+    if cell.rate:
+        times["response_time"] = shape.histogram(rng, completed, slow * (1 + late))
+        times["send_lag"] = shape.histogram(rng, completed, slow * (0.05 + late))
+    return times
 
 
 class _Shape:
@@ -265,6 +288,8 @@ _JOINED: dict[tuple[float, ...], _Shape] = {}
 
 def _ending(cell: Cell, intervals: list[dict], began_unix_s: float) -> list[dict]:
     completed = sum(interval["transactions"]["completed"] for interval in intervals)
+    scheduled = sum(interval["transactions"].get("scheduled", 0) for interval in intervals) or completed + cell.clients
+    left = scheduled - completed
     wrong = sum(interval["mismatches"] for interval in intervals)
     seconds = float(len(intervals))
     failed = "the server was killed (signal 9)" if cell.fault == "server-died" else None
@@ -273,10 +298,11 @@ def _ending(cell: Cell, intervals: list[dict], began_unix_s: float) -> list[dict
         {
             "record": "total",
             "transactions": {
-                "scheduled": completed + cell.clients,
+                "scheduled": scheduled,
                 "completed": completed,
                 "failed": 0,
-                "unfinished": cell.clients,
+                "unfinished": left,
+                **({"never_begun": max(0, left - cell.clients), "late": left} if cell.rate else {}),
             },
             "operations": {operation["name"]: {"completed": completed, "failed": 0} for operation in OPERATIONS},
             "reads_verified": 2 * completed,
@@ -322,6 +348,12 @@ def _trial_json(cell: Cell, began_unix_s: float) -> dict:
         "options": {},
         "rows": 20_000,
         "clients": cell.clients,
+        "pipeline": 1,
+        "rate": {"arrivals": "constant", "per_s": cell.rate, "words": f"{cell.rate:,}/s"} if cell.rate else None,
+        "client_ceiling_per_s": 1.1 / (system.base_us * 1e-6 / cell.clients + 1 / system.peak_per_s)
+        if cell.fault == "client-limited"
+        else None,
+        "client_ceiling_note": None,
         "repeat": cell.repeat,
         "seconds": cell.seconds,
         "warmup_seconds": cell.warmup,
@@ -348,11 +380,13 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=2)
     parser.add_argument("--clients", default="1,2,4,8,16")
     parser.add_argument("--repeats", type=int, default=1)
+    parser.add_argument("--rates", default="")
     parser.add_argument("--fault", action="append", default=[], metavar="SYSTEM:CLIENTS:FAULT")
     asked = parser.parse_args()
     faults = {(system, int(count)): fault for system, count, fault in (one.rsplit(":", 2) for one in asked.fault)}
     clients = tuple(int(count) for count in asked.clients.split(","))
-    write_run(asked.folder, SYSTEMS, clients, asked.seconds, asked.repeats, faults)
+    rates = tuple(int(rate) for rate in asked.rates.split(",") if rate) or (None,)
+    write_run(asked.folder, SYSTEMS, clients, asked.seconds, asked.repeats, faults, rates)
 
 
 if __name__ == "__main__":

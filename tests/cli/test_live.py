@@ -1,12 +1,14 @@
 """What is shown of a run: lines that stay, a line that follows, or only what went wrong."""
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
 from dbdyno.cli.live import LiveLine, Plain, Quiet, listener_for
-from dbdyno.conduct.listener import Outcome
+from dbdyno.conduct.listener import Outcome, Step
+from dbdyno.experiment.rate import Rate
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.trials import Preparation, Trial
 
@@ -61,6 +63,46 @@ def test_where_the_output_is_no_terminal_lines_stay():
         "[ 1/12] redis  game  8 clients      20,000/s  2 errors (2 timeout)",
         "[ 2/12] redis  game  8 clients  failed: it broke",
     ]
+
+
+def step(rate, value_us, why_not=None, confirms=False):
+    return Step("001", rate, "p99", value_us, rate, rate, confirms, why_not)
+
+
+def test_each_step_of_a_search_is_a_line_and_its_end_a_sentence():
+    console = screen(terminal=False)
+    listener = Plain(console)
+    first = replace(TRIAL, step=0)
+    listener.run_begins("runs/x", 1, 10)
+    listener.search_begins(first, "p99 < 10ms")
+    listener.trial_ended(Outcome(first, "complete", None, 30_000, 2.0, {}))
+    listener.trial_ended(
+        Outcome(replace(TRIAL, step=1, rate=Rate("constant", (12_000,))), "complete", None, 1, 1.0, {})
+    )
+    listener.step_ended(step(12_000, 8_100))
+    listener.step_ended(step(15_000, 2_345_000, "not below the limit"))
+    listener.step_ended(step(12.5, None, "no transaction was completed", confirms=True))
+    listener.search_ended("redis: 12,000/s is it.")
+    assert console.file.getvalue().splitlines()[1:] == [
+        "[1/1] redis  game  8 clients  searching for the highest rate with p99 < 10ms",
+        "        15,000/s in a closed loop",
+        "        12,000/s: p99 8.1 ms holds",
+        "        15,000/s: p99 2.35 s does not hold: not below the limit",
+        "          12.5/s: nothing completed does not hold: no transaction was completed (confirming)",
+        "    redis: 12,000/s is it.",
+    ]
+
+
+def test_of_an_open_loop_the_line_shows_what_is_offered_and_response_times():
+    console = screen(terminal=True)
+    times = {"response_time": {"count": 100, "sum_ns": 0, "min_ns": 200, "max_ns": 200, "buckets": [200, 100]}}
+    transactions = {**INTERVAL["transactions"], **times, "scheduled": 30_000}
+    with listener_for(console, quiet=False) as listener:
+        listener.run_begins("runs/x", 1, 10)
+        listener.trial_begins(replace(TRIAL, rate=Rate("constant", (30_000,)), pipeline=16))
+        listener.record_came(INTERVAL | {"transactions": transactions})
+    shown = console.file.getvalue()
+    assert "redis  game  8 clients  pipeline 16  30,000/s  4 of 10 s  20,000/s of 30,000 offered" in shown
 
 
 def test_on_a_terminal_a_line_follows_the_trial():

@@ -2,12 +2,15 @@
 
 import pytest
 
-from dbdyno.cli.overrides import overrides_of, parse_clients, parse_set
+from dbdyno.cli.overrides import overrides_of, parse_counts, parse_rates, parse_set
 from dbdyno.errors import UserError
 
 NOTHING = {
     "system": (),
     "clients": None,
+    "rate": None,
+    "find_rate": None,
+    "pipeline": None,
     "seconds": None,
     "warmup": None,
     "repeat": None,
@@ -59,4 +62,16 @@ def test_what_is_neither_is_refused():
     with pytest.raises(UserError, match="KEY=VALUE"):
         parse_set("seed")
     with pytest.raises(UserError, match="--clients 1,8,64"):
-        parse_clients("1;8")
+        parse_counts("clients", "1;8")
+    with pytest.raises(UserError, match="--rate fast: give transactions per second"):
+        parse_rates("fast")
+
+
+def test_rates_limits_and_pipelines():
+    assert overrides_of(NOTHING | {"rate": "1000,2500.5", "pipeline": "1,16"}) == {
+        "rate": [1000, 2500.5],
+        "pipeline": [1, 16],
+    }
+    assert overrides_of(NOTHING | {"find_rate": "p99 < 10ms"}) == {"find_rate": "p99 < 10ms"}
+    with pytest.raises(UserError, match="give one of them"):
+        overrides_of(NOTHING | {"rate": "5", "find_rate": "p99 < 10ms"})

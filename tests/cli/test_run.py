@@ -28,6 +28,36 @@ def test_a_run_ends_with_a_table_a_report_and_zero(dbdyno, fake_load, fake_syste
     )
 
 
+def test_an_open_loop_that_is_not_followed_is_a_result(dbdyno, fake_load, fake_system):
+    status, out, _ = dbdyno(*SMALL, "--system", "fake", "--clients", "4", "--rate", "2000,9000")
+    assert status == 0
+    assert "fake  game  4 clients  9,000/s       4,000/s  no errors" in out
+    assert "could not follow: 9,000/s offered, 4,000/s achieved" in " ".join(out.split())
+    assert "Latencies: response time, open loop, 2,000/s, 9,000/s." in out
+    document = json.loads(dbdyno("show", "last", "--json")[1])
+    followed, behind = document["trials"]
+    assert (followed["rate"]["per_s"], followed["offered_per_s"], followed["achieved_per_s"]) == (2000, 2000, 2000)
+    assert (behind["late"], behind["unfinished"], behind["never_begun"]) == (5000, 5000, 4996)
+    for counted in (behind["transaction"], *behind["operations"].values()):
+        assert counted.keys() >= {"service_time_us", "response_time_us", "send_lag_us"}
+
+
+def test_a_rate_search_ends_with_what_it_found(dbdyno, fake_load, fake_system):
+    status, out, _ = dbdyno(*SMALL, "--system", "fake", "--clients", "1", "--find-rate", "mean < 5ms")
+    document = json.loads(dbdyno("show", "last", "--json")[1])
+    (search,) = document["find_rate"]
+    assert status == 0 and 760 <= search["found_rate_per_s"] <= 800
+    assert "500/s: mean 2.0 ms holds" in out
+    assert search["sentence"] in " ".join(out.split())
+
+
+@pytest.mark.parametrize("rate", ["0", "-1", "1e9"])
+def test_a_rate_that_is_none_is_refused(dbdyno, rate):
+    status, _, err = dbdyno(*SMALL, "--system", "sqlite", "--rate", rate)
+    assert status == 2 and "rate: " in err and "per second" in err
+    assert not Path("runs").exists()
+
+
 def test_the_folder_goes_where_it_is_told(dbdyno, fake_load, fake_system, tmp_path):
     status, _, _ = dbdyno(*SMALL, "--system", "fake", "--out", str(tmp_path / "here"), "--quiet")
     assert status == 0 and len(list((tmp_path / "here").iterdir())) == 1

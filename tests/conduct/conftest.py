@@ -7,6 +7,7 @@ import pytest
 
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.interrupt import Interrupts
+from dbdyno.conduct.journal import Journal
 from dbdyno.conduct.listener import Listener
 from dbdyno.results.write import RunFolder
 from dbdyno.systems.guard import Guard
@@ -25,8 +26,8 @@ def context(tmp_path: Path, guard: Guard, interrupts: Interrupts) -> Callable[..
     """Return a function that makes the context of a run, of the small experiment with the given keys."""
 
     def make(**keys: object) -> Context:
-        return Context(
-            experiment(**keys).experiment, RunFolder.create(tmp_path, "run", 0), guard, interrupts, Listener()
-        )
+        folder = RunFolder.create(tmp_path, "run", 0)
+        journal = Journal(folder, {"trials": []})
+        return Context(experiment(**keys).experiment, folder, guard, interrupts, Listener(), journal)
 
     return make

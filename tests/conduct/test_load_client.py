@@ -127,3 +127,18 @@ def test_where_it_is_looked_for(monkeypatch, tmp_path):
 def test_a_program_that_does_not_run_is_an_error():
     with pytest.raises(UserError, match="does not run"):
         load_client_version(Path("/bin/false"))
+
+
+def test_a_plan_with_a_library_goes_to_the_python_load_client(guard, interrupts, tmp_path):
+    store = {
+        "kind": "mysql",
+        "address": {"host": "127.0.0.1", "port": 1},
+        "user": "u",
+        "password": None,
+        "database": "d",
+    }
+    plan = make_plan(experiment().experiment, "run-1", MEASURE, store, "game", 2) | {"library": "pymysql"}
+    heard = []
+    summary = execute(plan, [], tmp_path, guard, interrupts, heard.append, {})
+    assert heard[0]["program"] == "dbdyno-load-python" and heard[0]["library"].startswith("PyMySQL")
+    assert "Can't connect" in why_it_failed(summary, tmp_path) and summary.exit_status == 1

@@ -4,7 +4,9 @@ import json
 import re
 from pathlib import Path
 
-from dbdyno.conduct.plan import CONTRACT, MEASURE, make_cleaning_plan, make_plan
+from dbdyno.conduct.clients import driven
+from dbdyno.conduct.plan import CONTRACT, MEASURE, make_ceiling_plan, make_cleaning_plan, make_plan, make_trial_plan
+from dbdyno.experiment.trials import expand
 from helpers import experiment
 
 CONTRACT_TEXT = (Path(__file__).parents[2] / "docs" / "contract.md").read_text()
@@ -28,7 +30,26 @@ def test_a_plan_has_the_documented_keys():
     assert (plan["cpus"], plan["run_id"]) == ([0], "run-1")
 
 
+def test_a_trials_plan_has_its_load():
+    named = experiment(rate=20_000, arrivals="poisson", clients=[8])
+    (trial,) = expand(named.experiment, named.experiment.system)[0].trials
+    plan = make_trial_plan(named.experiment, "run-1", {"kind": "fake"}, trial)
+    segment = {"seconds": 1, "from_per_s": 20_000, "to_per_s": 20_000}
+    assert plan["arrivals"] == {"kind": "poisson", "segments": [segment]}
+    assert (plan["pipeline"], plan["clients"]["of"], plan["phases"]) == (1, 8, ["run", "verify"])
+    alone = make_ceiling_plan(plan, {"kind": "null"})
+    assert (alone["arrivals"], alone["store"], alone["duration_s"]) == (None, {"kind": "null"}, 1)
+
+
 def test_a_cleaning_plan_has_them_too():
     plan = make_cleaning_plan({"kind": "fake"}, "clean-1")
     assert plan.keys() == documented_plan().keys()
     assert (plan["phases"], plan["workload"]) == (["cleanup"], None)
+
+
+def test_a_client_library_is_named_in_the_plan():
+    named = experiment(system="redis", client=["native", "redis-py"])
+    trials = [one.trials[0] for one in expand(named.experiment, driven(named.experiment))]
+    plans = [make_trial_plan(named.experiment, "run-1", {"kind": "redis"}, trial) for trial in trials]
+    assert [plan.get("library") for plan in plans] == [None, "redis-py"]
+    assert [trial.name for trial in trials] == ["001-redis-game-c1", "003-redis-via-redis-py-game-c1"]

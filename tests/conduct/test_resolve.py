@@ -80,6 +80,49 @@ def test_what_the_host_or_the_system_does_not_allow_is_refused(keys, said):
         resolved(**({"system": "sqlite"} | keys))
 
 
+@pytest.mark.parametrize(
+    ("workload", "system", "said"),
+    [
+        ("game", "redis", "a transaction of 'game' is not a single get; point-get can be pipelined"),
+        ("secondary-get", "mariadb", "point-get can be pipelined"),
+        ("point-get", "mariadb", "'mariadb' takes one request at a time; redis, memcached can"),
+        ("point-get", "lmdb", "redis, memcached can"),
+        ("point-get", "redis?layout=hash", "keeps rows as hashes"),
+        ("point-get", "cache-aside(memcached, mariadb)", "redis, memcached can"),
+    ],
+)
+def test_a_pipeline_that_cannot_be_is_refused_with_who_can(workload, system, said):
+    with pytest.raises(UserError, match=said.replace("(", r"\(")):
+        resolved(workload=workload, system=system, pipeline=[1, 16])
+
+
+@pytest.mark.parametrize("system", ["redis", "memcached", "redis://host"])
+def test_those_that_pipeline_may(system, monkeypatch):
+    for name in ("redis", "memcached"):
+        monkeypatch.setattr(SYSTEMS[name], "missing", classmethod(lambda cls: None))
+    assert resolved(workload="point-get", system=system, pipeline=16).systems
+
+
+@pytest.mark.parametrize(
+    ("system", "clients", "fits"),
+    [
+        ("redis", 936, True),
+        ("redis", 937, False),
+        ("cache-aside(memcached, mariadb)", 469, False),
+        ("sqlite", 500, True),
+    ],
+)
+def test_more_clients_than_file_descriptors_are_refused_with_the_remedy(system, clients, fits, monkeypatch):
+    for known in SYSTEMS.values():
+        monkeypatch.setattr(known, "missing", classmethod(lambda cls: None))
+    monkeypatch.setattr("resource.getrlimit", lambda which: (100, 1000))
+    if fits:
+        assert resolved(system=system, clients=[1, clients]).systems
+    else:
+        with pytest.raises(UserError, match=r"file descriptors and 1,000 are allowed here: .*ulimit -Hn 100[12]"):
+            resolved(system=system, clients=[1, clients])
+
+
 def test_settings_are_tried_out_and_what_has_none_is_not(fake_system, guard):
     plain = experiment(system="fake").experiment
     try_out(plain, plain.system, guard)

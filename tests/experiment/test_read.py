@@ -43,6 +43,8 @@ def test_a_file_goes_by_its_name(file):
         ({"workload": "gaem"}, "workload: there is no workload 'gaem'; did you mean 'game'?"),
         ({"scale": "huge"}, "scale = 'huge': rows has only small, medium"),
         ({"rows": 5, "scale": "small"}, "rows is one number here"),
+        ({"rate": [-1]}, "rate: -1/s: a rate is above 0 transactions per second"),
+        ({"find_rate": "p99"}, "find_rate: 'p99' is no limit"),
         ({"system": "mysql://u:hidden/x@h:p/d"}, "system: 'mysql://u:***@h:p/d' is no URL"),
     ],
     ids=str,
@@ -79,5 +81,7 @@ def test_overrides_take_the_place_of_what_was_there():
     assert override(document, {"cpus.server": [1]})["cpus"] == {"client": [0], "server": [1]}
     assert "scale" not in override(document, {"rows": 5})
     assert document == {"clients": [1], "cpus": {"client": [0]}, "scale": "small"}
+    assert override({"rate": 5}, {"find_rate": "p99 < 1ms"}) == {"find_rate": "p99 < 1ms"}
+    assert override({"find_rate": "p99 < 1ms"}, {"rate": [5]}) == {"rate": [5]}
     with pytest.raises(UserError, match="'clients' is no table"):
         override(document, {"clients.first": 1})

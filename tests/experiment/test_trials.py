@@ -1,7 +1,8 @@
 """The order of trials, and their folders' names."""
 
 from dbdyno.experiment.model import Experiment
-from dbdyno.experiment.trials import expand
+from dbdyno.experiment.trials import expand, search_step
+from helpers import experiment as small
 
 
 def test_repetitions_then_systems_then_workloads_then_clients():
@@ -27,3 +28,27 @@ def test_repetitions_then_systems_then_workloads_then_clients():
     ]
     assert names[15] == "016-cache-aside-memcached-mariadb-game-c1"
     assert [one.repeat for one in preparations] == [1, 1, 1, 1, 2, 2, 2, 2]
+
+
+def test_pipelines_then_rates_then_clients():
+    experiment = small(clients=[1, 4], rate=[500, 1000]).experiment
+    names = [trial.name for one in expand(experiment, experiment.system) for trial in one.trials]
+    assert names == [
+        "001-fake-game-c1-r500",
+        "002-fake-game-c4-r500",
+        "003-fake-game-c1-r1000",
+        "004-fake-game-c4-r1000",
+    ]
+    pipelined = small(clients=[1, 4], pipeline=[1, 16]).experiment
+    trials = [trial for one in expand(pipelined, pipelined.system) for trial in one.trials]
+    assert [trial.name for trial in trials[1:3]] == ["002-fake-game-c4", "003-fake-game-c1-p16"]
+    assert (trials[2].pipeline, trials[2].rate, trials[2].step) == (16, None, None)
+
+
+def test_a_rate_search_begins_with_closed_loops_and_names_its_steps_after_them():
+    experiment = small(clients=[1, 4], find_rate="p99 < 10ms").experiment
+    _, first = expand(experiment, experiment.system)[0].trials
+    assert (first.name, first.rate, first.step) == ("002-fake-game-c4", None, 0)
+    step = search_step(first, 3, 12_000)
+    assert (step.name, step.rate.per_s, step.step) == ("002-fake-game-c4-s03-r12000", (12_000,), 3)
+    assert (step.clients, step.system) == (4, first.system)

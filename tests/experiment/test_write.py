@@ -12,10 +12,12 @@ HARD = {
     "options.access": "sequential",
     "rows": 77,
 }
+OPEN = {"rate": [500, {"ramp": [10, 20.5], "seconds": 1}], "arrivals": "poisson", "seconds": 5}
+SEARCH = {"find_rate": "p99.9 < 1.5s", "pipeline": [1], "ceiling": False}
 
 
 @pytest.mark.parametrize("name", sorted(shipped_experiments()))
-@pytest.mark.parametrize("overrides", [{}, HARD], ids=["as shipped", "overridden"])
+@pytest.mark.parametrize("overrides", [{}, HARD, OPEN, SEARCH], ids=["as shipped", "overridden", "open", "search"])
 def test_it_is_read_again_as_the_same(name, overrides, tmp_path):
     written = to_toml(read_experiment(name, overrides).experiment)
     assert "hidden" not in written

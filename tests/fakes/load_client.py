@@ -7,6 +7,9 @@ FAKE_LOAD is JSON; every key may be left out:
     refuse: a phase that ends with `refused`.          die: a phase in which it kills itself with SIGKILL.
     contract: the version it says it speaks.           only_if: a text that must be in the plan for all this to hold.
     await_file: run on until this file is there.
+    capacity_per_s: the most an open loop achieves, 1000 a client if left out; response times grow towards it.
+    ceiling_per_s: reached where only `run` is asked for, as on a null server.
+    null_ends: True for a null server that does not come up.
 It uses the standard library alone, so that any Python can run it.
 """
 
@@ -37,11 +40,74 @@ def counted(completed, failed, clients, seconds):
     return {"completed": completed, "failed": failed, "service_time": histogram(completed, mean_ns)}
 
 
+def rate_at(arrivals, at_s):
+    """Return the rate at a time of the run: linear within a segment, the last one held."""
+    for segment in arrivals["segments"]:
+        if at_s < segment["seconds"]:
+            share = at_s / segment["seconds"]
+            return segment["from_per_s"] + share * (segment["to_per_s"] - segment["from_per_s"])
+        at_s -= segment["seconds"]
+    return arrivals["segments"][-1]["to_per_s"]
+
+
+def open_second(plan, told, second, backlog):
+    """Return what a second of an open loop adds to its transactions and operations, and how many were completed."""
+    due = round(rate_at(plan["arrivals"], second + 0.5))
+    capacity = told.get("capacity_per_s", 1000 * plan["clients"]["count"])
+    completed = min(due + backlog, capacity)
+    wait_s = backlog / capacity + 0.001 / max(0.001, 1 - due / capacity)
+    times = {
+        "service_time": histogram(completed, 1_000_000),
+        "response_time": histogram(completed, int(wait_s * 1e9)),
+        "send_lag": histogram(completed, max(1, int((wait_s - 0.001) * 1e9))),
+    }
+    return due, completed, times
+
+
+def run_open(plan, told):
+    """An open loop on a store that a queue stands before: never more than its capacity, what is left waits."""
+    scheduled = backlog = done = 0
+    seconds = plan["warmup_s"] + plan["duration_s"]
+    for second in range(seconds):
+        due, completed, times = open_second(plan, told, second, backlog)
+        scheduled, backlog, done = scheduled + due, backlog + due - completed, done + completed
+        each = {"completed": completed, "failed": 0, **times}
+        emit(
+            "interval",
+            second=second,
+            warmup=second < plan["warmup_s"],
+            seconds=1.0,
+            connected=plan["clients"]["count"],
+            transactions={**each, "scheduled": due},
+            operations={name: each for name in OPERATIONS},
+            errors={},
+            reads_verified=2 * completed,
+            mismatches=0,
+            client_cpu_s=0.25,
+        )
+    emit(
+        "total",
+        transactions={"scheduled": scheduled, "completed": done, "failed": 0, "unfinished": backlog}
+        | {"never_begun": max(0, backlog - plan["clients"]["count"]), "late": backlog},
+        operations={name: {"completed": done, "failed": 0} for name in OPERATIONS},
+        reads_verified=2 * done,
+        mismatches=0,
+        seconds=float(seconds),
+        in_flight_mean=1.0,
+    )
+
+
 def run(plan, told):
+    if plan["arrivals"]:
+        run_open(plan, told)
+        return
     clients, seconds = plan["clients"]["count"], plan["warmup_s"] + plan["duration_s"]
     per_second, errors, wrong = 1000 * clients, told.get("errors", 0), told.get("mismatches", 0)
+    await_file = told.get("await_file", "/")
+    if plan["phases"] == ["run"]:
+        per_second, await_file = told.get("ceiling_per_s", 10 * per_second), "/"
     second = 0
-    while not interrupts and (second < seconds or not os.path.exists(told.get("await_file", "/"))):
+    while not interrupts and (second < seconds or not os.path.exists(await_file)):
         time.sleep(told.get("second_s", 0.01))
         emit(
             "interval",
@@ -92,13 +158,25 @@ def note_interrupt(number, frame):
     interrupts.append(number)
 
 
+def serve_null(told):
+    """Say that a null server listens, and wait to be ended; nobody connects."""
+    if told.get("null_ends"):
+        return 2
+    unix = sys.argv[sys.argv.index("--unix") + 1] if "--unix" in sys.argv else None
+    emit("listening", port=None if unix else 1, unix=unix)
+    signal.pause()
+    return 0
+
+
 def main():
+    told = json.loads(os.environ.get("FAKE_LOAD", "{}"))
+    if sys.argv[1] == "null":
+        return serve_null(told)
     if sys.argv[1:] == ["--version"]:
         print("dbdyno-load 0.0.0 (fake)")
         return 0
     signal.signal(signal.SIGINT, note_interrupt)
     plan, secrets = json.loads(sys.stdin.readline()), sys.stdin.readline().strip()
-    told = json.loads(os.environ.get("FAKE_LOAD", "{}"))
     if told.get("only_if", "") not in json.dumps(plan):
         told = {}
     if secrets:

@@ -26,3 +26,14 @@ def test_a_process_that_ended_is_left_out():
     process.wait()
     assert sampler.sample() == []
     assert ProcessSampler({"server": process.pid}).sample() == []
+
+
+def test_children_count_with_their_parent_where_that_is_asked_for():
+    children = [subprocess.Popen(["sleep", "600"]) for _ in range(2)]
+    alone, together = (ProcessSampler({"client": os.getpid()}, name).sample()[0] for name in (None, "client"))
+    for child in children:
+        child.kill()
+        child.wait()
+    assert together["threads"] >= alone["threads"] + 2
+    assert together["resident_bytes"] > alone["resident_bytes"]
+    assert together["cpu_s"] >= alone["cpu_s"]

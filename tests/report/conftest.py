@@ -37,6 +37,21 @@ def shown(run):
 
 
 @pytest.fixture(scope="session")
+def opened(tmp_path_factory):
+    """An open loop at two rates, of which the second is more than one of the systems can do."""
+    folder = tmp_path_factory.mktemp("runs") / "opened"
+    return document(read_run(write_run(folder, SYSTEMS[1:3], clients=(4, 8), seconds=12, rates=(2000, 20_000))))
+
+
+@pytest.fixture(scope="session")
+def limited(tmp_path_factory):
+    """A run whose figures at 8 clients are as high as the client's own."""
+    folder = tmp_path_factory.mktemp("runs") / "limited"
+    faults = {("mariadb", 8): "client-limited"}
+    return document(read_run(write_run(folder, SYSTEMS[2:3], clients=(4, 8), seconds=3, faults=faults)))
+
+
+@pytest.fixture(scope="session")
 def plain(tmp_path_factory):
     """A run in which nothing went wrong, of one system and two repetitions."""
     folder = tmp_path_factory.mktemp("runs") / "plain"

@@ -88,3 +88,25 @@ def test_few_samples_yield_no_percentile(plain):
 
 def test_counters_of_servers_are_differences(shown):
     assert find(shown, "mariadb", 1)["server_counters"] == {"mariadb": {"Com_stmt_execute": 30_000, "Uptime": 4}}
+
+
+def test_of_a_closed_loop_there_is_one_time_and_nothing_is_offered(shown):
+    trial = shown["trials"][0]
+    assert trial["rate"] is None and not trial.keys() & {"offered_per_s", "late", "unfinished", "never_begun"}
+    assert not {"response_time_us", "send_lag_us"} & trial["transaction"].keys()
+
+
+def test_of_an_open_loop_three(opened):
+    trial = opened["trials"][0]
+    assert trial["rate"] == {"arrivals": "constant", "per_s": 2000, "words": "2,000/s"}
+    assert (trial["offered_per_s"], trial["achieved_per_s"], trial["followed"]) == (2000, 2000, True)
+    assert trial["late"] == trial["unfinished"] == trial["never_begun"] == 0
+    for counted in (trial["transaction"], *trial["operations"].values()):
+        assert {"service_time_us", "response_time_us", "send_lag_us"} <= counted.keys()
+
+
+def test_who_was_limited_by_the_client_is_said_with_the_evidence(limited):
+    free, bound = limited["trials"]
+    assert (free["client_limited"], free["client_limited_evidence"]) == (False, None)
+    assert bound["client_limited"] and bound["client_ceiling_per_s"] > bound["throughput_per_s"]
+    assert bound["client_limited_evidence"].startswith("it reached 8")

@@ -137,3 +137,34 @@ def test_a_report_that_cannot_be_written_leaves_nothing_behind(run, tmp_path):
 def test_nested_facts_are_laid_flat():
     facts = {"cpu": {"model": "x", "flags": ["a", "b"]}, "pinned": True, "none": None}
     assert dict(flattened(facts)) == {"cpu · model": "x", "cpu · flags": "a, b", "pinned": "yes", "none": "–"}
+
+
+def test_the_page_of_an_open_loop_says_response_time_and_never_service_time(opened):
+    page = render(opened)
+    for said in (
+        "Achieved against offered",
+        "Latency against the rate offered",
+        "open loop (constant arrivals) of 4 to 8 clients",
+        "response time, open loop, 2,000/s, 20,000/s, in",
+        "Could not follow what was offered",
+        "20,000/s, 8 clients</button>",
+    ):
+        assert said in page
+    assert "ervice time" not in page and "closed loop" not in page
+
+
+def test_the_page_marks_what_the_client_limited(limited):
+    page = render(limited)
+    assert "client-limited</abbr>" in page and "it reached" in page
+    assert "figures are lower bounds of what the store can do: mariadb." in page
+    assert "lower bound</b>: limited by the client" in page
+
+
+def test_a_rate_search_has_its_steps_and_its_sentence(opened):
+    step = {"rate_per_s": 900, "statistic": "p99", "value_us": 8100.0, "offered_per_s": 900, "achieved_per_s": 899}
+    step |= {"holds": True, "confirms": True, "why_not": None}
+    broken = step | {"holds": False, "confirms": False, "why_not": "not below the limit", "value_us": None}
+    search = {"limit": "p99 < 10ms", "sentence": "900/s <it is>.", "system": "redis", "workload": "game", "clients": 4}
+    page = render(dict(opened, find_rate=[search | {"steps": [broken, step]}]))
+    assert "The highest rate with p99 &lt; 10ms" in page and "900/s &lt;it is&gt;." in page
+    assert "holds (confirming)" in page and "does not hold: not below the limit" in page

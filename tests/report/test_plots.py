@@ -40,7 +40,7 @@ def test_broken_trials_are_hollow_and_the_line_leaves_them_out(shown):
 
 def test_an_outage_is_a_gap_with_marks(shown):
     timeline = plots.figures(plots.series_of(shown))["timeline"]
-    over_time, marks = (trace for trace in by_series(timeline, 4) if trace["meta"]["c"] == 4)
+    over_time, marks = (trace for trace in by_series(timeline, 4) if trace["meta"]["c"] == 2)
     gaps = [x for x, y in zip(over_time["x"], over_time["y"], strict=True) if y is None]
     assert gaps == marks["x"] and len(gaps) > 1
     assert timeline["layout"]["shapes"][0]["x1"] == 1
@@ -60,9 +60,9 @@ def test_server_cpu_stands_on_the_clients(shown):
 def test_of_repetitions_the_median_stands_for_all(plain):
     (series,) = plots.series_of(document(plain))
     chosen = plots.representatives(series)
-    assert list(chosen) == [1, 2]
+    assert [load.clients for load in chosen] == [1, 2]
     rates = sorted(trial["throughput_per_s"] for trial in series.trials if trial["clients"] == 1)
-    assert chosen[1]["throughput_per_s"] == rates[0]
+    assert next(iter(chosen.values()))["throughput_per_s"] == rates[0]
 
 
 def test_labels_keep_their_distance():
@@ -79,3 +79,39 @@ def test_names_are_escaped_for_plotly(shown):
     ]
     assert any("&lt;script&gt;" in text for text in hover)
     assert not any("<script" in text for text in hover)
+
+
+def test_an_open_loop_is_drawn_over_what_was_offered(opened):
+    figures = plots.figures(plots.series_of(opened))
+    throughput = figures["throughput"]
+    everything, *_ = throughput["data"]
+    assert everything["x"] == everything["y"] == [0, pytest.approx(20_000)]
+    lines = by_series(throughput, 0, mode="lines")
+    assert [line["x"] for line in lines] == [[2000, 20_000]] * 2
+    assert throughput["layout"]["xaxis"]["title"]["text"] == "offered, transactions/s"
+    (points,) = by_series(figures["latency-p99"], 1, mode="markers")
+    assert len(points["x"]) == 4 and max(points["y"]) > 100 * min(points["y"])
+    assert figures["timeline"]["data"][0]["meta"]["c"] == 0
+
+
+def test_latencies_of_an_open_loop_are_response_times(opened):
+    series = plots.series_of(opened)
+    assert plots.plot_unit(series)[0] == "s"
+    operation = plots.figures(series)["operation-0"]
+    behind = next(trial for trial in opened["trials"] if not trial["followed"])["operations"]["read_player"]
+    shown = [bar["y"][2] for bar in by_series(operation, 1)]
+    assert any(value == pytest.approx(behind["response_time_us"]["p99"] / 1e6, rel=0.5) for value in shown)
+
+
+def test_a_figure_its_client_limited_is_drawn_as_a_lower_bound(limited):
+    figures = plots.figures(plots.series_of(limited))
+    sound, bound = by_series(figures["throughput"], 0, mode="markers")
+    assert (sound["x"], bound["x"]) == ([4], [8])
+    assert bound["marker"]["symbol"] == plots.LOWER_BOUND and "the store may do more" in bound["text"][0]
+    assert len(by_series(figures["latency-p99"], 0, mode="markers")) == 1
+
+
+def test_what_is_pipelined_is_a_series_of_its_own(limited):
+    first, second = limited["trials"]
+    series = plots.series_of(dict(limited, trials=[first, dict(second, pipeline=16)]))
+    assert [one.name for one in series] == ["mariadb", "mariadb, pipeline 16"]

@@ -53,3 +53,26 @@ def test_what_a_server_said_is_not_mark_up(shown):
 
 def test_a_run_without_a_trial(shown):
     assert "No trial was completed" in printed(dict(shown, trials=[]), 80)
+
+
+def test_an_open_loop_has_what_was_offered_and_response_times(opened):
+    text = printed(opened, 100)
+    assert "offered" in text and "Latencies: response time, open loop, 2,000/s, 20,000/s." in text
+    assert "Highest achieved: lmdb, 20,000 transactions/s at 4 clients, offered 20,000/s." in text
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_beside_an_open_loop_a_closed_one_has_no_latency(opened):
+    first, *rest = opened["trials"]
+    closed = dict(
+        first, rate=None, transaction={"name": "request", "service_time_us": first["transaction"]["service_time_us"]}
+    )
+    closed = {key: value for key, value in closed.items() if key != "offered_per_s"}
+    row = next(line for line in printed(dict(opened, trials=[closed, *rest]), 120).splitlines() if line.endswith("ok"))
+    assert row.split()[:7] == ["4", "–", "2,000", "–", "–", "–", "–"]
+
+
+def test_a_lower_bound_is_marked(limited):
+    text = printed(limited, 100)
+    assert text.count("≥") == 2 and "≥ limited by the client: a lower bound" in text
+    assert "Highest measured: mariadb, at least" in " ".join(text.split())

@@ -44,7 +44,11 @@ def in_interval(change):
         (in_total(lambda total: total["transactions"].update(failed=3, unfinished=1)), "0 transactions failed"),
         (in_total(lambda total: total.update(reads_verified=5)), "reads_verified, the total says 5"),
         (in_total(lambda total: total["operations"]["read_player"].update(completed=9)), "read_player completed"),
-        (in_interval(lambda interval: interval.update(client_cpu_s=1.9)), "limited by the client"),
+        (in_interval(lambda interval: interval.update(client_cpu_s=1.9)), "limited by the client: its load threads"),
+        (
+            in_interval(lambda interval: interval["transactions"].update(scheduled=1)),
+            "add up to 4 arrivals",
+        ),
         (
             lambda record: record.update(profile="debug") if record["record"] == "hello" else None,
             "debug build",
@@ -60,6 +64,11 @@ def test_littles_law(tmp_path):
     assert "3.98 transactions were in flight on average, not 5" in said
 
 
+def test_littles_law_counts_what_is_pipelined(tmp_path):
+    said = warnings_after(tmp_path, lambda record: None, lambda about: about.update(pipeline=16))
+    assert "3.98 transactions were in flight on average, not 64" in said
+
+
 def test_littles_law_is_silent_where_errors_kept_clients_waiting(tmp_path):
     fail = in_interval(lambda interval: interval.update(errors={"timeout": 1}))
     assert warnings_after(tmp_path, fail, lambda about: about.update(clients=5)) == ""
@@ -68,3 +77,25 @@ def test_littles_law_is_silent_where_errors_kept_clients_waiting(tmp_path):
 def test_a_short_trial_is_said(tmp_path):
     said = warnings_after(tmp_path, lambda record: None, lambda about: about.update(seconds=10))
     assert "measured for 3.0 of 10 s" in said
+
+
+def open_loop(tmp_path, rate):
+    (trial,) = read_run(write_run(tmp_path / "run", (REDIS,), (4,), 12, rates=(rate,))).trials
+    return trial
+
+
+def test_an_open_loop_that_is_followed_has_no_warning(tmp_path):
+    assert open_loop(tmp_path, 5000).warnings == ()
+
+
+def test_one_that_is_not_is_a_result_with_a_sentence(tmp_path):
+    trial = open_loop(tmp_path, 90_000)
+    assert trial.state == "complete"
+    (said,) = trial.warnings
+    assert said.startswith("could not follow: 90,000/s offered, ")
+    assert "of them not even begun, so response times grow" in said
+
+
+def test_a_ceiling_that_is_not_known_is_said(tmp_path):
+    said = warnings_after(tmp_path, lambda record: None, lambda about: about.update(client_ceiling_note="no room"))
+    assert said == "what the client reaches alone is not known: no room"

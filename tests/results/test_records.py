@@ -69,3 +69,28 @@ def test_evidence_and_phases_are_kept_word_for_word(tmp_path):
 def test_nothing_was_recorded(tmp_path):
     recorded = read_records(tmp_path / "records.jsonl")
     assert (recorded.intervals, recorded.throughput_per_s, recorded.end) == ((), None, None)
+
+
+def test_the_three_times_of_an_open_loop_are_kept_apart(tmp_path):
+    def second(number, warmup=False):
+        record = interval(number, 20, warmup)
+        done = record["transactions"]
+        slower = {"count": 20, "sum_ns": 4000, "min_ns": 200, "max_ns": 200, "buckets": [200, 20]}
+        done |= {"response_time": slower, "send_lag": done["service_time"], "scheduled": 25}
+        return record
+
+    recorded = read(tmp_path, second(0, warmup=True), second(1), second(2))
+    assert (recorded.service_time.mean_ns, recorded.response_time.mean_ns, recorded.send_lag.mean_ns) == (100, 200, 100)
+    assert recorded.operations[0].response_time.count == 40
+    assert recorded.measured[0].p50_ns == 200
+    assert (recorded.offered, recorded.offered_per_s, recorded.sums["scheduled"]) == (50, 25.0, 75)
+
+
+def test_whether_an_open_loop_was_followed(tmp_path):
+    def followed(done, due):
+        record = interval(0, done)
+        record["transactions"] = record["transactions"] | {"scheduled": due}
+        return read(tmp_path, record).followed
+
+    assert [followed(990, 1000), followed(989, 1000), followed(9, 10), followed(8, 10)] == [True, False, True, False]
+    assert read(tmp_path, interval(0, 5)).followed is None

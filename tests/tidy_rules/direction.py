@@ -18,6 +18,8 @@ PYTHON_MAY_IMPORT = {
     # What was recorded is histograms, so reading it needs their arithmetic.
     "results": {"stats"},
     "stats": set(),
+    # A program of its own, as the native load client is: what it shares with the rest is docs/contract.md.
+    "load_python": set(),
     "systems": {"experiment", "results", "stats"},
     "observe": {"experiment", "results", "stats"},
     "verdict": {"stats", "results"},

@@ -70,6 +70,10 @@ def links(house: House) -> Iterator[str]:
 
 # Packages whose types are another's public interface, and come with it.
 PART_OF = {"markupsafe": "jinja2", "pydantic_core": "pydantic"}
+# Packages imported by another name than they are installed by.
+INSTALLED_AS = {"MySQLdb": "mysqlclient"}
+# Extras that no module of the package needs.
+FOR_DEVELOPMENT = {"test"}
 
 
 def declared_dependencies(house: House) -> Iterator[str]:
@@ -77,12 +81,15 @@ def declared_dependencies(house: House) -> Iterator[str]:
     if not house.exists("pyproject.toml"):
         yield "pyproject.toml: missing"
         return
-    declared = tomllib.loads(house.text("pyproject.toml"))["project"].get("dependencies", [])
+    project = tomllib.loads(house.text("pyproject.toml"))["project"]
+    extras = project.get("optional-dependencies", {})
+    optional = [entry for name, entries in extras.items() if name not in FOR_DEVELOPMENT for entry in entries]
+    declared = project.get("dependencies", []) + optional
     wanted = {re.split(r"[^\w-]", entry)[0].replace("-", "_").lower() for entry in declared}
     imported: dict[str, str] = {}
     for path in house.paths("python/dbdyno/**/*.py"):
         for name in _imported_packages(house.tree(path)) - sys.stdlib_module_names - {"dbdyno"}:
-            imported.setdefault(PART_OF.get(name, name), path)
+            imported.setdefault(PART_OF.get(name, INSTALLED_AS.get(name, name)), path)
     for name in sorted(imported.keys() - wanted):
         yield f"{imported[name]}: imports {name}, which pyproject.toml does not declare"
     for name in sorted(wanted - imported.keys()):

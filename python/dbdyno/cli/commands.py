@@ -11,6 +11,9 @@ COMMANDS = {
     "list": "dbdyno.cli.list",
     "show": "dbdyno.cli.show",
     "report": "dbdyno.cli.report",
+    "compare": "dbdyno.cli.compare",
+    "gate": "dbdyno.cli.gate",
+    "history": "dbdyno.cli.history",
     "clean": "dbdyno.cli.clean",
     "doctor": "dbdyno.cli.doctor",
 }

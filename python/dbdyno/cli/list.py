@@ -5,6 +5,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from dbdyno.experiment.clients import LIBRARIES, NATIVE, Library
 from dbdyno.experiment.read import read_experiment, shipped_experiments
 from dbdyno.experiment.workloads import WORKLOADS
 from dbdyno.systems import ATTACHED, SYSTEMS
@@ -19,6 +20,7 @@ def command() -> int:
     )
     _print(console, "Systems", [(name, _system(name)) for name in SYSTEMS])
     _print(console, "By URL", [(f"{scheme}://", system.what) for scheme, system in ATTACHED.items()])
+    _print(console, "Clients", [(NATIVE, "dbdyno-load, drives every system"), *map(_library, LIBRARIES.values())])
     _print(console, "Workloads", [(workload.name, _options(workload.name)) for workload in WORKLOADS.values()])
     return 0
 
@@ -27,6 +29,12 @@ def _system(name: str) -> str:
     system = SYSTEMS[name]
     reason = system.missing()
     return f"{system.what}\n{reason}" if reason else system.what
+
+
+def _library(library: Library) -> tuple[str, str]:
+    drives = ", ".join(system.name for system in SYSTEMS.values() if library.name in system.libraries)
+    what = f"{library.what}; drives {drives}"
+    return library.name, what if library.installed else f"{what}\n{library.missing}"
 
 
 def _options(name: str) -> str:

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from dbdyno.conduct.listener import Listener, Outcome
+from dbdyno.conduct.listener import Listener, Outcome, Step
 from dbdyno.experiment.redact import redact
 from dbdyno.experiment.trials import Preparation, Trial
 from dbdyno.stats.histogram import Histogram
@@ -53,19 +53,43 @@ class Plain(Listener):
     def preparation_begins(self, preparation: Preparation) -> None:
         self.say(f"{preparation.system.label}: starting and loading", "dim")
 
-    def trial_ended(self, outcome: Outcome) -> None:
+    def search_begins(self, first: Trial, limit: str) -> None:
+        self.say(f"{self.place(first, self._ended + 1)}  searching for the highest rate with {limit}")
+
+    def step_ended(self, step: Step) -> None:
+        time = "nothing completed" if step.value_us is None else f"{step.statistic} {_length(step.value_us)}"
+        said = "holds" if step.holds else f"does not hold: {step.why_not}"
+        self.say(f"    {step.rate_per_s:>10,}/s: {time} {said}{' (confirming)' if step.confirms else ''}")
+
+    def search_ended(self, sentence: str) -> None:
         self._ended += 1
+        self.say(f"    {sentence}", "bold")
+
+    def trial_ended(self, outcome: Outcome) -> None:
+        searching = outcome.trial.step is not None
+        if outcome.state == "complete" and searching:
+            self._begun_with(outcome)
+            return
+        self._ended += not searching
         if outcome.state == "complete":
             rate = outcome.transactions / outcome.seconds if outcome.seconds else 0.0
             self.say(f"{self.place(outcome.trial, self._ended)}  {rate:>10,.0f}/s{_errors(outcome.errors)}")
         else:
             self.say(f"{self.place(outcome.trial, self._ended)}  {outcome.state}: {outcome.reason}", "bold red")
 
+    def _begun_with(self, outcome: Outcome) -> None:
+        """Say what a search begins with; what its steps found is said by themselves."""
+        if outcome.trial.step == 0 and outcome.seconds:
+            self.say(f"    {outcome.transactions / outcome.seconds:>10,.0f}/s in a closed loop")
+
     def place(self, trial: Trial, number: int) -> str:
         """Return which trial it is, of how many."""
         width = len(str(self._trials))
         clients = f"{trial.clients} client{'s' if trial.clients > 1 else ''}"
-        return f"[{number:>{width}}/{self._trials}] {trial.system.label}  {trial.workload}  {clients}"
+        pipeline = f"  pipeline {trial.pipeline}" if trial.pipeline > 1 else ""
+        rate = f"  {trial.rate.words}" if trial.rate else ""
+        what = f"{trial.system.label}  {trial.workload}  {clients}{pipeline}{rate}"
+        return f"[{number:>{width}}/{self._trials}] {what}"
 
 
 class LiveLine(Plain):
@@ -116,10 +140,18 @@ class LiveLine(Plain):
             self._errors[kind] = self._errors.get(kind, 0) + count
         transactions = interval["transactions"]
         rate = transactions["completed"] / interval["seconds"] if interval["seconds"] else 0.0
-        p99_ns = Histogram.from_record(transactions["service_time"]).percentile_ns(99)
+        times = transactions.get("response_time") or transactions["service_time"]
+        p99_ns = Histogram.from_record(times).percentile_ns(99)
         p99 = "–" if p99_ns is None else f"{p99_ns / 1e6:.2f} ms"
+        offered = f" of {due:,} offered" if (due := transactions.get("scheduled")) is not None else ""
         doing = "warm-up, " if interval["warmup"] else ""
-        return f"{doing}{interval['second'] + 1} of {self.trial_s} s  {rate:,.0f}/s  p99 {p99}{_errors(self._errors)}"
+        second = f"{doing}{interval['second'] + 1} of {self.trial_s} s"
+        return f"{second}  {rate:,.0f}/s{offered}  p99 {p99}{_errors(self._errors)}"
+
+
+def _length(time_us: float) -> str:
+    """Return a time in ms, or in s where that is shorter, with two or three digits that tell."""
+    return f"{time_us / 1e6:.2f} s" if time_us >= 1e6 else f"{time_us / 1e3:.{1 if time_us >= 1e3 else 2}f} ms"
 
 
 def _errors(errors: dict[str, int]) -> str:

@@ -6,12 +6,23 @@ from typing import Any
 from dbdyno.errors import UserError
 
 
-def parse_clients(text: str) -> list[int]:
-    """Read `1,8,64`; raises UserError if it is not such a list."""
+def parse_counts(option: str, text: str) -> list[int]:
+    """Read `1,8,64` as given for `--clients` or `--pipeline`; raises UserError if it is not such a list."""
     try:
         return [int(number) for number in text.split(",")]
     except ValueError:
-        raise UserError(f"--clients {text}: give numbers of clients, e.g. --clients 1,8,64") from None
+        raise UserError(f"--{option} {text}: give whole numbers, e.g. --{option} 1,8,64") from None
+
+
+def parse_rates(text: str) -> list[float]:
+    """Read `20000` or `1000,5000`, transactions per second; raises UserError if it is no such list."""
+    try:
+        return [int(number) if number.strip().isdigit() else float(number) for number in text.split(",")]
+    except ValueError:
+        raise UserError(
+            f"--rate {text}: give transactions per second, e.g. --rate 20000 or --rate 1000,5000; "
+            "a ramp or steps with --set 'rate={ramp=[1000, 20000], seconds=10}'"
+        ) from None
 
 
 def parse_set(text: str) -> tuple[str, Any]:
@@ -32,10 +43,15 @@ def overrides_of(options: dict[str, Any]) -> dict[str, Any]:
     """
     if options["rows"] is not None and options["scale"] is not None:
         raise UserError("--scale and --rows both say how many rows there are; give one of them")
+    if options["rate"] is not None and options["find_rate"] is not None:
+        raise UserError("--rate gives the rate, --find-rate searches for it; give one of them")
     overrides = dict(map(parse_set, options["set"]))
     named = {
         "system": list(options["system"]) or None,
-        "clients": parse_clients(options["clients"]) if options["clients"] else None,
+        "clients": parse_counts("clients", options["clients"]) if options["clients"] else None,
+        "rate": parse_rates(options["rate"]) if options["rate"] else None,
+        "find_rate": options["find_rate"],
+        "pipeline": parse_counts("pipeline", options["pipeline"]) if options["pipeline"] else None,
         "seconds": options["seconds"],
         "warmup_seconds": options["warmup"],
         "repeat": options["repeat"],

@@ -28,6 +28,9 @@ _ENDED = {"failed": "failed", "interrupted": "was interrupted"}
     "--system", multiple=True, help="A system instead of the file's: name, name?setting=value or URL; repeatable."
 )
 @click.option("--clients", metavar="N,N,…", help="Numbers of clients, e.g. 1,8,64.")
+@click.option("--rate", metavar="R,R,…", help="Open loop: transactions per second, whatever the store does.")
+@click.option("--find-rate", metavar="LIMIT", help='Search for the highest rate that holds a limit, e.g. "p99 < 10ms".')
+@click.option("--pipeline", metavar="N,N,…", help="Requests a client sends at once before it reads the answers.")
 @click.option("--seconds", type=int, help="Measured seconds of each trial.")
 @click.option("--warmup", type=int, help="Seconds before them.")
 @click.option("--repeat", type=int, help="How often every trial is run.")

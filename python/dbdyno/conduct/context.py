@@ -1,8 +1,9 @@
 """What every step of a run needs at hand."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dbdyno.conduct.interrupt import Interrupts
+from dbdyno.conduct.journal import Journal
 from dbdyno.conduct.listener import Listener
 from dbdyno.experiment.model import Experiment
 from dbdyno.results.write import RunFolder
@@ -10,11 +11,21 @@ from dbdyno.systems.guard import Guard
 
 
 @dataclass(frozen=True)
+class Ceiling:
+    """What the load client reaches alone, in transactions per second, or None and why it is not known."""
+
+    per_s: float | None
+    note: str | None = None
+
+
+@dataclass(frozen=True)
 class Context:
-    """One run going on."""
+    """One run going on; ceilings: what was measured of the load client alone, by what decides it."""
 
     experiment: Experiment
     folder: RunFolder
     guard: Guard
     interrupts: Interrupts
     listener: Listener
+    journal: Journal
+    ceilings: dict[str, Ceiling] = field(default_factory=dict)

@@ -28,6 +28,30 @@ class Outcome:
         return self.state == "complete" and not self.errors
 
 
+@dataclass(frozen=True)
+class Step:
+    """One step of a rate search.
+
+    trial: its trial's name. value_us: of the limit's statistic, or of the maximum where too few transactions tell
+    (`statistic` says which); None where none was completed. offered_per_s, achieved_per_s: over the measured seconds.
+    why_not: what kept the rate from holding, or None if it held.
+    """
+
+    trial: str
+    rate_per_s: float
+    statistic: str
+    value_us: float | None
+    offered_per_s: float
+    achieved_per_s: float
+    confirms: bool
+    why_not: str | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the limit held at this rate."""
+        return self.why_not is None
+
+
 class Listener:
     """Is told of a run's events as they happen; this one does nothing with them."""
 
@@ -45,6 +69,15 @@ class Listener:
 
     def record_came(self, record: dict[str, Any]) -> None:
         """The load client wrote a record (docs/contract.md)."""
+
+    def search_begins(self, first: Trial, limit: str) -> None:
+        """The highest rate that holds `limit` is about to be searched for, beginning with the closed loop `first`."""
+
+    def step_ended(self, step: Step) -> None:
+        """A step of a rate search ended."""
+
+    def search_ended(self, sentence: str) -> None:
+        """A rate search ended; what it found."""
 
     def trial_ended(self, outcome: Outcome) -> None:
         """A trial ended, in whatever way."""

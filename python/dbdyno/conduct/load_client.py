@@ -109,7 +109,7 @@ def execute(
     guard.tell("pid", process.pid)
     try:
         with interrupts.passed_to(process.pid):
-            for line in _lines(process, folder, server_pids):
+            for line in _lines(process, folder, server_pids, "library" in plan):
                 records.append(line)
                 if record := _parse(line):
                     summary.add(record)
@@ -127,12 +127,12 @@ def execute(
 def _start(plan: dict[str, Any], secrets: list[str], log: object) -> subprocess.Popen[bytes]:
     """Start it in its own process group: a terminal's Ctrl-C reaches it once, by way of dbdyno."""
     process = subprocess.Popen(
-        [str(find_load_client()), "run"],
+        _command(plan),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=log,
         process_group=0,
-        env={key: value for key, value in os.environ.items() if key != "DBDYNO_PASSWORD"},
+        env=_environment(),
     )
     second_line = json.dumps({"secrets": secrets}) if secrets else ""
     try:
@@ -143,10 +143,26 @@ def _start(plan: dict[str, Any], secrets: list[str], log: object) -> subprocess.
     return process
 
 
-def _lines(process: subprocess.Popen[bytes], folder: Path, server_pids: Mapping[str, int] | None) -> Iterator[bytes]:
+def _command(plan: dict[str, Any]) -> list[str]:
+    """Return the load client that executes `plan`: the Python one, on this Python, where it names a client library."""
+    if "library" in plan:
+        # -P: what lies in the folder dbdyno is called from must not be taken for a library.
+        return [sys.executable, "-P", "-m", "dbdyno.load_python", "run"]
+    return [str(find_load_client()), "run"]
+
+
+def _environment() -> dict[str, str]:
+    """Return the load client's: without the password, and for the Python one without numpy's threads, as it forks."""
+    kept = {key: value for key, value in os.environ.items() if key != "DBDYNO_PASSWORD"}
+    return {"OPENBLAS_NUM_THREADS": "1", **kept}
+
+
+def _lines(
+    process: subprocess.Popen[bytes], folder: Path, server_pids: Mapping[str, int] | None, forks: bool
+) -> Iterator[bytes]:
     """Yield the lines of the load client's output as they come, sampling the processes in between."""
     rest = b""
-    with selectors.DefaultSelector() as selector, _Samples(process.pid, folder, server_pids) as samples:
+    with selectors.DefaultSelector() as selector, _Samples(process.pid, folder, server_pids, forks) as samples:
         selector.register(process.stdout, selectors.EVENT_READ)
         while True:
             if selector.select(samples.due_in_s()):
@@ -163,8 +179,10 @@ def _lines(process: subprocess.Popen[bytes], folder: Path, server_pids: Mapping[
 class _Samples:
     """Writes `processes.jsonl` once a second, if there is anything to sample."""
 
-    def __init__(self, client_pid: int, folder: Path, server_pids: Mapping[str, int] | None) -> None:
-        self._sampler = None if server_pids is None else ProcessSampler({"client": client_pid, **server_pids})
+    def __init__(self, client_pid: int, folder: Path, server_pids: Mapping[str, int] | None, forks: bool) -> None:
+        """Take what to sample; forks: the load client has processes of its own, and to find them costs some ms."""
+        pids = {"client": client_pid, **(server_pids or {})}
+        self._sampler = None if server_pids is None else ProcessSampler(pids, "client" if forks else None)
         self._path = folder / "processes.jsonl"
         self._next = time.monotonic()
 

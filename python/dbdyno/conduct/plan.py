@@ -2,16 +2,20 @@
 
 from typing import Any
 
+from dbdyno.experiment.clients import NATIVE
 from dbdyno.experiment.model import Experiment
+from dbdyno.experiment.trials import Trial
 
 CONTRACT = 1
 PREPARE, MEASURE, CLEAN_UP = ("prepare", "load"), ("run", "verify"), ("cleanup",)
+CEILING_SECONDS = 1
+"""How long the load client is measured alone: long enough to tell 70 % from 80 %, short enough to pay for each cell."""
 
 
 def make_plan(
     experiment: Experiment, run_id: str, phases: tuple[str, ...], store: dict[str, Any], workload: str, clients: int
 ) -> dict[str, Any]:
-    """Return the plan for `phases` of one trial, or of a preparation, on one host."""
+    """Return the plan for `phases` on one host: a closed loop without pipelining, where it runs anything."""
     return {
         "contract": CONTRACT,
         "phases": list(phases),
@@ -26,8 +30,27 @@ def make_plan(
         "threads": None,
         "cpus": experiment.cpus.client,
         "verify_reads": True,
+        "arrivals": None,
+        "pipeline": 1,
         "run_id": run_id,
     }
+
+
+def make_trial_plan(experiment: Experiment, run_id: str, store: dict[str, Any], trial: Trial) -> dict[str, Any]:
+    """Return the plan that measures one trial and verifies what the store then holds."""
+    plan = make_plan(experiment, run_id, MEASURE, store, trial.workload, trial.clients)
+    if trial.rate:
+        segments = trial.rate.segments(experiment.warmup_seconds)
+        plan["arrivals"] = {"kind": experiment.arrivals or "constant", "segments": segments}
+    if trial.system.client != NATIVE:
+        plan["library"] = trial.system.client
+    return plan | {"pipeline": trial.pipeline}
+
+
+def make_ceiling_plan(trial_plan: dict[str, Any], store: dict[str, Any]) -> dict[str, Any]:
+    """Return the plan of the same load for a second, as fast as it goes, on null servers at `store`."""
+    times = {"warmup_s": 0, "duration_s": CEILING_SECONDS}
+    return trial_plan | times | {"phases": ["run"], "store": store, "arrivals": None}
 
 
 def make_cleaning_plan(store: dict[str, Any], run_id: str) -> dict[str, Any]:
@@ -46,5 +69,7 @@ def make_cleaning_plan(store: dict[str, Any], run_id: str) -> dict[str, Any]:
         "threads": None,
         "cpus": None,
         "verify_reads": True,
+        "arrivals": None,
+        "pipeline": 1,
         "run_id": run_id,
     }

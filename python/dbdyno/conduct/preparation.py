@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dbdyno.conduct.context import Context
+from dbdyno.conduct.find_rate import find_rate
 from dbdyno.conduct.listener import Outcome
 from dbdyno.conduct.load_client import execute, why_it_failed
 from dbdyno.conduct.plan import CLEAN_UP, PREPARE, make_plan
@@ -25,7 +26,7 @@ LOADING_CLIENTS = 1
 
 
 def run_preparation(context: Context, preparation: Preparation) -> Iterator[Outcome]:
-    """Run all trials of one preparation, yielding the outcome of each.
+    """Run all trials of one preparation, or the rate searches that begin with them, yielding the outcome of each.
 
     After a server died it is started and loaded anew for the trials that are left; where that fails, they fail.
     Raises RunFailed if what was made on an attached store could not be removed.
@@ -38,7 +39,11 @@ def run_preparation(context: Context, preparation: Preparation) -> Iterator[Outc
         try:
             with prepared_system(context, preparation, name) as prepared:
                 while trials and not context.interrupts.requested:
-                    yield run_trial(context, prepared, trials.pop(0))
+                    trial = trials.pop(0)
+                    if context.experiment.find_rate:
+                        yield from find_rate(context, prepared, trial)
+                    else:
+                        yield run_trial(context, prepared, trial)
                     if prepared.system.death():
                         break
         except DbdynoError as error:

@@ -1,18 +1,25 @@
 """Whether an experiment can be run on this host, decided before anything is measured."""
 
 import os
+import resource
 from dataclasses import dataclass
 
+from dbdyno.conduct.clients import driven, missing_library
 from dbdyno.errors import UserError
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workloads import OPERATIONS, WORKLOADS, missing_operations
+from dbdyno.experiment.workloads import GET, OPERATIONS, WORKLOADS, missing_operations
 from dbdyno.systems import SYSTEMS, build, missing
 from dbdyno.systems.base import Launch, System
 from dbdyno.systems.guard import Guard
 
 EMBEDDED_CLIENTS_MAX = 512
 """An embedded store takes a thread for each client (docs/contract.md)."""
+
+PIPELINING_SYSTEMS = ("redis", "memcached")
+"""Those whose stores send several requests before they read the answers (docs/contract.md, The plan)."""
+OTHER_DESCRIPTORS = 64
+"""File descriptors of a load client beside its connections."""
 
 
 @dataclass(frozen=True)
@@ -27,11 +34,12 @@ def resolve(experiment: Experiment) -> Resolved:
     """Return what can be run; raises UserError if something cannot, unless it is only missing and may be skipped."""
     _check_cpus(experiment)
     systems, skipped = [], []
-    for spec in experiment.system:
+    for spec in driven(experiment):
         system = build(spec)
         _check_operations(experiment, spec, system)
+        _check_pipeline(experiment, spec, system)
         _check_limits(experiment, spec, system)
-        reason = missing(spec)
+        reason = missing(spec) or missing_library(spec)
         if reason and experiment.if_missing == "error":
             raise UserError(f"{spec.label}: {reason}")
         if reason:
@@ -65,6 +73,22 @@ def _check_operations(experiment: Experiment, spec: SystemSpec, system: System) 
             )
 
 
+def _check_pipeline(experiment: Experiment, spec: SystemSpec, system: System) -> None:
+    """Raise UserError if requests are to be sent several at once and workload or system cannot have that."""
+    if max(experiment.pipeline) == 1:
+        return
+    able = [workload.name for workload in WORKLOADS.values() if workload.operations == (GET,)]
+    for name in experiment.workload:
+        if name not in able:
+            raise UserError(
+                f"pipeline: a transaction of '{name}' is not a single get; {', '.join(able)} can be pipelined"
+            )
+    if system.name not in PIPELINING_SYSTEMS:
+        raise UserError(f"pipeline: '{spec.label}' takes one request at a time; {', '.join(PIPELINING_SYSTEMS)} can")
+    if spec.settings.get("layout") == "hash":
+        raise UserError(f"pipeline: '{spec.label}' keeps rows as hashes; layout=string can be pipelined")
+
+
 def _check_limits(experiment: Experiment, spec: SystemSpec, system: System) -> None:
     if experiment.memory_limit and (system.embedded or spec.attached):
         why = "runs inside the load client" if system.embedded else "was not started by dbdyno"
@@ -74,6 +98,19 @@ def _check_limits(experiment: Experiment, spec: SystemSpec, system: System) -> N
     if system.embedded and max(experiment.clients) > EMBEDDED_CLIENTS_MAX:
         raise UserError(
             f"clients: '{spec.label}' is embedded and takes a thread for each client, at most {EMBEDDED_CLIENTS_MAX}"
+        )
+    if not system.embedded:
+        _check_descriptors(max(experiment.clients), max(1, len(spec.parts)))
+
+
+def _check_descriptors(clients: int, connections_each: int) -> None:
+    """Raise UserError if the load client, which raises its soft limit itself, could not have as many connections."""
+    needed = clients * connections_each + OTHER_DESCRIPTORS
+    _, allowed = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if allowed != resource.RLIM_INFINITY and needed > allowed:
+        raise UserError(
+            f"clients: {clients:,} clients need {needed:,} file descriptors and {allowed:,} are allowed here: raise "
+            f"that with `ulimit -Hn {needed}` as root (or 'nofile' in /etc/security/limits.conf), or give fewer clients"
         )
 
 

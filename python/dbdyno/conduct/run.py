@@ -8,6 +8,7 @@ from typing import Any
 from dbdyno import __version__
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.interrupt import Interrupts
+from dbdyno.conduct.journal import Journal
 from dbdyno.conduct.listener import Listener, Outcome
 from dbdyno.conduct.load_client import find_load_client
 from dbdyno.conduct.preparation import run_preparation
@@ -44,10 +45,10 @@ def conduct(named: NamedExperiment, command: str, parent: Path, listener: Listen
     with Interrupts() as interrupts, Guard() as guard:
         try_out(named.experiment, resolved.systems, guard)
         folder = RunFolder.create(parent, named.name, time.time())
-        context = Context(named.experiment, folder, guard, interrupts, listener)
         document = _describe_run(named, command, folder.name, preparations, resolved)
         try:
-            return _record(context, document, preparations, resolved)
+            context = Context(named.experiment, folder, guard, interrupts, listener, Journal(folder, document))
+            return _record(context, preparations, resolved)
         except OSError as error:
             raise RunFailed(
                 f"{folder.path}: {error.strerror or error}: nothing more can be recorded; free some space or choose "
@@ -75,18 +76,17 @@ def _describe_run(
     }
 
 
-def _record(context: Context, document: dict[str, Any], preparations: list[Preparation], resolved: Resolved) -> RunEnd:
+def _record(context: Context, preparations: list[Preparation], resolved: Resolved) -> RunEnd:
     """Write what the folder begins with, run everything, and write how it ended."""
     folder = context.folder
-    folder.write_run(document)
     folder.write_experiment(to_toml(context.experiment))
     folder.write_environment(describe_host())
     trial_s = context.experiment.warmup_seconds + context.experiment.seconds
-    context.listener.run_begins(folder.path, len(document["trials"]), trial_s)
+    context.listener.run_begins(folder.path, sum(len(preparation.trials) for preparation in preparations), trial_s)
     for spec, reason in resolved.skipped:
         context.listener.system_is_skipped(spec.label, reason)
     state, reason = _run_all(context, preparations)
-    folder.write_run(document | {"ended_unix_s": time.time(), "state": state, "reason": reason})
+    context.journal.end(state, reason)
     return RunEnd(folder.path, state, reason)
 
 

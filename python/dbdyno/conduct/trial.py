@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dbdyno.conduct.ceiling import measure_ceiling
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.listener import Outcome
 from dbdyno.conduct.load_client import Summary, execute, why_it_failed
-from dbdyno.conduct.plan import MEASURE, make_plan
+from dbdyno.conduct.plan import make_trial_plan
 from dbdyno.errors import RunFailed
+from dbdyno.experiment.rate import Rate
 from dbdyno.experiment.system_spec import bare_name
 from dbdyno.experiment.trials import Trial
 from dbdyno.results.write import write_object
@@ -35,17 +37,17 @@ def run_trial(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
     Raises OSError if the folder cannot be written.
     """
     context.listener.trial_begins(trial)
+    secrets: list[str] = []
+    plan = make_trial_plan(context.experiment, context.folder.name, prepared.system.store_plan(secrets), trial)
+    ceiling = _ceiling(context, plan)
     folder = context.folder.trial(trial.name)
-    document = describe_trial(context, trial, prepared.name) | prepared.facts
+    document = describe_trial(context, trial, prepared.name) | prepared.facts | ceiling
     logs = _log_sizes(prepared.folder)
     before, cpu_before_s = _counters(prepared.system), time.process_time()
     write_object(
         folder / "trial.json", document | {"server_counters": {name: {"before": before[name]} for name in before}}
     )
     try:
-        secrets: list[str] = []
-        store = prepared.system.store_plan(secrets)
-        plan = make_plan(context.experiment, context.folder.name, MEASURE, store, trial.workload, trial.clients)
         pids = prepared.system.server_pids()
         summary = execute(plan, secrets, folder, context.guard, context.interrupts, context.listener.record_came, pids)
         state, reason = judge(summary, folder, prepared.system.death(), context.interrupts.requested)
@@ -67,6 +69,12 @@ def run_trial(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
     return outcome
 
 
+def _ceiling(context: Context, plan: Document) -> Document:
+    """Return what `trial.json` says of the load client alone."""
+    found = measure_ceiling(context, plan)
+    return {"client_ceiling_per_s": found.per_s, "client_ceiling_note": found.note} if found else {}
+
+
 def fail_trial(context: Context, trial: Trial, preparation: str, reason: str) -> Outcome:
     """Write down that a trial could not be begun, and why."""
     folder = context.folder.trial(trial.name)
@@ -85,6 +93,7 @@ def describe_trial(context: Context, trial: Trial, preparation: str) -> Document
         "preparation": preparation,
         "system": bare_name(system),
         "label": system.label,
+        "client": system.client,
         "settings": given_settings(trial),
         "servers": [],
         "attached": system.attached,
@@ -93,6 +102,10 @@ def describe_trial(context: Context, trial: Trial, preparation: str) -> Document
         "options": experiment.options,
         "rows": experiment.rows,
         "clients": trial.clients,
+        "pipeline": trial.pipeline,
+        "rate": _describe_rate(experiment.arrivals, trial.rate) if trial.rate else None,
+        "client_ceiling_per_s": None,
+        "client_ceiling_note": None,
         "repeat": trial.repeat,
         "seconds": experiment.seconds,
         "warmup_seconds": experiment.warmup_seconds,
@@ -107,6 +120,13 @@ def describe_trial(context: Context, trial: Trial, preparation: str) -> Document
         "server_counters": {},
         "python_cpu_s": None,
     }
+
+
+def _describe_rate(arrivals: str | None, rate: Rate) -> Document:
+    """Return a rate as `trial.json` has it, in the words of an experiment."""
+    written = rate.as_written()
+    shape = written if isinstance(written, dict) else {"per_s": written}
+    return {"arrivals": arrivals or "constant", **shape, "words": rate.words}
 
 
 def given_settings(trial: Trial) -> dict[str, str]:

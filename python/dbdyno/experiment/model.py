@@ -6,6 +6,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from dbdyno.experiment.clients import NATIVE, check_clients
+from dbdyno.experiment.limit import Limit, parse_limit
+from dbdyno.experiment.rate import Rate, read_rates
 from dbdyno.experiment.system_spec import SystemSpec, parse_system, with_labels
 from dbdyno.experiment.workloads import check_options, find_workload
 
@@ -60,6 +63,18 @@ def _check_clients(value: list[int]) -> list[int]:
     return value
 
 
+def _check_pipeline(value: list[int]) -> list[int]:
+    if not value or min(value) < 1 or len(set(value)) < len(value):
+        raise ValueError("give how many requests a client sends at once, each number once and at least 1, e.g. [1, 16]")
+    return value
+
+
+def _read_limit(value: Any) -> Limit:
+    if not isinstance(value, str):
+        raise ValueError('a limit is text, e.g. find_rate = "p99 < 10ms"')
+    return parse_limit(value)
+
+
 def _check_workloads(names: list[str]) -> list[str]:
     for name in names:
         find_workload(name)
@@ -89,8 +104,12 @@ class Cpus(_Strict):
 
 
 class Experiment(_Strict):
-    """One experiment: systems × settings × workloads × clients × repetitions, and how each trial is run.
+    """One experiment: systems × settings × workloads × pipelines × rates × clients × repetitions, and how each is run.
 
+    client: what drives the stores: the native load client, or client libraries for Python.
+    rate: transactions per second of an open loop, or None for a closed one. arrivals: its gaps, equal or exponential.
+    find_rate: instead of rates, the limit that the highest rate is searched for.
+    pipeline: requests a client sends at once before it reads the answers. ceiling: measure the load client alone, too.
     rows: per table, in the workload's own unit. memory_limit: of each server, e.g. "512M".
     operation_timeout_seconds: after which an operation without an answer is an error.
     keep: leave on an attached store what dbdyno made there.
@@ -101,10 +120,16 @@ class Experiment(_Strict):
     workload: Annotated[list[str], BeforeValidator(_as_list), AfterValidator(_check_workloads)]
     options: dict[str, str] = {}
     system: Annotated[list[SystemSpec], BeforeValidator(_read_systems), Field(min_length=1)]
+    client: Annotated[list[str], BeforeValidator(_as_list), AfterValidator(check_clients)] = [NATIVE]
     if_missing: Literal["error", "skip"] = "error"
     scale: Literal["small", "medium", "full"] | None = None
     rows: Annotated[int, Field(ge=1, le=(1 << 31) - 1)]
     clients: Annotated[list[int], BeforeValidator(_as_list), AfterValidator(_check_clients)]
+    rate: Annotated[list[Rate], BeforeValidator(read_rates)] | None = None
+    arrivals: Literal["constant", "poisson"] | None = None
+    find_rate: Annotated[Limit, BeforeValidator(_read_limit)] | None = None
+    pipeline: Annotated[list[int], BeforeValidator(_as_list), AfterValidator(_check_pipeline)] = [1]
+    ceiling: bool = True
     seconds: Annotated[int, Field(ge=1)]
     warmup_seconds: Annotated[int, Field(ge=0)] = 1
     repeat: Annotated[int, Field(ge=1)] = 1
@@ -136,6 +161,25 @@ class Experiment(_Strict):
     def _options_fit(self) -> "Experiment":
         for name in self.workload:
             check_options(find_workload(name), self.options)
+        return self
+
+    @model_validator(mode="after")
+    def _loop_fits(self) -> "Experiment":
+        """Refuse what contradicts itself about the open loop."""
+        if self.rate and self.find_rate:
+            raise ValueError("rate and find_rate: one gives the rate, the other searches for it; leave one out")
+        if self.arrivals and not (self.rate or self.find_rate):
+            raise ValueError("arrivals: a closed loop has none; give a rate (or find_rate), or leave arrivals out")
+        if (self.rate or self.find_rate) and max(self.pipeline) > 1:
+            raise ValueError(
+                "pipeline sends requests several at once, an open loop each at its own time; leave one out"
+            )
+        for rate in self.rate or ():
+            if rate.length_s > self.seconds:
+                raise ValueError(
+                    f"rate: {rate.shape} of {rate.length_s} s in all, but only {self.seconds} s are measured; "
+                    f"give seconds = {rate.length_s} or more"
+                )
         return self
 
     @property

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import quote, unquote, urlsplit
 
+from dbdyno.experiment.clients import NATIVE
 from dbdyno.experiment.redact import REDACTED, redact
 
 _NAME = re.compile(r"[a-z][a-z0-9_.-]*")
@@ -40,6 +41,7 @@ class SystemSpec:
     parts: the systems an arrangement combines, else empty.
     url: where the system is, if dbdyno does not start it.
     label: its name in tables and plots; unique within a run once `with_labels` gave it.
+    client: what it is driven by (`dbdyno.experiment.clients`).
     """
 
     name: str
@@ -47,6 +49,7 @@ class SystemSpec:
     parts: tuple["SystemSpec", ...] = ()
     url: Url | None = None
     label: str = ""
+    client: str = NATIVE
 
     @property
     def attached(self) -> bool:

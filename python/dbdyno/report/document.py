@@ -9,10 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from dbdyno.report.libraries import NATIVE, library_costs
+from dbdyno.report.sweeps import sweeps
 from dbdyno.results.model import Interval, Operation, Recorded, Run, Trial
 from dbdyno.results.read import usage_of_servers
 from dbdyno.stats.histogram import Histogram
 from dbdyno.stats.stability import stability
+from dbdyno.stats.steady_state import steady_state
 
 PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0, "p999": 99.9}
 
@@ -24,6 +27,7 @@ def document(run: Run) -> dict[str, Any]:
     error is not less of one because it came early. What is not known, or has too few samples, is `None`.
     """
     about = run.about
+    trials = [_trial(trial, run) for trial in run.trials]
     return {
         "run": about.get("run", run.path.name),
         "experiment": about.get("experiment"),
@@ -36,8 +40,11 @@ def document(run: Run) -> dict[str, Any]:
         "started_unix_s": about.get("started_unix_s"),
         "ended_unix_s": about.get("ended_unix_s"),
         "skipped": about.get("skipped", []),
+        "find_rate": about.get("find_rate", []),
         "environment": run.environment,
-        "trials": [_trial(trial, run) for trial in run.trials],
+        "trials": trials,
+        "client_libraries": library_costs(trials),
+        "scalability": sweeps(run),
     }
 
 
@@ -50,16 +57,26 @@ def _trial(trial: Trial, run: Run) -> dict[str, Any]:
         "trial": trial.name,
         "system": trial.system,
         "label": trial.label,
+        "client": about.get("client", NATIVE),
+        "client_library": (recorded.hello or {}).get("library"),
+        "client_own_cpu_us_per_transaction": (recorded.hello or {}).get("own_cpu_us_per_transaction"),
         "state": trial.state,
         "reason": trial.reason,
         "warnings": list(trial.warnings),
         **{key: about.get(key) for key in ("settings", "workload", "options", "rows", "clients", "repeat", "attached")},
+        "pipeline": about.get("pipeline", 1),
+        "rate": about.get("rate"),
         "durability": durability.get("class"),
         "durability_reason": durability.get("reason"),
         **_figures(trial),
+        **_open_loop(recorded),
+        "client_ceiling_per_s": about.get("client_ceiling_per_s"),
+        "client_limited": trial.client_limited is not None,
+        "client_limited_evidence": trial.client_limited,
         "transaction": _transaction(recorded),
         "operations": {operation.name: _operation(operation) for operation in recorded.operations},
         "stability": _stability(recorded),
+        "steady_state": _steady_state(recorded),
         "checks": [{k: v for k, v in check.items() if k != "record"} for check in recorded.checks],
         "first_errors": [dict(error) for error in recorded.errors],
         "first_mismatches": [dict(mismatch) for mismatch in recorded.mismatches],
@@ -96,6 +113,19 @@ def _figures(trial: Trial) -> dict[str, Any]:
     }
 
 
+def _open_loop(recorded: Recorded) -> dict[str, Any]:
+    """What was offered and what became of it; nothing in a closed loop. Arrivals are counted from the warm-up on."""
+    if recorded.offered is None:
+        return {}
+    transactions = (recorded.total or {}).get("transactions", {})
+    return {
+        "offered_per_s": recorded.offered_per_s,
+        "achieved_per_s": recorded.throughput_per_s,
+        "followed": recorded.followed,
+        **{key: transactions.get(key) for key in ("late", "unfinished", "never_begun")},
+    }
+
+
 def _server_cpu_us(trial: Trial) -> float | None:
     """CPU of all of the store's processes; `None` for an embedded store, whose work is the client's, and for an
     attached one, whose processes cannot be seen."""
@@ -113,7 +143,13 @@ def _added(counts: Iterable[Mapping[str, float]]) -> dict[str, Any]:
     return dict(total)
 
 
-def _service_time_us(histogram: Histogram) -> dict[str, float | None]:
+def _times_us(of: Recorded | Operation) -> dict[str, dict[str, float | None]]:
+    """The times that are known: the service time, in an open loop response time and send lag beside it."""
+    times = {"service_time_us": of.service_time, "response_time_us": of.response_time, "send_lag_us": of.send_lag}
+    return {name: _statistics_us(histogram) for name, histogram in times.items() if histogram is not None}
+
+
+def _statistics_us(histogram: Histogram) -> dict[str, float | None]:
     mean_ns = histogram.mean_ns
     times = {"mean": mean_ns, **{name: histogram.percentile_ns(percent) for name, percent in PERCENTILES.items()}}
     times["max"] = histogram.max_ns if histogram.count else None
@@ -124,7 +160,7 @@ def _transaction(recorded: Recorded) -> dict[str, Any]:
     return {
         "name": (recorded.hello or {}).get("transaction"),
         "count": recorded.service_time.count,
-        "service_time_us": _service_time_us(recorded.service_time),
+        **_times_us(recorded),
     }
 
 
@@ -134,7 +170,7 @@ def _operation(operation: Operation) -> dict[str, Any]:
         "table": operation.table,
         "count": operation.service_time.count,
         "errors": operation.failed,
-        "service_time_us": _service_time_us(operation.service_time),
+        **_times_us(operation),
     }
 
 
@@ -144,6 +180,13 @@ def _stability(recorded: Recorded) -> dict[str, Any]:
     found = stability(np.array([interval.completed / interval.seconds for interval in whole]))
     p99_ns = [interval.p99_ns for interval in whole if interval.p99_ns is not None]
     return {**asdict(found), "worst_second_p99_us": max(p99_ns) / 1000 if p99_ns else None}
+
+
+def _steady_state(recorded: Recorded) -> dict[str, Any]:
+    """Where throughput became steady; `cut_s` counts from the end of the warm-up the experiment asked for."""
+    whole = [interval for interval in recorded.measured if interval.seconds > 0.9]
+    found = asdict(steady_state(np.array([interval.completed / interval.seconds for interval in whole])))
+    return {"class": found.pop("kind"), **found}
 
 
 def _second(interval: Interval) -> dict[str, Any]:

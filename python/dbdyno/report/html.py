@@ -16,7 +16,8 @@ from plotly.offline import get_plotlyjs
 from dbdyno.errors import RunFailed
 from dbdyno.report import plots, words
 from dbdyno.report.document import document
-from dbdyno.report.words import Document
+from dbdyno.report.libraries import understated
+from dbdyno.report.loads import Document, at, is_open, load_of, time_label, time_name, times_us
 from dbdyno.results.model import Run
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -58,22 +59,31 @@ def render(shown: Document) -> str:
     series = plots.series_of(shown)
     figures = plots.figures(series)
     best = words.best_by_group(shown)
-    counts = plots.client_counts(series)
+    trials = [trial for one in series for trial in one.trials]
+    labels = plots.load_labels(series)
+    chosen = list(labels).index(load_of(best[0])) if best else len(labels) - 1
     operations = [
         (plot, name, kind)
         for place, (name, kind) in enumerate(plots.operations(series).items())
         if (plot := f"operation-{place}") in figures
     ]
-    unit, length_us = words.latency_unit(trial for one in series for trial in one.trials)
+    unit, length_us = words.latency_unit(trials)
+    time = time_name(trials)
     return environment.get_template("report.html.j2").render(
         shown=shown,
         series=series,
         best=_ranked(best, series),
         careful=list(_careful(shown)),
+        understated=list(understated(shown)),
         figures=figures,
         data=json_for_script({"figures": figures}),
-        client_counts=counts,
-        chosen_clients=best[0]["clients"] if best else (counts[-1] if counts else None),
+        load_labels=list(labels.values()),
+        chosen=chosen,
+        at=at,
+        open=is_open(trials),
+        of_time=lambda counted: times_us(counted, time),
+        time_name=time_label(trials).split(",")[0],
+        time_label=time_label(trials),
         operations=operations,
         reads=plots.READS,
         unit=unit,
@@ -144,9 +154,16 @@ def _scope(shown: Document) -> str:
     systems = len(dict.fromkeys(trial["label"] for trial in trials))
     return (
         f"{workloads} on {systems} system{'s' if systems > 1 else ''}: {rows} rows a table, "
-        f"closed loop of {clients} clients, {seconds} s measured a trial after the warm-up. "
+        f"{_loop(trials)} of {clients} clients, {seconds} s measured a trial after the warm-up. "
         f"{complete} of {len(shown['trials'])} trials are complete."
     )
+
+
+def _loop(trials: list[Document]) -> str:
+    if not is_open(trials):
+        return "closed loop"
+    arrivals = " and ".join(dict.fromkeys(trial["rate"]["arrivals"] for trial in trials if trial["rate"]))
+    return f"open loop ({arrivals} arrivals)"
 
 
 def _span(values: Iterator[int | None]) -> str:
@@ -168,6 +185,13 @@ def _careful(shown: Document) -> Iterator[str]:
         yield "No answer was checked."
     if any(0 < trial["seconds"] < STEADY_STATE_SECONDS for trial in trials):
         yield f"Trials under {STEADY_STATE_SECONDS} s are too short to tell whether a steady state was reached."
+    yield from _where_it_ran(trials)
+    yield from _what_it_may_not_say(trials)
+    if warned := len(words.warnings_by_text(shown)):
+        yield f"{warned} trial{'s carry' if warned > 1 else ' carries'} a warning: see Checks."
+
+
+def _where_it_ran(trials: list[Document]) -> Iterator[str]:
     embedded = _labels(trial for trial in trials if not trial["attached"] and _without_server(trial))
     attached = _labels(trial for trial in trials if trial["attached"])
     if embedded:
@@ -176,8 +200,13 @@ def _careful(shown: Document) -> Iterator[str]:
         yield f"Attached, so that neither the server's CPU nor its host was seen: {attached}."
     if any(not trial["attached"] and not _without_server(trial) for trial in trials):
         yield f"Client and servers shared one host; {_pinning(trials)}."
-    if warned := len(words.warnings_by_text(shown)):
-        yield f"{warned} trial{'s carry' if warned > 1 else ' carries'} a warning: see Checks."
+
+
+def _what_it_may_not_say(trials: list[Document]) -> Iterator[str]:
+    if limited := _labels(trial for trial in trials if trial["client_limited"]):
+        yield f"Limited by the client, so that figures are lower bounds of what the store can do: {limited}."
+    if behind := _labels(trial for trial in trials if trial.get("followed") is False):
+        yield f"Could not follow what was offered, so response times grow for as long as the trial lasts: {behind}."
 
 
 def _without_server(trial: Document) -> bool:

@@ -11,12 +11,13 @@ from rich.text import Text
 
 from dbdyno.report import words
 from dbdyno.report.document import document
-from dbdyno.report.words import Document
+from dbdyno.report.libraries import understated
+from dbdyno.report.loads import Document, is_open, time_label, time_name, times_us
 from dbdyno.results.model import Run
 
 _STATES = {"complete": "ok", "failed": "FAILED", "interrupted": "CUT", "not reached": "–"}
 _STYLES = {"complete": "", "failed": "bold red", "interrupted": "yellow"}
-_GIVE_UP_FIRST = ("p95", "reads\nverified", "server\nCPU µs")
+_GIVE_UP_FIRST = ("p95", "reads\nverified", "server\nCPU µs", "client\nCPU µs")
 """Columns left out, in this order, where the terminal is too narrow for all."""
 
 
@@ -43,7 +44,7 @@ def print_document(shown: Document, console: Console) -> None:
         console.print(_rows(kept, [], heading=True))
         for (label, workload), group in grouped.items():
             _print_group(label, workload, group, kept, console)
-        _say(console, "Service time of transactions, closed loop. CPU µs: per transaction.", "dim")
+        _say(console, f"Latencies: {time_label(trials)}. CPU µs: per transaction.", "dim")
         if left_out:
             names = ", ".join(heading.replace("\n", " ") for heading in left_out)
             _say(console, f"Too narrow for: {names}.", "dim")
@@ -52,10 +53,11 @@ def print_document(shown: Document, console: Console) -> None:
 
 def _columns(trials: list[Document]) -> list[_Column]:
     unit, length_us = words.latency_unit(trials)
+    name = time_name(trials)
 
     def latency(key: str) -> Callable[[Document], str]:
         def cell(trial: Document) -> str:
-            time_us = trial["transaction"]["service_time_us"][key]
+            time_us = times_us(trial["transaction"], name)[key]
             return words.significant(None if time_us is None else time_us / length_us)
 
         return cell
@@ -64,7 +66,8 @@ def _columns(trials: list[Document]) -> list[_Column]:
     return [
         _Column("clients", lambda trial: str(trial["clients"])),
         *repeat,
-        _Column("per s", lambda trial: words.whole(trial["throughput_per_s"])),
+        *([_Column("offered\nper s", _offered)] if is_open(trials) else []),
+        _Column("per s", _throughput),
         *(_Column(f"{key}\n{unit}", latency(key)) for key in ("p50", "p95", "p99", "max")),
         _Column("errors", lambda trial: words.short_count(trial["errors"])),
         _Column("client\nCPU µs", lambda trial: words.significant(trial["client_cpu_us_per_transaction"])),
@@ -76,6 +79,14 @@ def _columns(trials: list[Document]) -> list[_Column]:
 
 def _repeats(trials: list[Document]) -> list[bool]:
     return [(trial["repeat"] or 1) > 1 for trial in trials]
+
+
+def _offered(trial: Document) -> str:
+    return words.whole(trial.get("offered_per_s"))
+
+
+def _throughput(trial: Document) -> str:
+    return ("≥ " if trial["client_limited"] else "") + words.whole(trial["throughput_per_s"])
 
 
 def _verified(trial: Document) -> str:
@@ -131,10 +142,12 @@ def _print_remarks(shown: Document, console: Console) -> None:
     for name, warnings in words.warnings_by_text(shown):
         for warning in warnings:
             _say(console, f"{name}: {warning}", "yellow")
-    for sentence in (words.run_state(shown), words.durability_caution(shown)):
+    for sentence in (words.client_limited(shown), words.run_state(shown), words.durability_caution(shown)):
         if sentence:
             _say(console, sentence, "yellow")
     console.print(Text(f"{words.highest(shown)} {words.caution(shown)}".strip()))
+    for sentence in understated(shown):
+        _say(console, sentence, "")
 
 
 def _say(console: Console, line: str, style: str) -> None:

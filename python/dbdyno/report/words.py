@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
-Document = Mapping[str, Any]
+from dbdyno.report.loads import Document, at, time_name, times_us
 
 UNKNOWN = "–"
 
@@ -38,17 +37,28 @@ def short_count(value: float) -> str:
 
 def latency_unit(trials: Iterable[Document]) -> tuple[str, float]:
     """Choose one unit for all latencies shown together. Returns its name and its length in µs."""
-    medians = [time for trial in trials if (time := trial["transaction"]["service_time_us"]["p50"]) is not None]
-    return ("ms", 1000.0) if medians and min(medians) >= 200 else ("µs", 1.0)
+    shown = list(trials)
+    name = time_name(shown)
+    times = [times_us(trial["transaction"], name) for trial in shown]
+    medians = [time["p50"] for time in times if time["p50"] is not None]
+    seconds = any((time["p99"] or 0) >= 1e6 for time in times)
+    return ("ms", 1000.0) if seconds or (medians and min(medians) >= 200) else ("µs", 1.0)
 
 
 def groups(document: Document) -> dict[tuple[str, str | None], list[Document]]:
-    """The trials that have something to show, by (label, workload), in the order of the run."""
+    """The trials that have something to show, by (label, workload), in the order of the run.
+
+    Pipelining is another way to use a store, so it is another label: no line joins it with what is not pipelined.
+    """
     found: dict[tuple[str, str | None], list[Document]] = {}
     for trial in document["trials"]:
         if trial["system"] is not None:
-            found.setdefault((trial["label"], trial["workload"]), []).append(trial)
+            found.setdefault((_label(trial), trial["workload"]), []).append(trial)
     return found
+
+
+def _label(trial: Document) -> str:
+    return trial["label"] + (f", pipeline {trial['pipeline']}" if trial["pipeline"] > 1 else "")
 
 
 def best_by_group(document: Document) -> list[Document]:
@@ -67,16 +77,17 @@ def durability_classes(document: Document) -> list[str]:
 
 
 def highest(document: Document) -> str:
-    """The observation a person looks for first, as an observation."""
+    """The observation a person looks for first, as an observation: what was searched for, else the highest figure."""
+    if document["find_rate"]:
+        return " ".join(search["sentence"] for search in document["find_rate"])
     best = best_by_group(document)
     if not best:
         return "No trial was completed, so there is no figure to name."
     top, workloads = best[0], {trial["workload"] for trial in best}
     of = f" of {top['workload']}" if len(workloads) > 1 else ""
-    return (
-        f"Highest measured: {top['label']}, {whole(top['throughput_per_s'])} transactions/s{of} "
-        f"at {top['clients']} client{'' if top['clients'] == 1 else 's'}."
-    )
+    least = "at least " if top["client_limited"] else ""
+    kind = "achieved" if top["rate"] else "measured"
+    return f"Highest {kind}: {_label(top)}, {least}{whole(top['throughput_per_s'])} transactions/s{of} {at(top)}."
 
 
 def caution(document: Document) -> str:
@@ -112,12 +123,19 @@ def _name(trial: Document) -> str:
     if trial["system"] is None:
         return str(trial["trial"])
     repeat = f", repetition {trial['repeat']}" if (trial["repeat"] or 1) > 1 else ""
-    return f"{trial['label']}, {trial['clients']} client{'' if trial['clients'] == 1 else 's'}{repeat}"
+    return f"{_label(trial)}, {at(trial).removeprefix('at ')}{repeat}"
 
 
 def warnings_by_text(document: Document) -> list[tuple[str, Sequence[str]]]:
     """Each trial with its warnings, those without left out."""
     return [(_name(trial), trial["warnings"]) for trial in document["trials"] if trial["warnings"]]
+
+
+def client_limited(document: Document) -> str | None:
+    """What the mark of client-limited figures means, or `None` where there are none."""
+    if not any(trial["client_limited"] for trial in document["trials"]):
+        return None
+    return "≥ limited by the client: a lower bound of what the store can do"
 
 
 def run_state(document: Document) -> str | None:

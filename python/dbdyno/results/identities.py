@@ -7,23 +7,18 @@ from collections.abc import Iterator
 from dbdyno.results.model import JsonObject, Recorded
 
 LITTLE_TOLERANCE = 0.02
-BUSY_LOAD_THREADS = 0.9
 _COUNTED = ("completed", "failed")
 
 
-def warnings_of(recorded: Recorded, about: JsonObject, embedded: bool) -> tuple[str, ...]:
+def warnings_of(recorded: Recorded, about: JsonObject, client_limited: str | None) -> tuple[str, ...]:
     """Return a sentence for each thing that does not add up or makes the figures less than they seem.
 
     Args:
         about: `trial.json`.
-        embedded: the store runs in the load client's own threads.
+        client_limited: by what it is seen that the load client held the store up (client_limit.py), or `None`.
     """
-    return (
-        *_sums(recorded),
-        *_shape(recorded, about),
-        *_little(recorded, about),
-        *_client_limited(recorded, about, embedded),
-    )
+    limited = (f"limited by the client: {client_limited}",) if client_limited else ()
+    return (*_sums(recorded), *_shape(recorded, about), *_little(recorded, about), *_behind(recorded), *limited)
 
 
 def _sums(recorded: Recorded) -> Iterator[str]:
@@ -35,6 +30,9 @@ def _sums(recorded: Recorded) -> Iterator[str]:
     if transactions["scheduled"] != ended:
         yield f"{transactions['scheduled']} transactions were begun but {ended} accounted for: a bug in the load client"
     sums = recorded.sums
+    if (due := sums.get("scheduled")) is not None and due != transactions["scheduled"]:
+        stated = transactions["scheduled"]
+        yield f"the seconds add up to {due} arrivals, the total says {stated}: a bug in the load client"
     pairs = [(f"transactions {key}", sums.get(key, 0), transactions[key]) for key in _COUNTED]
     pairs += [(key, sums.get(key, 0), total[key]) for key in ("reads_verified", "mismatches")]
     for name, operation in total["operations"].items():
@@ -53,28 +51,33 @@ def _shape(recorded: Recorded, about: JsonObject) -> Iterator[str]:
         yield f"{wrong} read{'s' if wrong > 1 else ''} returned something else than was written"
     if planned_s and recorded.intervals and recorded.seconds < planned_s - 0.5:
         yield f"measured for {recorded.seconds:.1f} of {planned_s} s"
+    if note := about.get("client_ceiling_note"):
+        yield f"what the client reaches alone is not known: {note}"
 
 
 def _little(recorded: Recorded, about: JsonObject) -> Iterator[str]:
-    """Little's law: in a closed loop without errors, clients = transactions in flight, on average.
+    """Little's law: in a closed loop without errors, clients × pipeline = transactions in flight, on average.
 
     Taken from the load client's own sum over all transactions, those that straddle the run's end with their part in
     it: throughput × mean service time of the measured seconds is off by whatever straddles them.
     """
-    in_flight, clients = (recorded.total or {}).get("in_flight_mean"), about.get("clients")
+    in_flight = (recorded.total or {}).get("in_flight_mean")
+    asked = (about.get("clients") or 0) * about.get("pipeline", 1)
     errors = any(interval.errors or interval.failed for interval in recorded.intervals)
-    if errors or not (in_flight and clients):
+    if errors or not (in_flight and asked) or recorded.offered is not None:
         return
-    if abs(in_flight / clients - 1) > LITTLE_TOLERANCE:
-        yield f"{in_flight:.3g} transactions were in flight on average, not {clients}: clients were busy elsewhere"
+    if abs(in_flight / asked - 1) > LITTLE_TOLERANCE:
+        yield f"{in_flight:.3g} transactions were in flight on average, not {asked}: clients were busy elsewhere"
 
 
-def _client_limited(recorded: Recorded, about: JsonObject, embedded: bool) -> Iterator[str]:
-    """METHODS §5, the one sign of a client-limited trial that the records alone can give."""
-    threads = (recorded.hello or {}).get("threads")
-    if embedded or not threads or recorded.seconds <= 0:
+def _behind(recorded: Recorded) -> Iterator[str]:
+    """What a store could not follow is a result: response times then say above all how long the trial was."""
+    if recorded.followed is not False:
         return
-    able = min(threads, len(about.get("client_cpus") or [])) or threads
-    busy = sum(interval.client_cpu_s for interval in recorded.measured) / recorded.seconds / able
-    if busy >= BUSY_LOAD_THREADS:
-        yield f"limited by the client: its load threads were {busy:.0%} busy, the store may be able to do more"
+    transactions = (recorded.total or {}).get("transactions", {})
+    left = f"; {transactions['unfinished']:,} arrivals had not ended when time was up" if transactions else ""
+    begun = f", {never:,} of them not even begun" if (never := transactions.get("never_begun")) else ""
+    yield (
+        f"could not follow: {recorded.offered_per_s:,.0f}/s offered, {recorded.throughput_per_s:,.0f}/s achieved"
+        f"{left}{begun}, so response times grow for as long as the trial lasts"
+    )

@@ -12,12 +12,17 @@ from dbdyno.stats.histogram import Histogram
 
 JsonObject = Mapping[str, Any]
 
+FOLLOWED = 0.99
+"""A store that completes less than this share of what an open loop offers does not follow it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """One second of a trial. Times of transactions are service times; `None` where too few samples tell.
+    """One second of a trial. `None` where too few samples tell.
 
     Attributes:
+        p50_ns, p99_ns, max_ns: of transactions' response times in an open loop, of their service times in a closed one.
+        scheduled: arrivals that were due in it; `None` in a closed loop, which has none.
         second: counted from the start of the run phase, warm-up included.
         seconds: its length in seconds, 1.0 but for a last one that was cut short.
         errors: how many of each kind.
@@ -37,6 +42,7 @@ class Interval:
     mismatches: int
     client_cpu_s: float
     counters: Mapping[str, float]
+    scheduled: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +51,9 @@ class Operation:
 
     Attributes:
         operation: the logical operation (`get`, `update` …), or `None` when the load client did not say.
-        service_time: of the operations completed after the warm-up.
+        service_time: sent to completed, of the operations completed after the warm-up.
         failed: over all seconds, the warm-up's too.
+        response_time, send_lag: scheduled to completed and scheduled to sent, of the same; `None` in a closed loop.
     """
 
     name: str
@@ -54,6 +61,8 @@ class Operation:
     table: str | None
     service_time: Histogram
     failed: int
+    response_time: Histogram | None = None
+    send_lag: Histogram | None = None
 
 
 @dataclass(frozen=True)
@@ -63,10 +72,11 @@ class Recorded:
     Attributes:
         hello, total, end: those records, or `None` when the file ends before them.
         service_time: of the transactions completed after the warm-up.
+        response_time, send_lag: of the same; `None` in a closed loop.
         phases: the `phase` records that mark an end, by phase.
         run_began_unix_s: when the run phase began, or `None` when it did not.
         sums: counters of all intervals added up, for the counter identities: `completed`, `failed`, `reads_verified`,
-            `mismatches`, and `operations`: name to (completed, failed).
+            `mismatches`, in an open loop `scheduled`, and `operations`: name to (completed, failed).
     """
 
     hello: JsonObject | None
@@ -81,6 +91,8 @@ class Recorded:
     sums: Mapping[str, Any]
     total: JsonObject | None
     end: JsonObject | None
+    response_time: Histogram | None = None
+    send_lag: Histogram | None = None
 
     @cached_property
     def measured(self) -> tuple[Interval, ...]:
@@ -101,6 +113,22 @@ class Recorded:
     def throughput_per_s(self) -> float | None:
         """Completed transactions over the measured seconds; `None` when nothing was measured."""
         return self.completed / self.seconds if self.seconds > 0 else None
+
+    @property
+    def offered(self) -> int | None:
+        """Arrivals that were due in the measured seconds; `None` in a closed loop."""
+        due = [interval.scheduled for interval in self.measured if interval.scheduled is not None]
+        return sum(due) if due else None
+
+    @property
+    def offered_per_s(self) -> float | None:
+        """Arrivals due over the measured seconds; `None` in a closed loop, or when nothing was measured."""
+        return None if self.offered is None or self.seconds <= 0 else self.offered / self.seconds
+
+    @property
+    def followed(self) -> bool | None:
+        """Whether what an open loop offered was done, but for the one transaction that any end may cut; else `None`."""
+        return None if self.offered is None else self.completed >= min(FOLLOWED * self.offered, self.offered - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +153,7 @@ class Trial:
         state: `complete`, `failed`, `interrupted`, or `not reached`.
         about: `trial.json`, or empty when there is none.
         warnings: what a reader must know before using its figures, each a sentence.
+        client_limited: by what it is seen that the load client held the store up, or `None` where it did not.
     """
 
     name: str
@@ -134,6 +163,7 @@ class Trial:
     recorded: Recorded
     usage: tuple[Usage, ...]
     warnings: tuple[str, ...]
+    client_limited: str | None = None
 
     @property
     def system(self) -> str | None:

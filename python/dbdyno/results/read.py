@@ -6,6 +6,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from dbdyno.errors import UserError
+from dbdyno.results.client_limit import client_limited
 from dbdyno.results.identities import warnings_of
 from dbdyno.results.jsonfiles import read_lines, read_object
 from dbdyno.results.model import JsonObject, Preparation, Recorded, Run, Trial, Usage
@@ -70,11 +71,12 @@ def read_trial(folder: Path) -> Trial:
     usage = read_usage(folder / "processes.jsonl", *_measured_window(recorded))
     state, reason = _state(about, recorded)
     embedded = not about.get("attached") and all(used.process == "client" for used in usage)
+    limited = client_limited(recorded, about, embedded)
     try:
-        warnings = warnings_of(recorded, about, embedded)
+        warnings = warnings_of(recorded, about, limited)
     except (KeyError, TypeError) as error:
         raise UserError(f"{folder / 'records.jsonl'}: its total cannot be understood: {error!r}") from error
-    return Trial(folder.name, state, reason, about, recorded, usage, warnings)
+    return Trial(folder.name, state, reason, about, recorded, usage, warnings, limited)
 
 
 def _measured_window(recorded: Recorded) -> tuple[float | None, float | None]:

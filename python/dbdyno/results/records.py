@@ -11,7 +11,7 @@ from dbdyno.results.jsonfiles import read_lines
 from dbdyno.results.model import Interval, JsonObject, Operation, Recorded
 from dbdyno.stats.histogram import Histogram
 
-_NO_HISTOGRAM = {"count": 0, "buckets": []}
+_TIMES = ("service_time", "response_time", "send_lag")
 
 
 def read_records(path: Path) -> Recorded:
@@ -30,6 +30,27 @@ def read_records(path: Path) -> Recorded:
     return reader.recorded()
 
 
+class _Times:
+    """The three times of one kind of thing, second by second, as docs/contract.md names them."""
+
+    def __init__(self) -> None:
+        self.parts: dict[str, list[Histogram]] = {"service_time": []}
+
+    def add(self, second: dict[str, Histogram]) -> None:
+        """Take those of one second."""
+        for name, histogram in second.items():
+            self.parts.setdefault(name, []).append(histogram)
+
+    def merged(self) -> dict[str, Histogram]:
+        """Return those there were, by name, each of all seconds."""
+        return {name: Histogram.merged(parts) for name, parts in self.parts.items()}
+
+
+def _times(counted: JsonObject) -> dict[str, Histogram]:
+    """Read the histograms of one second, by name."""
+    return {name: Histogram.from_record(counted[name]) for name in _TIMES if name in counted}
+
+
 class _Reader:
     """Takes records in turn. Only histograms of the measured seconds are kept, and those only until they are merged:
     a hundred trials of ten minutes have more buckets than memory should hold."""
@@ -43,8 +64,8 @@ class _Reader:
         self.intervals: list[Interval] = []
         self.sums: Counter[str] = Counter()
         self.operation_sums: dict[str, Counter[str]] = defaultdict(Counter)
-        self.transaction_parts: list[Histogram] = []
-        self.operation_parts: dict[str, list[Histogram]] = defaultdict(list)
+        self.transactions = _Times()
+        self.operations: dict[str, _Times] = defaultdict(_Times)
 
     def add(self, record: dict[str, Any]) -> None:
         """Take one record; kinds this version does not know are left out, as the contract may grow."""
@@ -68,13 +89,14 @@ class _Reader:
 
     def _interval(self, record: JsonObject) -> None:
         transactions, warmup = record["transactions"], bool(record["warmup"])
-        histogram = Histogram.from_record(transactions.get("service_time", _NO_HISTOGRAM))
         for name, operation in record["operations"].items():
             self.operation_sums[name].update(completed=int(operation["completed"]), failed=int(operation["failed"]))
             if not warmup:
-                self.operation_parts[name].append(Histogram.from_record(operation.get("service_time", _NO_HISTOGRAM)))
+                self.operations[name].add(_times(operation))
+        times = _times(transactions)
         if not warmup:
-            self.transaction_parts.append(histogram)
+            self.transactions.add(times)
+        histogram = times.get("response_time") or times.get("service_time") or Histogram.merged([])
         interval = Interval(
             second=int(record["second"]),
             warmup=warmup,
@@ -90,10 +112,13 @@ class _Reader:
             mismatches=int(record["mismatches"]),
             client_cpu_s=float(record["client_cpu_s"]),
             counters=record.get("counters", {}),
+            scheduled=None if (due := transactions.get("scheduled")) is None else int(due),
         )
         self.intervals.append(interval)
         for key in ("completed", "failed", "reads_verified", "mismatches"):
             self.sums[key] += getattr(interval, key)
+        if interval.scheduled is not None:
+            self.sums["scheduled"] += interval.scheduled
 
     def recorded(self) -> Recorded:
         """Merge what was taken."""
@@ -104,8 +129,8 @@ class _Reader:
                 name,
                 told.get(name, {}).get("operation"),
                 told.get(name, {}).get("table"),
-                Histogram.merged(self.operation_parts[name]),
-                self.operation_sums[name]["failed"],
+                failed=self.operation_sums[name]["failed"],
+                **self.operations[name].merged(),
             )
             for name in names
         )
@@ -113,7 +138,7 @@ class _Reader:
         return Recorded(
             hello=self.single.get("hello"),
             intervals=tuple(self.intervals),
-            service_time=Histogram.merged(self.transaction_parts),
+            **self.transactions.merged(),
             operations=operations,
             errors=tuple(self.listed["error"]),
             mismatches=tuple(self.listed["mismatch"]),

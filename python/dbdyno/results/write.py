@@ -90,6 +90,10 @@ class RunFolder:
         """Make and return a trial's folder."""
         return self._make("trials", name)
 
+    def ceiling(self, name: str) -> Path:
+        """Make and return the folder of a measurement of the load client alone."""
+        return self._make("ceilings", name)
+
     def _make(self, kind: str, name: str) -> Path:
         path = self.path / kind / name
         path.mkdir(parents=True)

@@ -42,6 +42,7 @@ class System(ABC):
     """One configuration of one system, from start to stop.
 
     name: as in an experiment. what: one line for a person. operations: the logical operations its store can do.
+    libraries: the client libraries that can drive it beside the native client (`dbdyno.experiment.clients`).
     embedded: True if it runs inside the load client and has no server.
     server_name: what its process, log and counters are called; the name, unless an arrangement has two of them.
     """
@@ -49,6 +50,7 @@ class System(ABC):
     name: ClassVar[str]
     what: ClassVar[str]
     operations: ClassVar[frozenset[str]]
+    libraries: ClassVar[tuple[str, ...]] = ()
     embedded: bool = False
 
     def __init__(self, spec: SystemSpec) -> None:

@@ -81,6 +81,7 @@ class MariaDB(Server):
     name = "mariadb"
     what = "MariaDB, any engine (engine=…), any server variable"
     operations = frozenset(OPERATIONS)
+    libraries: ClassVar[tuple[str, ...]] = ("pymysql", "mysqlclient")
     own_settings: ClassVar[tuple[str, ...]] = ("engine", "connect", "port")
     driver_errors = (pymysql.MySQLError, OSError)
 

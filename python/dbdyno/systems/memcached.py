@@ -1,6 +1,6 @@
 """memcached, started privately, or any server of its protocol attached by URL."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from pymemcache.client.base import Client
 from pymemcache.exceptions import MemcacheError
@@ -50,6 +50,7 @@ class Memcached(Server):
     name = "memcached"
     what = "memcached (memory=MiB, threads=…)"
     operations = frozenset((GET, UPDATE, FIND_UNIQUE))
+    libraries: ClassVar[tuple[str, ...]] = ("pymemcache",)
     cache = False
     driver_errors = (OSError, MemcacheError)
 

@@ -38,6 +38,7 @@ class Redis(Server):
     name = "redis"
     what = "Redis, any directive of redis.conf (appendonly=yes, appendfsync=always, save=60 1 …)"
     operations = frozenset((GET, UPDATE, ADD, FIND_UNIQUE, SUM))
+    libraries: ClassVar[tuple[str, ...]] = ("redis-py",)
     own_settings: ClassVar[tuple[str, ...]] = ("layout", "connect", "port")
     driver_errors = (redis.RedisError,)
 

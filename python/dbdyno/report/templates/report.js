@@ -2,10 +2,11 @@
 (() => {
   const { figures } = JSON.parse(document.getElementById("data").textContent);
   const hidden = new Set();
-  let clients = Number(document.querySelector(".choose [aria-pressed=true]")?.dataset.clients) || null;
+  // Without a choice there is one load, of place 0.
+  let load = Number(document.querySelector(".choose [aria-pressed=true]")?.dataset.load ?? 0);
 
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const visible = ({ meta }) => !hidden.has(meta.s) && (meta.c === null || clients === null || meta.c === clients);
+  const visible = ({ meta }) => !hidden.has(meta.s) && (meta.c === null || meta.c === load);
 
   // Plotly takes colours as values, not as CSS variables, so they are set again whenever the page's theme changes.
   function layoutOf(figure, element) {
@@ -39,10 +40,10 @@
       const place = Number(button.dataset.series);
       pressed ? hidden.add(place) : hidden.delete(place);
       button.setAttribute("aria-pressed", String(!pressed));
-    } else if (button.dataset.clients) {
-      clients = Number(button.dataset.clients);
-      document.querySelectorAll("[data-clients]").forEach((other) => other.setAttribute("aria-pressed", String(Number(other.dataset.clients) === clients)));
-      document.querySelectorAll(".chosen").forEach((place) => { place.textContent = clients; });
+    } else if (button.dataset.load) {
+      load = Number(button.dataset.load);
+      document.querySelectorAll("[data-load]").forEach((other) => other.setAttribute("aria-pressed", String(Number(other.dataset.load) === load)));
+      document.querySelectorAll(".chosen").forEach((place) => { place.textContent = button.textContent; });
     } else if (button.dataset.plots) {
       button.setAttribute("aria-pressed", String(!pressed));
       button.dataset.plots.split(" ").forEach((id) => { document.getElementById(id).dataset.log = pressed ? "" : "1"; });

@@ -1,0 +1,34 @@
+"""`dbdyno history`: a folder of runs over time, and where the level changed."""
+
+import json
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from dbdyno.cli.percent import PERCENT
+from dbdyno.errors import UserError
+from dbdyno.report.history import history, history_document, print_history
+from dbdyno.results.read import read_run
+
+
+@click.command
+@click.argument("directory", metavar="DIR", default="runs")
+@click.option("--noise", type=PERCENT, default="0%", help="What a system differs from itself by here (twice is least).")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document instead of the list.")
+def command(directory: str, noise: float, as_json: bool) -> int:
+    """Follow every system through the runs in DIR, and name the runs from which on it became faster or slower."""
+    runs = []
+    for file in sorted(Path(directory).glob("*/run.json")):
+        try:
+            runs.append(read_run(file.parent))
+        except UserError as error:
+            click.echo(f"left out: {error}", err=True)
+    if not runs:
+        raise UserError(f"{directory}: holds no run that can be read")
+    found = history(runs, noise)
+    if as_json:
+        click.echo(json.dumps(history_document(found), ensure_ascii=False, indent=1))
+    else:
+        print_history(found, Console(highlight=False))
+    return 0

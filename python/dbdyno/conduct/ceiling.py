@@ -1,0 +1,106 @@
+"""What the load client reaches alone: the same load, for a second, on null servers that answer as fast as they can.
+
+A store that comes near to it was held up by its client (METHODS section 5), so it is measured before a network trial.
+"""
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from dbdyno.conduct.context import Ceiling, Context
+from dbdyno.conduct.load_client import execute, find_load_client, why_it_failed
+from dbdyno.conduct.plan import make_ceiling_plan
+from dbdyno.errors import RunFailed
+from dbdyno.systems.guard import Guard
+
+NULL_PROTOCOLS = ("mysql", "redis", "memcached")
+"""The kinds of store that a null server can stand for: those reached over the network (docs/contract.md, Stores)."""
+_PARTS = ("cache", "store")
+
+
+def measure_ceiling(context: Context, plan: dict[str, Any]) -> Ceiling | None:
+    """Return the load client's ceiling under the load of a trial's `plan`, measured once in a run for equal loads.
+
+    None where there is none: the store is embedded, the experiment has `ceiling = false`, or a client library drives
+    the store: null servers understand what the native client says, and no more. A ceiling that cannot be
+    measured spoils no trial; it is not known then. Raises KeyboardInterrupt if the run is interrupted meanwhile.
+    """
+    kinds = store_kinds(plan["store"])
+    if "library" in plan or not context.experiment.ceiling or not set(kinds) <= set(NULL_PROTOCOLS):
+        return None
+    key = json.dumps([plan[name] for name in ("workload", "clients", "pipeline", "cpus", "threads")] + kinds)
+    if key not in context.ceilings:
+        name = f"{len(context.ceilings) + 1:02d}-{'-'.join(kinds)}-{plan['workload']['name']}-c{plan['clients']['of']}"
+        try:
+            context.ceilings[key] = Ceiling(_measure(context, plan, context.folder.ceiling(name)))
+        except RunFailed as failure:
+            context.ceilings[key] = Ceiling(None, str(failure))
+    return context.ceilings[key]
+
+
+def store_kinds(store: Mapping[str, Any]) -> list[str]:
+    """Return the kinds of the stores that a plan's `store` is made of."""
+    parts = [store[part] for part in _PARTS if isinstance(store.get(part), Mapping)]
+    return [kind for part in parts for kind in store_kinds(part)] or [store["kind"]]
+
+
+def _measure(context: Context, plan: dict[str, Any], folder: Path) -> float:
+    with ExitStack() as stack:
+        store = _on_null_servers(plan["store"], plan["workload"], context, stack)
+        summary = execute(make_ceiling_plan(plan, store), [], folder, context.guard, context.interrupts, _ignore)
+    if context.interrupts.requested:
+        raise KeyboardInterrupt
+    if reason := why_it_failed(summary, folder):
+        raise RunFailed(reason)
+    if summary.errors or not summary.transactions:
+        raise RunFailed(f"operations on the null server failed: {summary.errors or 'none was completed'}")
+    return summary.transactions / summary.seconds
+
+
+def _ignore(record: dict[str, Any]) -> None:
+    """Of a second alone nothing is worth showing while it goes on."""
+
+
+def _on_null_servers(
+    store: Mapping[str, Any], workload: Mapping[str, Any], context: Context, stack: ExitStack
+) -> dict[str, Any]:
+    """Return a plan's `store` with a null server of its own, for the time of `stack`, in the place of each server.
+
+    They are reached as the servers are, over TCP or a Unix socket, but always on this host, and without a password.
+    """
+    parts = [part for part in _PARTS if isinstance(store.get(part), Mapping)]
+    if parts:
+        return {**store, **{part: _on_null_servers(store[part], workload, context, stack) for part in parts}}
+    unix = stack.enter_context(context.guard.scratch()) / "null.sock" if "unix" in store["address"] else None
+    cpus = context.experiment.cpus.server
+    address = stack.enter_context(_null_server(store["kind"], workload, context.guard, cpus, unix))
+    return {**store, "address": address} | ({"password": None} if "password" in store else {})
+
+
+@contextmanager
+def _null_server(
+    protocol: str, workload: Mapping[str, Any], guard: Guard, cpus: list[int] | None, unix: Path | None
+) -> Iterator[dict[str, Any]]:
+    """Run a null server, on the processors that servers have; yields its address. Raises RunFailed if it does not."""
+    arguments = ["--protocol", protocol, "--workload", workload["name"], "--rows", str(workload["rows"])]
+    arguments += ["--unix", str(unix)] if unix else []
+    process = subprocess.Popen(
+        [str(find_load_client()), "null", *arguments], stdout=subprocess.PIPE, text=True, process_group=0
+    )
+    guard.tell("pid", process.pid)
+    try:
+        if cpus:
+            os.sched_setaffinity(process.pid, cpus)
+        said = process.stdout.readline()
+        if not said:
+            raise RunFailed(f"the null server for {protocol} ended with status {process.wait()} before it listened")
+        yield {"unix": str(unix)} if unix else {"host": "127.0.0.1", "port": json.loads(said)["port"]}
+    finally:
+        process.terminate()
+        process.wait()
+        process.stdout.close()
+        guard.tell("done", process.pid)

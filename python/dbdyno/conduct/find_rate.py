@@ -1,0 +1,140 @@
+"""`--find-rate`: the search of rate_search.py, each of its questions answered by a trial on the store."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from typing import Any
+
+from dbdyno.conduct.context import Context
+from dbdyno.conduct.listener import Outcome, Step
+from dbdyno.conduct.rate_search import Found, search
+from dbdyno.conduct.trial import Prepared, run_trial
+from dbdyno.experiment.limit import Limit
+from dbdyno.experiment.trials import Trial, search_step
+from dbdyno.results.model import FOLLOWED, Recorded
+from dbdyno.results.read import read_trial
+
+GUESS_SECONDS = 3
+"""The closed loop a search begins with need not be longer: it only says where to begin."""
+
+
+class _Broken(Exception):
+    """A trial of the search failed or was cut short, so nothing can be concluded from it."""
+
+
+def find_rate(context: Context, prepared: Prepared, first: Trial) -> Iterator[Outcome]:
+    """Search for the highest rate that holds the experiment's limit; yields the outcome of each trial this took.
+
+    first: the closed loop it begins with. A trial that fails, or an interrupt, ends the search with nothing found. That
+    operations failed at some rate is a finding, not a failure of the run, so such an outcome is yielded without them.
+    """
+    limit = context.experiment.find_rate
+    context.listener.search_begins(first, str(limit))
+    searching = _Searching(context, prepared, first)
+    try:
+        found = search(searching.guess_per_s(), searching.holds)
+    except _Broken as broken:
+        document, sentence = searching.document(None), f"{searching.what}: the search ended without an answer: {broken}"
+    else:
+        document, sentence = searching.document(found), conclude(searching.what, limit, found, searching.steps)
+    context.journal.add_search(document | {"sentence": sentence})
+    context.listener.search_ended(sentence)
+    yield from searching.outcomes
+
+
+class _Searching:
+    """One search going on."""
+
+    def __init__(self, context: Context, prepared: Prepared, first: Trial) -> None:
+        self._context, self._prepared, self._first = context, prepared, first
+        self._last = first
+        self.outcomes: list[Outcome] = []
+        self.steps: list[Step] = []
+        self.what = f"{first.system.label}, {first.workload}, {first.clients} client{'s' if first.clients > 1 else ''}"
+
+    def guess_per_s(self) -> float:
+        """Run the closed loop; returns its throughput."""
+        seconds = min(GUESS_SECONDS, self._context.experiment.seconds)
+        shorter = self._context.experiment.model_copy(update={"seconds": seconds})
+        outcome = self._run(replace(self._context, experiment=shorter), self._first)
+        if not outcome.transactions:
+            raise _Broken("nothing was completed in the closed loop it begins with")
+        return outcome.transactions / outcome.seconds
+
+    def holds(self, rate_per_s: float, confirms: bool) -> bool:
+        """Run one step."""
+        trial = search_step(self._first, len(self.steps) + 1, rate_per_s)
+        self._context.journal.add_trial(trial.name, self._last.name)
+        self._last = trial
+        outcome = self._run(self._context, trial)
+        recorded = read_trial(self._context.folder.path / "trials" / trial.name).recorded
+        step = judge_step(trial.name, rate_per_s, confirms, self._context.experiment.find_rate, recorded)
+        if step.holds and outcome.errors:
+            step = replace(step, why_not=f"{sum(outcome.errors.values()):,} operations failed")
+        self.steps.append(step)
+        self._context.listener.step_ended(step)
+        return step.holds
+
+    def _run(self, context: Context, trial: Trial) -> Outcome:
+        outcome = run_trial(context, self._prepared, trial)
+        complete = outcome.state == "complete"
+        self.outcomes.append(replace(outcome, errors={}) if complete else outcome)
+        if not complete:
+            raise _Broken(f"{trial.name} {outcome.state}: {outcome.reason}")
+        if context.interrupts.requested:
+            raise _Broken("interrupted")
+        return outcome
+
+    def document(self, found: Found | None) -> dict[str, Any]:
+        """Return the search as `run.json` has it."""
+        first = self._first
+        return {
+            "system": first.system.label,
+            "workload": first.workload,
+            "clients": first.clients,
+            "repeat": first.repeat,
+            "limit": str(self._context.experiment.find_rate),
+            "first": first.name,
+            "steps": [asdict(step) | {"holds": step.holds} for step in self.steps],
+            "found_rate_per_s": found.per_s if found else None,
+            "open_above": found.open_above if found else None,
+        }
+
+
+def judge_step(trial: str, rate_per_s: float, confirms: bool, limit: Limit, recorded: Recorded) -> Step:
+    """Return whether a trial at `rate_per_s` held `limit`: its response times, and that it did what was offered."""
+    statistic, value_us = _measure(limit, recorded)
+    offered, achieved = recorded.offered_per_s or 0.0, recorded.throughput_per_s or 0.0
+    if value_us is None:
+        why_not = "no transaction was completed"
+    elif value_us >= limit.limit_us:
+        few = f" (too few transactions to tell {limit.statistic})" if statistic != limit.statistic else ""
+        why_not = f"not below the limit{few}"
+    elif not recorded.followed:
+        why_not = f"{achieved:,.0f}/s achieved, under {FOLLOWED:.0%} of what was offered"
+    else:
+        why_not = None
+    return Step(trial, rate_per_s, statistic, value_us, offered, achieved, confirms, why_not)
+
+
+def _measure(limit: Limit, recorded: Recorded) -> tuple[str, float | None]:
+    """Return the limit's statistic and its value in µs; the maximum where too few transactions tell a percentile.
+
+    No percentile is above the maximum, so a maximum below the limit holds it all the same.
+    """
+    times = recorded.response_time
+    if times is None or not times.count:
+        return limit.statistic, None
+    if limit.statistic == "mean":
+        return "mean", (times.mean_ns or 0.0) / 1000
+    value_ns = None if limit.percent is None else times.percentile_ns(limit.percent)
+    return ("max", times.max_ns / 1000) if value_ns is None else (limit.statistic, value_ns / 1000)
+
+
+def conclude(what: str, limit: Limit, found: Found, steps: list[Step]) -> str:
+    """Return the sentence a search ends with."""
+    if found.per_s is None:
+        lowest = min(step.rate_per_s for step in steps)
+        return f"{what}: no rate holds {limit}, not even {lowest:,}/s."
+    if found.open_above:
+        return f"{what}: {limit} held at every rate that was tried, up to {found.per_s:,}/s; the highest is above that."
+    return f"{what}: {found.per_s:,}/s is the highest rate that holds {limit}, to within 5 %, confirmed three times."

@@ -1,0 +1,35 @@
+"""`run.json` as a run goes on: written anew, whole, whenever there is more to say."""
+
+import time
+from typing import Any
+
+from dbdyno.results.write import RunFolder
+
+
+class Journal:
+    """What a run says of itself (docs/run-folder.md, run.json)."""
+
+    def __init__(self, folder: RunFolder, document: dict[str, Any]) -> None:
+        """Write `document` as the run's beginning."""
+        self._folder = folder
+        self._document = document
+        self._write()
+
+    def add_trial(self, name: str, after: str) -> None:
+        """Add a trial that nobody could plan, a step of a rate search, behind the trial `after`."""
+        trials = self._document["trials"]
+        trials.insert(trials.index(after) + 1, name)
+        self._write()
+
+    def add_search(self, search: dict[str, Any]) -> None:
+        """Add how a rate search went."""
+        self._document.setdefault("find_rate", []).append(search)
+        self._write()
+
+    def end(self, state: str, reason: str | None) -> None:
+        """Say how the run ended."""
+        self._document |= {"ended_unix_s": time.time(), "state": state, "reason": reason}
+        self._write()
+
+    def _write(self) -> None:
+        self._folder.write_run(self._document)

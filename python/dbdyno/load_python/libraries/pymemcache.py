@@ -1,0 +1,90 @@
+"""pymemcache: memcached's text protocol in Python alone; an encoded row under its key."""
+
+from __future__ import annotations
+
+from importlib.metadata import version as installed_version
+
+from pymemcache.client.base import Client
+from pymemcache.exceptions import MemcacheError, MemcacheServerError, MemcacheUnexpectedCloseError
+
+from dbdyno.load_python import session
+from dbdyno.load_python.column import Value
+from dbdyno.load_python.failure import Failure
+from dbdyno.load_python.table import Row, Table
+from dbdyno.load_python.workloads import Step
+
+
+def failure_of(error: Exception) -> Failure:
+    """Return what an exception of pymemcache, or of the socket under it, means."""
+    text = error.args[0] if error.args else ""
+    text = text.decode(errors="replace") if isinstance(text, bytes) else str(error)
+    match error:
+        case TimeoutError():
+            return Failure("timeout", text)
+        case OSError() | MemcacheUnexpectedCloseError():
+            return Failure("connection", text or "the server closed the connection")
+        case MemcacheServerError():
+            return Failure("full" if "out of memory" in text else "server", text)
+    return Failure("protocol", f"{type(error).__name__}: {text}")
+
+
+class Session(session.Session):
+    """A `Client` of its own, as the library makes it but for time-outs and for writes that wait to be acknowledged."""
+
+    def __init__(self, place: session.Place, steps: tuple[Step, ...]) -> None:
+        super().__init__(place, steps)
+        where = place.socket or (place.host, place.port)
+        self._client = Client(
+            where,
+            connect_timeout=place.timeout_s,
+            timeout=place.timeout_s,
+            # By default the library does not wait for the answer to a set: half of the work of every other client.
+            default_noreply=False,
+        )
+        try:
+            self._client.version()
+        except (MemcacheError, OSError) as error:
+            raise Failure("connect", failure_of(error).message) from None
+
+    @staticmethod
+    def version() -> str:
+        return f"pymemcache {installed_version('pymemcache')}"
+
+    def get(self, step: int, key: int) -> Row | None:
+        return self.find(step, key)
+
+    def find(self, step: int, value: Value) -> Row | None:
+        table = self.steps[step].table
+        try:
+            data = self._client.get(table.store_key(value))
+        except (MemcacheError, OSError) as error:
+            raise failure_of(error) from None
+        if data is None:
+            return None
+        row = table.decode(data)
+        if row is None:
+            raise Failure("mismatch", f"{len(data)} bytes that are no row of {table.name}")
+        return row
+
+    def update(self, step: int, key: int, version: int) -> bool:
+        table = self.steps[step].table
+        try:
+            stored = self._client.set(table.store_key_of(key), table.encode(table.generate(key, version)))
+        except (MemcacheError, OSError) as error:
+            raise failure_of(error) from None
+        if not stored:
+            raise Failure("server", "not stored")
+        return True
+
+    def add(self, step: int, key: int, delta: int) -> bool:
+        raise Failure("server", "memcached cannot add to a column")
+
+    def count(self, table: Table, rows: int) -> int | None:
+        """Return None: a cache may forget rows as it likes, so their number says nothing."""
+        return None
+
+    def total(self, table: Table, column: str, rows: int) -> int | None:
+        return None
+
+    def close(self) -> None:
+        self._client.close()

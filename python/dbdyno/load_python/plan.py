@@ -1,0 +1,109 @@
+"""The plan (docs/contract.md), as far as this load client executes one; what it does not do is refused in words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TextIO
+
+from dbdyno.load_python.failure import Ended
+
+CONTRACT = 1
+PHASES = ("run", "verify")
+MAX_CLIENTS = 512
+"""Every client has a thread; more of them than this measure the scheduler."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be executed.
+
+    store: as in the plan. password: of the store, or None. library: the client library to drive it with.
+    first, count, of: this program runs clients `first` to `first + count - 1` of the trial's `of`.
+    processes: how many share the clients, or None for the program's choice. cpus: they may use, or None for any.
+    """
+
+    phases: tuple[str, ...]
+    library: str
+    store: Mapping[str, Any]
+    password: str | None
+    workload: Mapping[str, Any]
+    seed: int
+    first: int
+    count: int
+    of: int
+    start_at_unix_s: float | None
+    warmup_s: int
+    duration_s: int
+    operation_timeout_s: float
+    processes: int | None
+    cpus: tuple[int, ...] | None
+    verify_reads: bool
+
+
+def read_plan(source: TextIO) -> Plan:
+    """Read a plan and the secrets after it; raises Ended if it is not understood or asks for what is not done here."""
+    plan_line, secrets_line = source.readline(), source.readline()
+    try:
+        plan = json.loads(plan_line)
+        if not isinstance(plan, dict):
+            raise TypeError("it is no object")
+        _check(plan)
+        return _plan(plan, _secrets(secrets_line))
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        raise Ended("refused", f"the plan is not understood: {what}") from None
+
+
+def _secrets(line: str) -> list[str]:
+    if not line.strip():
+        return []
+    try:
+        return [str(secret) for secret in json.loads(line)["secrets"]]
+    except (ValueError, TypeError, LookupError):
+        # The parser's own message may quote what it read.
+        raise Ended("refused", 'line 2 holds no secrets: {"secrets": ["…"]}') from None
+
+
+def _check(plan: Mapping[str, Any]) -> None:
+    """Raise Ended for what only the native load client does."""
+    native = "only the native load client does that"
+    if plan["contract"] != CONTRACT:
+        raise Ended("refused", f"contract {plan['contract']} is not {CONTRACT}, the one this load client speaks")
+    if others := [phase for phase in plan["phases"] if phase not in PHASES]:
+        raise Ended("refused", f"the phase {others[0]}: {native}; this one runs and verifies")
+    if plan.get("arrivals") is not None:
+        raise Ended("refused", f"arrivals (an open loop): {native}")
+    if plan.get("pipeline", 1) != 1:
+        raise Ended("refused", f"pipeline = {plan['pipeline']}: {native}")
+    first, count, of = (plan["clients"][key] for key in ("first", "count", "of"))
+    if not 0 < count <= of - first:
+        raise Ended("refused", f"clients {first} to {first} + {count} of {of}")
+    if count > MAX_CLIENTS:
+        raise Ended("refused", f"{count} clients: this load client has a thread for each, at most {MAX_CLIENTS}")
+    if "run" in plan["phases"] and plan["duration_s"] < 1:
+        raise Ended("refused", "duration_s: at least one second")
+
+
+def _plan(plan: Mapping[str, Any], secrets: list[str]) -> Plan:
+    secret = plan["store"].get("password")
+    clients = plan["clients"]
+    return Plan(
+        tuple(plan["phases"]),
+        plan["library"],
+        plan["store"],
+        None if secret is None else secrets[secret["secret"]],
+        plan["workload"],
+        plan["seed"],
+        clients["first"],
+        clients["count"],
+        clients["of"],
+        plan.get("start_at_unix_s"),
+        plan.get("warmup_s", 0),
+        plan.get("duration_s", 0),
+        float(plan["operation_timeout_s"]),
+        plan.get("threads"),
+        None if plan.get("cpus") is None else tuple(plan["cpus"]),
+        plan.get("verify_reads", True),
+    )

@@ -1,0 +1,102 @@
+"""The program: reads a plan, executes its phases, and says how that ended."""
+
+from __future__ import annotations
+
+import os
+import platform
+import signal
+import sys
+
+from dbdyno import __version__
+from dbdyno.load_python import signals
+from dbdyno.load_python.failure import Ended, Failure
+from dbdyno.load_python.host import die_with_parent, pin, processors
+from dbdyno.load_python.own_cost import own_cpu_us
+from dbdyno.load_python.plan import CONTRACT, Plan, read_plan
+from dbdyno.load_python.records import Records
+from dbdyno.load_python.run import Run, processes_for
+from dbdyno.load_python.session import Place, Session, find_library, find_place
+from dbdyno.load_python.verify import sums, verify
+from dbdyno.load_python.workloads import Workload, make_workload
+
+PROGRAM = "dbdyno-load-python"
+_EXIT_STATUS = {"complete": 0, "interrupted": 1, "failed": 1, "refused": 2}
+
+
+def main(arguments: list[str]) -> int:
+    """Execute the plan on stdin and return the exit status of docs/contract.md."""
+    if arguments == ["--version"]:
+        print(f"{PROGRAM} {__version__}")
+        return 0
+    if arguments != ["run"]:
+        print(f"usage: {PROGRAM} run | --version (a plan on stdin, records on stdout)", file=sys.stderr)
+        return 2
+    die_with_parent(signal.SIGTERM)
+    records = Records(sys.stdout)
+    try:
+        plan = read_plan(sys.stdin)
+        signals.listen()
+        execute(plan, records)
+        ended = Ended("interrupted", "stopped by a signal") if signals.stop_requested() else None
+    except Ended as reason:
+        ended = reason
+    status = ended.status if ended else "complete"
+    records.write("end", status=status, reason=ended.reason if ended else None)
+    return _EXIT_STATUS[status]
+
+
+def execute(plan: Plan, records: Records) -> None:
+    """Execute the phases of a plan; a run that was interrupted is still verified. Raises Ended if it cannot be."""
+    workload = make_workload(plan.workload["name"], plan.workload["rows"], plan.workload.get("options", {}))
+    library = find_library(plan)
+    place = find_place(plan, workload)
+    if plan.cpus:
+        pin(plan.cpus)
+    records.write("hello", **_hello(plan, workload, library, place))
+    try:
+        _execute(plan, workload, library, place, records)
+    except Failure as failure:
+        raise Ended("failed", f"{failure.kind}: {failure.message}") from None
+
+
+def _execute(plan: Plan, workload: Workload, library: type[Session], place: Place, records: Records) -> None:
+    def open_session() -> Session:
+        return library(place, workload.steps)
+
+    checked, run, before = "verify" in plan.phases, None, {}
+    if "run" in plan.phases:
+        if checked:
+            session = open_session()
+            before = sums(workload, session)
+            # A connection that is open when processes are forked would be open in each of them.
+            session.close()
+        with records.phase("run"):
+            run = Run(plan, workload, open_session, records)
+            run.execute()
+    if checked:
+        with records.phase("verify"):
+            session = open_session()
+            verify(workload, session, before, run.totals if run else None, records)
+            session.close()
+
+
+def _hello(plan: Plan, workload: Workload, library: type[Session], place: Place) -> dict[str, object]:
+    encoded = plan.store["kind"] == "memcached" or place.layout == "string"
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    return {
+        "contract": CONTRACT,
+        "program": PROGRAM,
+        "version": __version__,
+        # A debug build of Python counts references, and is far slower.
+        "profile": "debug" if hasattr(sys, "gettotalrefcount") else "release",
+        "pid": os.getpid(),
+        "transaction": workload.transaction,
+        "operations": [
+            {"name": step.name, "operation": step.operation, "table": step.table.name} for step in workload.steps
+        ],
+        "threads": min(processes_for(plan), processors()),
+        "processes": processes_for(plan),
+        "layout": place.layout,
+        "library": f"{library.version()}, {python}",
+        "own_cpu_us_per_transaction": round(own_cpu_us(plan, encoded), 3),
+    }

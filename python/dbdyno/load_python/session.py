@@ -1,0 +1,123 @@
+"""What a client library must do for a workload, and which there are: one file each in `libraries`."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from dbdyno.load_python.column import Value
+from dbdyno.load_python.failure import Ended
+from dbdyno.load_python.plan import Plan
+from dbdyno.load_python.table import Row, Table
+from dbdyno.load_python.workloads import Step, Workload
+
+LIBRARIES = {"pymysql": "mysql", "mysqlclient": "mysql", "redis-py": "redis", "pymemcache": "memcached"}
+"""The libraries there are, and the kind of store each speaks to."""
+_MODULES = {"pymysql": "pymysql", "mysqlclient": "mysqlclient", "redis-py": "redis_py", "pymemcache": "pymemcache"}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a store is and how to get in; socket: the path of a Unix socket, else host and port.
+
+    layout: how Redis holds a row, `string` or `hash`. timeout_s: of connecting and of every operation.
+    """
+
+    host: str | None
+    port: int
+    socket: str | None
+    user: str | None
+    password: str | None
+    database: str | None
+    layout: str | None
+    timeout_s: float
+
+
+class Session(ABC):
+    """One client's open session with a store, by way of a library. `step` is the index of a step of the workload.
+
+    Every method raises Failure. Reads return None, writes False, where the row is not there and the store can tell.
+    """
+
+    def __init__(self, place: Place, steps: tuple[Step, ...]) -> None:
+        """Connect, so that the first operation finds an open connection; raises Failure `connect`."""
+        self.place = place
+        self.steps = steps
+
+    @staticmethod
+    @abstractmethod
+    def version() -> str:
+        """Return the library's name and version, with what it is made of where that decides its speed."""
+
+    @abstractmethod
+    def get(self, step: int, key: int) -> Row | None:
+        """Read the row with primary key `key`."""
+
+    @abstractmethod
+    def find(self, step: int, value: Value) -> Row | None:
+        """Read the one row with this value in the step's column."""
+
+    @abstractmethod
+    def update(self, step: int, key: int, version: int) -> bool:
+        """Store version `version` of row `key`, and wait until that is acknowledged."""
+
+    @abstractmethod
+    def add(self, step: int, key: int, delta: int) -> bool:
+        """Add `delta` to the step's column of row `key`, atomically."""
+
+    @abstractmethod
+    def count(self, table: Table, rows: int) -> int | None:
+        """Count the rows of a table into which `rows` were loaded; None where the store cannot tell."""
+
+    @abstractmethod
+    def total(self, table: Table, column: str, rows: int) -> int | None:
+        """Sum a column of whole numbers; None where the store cannot tell."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End the session, whatever state it is in; raises nothing."""
+
+
+def find_library(plan: Plan) -> type[Session]:
+    """Return the library of a plan; raises Ended if there is none, it is not installed, or speaks to other stores."""
+    library, kind = plan.library, plan.store["kind"]
+    if library not in LIBRARIES:
+        raise Ended("refused", f"library = {library!r}: there are {', '.join(LIBRARIES)}")
+    if kind != LIBRARIES[library]:
+        able = [name for name, spoken in LIBRARIES.items() if spoken == kind]
+        others = ", ".join(able) or "only the native client"
+        raise Ended("refused", f"{library} does not speak to {kind}: {others} does")
+    try:
+        return import_module(f"dbdyno.load_python.libraries.{_MODULES[library]}").Session
+    except ImportError as error:
+        extra = library.removesuffix("-py")
+        raise Ended("refused", f"{library} is not installed ({error}): pip install 'dbdyno[{extra}]'") from None
+
+
+def find_place(plan: Plan, workload: Workload) -> Place:
+    """Return where the plan's store is."""
+    store: dict[str, Any] = dict(plan.store)
+    address = store["address"]
+    layout = store.get("layout")
+    if layout == "auto":
+        layout = "hash" if any(step.operation == "add" for step in workload.steps) else "string"
+    database = store.get("database")
+    return Place(
+        address.get("host"),
+        address.get("port", 0),
+        address.get("unix"),
+        store.get("user"),
+        plan.password,
+        None if database is None else str(database),
+        layout,
+        plan.operation_timeout_s,
+    )
+
+
+def batches(table: Table, rows: int, size: int = 500) -> Iterable[list[str]]:
+    """Yield the names a key-value store files the rows of a table under, some at a time."""
+    for first in range(1, rows + 1, size):
+        yield [table.store_key_of(key) for key in range(first, min(first + size, rows + 1))]

@@ -1,0 +1,46 @@
+"""The checks of what the store holds after a run (docs/contract.md, the record `check`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dbdyno.load_python.interval import Totals
+from dbdyno.load_python.records import Records
+from dbdyno.load_python.session import Session
+from dbdyno.load_python.workloads import Workload
+
+CANNOT_TELL = "this store cannot tell"
+
+
+def sums(workload: Workload, session: Session) -> dict[str, int | None]:
+    """Return the sums that the workload adds to, as they are now, by the name of what is summed."""
+    return {
+        f"{step.table.name}.{step.table.columns[step.column].name}": session.total(
+            step.table, step.table.columns[step.column].name, workload.rows
+        )
+        for step in workload.steps
+        if step.operation == "add"
+    }
+
+
+def verify(
+    workload: Workload, session: Session, before: dict[str, int | None], totals: Totals | None, records: Records
+) -> None:
+    """Write every check; before: the sums before the run; totals: of the run, or None if there was none."""
+    for table in workload.tables:
+        found = session.count(table, workload.rows)
+        note = CANNOT_TELL if found is None else None
+        ok = None if found is None else found == workload.rows
+        records.write("check", name=f"rows of {table.name}", expected=workload.rows, found=found, ok=ok, note=note)
+    if totals is not None:
+        for name, after in sums(workload, session).items():
+            records.write("check", name=f"growth of the sum of {name}", **_growth(before.get(name), after, totals))
+
+
+def _growth(before: int | None, after: int | None, totals: Totals) -> dict[str, Any]:
+    least, unknown = totals.added, totals.maybe_added
+    if before is None or after is None:
+        return {"expected": least, "found": None, "ok": None, "note": CANNOT_TELL}
+    note = f"{unknown} more had no answer and may or may not have been done" if unknown else None
+    grown = after - before
+    return {"expected": least, "found": grown, "ok": least <= grown <= least + unknown, "note": note}

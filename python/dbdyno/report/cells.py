@@ -1,0 +1,162 @@
+"""Which trials may stand against which: the cells of runs, and why two of them cannot be compared (METHODS §3, §7)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from dbdyno.errors import UserError
+from dbdyno.results.model import Run, Trial
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Cell:
+    """What two trials must share: the work, the size, and the load. `rate` is an open loop's, in words, else empty."""
+
+    workload: str
+    options: str
+    rows: int
+    clients: int
+    pipeline: int
+    rate: str
+
+    @property
+    def load(self) -> str:
+        """The load, for people."""
+        clients = f"{self.clients} client{'' if self.clients == 1 else 's'}"
+        pipeline = f", pipeline {self.pipeline}" if self.pipeline > 1 else ""
+        return clients + pipeline + (f", {self.rate}" if self.rate else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One system of one run; `name` tells it from the other side."""
+
+    run: Run
+    label: str
+    name: str
+
+    @property
+    def trials(self) -> tuple[Trial, ...]:
+        """Its trials that were reached."""
+        return tuple(trial for trial in self.run.trials if trial.system is not None and trial.label == self.label)
+
+    @property
+    def durability(self) -> str:
+        """The durability classes its trials ran with, as a rule one."""
+        found = {str((trial.about.get("durability") or {}).get("class") or "unknown") for trial in self.trials}
+        return ", ".join(sorted(found))
+
+    def cells(self) -> dict[Cell, dict[int, Trial]]:
+        """Its trials by cell and repetition."""
+        found: dict[Cell, dict[int, Trial]] = {}
+        for trial in self.trials:
+            found.setdefault(cell_of(trial), {})[int(trial.about.get("repeat") or 1)] = trial
+        return found
+
+
+def cell_of(trial: Trial) -> Cell:
+    """Return the cell of a trial that was reached."""
+    about = trial.about
+    rate = about.get("rate") or {}
+    return Cell(
+        str(about["workload"]),
+        json.dumps(about.get("options") or {}, sort_keys=True),
+        int(about.get("rows") or 0),
+        int(about["clients"]),
+        int(about.get("pipeline") or 1),
+        str(rate.get("words", "")) if rate else "",
+    )
+
+
+def unusable(trial: Trial) -> str | None:
+    """Return why a trial's throughput may not be used, or `None` if it may."""
+    if trial.state != "complete":
+        return f"{trial.state}{f': {trial.reason}' if trial.reason else ''}"
+    if wrong := trial.recorded.sums.get("mismatches"):
+        return f"{wrong} answers were wrong"
+    if failed := trial.recorded.sums.get("failed"):
+        return f"{failed} transactions failed"
+    return None if trial.recorded.throughput_per_s else "nothing was completed"
+
+
+def sides_of_run(run: Run, baseline: str | None) -> list[tuple[Side, Side]]:
+    """Return every system of a run against `baseline`, or against the run's first.
+
+    Raises:
+        UserError: there is no such system, or no second one.
+    """
+    labels = list(dict.fromkeys(trial.label for trial in run.trials if trial.system is not None))
+    if len(labels) < 2:
+        raise UserError(
+            f"{run.path.name}: holds {len(labels)} system, to compare there must be two; or name a second run"
+        )
+    first = labels[0] if baseline is None else baseline
+    if first not in labels:
+        raise UserError(f"{run.path.name}: has no system '{first}'; it has {', '.join(labels)}")
+    return [(Side(run, first, first), Side(run, label, label)) for label in labels if label != first]
+
+
+def sides_of_runs(baseline: Run, candidate: Run) -> list[tuple[Side, Side]]:
+    """Return the systems that both runs have; where each has one only, these, whatever they are called.
+
+    Raises:
+        UserError: there is no such pair.
+    """
+    labels = [
+        list(dict.fromkeys(trial.label for trial in run.trials if trial.system is not None))
+        for run in (baseline, candidate)
+    ]
+    common = [(label, label) for label in labels[0] if label in labels[1]]
+    if not common and len(labels[0]) == len(labels[1]) == 1:
+        common = [(labels[0][0], labels[1][0])]
+    if not common:
+        ours, theirs = (", ".join(part) or "none" for part in labels)
+        raise UserError(
+            f"the runs have no system in common: {baseline.path.name} has {ours}, {candidate.path.name} {theirs}"
+        )
+    return [(Side(baseline, one, f"{one} before"), Side(candidate, other, f"{other} after")) for one, other in common]
+
+
+def differences(baseline: Side, candidate: Side) -> list[str]:
+    """Return why the figures of two sides are not like with like, each reason a few words; of comparable ones, none."""
+    sides = baseline.cells(), candidate.cells()
+    reasons = []
+    for what, key in (("workload", "workload"), ("options", "options"), ("rows per table", "rows")):
+        ours, theirs = ({getattr(cell, key) for cell in cells} for cells in sides)
+        if not ours & theirs:
+            reasons.append(f"{what}: {_listed(ours)} against {_listed(theirs)}")
+    if baseline.durability != candidate.durability:
+        reasons.append(f"durability class: {baseline.durability} against {candidate.durability}")
+    return reasons
+
+
+def _listed(values: Iterable[object]) -> str:
+    return ", ".join(sorted(map(str, values))) or "none"
+
+
+def cautions(baseline: Side, candidate: Side) -> Iterator[str]:
+    """Yield what else differs and may be what makes the difference."""
+    if baseline.run is not candidate.run:
+        yield "the runs were made one after the other, so whatever changed on the host between them is in the ratio"
+        for key in ("host", "kernel", "cpu"):
+            if baseline.run.environment.get(key) != candidate.run.environment.get(key):
+                yield f"the {key} differs between the runs"
+    keys = ("seconds", "warmup_seconds", "client_cpus", "server_cpus", "memory_limit_bytes", "attached", "client")
+    for key in keys:
+        # Runs from before there was a choice of load client had the native one.
+        default = "native" if key == "client" else None
+        values = [
+            {json.dumps(trial.about.get(key, default)) for trial in side.trials} for side in (baseline, candidate)
+        ]
+        if values[0] != values[1]:
+            yield f"{key.replace('_', ' ')} differ: {_listed(values[0])} against {_listed(values[1])}"
+
+
+def loosened(cells: dict[Cell, dict[int, Trial]]) -> dict[Cell, dict[int, Trial]]:
+    """Return cells by their load alone, for a comparison that was forced; of several of one load, the first."""
+    loose: dict[Cell, dict[int, Trial]] = {}
+    for cell, trials in cells.items():
+        loose.setdefault(replace(cell, workload="any", options="{}", rows=0), trials)
+    return loose

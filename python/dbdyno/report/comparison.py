@@ -1,0 +1,219 @@
+"""Two sides compared cell by cell: the verdicts as one JSON document and as a table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from dbdyno.errors import UserError
+from dbdyno.report import words
+from dbdyno.report.cells import Cell, Side, cautions, differences, loosened, unusable
+from dbdyno.results.model import Trial
+from dbdyno.stats.comparison import EQUIVALENT, FASTER, INCONCLUSIVE, SLOWER, Comparison, compare, holm
+
+INVALID = "invalid"
+"""No verdict: what was measured is not what was asked."""
+_STYLES = {FASTER: "green", SLOWER: "red", INVALID: "dim"}
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One cell of two sides.
+
+    Attributes:
+        comparison: `None` where there is no usable pair.
+        verdict: the comparison's, or `invalid`.
+        reason: why it is invalid, else `None`.
+        left_out: trials that were not used, with the reason.
+    """
+
+    baseline: Side
+    candidate: Side
+    cell: Cell
+    trials: tuple[tuple[Trial, ...], tuple[Trial, ...]]
+    comparison: Comparison | None
+    verdict: str
+    reason: str | None
+    left_out: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """All cells that were looked at together; `badges` are what makes them less than like with like."""
+
+    cells: tuple[Compared, ...]
+    badges: tuple[str, ...]
+    cautions: tuple[str, ...]
+
+
+def compare_sides(sides: Sequence[tuple[Side, Side]], margin: float, noise: float, force: bool) -> Verdicts:
+    """Compare pairs of sides in every cell that both have.
+
+    Args:
+        margin: the share that counts as no difference.
+        noise: what a system differs from itself by on this host; the margin is never below it.
+        force: compare what cannot be compared, with a badge. Systems of one run were put side by side by whoever wrote
+            the
+            experiment: a difference in durability is then a badge without being forced.
+
+    Raises:
+        UserError: two sides cannot be compared, or have no cell in common.
+    """
+    found: list[Compared] = []
+    badges: dict[str, None] = {}
+    for baseline, candidate in sides:
+        reasons = differences(baseline, candidate)
+        if reasons and not force and baseline.run is not candidate.run:
+            raise UserError(f"not like with like: {'; '.join(reasons)}. Compare them all the same with --force")
+        badges |= dict.fromkeys(f"{baseline.name} and {candidate.name}: {reason}" for reason in reasons)
+        found += _cells(baseline, candidate, margin, noise)
+    if not found:
+        raise UserError("the two sides have no cell in common: no workload, size and load that both were measured at")
+    adjusted = iter(holm([one.comparison for one in found if one.comparison]))
+    judged = tuple(_concluded(one, next(adjusted) if one.comparison else None) for one in found)
+    said = dict.fromkeys(text for pair in sides for text in cautions(*pair))
+    return Verdicts(judged, tuple(badges), tuple(said))
+
+
+def _cells(baseline: Side, candidate: Side, margin: float, noise: float) -> list[Compared]:
+    ours, theirs = baseline.cells(), candidate.cells()
+    if not ours.keys() & theirs.keys():
+        ours, theirs = loosened(ours), loosened(theirs)
+    return [
+        _compared(baseline, candidate, cell, (ours[cell], theirs[cell]), margin, noise)
+        for cell in ours
+        if cell in theirs
+    ]
+
+
+def _compared(
+    baseline: Side, candidate: Side, cell: Cell, trials: tuple[dict[int, Trial], ...], margin: float, noise: float
+) -> Compared:
+    both = [{repeat: trial for repeat, trial in side.items() if not unusable(trial)} for side in trials]
+    repeats = sorted(both[0].keys() & both[1].keys())
+    rates = [[side[repeat].recorded.throughput_per_s or 0.0 for repeat in repeats] for side in both]
+    left_out = tuple(f"{trial.name}: {why}" for side in trials for trial in side.values() if (why := unusable(trial)))
+    everything = (tuple(trials[0].values()), tuple(trials[1].values()))
+    comparison = compare(rates[0], rates[1], margin, noise) if repeats else None
+    return Compared(baseline, candidate, cell, everything, comparison, INCONCLUSIVE, None, left_out)
+
+
+def _concluded(one: Compared, comparison: Comparison | None) -> Compared:
+    """The verdict of a cell: a trial that failed, or was limited by its client, never wins and never loses silently."""
+    reason = _invalid(one, comparison)
+    verdict = INVALID if reason or comparison is None else comparison.verdict
+    return replace(one, comparison=comparison, verdict=verdict, reason=reason)
+
+
+def _invalid(one: Compared, comparison: Comparison | None) -> str | None:
+    if comparison is None:
+        return "no pair of trials can be used"
+    if one.cell.rate:
+        return "an open loop: its throughput is the rate that was asked for"
+    for side, trials, wins in zip((one.baseline, one.candidate), one.trials, (SLOWER, FASTER), strict=True):
+        if any(trial.client_limited for trial in trials):
+            return f"{side.name} was limited by the client, its figure is a lower bound"
+        if comparison.verdict in (wins, EQUIVALENT) and any(map(unusable, trials)):
+            return f"{side.name} had trials that failed, and may not win by those that did not"
+    return None
+
+
+def comparison_document(verdicts: Verdicts) -> dict[str, Any]:
+    """Return the verdicts as plain JSON values; ratios are of the candidate over the baseline."""
+    return {
+        "badges": list(verdicts.badges),
+        "cautions": list(verdicts.cautions),
+        "cells": [_cell_document(one) for one in verdicts.cells],
+        "sentence": sentence(verdicts),
+    }
+
+
+def _cell_document(one: Compared) -> dict[str, Any]:
+    figures = asdict(one.comparison) if one.comparison else {}
+    sides = zip(("baseline", "candidate"), (one.baseline, one.candidate), one.trials, strict=True)
+    return {
+        **{key: getattr(one.cell, key) for key in ("workload", "rows", "clients", "pipeline")},
+        "rate": one.cell.rate or None,
+        **{
+            role: {
+                "run": side.run.path.name,
+                "label": side.label,
+                "durability": side.durability,
+                "throughput_per_s": _throughput(trials),
+            }
+            for role, side, trials in sides
+        },
+        **{
+            key: figures.get(key)
+            for key in ("pairs", "ratio", "low", "high", "p_value", "p_holm", "p_sign_flip", "margin")
+        },
+        "verdict": one.verdict,
+        "reason": one.reason,
+        "left_out": list(one.left_out),
+    }
+
+
+def _throughput(trials: Sequence[Trial]) -> float | None:
+    """The geometric mean of the trials that can be used, as the ratio is one of geometric means."""
+    rates = [trial.recorded.throughput_per_s or 0.0 for trial in trials if not unusable(trial)]
+    return float(np.exp(np.mean(np.log(rates)))) if rates else None
+
+
+def print_comparison(verdicts: Verdicts, console: Console) -> None:
+    """Print a table for each pair of sides, and what may be said of it."""
+    pairs = dict.fromkeys((one.baseline.name, one.candidate.name) for one in verdicts.cells)
+    for baseline, candidate in pairs:
+        rows = [one for one in verdicts.cells if (one.baseline.name, one.candidate.name) == (baseline, candidate)]
+        durability = f"{rows[0].baseline.durability} / {rows[0].candidate.durability}"
+        console.print(Text.assemble((candidate, "bold"), " against ", (baseline, "bold"), (f"  {durability}", "cyan")))
+        console.print(_table(rows))
+    for one in verdicts.cells:
+        for text in (*one.left_out, *([f"{one.cell.load}: {one.reason}"] if one.reason else [])):
+            console.print(Text(text, style="yellow"))
+    for text in verdicts.badges:
+        console.print(Text(f"NOT LIKE WITH LIKE: {text}", style="bold yellow"))
+    for text in verdicts.cautions:
+        console.print(Text(f"Note: {text}.", style="dim"))
+    console.print(Text(sentence(verdicts)))
+
+
+def _table(rows: Sequence[Compared]) -> Table:
+    table = Table(box=None, header_style="dim", padding=(0, 0, 0, 2))
+    for heading in ("workload", "load", "baseline/s", "candidate/s", "difference [95 %]", "n", "verdict"):
+        justify = "left" if heading in ("workload", "load", "verdict") else "right"
+        table.add_column(heading, justify=justify, no_wrap=heading != "workload", overflow="fold")
+    for one in rows:
+        rates = [words.whole(_throughput(trials)) for trials in one.trials]
+        mark = "~ " if one.verdict == EQUIVALENT else ""
+        pairs = str(one.comparison.pairs) if one.comparison else "0"
+        cells = (one.cell.workload, one.cell.load, *rates, _difference(one.comparison), pairs, mark + one.verdict)
+        table.add_row(*(Text(cell) for cell in cells), style=_STYLES.get(one.verdict, ""))
+    return table
+
+
+def _difference(comparison: Comparison | None) -> str:
+    """The ratio, never without its interval; as a percentage where that is easy to read."""
+    if comparison is None or comparison.low is None or comparison.high is None:
+        return words.UNKNOWN
+    ratios = comparison.ratio, comparison.low, comparison.high
+    if not 0.5 < comparison.ratio < 2:
+        centre, low, high = map(words.significant, ratios)
+        return f"× {centre} [{low}, {high}]"
+    centre, low, high = (f"{100 * (ratio - 1):+.1f}" for ratio in ratios)
+    return f"{centre} % [{low}, {high}]"
+
+
+def sentence(verdicts: Verdicts) -> str:
+    """Say in one sentence what the cells add up to."""
+    counted = Counter(one.verdict for one in verdicts.cells)
+    margin = max((one.comparison.margin for one in verdicts.cells if one.comparison), default=0.0)
+    said = ", ".join(f"{count} {verdict}" for verdict, count in counted.most_common())
+    cells = f"{len(verdicts.cells)} cell{'' if len(verdicts.cells) == 1 else 's'}"
+    return f"Of {cells}: {said} (margin ±{100 * margin:.3g} %)."

@@ -1,0 +1,71 @@
+"""What was put on a store, closed loop or open, and which of the three times (METHODS §1) tell of it.
+
+Service times and response times are never shown as one thing: where a run has an open loop, response times are shown,
+and its closed loops, such as the one a rate search begins with, have none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Document = Mapping[str, Any]
+
+_NO_TIMES: Mapping[str, None] = dict.fromkeys(("mean", "p50", "p95", "p99", "p999", "max"))
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Load:
+    """One load of a run: what a reader chooses to see the trials of; `words`: the rate's, empty of a closed loop."""
+
+    clients: int
+    per_s: float
+    words: str
+
+    def label(self, several_clients: bool) -> str:
+        """Name it: by its clients, in an open loop by its rate, and by both where clients differ too."""
+        if not self.words:
+            return str(self.clients)
+        return f"{self.words}, {self.clients} clients" if several_clients else self.words
+
+
+def load_of(trial: Document) -> Load:
+    """Return what was put on the store in a trial."""
+    rate = trial.get("rate") or {}
+    rates = [rate.get("per_s"), *rate.get("ramp", ()), *rate.get("steps", ())]
+    return Load(trial["clients"], max((per_s for per_s in rates if per_s), default=0.0), rate.get("words", ""))
+
+
+def loads(trials: Iterable[Document]) -> list[Load]:
+    """Return the loads of a run, rising."""
+    return sorted({load_of(trial) for trial in trials})
+
+
+def is_open(trials: Iterable[Document]) -> bool:
+    """Whether any of the trials is an open loop."""
+    return any(trial.get("rate") for trial in trials)
+
+
+def time_name(trials: Iterable[Document]) -> str:
+    """Return which time is shown of `trials`: `response_time_us` where any is an open loop, else `service_time_us`."""
+    return "response_time_us" if is_open(trials) else "service_time_us"
+
+
+def times_us(counted: Document, name: str) -> Mapping[str, float | None]:
+    """Return the statistics of one time of the transaction, or of an operation; each is `None` where there is none."""
+    return counted.get(name) or _NO_TIMES
+
+
+def time_label(trials: Sequence[Document]) -> str:
+    """Return what latencies shown of `trials` are: `response time, open loop, 20,000/s`."""
+    if not is_open(trials):
+        return "service time, closed loop"
+    rates = dict.fromkeys(words for load in loads(trials) if (words := load.words))
+    return "response time, open loop, " + (", ".join(rates) if len(rates) <= 3 else f"{len(rates)} rates")
+
+
+def at(trial: Document) -> str:
+    """Return where a figure was taken: `at 16 clients`, in an open loop also what was offered."""
+    offered = f", offered {words}" if (words := load_of(trial).words) else ""
+    return f"at {trial['clients']} client{'' if trial['clients'] == 1 else 's'}{offered}"

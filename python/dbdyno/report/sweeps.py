@@ -1,0 +1,44 @@
+"""What each system's sweep of client counts says of its scalability, as plain JSON values."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from dbdyno.report.cells import cell_of, unusable
+from dbdyno.results.model import Run, Trial
+from dbdyno.stats.scalability import scalability
+
+
+def sweeps(run: Run) -> list[dict[str, Any]]:
+    """Return the scalability of each system, workload and pipeline, from its closed loops that can be used.
+
+    `law` and the figures are `None` where the sweep is too small. Where the client limited a trial, `words` say so:
+    what looks like the store's ceiling may be the client's.
+    """
+    found: dict[tuple[str, str, int], list[Trial]] = {}
+    for trial in run.trials:
+        if trial.system is not None and not unusable(trial) and not (cell := cell_of(trial)).rate:
+            found.setdefault((trial.label, cell.workload, cell.pipeline), []).append(trial)
+    return [_sweep(*key, trials) for key, trials in found.items()]
+
+
+def _sweep(label: str, workload: str, pipeline: int, trials: list[Trial]) -> dict[str, Any]:
+    clients = np.array([cell_of(trial).clients for trial in trials])
+    fitted = scalability(clients, np.array([trial.recorded.throughput_per_s for trial in trials]))
+    about: dict[str, Any] = {"label": label, "workload": workload, "pipeline": pipeline, "trials": len(trials)}
+    if fitted is None:
+        return about | {"law": None, "words": "too few trials to say how it scales: sweep four client counts, twice"}
+    figures = asdict(fitted)
+    law, laws = figures.pop("law"), figures.pop("laws")
+    limited = sum(trial.client_limited is not None for trial in trials)
+    caution = f"; {limited} of {len(trials)} trials were limited by the client" if limited else ""
+    return about | {
+        "law": law["name"],
+        **figures,
+        "words": fitted.words + caution,
+        "parameters": {key: value for key, value in law.items() if key not in ("name", "aicc")},
+        "aicc": {one["name"]: one["aicc"] for one in laws},
+    }

@@ -1,0 +1,40 @@
+"""Whether the load client held the store up (METHODS §5), so that a figure is a lower bound of what it can do."""
+
+from __future__ import annotations
+
+from dbdyno.results.model import JsonObject, Recorded
+
+CEILING_SHARE = 0.75
+BUSY_LOAD_THREADS = 0.9
+
+
+def client_limited(recorded: Recorded, about: JsonObject, embedded: bool) -> str | None:
+    """Return by what it is seen that a trial was limited by its client, or `None` where it is not.
+
+    An open loop that was followed did what it was asked, whatever the client could have done beyond. An embedded store
+    works in the load client's own threads, so these being busy says nothing.
+
+    Args:
+        about: `trial.json`.
+        embedded: the store runs in the load client's own threads.
+    """
+    if recorded.followed or recorded.seconds <= 0 or embedded:
+        return None
+    signs = [sign for sign in (_near_ceiling(recorded, about), _busy(recorded, about)) if sign]
+    return " and ".join(signs) + ", so the store may be able to do more" if signs else None
+
+
+def _near_ceiling(recorded: Recorded, about: JsonObject) -> str | None:
+    ceiling, reached = about.get("client_ceiling_per_s"), recorded.throughput_per_s or 0.0
+    if not ceiling or reached < CEILING_SHARE * ceiling:
+        return None
+    return f"it reached {reached / ceiling:.0%} of the {ceiling:,.0f}/s its client reaches on a server doing nothing"
+
+
+def _busy(recorded: Recorded, about: JsonObject) -> str | None:
+    threads = (recorded.hello or {}).get("threads")
+    if not threads:
+        return None
+    able = min(threads, len(about.get("client_cpus") or [])) or threads
+    busy = sum(interval.client_cpu_s for interval in recorded.measured) / recorded.seconds / able
+    return f"its load threads were {busy:.0%} busy" if busy >= BUSY_LOAD_THREADS else None

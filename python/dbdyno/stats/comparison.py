@@ -1,0 +1,189 @@
+"""Is one faster than the other: paired trials, an interval, and a verdict against a margin (METHODS §3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import TypeVar
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+MARGIN = 0.02
+"""Differences within ±2 % are taken for no difference."""
+CONFIDENCE = 0.95
+SIGNIFICANCE = 0.05
+START_PAIRS, MOST_PAIRS = 5, 20
+EXACT_PAIRS = 12
+"""Up to here every assignment of signs is tried; 4,096 of them."""
+SAMPLED_SIGNS = 10_000
+RESOLUTION = 1e-4
+"""No throughput is known more exactly: two pairs that agree by chance would else leave an interval of no width."""
+
+FASTER, SLOWER, EQUIVALENT, INCONCLUSIVE = "faster", "slower", "equivalent", "inconclusive"
+SINGLE = "one trial a side: no interval, no winner"
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What trials of one cell say of a candidate against a baseline.
+
+    Attributes:
+        pairs: trials a side.
+        ratio: geometric mean of candidate over baseline; 1.03 is 3 % more.
+        low, high: its 95 % interval; `None` with one pair.
+        p_value: of no difference, by Student's t on the log-ratios, two-sided; what the interval says. `None` with one
+            pair.
+        p_holm: the same among all cells that are looked at together; only below 0.05 there is a winner.
+        p_sign_flip: by flipping the signs of the log-ratios, which assumes no distribution. With n pairs it cannot be
+            below 2 / 2ⁿ: 0.06 with five, so it is shown and decides nothing.
+        margin: what counts as no difference: what was asked for, or the noise of the host if that is more.
+        verdict: `faster`, `slower`, `equivalent` or `inconclusive`, of the candidate; or that there is none.
+    """
+
+    pairs: int
+    ratio: float
+    low: float | None
+    high: float | None
+    p_value: float | None
+    p_holm: float | None
+    p_sign_flip: float | None
+    margin: float
+    verdict: str
+
+
+def compare(
+    baseline_per_s: Sequence[float],
+    candidate_per_s: Sequence[float],
+    margin: float = MARGIN,
+    noise: float = 0.0,
+    seed: int = 0,
+) -> Comparison:
+    """Compare two sides by one cell's trials.
+
+    Args:
+        baseline_per_s, candidate_per_s: throughput of each trial, above 0; those of one place were run next to each
+            other.
+        margin: the share that counts as no difference.
+        noise: what a system differs from itself by on this host (`aa_noise`).
+        seed: of the signs that are flipped where there are too many to try all.
+
+    Raises:
+        ValueError: there is no pair, the sides differ in length, or a throughput is not above 0.
+    """
+    ratios = log_ratios(baseline_per_s, candidate_per_s)
+    pairs, centre, margin = len(ratios), float(ratios.mean()), max(margin, noise)
+    if pairs == 1:
+        return Comparison(1, float(np.exp(centre)), None, None, None, None, None, margin, SINGLE)
+    error = max(float(ratios.std(ddof=1)), RESOLUTION) / np.sqrt(pairs)
+    half = float(stdtrit(pairs - 1, (1 + CONFIDENCE) / 2)) * error
+    p_value = float(2 * stdtr(pairs - 1, -abs(centre) / error))
+    low, high = float(np.exp(centre - half)), float(np.exp(centre + half))
+    verdict = _verdict(low, high, p_value, margin)
+    ratio = float(np.exp(centre))
+    return Comparison(pairs, ratio, low, high, p_value, p_value, sign_flip_p(ratios, seed), margin, verdict)
+
+
+def log_ratios(baseline_per_s: Sequence[float], candidate_per_s: Sequence[float]) -> np.ndarray:
+    """The logarithms of candidate over baseline, pair by pair, shape (pairs,); raises ValueError as `compare`."""
+    sides = np.asarray(baseline_per_s, float), np.asarray(candidate_per_s, float)
+    if len(sides[0]) != len(sides[1]) or not len(sides[0]):
+        raise ValueError("a comparison needs as many trials on one side as on the other, at least one")
+    if min(side.min() for side in sides) <= 0:
+        raise ValueError("a trial without throughput has no ratio")
+    return np.log(sides[1]) - np.log(sides[0])
+
+
+def _verdict(low: float, high: float, p_value: float, margin: float) -> str:
+    """Equivalent: the whole interval lies within the margin. Else a winner needs an interval without 1."""
+    if 1 / (1 + margin) <= low and high <= 1 + margin:
+        return EQUIVALENT
+    if p_value >= SIGNIFICANCE:
+        return INCONCLUSIVE
+    return FASTER if low > 1 else SLOWER
+
+
+def sign_flip_p(log_ratios: np.ndarray, seed: int) -> float:
+    """The share of all assignments of signs under which the mean lies as far from 0; exact up to 12 pairs, else
+    sampled.
+
+    Fisher's randomisation test of paired differences.
+
+    Args:
+        log_ratios: shape (pairs,).
+        seed: of the sample.
+    """
+    pairs = len(log_ratios)
+    if pairs <= EXACT_PAIRS:
+        signs = np.array(list(product((1, -1), repeat=pairs)))
+    else:
+        drawn = np.random.default_rng(seed).choice((1, -1), (SAMPLED_SIGNS - 1, pairs))
+        # What was observed is one of the assignments, so that p is never 0.
+        signs = np.concatenate((np.ones((1, pairs), int), drawn))
+    sums = np.abs(signs @ log_ratios)
+    return float((sums >= abs(log_ratios.sum()) - 1e-12).mean())
+
+
+def holm(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """Take the winners back that are to be expected by chance among so many cells (Holm 1979).
+
+    Equivalence is no discovery and stands. Those with one pair take no part.
+    """
+    order = sorted(
+        (place for place, one in enumerate(comparisons) if one.p_value is not None),
+        key=lambda place: comparisons[place].p_value or 0.0,
+    )
+    judged, highest = list(comparisons), 0.0
+    for rank, place in enumerate(order):
+        one = comparisons[place]
+        highest = max(highest, min(1.0, (len(order) - rank) * (one.p_value or 0.0)))
+        lost = one.verdict in (FASTER, SLOWER) and highest >= SIGNIFICANCE
+        judged[place] = replace(one, p_holm=highest, verdict=INCONCLUSIVE if lost else one.verdict)
+    return judged
+
+
+def aa_noise(comparison: Comparison) -> float:
+    """What a system differs from itself by, from its comparison with itself: the interval's end that is farther from 1.
+
+    Raises:
+        ValueError: there was one pair, which has no interval.
+    """
+    if comparison.low is None or comparison.high is None:
+        raise ValueError("the noise of a host needs at least two pairs")
+    return max(1 / comparison.low, comparison.high) - 1
+
+
+def needs_more(comparison: Comparison, precise: float) -> bool:
+    """Whether to run another pair: until the interval is ±`precise` wide, from 5 to 20 pairs, whatever p says.
+
+    Stopping as soon as p is small finds a difference where none is.
+    """
+    if comparison.pairs < START_PAIRS or comparison.low is None or comparison.high is None:
+        return True
+    half = (np.log(comparison.high) - np.log(comparison.low)) / 2
+    return bool(comparison.pairs < MOST_PAIRS and half > np.log1p(precise))
+
+
+def abba_order(systems: Sequence[T], repeats: int, seed: int) -> list[list[T]]:
+    """The order of the systems within each repetition: blocks of two, the second the first reversed, each drawn anew.
+
+    Whatever changes steadily with time then weighs on all of them alike (ABBA), and nothing can keep step with the
+    order.
+
+    Returns:
+        One order a repetition, `repeats` of them.
+    """
+    rng = np.random.default_rng(seed)
+    order: list[list[T]] = []
+    for _ in range((repeats + 1) // 2):
+        block = [systems[place] for place in rng.permutation(len(systems))]
+        order += [block, block[::-1]]
+    return order[:repeats]
+
+
+def confirmed_slowdown(comparison: Comparison) -> bool:
+    """Whether the candidate is slower for certain and by more than the margin: what may fail a build."""
+    return comparison.verdict == SLOWER and comparison.ratio <= 1 / (1 + comparison.margin)

@@ -1,0 +1,55 @@
+"""`dbdyno gate`: status 1 on a confirmed slowdown and on nothing else; what it cannot judge does not pass."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from synthetic_run import SYSTEMS, write_run
+
+MARIADB = SYSTEMS[2]
+
+
+@pytest.fixture
+def run(tmp_path):
+    def write(name, factor=1.0, **keys):
+        system = replace(MARIADB, base_us=MARIADB.base_us * factor, peak_per_s=MARIADB.peak_per_s / factor)
+        return str(write_run(tmp_path / name, (system,), **({"clients": (1, 2), "seconds": 3, "repeats": 5} | keys)))
+
+    return write
+
+
+def test_a_slowdown_fails(dbdyno, run):
+    status, out, err = dbdyno("gate", run("before"), run("after", 1.1))
+    assert (status, err) == (1, "") and "2 of 2 cells are confirmed slower by more than 3 %" in out
+
+
+def test_a_speed_up_and_no_change_pass(dbdyno, run):
+    before = run("before")
+    assert dbdyno("gate", before, run("same"))[0] == 0
+    assert dbdyno("gate", before, run("faster", 0.8))[0] == 0
+
+
+def test_a_slowdown_within_the_margin_passes(dbdyno, run):
+    before, after = run("before"), run("after", 1.1)
+    status, out, _ = dbdyno("gate", before, after, "--margin", "15%", "--json")
+    assert (status, json.loads(out)["passed"]) == (0, True)
+    status, out, _ = dbdyno("gate", before, after, "--json")
+    assert (status, json.loads(out)["confirmed_slowdowns"]) == (1, 2)
+
+
+def test_one_trial_a_side_can_judge_nothing(dbdyno, run):
+    status, _, err = dbdyno("gate", run("before", repeats=1), run("after", 2.0, repeats=1))
+    assert status == 2 and "can judge nothing" in err and "--repeat 5" in err
+
+
+def test_failed_trials_do_not_pass(dbdyno, run):
+    faults = {("mariadb", clients): "server-died" for clients in (1, 2)}
+    status, _, err = dbdyno("gate", run("before"), run("after", faults=faults))
+    assert status == 2 and "can judge nothing" in err
+
+
+def test_what_is_not_like_with_like_is_refused(dbdyno, run, tmp_path):
+    other = str(write_run(tmp_path / "d0", (replace(MARIADB, durability="D0"),), clients=(1, 2), repeats=5))
+    status, _, err = dbdyno("gate", run("before"), other)
+    assert status == 2 and "durability class: D2 against D0" in err

@@ -1,0 +1,101 @@
+"""The load client is measured alone once for each load, on null servers that are gone afterwards."""
+
+import json
+
+import pytest
+
+from dbdyno.conduct.ceiling import measure_ceiling, store_kinds
+from dbdyno.conduct.plan import MEASURE, make_plan
+from dbdyno.systems.guard import start_time
+
+TCP = {"host": "db.example", "port": 3306}
+MYSQL = {"kind": "mysql", "address": TCP, "user": "u", "password": {"secret": 0}, "database": "d"}
+ARRANGED = {"kind": "cache-aside", "cache": {"kind": "memcached", "address": {"unix": "/s"}}, "store": MYSQL}
+
+
+@pytest.fixture
+def measure(context, fake_load):
+    """Return a function that measures the ceiling of a store's plan in one run."""
+    running = context(cpus={"server": [0]})
+
+    def of(store, clients=2, pipeline=1, **told):
+        fake_load(**told)
+        plan = make_plan(running.experiment, "run", MEASURE, store, "point-get", clients)
+        return measure_ceiling(running, plan | {"pipeline": pipeline})
+
+    of.folder = running.folder.path / "ceilings"
+    of.context = running
+    return of
+
+
+def plans(measure):
+    return [json.loads(path.read_text()) for path in sorted(measure.folder.glob("*/plan.json"))]
+
+
+def test_the_same_load_runs_for_a_second_on_a_null_server(measure):
+    assert measure(MYSQL, clients=4, ceiling_per_s=123_000).per_s == 123_000
+    (plan,) = plans(measure)
+    assert (plan["phases"], plan["warmup_s"], plan["duration_s"], plan["verify_reads"]) == (["run"], 0, 1, True)
+    assert plan["clients"]["of"] == 4 and plan["arrivals"] is None
+    assert plan["store"] == MYSQL | {"address": {"host": "127.0.0.1", "port": 1}, "password": None}
+
+
+def test_an_arrangement_has_a_null_server_for_each_part(measure):
+    measure(ARRANGED)
+    (plan,) = plans(measure)
+    assert plan["store"]["cache"]["address"]["unix"].endswith("null.sock")
+    assert plan["store"]["store"]["address"]["host"] == "127.0.0.1"
+
+
+def test_an_equal_load_is_measured_once(measure):
+    for clients, pipeline in ((1, 1), (2, 1), (1, 1), (1, 16)):
+        measure(MYSQL, clients, pipeline)
+    measure({"kind": "memcached", "address": TCP}, 1)
+    assert len(plans(measure)) == 4
+
+
+def test_what_needs_no_network_has_no_ceiling(measure):
+    assert measure({"kind": "sqlite", "path": "/x"}) is None
+    assert measure({"kind": "cache-aside", "cache": MYSQL, "store": {"kind": "lmdb"}}) is None
+
+
+def test_it_can_be_turned_off(context, fake_load):
+    running = context(ceiling=False)
+    assert measure_ceiling(running, make_plan(running.experiment, "run", MEASURE, MYSQL, "game", 1)) is None
+
+
+def test_a_null_server_that_does_not_come_up_spoils_nothing(measure):
+    ceiling = measure(MYSQL, null_ends=True)
+    assert ceiling.per_s is None and "ended with status 2 before it listened" in ceiling.note
+
+
+def test_a_client_that_fails_on_it_neither(measure):
+    assert "SIGKILL" in measure(MYSQL, die="run").note
+    assert "failed: {'server': 1}" in measure(MYSQL, clients=3, errors=1).note
+
+
+def test_an_interrupt_meanwhile_ends_the_run(measure):
+    measure.context.interrupts.requested = True
+    with pytest.raises(KeyboardInterrupt):
+        measure(MYSQL)
+
+
+def test_no_null_server_stays(measure, guard, monkeypatch):
+    told = []
+    monkeypatch.setattr(guard, "tell", lambda verb, what: told.append((verb, what)))
+    measure(ARRANGED)
+    pids = [what for verb, what in told if verb == "pid"]
+    assert len(pids) == 3
+    assert sorted(pids) == sorted(what for verb, what in told if verb == "done")
+    assert not any(start_time(pid) for pid in pids)
+
+
+def test_kinds_of_a_store():
+    assert store_kinds(ARRANGED) == ["memcached", "mysql"]
+    assert store_kinds(MYSQL) == ["mysql"]
+
+
+def test_a_client_library_has_no_ceiling(measure, context):
+    running = context()
+    plan = make_plan(running.experiment, "run", MEASURE, MYSQL, "point-get", 2) | {"library": "pymysql"}
+    assert measure_ceiling(running, plan) is None

@@ -1,0 +1,23 @@
+"""`run.json` says at every moment what is known by then."""
+
+import json
+
+from dbdyno.conduct.journal import Journal
+from dbdyno.results.write import RunFolder
+
+
+def test_each_addition_is_there_at_once(tmp_path):
+    folder = RunFolder.create(tmp_path, "x", 0)
+    journal = Journal(folder, {"trials": ["001-a", "002-b"], "state": "running"})
+
+    def written():
+        return json.loads((folder.path / "run.json").read_text())
+
+    assert written() == {"trials": ["001-a", "002-b"], "state": "running"}
+    journal.add_trial("001-a-s01", after="001-a")
+    journal.add_search({"limit": "p99 < 1ms"})
+    assert written()["trials"] == ["001-a", "001-a-s01", "002-b"]
+    assert written()["find_rate"] == [{"limit": "p99 < 1ms"}]
+    journal.end("failed", "why")
+    assert (written()["state"], written()["reason"]) == ("failed", "why")
+    assert written()["ended_unix_s"] > 0

@@ -1,0 +1,82 @@
+"""The search against simulated stores: response time over rate as a queue has it, with and without noise."""
+
+import random
+
+import pytest
+
+from dbdyno.conduct.rate_search import Found, round_rate, search
+
+
+class Store:
+    """A queue of `capacity_per_s`: at a rate its response time is 1 ms / (1 - rate / capacity), times noise."""
+
+    def __init__(self, capacity_per_s, limit_ms, noise=0.0, seed=1):
+        self.capacity, self.limit, self.noise = capacity_per_s, limit_ms, noise
+        self.random = random.Random(seed)
+        self.tried = []
+
+    def holds(self, rate, confirms):
+        share = rate / self.capacity
+        time_ms = 1 / (1 - share) if share < 1 else float("inf")
+        held = time_ms * self.random.lognormvariate(0, self.noise) < self.limit
+        self.tried.append((rate, confirms, held))
+        return held
+
+    @property
+    def answer(self):
+        return self.capacity * (1 - 1 / self.limit)
+
+
+@pytest.mark.parametrize("capacity", [37, 900, 12_345, 480_000])
+@pytest.mark.parametrize("guess_share", [0.1, 0.6, 1.0, 3.0])
+def test_without_noise_it_is_within_five_percent_below_the_answer(capacity, guess_share):
+    store = Store(capacity, limit_ms=10)
+    found = search(capacity * guess_share, store.holds)
+    assert store.answer / 1.06 <= found.per_s <= store.answer
+    assert not found.open_above
+    assert [confirms for _, confirms, _ in store.tried[-3:]] == [True] * 3
+    assert len(store.tried) <= 14
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_with_noise_what_is_found_has_held_three_times_in_a_row(seed):
+    store = Store(10_000, limit_ms=5, noise=0.2, seed=seed)
+    found = search(11_000, store.holds)
+    assert store.tried[-3:] == [(found.per_s, True, True)] * 3
+    assert store.answer * 0.8 <= found.per_s <= store.answer * 1.08
+
+
+def test_a_confirmation_that_fails_takes_it_one_step_down():
+    answers = iter([False, True, False, False, False, False, True, False, True, True, True])
+    tried = []
+
+    def holds(rate, confirms):
+        tried.append((rate, confirms))
+        return next(answers)
+
+    found = search(1000, holds)
+    (first, *_), last = [rate for rate, confirms in tried if confirms], found.per_s
+    assert last == round_rate(first / 1.05)
+
+
+def test_a_limit_nobody_holds():
+    store = Store(10_000, limit_ms=0.9)
+    assert search(10_000, store.holds) == Found(None)
+    assert len(store.tried) <= 12
+
+
+def test_a_limit_everybody_holds():
+    rates = []
+    found = search(1000, lambda rate, confirms: rates.append(rate) or True)
+    assert found == Found(16_000, open_above=True)
+    assert rates == [1000, 2000, 4000, 8000, 16_000, 16_000, 16_000, 16_000]
+
+
+def test_nothing_above_what_a_plan_may_ask_for_is_tried():
+    rates = []
+    search(6_000_000, lambda rate, confirms: rates.append(rate) or True)
+    assert max(rates) == 10_000_000
+
+
+def test_rates_are_ones_a_person_can_read():
+    assert [round_rate(rate) for rate in (123_456, 99.96, 1.2345, 0.04321)] == [123_000, 100, 1.23, 0.0432]

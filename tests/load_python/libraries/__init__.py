@@ -1,0 +1,1 @@
+"""Tests of dbdyno.load_python.libraries, each against its real server."""

@@ -1,0 +1,105 @@
+"""Which trials may stand against which, and the reasons why others may not."""
+
+from dataclasses import replace
+
+import pytest
+
+from dbdyno.errors import UserError
+from dbdyno.report.cells import Side, cautions, cell_of, differences, loosened, sides_of_run, sides_of_runs, unusable
+from dbdyno.results.read import read_run
+from synthetic_run import SYSTEMS, write_run
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs") / "two"
+    return read_run(write_run(folder, SYSTEMS[:2], clients=(1, 2), repeats=2))
+
+
+def changed(run, **about):
+    """The run with these keys of every `trial.json` changed."""
+    trials = tuple(replace(trial, about={**trial.about, **about}) for trial in run.trials)
+    return replace(run, trials=trials)
+
+
+def side(run, label="sqlite"):
+    return Side(run, label, label)
+
+
+def test_a_sides_trials_by_cell_and_repetition(two):
+    cells = side(two).cells()
+    assert [(cell.clients, sorted(trials)) for cell, trials in cells.items()] == [(1, [1, 2]), (2, [1, 2])]
+    assert {trial.label for trials in cells.values() for trial in trials.values()} == {"sqlite"}
+    assert side(two).durability == "D1"
+
+
+def test_a_cell_is_the_work_the_size_and_the_load(two):
+    cell = cell_of(two.trials[0])
+    assert (cell.workload, cell.rows, cell.clients, cell.load) == ("game", 20_000, 1, "1 client")
+    same = {cell_of(changed(two, **keys).trials[0]) for keys in ({}, {"options": {}}, {"repeat": 4})}
+    assert same == {cell}
+    for keys in ({"rows": 5}, {"options": {"a": 1}}, {"workload": "point-get"}, {"pipeline": 8}):
+        assert cell_of(changed(two, **keys).trials[0]) != cell
+    assert cell_of(changed(two, rate={"per_s": 10, "words": "10/s"}).trials[0]).load == "1 client, 10/s"
+
+
+def test_systems_of_a_run_stand_against_its_first_or_the_one_named(two):
+    assert [(a.label, b.label) for a, b in sides_of_run(two, None)] == [("sqlite", "lmdb")]
+    assert [(a.label, b.label) for a, b in sides_of_run(two, "lmdb")] == [("lmdb", "sqlite")]
+    with pytest.raises(UserError, match="no system 'oracle'; it has sqlite, lmdb"):
+        sides_of_run(two, "oracle")
+
+
+def test_one_system_cannot_be_compared(plain):
+    with pytest.raises(UserError, match="holds 1 system"):
+        sides_of_run(plain, None)
+
+
+def test_runs_are_paired_by_what_they_both_have(two, plain):
+    assert [(a.label, b.label) for a, b in sides_of_runs(two, two)] == [("sqlite", "sqlite"), ("lmdb", "lmdb")]
+    other = changed(plain, label="another")
+    assert [(a.label, b.label) for a, b in sides_of_runs(plain, other)] == [("mariadb", "another")]
+    with pytest.raises(UserError, match="no system in common"):
+        sides_of_runs(two, plain)
+
+
+@pytest.mark.parametrize(
+    ("about", "reason"),
+    [
+        ({"workload": "point-get"}, "workload: game against point-get"),
+        ({"rows": 5}, "rows per table: 20000 against 5"),
+        ({"options": {"access": "sequential"}}, "options"),
+        ({"durability": {"class": "D0"}}, "durability class: D1 against D0"),
+    ],
+)
+def test_what_is_not_like_with_like(two, about, reason):
+    assert differences(side(two), side(two)) == []
+    (found,) = differences(side(two), side(changed(two, **about)))
+    assert found.startswith(reason)
+
+
+def test_what_else_may_make_the_difference(two):
+    assert list(cautions(side(two), side(two, "lmdb"))) == []
+    elsewhere = replace(
+        changed(two, seconds=60, client_cpus=[1], client="slow"), environment={**two.environment, "host": "other"}
+    )
+    said = " ".join(cautions(side(two), side(elsewhere)))
+    assert "one after the other" in said and "the host differs" in said
+    assert "seconds differ: 2 against 60" in said and "client cpus differ: [0] against [1]" in said
+    assert 'client differ: "native" against "slow"' in said
+
+
+def test_what_may_not_be_used(run):
+    found = {(trial.label, trial.about["clients"]): unusable(trial) for trial in run.trials if trial.system}
+    assert found["mariadb", 1] is None
+    assert found["mariadb", 4].startswith("failed: mariadb was killed")
+    assert found["lmdb", 4].startswith("interrupted")
+    assert found["sqlite", 4].startswith("failed")
+    unfailed = next(replace(trial, state="complete") for trial in run.trials if "mismatch" in str(unusable(trial)))
+    assert unusable(unfailed) == "1 answers were wrong"
+
+
+def test_forced_cells_differ_by_their_load_alone(two):
+    ours, theirs = side(two).cells(), side(changed(two, rows=5)).cells()
+    assert not ours.keys() & theirs.keys()
+    assert loosened(ours).keys() == loosened(theirs).keys() and len(loosened(ours)) == 2

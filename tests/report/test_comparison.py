@@ -1,0 +1,153 @@
+"""Two sides of made-up runs: the verdicts, who may not win, and that no percentage stands without its interval."""
+
+import io
+import json
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from dbdyno.errors import UserError
+from dbdyno.report.cells import sides_of_run, sides_of_runs
+from dbdyno.report.comparison import compare_sides, comparison_document, print_comparison
+from dbdyno.results.read import read_run
+from synthetic_run import SYSTEMS, write_run
+
+MARIADB = SYSTEMS[2]
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """The same system twice, and once with a tenth more of service time; five repetitions each."""
+    parent = tmp_path_factory.mktemp("runs")
+    slower = replace(MARIADB, base_us=MARIADB.base_us * 1.1, peak_per_s=MARIADB.peak_per_s / 1.1)
+    systems = {"before": MARIADB, "after": MARIADB, "slower": slower}
+    return {
+        name: read_run(write_run(parent / name, (system,), clients=(1, 2), seconds=3, repeats=5))
+        for name, system in systems.items()
+    }
+
+
+def verdicts(sides, margin=0.02, noise=0.0, force=False):
+    return compare_sides(sides, margin, noise, force)
+
+
+def printed(found, width=80):
+    console = Console(file=io.StringIO(), width=width, color_system=None)
+    print_comparison(found, console)
+    return console.file.getvalue()
+
+
+def with_trials(run, change):
+    return replace(run, trials=tuple(change(trial) for trial in run.trials))
+
+
+def test_a_slower_run_is_slower_in_every_cell(runs):
+    found = verdicts(sides_of_runs(runs["before"], runs["slower"]))
+    assert [(one.cell.clients, one.verdict) for one in found.cells] == [(1, "slower"), (2, "slower")]
+    for one in found.cells:
+        assert one.comparison.low < 1 / 1.1 < one.comparison.high and one.comparison.pairs == 5
+    back = verdicts(sides_of_runs(runs["slower"], runs["before"]))
+    assert {one.verdict for one in back.cells} == {"faster"}
+
+
+def test_the_document_is_json_and_agrees_with_itself(runs):
+    found = verdicts(sides_of_runs(runs["before"], runs["slower"]))
+    document = json.loads(json.dumps(comparison_document(found), allow_nan=False))
+    cell = document["cells"][0]
+    ratio = cell["candidate"]["throughput_per_s"] / cell["baseline"]["throughput_per_s"]
+    assert ratio == pytest.approx(cell["ratio"]) and cell["low"] < ratio < cell["high"]
+    assert (cell["workload"], cell["rows"], cell["margin"], cell["p_sign_flip"]) == ("game", 20_000, 0.02, 2 / 32)
+    assert document["sentence"] == "Of 2 cells: 2 slower (margin ±2 %)."
+    assert "one after the other" in document["cautions"][0]
+
+
+def test_the_margin_makes_equivalence(runs):
+    found = verdicts(sides_of_runs(runs["before"], runs["slower"]), margin=0.5)
+    assert {one.verdict for one in found.cells} == {"equivalent"}
+    assert "~ equivalent" in printed(found)
+    noisy = verdicts(sides_of_runs(runs["before"], runs["slower"]), noise=0.5)
+    assert {one.comparison.margin for one in noisy.cells} == {0.5}
+
+
+def test_one_trial_a_side_has_no_percentage_and_no_winner(tmp_path):
+    run = read_run(write_run(tmp_path / "once", SYSTEMS[:2], clients=(1,)))
+    found = verdicts(sides_of_run(run, None))
+    assert found.cells[0].verdict == "one trial a side: no interval, no winner"
+    assert comparison_document(found)["cells"][0]["low"] is None
+    assert " % [" not in printed(found, 120) and "×" not in printed(found, 120)
+
+
+def test_runs_that_are_not_like_with_like_are_refused_and_badged_by_force(runs):
+    other = with_trials(runs["after"], lambda trial: replace(trial, about={**trial.about, "rows": 5}))
+    sides = sides_of_runs(runs["before"], other)
+    with pytest.raises(UserError, match=r"rows per table: 20000 against 5\. .*--force"):
+        verdicts(sides)
+    forced = verdicts(sides, force=True)
+    assert len(forced.cells) == 2 and "rows per table" in forced.badges[0]
+    assert "NOT LIKE WITH LIKE" in printed(forced)
+
+
+def test_systems_of_one_run_carry_the_badge_of_their_durability(tmp_path):
+    run = read_run(write_run(tmp_path / "mixed", SYSTEMS[:3], clients=(1,), repeats=2))
+    found = verdicts(sides_of_run(run, None))
+    assert found.badges == ("sqlite and mariadb: durability class: D1 against D2",)
+
+
+def test_no_cell_in_common_is_refused(runs):
+    other = with_trials(runs["after"], lambda trial: replace(trial, about={**trial.about, "clients": 99}))
+    with pytest.raises(UserError, match="no cell in common"):
+        verdicts(sides_of_runs(runs["before"], other))
+
+
+def test_a_side_limited_by_its_client_neither_wins_nor_loses(runs):
+    limited = with_trials(
+        runs["slower"], lambda trial: replace(trial, client_limited="its load threads were 99 % busy")
+    )
+    for sides in (sides_of_runs(runs["before"], limited), sides_of_runs(limited, runs["before"])):
+        found = verdicts(sides)
+        assert {one.verdict for one in found.cells} == {"invalid"}
+        assert "limited by the client" in found.cells[0].reason and "limited by the client" in printed(found)
+
+
+def fail_one(run):
+    def change(trial):
+        failed = trial.about["repeat"] == 3 and trial.about["clients"] == 1
+        return replace(trial, state="failed", reason="it died") if failed else trial
+
+    return with_trials(run, change)
+
+
+def test_a_side_with_a_failed_trial_does_not_win_by_the_others(runs):
+    faster, slower = fail_one(runs["before"]), runs["slower"]
+    one, other = verdicts(sides_of_runs(slower, faster)).cells
+    assert (one.verdict, one.comparison.pairs, other.verdict) == ("invalid", 4, "faster")
+    assert "may not win" in one.reason and "it died" in one.left_out[0]
+
+
+def test_a_side_with_a_failed_trial_can_lose(runs):
+    one, _ = verdicts(sides_of_runs(runs["before"], fail_one(runs["slower"]))).cells
+    assert (one.verdict, one.comparison.pairs, len(one.left_out)) == ("slower", 4, 1)
+
+
+def test_nothing_usable_is_invalid_not_an_error(runs):
+    dead = with_trials(runs["after"], lambda trial: replace(trial, state="failed", reason="it died"))
+    found = verdicts(sides_of_runs(runs["before"], dead))
+    assert {(one.verdict, one.reason) for one in found.cells} == {("invalid", "no pair of trials can be used")}
+    assert comparison_document(found)["cells"][0]["ratio"] is None and "invalid" in printed(found)
+
+
+def test_an_open_loop_has_no_faster(runs):
+    rate = {"per_s": 100, "words": "100/s"}
+    asked = [
+        with_trials(runs[name], lambda t: replace(t, about={**t.about, "rate": rate})) for name in ("before", "slower")
+    ]
+    found = verdicts(sides_of_runs(*asked))
+    assert {one.verdict for one in found.cells} == {"invalid"} and "open loop" in found.cells[0].reason
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_the_table_fits(runs, width):
+    text = printed(verdicts(sides_of_runs(runs["before"], runs["slower"])), width)
+    assert max(map(len, text.splitlines())) <= width and "…" not in text
+    assert " % [-" in text and text.rstrip().endswith("Of 2 cells: 2 slower (margin ±2 %).")

@@ -1,0 +1,36 @@
+"""What makes a trial's figure a lower bound of its store's."""
+
+import pytest
+
+from dbdyno.results.client_limit import client_limited
+
+
+class Recorded:
+    """One measured second of 1000 transactions, and what the load client used in it."""
+
+    def __init__(self, cpu_s=0.1, followed=None):
+        self.hello, self.seconds, self.throughput_per_s, self.followed = {"threads": 2}, 1.0, 1000.0, followed
+        self.measured = [type("Interval", (), {"client_cpu_s": cpu_s})]
+
+
+@pytest.mark.parametrize(
+    ("recorded", "about", "said"),
+    [
+        (Recorded(), {"client_ceiling_per_s": 1000 / 0.74}, None),
+        (Recorded(), {"client_ceiling_per_s": 1000 / 0.76}, "it reached 76% of the 1,316/s"),
+        (Recorded(1.79), {}, None),
+        (Recorded(1.81), {}, "its load threads were 90% busy"),
+        (Recorded(0.91), {"client_cpus": [0]}, "91% busy"),
+        (Recorded(1.9), {"client_ceiling_per_s": 1000}, "a server doing nothing and its load threads were 95% busy"),
+        (Recorded(1.9, followed=True), {"client_ceiling_per_s": 1000}, None),
+        (Recorded(1.9, followed=False), {"client_ceiling_per_s": 1000}, "100%"),
+        (Recorded(), {}, None),
+    ],
+)
+def test_the_signs(recorded, about, said):
+    evidence = client_limited(recorded, about, embedded=False)
+    assert evidence is None if said is None else said in evidence
+
+
+def test_an_embedded_store_is_its_own_client():
+    assert client_limited(Recorded(2.0), {}, embedded=True) is None

@@ -1,0 +1,168 @@
+"""Verdicts against known truths: how often they are wrong, that they find what is there, and the order of trials."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dbdyno.stats.comparison import (
+    SINGLE,
+    aa_noise,
+    abba_order,
+    compare,
+    confirmed_slowdown,
+    holm,
+    log_ratios,
+    needs_more,
+    sign_flip_p,
+)
+
+TRIAL_NOISE = 0.015
+SIMULATIONS = 1000
+
+
+def trials(rng, pairs, effect=0.0, noise=TRIAL_NOISE):
+    """Two sides whose pairs also share what the afternoon did to both."""
+    shared = rng.normal(0, 0.03, pairs)
+    sides = (1000 * np.exp(shared + rng.normal(0, noise, pairs)) for _ in range(2))
+    return next(sides), next(sides) * (1 + effect)
+
+
+def verdicts(pairs, effect, **keys):
+    rng = np.random.default_rng(pairs)
+    return [compare(*trials(rng, pairs, effect), **keys) for _ in range(SIMULATIONS)]
+
+
+@pytest.mark.parametrize("pairs", [5, 10])
+def test_false_positives_are_as_rare_as_promised(pairs):
+    found = verdicts(pairs, 0.0)
+    assert sum(one.verdict in ("faster", "slower") for one in found) <= 0.07 * SIMULATIONS
+    assert sum(one.p_value < 0.05 for one in found) <= 0.07 * SIMULATIONS
+    assert sum(one.low <= 1 <= one.high for one in found) >= 0.93 * SIMULATIONS
+
+
+def test_three_percent_are_found_with_ten_pairs():
+    found = verdicts(10, 0.03)
+    assert sum(one.verdict == "faster" for one in found) >= 0.85 * SIMULATIONS
+    assert sum(one.low <= 1.03 <= one.high for one in found) >= 0.93 * SIMULATIONS
+
+
+def test_slower_is_the_mirror_of_faster():
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        one, other = trials(rng, 6, 0.05)
+        there, back = compare(one, other), compare(other, one)
+        assert (there.ratio, there.low) == (pytest.approx(1 / back.ratio), pytest.approx(1 / back.high))
+        assert {there.verdict, back.verdict} in ({"faster", "slower"}, {"inconclusive"})
+
+
+def test_the_interval_and_p_are_students():
+    one, other = trials(np.random.default_rng(1), 7, 0.01)
+    found, ratios = compare(one, other), log_ratios(one, other)
+    reference = stats.ttest_1samp(ratios, 0)
+    low, high = reference.confidence_interval(0.95)
+    assert found.p_value == pytest.approx(reference.pvalue)
+    assert (np.log(found.low), np.log(found.high)) == (pytest.approx(low), pytest.approx(high))
+    assert found.ratio == pytest.approx(stats.gmean(other / one))
+
+
+def test_sign_flips_are_counted_exactly_or_sampled():
+    rng = np.random.default_rng(0)
+    ratios = rng.normal(0.01, 0.02, 12)
+    exact = stats.permutation_test(
+        (ratios,), lambda x, axis: x.sum(axis), permutation_type="samples", n_resamples=np.inf, vectorized=True
+    )
+    assert sign_flip_p(ratios, 0) == pytest.approx(exact.pvalue)
+    assert sign_flip_p(np.full(5, 0.1), 0) == 2 / 32
+    more = np.concatenate([ratios, [0.0]])
+    assert sign_flip_p(more, 1) == sign_flip_p(more, 1) == pytest.approx(exact.pvalue, abs=0.02)
+    assert 0 < sign_flip_p(np.full(30, 0.1), 0) < 0.001
+
+
+def test_equivalent_needs_the_whole_interval_within_the_margin():
+    near = compare([1000, 1001, 999, 1000, 1002], [1003, 1004, 1001, 1005, 1003])
+    assert near.verdict == "equivalent" and near.p_value < 0.05
+    assert compare([1000, 1001, 999, 1000, 1002], [1003, 1004, 1001, 1005, 1003], margin=0.001).verdict == "faster"
+    assert compare([1000, 1100, 900], [1000, 900, 1100]).verdict == "inconclusive"
+
+
+def test_the_margin_is_never_below_the_noise_of_the_host():
+    aa = compare([1000, 1010, 990, 1005], [1020, 990, 1000, 1015])
+    noise = aa_noise(aa)
+    assert noise > 0.02 and max(1 / aa.low, aa.high) == pytest.approx(1 + noise)
+    assert compare([1000, 1001], [1000, 1001], noise=noise).margin == noise
+    assert compare([1000, 1001], [1000, 1001], noise=0.001).margin == 0.02
+    with pytest.raises(ValueError, match="two pairs"):
+        aa_noise(compare([1000], [1000]))
+
+
+def test_one_trial_a_side_has_no_interval_and_no_winner():
+    found = compare([1000], [5000])
+    assert (found.verdict, found.low, found.high, found.p_value, found.p_sign_flip) == (SINGLE, None, None, None, None)
+
+
+def test_identical_trials_do_not_leave_an_interval_of_no_width():
+    found = compare([1000, 1000], [1001, 1001])
+    assert found.low < found.ratio < found.high and found.verdict == "equivalent"
+
+
+@pytest.mark.parametrize("sides", [([], []), ([1, 2], [1]), ([1, 0], [1, 1])])
+def test_what_cannot_be_paired_is_refused(sides):
+    with pytest.raises(ValueError):
+        compare(*sides)
+
+
+def test_holm_takes_back_what_chance_explains():
+    base = compare([1000, 1001, 999, 1000, 1002], [1100, 1101, 1102, 1103, 1099])
+    cells = [replace(base, p_value=p) for p in (0.04, 0.001, 0.02)] + [replace(base, p_value=None)]
+    judged = holm(cells)
+    assert [one.p_holm for one in judged[:3]] == [pytest.approx(0.04), pytest.approx(0.003), pytest.approx(0.04)]
+    assert [one.verdict for one in holm([replace(base, p_value=p) for p in (0.04, 0.03)])] == ["inconclusive"] * 2
+    equivalent = replace(base, p_value=0.5, verdict="equivalent")
+    assert holm([equivalent, replace(base, p_value=0.03)])[0].verdict == "equivalent"
+
+
+def test_holm_keeps_false_positives_rare_over_all_cells():
+    rng = np.random.default_rng(11)
+    families = [holm([compare(*trials(rng, 5)) for _ in range(8)]) for _ in range(250)]
+    assert sum(any(one.verdict in ("faster", "slower") for one in family) for family in families) <= 0.07 * 250 + 3
+
+
+def test_pairs_are_added_until_the_interval_is_narrow_whatever_p_says():
+    clear = compare([1000, 1001, 999, 1000], [2000, 2001, 2002, 2003])
+    assert needs_more(clear, 0.01)
+    narrow = compare([1000, 1001, 999, 1000, 1001], [1001, 1001, 1000, 1002, 1000])
+    assert not needs_more(narrow, 0.01) and needs_more(narrow, 0.0001)
+    rng = np.random.default_rng(0)
+    assert needs_more(compare(*trials(rng, 19, noise=0.2)), 0.01)
+    assert not needs_more(compare(*trials(rng, 20, noise=0.2)), 0.01)
+    assert needs_more(compare([1000], [1000]), 0.5)
+
+
+def test_only_a_certain_and_large_slowdown_is_confirmed():
+    before = [1000, 1001, 999, 1000, 1002]
+    assert confirmed_slowdown(compare(before, [950, 951, 949, 950, 952], margin=0.03))
+    assert not confirmed_slowdown(compare(before, [975, 976, 974, 975, 977], margin=0.03))
+    assert not confirmed_slowdown(compare(before, [900, 1100, 800, 950, 1000], margin=0.03))
+    assert not confirmed_slowdown(compare(before, [1100] * 5, margin=0.03))
+    assert not confirmed_slowdown(compare([1000], [500], margin=0.03))
+
+
+def test_blocks_are_mirrored_and_drawn():
+    order = abba_order(["a", "b", "c"], 6, seed=1)
+    assert all(sorted(one) == ["a", "b", "c"] for one in order)
+    assert all(order[place] == order[place + 1][::-1] for place in (0, 2, 4))
+    assert order == abba_order(["a", "b", "c"], 6, seed=1) != abba_order(["a", "b", "c"], 6, seed=2)
+    assert len(abba_order(["a", "b"], 5, seed=0)) == 5
+    firsts = [abba_order(["a", "b"], 2, seed)[0][0] for seed in range(200)]
+    assert 70 < firsts.count("a") < 130
+
+
+def test_a_steady_change_of_the_host_weighs_on_both_alike():
+    host = iter(range(1000))
+    places = {"a": [], "b": []}
+    for one in abba_order(["a", "b"], 10, seed=4):
+        for system in one:
+            places[system].append(next(host))
+    assert sum(places["a"]) == sum(places["b"])

@@ -1,0 +1,80 @@
+"""The class and the cut of series whose steady state is known, how often they are right, and the edges of the rule."""
+
+import numpy as np
+import pytest
+
+from dbdyno.stats.steady_state import steady_state
+
+from .hit_rates import hit_rates
+from .synthetic_series import CASES, SECONDS, ar1
+
+# What docs/statistics.md states, less what ten seeds more or less could change. (class, cut), of 50 seeds.
+STATED = {
+    "flat": ((0.95, 0.95), (0.9, 0.9), (0.9, 0.9), (0.8, 0.8)),
+    "warm-up, exponential": ((0.95, 0.65), (0.95, 0.7), (0.9, 0.7), (0.8, 0.5)),
+    "step up after 120 s": ((0.95, 0.95), (0.95, 0.95), (0.95, 0.95), (0.9, 0.9)),
+    "cliff after 200 s": ((0.95, 0.95), (0.95, 0.95), (0.95, 0.95), (0.85, 0.85)),
+    "checkpoints every 60 s": ((0.95, 0.95), (0.95, 0.95), (0.95, 0.95), (0.95, 0.95)),
+    "drift of −15 %": ((0.95, 0), (0.95, 0), (0.95, 0), (0.8, 0)),
+    "drop in the last fifth": ((0.95, 0), (0.95, 0), (0.95, 0), (0.95, 0)),
+    "random stalls": ((0.9, 0.9), (0.8, 0.8), (0.85, 0.85), (0.75, 0.75)),
+}
+NOISES = ((0.02, 0.0), (0.05, 0.0), (0.03, 0.5), (0.03, 0.8))
+
+
+@pytest.mark.parametrize("noise", range(len(NOISES)), ids=lambda place: str(NOISES[place]))
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_it_is_right_as_often_as_stated(case, noise):
+    right, near = hit_rates(case, *NOISES[noise])
+    least_right, least_near = STATED[case.name][noise]
+    assert right >= least_right and near >= least_near
+
+
+def test_a_warm_up_is_left_out_of_the_mean():
+    time_s = np.arange(SECONDS)
+    series = 10_000 * (1 - 0.6 * np.exp(-time_s / 40)) * ar1(np.random.default_rng(2), SECONDS, 0.02, 0.3)
+    found = steady_state(series)
+    assert found.steady and found.mean_per_s == pytest.approx(10_000, rel=0.01)
+    assert found.mean_per_s == pytest.approx(series[found.cut_s :].mean()) and series.mean() < 9_700
+    assert found.kept == pytest.approx(1 - found.cut_s / SECONDS)
+
+
+def test_the_mean_holds_its_stalls():
+    series = np.full(300, 1000.0)
+    series[150:153] = 0
+    found = steady_state(series)
+    assert (found.kind, found.mean_per_s) == ("flat", pytest.approx(990))
+
+
+def test_drift_is_stated_over_the_trial_and_an_hour():
+    found = steady_state(1000.0 - 0.25 * np.arange(600))
+    assert (found.kind, found.steady) == ("drifting", False)
+    assert found.drift == pytest.approx(-150 / 925, rel=0.01) and found.drift_per_hour == pytest.approx(6 * found.drift)
+    slight = steady_state(1000.0 - 0.05 * np.arange(600))
+    assert slight.kind == "flat" and slight.drift_per_hour == pytest.approx(-0.18, rel=0.03)
+
+
+def test_a_warm_up_before_checkpoints():
+    time_s = np.arange(1200)
+    cycles = np.where(time_s % 60 < 12, 0.6, 1.0) * np.where(time_s < 300, 0.7, 1.0)
+    found = steady_state(1000 * cycles * ar1(np.random.default_rng(0), 1200, 0.03, 0.5))
+    assert (found.kind, found.cut_s, found.period_s) == ("warm-up", 300, 60)
+
+
+def test_a_slow_first_batch_is_a_warm_up_not_an_outlier():
+    found = steady_state(np.repeat([300.0, 1000.0], [10, 110]))
+    assert (found.kind, found.mean_per_s) == ("warm-up", 1000) and 10 <= found.cut_s <= 30
+
+
+def test_too_short_to_tell():
+    found = steady_state(np.full(29, 7.0))
+    assert (found.kind, found.steady, found.mean_per_s, found.drift_per_hour) == ("too short to tell", False, 7.0, None)
+    assert steady_state(np.zeros(0)).mean_per_s is None
+    assert steady_state(np.full(30, 7.0)).kind == "flat"
+
+
+@pytest.mark.parametrize("series", [np.zeros(100), np.repeat([9.0, 0.0], [70, 30]), np.repeat([9.0, 0.0], [49, 51])])
+def test_a_store_that_died_has_no_steady_state(series):
+    with np.errstate(all="raise"):
+        found = steady_state(series)
+    assert not found.steady and found.kind in ("no steady state", "drifting")
