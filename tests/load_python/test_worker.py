@@ -52,8 +52,10 @@ def test_it_connects_runs_and_tells_what_was_counted(begun):
     *intervals, (_, totals) = hear_until(parent, "done")
     ((_, interval),) = intervals
     assert interval.seconds == 0.5 and interval.connected <= 2 and interval.client_cpu_s > 0
-    assert interval.transactions.service_time.count == totals.completed == totals.reads_verified > 0
-    assert 0 <= totals.unfinished <= 2
+    assert interval.transactions.service_time.count == totals.completed > 0
+    assert totals.reads_verified == totals.operations[0][0] == interval.reads_verified
+    # A read may end just before time is up and its transaction, which looks at the clock once more, just after.
+    assert totals.completed <= totals.reads_verified <= totals.completed + totals.unfinished <= totals.completed + 2
 
 
 def test_it_stops_when_told_to(begun):
