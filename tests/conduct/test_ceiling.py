@@ -18,10 +18,10 @@ def measure(context, fake_load):
     """Return a function that measures the ceiling of a store's plan in one run."""
     running = context(cpus={"server": [0]})
 
-    def of(store, clients=2, pipeline=1, **told):
+    def of(store, clients=2, pipeline=1, reached_per_s=0.0, **told):
         fake_load(**told)
         plan = make_plan(running.experiment, "run", MEASURE, store, "point-get", clients)
-        return measure_ceiling(running, plan | {"pipeline": pipeline})
+        return measure_ceiling(running, plan | {"pipeline": pipeline}, reached_per_s)
 
     of.folder = running.folder.path / "ceilings"
     of.context = running
@@ -52,6 +52,14 @@ def test_an_equal_load_is_measured_once(measure):
         measure(MYSQL, clients, pipeline)
     measure({"kind": "memcached", "address": TCP}, 1)
     assert len(plans(measure)) == 4
+
+
+def test_one_that_a_trial_exceeds_is_measured_once_more_and_the_higher_counts(measure):
+    assert measure(MYSQL, ceiling_per_s=1000).per_s == 1000
+    assert measure(MYSQL, reached_per_s=999, ceiling_per_s=1500).per_s == 1000
+    assert measure(MYSQL, reached_per_s=1001, ceiling_per_s=1500).per_s == 1500
+    assert measure(MYSQL, reached_per_s=1501, ceiling_per_s=2000).per_s == 1500
+    assert {path.name for path in measure.folder.iterdir()} == {"01-mysql-point-get-c2", "01-mysql-point-get-c2-again"}
 
 
 def test_what_needs_no_network_has_no_ceiling(measure):

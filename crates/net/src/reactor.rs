@@ -41,6 +41,7 @@ pub struct Reactor {
     free: RefCell<Vec<usize>>,
     timers: RefCell<BinaryHeap<Reverse<(u64, usize)>>>,
     spawned: RefCell<Vec<Task>>,
+    yielded: RefCell<Vec<usize>>,
     current: Cell<usize>,
     now_ns: Cell<u64>,
 }
@@ -55,6 +56,7 @@ impl Reactor {
             free: RefCell::default(),
             timers: RefCell::default(),
             spawned: RefCell::default(),
+            yielded: RefCell::default(),
             current: Cell::new(0),
             now_ns: Cell::new(now_ns()),
         }))
@@ -76,6 +78,19 @@ impl Reactor {
                 waiting = true;
                 self.timers.borrow_mut().push(Reverse((deadline_ns, self.current.get())));
             }
+            Poll::Pending
+        })
+    }
+
+    /// Resumes the calling task when every other one that events are at hand for has been polled.
+    pub fn yield_to_others(&self) -> impl Future<Output = ()> {
+        let mut yielded = false;
+        std::future::poll_fn(move |_| {
+            if yielded {
+                return Poll::Ready(());
+            }
+            yielded = true;
+            self.yielded.borrow_mut().push(self.current.get());
             Poll::Pending
         })
     }
@@ -193,6 +208,9 @@ impl Reactor {
                     self.poll(&mut tasks, task, &mut live);
                 }
             }
+            for task in self.yielded.take() {
+                self.poll(&mut tasks, task, &mut live);
+            }
         }
         Ok(())
     }
@@ -221,7 +239,8 @@ impl Reactor {
 
     fn wait_for_events(&self, events: &mut Vec<epoll::Event>, next_tick_ns: u64) -> io::Result<()> {
         let next_timer_ns = self.timers.borrow().peek().map_or(NEVER, |Reverse((deadline, _))| *deadline);
-        let wait_ns = next_tick_ns.min(next_timer_ns).saturating_sub(now_ns());
+        let until_ns = if self.yielded.borrow().is_empty() { next_tick_ns.min(next_timer_ns) } else { 0 };
+        let wait_ns = until_ns.saturating_sub(now_ns());
         let timeout = Timespec { tv_sec: (wait_ns / 1_000_000_000) as i64, tv_nsec: (wait_ns % 1_000_000_000) as i64 };
         events.clear();
         match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(events), Some(&timeout)) {

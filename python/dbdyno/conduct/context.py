@@ -12,10 +12,14 @@ from dbdyno.systems.guard import Guard
 
 @dataclass(frozen=True)
 class Ceiling:
-    """What the load client reaches alone, in transactions per second, or None and why it is not known."""
+    """What the load client reaches alone, in transactions per second, or None and why it is not known.
+
+    again: it was measured a second time.
+    """
 
     per_s: float | None
     note: str | None = None
+    again: bool = False
 
 
 @dataclass(frozen=True)

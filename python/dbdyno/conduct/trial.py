@@ -62,6 +62,8 @@ def run_trial(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
         "server_counters": {name: {"before": before[name], "after": after[name]} for name in before if name in after},
         "python_cpu_s": round(time.process_time() - cpu_before_s, 3),
     }
+    if summary.seconds:
+        document |= _ceiling(context, plan, summary.transactions / summary.seconds)
     _copy_logs(prepared.folder, logs, folder)
     write_object(folder / "trial.json", document)
     outcome = Outcome(trial, state, reason, summary.transactions, summary.seconds, summary.errors)
@@ -69,9 +71,9 @@ def run_trial(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
     return outcome
 
 
-def _ceiling(context: Context, plan: Document) -> Document:
+def _ceiling(context: Context, plan: Document, reached_per_s: float = 0.0) -> Document:
     """Return what `trial.json` says of the load client alone."""
-    found = measure_ceiling(context, plan)
+    found = measure_ceiling(context, plan, reached_per_s)
     return {"client_ceiling_per_s": found.per_s, "client_ceiling_note": found.note} if found else {}
 
 

@@ -94,9 +94,9 @@ async fn accept_all(reactor: Rc<Reactor>, listener: Listener, protocol: Protocol
                     let Ok(connection) = Connection::accepted(fd, &on, PATIENCE_NS) else { return };
                     // A client that goes away, or sends garbage, ends its own connection only.
                     let _ = match protocol {
-                        Protocol::Mysql => converse(connection, mysql::Mysql::new(schema)).await,
-                        Protocol::Redis => converse(connection, redis::Redis::new(schema)).await,
-                        Protocol::Memcached => converse(connection, memcached::Memcached::new(schema)).await,
+                        Protocol::Mysql => converse(connection, &on, mysql::Mysql::new(schema)).await,
+                        Protocol::Redis => converse(connection, &on, redis::Redis::new(schema)).await,
+                        Protocol::Memcached => converse(connection, &on, memcached::Memcached::new(schema)).await,
                     };
                 }));
             }
@@ -108,11 +108,14 @@ async fn accept_all(reactor: Rc<Reactor>, listener: Listener, protocol: Protocol
     }
 }
 
-async fn converse(mut connection: Connection, mut protocol: impl Answerer) -> io::Result<()> {
+/// Answers go out together, as Redis sends them: each by itself would wake the client for it, and a client that is woken for every single
+/// answer reaches less on the null server than on a real one.
+async fn converse(mut connection: Connection, on: &Reactor, mut protocol: impl Answerer) -> io::Result<()> {
     let mut out = Vec::new();
     protocol.greet(&mut out);
     loop {
         if !out.is_empty() {
+            on.yield_to_others().await;
             connection.send(&out).await?;
             out.clear();
         }
