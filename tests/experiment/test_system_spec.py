@@ -23,6 +23,12 @@ def test_an_arrangement():
     assert parse_system("cache-aside(memcached, mysql://u@h/d)").attached
 
 
+def test_a_version():
+    spec = parse_system("mysql@5.6?engine=MyISAM")
+    assert (spec.name, spec.version, spec.product) == ("mysql", "5.6", "mysql@5.6")
+    assert labels("mysql@5.6", "mysql@8.0", "mariadb") == ["mysql@5.6", "mysql@8.0", "mariadb"]
+
+
 def test_a_url():
     url = parse_system("mysql://us%40er:p%2Fw@host:3307/db?socket=/run/s.sock&engine=InnoDB")
     assert (url.url.user, url.url.password, url.url.host, url.url.port) == ("us@er", "p/w", "host", 3307)
@@ -41,6 +47,7 @@ def test_what_is_no_system_is_refused_without_its_password(text):
     "text",
     [
         "mariadb",
+        "mysql@5.6?innodb_io_capacity=100",
         "redis?save=60 1&appendonly=yes",
         "mariadb?init_connect=a%26b%3Dc",
         "cache-aside(memcached?memory=64, mariadb?engine=Aria)",

@@ -4,6 +4,7 @@ import io
 import signal
 import subprocess
 import sys
+from itertools import chain, repeat
 from pathlib import Path
 
 import pytest
@@ -62,7 +63,7 @@ def test_what_does_not_end_is_killed(monkeypatch):
 
 def test_a_pid_that_is_another_process_now_is_left_alone(monkeypatch):
     other = started(SLEEP)
-    times = iter(["1", *["2"] * 100])
+    times = chain(["1"], repeat("2"))
     monkeypatch.setattr(guard_module, "start_time", lambda pid: next(times))
     guard_module.watch(io.StringIO(f"pid {other.pid}\n"))
     assert other.poll() is None

@@ -16,6 +16,7 @@ COMMANDS = {
     "history": "dbdyno.cli.history",
     "clean": "dbdyno.cli.clean",
     "doctor": "dbdyno.cli.doctor",
+    "systems": "dbdyno.cli.systems",
 }
 """The commands in the order of their use, each with its module."""
 

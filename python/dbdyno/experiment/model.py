@@ -1,6 +1,7 @@
 """The experiment file's keys, their types and what is accepted for each."""
 
 import re
+from dataclasses import replace
 from itertools import product
 from typing import Annotated, Any, Literal
 
@@ -44,7 +45,7 @@ def _read_system(entry: Any) -> list[SystemSpec]:
         raise ValueError('settings is a table, e.g. settings = {innodb_buffer_pool_size = ["64M", "256M"]}')
     choices = [[(key, _setting(key, value)) for value in _as_list(values)] for key, values in table.items()]
     return [
-        SystemSpec(spec.name, {**spec.settings, **dict(chosen)}, spec.parts, spec.url, entry.get("label", ""))
+        replace(spec, settings={**spec.settings, **dict(chosen)}, label=entry.get("label", ""))
         for chosen in product(*choices)
     ]
 

@@ -1,6 +1,7 @@
 """What an experiment names as a system: a product with settings, a URL, or an arrangement of these.
 
     mariadb
+    mysql@5.6
     mariadb?innodb_buffer_pool_size=64M&engine=MyISAM
     cache-aside(memcached?memory=64, mariadb)
     mysql://user:password@host:3306/database?socket=/path&engine=MyISAM
@@ -37,6 +38,7 @@ class SystemSpec:
     """One configuration of one system.
 
     name: the system (`mariadb`), the arrangement (`cache-aside`) or the scheme of the URL (`mysql`).
+    version: the one asked for (`5.6` of `mysql@5.6`), or empty for the one the host has.
     settings: as the person gave them, setting to value; text, in the system's own words.
     parts: the systems an arrangement combines, else empty.
     url: where the system is, if dbdyno does not start it.
@@ -50,6 +52,12 @@ class SystemSpec:
     url: Url | None = None
     label: str = ""
     client: str = NATIVE
+    version: str = ""
+
+    @property
+    def product(self) -> str:
+        """The system with the version asked for: `mysql@5.6`."""
+        return f"{self.name}@{self.version}" if self.version else self.name
 
     @property
     def attached(self) -> bool:
@@ -65,14 +73,14 @@ def parse_system(text: str) -> SystemSpec:
     text = text.strip()
     if "://" in text.split("(", maxsplit=1)[0]:
         return _parse_url(text)
-    match = re.fullmatch(r"([^(?\s]+)\s*(?:\((.*)\))?(?:\?([^()]*))?", text, re.DOTALL)
+    match = re.fullmatch(r"([^(?@\s]+)(?:@([0-9][0-9a-z.]*))?\s*(?:\((.*)\))?(?:\?([^()]*))?", text, re.DOTALL)
     if not match or not _NAME.fullmatch(match[1]):
         raise ValueError(
-            f"'{redact(text)}' is no system; write name, name?setting=value&setting=value, "
+            f"'{redact(text)}' is no system; write name, name@version, name?setting=value&setting=value, "
             "cache-aside(cache, store) or a URL such as mysql://user@host/database"
         )
-    parts = tuple(parse_system(part) for part in _split_outside_parentheses(match[2])) if match[2] else ()
-    return SystemSpec(match[1], _parse_settings(match[3] or ""), parts)
+    parts = tuple(parse_system(part) for part in _split_outside_parentheses(match[3])) if match[3] else ()
+    return SystemSpec(match[1], _parse_settings(match[4] or ""), parts, version=match[2] or "")
 
 
 def _split_outside_parentheses(text: str) -> list[str]:
@@ -128,7 +136,7 @@ def format_system(spec: SystemSpec) -> str:
         text = f"{spec.url.scheme}://{_format_user(spec.url)}{_place(spec.url)}"
         settings |= {"socket": spec.url.socket} if spec.url.socket else {}
     else:
-        text = spec.name + (f"({', '.join(map(format_system, spec.parts))})" if spec.parts else "")
+        text = spec.product + (f"({', '.join(map(format_system, spec.parts))})" if spec.parts else "")
     pairs = [f"{_escape(key)}={_escape(value)}" if value else _escape(key) for key, value in settings.items()]
     return text + ("?" + "&".join(pairs) if pairs else "")
 
@@ -171,7 +179,7 @@ def bare_name(spec: SystemSpec) -> str:
     """Return what a system is, without its settings, user and password: `cache-aside(memcached, mariadb)`."""
     if spec.url:
         return f"{spec.url.scheme}://{spec.url.socket or _place(spec.url)}"
-    return spec.name + (f"({', '.join(map(bare_name, spec.parts))})" if spec.parts else "")
+    return spec.product + (f"({', '.join(map(bare_name, spec.parts))})" if spec.parts else "")
 
 
 def _with_settings(spec: SystemSpec, name: str) -> str:

@@ -1,5 +1,7 @@
 """Systems under test: one file for each, and here which there are."""
 
+from dataclasses import replace
+
 from dbdyno.errors import UserError, did_you_mean
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.systems.base import System
@@ -7,11 +9,14 @@ from dbdyno.systems.cache_aside import CacheAside
 from dbdyno.systems.lmdb import LMDB
 from dbdyno.systems.mariadb import AttachedMySQL, MariaDB
 from dbdyno.systems.memcached import AttachedMemcached, Memcached
+from dbdyno.systems.mysql import MySQL
+from dbdyno.systems.packages.cache import installed
+from dbdyno.systems.packages.install import find_package
 from dbdyno.systems.redis import AttachedRedis, Redis
 from dbdyno.systems.sqlite import SQLite
 
 SYSTEMS: dict[str, type[System]] = {
-    system.name: system for system in (MariaDB, Memcached, Redis, SQLite, LMDB, CacheAside)
+    system.name: system for system in (MariaDB, MySQL, Memcached, Redis, SQLite, LMDB, CacheAside)
 }
 """What dbdyno can start, by name."""
 ATTACHED: dict[str, type[System]] = {"mysql": AttachedMySQL, "memcached": AttachedMemcached, "redis": AttachedRedis}
@@ -27,6 +32,8 @@ def build(spec: SystemSpec) -> System:
         raise UserError(
             f"there is no {kind} '{spec.name}'{did_you_mean(spec.name, known)} There are {', '.join(known)}."
         )
+    if spec.version:
+        find_package(spec.product)
     if system is CacheAside:
         return CacheAside(spec, [build(part) for part in _labelled(spec)])
     if spec.parts:
@@ -35,12 +42,21 @@ def build(spec: SystemSpec) -> System:
 
 
 def _labelled(spec: SystemSpec) -> list[SystemSpec]:
-    return [SystemSpec(part.name, part.settings, part.parts, part.url, spec.label) for part in spec.parts]
+    return [replace(part, label=spec.label) for part in spec.parts]
 
 
 def missing(spec: SystemSpec) -> str | None:
     """Return what a configuration needs that is not installed, and how to get it; None if everything is there."""
     if spec.url:
         return None
-    reasons = [SYSTEMS[spec.name].missing(), *(missing(part) for part in spec.parts)]
+    own = missing_version(spec) if spec.version else SYSTEMS[spec.name].missing()
+    reasons = [own, *(missing(part) for part in spec.parts)]
     return "; ".join(filter(None, reasons)) or None
+
+
+def missing_version(spec: SystemSpec) -> str | None:
+    """Return that the version a configuration asks for is not installed, and how to get it; None if it is."""
+    package = find_package(spec.product)
+    if installed(package):
+        return None
+    return f"{package.name} is not installed: dbdyno systems install {package.name} ({package.size_bytes >> 20} MiB)"

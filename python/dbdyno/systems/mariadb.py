@@ -84,6 +84,8 @@ class MariaDB(Server):
     libraries: ClassVar[tuple[str, ...]] = ("pymysql", "mysqlclient")
     own_settings: ClassVar[tuple[str, ...]] = ("engine", "connect", "port")
     driver_errors = (pymysql.MySQLError, OSError)
+    server_program = "mariadbd"
+    new_user = _NEW_USER
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
@@ -99,13 +101,14 @@ class MariaDB(Server):
         self._directory = directory = PrivateDirectory(launch)
         data, socket = directory.path / "data", directory.socket_path()
         password = random_secrets.token_hex(16)
-        init = directory.write("init.sql", _NEW_USER.format(password=password))
+        init = directory.write("init.sql", self.new_user.format(password=password))
         log_path = launch.log_folder / f"server-{self.server_name}.log"
-        run_to_end(self._install_command(data), directory.path, log_path)
+        run_to_end(self._make_data_command(data), directory.path, log_path)
         port = free_port(self.spec.settings.get("port"))
         argv = [
-            find_program("mariadbd") or "mariadbd",
+            *self.program(self.server_program),
             "--no-defaults",
+            *self.base_options(),
             f"--datadir={data}",
             f"--port={port}",
             "--bind-address=127.0.0.1",
@@ -126,16 +129,27 @@ class MariaDB(Server):
         if not self.on_socket:
             self.endpoint = Endpoint("127.0.0.1", port, None, "dbdyno", password, "dbdyno")
 
-    def _install_command(self, data: Path) -> list[str]:
-        made_with = [f"--{key}={self.spec.settings[key]}" for key in BOOTSTRAP_SETTINGS if key in self.spec.settings]
+    def _make_data_command(self, data: Path) -> list[str]:
+        """Return the command that makes the data directory."""
         return [
-            find_program("mariadb-install-db") or "mariadb-install-db",
+            *self.program("mariadb-install-db"),
             "--no-defaults",
+            *self.base_options()[:1],
             f"--datadir={data}",
             "--auth-root-authentication-method=normal",
             "--skip-test-db",
-            *made_with,
+            *self.made_with(),
         ]
+
+    def made_with(self) -> list[str]:
+        """Return the options of the settings that a data directory is made with."""
+        return [f"--{key}={self.spec.settings[key]}" for key in BOOTSTRAP_SETTINGS if key in self.spec.settings]
+
+    def base_options(self) -> list[str]:
+        """Return the options that a server needs which is not where it was built for."""
+        there = self.installation()
+        # From 11.4 on a server makes itself a certificate at its start, which takes it seconds and is of no use here.
+        return [f"--basedir={there.folder}", "--skip-ssl"] if there else []
 
     def server_options(self) -> list[str]:
         """Return the command-line options of the settings and of the engine."""

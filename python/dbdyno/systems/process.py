@@ -157,7 +157,7 @@ def _spawn(argv: list[str], directory: Path, log: object) -> subprocess.Popen[by
         stdin=subprocess.PIPE,
         stdout=log,
         stderr=subprocess.STDOUT,
-        env={**environment, "HOME": str(directory)},
+        env={**environment, "HOME": str(directory), "TMPDIR": str(directory)},
         process_group=0,
         **identity,
     )

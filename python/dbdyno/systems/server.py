@@ -8,7 +8,9 @@ from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.systems.base import System
 from dbdyno.systems.endpoint import Endpoint
-from dbdyno.systems.process import PrivateDirectory, ServerProcess
+from dbdyno.systems.packages.cache import Installation, installed
+from dbdyno.systems.packages.catalogue import PACKAGES
+from dbdyno.systems.process import PrivateDirectory, ServerProcess, find_program
 
 
 class Server(System):
@@ -39,6 +41,15 @@ class Server(System):
             yield
         except self.driver_errors as error:
             raise RunFailed(f"{self.spec.label}: {self.server_name} does not answer: {error}") from None
+
+    def installation(self) -> Installation | None:
+        """Return where the version asked for is, or None where the host's own is meant."""
+        return installed(PACKAGES[self.spec.product]) if self.spec.version else None
+
+    def program(self, name: str) -> list[str]:
+        """Return the beginning of the command line that runs a program of this system."""
+        there = self.installation()
+        return there.program(name) if there else [find_program(name) or name]
 
     @property
     def on_socket(self) -> bool:

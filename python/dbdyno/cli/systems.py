@@ -1,0 +1,109 @@
+"""`dbdyno systems`: what can be measured, in which versions, and getting, checking and removing them."""
+
+import tempfile
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from dbdyno.conduct.listener import Listener
+from dbdyno.conduct.run import conduct
+from dbdyno.errors import RunFailed
+from dbdyno.experiment.model import Experiment
+from dbdyno.experiment.read import NamedExperiment
+from dbdyno.experiment.workloads import OPERATIONS
+from dbdyno.results.read import read_run
+from dbdyno.systems import ATTACHED, SYSTEMS
+from dbdyno.systems.packages.cache import cache_folder, installed, remove
+from dbdyno.systems.packages.catalogue import PACKAGES
+from dbdyno.systems.packages.install import find_package, install
+from dbdyno.systems.packages.package import Package
+
+CHECKED_ROWS = 1000
+
+
+@click.group(invoke_without_command=True)
+@click.pass_context
+def command(context: click.Context) -> None:
+    """List every system with its versions; get, check and remove versions."""
+    if context.invoked_subcommand is None:
+        _list(Console(highlight=False))
+
+
+def _list(console: Console) -> None:
+    table = Table(box=None, padding=(0, 2))
+    for title in ("system", "state", "what it is"):
+        table.add_column(title, no_wrap=title == "system")
+    for name, system in SYSTEMS.items():
+        reason = system.missing()
+        table.add_row(name, Text(reason or "installed"), Text(f"{system.what}{_lacks(system.operations)}"))
+        for package in (package for package in PACKAGES.values() if package.system == name):
+            table.add_row(f"  {package.name}", _state(package), f"{package.release}, by {package.client}")
+    for scheme, system in ATTACHED.items():
+        table.add_row(f"{scheme}://", "attach only", Text(system.what))
+    console.print(table)
+    console.print(f"Versions are kept in {cache_folder()}.", soft_wrap=True)
+
+
+def _lacks(operations: frozenset[str]) -> str:
+    lacking = [what for operation, what in OPERATIONS.items() if operation not in operations]
+    return f"; cannot {' or '.join(lacking)}" if lacking else ""
+
+
+def _state(package: Package) -> str:
+    if installed(package):
+        return "installed"
+    return f"dbdyno systems install {package.name} ({package.size_bytes / 1e6:.0f} MB)"
+
+
+@command.command("install")
+@click.argument("names", nargs=-1, required=True)
+def install_command(names: tuple[str, ...]) -> None:
+    """Get versions such as mysql@5.6 into the cache directory; nothing of the host is configured or started."""
+    for package in map(find_package, names):
+        _install(package)
+
+
+def _install(package: Package) -> None:
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task(package.name, total=package.size_bytes)
+        there = install(package, lambda size_bytes: progress.update(task, completed=size_bytes))
+    click.echo(f"{package.name}: {package.release} is in {there.folder}")
+
+
+@command.command("remove")
+@click.argument("names", nargs=-1, required=True)
+def remove_command(names: tuple[str, ...]) -> None:
+    """Remove versions that were installed here."""
+    for package in map(find_package, names):
+        click.echo(f"{package.name}: removed, {remove(package) / 1e6:.0f} MB freed")
+
+
+@command.command("check")
+@click.argument("name")
+@click.option("--install", "allowed", is_flag=True, help="Get it first if it is not there.")
+def check_command(name: str, allowed: bool) -> None:
+    """Start a system, load 1,000 rows, read them back, and stop it."""
+    if allowed and name in PACKAGES and not installed(PACKAGES[name]):
+        _install(PACKAGES[name])
+    keys = {"workload": "point-get", "options": {"access": "sequential"}, "rows": CHECKED_ROWS, "clients": 1}
+    experiment = Experiment.model_validate(keys | {"system": name, "seconds": 1, "warmup_seconds": 0, "ceiling": False})
+    with tempfile.TemporaryDirectory() as folder:
+        end = conduct(NamedExperiment("check", experiment), f"dbdyno systems check {name}", Path(folder), Listener())
+        if end.state != "complete":
+            raise RunFailed(f"{name}: {end.reason}")
+        run = read_run(end.folder)
+    (trial,), (preparation,) = run.trials, run.preparations.values()
+    verified = trial.recorded.sums["reads_verified"]
+    if verified < CHECKED_ROWS:
+        raise RunFailed(f"{name}: only {verified} of {CHECKED_ROWS} rows could be read in a second")
+    versions = ", ".join(str(server.get("version")) for server in trial.about["servers"]) or "of its own"
+    start_s, durability = preparation.about["start_seconds"], trial.about["durability"]["class"]
+    click.echo(
+        f"{name}: fine. Version {versions}, started in {start_s:.1f} s, {preparation.rows:,} rows loaded, "
+        f"{verified:,} reads verified, durability {durability}"
+    )

@@ -1,0 +1,70 @@
+"""Where packages are kept, and which are there: `mysql@5.6/` below the user's cache directory."""
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from dbdyno.errors import UserError
+from dbdyno.systems.packages.package import Package
+
+CACHE_VARIABLE = "DBDYNO_CACHE_DIR"
+_MARK = ".complete"
+"""Written when everything is in place: a folder without it was cut short."""
+
+
+def cache_folder() -> Path:
+    """Return the folder that packages are kept in: DBDYNO_CACHE_DIR, else `dbdyno` in the user's cache directory.
+
+    root's home is closed to the user that root's servers run as, so root has a place that is not.
+    """
+    if given := os.environ.get(CACHE_VARIABLE):
+        return Path(given).expanduser()
+    if os.geteuid() == 0:
+        return Path("/var/cache/dbdyno")
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dbdyno"
+
+
+@dataclass(frozen=True)
+class Installation:
+    """An unpacked package."""
+
+    package: Package
+    folder: Path
+
+    def program(self, name: str) -> list[str]:
+        """Return the beginning of the command line that runs one of its programs with its own libraries."""
+        program = str(self.folder / self.package.programs[name])
+        if not self.package.library_folder:
+            return [program]
+        return ["env", f"LD_LIBRARY_PATH={self.folder / self.package.library_folder}", program]
+
+
+def folder_of(package: Package) -> Path:
+    """Return where a package is, or would be."""
+    return cache_folder() / package.name
+
+
+def installed(package: Package) -> Installation | None:
+    """Return the installation of a package, or None if it is not there, or only in part."""
+    folder = folder_of(package)
+    return Installation(package, folder) if (folder / _MARK).is_file() else None
+
+
+def publish(partial: Path, package: Package) -> Installation:
+    """Give a folder that is complete its name; what had it before is gone."""
+    (partial / _MARK).touch()
+    folder = folder_of(package)
+    shutil.rmtree(folder, ignore_errors=True)
+    partial.rename(folder)
+    return Installation(package, folder)
+
+
+def remove(package: Package) -> int:
+    """Remove a package and return how many bytes that freed; raises UserError if it is not there."""
+    folder = folder_of(package)
+    if not folder.is_dir():
+        raise UserError(f"{package.name} is not installed in {cache_folder()}")
+    size_bytes = sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())
+    shutil.rmtree(folder)
+    return size_bytes

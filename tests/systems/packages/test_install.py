@@ -1,0 +1,63 @@
+"""A package is got, checked, unpacked and only then there."""
+
+import subprocess
+from dataclasses import replace
+
+import pytest
+
+from dbdyno.errors import RunFailed, UserError
+from dbdyno.systems.packages.cache import cache_folder, installed
+from dbdyno.systems.packages.install import find_package, install
+from dbdyno.systems.packages.package import Part
+
+
+def test_an_installed_program_runs_and_its_download_is_gone(package):
+    seen = []
+    there = install(package, seen.append)
+    assert subprocess.run(there.program("littled"), capture_output=True, text=True, check=True).stdout == (
+        "little server\n"
+    )
+    assert (there.folder / "words" / "words.txt").read_text() == "hello"
+    assert seen[-1] == package.size_bytes
+    assert [path.name for path in (cache_folder() / "downloads").iterdir()] == []
+
+
+def test_it_is_installed_once(package):
+    seen = []
+    install(package, seen.append)
+    seen.clear()
+    assert install(package, seen.append) == installed(package)
+    assert seen == []
+
+
+def test_what_was_cut_short_is_not_installed_and_is_made_anew(package):
+    partial = cache_folder() / f"{package.name}.partial"
+    partial.mkdir(parents=True)
+    (partial / "rest").touch()
+    assert installed(package) is None
+    assert not (install(package, lambda _: None).folder / "rest").exists()
+
+
+def test_another_file_than_was_pinned_is_refused_and_removed(package):
+    other = replace(package, sha256="0" * 64)
+    with pytest.raises(RunFailed, match="not what was seen working"):
+        install(other, lambda _: None)
+    assert installed(other) is None
+    assert not (cache_folder() / "downloads" / package.name / package.file).exists()
+
+
+def test_a_part_that_is_not_in_it_is_named(package):
+    with pytest.raises(RunFailed, match="the package has no little/none/"):
+        install(replace(package, parts=(Part("little/none/"),)), lambda _: None)
+
+
+def test_a_cache_directory_that_cannot_be_made_is_named(package, tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("DBDYNO_CACHE_DIR", str(tmp_path / "file"))
+    with pytest.raises(UserError, match=r"cannot be installed in .*file"):
+        install(package, lambda _: None)
+
+
+def test_a_package_that_is_none_is_refused_with_those_there_are():
+    with pytest.raises(UserError, match=r"no package 'mysql@5.8'; did you mean .* There are .*mysql@5.6"):
+        find_package("mysql@5.8")

@@ -1,0 +1,51 @@
+"""MySQL of several versions: those that are installed; the class is the same for all."""
+
+import pytest
+
+from dbdyno.errors import UserError
+from dbdyno.experiment.system_spec import parse_system
+from dbdyno.systems import missing
+from dbdyno.systems.packages.cache import CACHE_VARIABLE, Installation, installed
+from dbdyno.systems.packages.catalogue import PACKAGES
+from helpers import system
+
+VERSIONS = [package.name for package in PACKAGES.values() if package.system == "mysql"]
+
+
+@pytest.mark.parametrize("name", VERSIONS)
+def test_a_version_starts_takes_settings_and_is_gone_when_stopped(name, launch):
+    if not installed(PACKAGES[name]):
+        pytest.skip(f"{name} is not installed: dbdyno systems install {name}")
+    mysql = system(f"{name}?innodb_buffer_pool_size=32M")
+    try:
+        mysql.start(launch)
+        (server,) = mysql.servers()
+        assert server["version"].startswith(PACKAGES[name].release)
+        assert server["effective_settings"]["innodb_buffer_pool_size"] == str(32 << 20)
+        assert mysql.durability().level == "D2"
+        assert mysql.counters()["mysql"]["Questions"] > 0
+        directory = mysql._directory.path
+    finally:
+        mysql.stop()
+    assert not directory.exists() and mysql.server_pids() == {}
+
+
+def test_a_version_that_is_not_there_is_said_with_how_to_get_it(tmp_path, monkeypatch):
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
+    assert missing(parse_system("mysql@5.6")) == (
+        "mysql@5.6 is not installed: dbdyno systems install mysql@5.6 (29 MiB)"
+    )
+    assert "say which version: mysql@5.5" in missing(parse_system("mysql"))
+
+
+def test_a_version_that_does_not_exist_is_refused():
+    with pytest.raises(UserError, match=r"no package 'redis@1'"):
+        system("redis@1")
+
+
+def test_a_data_directory_is_copied_where_the_version_brings_one(tmp_path, monkeypatch):
+    mysql = system("mysql@5.6")
+    monkeypatch.setattr(mysql, "installation", lambda: Installation(PACKAGES["mysql@5.6"], tmp_path))
+    assert "--initialize-insecure" in mysql._make_data_command(tmp_path / "data")
+    (tmp_path / "template").mkdir()
+    assert mysql._make_data_command(tmp_path / "data")[0] == "cp"
