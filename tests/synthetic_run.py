@@ -17,6 +17,8 @@ import numpy as np
 from dbdyno.stats.histogram import bucket_bounds, bucket_index
 
 BEGAN_UNIX_S = 1_795_206_600.0
+SLOW_START_S = 41
+"""How long a `slow-start` does half, the warm-up's second with it."""
 OPERATIONS = (
     {"name": "read_player", "operation": "get", "table": "player", "share": 0.25},
     {"name": "update_player", "operation": "update", "table": "player", "share": 0.5},
@@ -63,7 +65,8 @@ SYSTEMS = (
 class Cell:
     """One trial to write; `rate` is its open loop's.
 
-    `fault`: `outage`, `server-died`, `mismatch`, `killed`, `stall`, `client-limited`, `not-reached` or none.
+    `fault`: `outage`, `server-died`, `mismatch`, `killed`, `stall`, `slow-start` (whose warm-up is to be found),
+    `client-limited`, `not-reached` or none.
     """
 
     name: str
@@ -195,6 +198,7 @@ def _intervals(cell: Cell, rng: np.random.Generator) -> list[dict]:
 
 def _interval(cell: Cell, rng: np.random.Generator, second: int, shapes: list[_Shape]) -> dict:
     slow = 1 + 0.06 * abs(rng.standard_normal()) + (second < cell.warmup) * 0.4
+    slow += (cell.fault == "slow-start" and second < SLOW_START_S) * 1.0
     whole = _Shape.joined(shapes)
     rate = cell.clients / (whole.mean_ns * slow * 1e-9)
     measured = second - cell.warmup
@@ -357,6 +361,7 @@ def _trial_json(cell: Cell, began_unix_s: float) -> dict:
         "repeat": cell.repeat,
         "seconds": cell.seconds,
         "warmup_seconds": cell.warmup,
+        "warmup": "auto" if cell.fault == "slow-start" else None,
         "client_cpus": [0],
         "server_cpus": [1],
         "memory_limit_bytes": None,

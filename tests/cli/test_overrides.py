@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbdyno.cli.overrides import overrides_of, parse_counts, parse_rates, parse_set
+from dbdyno.cli.overrides import overrides_of, parse_counts, parse_rates, parse_set, parse_warmup
 from dbdyno.errors import UserError
 
 NOTHING = {
@@ -14,6 +14,7 @@ NOTHING = {
     "seconds": None,
     "warmup": None,
     "repeat": None,
+    "precise": None,
     "scale": None,
     "rows": None,
     "seed": None,
@@ -27,7 +28,7 @@ def test_what_is_not_given_overrides_nothing():
 
 
 def test_what_is_given_does():
-    given = {"system": ("redis", "lmdb"), "clients": "1,8", "warmup": 0, "rows": 5, "keep": True, "set": ("seed=7",)}
+    given = {"system": ("redis", "lmdb"), "clients": "1,8", "warmup": "0", "rows": 5, "keep": True, "set": ("seed=7",)}
     assert overrides_of(NOTHING | given) == {
         "system": ["redis", "lmdb"],
         "clients": [1, 8],
@@ -73,5 +74,13 @@ def test_rates_limits_and_pipelines():
         "pipeline": [1, 16],
     }
     assert overrides_of(NOTHING | {"find_rate": "p99 < 10ms"}) == {"find_rate": "p99 < 10ms"}
+    assert overrides_of(NOTHING | {"clients": "1..64", "precise": "1%"}) == {"clients": "1..64", "precise": "1%"}
     with pytest.raises(UserError, match="give one of them"):
         overrides_of(NOTHING | {"rate": "5", "find_rate": "p99 < 10ms"})
+
+
+def test_a_warm_up_is_seconds_or_found_by_itself():
+    assert (parse_warmup("5"), parse_warmup("auto")) == ({"warmup_seconds": 5}, {"warmup": "auto"})
+    for text in ("-1", "soon", "1.5"):
+        with pytest.raises(UserError, match="whole seconds, or auto"):
+            parse_warmup(text)

@@ -16,9 +16,9 @@ from dbdyno.systems.base import Launch
 def run(context, fake_load, fake_system, guard, tmp_path):
     """Run the first trial of the small experiment; returns its outcome and folder."""
 
-    def run_first(**told):
+    def run_first(keys=None, **told):
         fake_load(**told)
-        running = context()
+        running = context(**(keys or {}))
         trial = expand(running.experiment, running.experiment.system)[0].trials[0]
         logs = running.folder.preparation("01-fake")
         system = build(trial.system)
@@ -97,3 +97,9 @@ def test_judging(summary, death, interrupted, state, tmp_path):
 def test_settings_of_parts_are_told_apart():
     (spec,) = with_labels([parse_system("cache-aside(memcached?memory=9, mariadb?engine=Aria)")])
     assert given_settings(Trial("001", spec, "game", 1, 1)) == {"memcached.memory": "9", "mariadb.engine": "Aria"}
+
+
+def test_of_an_automatic_warm_up_the_outcome_is_what_the_records_tell(run):
+    outcome, folder = run({"warmup": "auto", "warmup_seconds": 0, "seconds": 80}, second_s=0, slow_seconds=40)
+    assert json.loads((folder / "trial.json").read_text())["warmup"] == "auto"
+    assert (outcome.state, outcome.seconds, outcome.transactions) == ("complete", 40.0, 40_000)

@@ -55,6 +55,16 @@ def test_what_is_left_out_has_its_default():
         {"pipeline": 0},
         {"pipeline": [16, 16]},
         {"ceiling": 1},
+        {"warmup": 5},
+        {"clients": "64..1"},
+        {"clients": "0..8"},
+        {"clients": "1..x"},
+        {"precise": 0.01},
+        {"precise": "1"},
+        {"precise": "1%", "repeat": 4},
+        {"precise": "1%", "repeat": 21},
+        {"precise": "1%", "rate": 100},
+        {"warmup": "auto", "rate": {"ramp": [1, 2], "seconds": 1}},
     ],
     ids=str,
 )
@@ -87,3 +97,15 @@ def test_sizes():
     assert (size_bytes("512M"), size_bytes("2G"), size_bytes("1000")) == (512 << 20, 2 << 30, 1000)
     assert read(memory_limit="64M").memory_limit_bytes == 64 << 20
     assert read().memory_limit_bytes is None
+
+
+def test_a_sweep_doubles_and_is_run_twice():
+    assert (read(clients="1..64").clients, read(clients="1..64").repeat) == ([1, 2, 4, 8, 16, 32, 64], 2)
+    assert read(clients="3..20").clients == [3, 6, 12, 20]
+    assert read(clients="1..64", repeat=1).repeat == 1
+    assert read(clients=[1, 64]).repeat == 1
+
+
+def test_a_wanted_precision_begins_with_five_pairs():
+    assert (read(precise="1%").precise, read(precise="1%").repeat) == (0.01, 5)
+    assert read(precise="0.5 %", repeat=7).repeat == 7

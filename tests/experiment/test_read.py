@@ -83,5 +83,7 @@ def test_overrides_take_the_place_of_what_was_there():
     assert document == {"clients": [1], "cpus": {"client": [0]}, "scale": "small"}
     assert override({"rate": 5}, {"find_rate": "p99 < 1ms"}) == {"find_rate": "p99 < 1ms"}
     assert override({"find_rate": "p99 < 1ms"}, {"rate": [5]}) == {"rate": [5]}
+    assert override({"warmup": "auto"}, {"warmup_seconds": 5}) == {"warmup_seconds": 5}
+    assert override({"warmup_seconds": 5}, {"warmup": "auto"}) == {"warmup_seconds": 5, "warmup": "auto"}
     with pytest.raises(UserError, match="'clients' is no table"):
         override(document, {"clients.first": 1})

@@ -1,33 +1,67 @@
 """The order of trials, and their folders' names."""
 
-from dbdyno.experiment.model import Experiment
-from dbdyno.experiment.trials import expand, search_step
+from itertools import product
+
+from dbdyno.experiment.trials import cell_of, cells_of, expand, one_pass, search_step
 from helpers import experiment as small
 
 
-def test_repetitions_then_systems_then_workloads_then_clients():
-    experiment = Experiment.model_validate(
-        {
-            "workload": ["point-get", "game"],
-            "system": ["sqlite", "cache-aside(memcached, mariadb)"],
-            "rows": 1,
-            "clients": [4, 1],
-            "seconds": 1,
-            "repeat": 2,
-        }
-    )
+def test_once_systems_then_workloads_then_clients():
+    experiment = small(
+        workload=["point-get", "game"], system=["sqlite", "cache-aside(memcached, mariadb)"], clients=[4, 1]
+    ).experiment
     preparations = expand(experiment, experiment.system)
     assert [one.name for one in preparations[:3]] == ["01-sqlite", "02-sqlite", "03-cache-aside-memcached-mariadb"]
     names = [trial.name for one in preparations for trial in one.trials]
-    assert len(names) == len(set(names)) == 16
+    assert len(names) == len(set(names)) == 8
     assert names[:4] == [
         "001-sqlite-point-get-c4",
         "002-sqlite-point-get-c1",
         "003-sqlite-game-c4",
         "004-sqlite-game-c1",
     ]
-    assert names[15] == "016-cache-aside-memcached-mariadb-game-c1"
-    assert [one.repeat for one in preparations] == [1, 1, 1, 1, 2, 2, 2, 2]
+    assert names[7] == "008-cache-aside-memcached-mariadb-game-c1"
+
+
+def repeated(**keys):
+    """The trials of an experiment on three systems at three loads, in their order."""
+    experiment = small(**({"system": ["sqlite", "lmdb", "redis"], "clients": [1, 2, 4], "repeat": 4} | keys)).experiment
+    preparations = expand(experiment, experiment.system)
+    assert all(len(one.trials) == 1 for one in preparations)
+    return [one.trials[0] for one in preparations]
+
+
+def test_repeated_every_trial_has_its_own_preparation_and_every_pass_all_of_them():
+    trials = repeated()
+    assert [trial.repeat for trial in trials] == [repeat for repeat in (1, 2, 3, 4) for _ in range(9)]
+    assert [trial.name[:3] for trial in trials] == [f"{number:03d}" for number in range(1, 37)]
+    for repeat in range(4):
+        part = trials[9 * repeat : 9 * repeat + 9]
+        assert {(trial.system.label, trial.clients) for trial in part} == set(
+            product(("sqlite", "lmdb", "redis"), (1, 2, 4))
+        )
+
+
+def test_the_sides_of_a_cell_follow_each_other_and_mirror_the_pass_before():
+    trials = repeated()
+    blocks = [trials[place : place + 3] for place in range(0, 36, 3)]
+    assert all(len({cell_of(trial) for trial in block}) == 1 for block in blocks)
+    first, second = trials[:9], trials[9:18]
+    assert [(trial.clients, trial.system) for trial in second] == [(one.clients, one.system) for one in first[::-1]]
+    assert [trial.clients for trial in trials[18:27:3]] != [trial.clients for trial in trials[0:9:3]]
+
+
+def test_the_seed_decides_the_order():
+    names = [trial.name for trial in repeated(seed=7)]
+    assert names == [trial.name for trial in repeated(seed=7)] != [trial.name for trial in repeated(seed=8)]
+
+
+def test_a_further_pass_of_some_cells_is_named_on_from_the_others():
+    experiment = small(system=["sqlite", "lmdb"], clients=[1, 2], repeat=2).experiment
+    planned = expand(experiment, experiment.system)
+    (one, other) = one_pass(experiment, experiment.system, [cells_of(experiment)[1]], 3, planned)
+    assert (one.name[:3], one.trials[0].name[:4], other.trials[0].name[:4]) == ("09-", "009-", "010-")
+    assert {one.trials[0].clients, other.trials[0].clients} == {2} and one.repeat == 3
 
 
 def test_pipelines_then_rates_then_clients():

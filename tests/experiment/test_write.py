@@ -13,11 +13,14 @@ HARD = {
     "rows": 77,
 }
 OPEN = {"rate": [500, {"ramp": [10, 20.5], "seconds": 1}], "arrivals": "poisson", "seconds": 5}
+PAIRED = {"precise": "0.5%", "clients": "1..8", "warmup": "auto"}
 SEARCH = {"find_rate": "p99.9 < 1.5s", "pipeline": [1], "ceiling": False}
 
 
 @pytest.mark.parametrize("name", sorted(shipped_experiments()))
-@pytest.mark.parametrize("overrides", [{}, HARD, OPEN, SEARCH], ids=["as shipped", "overridden", "open", "search"])
+@pytest.mark.parametrize(
+    "overrides", [{}, HARD, OPEN, PAIRED, SEARCH], ids=["as shipped", "hard", "open", "paired", "search"]
+)
 def test_it_is_read_again_as_the_same(name, overrides, tmp_path):
     written = to_toml(read_experiment(name, overrides).experiment)
     assert "hidden" not in written

@@ -8,6 +8,7 @@ FAKE_LOAD is JSON; every key may be left out:
     contract: the version it says it speaks.           only_if: a text that must be in the plan for all this to hold.
     await_file: run on until this file is there.
     capacity_per_s: the most an open loop achieves, 1000 a client if left out; response times grow towards it.
+    slow_seconds: so many of them at first do half.
     ceiling_per_s: reached where only `run` is asked for, as on a null server.
     null_ends: True for a null server that does not come up.
 It uses the standard library alone, so that any Python can run it.
@@ -106,29 +107,31 @@ def run(plan, told):
     await_file = told.get("await_file", "/")
     if plan["phases"] == ["run"]:
         per_second, await_file = told.get("ceiling_per_s", 10 * per_second), "/"
-    second = 0
+    second = completed = 0
     while not interrupts and (second < seconds or not os.path.exists(await_file)):
         time.sleep(told.get("second_s", 0.01))
+        done_now = per_second // (1 + (second < told.get("slow_seconds", 0)))
         emit(
             "interval",
             second=second,
             warmup=second < plan["warmup_s"],
             seconds=1.0,
             connected=clients,
-            transactions=counted(per_second, errors, clients, 1.0),
-            operations={name: counted(per_second, 0, clients, 1.0 / 3) for name in OPERATIONS},
+            transactions=counted(done_now, errors, clients, 1.0),
+            operations={name: counted(done_now, 0, clients, 1.0 / 3) for name in OPERATIONS},
             errors={"server": errors} if errors else {},
-            reads_verified=2 * per_second,
+            reads_verified=2 * done_now,
             mismatches=wrong,
             client_cpu_s=0.25,
         )
         second += 1
-    done = {"completed": per_second * second, "failed": errors * second}
+        completed += done_now
+    done = {"completed": completed, "failed": errors * second}
     emit(
         "total",
         transactions={"scheduled": sum(done.values()), **done, "unfinished": 0},
-        operations={name: {"completed": per_second * second, "failed": 0} for name in OPERATIONS},
-        reads_verified=2 * per_second * second,
+        operations={name: {"completed": completed, "failed": 0} for name in OPERATIONS},
+        reads_verified=2 * completed,
         mismatches=wrong * second,
         seconds=float(second),
         in_flight_mean=float(clients),

@@ -52,6 +52,14 @@ def limited(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def settled(tmp_path_factory):
+    """A trial that does half for 40 seconds, and whose warm-up is to be found."""
+    folder = tmp_path_factory.mktemp("runs") / "settled"
+    faults = {("mariadb", 4): "slow-start"}
+    return document(read_run(write_run(folder, SYSTEMS[2:3], clients=(4,), seconds=120, faults=faults)))
+
+
+@pytest.fixture(scope="session")
 def plain(tmp_path_factory):
     """A run in which nothing went wrong, of one system and two repetitions."""
     folder = tmp_path_factory.mktemp("runs") / "plain"

@@ -110,3 +110,14 @@ def test_who_was_limited_by_the_client_is_said_with_the_evidence(limited):
     assert (free["client_limited"], free["client_limited_evidence"]) == (False, None)
     assert bound["client_limited"] and bound["client_ceiling_per_s"] > bound["throughput_per_s"]
     assert bound["client_limited_evidence"].startswith("it reached 8")
+
+
+def test_with_an_automatic_warm_up_every_figure_begins_at_the_cut(settled):
+    (trial,) = settled["trials"]
+    found = trial["steady_state"]
+    assert (trial["warmup"], found["class"], found["cut_s"], found["applied"]) == ("auto", "warm-up", 40, True)
+    counted = [second for second in trial["timeline"] if not second["warmup"]]
+    assert (trial["warmup_seconds"], trial["seconds"], counted[0]["second"]) == (41, 80, 41)
+    assert trial["transactions"] == sum(second["transactions"] for second in counted) == trial["transaction"]["count"]
+    assert trial["throughput_per_s"] == pytest.approx(found["mean_per_s"])
+    assert trial["stability"]["seconds"] == 80

@@ -76,3 +76,20 @@ def test_a_lower_bound_is_marked(limited):
     text = printed(limited, 100)
     assert text.count("≥") == 2 and "≥ limited by the client: a lower bound" in text
     assert "Highest measured: mariadb, at least" in " ".join(text.split())
+
+
+def test_the_steady_state_is_told_where_trials_are_long_enough(settled, plain):
+    text = printed(settled, 130)
+    assert "warm-up 40 s" in text and "Figures begin where the steady state does (warmup = auto)." in text
+    console = Console(file=io.StringIO(), width=130, color_system=None)
+    print_table(plain, console)
+    assert "steady" not in console.file.getvalue()
+    trial = settled["trials"][0]
+    short = dict(trial, steady_state=trial["steady_state"] | {"class": "too short to tell", "applied": False})
+    said = " ".join(printed(dict(settled, trials=[short]), 130).split())
+    assert "in 1 of 1 trials (too short to tell) after the seconds that were asked for." in said
+
+
+def test_how_a_sweep_scales_is_said(settled):
+    sweep = {"label": "mariadb", "workload": "game", "law": "linear", "words": "each client adds as much"}
+    assert "mariadb, game: each client adds as much" in printed(dict(settled, scalability=[sweep]), 130)

@@ -94,3 +94,36 @@ def test_whether_an_open_loop_was_followed(tmp_path):
 
     assert [followed(990, 1000), followed(989, 1000), followed(9, 10), followed(8, 10)] == [True, False, True, False]
     assert read(tmp_path, interval(0, 5)).followed is None
+
+
+def slow_start(tmp_path, **keys):
+    """A second of warm-up, 40 slow ones, 80 fast ones, and a last one that was cut short."""
+    completed = [5, *[50] * 40, *[100] * 80]
+    seconds = [interval(second, count, warmup=second < 1) for second, count in enumerate(completed)]
+    path = tmp_path / "records.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in [*seconds, interval(121, 3, seconds=0.1)]))
+    return read_records(path, **keys)
+
+
+def test_an_automatic_warm_up_ends_where_the_steady_state_begins(tmp_path):
+    recorded = slow_start(tmp_path, auto_warmup=True)
+    assert (recorded.steady.kind, recorded.steady.cut_s, recorded.cut) == ("warm-up", 40, True)
+    assert (recorded.completed, len(recorded.measured)) == (8003, 81)
+    assert recorded.measured[0].second == 41
+    (operation,) = recorded.operations
+    assert recorded.service_time.count == operation.service_time.count == 8003
+    assert recorded.sums["completed"] == 5 + 2000 + 8003
+
+
+def test_without_it_the_cut_is_told_and_the_figures_are_of_all_seconds(tmp_path):
+    recorded = slow_start(tmp_path)
+    assert (recorded.steady.cut_s, recorded.cut, recorded.completed) == (40, False, 10_003)
+    assert recorded.steady_throughput_per_s == 100 > recorded.throughput_per_s
+
+
+def test_too_short_for_an_automatic_warm_up_the_seconds_asked_for_are_left_out(tmp_path):
+    path = tmp_path / "records.jsonl"
+    path.write_text("".join(json.dumps(interval(second, 10, warmup=second < 2)) + "\n" for second in range(12)))
+    recorded = read_records(path, auto_warmup=True)
+    assert (recorded.steady.kind, recorded.cut, recorded.completed) == ("too short to tell", False, 100)
+    assert recorded.steady_throughput_per_s == 10

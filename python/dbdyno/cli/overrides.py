@@ -14,6 +14,11 @@ def parse_counts(option: str, text: str) -> list[int]:
         raise UserError(f"--{option} {text}: give whole numbers, e.g. --{option} 1,8,64") from None
 
 
+def parse_clients(text: str) -> list[int] | str:
+    """Read `1,8,64`, or leave a sweep, `1..64`, to the experiment; raises UserError if it is neither."""
+    return text if ".." in text else parse_counts("clients", text)
+
+
 def parse_rates(text: str) -> list[float]:
     """Read `20000` or `1000,5000`, transactions per second; raises UserError if it is no such list."""
     try:
@@ -23,6 +28,15 @@ def parse_rates(text: str) -> list[float]:
             f"--rate {text}: give transactions per second, e.g. --rate 20000 or --rate 1000,5000; "
             "a ramp or steps with --set 'rate={ramp=[1000, 20000], seconds=10}'"
         ) from None
+
+
+def parse_warmup(text: str) -> dict[str, Any]:
+    """Read `--warmup`, seconds or `auto`, as overrides; raises UserError if it is neither."""
+    if text == "auto":
+        return {"warmup": "auto"}
+    if not text.isdecimal():
+        raise UserError(f"--warmup {text}: give whole seconds, or auto")
+    return {"warmup_seconds": int(text)}
 
 
 def parse_set(text: str) -> tuple[str, Any]:
@@ -48,13 +62,14 @@ def overrides_of(options: dict[str, Any]) -> dict[str, Any]:
     overrides = dict(map(parse_set, options["set"]))
     named = {
         "system": list(options["system"]) or None,
-        "clients": parse_counts("clients", options["clients"]) if options["clients"] else None,
+        "clients": parse_clients(options["clients"]) if options["clients"] else None,
         "rate": parse_rates(options["rate"]) if options["rate"] else None,
         "find_rate": options["find_rate"],
         "pipeline": parse_counts("pipeline", options["pipeline"]) if options["pipeline"] else None,
         "seconds": options["seconds"],
-        "warmup_seconds": options["warmup"],
+        **(parse_warmup(options["warmup"]) if options["warmup"] else {}),
         "repeat": options["repeat"],
+        "precise": options["precise"],
         "scale": options["scale"],
         "rows": options["rows"],
         "seed": options["seed"],

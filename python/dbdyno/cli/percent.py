@@ -2,9 +2,11 @@
 
 import click
 
+from dbdyno.experiment.percent import parse_percent
+
 
 class Percent(click.ParamType):
-    """Reads `2%` as 0.02. The sign is asked for: of a bare 2 or 0.02 nobody could tell which is meant."""
+    """Reads `2%` as 0.02."""
 
     name = "percent"
 
@@ -12,14 +14,10 @@ class Percent(click.ParamType):
         """Return the share; ends the command if it is none between 0 and 100 %."""
         if isinstance(value, float):
             return value
-        text = str(value).strip()
         try:
-            share = float(text.removesuffix("%")) / 100
-        except ValueError:
-            share = -1.0
-        if not text.endswith("%") or not 0 <= share < 1:
-            self.fail(f"'{value}' is no percentage: give one such as 2%", param, ctx)
-        return share
+            return parse_percent(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
 PERCENT = Percent()

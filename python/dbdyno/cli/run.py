@@ -27,13 +27,14 @@ _ENDED = {"failed": "failed", "interrupted": "was interrupted"}
 @click.option(
     "--system", multiple=True, help="A system instead of the file's: name, name?setting=value or URL; repeatable."
 )
-@click.option("--clients", metavar="N,N,…", help="Numbers of clients, e.g. 1,8,64.")
+@click.option("--clients", metavar="N,N,…", help="Numbers of clients, e.g. 1,8,64; 1..64 sweeps 1, 2, 4 … 64, twice.")
 @click.option("--rate", metavar="R,R,…", help="Open loop: transactions per second, whatever the store does.")
 @click.option("--find-rate", metavar="LIMIT", help='Search for the highest rate that holds a limit, e.g. "p99 < 10ms".')
 @click.option("--pipeline", metavar="N,N,…", help="Requests a client sends at once before it reads the answers.")
 @click.option("--seconds", type=int, help="Measured seconds of each trial.")
-@click.option("--warmup", type=int, help="Seconds before them.")
+@click.option("--warmup", metavar="N|auto", help="Seconds before them; auto: until the steady state, found afterwards.")
 @click.option("--repeat", type=int, help="How often every trial is run.")
+@click.option("--precise", metavar="P%", help="Repeat until every comparison is known to ±P %, 5 to 20 times.")
 @click.option("--scale", type=click.Choice(SCALES), help="Rows: one of the file's sizes.")
 @click.option("--rows", type=int, help="Rows: this many.")
 @click.option("--seed", type=int, help="Where every random choice comes from.")

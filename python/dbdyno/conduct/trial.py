@@ -15,6 +15,7 @@ from dbdyno.errors import RunFailed
 from dbdyno.experiment.rate import Rate
 from dbdyno.experiment.system_spec import bare_name
 from dbdyno.experiment.trials import Trial
+from dbdyno.results.read import read_trial
 from dbdyno.results.write import write_object
 from dbdyno.systems.base import System
 
@@ -66,9 +67,17 @@ def run_trial(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
         document |= _ceiling(context, plan, summary.transactions / summary.seconds)
     _copy_logs(prepared.folder, logs, folder)
     write_object(folder / "trial.json", document)
-    outcome = Outcome(trial, state, reason, summary.transactions, summary.seconds, summary.errors)
+    outcome = Outcome(trial, state, reason, *_measured(context, summary, folder), summary.errors)
     context.listener.trial_ended(outcome)
     return outcome
+
+
+def _measured(context: Context, summary: Summary, folder: Path) -> tuple[int, float]:
+    """Return the transactions and seconds that the figures count: of an automatic warm-up only the records tell."""
+    if context.experiment.warmup is None:
+        return summary.transactions, summary.seconds
+    recorded = read_trial(folder).recorded
+    return recorded.completed, recorded.seconds
 
 
 def _ceiling(context: Context, plan: Document, reached_per_s: float = 0.0) -> Document:
@@ -111,6 +120,7 @@ def describe_trial(context: Context, trial: Trial, preparation: str) -> Document
         "repeat": trial.repeat,
         "seconds": experiment.seconds,
         "warmup_seconds": experiment.warmup_seconds,
+        "warmup": experiment.warmup,
         "client_cpus": experiment.cpus.client,
         "server_cpus": None,
         "memory_limit_bytes": None,

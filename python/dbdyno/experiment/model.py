@@ -2,18 +2,23 @@
 
 import re
 from dataclasses import replace
-from itertools import product
+from itertools import count, product, takewhile
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from dbdyno.experiment.clients import NATIVE, check_clients
 from dbdyno.experiment.limit import Limit, parse_limit
+from dbdyno.experiment.percent import parse_percent
 from dbdyno.experiment.rate import Rate, read_rates
 from dbdyno.experiment.system_spec import SystemSpec, parse_system, with_labels
 from dbdyno.experiment.workloads import check_options, find_workload
 
 SCALES = ("small", "medium", "full")
+FEWEST_PAIRS, MOST_PAIRS = 5, 20
+"""Repetitions of a run with a wanted precision."""
+PASSES = 2
+"""Repetitions of a sweep, `clients = "1..64"`, that gives none: one pass could not tell a trend from the host's."""
 _SIZE_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
@@ -56,6 +61,17 @@ def _setting(key: str, value: Any) -> str:
     return str(value)
 
 
+def _read_clients(value: Any) -> Any:
+    """Read `1..64` as 1, 2, 4 … 64; anything else as it is."""
+    match = re.fullmatch(r"\s*(\d+)\s*\.\.\s*(\d+)\s*", value) if isinstance(value, str) else None
+    if not match:
+        return _as_list(value)
+    first, last = int(match[1]), int(match[2])
+    if not 1 <= first < last:
+        raise ValueError(f'{value}: a sweep rises from at least 1, e.g. "1..64"')
+    return [*takewhile(lambda doubled: doubled < last, (first << power for power in count())), last]
+
+
 def _check_clients(value: list[int]) -> list[int]:
     if not value or min(value) < 1:
         raise ValueError("give at least one number of clients, each at least 1, e.g. [1, 8, 64]")
@@ -74,6 +90,12 @@ def _read_limit(value: Any) -> Limit:
     if not isinstance(value, str):
         raise ValueError('a limit is text, e.g. find_rate = "p99 < 10ms"')
     return parse_limit(value)
+
+
+def _read_precise(value: Any) -> float:
+    if not isinstance(value, str):
+        raise ValueError('how narrow an interval is to be is text, e.g. precise = "1%"')
+    return parse_percent(value)
 
 
 def _check_workloads(names: list[str]) -> list[str]:
@@ -110,9 +132,11 @@ class Experiment(_Strict):
     client: what drives the stores: the native load client, or client libraries for Python.
     rate: transactions per second of an open loop, or None for a closed one. arrivals: its gaps, equal or exponential.
     find_rate: instead of rates, the limit that the highest rate is searched for.
+    warmup: "auto" begins the figures where the steady state begins, after the `warmup_seconds` in any case.
     pipeline: requests a client sends at once before it reads the answers. ceiling: measure the load client alone, too.
     rows: per table, in the workload's own unit. memory_limit: of each server, e.g. "512M".
     operation_timeout_seconds: after which an operation without an answer is an error.
+    precise: repeat until every comparison's interval is that narrow, e.g. "1%", from 5 to 20 times.
     keep: leave on an attached store what dbdyno made there.
     """
 
@@ -125,7 +149,7 @@ class Experiment(_Strict):
     if_missing: Literal["error", "skip"] = "error"
     scale: Literal["small", "medium", "full"] | None = None
     rows: Annotated[int, Field(ge=1, le=(1 << 31) - 1)]
-    clients: Annotated[list[int], BeforeValidator(_as_list), AfterValidator(_check_clients)]
+    clients: Annotated[list[int], BeforeValidator(_read_clients), AfterValidator(_check_clients)]
     rate: Annotated[list[Rate], BeforeValidator(read_rates)] | None = None
     arrivals: Literal["constant", "poisson"] | None = None
     find_rate: Annotated[Limit, BeforeValidator(_read_limit)] | None = None
@@ -133,7 +157,9 @@ class Experiment(_Strict):
     ceiling: bool = True
     seconds: Annotated[int, Field(ge=1)]
     warmup_seconds: Annotated[int, Field(ge=0)] = 1
+    warmup: Literal["auto"] | None = None
     repeat: Annotated[int, Field(ge=1)] = 1
+    precise: Annotated[float, BeforeValidator(_read_precise)] | None = None
     seed: Annotated[int, Field(ge=0, lt=1 << 63)] = 1
     operation_timeout_seconds: Annotated[int, Field(ge=1)] = 10
     cpus: Cpus = Cpus()
@@ -158,10 +184,31 @@ class Experiment(_Strict):
             raise ValueError("scale: rows is one number here, so there is no scale to choose; give rows per scale")
         return data
 
+    @model_validator(mode="before")
+    @classmethod
+    def _least_repetitions(cls, data: Any) -> Any:
+        """Put in how often to repeat where the file leaves it out and asks for what one trial cannot give."""
+        if not isinstance(data, dict) or "repeat" in data:
+            return data
+        if data.get("precise") is not None:
+            return {**data, "repeat": FEWEST_PAIRS}
+        return {**data, "repeat": PASSES} if isinstance(data.get("clients"), str) else data
+
     @model_validator(mode="after")
     def _options_fit(self) -> "Experiment":
         for name in self.workload:
             check_options(find_workload(name), self.options)
+        return self
+
+    @model_validator(mode="after")
+    def _precision_fits(self) -> "Experiment":
+        """Refuse a precision that cannot be reached by repeating."""
+        if self.precise is None:
+            return self
+        if not FEWEST_PAIRS <= self.repeat <= MOST_PAIRS:
+            raise ValueError(f"precise: repeats {FEWEST_PAIRS} to {MOST_PAIRS} times; leave repeat out, or give that")
+        if self.rate or self.find_rate:
+            raise ValueError("precise: the throughput of an open loop is what was asked for; leave one of the two out")
         return self
 
     @model_validator(mode="after")
@@ -176,6 +223,8 @@ class Experiment(_Strict):
                 "pipeline sends requests several at once, an open loop each at its own time; leave one out"
             )
         for rate in self.rate or ():
+            if self.warmup and rate.length_s:
+                raise ValueError("warmup = 'auto': a rate that changes has no steady state; give warmup_seconds alone")
             if rate.length_s > self.seconds:
                 raise ValueError(
                     f"rate: {rate.shape} of {rate.length_s} s in all, but only {self.seconds} s are measured; "

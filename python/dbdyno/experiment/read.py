@@ -70,8 +70,8 @@ def override(document: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[
     """Return `document` with each override put in the place of what was there.
 
     Rows given as one number leave no scale to choose, so they drop the file's; so do a rate and the search for one, of
-    which there can be only one. Raises UserError if a dotted key
-    reaches into something that is no table.
+    which there can be only one, and a warm-up in seconds the one that is found by itself. Raises UserError if a dotted
+    key reaches into something that is no table.
     """
     result = dict(document)
     for key, value in overrides.items():
@@ -84,7 +84,7 @@ def override(document: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[
             raise UserError(f"--set {key}: '{head}' is no table in this experiment")
     if "rows" in overrides and "scale" not in overrides and not isinstance(overrides["rows"], dict):
         result.pop("scale", None)
-    for given, other in (("rate", "find_rate"), ("find_rate", "rate")):
+    for given, other in (("rate", "find_rate"), ("find_rate", "rate"), ("warmup_seconds", "warmup")):
         if given in overrides and other not in overrides:
             result.pop(other, None)
     return result

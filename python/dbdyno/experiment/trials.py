@@ -1,10 +1,12 @@
 """An experiment expanded into preparations and trials, in the order they are run."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
 from dbdyno.experiment.model import Experiment
+from dbdyno.experiment.order import abba_order
 from dbdyno.experiment.rate import Rate
 from dbdyno.experiment.system_spec import SystemSpec
 
@@ -38,39 +40,101 @@ class Preparation:
     trials: tuple[Trial, ...]
 
 
-def expand(experiment: Experiment, systems: list[SystemSpec]) -> list[Preparation]:
-    """Return all preparations: for each repetition, for each of `systems`, for each workload, all its loads.
+@dataclass(frozen=True)
+class Cell:
+    """What the sides of a comparison have in common: the workload and the load."""
 
-    Loads are pipelines × rates × clients, the last changing first. Every repetition is prepared anew, so that trials of
-    one cell do not build on each other's changes. Of a rate search these are the closed loops it begins with.
+    workload: str
+    pipeline: int
+    rate: Rate | None
+    clients: int
+
+    @property
+    def slug(self) -> str:
+        """It as a part of a folder's name: `game-c16`, `game-c16-p8-r20000`."""
+        pipeline = f"-p{self.pipeline}" if self.pipeline > 1 else ""
+        rate = f"-{self.rate.slug}" if self.rate else ""
+        return f"{self.workload}-c{self.clients}{pipeline}{rate}"
+
+
+def cell_of(trial: Trial) -> Cell:
+    """Return a trial's cell."""
+    return Cell(trial.workload, trial.pipeline, trial.rate, trial.clients)
+
+
+def cells_of(experiment: Experiment) -> list[Cell]:
+    """Return the cells: workloads × pipelines × rates × clients, the last changing first.
+
+    Of a rate search these are the closed loops it begins with.
     """
-    preparations: list[Preparation] = []
-    cells = product(range(1, experiment.repeat + 1), systems, experiment.workload)
-    loads = list(product(experiment.pipeline, experiment.rate or [None], experiment.clients))
+    loads = product(experiment.workload, experiment.pipeline, experiment.rate or [None], experiment.clients)
+    return [Cell(*load) for load in loads]
+
+
+def expand(experiment: Experiment, systems: Sequence[SystemSpec]) -> list[Preparation]:
+    """Return all preparations, in the order they are run.
+
+    Without repetitions: for each of `systems`, for each workload, one preparation for all its loads. With them, trials
+    are to be compared, so each is prepared for itself and nothing that an earlier one changed is in it; see `one_pass`.
+    """
+    if experiment.repeat > 1:
+        planned: list[Preparation] = []
+        for repeat in range(1, experiment.repeat + 1):
+            planned += one_pass(experiment, systems, cells_of(experiment), repeat, planned)
+        return planned
+    cells = cells_of(experiment)
+    planned = []
+    for system, workload in product(systems, experiment.workload):
+        shared = [cell for cell in cells if cell.workload == workload]
+        planned.append(_prepare(experiment, system, shared, 1, planned))
+    return planned
+
+
+def one_pass(
+    experiment: Experiment,
+    systems: Sequence[SystemSpec],
+    cells: Sequence[Cell],
+    repeat: int,
+    planned: Sequence[Preparation],
+) -> list[Preparation]:
+    """Return the preparations of one repetition of `cells`, each trial with its own, named on from `planned`.
+
+    A pass goes through the cells in an order drawn by the seed, and through the systems of a cell one right after the
+    other. Over the passes both orders are randomised ABBA blocks (METHODS §3, §6): those of two passes mirror each
+    other, so that a host that becomes slower weighs on every system and every load alike.
+    """
+    everything = cells_of(experiment)
+    order = abba_order(everything, repeat, f"{experiment.seed}")[-1]
+    prepared = list(planned)
+    for cell in order:
+        if cell in cells:
+            sides = abba_order(systems, repeat, f"{experiment.seed} {everything.index(cell)}")[-1]
+            for system in sides:
+                prepared.append(_prepare(experiment, system, [cell], repeat, prepared))
+    return prepared[len(planned) :]
+
+
+def _prepare(
+    experiment: Experiment, system: SystemSpec, cells: Sequence[Cell], repeat: int, planned: Sequence[Preparation]
+) -> Preparation:
+    """Return the next preparation and its trials, numbered on from those planned before."""
     step = 0 if experiment.find_rate else None
-    for number, (repeat, system, workload) in enumerate(cells):
-        prefix = f"{_slug(system.label)}-{workload}"
-        trials = tuple(
-            Trial(
-                f"{number * len(loads) + index:03d}-{prefix}-{_load_slug(clients, rate, pipeline)}",
-                *(system, workload, clients, repeat, rate, pipeline, step),
-            )
-            for index, (pipeline, rate, clients) in enumerate(loads, 1)
+    number = sum(len(preparation.trials) for preparation in planned)
+    trials = tuple(
+        Trial(
+            f"{number + index:03d}-{_slug(system.label)}-{cell.slug}",
+            *(system, cell.workload, cell.clients, repeat, cell.rate, cell.pipeline, step),
         )
-        name = f"{number + 1:02d}-{_slug(system.label)}"
-        preparations.append(Preparation(name, system, workload, repeat, trials))
-    return preparations
+        for index, cell in enumerate(cells, 1)
+    )
+    name = f"{len(planned) + 1:02d}-{_slug(system.label)}"
+    return Preparation(name, system, cells[0].workload, repeat, trials)
 
 
 def search_step(first: Trial, step: int, per_s: float) -> Trial:
     """Return the trial of one step of a rate search: `first`, the closed loop it began with, at a constant rate."""
     rate = Rate("constant", (per_s,))
     return replace(first, name=f"{first.name}-s{step:02d}-{rate.slug}", rate=rate, step=step)
-
-
-def _load_slug(clients: int, rate: Rate | None, pipeline: int) -> str:
-    """Return the load as a part of a folder's name: `c16`, `c16-p8-r20000`."""
-    return f"c{clients}" + (f"-p{pipeline}" if pipeline > 1 else "") + (f"-{rate.slug}" if rate else "")
 
 
 def _slug(label: str) -> str:

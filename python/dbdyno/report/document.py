@@ -13,9 +13,9 @@ from dbdyno.report.libraries import NATIVE, library_costs
 from dbdyno.report.sweeps import sweeps
 from dbdyno.results.model import Interval, Operation, Recorded, Run, Trial
 from dbdyno.results.read import usage_of_servers
+from dbdyno.results.records import WHOLE_SECOND
 from dbdyno.stats.histogram import Histogram
 from dbdyno.stats.stability import stability
-from dbdyno.stats.steady_state import steady_state
 
 PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0, "p999": 99.9}
 
@@ -65,6 +65,7 @@ def _trial(trial: Trial, run: Run) -> dict[str, Any]:
         "warnings": list(trial.warnings),
         **{key: about.get(key) for key in ("settings", "workload", "options", "rows", "clients", "repeat", "attached")},
         "pipeline": about.get("pipeline", 1),
+        "warmup": about.get("warmup"),
         "rate": about.get("rate"),
         "durability": durability.get("class"),
         "durability_reason": durability.get("reason"),
@@ -176,17 +177,19 @@ def _operation(operation: Operation) -> dict[str, Any]:
 
 def _stability(recorded: Recorded) -> dict[str, Any]:
     """Evenness over the measured whole seconds; a last one that was cut short is no second."""
-    whole = [interval for interval in recorded.measured if interval.seconds > 0.9]
+    whole = [interval for interval in recorded.measured if interval.seconds > WHOLE_SECOND]
     found = stability(np.array([interval.completed / interval.seconds for interval in whole]))
     p99_ns = [interval.p99_ns for interval in whole if interval.p99_ns is not None]
     return {**asdict(found), "worst_second_p99_us": max(p99_ns) / 1000 if p99_ns else None}
 
 
 def _steady_state(recorded: Recorded) -> dict[str, Any]:
-    """Where throughput became steady; `cut_s` counts from the end of the warm-up the experiment asked for."""
-    whole = [interval for interval in recorded.measured if interval.seconds > 0.9]
-    found = asdict(steady_state(np.array([interval.completed / interval.seconds for interval in whole])))
-    return {"class": found.pop("kind"), **found}
+    """Where throughput became steady; `cut_s` counts from the end of the warm-up the experiment asked for.
+
+    applied: the figures begin at the cut (`warmup = "auto"`).
+    """
+    found = asdict(recorded.steady)
+    return {"class": found.pop("kind"), **found, "applied": recorded.cut}
 
 
 def _second(interval: Interval) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from dbdyno.results.model import Run
 
 _STATES = {"complete": "ok", "failed": "FAILED", "interrupted": "CUT", "not reached": "–"}
 _STYLES = {"complete": "", "failed": "bold red", "interrupted": "yellow"}
-_GIVE_UP_FIRST = ("p95", "reads\nverified", "server\nCPU µs", "client\nCPU µs")
+_GIVE_UP_FIRST = ("p95", "reads\nverified", "server\nCPU µs", "client\nCPU µs", "steady")
 """Columns left out, in this order, where the terminal is too narrow for all."""
 
 
@@ -62,6 +62,7 @@ def _columns(trials: list[Document]) -> list[_Column]:
 
         return cell
 
+    steady = [_Column("steady\nstate", words.steady_state)] if words.long_enough(trials) else []
     repeat = [_Column("repeat", lambda trial: str(trial["repeat"]))] if any(_repeats(trials)) else []
     return [
         _Column("clients", lambda trial: str(trial["clients"])),
@@ -73,6 +74,7 @@ def _columns(trials: list[Document]) -> list[_Column]:
         _Column("client\nCPU µs", lambda trial: words.significant(trial["client_cpu_us_per_transaction"])),
         _Column("server\nCPU µs", lambda trial: words.significant(trial["server_cpu_us_per_transaction"])),
         _Column("reads\nverified", _verified),
+        *steady,
         _Column("state", lambda trial: _STATES.get(trial["state"], trial["state"])),
     ]
 
@@ -145,6 +147,11 @@ def _print_remarks(shown: Document, console: Console) -> None:
     for sentence in (words.client_limited(shown), words.run_state(shown), words.durability_caution(shown)):
         if sentence:
             _say(console, sentence, "yellow")
+    if sentence := words.automatic_warmup(shown):
+        _say(console, sentence, "")
+    for sweep in shown["scalability"]:
+        if sweep["law"]:
+            _say(console, f"{sweep['label']}, {sweep['workload']}: {sweep['words']}", "")
     console.print(Text(f"{words.highest(shown)} {words.caution(shown)}".strip()))
     for sentence in understated(shown):
         _say(console, sentence, "")

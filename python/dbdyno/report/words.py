@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from dbdyno.report.loads import Document, at, time_name, times_us
+from dbdyno.stats.steady_state import NO_STEADY_STATE, TOO_SHORT
 
 UNKNOWN = "–"
 
@@ -129,6 +130,31 @@ def _name(trial: Document) -> str:
 def warnings_by_text(document: Document) -> list[tuple[str, Sequence[str]]]:
     """Each trial with its warnings, those without left out."""
     return [(_name(trial), trial["warnings"]) for trial in document["trials"] if trial["warnings"]]
+
+
+def steady_state(trial: Document) -> str:
+    """A trial's steady state in a few characters: its class, and after how many seconds it begins."""
+    found = trial["steady_state"]
+    name = {NO_STEADY_STATE: "none", TOO_SHORT: UNKNOWN}.get(found["class"], found["class"])
+    return f"{name} {found['cut_s']} s" if found["cut_s"] and found["steady"] else name
+
+
+def long_enough(trials: Iterable[Document]) -> bool:
+    """Whether any of the trials is long enough to tell whether it has a steady state."""
+    return any(trial["steady_state"]["class"] != TOO_SHORT for trial in trials)
+
+
+def automatic_warmup(document: Document) -> str | None:
+    """From where on figures count with `warmup = "auto"`, or `None` without it."""
+    trials = [trial for trial in document["trials"] if trial["warmup"] == "auto"]
+    left = [trial["steady_state"]["class"] for trial in trials if not trial["steady_state"]["applied"]]
+    if not trials:
+        return None
+    said = "Figures begin where the steady state does (warmup = auto)"
+    if not left:
+        return said + "."
+    why = ", ".join(dict.fromkeys(left))
+    return f"{said}; in {len(left)} of {len(trials)} trials ({why}) after the seconds that were asked for."
 
 
 def client_limited(document: Document) -> str | None:

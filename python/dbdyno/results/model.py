@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dbdyno.stats.histogram import Histogram
+from dbdyno.stats.steady_state import SteadyState
 
 JsonObject = Mapping[str, Any]
 
@@ -24,6 +25,7 @@ class Interval:
         p50_ns, p99_ns, max_ns: of transactions' response times in an open loop, of their service times in a closed one.
         scheduled: arrivals that were due in it; `None` in a closed loop, which has none.
         second: counted from the start of the run phase, warm-up included.
+        warmup: left out of the figures; with `warmup = "auto"` also what came before the cut.
         seconds: its length in seconds, 1.0 but for a last one that was cut short.
         errors: how many of each kind.
     """
@@ -73,6 +75,8 @@ class Recorded:
         hello, total, end: those records, or `None` when the file ends before them.
         service_time: of the transactions completed after the warm-up.
         response_time, send_lag: of the same; `None` in a closed loop.
+        steady: the steady state of the whole seconds after the warm-up that was asked for.
+        cut: the figures begin where that found the steady state to begin (`warmup = "auto"`).
         phases: the `phase` records that mark an end, by phase.
         run_began_unix_s: when the run phase began, or `None` when it did not.
         sums: counters of all intervals added up, for the counter identities: `completed`, `failed`, `reads_verified`,
@@ -91,6 +95,8 @@ class Recorded:
     sums: Mapping[str, Any]
     total: JsonObject | None
     end: JsonObject | None
+    steady: SteadyState
+    cut: bool
     response_time: Histogram | None = None
     send_lag: Histogram | None = None
 
@@ -113,6 +119,11 @@ class Recorded:
     def throughput_per_s(self) -> float | None:
         """Completed transactions over the measured seconds; `None` when nothing was measured."""
         return self.completed / self.seconds if self.seconds > 0 else None
+
+    @property
+    def steady_throughput_per_s(self) -> float | None:
+        """What trials are compared by: the mean after the cut where there is a steady state, else the throughput."""
+        return self.steady.mean_per_s if self.steady.steady else self.throughput_per_s
 
     @property
     def offered(self) -> int | None:

@@ -67,7 +67,7 @@ def read_trial(folder: Path) -> Trial:
     about = read_object(file)
     if missing := [key for key in _TRIAL_KEYS if key not in about]:
         raise UserError(f"{file}: lacks {', '.join(missing)}")
-    recorded = read_records(folder / "records.jsonl")
+    recorded = read_records(folder / "records.jsonl", about.get("warmup") == "auto")
     usage = read_usage(folder / "processes.jsonl", *_measured_window(recorded))
     state, reason = _state(about, recorded)
     embedded = not about.get("attached") and all(used.process == "client" for used in usage)

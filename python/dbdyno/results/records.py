@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from dbdyno.errors import UserError
 from dbdyno.results.jsonfiles import read_lines
 from dbdyno.results.model import Interval, JsonObject, Operation, Recorded
 from dbdyno.stats.histogram import Histogram
+from dbdyno.stats.steady_state import SteadyState, steady_state
 
+WHOLE_SECOND = 0.9
+"""A last second that was cut shorter than this is no second of a series."""
 _TIMES = ("service_time", "response_time", "send_lag")
 
 
-def read_records(path: Path) -> Recorded:
+def read_records(path: Path, auto_warmup: bool = False) -> Recorded:
     """Read `records.jsonl`; a missing file, or one cut short by a kill, yields what it holds.
+
+    Args:
+        auto_warmup: begin the figures where the steady state begins, if there is one (METHODS §2), instead of right
+            after the warm-up that was asked for.
 
     Raises:
         UserError: a line before the last is not a record of contract version 1; it is named.
     """
-    reader = _Reader()
+    reader = _Reader(auto_warmup)
     for number, record in read_lines(path):
         try:
             reader.add(record)
@@ -34,16 +44,19 @@ class _Times:
     """The three times of one kind of thing, second by second, as docs/contract.md names them."""
 
     def __init__(self) -> None:
-        self.parts: dict[str, list[Histogram]] = {"service_time": []}
+        self.parts: dict[str, list[tuple[int, Histogram]]] = {"service_time": []}
 
-    def add(self, second: dict[str, Histogram]) -> None:
+    def add(self, interval: int, second: dict[str, Histogram]) -> None:
         """Take those of one second."""
         for name, histogram in second.items():
-            self.parts.setdefault(name, []).append(histogram)
+            self.parts.setdefault(name, []).append((interval, histogram))
 
-    def merged(self) -> dict[str, Histogram]:
-        """Return those there were, by name, each of all seconds."""
-        return {name: Histogram.merged(parts) for name, parts in self.parts.items()}
+    def merged(self, begin: int) -> dict[str, Histogram]:
+        """Return those there were, by name, each of all seconds from the interval `begin` on."""
+        return {
+            name: Histogram.merged([histogram for interval, histogram in parts if interval >= begin])
+            for name, parts in self.parts.items()
+        }
 
 
 def _times(counted: JsonObject) -> dict[str, Histogram]:
@@ -55,7 +68,8 @@ class _Reader:
     """Takes records in turn. Only histograms of the measured seconds are kept, and those only until they are merged:
     a hundred trials of ten minutes have more buckets than memory should hold."""
 
-    def __init__(self) -> None:
+    def __init__(self, auto_warmup: bool) -> None:
+        self.auto_warmup = auto_warmup
         self.single: dict[str, JsonObject] = {}
         self.listed: dict[str, list[JsonObject]] = defaultdict(list)
         self.told: dict[str, JsonObject] = {}
@@ -92,10 +106,10 @@ class _Reader:
         for name, operation in record["operations"].items():
             self.operation_sums[name].update(completed=int(operation["completed"]), failed=int(operation["failed"]))
             if not warmup:
-                self.operations[name].add(_times(operation))
+                self.operations[name].add(len(self.intervals), _times(operation))
         times = _times(transactions)
         if not warmup:
-            self.transactions.add(times)
+            self.transactions.add(len(self.intervals), times)
         histogram = times.get("response_time") or times.get("service_time") or Histogram.merged([])
         interval = Interval(
             second=int(record["second"]),
@@ -122,7 +136,10 @@ class _Reader:
 
     def recorded(self) -> Recorded:
         """Merge what was taken."""
-        told = self.told
+        told, steady = self.told, _steady_state(self.intervals)
+        cut = self.auto_warmup and steady.steady
+        asked = sum(interval.warmup for interval in self.intervals)
+        begin = asked + steady.cut_s if cut else asked
         names = [*told, *(name for name in self.operation_sums if name not in told)]
         operations = tuple(
             Operation(
@@ -130,15 +147,15 @@ class _Reader:
                 told.get(name, {}).get("operation"),
                 told.get(name, {}).get("table"),
                 failed=self.operation_sums[name]["failed"],
-                **self.operations[name].merged(),
+                **self.operations[name].merged(begin),
             )
             for name in names
         )
         by_operation = {name: (sums["completed"], sums["failed"]) for name, sums in self.operation_sums.items()}
         return Recorded(
             hello=self.single.get("hello"),
-            intervals=tuple(self.intervals),
-            **self.transactions.merged(),
+            intervals=tuple(replace(one, warmup=place < begin) for place, one in enumerate(self.intervals)),
+            **self.transactions.merged(begin),
             operations=operations,
             errors=tuple(self.listed["error"]),
             mismatches=tuple(self.listed["mismatch"]),
@@ -148,4 +165,12 @@ class _Reader:
             sums={**self.sums, "operations": by_operation},
             total=self.single.get("total"),
             end=self.single.get("end"),
+            steady=steady,
+            cut=cut,
         )
+
+
+def _steady_state(intervals: list[Interval]) -> SteadyState:
+    """Find the steady state of the whole seconds after the warm-up that was asked for."""
+    whole = [one for one in intervals if not one.warmup and one.seconds > WHOLE_SECOND]
+    return steady_state(np.array([one.completed / one.seconds for one in whole]))

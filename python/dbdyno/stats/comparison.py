@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TypeVar
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
@@ -14,7 +13,6 @@ MARGIN = 0.02
 """Differences within ±2 % are taken for no difference."""
 CONFIDENCE = 0.95
 SIGNIFICANCE = 0.05
-START_PAIRS, MOST_PAIRS = 5, 20
 EXACT_PAIRS = 12
 """Up to here every assignment of signs is tried; 4,096 of them."""
 SAMPLED_SIGNS = 10_000
@@ -23,8 +21,6 @@ RESOLUTION = 1e-4
 
 FASTER, SLOWER, EQUIVALENT, INCONCLUSIVE = "faster", "slower", "equivalent", "inconclusive"
 SINGLE = "one trial a side: no interval, no winner"
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,32 +152,14 @@ def aa_noise(comparison: Comparison) -> float:
     return max(1 / comparison.low, comparison.high) - 1
 
 
-def needs_more(comparison: Comparison, precise: float) -> bool:
-    """Whether to run another pair: until the interval is ±`precise` wide, from 5 to 20 pairs, whatever p says.
+def is_narrow(comparison: Comparison, precise: float) -> bool:
+    """Whether the interval is ±`precise` wide at most: what pairs are added until, whatever p says.
 
     Stopping as soon as p is small finds a difference where none is.
     """
-    if comparison.pairs < START_PAIRS or comparison.low is None or comparison.high is None:
-        return True
-    half = (np.log(comparison.high) - np.log(comparison.low)) / 2
-    return bool(comparison.pairs < MOST_PAIRS and half > np.log1p(precise))
-
-
-def abba_order(systems: Sequence[T], repeats: int, seed: int) -> list[list[T]]:
-    """The order of the systems within each repetition: blocks of two, the second the first reversed, each drawn anew.
-
-    Whatever changes steadily with time then weighs on all of them alike (ABBA), and nothing can keep step with the
-    order.
-
-    Returns:
-        One order a repetition, `repeats` of them.
-    """
-    rng = np.random.default_rng(seed)
-    order: list[list[T]] = []
-    for _ in range((repeats + 1) // 2):
-        block = [systems[place] for place in rng.permutation(len(systems))]
-        order += [block, block[::-1]]
-    return order[:repeats]
+    if comparison.low is None or comparison.high is None:
+        return False
+    return bool((np.log(comparison.high) - np.log(comparison.low)) / 2 <= np.log1p(precise))
 
 
 def confirmed_slowdown(comparison: Comparison) -> bool:

@@ -1,0 +1,15 @@
+"""A percentage as a person writes it."""
+
+
+def parse_percent(text: str) -> float:
+    """Read `2%` as 0.02; raises ValueError if it is none between 0 and 100 %.
+
+    The sign is asked for: of a bare 2 or 0.02 nobody could tell which is meant.
+    """
+    try:
+        share = float(text.strip().removesuffix("%")) / 100
+    except ValueError:
+        share = -1.0
+    if not text.strip().endswith("%") or not 0 <= share < 1:
+        raise ValueError(f"'{text}' is no percentage: give one such as 2%")
+    return share
