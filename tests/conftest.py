@@ -37,6 +37,8 @@ def fake_system(monkeypatch: pytest.MonkeyPatch) -> type[FakeSystem]:
     monkeypatch.setitem(SYSTEMS, "fake", FakeSystem)
     monkeypatch.setattr(FakeSystem, "told", [])
     monkeypatch.setattr(FakeSystem, "deaths", [])
+    monkeypatch.setattr(FakeSystem, "copies", None)
+    monkeypatch.setattr(FakeSystem, "lost_s", 0.0)
     return FakeSystem
 
 

@@ -1,10 +1,14 @@
 """A system is started and loaded once for its trials, again after it died, and always stopped."""
 
 import json
+import time
+from types import SimpleNamespace
 
 import pytest
 
+from dbdyno.conduct import preparation
 from dbdyno.conduct.preparation import describe_system, make_launch, run_preparation
+from dbdyno.conduct.states import Kept
 from dbdyno.errors import RunFailed
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.trials import expand
@@ -104,3 +108,62 @@ def test_the_launch_has_room_for_the_most_clients(context, tmp_path):
     running = context(system="sqlite", clients=[1, 160, 8], cpus={"server": [0]}, memory_limit="64M")
     launch = make_launch(running, tmp_path)
     assert launch.clients >= 160 and launch.server_cpus == (0,) and launch.memory_limit_bytes == 64 << 20
+
+
+@pytest.fixture
+def repeated(context, fake_load, fake_system, tmp_path, monkeypatch):
+    """Run an experiment of three repetitions on a system that can be restored; returns what its trials say."""
+
+    def run_all(restore_s, **keys):
+        monkeypatch.setattr(fake_system, "copies", tmp_path)
+        monkeypatch.setattr(fake_system, "restore_s", restore_s)
+        clock = SimpleNamespace(time=lambda: time.time() + fake_system.lost_s)
+        monkeypatch.setattr(preparation, "time", clock)
+        running = context(**({"repeat": 3, "clients": [1]} | keys))
+        for planned in expand(running.experiment, running.experiment.system):
+            assert states(run_preparation(running, planned)) == ["complete"]
+        return running, [
+            json.loads(path.read_text()) for path in sorted(running.folder.path.glob("trials/*/trial.json"))
+        ]
+
+    return run_all
+
+
+def verbs(fake_system):
+    return [verb for verb in fake_system.told if verb != "counters"]
+
+
+def test_every_repetition_starts_from_what_was_loaded_once(repeated, fake_system):
+    running, trials = repeated(0.0)
+    assert verbs(fake_system) == ["start", "keep", "restore", "stop", "restore", "stop", "restore", "stop"]
+    assert [(one["data"], one["cache_state"]) for one in trials] == [("restored", "lukewarm")] * 3
+    first, second, _ = (
+        json.loads(path.read_text()) for path in sorted(running.folder.path.glob("preparations/*/preparation.json"))
+    )
+    assert first["loaded_in"] == second["loaded_in"] == "01-fake" and "load_seconds" not in second
+    assert first["load_seconds"] > 0 and second["restore_seconds"] >= 0
+    loads = sorted(running.folder.path.glob("preparations/*/plan.json"))
+    assert [path.parent.name for path in loads] == ["01-fake"]
+    assert len(list(fake_system.copies.glob("kept-*"))) == 1
+
+
+def test_where_a_copy_takes_longer_than_loading_every_repetition_is_loaded(repeated, fake_system):
+    running, trials = repeated(3600.0)
+    assert verbs(fake_system) == ["start", "keep", "restore", "stop", "start", *["stop", "start"] * 2, "stop"]
+    assert [(one["data"], one["cache_state"]) for one in trials] == [("loaded", "hot")] * 3
+    assert not list(fake_system.copies.glob("kept-*"))
+    assert (running.folder.path / "preparations" / "01-fake" / "again" / "records.jsonl").exists()
+
+
+def test_what_the_first_configuration_found_holds_for_the_others(repeated, fake_system):
+    both = [{"system": "fake", "label": "one"}, {"system": "fake", "label": "other"}]
+    repeated(0.0, system=both, repeat=2)
+    assert verbs(fake_system)[:5] == ["start", "keep", "restore", "stop", "start"]
+    assert verbs(fake_system).count("keep") == 2 and verbs(fake_system).count("restore") == 4
+
+
+def test_without_room_for_a_copy_it_is_loaded(repeated, fake_system, monkeypatch):
+    monkeypatch.setattr(Kept, "has_room", lambda self: False)
+    _, trials = repeated(0.0, repeat=2)
+    assert verbs(fake_system) == ["start", "keep", "start", "stop", "start", "stop"]
+    assert {one["data"] for one in trials} == {"loaded"}

@@ -1,5 +1,6 @@
 """A system without a server: remembers what it was told, and fails where it is told to."""
 
+from pathlib import Path
 from typing import ClassVar
 
 from dbdyno.errors import RunFailed
@@ -8,16 +9,35 @@ from dbdyno.systems.base import Durability, System
 
 
 class FakeSystem(System):
-    """Settings: `fail_start`. told: the verbs it was given. deaths: how it is found dead from its first trial on."""
+    """Settings: `fail_start`. told: the verbs it was given. deaths: how it is found dead from its first trial on.
+
+    copies: None where its data cannot be kept, else where it is. restore_s: what a start on a copy adds to `lost_s`.
+    """
 
     name = "fake"
     what = "a system for tests"
     operations = frozenset(OPERATIONS)
     told: ClassVar[list[str]] = []
     deaths: ClassVar[list[str]] = []
+    copies: ClassVar[Path | None] = None
+    restore_s: ClassVar[float] = 0.0
+    lost_s: ClassVar[float] = 0.0
+
+    @property
+    def restorable(self):
+        return self.copies is not None
+
+    def keep(self):
+        self.told.append("keep")
+        path = self.copies / f"kept-{self.told.count('keep')}"
+        path.mkdir()
+        return path
 
     def start(self, launch):
-        self.told.append("start")
+        self.told.append("restore" if launch.data else "start")
+        if launch.data:
+            assert launch.data.is_dir()
+            type(self).lost_s += self.restore_s
         if "fail_start" in self.spec.settings:
             raise RunFailed("fake did not start")
         (launch.log_folder / "server-fake.log").write_text("started\n")

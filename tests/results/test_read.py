@@ -159,3 +159,12 @@ def test_an_error_in_one_of_several_processes_is_told(folder, monkeypatch):
 def test_an_embedded_store_has_no_server(tmp_path):
     folder = write_run(tmp_path / "run", (System("lmdb", "D1", "sync=full", 20, 50_000),), (2,))
     assert usage_of_servers(read_run(folder).trials[0]) == ()
+
+
+def test_what_was_restored_was_loaded_in_the_preparation_it_names(folder):
+    restored = folder / "preparations" / "02-mariadb"
+    restored.mkdir()
+    (restored / "preparation.json").write_text(json.dumps({"data": "restored", "loaded_in": "01-mariadb"}))
+    edit(folder / "preparations/01-mariadb/preparation.json", lambda about: about.update(loaded_in="01-mariadb"))
+    found = read_run(folder).preparations
+    assert [(one.rows, one.load_seconds) for one in found.values()] == [(40_000, 0.8)] * 2

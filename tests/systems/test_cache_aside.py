@@ -1,5 +1,8 @@
 """The arrangement starts, shows and stops both its parts."""
 
+import shutil
+from dataclasses import replace
+
 import pytest
 
 from dbdyno.errors import UserError
@@ -51,3 +54,24 @@ def test_a_memcached_in_front_may_forget(launch):
         assert both.embedded
     finally:
         both.stop()
+
+
+def test_of_what_was_loaded_the_store_is_kept_and_the_cache_begins_empty(launch):
+    need("redis")
+    first, second = (system("cache-aside(redis, redis?appendonly=yes)") for _ in range(2))
+    kept = None
+    try:
+        first.start(launch)
+        for part in (first.cache, first.store):
+            part._client().set("a", "1")
+        kept = first.keep()
+        assert first.server_pids() == {}
+        second.start(replace(launch, data=kept))
+        assert (second.cache._client().get("a"), second.store._client().get("a")) == (None, "1")
+        assert second.restorable and second.cache_state(True) == "hot"
+    finally:
+        first.stop()
+        second.stop()
+        if kept:
+            shutil.rmtree(kept)
+    assert not system("cache-aside(redis, memcached)").restorable

@@ -1,5 +1,8 @@
 """What embedded stores share: checked settings, defaults shown, a private directory."""
 
+import shutil
+from dataclasses import replace
+
 import pytest
 
 from dbdyno.errors import UserError
@@ -38,3 +41,18 @@ def test_every_setting_is_shown_as_it_is(launch):
         "cache_size_kib": "100",
         "mmap_size_bytes": "0",
     }
+
+
+def test_its_files_are_kept_and_started_from_again(launch):
+    first, second = system("sqlite"), system("sqlite")
+    first.start(launch)
+    (first.path / "dbdyno.sqlite").write_text("rows")
+    kept = first.keep()
+    first.stop()
+    second.start(replace(launch, data=kept))
+    try:
+        assert second.restorable and second.path != kept
+        assert (second.path / "dbdyno.sqlite").read_text() == (kept / "dbdyno.sqlite").read_text() == "rows"
+    finally:
+        second.stop()
+        shutil.rmtree(kept)

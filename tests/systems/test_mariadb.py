@@ -1,5 +1,9 @@
 """A real private MariaDB, and the same attached to by its URL."""
 
+import os
+import shutil
+from dataclasses import replace
+
 import pymysql
 import pytest
 
@@ -154,3 +158,37 @@ def test_durability(engine, variables, level):
 def test_a_doubt_about_torn_pages_is_said():
     variables = {"innodb_flush_log_at_trx_commit": "1", "innodb_doublewrite": "OFF"}
     assert "doublewrite" in durability_of("InnoDB", variables).reason
+
+
+def test_what_was_loaded_is_kept_and_started_from_again(launch):
+    need("mariadb")
+    first, second = system("mariadb"), system("mariadb")
+    kept = None
+    try:
+        first.start(launch)
+        with connect(first) as connection, connection.cursor() as cursor:
+            cursor.execute("CREATE TABLE t (k INT PRIMARY KEY)")
+            cursor.execute("INSERT INTO t VALUES (1), (2)")
+            connection.commit()
+        pid = first.server_pids()["mariadb"]
+        kept = first.keep()
+        assert first.server_pids() == {} and not os.path.exists(f"/proc/{pid}")
+        for _ in range(2):
+            second.start(replace(launch, data=kept))
+            with connect(second) as connection, connection.cursor() as cursor:
+                cursor.execute("SELECT COUNT(*) FROM t")
+                assert cursor.fetchone() == (2,)
+                cursor.execute("DELETE FROM t")
+                connection.commit()
+            second.stop()
+    finally:
+        first.stop()
+        second.stop()
+        if kept:
+            shutil.rmtree(kept)
+
+
+def test_what_lies_elsewhere_cannot_be_restored():
+    assert system("mariadb?innodb_buffer_pool_size=16M").restorable
+    assert not system("mariadb?innodb_log_group_home_dir=/elsewhere").restorable
+    assert not system("mysql://u@127.0.0.1:1/d").restorable

@@ -4,6 +4,7 @@ import os
 import socket
 import subprocess
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from dbdyno.systems.process import (
     run_to_end,
     telling_lines,
 )
-from helpers import need, system
+from helpers import need, system, wait_until
 
 FAILING = ["sh", "-c", "echo starting; echo '[ERROR] unknown variable x'; echo Aborting; exit 7"]
 LASTING = ["sleep", "600"]
@@ -180,3 +181,22 @@ def test_programs_are_found_beyond_the_path(monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
     assert find_program("sh") and subprocess.run([find_program("true")], check=True)
     assert find_program("no-such-program") is None
+
+
+def test_data_that_cannot_be_copied_leaves_no_directory(launch, reachable, monkeypatch):
+    monkeypatch.setenv("DBDYNO_DATA_DIR", str(reachable))
+    with pytest.raises(RunFailed, match="could not be copied: cp: "):
+        PrivateDirectory(replace(launch, data=reachable / "gone"))
+    assert not list(reachable.iterdir())
+
+
+def test_stopping_in_order_is_asked_of_the_server(directory, launch):
+    lasting = ServerProcess("fake", LASTING, directory, launch)
+    with pytest.raises(RunFailed, match="did not stop in good order: it was killed by SIGTERM"):
+        lasting.stop_in_order()
+    lasting.stop()
+    trap = ["sh", "-c", "trap 'exit 0' TERM; echo ready; while true; do sleep 0.01; done"]
+    orderly = ServerProcess("fake", trap, directory, launch)
+    wait_until(lambda: "ready" in orderly.log_path.read_text())
+    orderly.stop_in_order()
+    assert orderly.death() == "fake ended with status 0"

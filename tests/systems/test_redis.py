@@ -1,5 +1,8 @@
 """A real private Redis, and the same attached to by its URL."""
 
+import shutil
+from dataclasses import replace
+
 import pytest
 import redis
 from redis.backoff import NoBackoff
@@ -117,3 +120,24 @@ def test_what_cannot_be_its_setting_is_refused():
 )
 def test_durability(configuration, level):
     assert durability_of(configuration).level == level
+
+
+@pytest.mark.parametrize("settings", ["", "?appendonly=yes&appendfsync=everysec"])
+def test_what_was_loaded_is_kept_and_started_from_again(launch, settings):
+    need("redis")
+    first, second = system(f"redis{settings}"), system(f"redis{settings}")
+    kept = None
+    try:
+        first.start(launch)
+        with first._client() as client:
+            client.set("a", "1")
+        kept = first.keep()
+        second.start(replace(launch, data=kept))
+        with second._client() as client:
+            assert client.get("a") == "1"
+        assert (first.cache_state(False), second.cache_state(True)) == ("hot", "hot")
+    finally:
+        first.stop()
+        second.stop()
+        if kept:
+            shutil.rmtree(kept)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from dbdyno.conduct.interrupt import Interrupts
 from dbdyno.conduct.journal import Journal
 from dbdyno.conduct.listener import Listener
+from dbdyno.conduct.states import States
 from dbdyno.experiment.model import Experiment
 from dbdyno.results.write import RunFolder
 from dbdyno.systems.guard import Guard
@@ -24,7 +25,10 @@ class Ceiling:
 
 @dataclass(frozen=True)
 class Context:
-    """One run going on; ceilings: what was measured of the load client alone, by what decides it."""
+    """One run going on; ceilings: what was measured of the load client alone, by what decides it.
+
+    states: the loaded data that later repetitions start from.
+    """
 
     experiment: Experiment
     folder: RunFolder
@@ -33,3 +37,4 @@ class Context:
     listener: Listener
     journal: Journal
     ceilings: dict[str, Ceiling] = field(default_factory=dict)
+    states: States = field(default_factory=States)

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from dbdyno.conduct.find_rate import find_rate
 from dbdyno.conduct.listener import Outcome
 from dbdyno.conduct.load_client import execute, why_it_failed
 from dbdyno.conduct.plan import CLEAN_UP, PREPARE, make_plan
+from dbdyno.conduct.states import Kept
 from dbdyno.conduct.trial import Prepared, fail_trial, run_trial
 from dbdyno.errors import DbdynoError, RunFailed
 from dbdyno.experiment.model import Experiment
@@ -56,38 +58,103 @@ def run_preparation(context: Context, preparation: Preparation) -> Iterator[Outc
 
 @contextmanager
 def prepared_system(context: Context, preparation: Preparation, name: str) -> Iterator[Prepared]:
-    """Start and load a system; afterwards clean up what is somebody else's, and stop what is dbdyno's.
+    """Start a system with its rows in it; afterwards clean up what is somebody else's, and stop what is dbdyno's.
 
     Raises UserError or RunFailed if it cannot be started or loaded.
     """
     context.listener.preparation_begins(preparation)
-    folder = context.folder.preparation(name)
-    system = build(preparation.system)
-    launch = make_launch(context, folder)
-    began = time.time()
-    document = {"preparation": name, "system": bare_name(preparation.system), "label": preparation.system.label}
-    document |= {"workload": preparation.workload, "repeat": preparation.repeat, "started_unix_s": began}
-    loaded = False
+    making = _Making(context, preparation, build(preparation.system), context.folder.preparation(name), name)
     try:
-        system.start(launch)
-        facts = describe_system(system, context.experiment)
-        document |= {"start_seconds": round(time.time() - began, 3), **facts}
-        write_object(folder / "preparation.json", document)
-        loaded = True
-        _load(context, preparation, system, folder)
-        document |= {"load_seconds": round(time.time() - began - document["start_seconds"], 3)}
-        document |= {"state": "complete", "reason": None}
-        write_object(folder / "preparation.json", document)
-        yield Prepared(system, name, folder, facts)
+        facts = making.restore() if _to_restore(context, preparation, making.system) else making.load()
+        making.write(state="complete", reason=None)
+        yield Prepared(making.system, name, making.folder, facts)
     except DbdynoError as error:
-        write_object(folder / "preparation.json", document | {"state": "failed", "reason": str(error)})
+        making.write(state="failed", reason=str(error))
         raise
     finally:
         try:
-            if loaded and preparation.system.attached and not context.experiment.keep:
-                _clean_up(context, preparation, system, folder)
+            if making.has_begun_to_load and preparation.system.attached and not context.experiment.keep:
+                _clean_up(context, preparation, making.system, making.folder)
         finally:
-            system.stop()
+            making.system.stop()
+
+
+def _to_restore(context: Context, preparation: Preparation, system: System) -> bool:
+    """Whether to start from data that is kept, or to find out if that is faster."""
+    return context.experiment.repeat > 1 and system.restorable and context.states.restored(preparation) is not False
+
+
+class _Making:
+    """A system being brought to the state that trials begin in."""
+
+    def __init__(self, context: Context, preparation: Preparation, system: System, folder: Path, name: str) -> None:
+        self._context, self._preparation, self.system = context, preparation, system
+        self.folder, self._name = folder, name
+        self._launch = make_launch(context, folder)
+        self._document: dict[str, Any] = {
+            "preparation": name,
+            "system": bare_name(preparation.system),
+            "label": preparation.system.label,
+            "workload": preparation.workload,
+            "repeat": preparation.repeat,
+            "started_unix_s": time.time(),
+        }
+        self.has_begun_to_load = False
+
+    def write(self, **more: Any) -> None:
+        """Write `preparation.json` with `more` in it."""
+        self._document |= more
+        write_object(self.folder / "preparation.json", self._document)
+
+    def load(self) -> dict[str, Any]:
+        """Start it empty and load it; returns the facts for `trial.json`."""
+        began = time.time()
+        self.system.start(self._launch)
+        facts = self._facts(restored=False)
+        self.write(start_seconds=round(time.time() - began, 3), **facts)
+        folder = self.folder / "again" if self.has_begun_to_load else self.folder
+        folder.mkdir(exist_ok=True)
+        began, self.has_begun_to_load = time.time(), True
+        _load(self._context, self._preparation, self.system, folder)
+        self.write(load_seconds=round(time.time() - began, 3))
+        return facts
+
+    def restore(self) -> dict[str, Any]:
+        """Start it on a copy of what was loaded once, now or earlier; returns the facts for `trial.json`.
+
+        Where there is no room for copies, or the first one took longer than loading did, it is loaded after all.
+        """
+        states, preparation = self._context.states, self._preparation
+        if (kept := states.find(preparation)) is None:
+            kept = self._load_and_keep()
+            if not kept.has_room():
+                return self._give_up()
+        began = time.time()
+        self.system.start(replace(self._launch, data=kept.path))
+        took_s = time.time() - began
+        if states.restored(preparation) is None:
+            states.decide(preparation, took_s <= self._document["start_seconds"] + self._document["load_seconds"])
+        if not states.restored(preparation):
+            self.system.stop()
+            return self._give_up()
+        facts = self._facts(restored=True)
+        self.write(restore_seconds=round(took_s, 3), loaded_in=kept.loaded_in, **facts)
+        return facts
+
+    def _load_and_keep(self) -> Kept:
+        self.load()
+        kept = Kept(self.system.keep(), self._name)
+        self._context.states.keep(self._preparation, kept)
+        return kept
+
+    def _give_up(self) -> dict[str, Any]:
+        self._context.states.decide(self._preparation, False)
+        self._context.states.drop(self._preparation)
+        return self.load()
+
+    def _facts(self, restored: bool) -> dict[str, Any]:
+        state = {"data": "restored" if restored else "loaded", "cache_state": self.system.cache_state(restored)}
+        return describe_system(self.system, self._context.experiment) | state
 
 
 def make_launch(context: Context, log_folder: Path) -> Launch:

@@ -1,6 +1,7 @@
 """A run: all trials of one experiment, in one folder."""
 
 import time
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,7 +49,8 @@ def conduct(named: NamedExperiment, command: str, parent: Path, listener: Listen
         document = _describe_run(named, command, folder.name, preparations, resolved)
         try:
             context = Context(named.experiment, folder, guard, interrupts, listener, Journal(folder, document))
-            return _record(context, preparations, resolved)
+            with closing(context.states):
+                return _record(context, preparations, resolved)
         except OSError as error:
             raise RunFailed(
                 f"{folder.path}: {error.strerror or error}: nothing more can be recorded; free some space or choose "
@@ -71,6 +73,8 @@ def _describe_run(
         "ended_unix_s": None,
         "state": "running",
         "reason": None,
+        "order": "randomised ABBA blocks" if named.experiment.repeat > 1 else "as written",
+        "seed": named.experiment.seed,
         "trials": [trial.name for preparation in preparations for trial in preparation.trials],
         "skipped": [{"system": spec.label, "reason": reason} for spec, reason in resolved.skipped],
     }

@@ -109,6 +109,8 @@ def describe_trial(context: Context, trial: Trial, preparation: str) -> Document
         "servers": [],
         "attached": system.attached,
         "durability": {"class": "unknown", "reason": "the system was not started"},
+        "data": None,
+        "cache_state": None,
         "workload": trial.workload,
         "options": experiment.options,
         "rows": experiment.rows,

@@ -143,15 +143,18 @@ def cautions(baseline: Side, candidate: Side) -> Iterator[str]:
         for key in ("host", "kernel", "cpu"):
             if baseline.run.environment.get(key) != candidate.run.environment.get(key):
                 yield f"the {key} differs between the runs"
-    keys = ("seconds", "warmup_seconds", "client_cpus", "server_cpus", "memory_limit_bytes", "attached", "client")
-    for key in keys:
-        # Runs from before there was a choice of load client had the native one.
-        default = "native" if key == "client" else None
+    keys = ("seconds", "warmup_seconds", "client_cpus", "server_cpus", "memory_limit_bytes", "attached")
+    for key in (*keys, *_DEFAULTS):
+        default = _DEFAULTS.get(key)
         values = [
             {json.dumps(trial.about.get(key, default)) for trial in side.trials} for side in (baseline, candidate)
         ]
         if values[0] != values[1]:
             yield f"{key.replace('_', ' ')} differ: {_listed(values[0])} against {_listed(values[1])}"
+
+
+_DEFAULTS = {"client": "native", "data": "loaded", "cache_state": "hot", "warmup": None}
+"""What was so in runs from before this was written down."""
 
 
 def loosened(cells: dict[Cell, dict[int, Trial]]) -> dict[Cell, dict[int, Trial]]:

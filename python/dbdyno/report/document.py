@@ -66,6 +66,8 @@ def _trial(trial: Trial, run: Run) -> dict[str, Any]:
         **{key: about.get(key) for key in ("settings", "workload", "options", "rows", "clients", "repeat", "attached")},
         "pipeline": about.get("pipeline", 1),
         "warmup": about.get("warmup"),
+        "data": about.get("data"),
+        "cache_state": about.get("cache_state"),
         "rate": about.get("rate"),
         "durability": durability.get("class"),
         "durability_reason": durability.get("reason"),

@@ -101,14 +101,17 @@ def _state(about: JsonObject, recorded: Recorded) -> tuple[str, str | None]:
 
 
 def _preparations(folder: Path) -> dict[str, Preparation]:
-    found = {}
+    found: dict[str, Preparation] = {}
     for file in sorted(folder.glob("preparations/*/preparation.json")):
         load: JsonObject = {}
         for _, record in read_lines(file.with_name("records.jsonl")):
             if (record.get("record"), record.get("phase"), record.get("state")) == ("phase", "load", "end"):
                 load = record
-        name = file.parent.name
-        found[name] = Preparation(name, read_object(file), load.get("rows"), load.get("seconds"))
+        name, about = file.parent.name, read_object(file)
+        # What was restored was loaded in an earlier preparation, or in this one, as the first of its kind.
+        loaded = found.get(str(about.get("loaded_in")))
+        rows, seconds = (loaded.rows, loaded.load_seconds) if loaded else (load.get("rows"), load.get("seconds"))
+        found[name] = Preparation(name, about, rows, seconds)
     return found
 
 

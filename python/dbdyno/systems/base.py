@@ -17,6 +17,7 @@ class Launch:
     log_folder: where each server's log goes, as `server-NAME.log`.
     server_cpus: processors the servers may use, or None for any. memory_limit_bytes: of each server, or None.
     clients: the most that will connect at once. rows: per table that will be loaded.
+    data: a loaded data directory (`System.keep`) to start on a copy of, or None to start empty.
     """
 
     guard: Guard
@@ -25,6 +26,7 @@ class Launch:
     rows: int
     server_cpus: tuple[int, ...] | None = None
     memory_limit_bytes: int | None = None
+    data: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,27 @@ class System(ABC):
     @abstractmethod
     def stop(self) -> None:
         """Stop it and remove what was made for it; may be called at any time, and twice."""
+
+    @property
+    def restorable(self) -> bool:
+        """Whether `keep` can be asked for: all that was loaded is in files, and these are dbdyno's own."""
+        return False
+
+    def keep(self) -> Path:
+        """Stop it in good order and return its data directory, for the caller to remove; only where `restorable`.
+
+        Raises RunFailed if it does not stop in good order.
+        """
+        raise NotImplementedError(f"{self.name} keeps nothing that it could be started from")
+
+    def cache_state(self, restored: bool) -> str | None:
+        """Return what its caches hold when the first trial begins, as METHODS section 7 has it; None if not known.
+
+        `hot`: what loading left in them. `lukewarm`: nothing, but the kernel has the files in memory.
+        """
+        if self.spec.attached:
+            return None
+        return "lukewarm" if restored else "hot"
 
     def server_pids(self) -> dict[str, int]:
         """Return the servers dbdyno started, name to pid."""

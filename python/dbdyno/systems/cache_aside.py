@@ -1,5 +1,7 @@
 """Cache-aside: read the cache, on a miss the store, filling the cache; write the store, removing the key."""
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from dbdyno.errors import UserError
@@ -40,12 +42,24 @@ class CacheAside(System):
             self.store.server_name = f"{self.store.name}-store"
 
     def start(self, launch: Launch) -> None:
-        self.cache.start(launch)
+        self.cache.start(replace(launch, data=None))
         self.store.start(launch)
 
     def stop(self) -> None:
         self.cache.stop()
         self.store.stop()
+
+    @property
+    def restorable(self) -> bool:
+        return self.store.restorable and not self.spec.attached
+
+    def keep(self) -> Path:
+        # The cache begins empty, so there is nothing of it to keep.
+        self.cache.stop()
+        return self.store.keep()
+
+    def cache_state(self, restored: bool) -> str | None:
+        return self.store.cache_state(restored)
 
     def server_pids(self) -> dict[str, int]:
         return self.cache.server_pids() | self.store.server_pids()

@@ -45,6 +45,18 @@ class Embedded(System):
             self._directory = None
 
     @property
+    def restorable(self) -> bool:
+        return True
+
+    def keep(self) -> Path:
+        directory, self._directory = self._directory, None
+        return directory.path
+
+    def cache_state(self, restored: bool) -> str | None:
+        # Every trial opens it anew, in another process than the one that loaded it.
+        return "lukewarm"
+
+    @property
     def path(self) -> Path:
         """Where the store's files are, while it is started."""
         assert self._directory is not None, "not started"

@@ -66,9 +66,9 @@ COUNTERS = (
 _NEW_USER = """\
 DELETE FROM mysql.global_priv WHERE User IN ('root', '');
 FLUSH PRIVILEGES;
-CREATE DATABASE dbdyno;
-CREATE USER 'dbdyno'@'localhost' IDENTIFIED BY '{password}';
-CREATE USER 'dbdyno'@'127.0.0.1' IDENTIFIED BY '{password}';
+CREATE DATABASE IF NOT EXISTS dbdyno;
+CREATE OR REPLACE USER 'dbdyno'@'localhost' IDENTIFIED BY '{password}';
+CREATE OR REPLACE USER 'dbdyno'@'127.0.0.1' IDENTIFIED BY '{password}';
 GRANT ALL PRIVILEGES ON *.* TO 'dbdyno'@'localhost';
 GRANT ALL PRIVILEGES ON *.* TO 'dbdyno'@'127.0.0.1';
 """
@@ -103,7 +103,8 @@ class MariaDB(Server):
         password = random_secrets.token_hex(16)
         init = directory.write("init.sql", self.new_user.format(password=password))
         log_path = launch.log_folder / f"server-{self.server_name}.log"
-        run_to_end(self._make_data_command(data), directory.path, log_path)
+        if not launch.data:
+            run_to_end(self._make_data_command(data), directory.path, log_path)
         port = free_port(self.spec.settings.get("port"))
         argv = [
             *self.program(self.server_program),
@@ -128,6 +129,10 @@ class MariaDB(Server):
         self._check_engine()
         if not self.on_socket:
             self.endpoint = Endpoint("127.0.0.1", port, None, "dbdyno", password, "dbdyno")
+
+    @property
+    def restorable(self) -> bool:
+        return self.only_own_files()
 
     def _make_data_command(self, data: Path) -> list[str]:
         """Return the command that makes the data directory."""

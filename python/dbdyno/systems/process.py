@@ -18,7 +18,11 @@ from dbdyno.systems.cgroup import MemoryCgroup
 
 READY_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 10.0
+ORDERLY_STOP_TIMEOUT_S = 600.0
+"""A large buffer pool is written before a server ends in good order."""
 POLL_S = 0.02
+SEEN_TO_DISK_BYTES = 1 << 20
+"""Smaller files of a copy are left to the kernel: there are hundreds of them, and hardly anything is in them."""
 UNPRIVILEGED_USER = "nobody"
 """Whom servers run as when dbdyno is root: mariadbd and memcached refuse to run as root."""
 
@@ -40,6 +44,12 @@ class PrivateDirectory:
         except OSError as error:
             raise UserError(f"no directory for data can be made: {error}; set DBDYNO_DATA_DIR to another") from None
         self._guard.tell("dir", self.path)
+        if launch.data:
+            try:
+                copy_data(launch.data, self.path)
+            except RunFailed:
+                self.remove()
+                raise
         if (user := server_user()) is not None:
             os.chown(self.path, user.pw_uid, user.pw_gid)
             self._refuse_unreachable()
@@ -120,6 +130,17 @@ class ServerProcess:
         status = self._process.poll()
         return None if status is None else f"{self.name} {describe_exit(status)}"
 
+    def stop_in_order(self) -> None:
+        """Terminate the server and wait until it has written everything; raises RunFailed if it does not end well."""
+        self._process.terminate()
+        try:
+            self._process.wait(ORDERLY_STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            raise RunFailed(f"{self.name} did not stop within {ORDERLY_STOP_TIMEOUT_S:.0f} s") from None
+        if self._process.returncode != 0:
+            raise RunFailed(f"{self.name} did not stop in good order: it {describe_exit(self._process.returncode)}")
+        self.stop()
+
     def stop(self) -> None:
         """Terminate the server, kill it if it takes too long, and wait for its end."""
         self._process.terminate()
@@ -131,6 +152,25 @@ class ServerProcess:
         self._guard.tell("done", self.pid)
         if self._limit:
             self._limit.remove()
+
+
+def copy_data(source: Path, target: Path) -> None:
+    """Copy what is in a data directory, sharing its blocks where the file system can, and see it onto the disk.
+
+    Else the kernel would write it there while a trial runs. Raises RunFailed if that cannot be done.
+    """
+    copied = subprocess.run(
+        ["cp", "--archive", "--reflink=auto", f"{source}/.", str(target)], capture_output=True, text=True, check=False
+    )
+    if copied.returncode != 0:
+        raise RunFailed(f"the loaded data could not be copied: {copied.stderr.strip()}")
+    for path in target.rglob("*"):
+        if path.is_file() and path.stat().st_size >= SEEN_TO_DISK_BYTES:
+            descriptor = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
 
 
 def server_user() -> pwd.struct_passwd | None:

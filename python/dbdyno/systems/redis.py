@@ -1,6 +1,7 @@
 """Redis, started privately with any directive of redis.conf, or attached by URL."""
 
 import secrets as random_secrets
+from pathlib import Path
 from typing import Any, ClassVar
 
 import redis
@@ -70,6 +71,20 @@ class Redis(Server):
         self._server = ServerProcess(self.server_name, argv, directory, launch, "\n".join(configuration) + "\n")
         self.endpoint = Endpoint("127.0.0.1", port, str(socket) if self.on_socket else None, None, password, "0")
         self._server.wait_ready(self._answers)
+
+    @property
+    def restorable(self) -> bool:
+        return self.only_own_files()
+
+    def keep(self) -> Path:
+        with self.asking():
+            # A server without save points writes nothing down when it ends.
+            self._client().config_set("save", "3600 1")
+        return super().keep()
+
+    def cache_state(self, restored: bool) -> str | None:
+        # It answers only when it has read everything back into memory.
+        return None if self.spec.attached else "hot"
 
     def _answers(self) -> bool:
         try:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import ClassVar
 
 from dbdyno.errors import RunFailed, UserError
@@ -63,6 +64,15 @@ class Server(System):
         if self._directory:
             self._directory.remove()
             self._directory = None
+
+    def only_own_files(self) -> bool:
+        """Whether no setting puts a file outside of the private directory, where a copy would not have it."""
+        return not self.spec.attached and not any(value.startswith("/") for value in self.spec.settings.values())
+
+    def keep(self) -> Path:
+        self._server.stop_in_order()
+        directory, self._server, self._directory = self._directory, None, None
+        return directory.path
 
     def server_pids(self) -> dict[str, int]:
         return {self.server_name: self._server.pid} if self._server else {}

@@ -1,0 +1,67 @@
+"""What repetitions start from: the data loaded once and kept, where copying it is faster than loading it again."""
+
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dbdyno.experiment.system_spec import bare_name
+from dbdyno.experiment.trials import Preparation
+
+SPARE_ROOM = 1.2
+"""Room for a copy, in sizes of what is copied: trials add to it."""
+
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A loaded data directory of a system that has stopped; loaded_in: the preparation that loaded it."""
+
+    path: Path
+    loaded_in: str
+
+    def has_room(self) -> bool:
+        """Whether a copy of it fits beside it."""
+        size_bytes = sum(file.stat().st_blocks * 512 for file in self.path.rglob("*") if file.is_file())
+        return shutil.disk_usage(self.path).free >= SPARE_ROOM * size_bytes
+
+    def remove(self) -> None:
+        """Remove it."""
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+@dataclass
+class States:
+    """Which data directories a run keeps, and which systems are restored from them.
+
+    That is decided once for all configurations of a system, by the first of them: sides of a comparison must not begin
+    the one hot and the other restarted.
+    """
+
+    _kept: dict[Key, Kept] = field(default_factory=dict)
+    _restored: dict[Key, bool] = field(default_factory=dict)
+
+    def restored(self, preparation: Preparation) -> bool | None:
+        """Return whether such systems are restored; None if that is yet to be found out."""
+        return self._restored.get((bare_name(preparation.system), preparation.workload))
+
+    def decide(self, preparation: Preparation, restored: bool) -> None:
+        """Decide it for all of their configurations, unless that was done before."""
+        self._restored.setdefault((bare_name(preparation.system), preparation.workload), restored)
+
+    def find(self, preparation: Preparation) -> Kept | None:
+        """Return what was kept of this configuration for this workload."""
+        return self._kept.get((preparation.system.label, preparation.workload))
+
+    def keep(self, preparation: Preparation, kept: Kept) -> None:
+        """Keep it until the run ends."""
+        self._kept[preparation.system.label, preparation.workload] = kept
+
+    def drop(self, preparation: Preparation) -> None:
+        """Remove what was kept of this configuration."""
+        self._kept.pop((preparation.system.label, preparation.workload)).remove()
+
+    def close(self) -> None:
+        """Remove all that is kept."""
+        while self._kept:
+            self._kept.popitem()[1].remove()

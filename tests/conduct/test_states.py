@@ -1,0 +1,42 @@
+"""What is kept is found again, decided on once, and gone in the end."""
+
+import pytest
+
+from dbdyno.conduct.states import Kept, States
+from dbdyno.experiment.trials import expand
+from helpers import experiment
+
+
+@pytest.fixture
+def sides():
+    """Two configurations of one system, and one of another."""
+    systems = ["redis", "redis?appendonly=yes", "lmdb"]
+    made = experiment(system=systems, clients=[1]).experiment
+    return expand(made, made.system)
+
+
+def test_a_decision_holds_for_all_configurations_of_a_system(sides):
+    states, (one, other, another) = States(), sides
+    assert states.restored(one) is None
+    states.decide(one, True)
+    states.decide(other, False)
+    assert (states.restored(one), states.restored(other), states.restored(another)) == (True, True, None)
+
+
+def test_what_is_kept_is_found_by_its_configuration_and_removed(sides, tmp_path):
+    states, (one, other, another) = States(), sides
+    for number, side in enumerate((one, other)):
+        (tmp_path / str(number)).mkdir()
+        states.keep(side, Kept(tmp_path / str(number), "01-redis"))
+    assert states.find(other).path == tmp_path / "1" and states.find(another) is None
+    states.drop(other)
+    assert states.find(other) is None and [path.name for path in tmp_path.iterdir()] == ["0"]
+    states.close()
+    assert not list(tmp_path.iterdir())
+
+
+def test_there_is_room_where_the_disk_has_more_than_the_data(tmp_path, monkeypatch):
+    (tmp_path / "data").write_bytes(bytes(1 << 20))
+    assert Kept(tmp_path, "01").has_room()
+    monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": 1 << 20}))
+    assert not Kept(tmp_path, "01").has_room()
