@@ -9,6 +9,7 @@ FAKE_LOAD is JSON; every key may be left out:
     await_file: run on until this file is there.
     capacity_per_s: the most an open loop achieves, 1000 a client if left out; response times grow towards it.
     slow_seconds: so many of them at first do half.
+    noise: with `noisy_clients` clients every other run does this share more; `noise_count`: the file it counts them in.
     ceiling_per_s: reached where only `run` is asked for, as on a null server.
     null_ends: True for a null server that does not come up.
 It uses the standard library alone, so that any Python can run it.
@@ -105,6 +106,10 @@ def run(plan, told):
     clients, seconds = plan["clients"]["count"], plan["warmup_s"] + plan["duration_s"]
     per_second, errors, wrong = 1000 * clients, told.get("errors", 0), told.get("mismatches", 0)
     await_file = told.get("await_file", "/")
+    if "noise" in told and clients == told["noisy_clients"] and "verify" in plan["phases"]:
+        with open(told["noise_count"], "a+") as count:
+            per_second += int(per_second * told["noise"] * (count.tell() % 2))
+            count.write(".")
     if plan["phases"] == ["run"]:
         per_second, await_file = told.get("ceiling_per_s", 10 * per_second), "/"
     second = completed = 0

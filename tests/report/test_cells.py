@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from dbdyno.errors import UserError
-from dbdyno.report.cells import Side, cautions, cell_of, differences, loosened, sides_of_run, sides_of_runs, unusable
+from dbdyno.report.cells import Side, cautions, cell_of, differences, loosened, sides_of_run, sides_of_runs
 from dbdyno.results.read import read_run
 from synthetic_run import SYSTEMS, write_run
 
@@ -87,16 +87,6 @@ def test_what_else_may_make_the_difference(two):
     assert "one after the other" in said and "the host differs" in said
     assert "seconds differ: 2 against 60" in said and "client cpus differ: [0] against [1]" in said
     assert 'client differ: "native" against "slow"' in said
-
-
-def test_what_may_not_be_used(run):
-    found = {(trial.label, trial.about["clients"]): unusable(trial) for trial in run.trials if trial.system}
-    assert found["mariadb", 1] is None
-    assert found["mariadb", 4].startswith("failed: mariadb was killed")
-    assert found["lmdb", 4].startswith("interrupted")
-    assert found["sqlite", 4].startswith("failed")
-    unfailed = next(replace(trial, state="complete") for trial in run.trials if "mismatch" in str(unusable(trial)))
-    assert unusable(unfailed) == "1 answers were wrong"
 
 
 def test_forced_cells_differ_by_their_load_alone(two):

@@ -10,6 +10,7 @@ from dbdyno.cli.percent import PERCENT
 from dbdyno.errors import UserError
 from dbdyno.report.cells import sides_of_run, sides_of_runs
 from dbdyno.report.comparison import compare_sides, comparison_document, print_comparison
+from dbdyno.results.noise import read_noise
 from dbdyno.results.read import read_run
 
 
@@ -18,18 +19,18 @@ from dbdyno.results.read import read_run
 @click.argument("other", metavar="[RUN]", required=False)
 @click.option("--baseline", metavar="LABEL", help="Of one run: the system the others stand against; else its first.")
 @click.option("--margin", type=PERCENT, default="2%", show_default=True, help="Less than this is no difference.")
-@click.option("--noise", type=PERCENT, default="0%", help="What a system differs from itself by here; least margin.")
+@click.option("--noise", type=PERCENT, help="What a system differs from itself by here, else as `dbdyno aa` found.")
 @click.option("--force", is_flag=True, help="Compare what is not like with like, and say so.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of the table.")
 def command(
-    run: str, other: str | None, baseline: str | None, margin: float, noise: float, force: bool, as_json: bool
+    run: str, other: str | None, baseline: str | None, margin: float, noise: float | None, force: bool, as_json: bool
 ) -> int:
     """Compare the systems of RUN, or RUN with a second one: faster, slower, equivalent or inconclusive."""
     first = read_run(find_run(run))
     if other and baseline:
         raise UserError("--baseline names a system of one run; of two runs the first is the baseline")
     sides = sides_of_runs(first, read_run(find_run(other))) if other else sides_of_run(first, baseline)
-    verdicts = compare_sides(sides, margin, noise, force)
+    verdicts = compare_sides(sides, margin, read_noise() if noise is None else noise, force)
     if as_json:
         click.echo(json.dumps(comparison_document(verdicts), ensure_ascii=False, indent=1))
     else:

@@ -47,11 +47,17 @@ class Plain(Listener):
         self._trials, self.trial_s = trials, trial_s
         self.say(f"{trials} trials, recorded in {folder}")
 
+    def trials_are_added(self, trials: int, cells: int) -> None:
+        self._trials += trials
+        where = "one cell is" if cells == 1 else f"{cells} cells are"
+        self.say(f"{where} not known as exactly as wanted: {trials} more trials", "dim")
+
     def system_is_skipped(self, label: str, reason: str) -> None:
         self.say(f"{label} is left out: {reason}", "yellow")
 
     def preparation_begins(self, preparation: Preparation) -> None:
-        self.say(f"{preparation.system.label}: starting and loading", "dim")
+        if preparation.repeat == 1:
+            self.say(f"{preparation.system.label}: starting and loading", "dim")
 
     def search_begins(self, first: Trial, limit: str) -> None:
         self.say(f"{self.place(first, self._ended + 1)}  searching for the highest rate with {limit}")

@@ -21,6 +21,11 @@ class Journal:
         trials.insert(trials.index(after) + 1, name)
         self._write()
 
+    def add_trials(self, names: list[str]) -> None:
+        """Add trials behind all others: pairs that a wanted precision takes."""
+        self._document["trials"] += names
+        self._write()
+
     def add_search(self, search: dict[str, Any]) -> None:
         """Add how a rate search went."""
         self._document.setdefault("find_rate", []).append(search)

@@ -58,6 +58,9 @@ class Listener:
     def run_begins(self, folder: Path, trials: int, trial_s: int) -> None:
         """`trials` are to be run, each of `trial_s` seconds with its warm-up, and recorded in `folder`."""
 
+    def trials_are_added(self, trials: int, cells: int) -> None:
+        """As many more trials are to be run: comparisons in `cells` cells are not known as exactly as wanted."""
+
     def system_is_skipped(self, label: str, reason: str) -> None:
         """A system is left out."""
 

@@ -1,8 +1,10 @@
 """A run: all trials of one experiment, in one folder."""
 
 import time
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +14,10 @@ from dbdyno.conduct.interrupt import Interrupts
 from dbdyno.conduct.journal import Journal
 from dbdyno.conduct.listener import Listener, Outcome
 from dbdyno.conduct.load_client import find_load_client
+from dbdyno.conduct.precise import more_pairs
 from dbdyno.conduct.preparation import run_preparation
 from dbdyno.conduct.resolve import Resolved, resolve, try_out
-from dbdyno.errors import DbdynoError, RunFailed
+from dbdyno.errors import DbdynoError, RunFailed, UserError
 from dbdyno.experiment.read import NamedExperiment
 from dbdyno.experiment.trials import Preparation, expand
 from dbdyno.experiment.write import to_toml
@@ -42,6 +45,8 @@ def conduct(named: NamedExperiment, command: str, parent: Path, listener: Listen
     """
     find_load_client()
     resolved = resolve(named.experiment)
+    if named.experiment.precise is not None and len(resolved.systems) < 2:
+        raise UserError("precise: there is one system and nothing to compare it with; give two, or see `dbdyno aa`")
     preparations = expand(named.experiment, resolved.systems)
     with Interrupts() as interrupts, Guard() as guard:
         try_out(named.experiment, resolved.systems, guard)
@@ -89,12 +94,13 @@ def _record(context: Context, preparations: list[Preparation], resolved: Resolve
     context.listener.run_begins(folder.path, sum(len(preparation.trials) for preparation in preparations), trial_s)
     for spec, reason in resolved.skipped:
         context.listener.system_is_skipped(spec.label, reason)
-    state, reason = _run_all(context, preparations)
+    planned = chain(preparations, more_pairs(context, resolved.systems, preparations))
+    state, reason = _run_all(context, planned)
     context.journal.end(state, reason)
     return RunEnd(folder.path, state, reason)
 
 
-def _run_all(context: Context, preparations: list[Preparation]) -> tuple[str, str | None]:
+def _run_all(context: Context, preparations: Iterable[Preparation]) -> tuple[str, str | None]:
     """Run everything and return the run's state and why; one system that ends badly does not stop the others."""
     outcomes: list[Outcome] = []
     problems: list[str] = []

@@ -70,17 +70,6 @@ def cell_of(trial: Trial) -> Cell:
     )
 
 
-def unusable(trial: Trial) -> str | None:
-    """Return why a trial's throughput may not be used, or `None` if it may."""
-    if trial.state != "complete":
-        return f"{trial.state}{f': {trial.reason}' if trial.reason else ''}"
-    if wrong := trial.recorded.sums.get("mismatches"):
-        return f"{wrong} answers were wrong"
-    if failed := trial.recorded.sums.get("failed"):
-        return f"{failed} transactions failed"
-    return None if trial.recorded.throughput_per_s else "nothing was completed"
-
-
 def sides_of_run(run: Run, baseline: str | None) -> list[tuple[Side, Side]]:
     """Return every system of a run against `baseline`, or against the run's first.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -14,9 +14,13 @@ from rich.text import Text
 
 from dbdyno.errors import UserError
 from dbdyno.report import words
-from dbdyno.report.cells import Cell, Side, cautions, differences, loosened, unusable
+from dbdyno.report.cells import Cell, Side, cautions, differences, loosened
+from dbdyno.report.noise import floor_of
 from dbdyno.results.model import Trial
+from dbdyno.results.noise import NoiseFloor
+from dbdyno.results.usable import compared_rate_per_s, unusable
 from dbdyno.stats.comparison import EQUIVALENT, FASTER, INCONCLUSIVE, SLOWER, Comparison, compare, holm
+from dbdyno.stats.steady_state import TOO_SHORT
 
 INVALID = "invalid"
 """No verdict: what was measured is not what was asked."""
@@ -32,6 +36,7 @@ class Compared:
         verdict: the comparison's, or `invalid`.
         reason: why it is invalid, else `None`.
         left_out: trials that were not used, with the reason.
+        noise_from: the noise floor that makes the margin, where it is more than was asked for.
     """
 
     baseline: Side
@@ -42,6 +47,7 @@ class Compared:
     verdict: str
     reason: str | None
     left_out: tuple[str, ...]
+    noise_from: NoiseFloor | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +59,16 @@ class Verdicts:
     cautions: tuple[str, ...]
 
 
-def compare_sides(sides: Sequence[tuple[Side, Side]], margin: float, noise: float, force: bool) -> Verdicts:
+def compare_sides(
+    sides: Sequence[tuple[Side, Side]], margin: float, noise: float | Sequence[NoiseFloor], force: bool
+) -> Verdicts:
     """Compare pairs of sides in every cell that both have.
 
     Args:
         margin: the share that counts as no difference.
-        noise: what a system differs from itself by on this host; the margin is never below it.
+        noise: what a system differs from itself by on this host, or what is known of that; the margin is never below.
         force: compare what cannot be compared, with a badge. Systems of one run were put side by side by whoever wrote
-            the
-            experiment: a difference in durability is then a badge without being forced.
+            the experiment: a difference in durability is then a badge without being forced.
 
     Raises:
         UserError: two sides cannot be compared, or have no cell in common.
@@ -79,10 +86,24 @@ def compare_sides(sides: Sequence[tuple[Side, Side]], margin: float, noise: floa
     adjusted = iter(holm([one.comparison for one in found if one.comparison]))
     judged = tuple(_concluded(one, next(adjusted) if one.comparison else None) for one in found)
     said = dict.fromkeys(text for pair in sides for text in cautions(*pair))
+    said |= dict.fromkeys(text for one in judged for text in _cautions(one))
     return Verdicts(judged, tuple(badges), tuple(said))
 
 
-def _cells(baseline: Side, candidate: Side, margin: float, noise: float) -> list[Compared]:
+def _cautions(one: Compared) -> Iterator[str]:
+    """Yield what a reader must know of a cell's margin and of the seconds its figures are taken from."""
+    if one.noise_from and one.comparison:
+        margin = f"the margin is ±{100 * one.comparison.margin:.2g} % at {one.cell.load}"
+        yield f"{margin}: what {one.noise_from.system} differed from itself by in {one.noise_from.run}"
+    for side, trials in zip((one.baseline, one.candidate), one.trials, strict=True):
+        found = [trial.recorded.steady for trial in trials if not unusable(trial)]
+        if unsteady := [steady.kind for steady in found if not steady.steady and steady.kind != TOO_SHORT]:
+            kinds = ", ".join(dict.fromkeys(unsteady))
+            of = f"{len(unsteady)} of {len(found)} trials"
+            yield f"{side.name} at {one.cell.load} had no steady state in {of} ({kinds})"
+
+
+def _cells(baseline: Side, candidate: Side, margin: float, noise: float | Sequence[NoiseFloor]) -> list[Compared]:
     ours, theirs = baseline.cells(), candidate.cells()
     if not ours.keys() & theirs.keys():
         ours, theirs = loosened(ours), loosened(theirs)
@@ -94,15 +115,23 @@ def _cells(baseline: Side, candidate: Side, margin: float, noise: float) -> list
 
 
 def _compared(
-    baseline: Side, candidate: Side, cell: Cell, trials: tuple[dict[int, Trial], ...], margin: float, noise: float
+    baseline: Side,
+    candidate: Side,
+    cell: Cell,
+    trials: tuple[dict[int, Trial], ...],
+    margin: float,
+    noise: float | Sequence[NoiseFloor],
 ) -> Compared:
     both = [{repeat: trial for repeat, trial in side.items() if not unusable(trial)} for side in trials]
     repeats = sorted(both[0].keys() & both[1].keys())
-    rates = [[side[repeat].recorded.throughput_per_s or 0.0 for repeat in repeats] for side in both]
+    rates = [[compared_rate_per_s(side[repeat]) for repeat in repeats] for side in both]
     left_out = tuple(f"{trial.name}: {why}" for side in trials for trial in side.values() if (why := unusable(trial)))
     everything = (tuple(trials[0].values()), tuple(trials[1].values()))
-    comparison = compare(rates[0], rates[1], margin, noise) if repeats else None
-    return Compared(baseline, candidate, cell, everything, comparison, INCONCLUSIVE, None, left_out)
+    floor = None if isinstance(noise, float) else floor_of(noise, baseline, candidate, cell)
+    least = noise if isinstance(noise, float) else floor.noise if floor else 0.0
+    comparison = compare(rates[0], rates[1], margin, least) if repeats else None
+    decides = floor if floor and floor.noise > margin else None
+    return Compared(baseline, candidate, cell, everything, comparison, INCONCLUSIVE, None, left_out, decides)
 
 
 def _concluded(one: Compared, comparison: Comparison | None) -> Compared:
@@ -154,6 +183,7 @@ def _cell_document(one: Compared) -> dict[str, Any]:
             key: figures.get(key)
             for key in ("pairs", "ratio", "low", "high", "p_value", "p_holm", "p_sign_flip", "margin")
         },
+        "noise_from": one.noise_from.run if one.noise_from else None,
         "verdict": one.verdict,
         "reason": one.reason,
         "left_out": list(one.left_out),
@@ -162,7 +192,7 @@ def _cell_document(one: Compared) -> dict[str, Any]:
 
 def _throughput(trials: Sequence[Trial]) -> float | None:
     """The geometric mean of the trials that can be used, as the ratio is one of geometric means."""
-    rates = [trial.recorded.throughput_per_s or 0.0 for trial in trials if not unusable(trial)]
+    rates = [compared_rate_per_s(trial) for trial in trials if not unusable(trial)]
     return float(np.exp(np.mean(np.log(rates)))) if rates else None
 
 

@@ -11,8 +11,9 @@ from rich.console import Console
 from rich.text import Text
 
 from dbdyno.report import words
-from dbdyno.report.cells import Cell, Side, unusable
+from dbdyno.report.cells import Cell, Side
 from dbdyno.results.model import Run
+from dbdyno.results.usable import compared_rate_per_s, unusable
 from dbdyno.stats.change_points import SHORTEST_SEGMENT, ChangePoint, change_points
 
 
@@ -46,7 +47,7 @@ def history(runs: Sequence[Run], aa_noise: float = 0.0) -> list[Series]:
             for cell, trials in side.cells().items():
                 usable = [one for one in trials.values() if not unusable(one) and not one.client_limited]
                 if usable and not cell.rate:
-                    logs = [np.log(trial.recorded.throughput_per_s or 0.0) for trial in usable]
+                    logs = [np.log(compared_rate_per_s(trial)) for trial in usable]
                     place = followed.setdefault((label, side.durability, cell), [])
                     place.append((run.path.name, float(np.exp(np.mean(logs)))))
     return [_series(*key, values, aa_noise) for key, values in followed.items()]

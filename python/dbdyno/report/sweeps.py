@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from dbdyno.report.cells import cell_of, unusable
+from dbdyno.report.cells import cell_of
 from dbdyno.results.model import Run, Trial
+from dbdyno.results.usable import compared_rate_per_s, unusable
 from dbdyno.stats.scalability import scalability
 
 
@@ -27,7 +28,7 @@ def sweeps(run: Run) -> list[dict[str, Any]]:
 
 def _sweep(label: str, workload: str, pipeline: int, trials: list[Trial]) -> dict[str, Any]:
     clients = np.array([cell_of(trial).clients for trial in trials])
-    fitted = scalability(clients, np.array([trial.recorded.throughput_per_s for trial in trials]))
+    fitted = scalability(clients, np.array([compared_rate_per_s(trial) for trial in trials]))
     about: dict[str, Any] = {"label": label, "workload": workload, "pipeline": pipeline, "trials": len(trials)}
     if fitted is None:
         return about | {"law": None, "words": "too few trials to say how it scales: sweep four client counts, twice"}

@@ -1,0 +1,71 @@
+"""`dbdyno aa`: a system against itself, which says how much of a difference is this host's noise."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from dbdyno.cli.options import experiment_options
+from dbdyno.cli.overrides import overrides_of
+from dbdyno.cli.run import EXIT_STATUS, run_experiment
+from dbdyno.errors import UserError
+from dbdyno.experiment.read import read_experiment
+from dbdyno.experiment.redact import redact
+from dbdyno.experiment.system_spec import bare_name, parse_system
+from dbdyno.report.cells import sides_of_run
+from dbdyno.report.comparison import compare_sides, print_comparison
+from dbdyno.report.noise import floor_sentence, measured_floors
+from dbdyno.results.model import Run
+from dbdyno.results.noise import keep_noise
+from dbdyno.results.read import read_run
+from dbdyno.stats.comparison import MARGIN
+
+LEAST_PAIRS = 10
+
+
+@click.command
+@click.argument("system")
+@click.argument("experiment", default="game")
+@experiment_options
+def command(system: str, experiment: str, out: Path, quiet: bool, **options: Any) -> int:
+    """Run SYSTEM against itself on EXPERIMENT's workload (game), at least ten pairs of trials in ABBA order.
+
+    How far the interval reaches from no difference is the noise floor of this host for this workload. It is kept, and
+    `compare` and `gate` call nothing a difference that is less.
+    """
+    asked = dict.fromkeys(("rate", "find_rate", "pipeline", "precise")) | options
+    asked |= {"system": sides_of(system), "repeat": options["repeat"] or LEAST_PAIRS}
+    if asked["repeat"] < LEAST_PAIRS:
+        raise UserError(f"--repeat {asked['repeat']}: a system against itself takes at least {LEAST_PAIRS} pairs")
+    named = read_experiment(experiment, overrides_of(asked))
+    if named.experiment.rate or named.experiment.find_rate:
+        raise UserError(f"{experiment}: is an open loop, whose throughput is what was asked for; name a closed one")
+    console = Console(highlight=False, quiet=quiet)
+    end = run_experiment(named, out, console, quiet)
+    if end.state == "complete":
+        _conclude(read_run(end.folder), console)
+    else:
+        click.echo(f"dbdyno: no noise floor, the run is {end.state}: {redact(end.reason or '')}", err=True)
+    return EXIT_STATUS[end.state]
+
+
+def _conclude(run: Run, console: Console) -> None:
+    """Print the comparison and the noise floor of each of its cells, and keep these."""
+    verdicts = compare_sides(sides_of_run(run, None), MARGIN, 0.0, force=False)
+    print_comparison(verdicts, console)
+    floors = measured_floors(verdicts.cells)
+    for floor in floors:
+        console.print(Text(floor_sentence(floor)))
+    if floors:
+        console.print(f"Kept in {keep_noise(floors)}, for compare and gate.", soft_wrap=True)
+
+
+def sides_of(system: str) -> list[dict[str, str]]:
+    """Return the system twice, told apart by nothing but its label; raises UserError if it is no system."""
+    try:
+        name = bare_name(parse_system(system))
+    except ValueError as error:
+        raise UserError(str(error)) from None
+    return [{"system": system, "label": f"{name} {side}"} for side in ("A", "B")]

@@ -1,0 +1,32 @@
+"""The options of every command that runs an experiment."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dbdyno.experiment.model import SCALES
+
+_OPTIONS = (
+    click.option("--clients", metavar="N,N,…", help="Numbers of clients, e.g. 1,8,64; 1..64 doubles, in two passes."),
+    click.option("--seconds", type=int, help="Measured seconds of each trial."),
+    click.option("--warmup", metavar="N|auto", help="Seconds before them; auto: until the steady state, found after."),
+    click.option("--repeat", type=int, help="How often every trial is run."),
+    click.option("--scale", type=click.Choice(SCALES), help="Rows: one of the file's sizes."),
+    click.option("--rows", type=int, help="Rows: this many."),
+    click.option("--seed", type=int, help="Where every random choice comes from."),
+    click.option(
+        "--set", multiple=True, metavar="KEY=VALUE", help="Any other key of the file, e.g. cpus.client=[0]; repeatable."
+    ),
+    click.option("--out", type=click.Path(path_type=Path), default=Path("runs"), help="Where the run's folder goes."),
+    click.option("--keep", is_flag=True, help="Leave on an attached store what dbdyno made there."),
+    click.option("--quiet", is_flag=True, help="Say nothing but what went wrong."),
+)
+
+
+def experiment_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command these options."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command

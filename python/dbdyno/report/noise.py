@@ -1,0 +1,71 @@
+"""A/A: what a system differs from itself by, from a run of it against itself, and where that sets the margin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from dbdyno.report.cells import Cell, Side
+from dbdyno.results.noise import NoiseFloor, noise_for
+from dbdyno.stats.comparison import aa_noise
+
+if TYPE_CHECKING:
+    from dbdyno.report.comparison import Compared
+
+
+def floor_of(floors: Sequence[NoiseFloor], baseline: Side, candidate: Side, cell: Cell) -> NoiseFloor | None:
+    """Return the noise floor for a cell of two sides, or `None`: of their host and workload, and as like it as can be.
+
+    Trials of the same length count before the same load, and that before the same systems: noise is the host's first.
+    """
+    systems = {_system(baseline), _system(candidate)}
+    load = (cell.rows, cell.clients, cell.pipeline)
+    likes = (
+        lambda floor: floor.seconds == _seconds(candidate),
+        lambda floor: (floor.rows, floor.clients, floor.pipeline) == load,
+        lambda floor: floor.system in systems,
+    )
+    return noise_for(floors, _host(candidate), cell.workload, likes)
+
+
+def measured_floors(cells: Sequence[Compared]) -> list[NoiseFloor]:
+    """Return the noise floors that the cells of an A/A run say; one that has no valid comparison says none."""
+    return [
+        NoiseFloor(
+            host=_host(one.candidate),
+            system=_system(one.candidate),
+            workload=one.cell.workload,
+            rows=one.cell.rows,
+            clients=one.cell.clients,
+            pipeline=one.cell.pipeline,
+            seconds=_seconds(one.candidate),
+            pairs=one.comparison.pairs,
+            low=one.comparison.low,
+            high=one.comparison.high,
+            noise=aa_noise(one.comparison),
+            run=one.candidate.run.path.name,
+            at_unix_s=float(one.candidate.run.about.get("started_unix_s") or 0.0),
+        )
+        for one in cells
+        if one.reason is None and one.comparison and one.comparison.pairs > 1
+    ]
+
+
+def floor_sentence(floor: NoiseFloor) -> str:
+    """Say what an A/A run found in a cell. Its interval is to hold no difference, and 1 in 20 does not, by chance."""
+    holds = floor.low <= 1 <= floor.high
+    found = "holds no difference, as it should" if holds else "does not hold that there is none, as 1 in 20 by chance"
+    cell = f"{floor.workload}, {floor.clients} client{'' if floor.clients == 1 else 's'}"
+    return f"{cell}: noise floor ±{100 * floor.noise:.2g} % of {floor.pairs} pairs; the interval {found}."
+
+
+def _host(side: Side) -> str:
+    return str(side.run.environment.get("host"))
+
+
+def _system(side: Side) -> str:
+    return str(side.trials[0].system)
+
+
+def _seconds(side: Side) -> int:
+    return int(side.trials[0].about.get("seconds") or 0)

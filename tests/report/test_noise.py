@@ -1,0 +1,58 @@
+"""A run of a system against itself says the noise floor, and where that is used."""
+
+from dataclasses import replace
+
+import pytest
+
+from dbdyno.report.cells import sides_of_run
+from dbdyno.report.comparison import compare_sides
+from dbdyno.report.noise import floor_of, floor_sentence, measured_floors
+from dbdyno.results.read import read_run
+from synthetic_run import SYSTEMS, write_run
+
+
+@pytest.fixture(scope="module")
+def sides(tmp_path_factory):
+    """The same store twice, under two labels."""
+    both = tuple(replace(SYSTEMS[2], label=f"mariadb {side}") for side in "AB")
+    folder = tmp_path_factory.mktemp("runs") / "aa"
+    return sides_of_run(read_run(write_run(folder, both, clients=(1, 4), seconds=3, repeats=10)), None)
+
+
+@pytest.fixture
+def floors(sides):
+    return measured_floors(compare_sides(sides, 0.02, 0.0, False).cells)
+
+
+def test_every_cell_has_its_floor(floors):
+    assert [(one.clients, one.pairs, one.seconds, one.system, one.host) for one in floors] == [
+        (1, 10, 3, "mariadb", "bench-1"),
+        (4, 10, 3, "mariadb", "bench-1"),
+    ]
+    for one in floors:
+        assert one.low < 1 < one.high and one.noise == max(1 / one.low, one.high) - 1
+        assert floor_sentence(one).endswith("of 10 pairs; the interval holds no difference, as it should.")
+    assert "1 in 20 by chance" in floor_sentence(replace(floors[0], low=1.001))
+
+
+def test_one_pair_or_a_client_limited_trial_says_none(sides):
+    cells = compare_sides(sides, 0.02, 0.0, False).cells
+    assert measured_floors([replace(one, reason="limited by the client") for one in cells]) == []
+    assert measured_floors([replace(one, comparison=replace(one.comparison, pairs=1)) for one in cells]) == []
+
+
+def test_the_floor_makes_the_margin_where_it_is_more_than_asked_for(sides, floors):
+    high = [replace(one, noise=0.3, run="aa-run") for one in floors]
+    found = compare_sides(sides, 0.02, high, False)
+    assert {one.comparison.margin for one in found.cells} == {0.3} and found.cells[0].verdict == "equivalent"
+    assert "the margin is ±30 % at 1 client: what mariadb differed from itself by in aa-run" in found.cautions
+    low = compare_sides(sides, 0.02, [replace(one, noise=0.001) for one in floors], False)
+    assert {one.comparison.margin for one in low.cells} == {0.02}
+    assert not any("margin" in text for text in low.cautions) and low.cells[0].noise_from is None
+
+
+def test_trials_of_the_same_length_count_before_the_same_load(sides, floors):
+    (baseline, candidate), cell = sides[0], next(iter(sides[0][0].cells()))
+    long = replace(floors[0], seconds=600, noise=0.5)
+    assert floor_of([long, floors[1]], baseline, candidate, cell) == floors[1]
+    assert floor_of([replace(one, host="other") for one in floors], baseline, candidate, cell) is None
