@@ -49,6 +49,12 @@ def test_failed_trials_do_not_pass(dbdyno, run):
     assert status == 2 and "can judge nothing" in err
 
 
+def test_a_cell_that_could_not_be_judged_is_said(dbdyno, run):
+    faults = {("mariadb", 2): "server-died"}
+    status, out, _ = dbdyno("gate", run("before"), run("after", faults=faults))
+    assert status == 0 and "0 of 2 cells are confirmed slower by more than 3 %; 1 could not be judged" in out
+
+
 def test_what_is_not_like_with_like_is_refused(dbdyno, run, tmp_path):
     other = str(write_run(tmp_path / "d0", (replace(MARIADB, durability="D0"),), clients=(1, 2), repeats=5))
     status, _, err = dbdyno("gate", run("before"), other)

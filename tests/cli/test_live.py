@@ -131,3 +131,24 @@ def test_a_password_in_a_reason_is_not_shown():
     console = screen(terminal=False)
     Plain(console).trial_ended(Outcome(TRIAL, "failed", "mysql://u:hidden@h/d is gone", 0, 0.0, {}))
     assert "hidden" not in console.file.getvalue()
+
+
+def test_trials_that_are_added_are_counted_and_said():
+    console = screen(terminal=False)
+    listener = Plain(console)
+    listener.run_begins("runs/x", 10, 10)
+    listener.trials_are_added(4, 2)
+    listener.trials_are_added(2, 1)
+    assert console.file.getvalue().splitlines()[1:] == [
+        "2 cells are not known as exactly as wanted: 4 more trials",
+        "one cell is not known as exactly as wanted: 2 more trials",
+    ]
+    assert listener.place(TRIAL, 1).startswith("[ 1/16]")
+
+
+def test_starting_is_said_once_for_a_configuration():
+    console = screen(terminal=False)
+    listener = Plain(console)
+    for repeat in (1, 2, 3):
+        listener.preparation_begins(Preparation(f"0{repeat}-redis", SYSTEM, "game", repeat, (TRIAL,)))
+    assert console.file.getvalue().splitlines() == ["redis: starting and loading"]

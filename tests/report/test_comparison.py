@@ -151,3 +151,23 @@ def test_the_table_fits(runs, width):
     text = printed(verdicts(sides_of_runs(runs["before"], runs["slower"])), width)
     assert max(map(len, text.splitlines())) <= width and "…" not in text
     assert " % [-" in text and text.rstrip().endswith("Of 2 cells: 2 slower (margin ±2 %).")
+
+
+def test_trials_without_a_steady_state_are_said(tmp_path):
+    faults = {("mariadb", 4): "stall"}
+    run = read_run(write_run(tmp_path / "run", (MARIADB,), clients=(4,), seconds=40, repeats=2, faults=faults))
+    unsteady = replace(run.trials[0].recorded.steady, steady=False, kind="drifting")
+
+    def drift(trial):
+        return replace(trial, recorded=replace(trial.recorded, steady=unsteady))
+
+    drifting = replace(run, trials=(drift(run.trials[0]), *run.trials[1:]))
+    found = verdicts(sides_of_runs(run, drifting))
+    assert "mariadb after at 4 clients had no steady state in 1 of 2 trials (drifting)" in found.cautions
+    assert not [text for text in found.cautions if "mariadb before at" in text]
+
+
+def test_sides_that_began_in_another_state_are_said(runs):
+    cold = with_trials(runs["after"], lambda trial: replace(trial, about={**trial.about, "cache_state": "lukewarm"}))
+    found = verdicts(sides_of_runs(runs["before"], cold))
+    assert 'cache state differ: "hot" against "lukewarm"' in found.cautions
