@@ -70,8 +70,11 @@ def test_amdahls_contention_is_recovered_within_its_interval():
     assert share(found, lambda one: one.contention[0] <= 0.05 <= one.contention[1]) >= 0.85
 
 
-def test_a_ceiling_is_recovered():
-    found = fits(plateau)[0]
+def test_a_ceiling_is_recovered_within_its_interval():
+    every = [one for one in fits(plateau) if one.law.name == "ceiling"]
+    assert share(every, lambda one: one.ceiling[0] <= 7000 <= one.ceiling[1]) >= 0.85
+    found = every[0]
+    assert found.ceiling[0] < found.law.ceiling_per_s < found.ceiling[1]
     assert found.law.ceiling_per_s == pytest.approx(7000, rel=0.02)
     assert found.law.rate_per_s == pytest.approx(1000, rel=0.03)
     assert "plateau at" in found.words and found.contention is None

@@ -80,6 +80,7 @@ class Scalability:
             clear.
         peak_interval: its 95 % bootstrap interval.
         words: all that as one sentence.
+        ceiling: 95 % bootstrap interval of the law's C where it has one.
     """
 
     law: Law
@@ -89,6 +90,7 @@ class Scalability:
     peak_clients: float | None
     peak_interval: Interval | None
     words: str
+    ceiling: Interval | None = None
 
 
 def scalability(clients: np.ndarray, rate_per_s: np.ndarray, seed: int = 0) -> Scalability | None:
@@ -106,6 +108,9 @@ def scalability(clients: np.ndarray, rate_per_s: np.ndarray, seed: int = 0) -> S
     fitted = [_ceiling(clients, log_rate), *(_smooth(name, clients, log_rate) for name in _BASES)]
     laws = tuple(sorted(fitted, key=lambda law: law.aicc))
     law = _chosen(laws, clients, log_rate)
+    if law.ceiling_per_s is not None:
+        ceiling = _interval(law.ceiling_per_s * np.exp(_plateaus(law, clients, log_rate, seed)))
+        return Scalability(law, laws, None, None, None, None, _plateau_words(law, ceiling, clients), ceiling)
     if law.contention is None:
         return Scalability(law, laws, None, None, None, None, _words(law, None, clients, None))
     alphas, betas = _bootstrap(law, clients, log_rate, seed)
@@ -229,10 +234,26 @@ def _bootstrap(law: Law, clients: np.ndarray, log_rate: np.ndarray, seed: int) -
     from.
     """
     around = np.log(law.at(clients))
-    rest = (log_rate - around) * np.sqrt(len(clients) / (len(clients) - _PARAMETERS[law.name]))
-    drawn = np.random.default_rng(seed).choice(rest - rest.mean(), (RESAMPLES, len(clients)))
-    _, alphas, betas = _fit(_BASES[law.name], clients, np.vstack([log_rate, around + drawn]))
+    _, alphas, betas = _fit(
+        _BASES[law.name], clients, np.vstack([log_rate, around + _drawn(law, clients, log_rate, seed)])
+    )
     return alphas, betas
+
+
+def _plateaus(law: Law, clients: np.ndarray, log_rate: np.ndarray, seed: int) -> np.ndarray:
+    """How far the plateau of a hard ceiling lies from C: of the law (0), then of trials drawn anew around it.
+
+    Returns:
+        In logarithms, shape (1 + resamples,).
+    """
+    on_it = law.at(clients) >= (law.ceiling_per_s or 0.0)
+    return np.concatenate(([0.0], _drawn(law, clients, log_rate, seed)[:, on_it].mean(axis=1)))
+
+
+def _drawn(law: Law, clients: np.ndarray, log_rate: np.ndarray, seed: int) -> np.ndarray:
+    """Distances from the law, drawn anew from those of the trials; shape (resamples, trials)."""
+    rest = (log_rate - np.log(law.at(clients))) * np.sqrt(len(clients) / (len(clients) - _PARAMETERS[law.name]))
+    return np.random.default_rng(seed).choice(rest - rest.mean(), (RESAMPLES, len(clients)))
 
 
 def _interval(values: np.ndarray) -> Interval:
@@ -249,13 +270,16 @@ def _words(law: Law, alpha: Interval | None, clients: np.ndarray, peak: tuple[fl
     most = f"{clients.max():.0f} clients"
     if law.name == LINEAR:
         return f"rises in proportion to the clients up to {most}: no limit was reached"
-    if law.ceiling_per_s is not None:
-        knee = law.ceiling_per_s / law.rate_per_s
-        plateau = f"a plateau at {law.ceiling_per_s:,.0f}/s from about {knee:.3g} clients on"
-        return f"{plateau}, no decline established up to {most}"
     shares = f"contention {law.contention:.2g} [{alpha[0]:.2g}, {alpha[1]:.2g}]" if alpha else ""
     if peak:
         return f"peak at {peak[0]:.3g} clients [{peak[1]:.3g}, {peak[2]:.3g}], declining beyond; {shares}"
     if law.name == USL:
         return f"each client adds less, {shares}, coherency {law.coherency:.2g}; peak not observed up to {most}"
     return f"each client adds less, {shares}; no decline established up to {most}"
+
+
+def _plateau_words(law: Law, ceiling: Interval, clients: np.ndarray) -> str:
+    level = law.ceiling_per_s or 0.0
+    plateau = f"a plateau at {level:,.0f}/s [{ceiling[0]:,.0f}, {ceiling[1]:,.0f}]"
+    knee = f"from about {level / law.rate_per_s:.3g} clients on"
+    return f"{plateau} {knee}, no decline established up to {clients.max():.0f} clients"
