@@ -133,8 +133,9 @@ def _write_about(folder: Path, cells: list[Cell], state: str) -> None:
     }
     environment = {
         "host": "bench-1",
-        "kernel": "Linux 6.1.0-28-amd64",
-        "cpu": {"model": "AMD EPYC 7B13", "processors": 2, "mhz": 2450},
+        "kernel": "6.1.0-28-amd64",
+        "cpu_model": "AMD EPYC 7B13",
+        "cpus": 2,
         "memory_bytes": 25_000_000_000,
         "python": "3.11.2",
         "warnings": ["the frequency governor is 'powersave': use 'performance'"],

@@ -84,7 +84,7 @@ def test_what_else_may_make_the_difference(two):
         changed(two, seconds=60, client_cpus=[1], client="slow"), environment={**two.environment, "host": "other"}
     )
     said = " ".join(cautions(side(two), side(elsewhere)))
-    assert "one after the other" in said and "the host differs" in said
+    assert "one after the other" in said and "host differs: bench-1 against other" in said
     assert "seconds differ: 2 against 60" in said and "client cpus differ: [0] against [1]" in said
     assert 'client differ: "native" against "slow"' in said
 

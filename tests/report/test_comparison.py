@@ -146,6 +146,19 @@ def test_an_open_loop_has_no_faster(runs):
     assert {one.verdict for one in found.cells} == {"invalid"} and "open loop" in found.cells[0].reason
 
 
+def test_the_workload_is_named_once_or_in_every_row(runs):
+    game = sides_of_runs(runs["before"], runs["slower"])
+    assert "D2 / D2  game\n" in printed(verdicts(game))
+    both = [
+        replace(
+            run, trials=run.trials + with_trials(run, lambda t: replace(t, about={**t.about, "workload": "x"})).trials
+        )
+        for run in (runs["before"], runs["slower"])
+    ]
+    rows = printed(verdicts(sides_of_runs(*both)), 120).splitlines()
+    assert [row.split()[0] for row in rows[1:6]] == ["workload", "game", "game", "x", "x"]
+
+
 @pytest.mark.parametrize("width", [80, 100])
 def test_the_table_fits(runs, width):
     text = printed(verdicts(sides_of_runs(runs["before"], runs["slower"])), width)

@@ -47,6 +47,7 @@ def describe_host() -> dict[str, Any]:
     memory = psutil.virtual_memory()
     return {
         "dbdyno": __version__,
+        "host": platform.node(),
         "python": platform.python_version(),
         "system": platform.platform(),
         "kernel": platform.release(),

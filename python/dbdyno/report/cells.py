@@ -129,9 +129,10 @@ def cautions(baseline: Side, candidate: Side) -> Iterator[str]:
     """Yield what else differs and may be what makes the difference."""
     if baseline.run is not candidate.run:
         yield "the runs were made one after the other, so whatever changed on the host between them is in the ratio"
-        for key in ("host", "kernel", "cpu"):
-            if baseline.run.environment.get(key) != candidate.run.environment.get(key):
-                yield f"the {key} differs between the runs"
+        for key in ("host", "kernel", "cpu_model", "cpus"):
+            ours, theirs = (side.run.environment.get(key) for side in (baseline, candidate))
+            if ours != theirs and None not in (ours, theirs):
+                yield f"between the runs {key.replace('_', ' ')} differs: {ours} against {theirs}"
     keys = ("seconds", "warmup_seconds", "client_cpus", "server_cpus", "memory_limit_bytes", "attached")
     for key in (*keys, *_DEFAULTS):
         default = _DEFAULTS.get(key)

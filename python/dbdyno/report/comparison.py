@@ -202,8 +202,12 @@ def print_comparison(verdicts: Verdicts, console: Console) -> None:
     for baseline, candidate in pairs:
         rows = [one for one in verdicts.cells if (one.baseline.name, one.candidate.name) == (baseline, candidate)]
         durability = f"{rows[0].baseline.durability} / {rows[0].candidate.durability}"
-        console.print(Text.assemble((candidate, "bold"), " against ", (baseline, "bold"), (f"  {durability}", "cyan")))
-        console.print(_table(rows))
+        title = Text.assemble((candidate, "bold"), " against ", (baseline, "bold"), (f"  {durability}", "cyan"))
+        workloads = dict.fromkeys(one.cell.workload for one in rows)
+        if len(workloads) == 1:
+            title.append(f"  {rows[0].cell.workload}", "dim")
+        console.print(title)
+        console.print(_table(rows, name_workloads=len(workloads) > 1))
     for one in verdicts.cells:
         for text in (*one.left_out, *([f"{one.cell.load}: {one.reason}"] if one.reason else [])):
             console.print(Text(text, style="yellow"))
@@ -214,16 +218,18 @@ def print_comparison(verdicts: Verdicts, console: Console) -> None:
     console.print(Text(sentence(verdicts)))
 
 
-def _table(rows: Sequence[Compared]) -> Table:
+def _table(rows: Sequence[Compared], name_workloads: bool) -> Table:
     table = Table(box=None, header_style="dim", padding=(0, 0, 0, 2))
-    for heading in ("workload", "load", "baseline/s", "candidate/s", "difference [95 %]", "n", "verdict"):
+    named = ("workload",) if name_workloads else ()
+    for heading in (*named, "load", "baseline/s", "candidate/s", "difference [95 %]", "n", "verdict"):
         justify = "left" if heading in ("workload", "load", "verdict") else "right"
         table.add_column(heading, justify=justify, no_wrap=heading != "workload", overflow="fold")
     for one in rows:
         rates = [words.whole(_throughput(trials)) for trials in one.trials]
         mark = "~ " if one.verdict == EQUIVALENT else ""
         pairs = str(one.comparison.pairs) if one.comparison else "0"
-        cells = (one.cell.workload, one.cell.load, *rates, _difference(one.comparison), pairs, mark + one.verdict)
+        named = (one.cell.workload,) if name_workloads else ()
+        cells = (*named, one.cell.load, *rates, _difference(one.comparison), pairs, mark + one.verdict)
         table.add_row(*(Text(cell) for cell in cells), style=_STYLES.get(one.verdict, ""))
     return table
 

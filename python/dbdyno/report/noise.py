@@ -60,7 +60,7 @@ def floor_sentence(floor: NoiseFloor) -> str:
 
 
 def _host(side: Side) -> str:
-    return str(side.run.environment.get("host"))
+    return str(side.run.environment.get("host") or "unknown")
 
 
 def _system(side: Side) -> str:
