@@ -91,6 +91,19 @@ def test_a_password_is_in_no_file(dbdyno, fake_load, fake_system, monkeypatch):
     assert "fake://u:***@host/d" in json.loads(run.read_text())["command"]
 
 
+def test_repetitions_of_real_stores_begin_alike_and_every_row_is_right(dbdyno):
+    need("redis")
+    small = ("--rows", "100", "--clients", "2", "--seconds", "1", "--warmup", "0", "--repeat", "2", "--quiet")
+    assert dbdyno("run", "game", "--system", "redis", "--system", "sqlite", *small) == (0, "", "")
+    trials = json.loads(dbdyno("show", "last", "--json")[1])["trials"]
+    assert [trial["label"] for trial in trials[2:]] == [trial["label"] for trial in trials[1::-1]]
+    for label in ("redis", "sqlite"):
+        first, second = (trial for trial in trials if trial["label"] == label)
+        assert first["data"] == second["data"] and first["data"] in ("loaded", "restored")
+        assert first["load"]["rows"] == second["load"]["rows"] > 0
+        assert second["reads_verified"] and {check["ok"] for check in second["checks"]} <= {True, None}
+
+
 @pytest.fixture
 def begun(fake_load, tmp_path):
     """Begin `dbdyno run` on real servers, whose first trial goes on until `tmp_path/go` is there."""

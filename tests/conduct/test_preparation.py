@@ -152,7 +152,10 @@ def test_where_a_copy_takes_longer_than_loading_every_repetition_is_loaded(repea
     assert verbs(fake_system) == ["start", "keep", "restore", "stop", "start", *["stop", "start"] * 2, "stop"]
     assert [(one["data"], one["cache_state"]) for one in trials] == [("loaded", "hot")] * 3
     assert not list(fake_system.copies.glob("kept-*"))
-    assert (running.folder.path / "preparations" / "01-fake" / "again" / "records.jsonl").exists()
+    folder = running.folder.path / "preparations" / "01-fake"
+    assert (folder / "again" / "records.jsonl").exists()
+    why = json.loads((folder / "preparation.json").read_text())["not_restored"]
+    assert why.startswith("copy and start took 3600.") and "s, start and load " in why
 
 
 def test_what_the_first_configuration_found_holds_for_the_others(repeated, fake_system):

@@ -29,7 +29,9 @@ def test_what_is_kept_is_found_by_its_configuration_and_removed(sides, tmp_path)
         (tmp_path / str(number)).mkdir()
         states.keep(side, Kept(tmp_path / str(number), "01-redis"))
     assert states.find(other).path == tmp_path / "1" and states.find(another) is None
+    states.decide(one, True)
     states.drop(other)
+    assert (states.restored(one), states.restored(other)) == (True, False)
     assert states.find(other) is None and [path.name for path in tmp_path.iterdir()] == ["0"]
     states.close()
     assert not list(tmp_path.iterdir())

@@ -30,6 +30,10 @@ def test_a_version_starts_takes_settings_and_is_gone_when_stopped(name, launch):
     assert not directory.exists() and mysql.server_pids() == {}
 
 
+def test_its_data_is_loaded_for_every_repetition():
+    assert not system(VERSIONS[0]).restorable
+
+
 def test_a_version_that_is_not_there_is_said_with_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
     assert missing(parse_system("mysql@5.6")) == (

@@ -128,15 +128,15 @@ class _Making:
         if (kept := states.find(preparation)) is None:
             kept = self._load_and_keep()
             if not kept.has_room():
-                return self._give_up()
+                return self._give_up("there is no room for a copy of the data")
         began = time.time()
         self.system.start(replace(self._launch, data=kept.path))
         took_s = time.time() - began
-        if states.restored(preparation) is None:
-            states.decide(preparation, took_s <= self._document["start_seconds"] + self._document["load_seconds"])
-        if not states.restored(preparation):
+        fresh_s = self._document.get("start_seconds", 0.0) + self._document.get("load_seconds", 0.0)
+        if states.restored(preparation) is None and took_s > fresh_s:
             self.system.stop()
-            return self._give_up()
+            return self._give_up(f"copy and start took {took_s:.1f} s, start and load {fresh_s:.1f} s")
+        states.decide(preparation, True)
         facts = self._facts(restored=True)
         self.write(restore_seconds=round(took_s, 3), loaded_in=kept.loaded_in, **facts)
         return facts
@@ -147,7 +147,8 @@ class _Making:
         self._context.states.keep(self._preparation, kept)
         return kept
 
-    def _give_up(self) -> dict[str, Any]:
+    def _give_up(self, why: str) -> dict[str, Any]:
+        self.write(not_restored=why)
         self._context.states.decide(self._preparation, False)
         self._context.states.drop(self._preparation)
         return self.load()

@@ -40,9 +40,12 @@ class States:
 
     _kept: dict[Key, Kept] = field(default_factory=dict)
     _restored: dict[Key, bool] = field(default_factory=dict)
+    _dropped: set[Key] = field(default_factory=set)
 
     def restored(self, preparation: Preparation) -> bool | None:
         """Return whether such systems are restored; None if that is yet to be found out."""
+        if (preparation.system.label, preparation.workload) in self._dropped:
+            return False
         return self._restored.get((bare_name(preparation.system), preparation.workload))
 
     def decide(self, preparation: Preparation, restored: bool) -> None:
@@ -58,8 +61,10 @@ class States:
         self._kept[preparation.system.label, preparation.workload] = kept
 
     def drop(self, preparation: Preparation) -> None:
-        """Remove what was kept of this configuration."""
-        self._kept.pop((preparation.system.label, preparation.workload)).remove()
+        """Remove what was kept of this configuration, which is loaded from now on."""
+        key = preparation.system.label, preparation.workload
+        self._dropped.add(key)
+        self._kept.pop(key).remove()
 
     def close(self) -> None:
         """Remove all that is kept."""

@@ -24,6 +24,11 @@ class MySQL(MariaDB):
     server_program = "mysqld"
     new_user = _NEW_USER
 
+    @property
+    def restorable(self) -> bool:
+        # No one statement makes a user anew, there or not, in all of the versions.
+        return False
+
     @classmethod
     def missing(cls) -> str | None:
         versions = [package.name for package in PACKAGES.values() if package.system == cls.name]
