@@ -5,6 +5,8 @@ import json
 import pytest
 
 from dbdyno.report.document import document
+from dbdyno.results.read import read_run
+from synthetic_run import SYSTEMS, write_run
 
 TRIAL_KEYS = {
     "system",
@@ -121,3 +123,22 @@ def test_with_an_automatic_warm_up_every_figure_begins_at_the_cut(settled):
     assert trial["transactions"] == sum(second["transactions"] for second in counted) == trial["transaction"]["count"]
     assert trial["throughput_per_s"] == pytest.approx(found["mean_per_s"])
     assert trial["stability"]["seconds"] == 80
+
+
+def test_repetitions_are_read_by_system_and_load_whatever_order_they_were_run_in(tmp_path):
+    folder = write_run(tmp_path / "run", SYSTEMS[:2], clients=(1, 2), repeats=2, faults={("lmdb", 2): "not-reached"})
+    file = folder / "run.json"
+    about = json.loads(file.read_text())
+    about |= {"systems": ["lmdb", "sqlite"], "workloads": ["game"], "trials": about["trials"][::-1]}
+    file.write_text(json.dumps(about))
+    shown = document(read_run(folder))["trials"]
+    assert [(one["label"], one["clients"], one["repeat"]) for one in shown[:6]] == [
+        ("lmdb", 1, 1),
+        ("lmdb", 1, 2),
+        ("sqlite", 1, 1),
+        ("sqlite", 1, 2),
+        ("sqlite", 2, 1),
+        ("sqlite", 2, 2),
+    ]
+    assert [one["state"] for one in shown[6:]] == ["not reached"] * 2
+    assert read_run(folder).labels == ("lmdb", "sqlite")

@@ -78,6 +78,8 @@ def _describe_run(
         "ended_unix_s": None,
         "state": "running",
         "reason": None,
+        "systems": [system.label for system in resolved.systems],
+        "workloads": named.experiment.workload,
         "order": "randomised ABBA blocks" if named.experiment.repeat > 1 else "as written",
         "seed": named.experiment.seed,
         "trials": [trial.name for preparation in preparations for trial in preparation.trials],

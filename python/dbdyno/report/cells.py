@@ -76,7 +76,7 @@ def sides_of_run(run: Run, baseline: str | None) -> list[tuple[Side, Side]]:
     Raises:
         UserError: there is no such system, or no second one.
     """
-    labels = list(dict.fromkeys(trial.label for trial in run.trials if trial.system is not None))
+    labels = run.labels
     if len(labels) < 2:
         raise UserError(
             f"{run.path.name}: holds {len(labels)} system, to compare there must be two; or name a second run"
@@ -93,10 +93,7 @@ def sides_of_runs(baseline: Run, candidate: Run) -> list[tuple[Side, Side]]:
     Raises:
         UserError: there is no such pair.
     """
-    labels = [
-        list(dict.fromkeys(trial.label for trial in run.trials if trial.system is not None))
-        for run in (baseline, candidate)
-    ]
+    labels = [run.labels for run in (baseline, candidate)]
     common = [(label, label) for label in labels[0] if label in labels[1]]
     if not common and len(labels[0]) == len(labels[1]) == 1:
         common = [(labels[0][0], labels[1][0])]

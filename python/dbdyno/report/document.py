@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from dbdyno.report.libraries import NATIVE, library_costs
+from dbdyno.report.loads import load_of
 from dbdyno.report.sweeps import sweeps
 from dbdyno.results.model import Interval, Operation, Recorded, Run, Trial
 from dbdyno.results.read import usage_of_servers
@@ -27,7 +28,7 @@ def document(run: Run) -> dict[str, Any]:
     error is not less of one because it came early. What is not known, or has too few samples, is `None`.
     """
     about = run.about
-    trials = [_trial(trial, run) for trial in run.trials]
+    trials = [_trial(trial, run) for trial in in_reading_order(run)]
     return {
         "run": about.get("run", run.path.name),
         "experiment": about.get("experiment"),
@@ -46,6 +47,25 @@ def document(run: Run) -> dict[str, Any]:
         "client_libraries": library_costs(trials),
         "scalability": sweeps(run),
     }
+
+
+def in_reading_order(run: Run) -> Sequence[Trial]:
+    """The trials as a person reads them: those of repetitions, which are run in a drawn order, by system and load."""
+    if not any((trial.about.get("repeat") or 1) > 1 for trial in run.trials):
+        return run.trials
+    labels, workloads = run.labels, list(run.about.get("workloads", ()))
+
+    def place(trial: Trial) -> tuple[Any, ...]:
+        about = trial.about
+        if trial.system is None:
+            return (len(labels),)
+        workload = workloads.index(about["workload"]) if about["workload"] in workloads else len(workloads)
+        # The steps of a rate search, which have one rate each, stay in their order.
+        rate = 0.0 if run.about.get("find_rate") else load_of(about).per_s
+        pipeline = about.get("pipeline") or 1
+        return labels.index(trial.label), workload, pipeline, about["clients"], rate, about.get("repeat") or 1
+
+    return sorted(run.trials, key=place)
 
 
 def _trial(trial: Trial, run: Run) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def history(runs: Sequence[Run], aa_noise: float = 0.0) -> list[Series]:
     """
     followed: dict[tuple[str, str, Cell], list[tuple[str, float]]] = {}
     for run in sorted(runs, key=lambda run: float(run.about.get("started_unix_s") or 0)):
-        for label in dict.fromkeys(trial.label for trial in run.trials if trial.system is not None):
+        for label in run.labels:
             side = Side(run, label, label)
             for cell, trials in side.cells().items():
                 usable = [one for one in trials.values() if not unusable(one) and not one.client_limited]

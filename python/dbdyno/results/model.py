@@ -212,3 +212,10 @@ class Run:
     environment: JsonObject
     trials: tuple[Trial, ...]
     preparations: Mapping[str, Preparation] = field(default_factory=dict)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The systems that have a trial, as the experiment lists them; trials of repetitions are in a drawn order."""
+        found = dict.fromkeys(trial.label for trial in self.trials if trial.system is not None)
+        listed = [label for label in self.about.get("systems", ()) if label in found]
+        return tuple(dict.fromkeys([*listed, *found]))
