@@ -45,7 +45,7 @@ def test_the_floor_makes_the_margin_where_it_is_more_than_asked_for(sides, floor
     high = [replace(one, noise=0.3, run="aa-run") for one in floors]
     found = compare_sides(sides, 0.02, high, False)
     assert {one.comparison.margin for one in found.cells} == {0.3} and found.cells[0].verdict == "equivalent"
-    assert "the margin is ±30 % at 1 client: what mariadb differed from itself by in aa-run" in found.cautions
+    assert "the margin is ±30.0 % at 1 client: what mariadb differed from itself by in aa-run" in found.cautions
     low = compare_sides(sides, 0.02, [replace(one, noise=0.001) for one in floors], False)
     assert {one.comparison.margin for one in low.cells} == {0.02}
     assert not any("margin" in text for text in low.cautions) and low.cells[0].noise_from is None

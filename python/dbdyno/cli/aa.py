@@ -11,6 +11,7 @@ from dbdyno.cli.options import experiment_options
 from dbdyno.cli.overrides import overrides_of
 from dbdyno.cli.run import EXIT_STATUS, run_experiment
 from dbdyno.errors import UserError
+from dbdyno.experiment.clients import NATIVE
 from dbdyno.experiment.read import read_experiment
 from dbdyno.experiment.redact import redact
 from dbdyno.experiment.system_spec import bare_name, parse_system
@@ -39,7 +40,8 @@ def command(system: str, experiment: str, out: Path, quiet: bool, **options: Any
     asked |= {"system": sides_of(system), "repeat": options["repeat"] or LEAST_PAIRS}
     if asked["repeat"] < LEAST_PAIRS:
         raise UserError(f"--repeat {asked['repeat']}: a system against itself takes at least {LEAST_PAIRS} pairs")
-    named = read_experiment(experiment, overrides_of(asked))
+    # Through several clients it would be compared with something else than itself.
+    named = read_experiment(experiment, {**overrides_of(asked), "client": NATIVE})
     if named.experiment.rate or named.experiment.find_rate:
         raise UserError(f"{experiment}: is an open loop, whose throughput is what was asked for; name a closed one")
     console = Console(highlight=False, quiet=quiet)

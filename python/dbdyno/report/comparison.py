@@ -93,7 +93,7 @@ def compare_sides(
 def _cautions(one: Compared) -> Iterator[str]:
     """Yield what a reader must know of a cell's margin and of the seconds its figures are taken from."""
     if one.noise_from and one.comparison:
-        margin = f"the margin is ±{100 * one.comparison.margin:.2g} % at {one.cell.load}"
+        margin = f"the margin is ±{words.significant(100 * one.comparison.margin)} % at {one.cell.load}"
         yield f"{margin}: what {one.noise_from.system} differed from itself by in {one.noise_from.run}"
     for side, trials in zip((one.baseline, one.candidate), one.trials, strict=True):
         found = [trial.recorded.steady for trial in trials if not unusable(trial)]

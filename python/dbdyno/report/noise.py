@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from dbdyno.report import words
 from dbdyno.report.cells import Cell, Side
 from dbdyno.results.noise import NoiseFloor, noise_for
 from dbdyno.stats.comparison import aa_noise
@@ -56,7 +57,8 @@ def floor_sentence(floor: NoiseFloor) -> str:
     holds = floor.low <= 1 <= floor.high
     found = "holds no difference, as it should" if holds else "does not hold that there is none, as 1 in 20 by chance"
     cell = f"{floor.workload}, {floor.clients} client{'' if floor.clients == 1 else 's'}"
-    return f"{cell}: noise floor ±{100 * floor.noise:.2g} % of {floor.pairs} pairs; the interval {found}."
+    noise = words.significant(100 * floor.noise)
+    return f"{cell}: noise floor ±{noise} % of {floor.pairs} pairs; the interval {found}."
 
 
 def _host(side: Side) -> str:
