@@ -9,7 +9,7 @@ from rich.text import Text
 
 from dbdyno.cli.options import experiment_options
 from dbdyno.cli.overrides import overrides_of
-from dbdyno.cli.run import EXIT_STATUS, run_experiment
+from dbdyno.cli.running import EXIT_STATUS, run_experiment
 from dbdyno.errors import UserError
 from dbdyno.experiment.clients import NATIVE
 from dbdyno.experiment.read import read_experiment

@@ -1,6 +1,5 @@
 """`dbdyno run`: an experiment from its name or file to a table and a report."""
 
-import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -8,17 +7,16 @@ from typing import Any
 import click
 from rich.console import Console
 
-from dbdyno.cli.live import listener_for
 from dbdyno.cli.options import experiment_options
 from dbdyno.cli.overrides import overrides_of
-from dbdyno.conduct.run import RunEnd, conduct
-from dbdyno.experiment.read import NamedExperiment, read_experiment
+from dbdyno.cli.running import EXIT_STATUS, run_experiment
+from dbdyno.conduct.run import RunEnd
+from dbdyno.experiment.read import read_experiment
 from dbdyno.experiment.redact import redact
 from dbdyno.report.html import write_report
 from dbdyno.report.table import print_table
 from dbdyno.results.read import read_run
 
-EXIT_STATUS = {"complete": 0, "failed": 1, "interrupted": 130}
 _ENDED = {"failed": "failed", "interrupted": "was interrupted"}
 
 
@@ -41,13 +39,6 @@ def command(experiment: str, out: Path, quiet: bool, **options: Any) -> int:
     end = run_experiment(read_experiment(experiment, overrides_of(options)), out, console, quiet)
     _finish(end, console, quiet)
     return EXIT_STATUS[end.state]
-
-
-def run_experiment(named: NamedExperiment, out: Path, console: Console, quiet: bool) -> RunEnd:
-    """Run an experiment, showing how it goes on; the command that was typed is recorded with it."""
-    typed = shlex.join(["dbdyno", *map(redact, sys.argv[1:])])
-    with listener_for(console, quiet) as listener:
-        return conduct(named, typed, out, listener)
 
 
 def _finish(end: RunEnd, console: Console, quiet: bool) -> None:
