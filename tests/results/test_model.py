@@ -20,3 +20,10 @@ def test_a_trial_is_called_by_its_label_or_else_its_system_or_else_its_own_name(
 
 def test_nothing_measured_has_no_throughput():
     assert (NOTHING.seconds, NOTHING.completed, NOTHING.throughput_per_s) == (0, 0, None)
+
+
+def test_observations_are_read_once_and_when_asked_for(tmp_path):
+    trial = Trial("001", "complete", None, {}, read_records(tmp_path / "records.jsonl"), (), (), folder=tmp_path)
+    (tmp_path / "observations.jsonl").write_text('{"at_unix_s": 1, "host.memory_available_bytes": 5}\n')
+    assert trial.observations.mean("host.memory_available_bytes", 0, 1) == 5
+    assert trial.observations is trial.observations

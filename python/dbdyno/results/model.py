@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from dbdyno.results.observations import Observations, read_observations
 from dbdyno.stats.histogram import Histogram
 from dbdyno.stats.steady_state import SteadyState
 
@@ -165,6 +166,7 @@ class Trial:
         about: `trial.json`, or empty when there is none.
         warnings: what a reader must know before using its figures, each a sentence.
         client_limited: by what it is seen that the load client held the store up, or `None` where it did not.
+        folder: where it was recorded.
     """
 
     name: str
@@ -175,6 +177,15 @@ class Trial:
     usage: tuple[Usage, ...]
     warnings: tuple[str, ...]
     client_limited: str | None = None
+    folder: Path | None = None
+
+    @cached_property
+    def observations(self) -> Observations | None:
+        """What was observed while it ran, read when it is first asked for; `None` where nothing was.
+
+        Raises UserError if its file cannot be understood.
+        """
+        return read_observations(self.folder) if self.folder else None
 
     @property
     def system(self) -> str | None:

@@ -76,7 +76,7 @@ def read_trial(folder: Path) -> Trial:
         warnings = warnings_of(recorded, about, limited)
     except (KeyError, TypeError) as error:
         raise UserError(f"{folder / 'records.jsonl'}: its total cannot be understood: {error!r}") from error
-    return Trial(folder.name, state, reason, about, recorded, usage, warnings, limited)
+    return Trial(folder.name, state, reason, about, recorded, usage, warnings, limited, folder)
 
 
 def _measured_window(recorded: Recorded) -> tuple[float | None, float | None]:
