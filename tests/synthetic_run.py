@@ -14,6 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
+from dbdyno.results.observations import close_observations
+from dbdyno.results.write import FORMAT
 from dbdyno.stats.histogram import bucket_bounds, bucket_index
 
 BEGAN_UNIX_S = 1_795_206_600.0
@@ -117,7 +119,7 @@ def write_run(
 
 def _write_about(folder: Path, cells: list[Cell], state: str) -> None:
     about = {
-        "format": 1,
+        "format": FORMAT,
         "dbdyno": "0.1.0",
         "run": folder.name,
         "experiment": "quickstart",
@@ -180,8 +182,12 @@ def _write_trial(folder: Path, cell: Cell, began_unix_s: float, seed: int) -> No
     if cell.fault == "killed":
         with (folder / "records.jsonl").open("a") as file:
             file.write('{"record":"interval","second":')
-    _write_lines(folder / "processes.jsonl", _processes(cell, intervals, began_unix_s))
-    (folder / "trial.json").write_text(json.dumps(_trial_json(cell, began_unix_s)))
+    samples = _observations(cell, intervals, began_unix_s)
+    _write_lines(folder / "observations.jsonl", samples)
+    closed = {} if cell.fault == "killed" else {"usage": _usage(cell, samples)}
+    if closed:
+        close_observations(folder)
+    (folder / "trial.json").write_text(json.dumps(_trial_json(cell, began_unix_s) | closed))
 
 
 def _hello(cell: Cell) -> dict:
@@ -320,18 +326,62 @@ def _ending(cell: Cell, intervals: list[dict], began_unix_s: float) -> list[dict
     ]
 
 
-def _processes(cell: Cell, intervals: list[dict], began_unix_s: float) -> list[dict]:
+def _observations(cell: Cell, intervals: list[dict], began_unix_s: float) -> list[dict]:
+    """A sample a second of a host of two processors, on which nothing runs but the client and the servers."""
     names = ["client", *(name for name, _ in cell.system.servers)]
-    cpu_s = dict.fromkeys(names, 0.5)
-    lines = []
+    used_s, done = dict.fromkeys(names, 0.5), 0
+    samples = []
     for second in range(len(intervals) + 1):
+        sample = {"at_unix_s": began_unix_s + second}
         for place, name in enumerate(names):
-            sample = {"at_unix_s": began_unix_s + second, "process": name, "pid": 4700 + place}
-            lines.append(sample | {"cpu_s": cpu_s[name], "resident_bytes": 9_400_320 * (1 + 10 * place), "threads": 3})
-            if second < len(intervals):
-                done = intervals[second]["transactions"]["completed"]
-                cpu_s[name] = round(cpu_s[name] + min(0.95, done * (6e-5 if place else 2.6e-5)), 6)
-    return lines
+            sample |= _process(name, used_s[name], 9_400_320 * (1 + 10 * place))
+        for server in names[1:]:
+            sample |= {f"store.{server}.commands_total": done}
+            sample |= _waits(server, cell.clients, intervals[second - 1] if second else None)
+        samples.append(sample | _host(sum(used_s.values()), second, done))
+        if second < len(intervals):
+            completed = intervals[second]["transactions"]["completed"]
+            done += completed
+            for place, name in enumerate(names):
+                used_s[name] = round(used_s[name] + min(0.95, completed * (6e-5 if place else 2.6e-5)), 6)
+    return samples
+
+
+def _host(used_s: float, second: int, done: int) -> dict:
+    return {
+        "host.cpu_user_s_total": 100 + used_s,
+        "host.cpu_idle_s_total": 5000 + 2 * second - used_s,
+        "host.memory_available_bytes": 8 << 30,
+        "pressure.cpu_some_s_total": 0.02 * second,
+        "network.sent_bytes_total": 300 * done,
+    }
+
+
+def _process(name: str, used_s: float, resident_bytes: int) -> dict:
+    seen = {"cpu_user_s_total": 0.75 * used_s, "cpu_system_s_total": 0.25 * used_s, "run_queue_s_total": 0.1 * used_s}
+    return {
+        f"process.{name}.{key}": value
+        for key, value in {**seen, "resident_bytes": resident_bytes, "threads": 3}.items()
+    }
+
+
+def _waits(server: str, clients: int, interval: dict | None) -> dict:
+    """Where its connections were in the second before: at work, or waiting for a client."""
+    if interval is None:
+        return {}
+    cpu = min(0.95, interval["transactions"]["completed"] * 6e-5)
+    return {f"waits.{server}.cpu": cpu, f"waits.{server}.client": max(0.0, clients - cpu)}
+
+
+def _usage(cell: Cell, samples: list[dict]) -> list[dict]:
+    first, last = samples[cell.warmup], samples[-1]
+    seconds = last["at_unix_s"] - first["at_unix_s"]
+    used = []
+    for name in ("client", *(name for name, _ in cell.system.servers)):
+        keys = [f"process.{name}.cpu_{kind}_s_total" for kind in ("user", "system")]
+        cores = sum(last[key] - first[key] for key in keys) / seconds
+        used.append({"process": name, "cores": cores, "resident_bytes": last[f"process.{name}.resident_bytes"]})
+    return used
 
 
 def _trial_json(cell: Cell, began_unix_s: float) -> dict:
@@ -347,6 +397,7 @@ def _trial_json(cell: Cell, began_unix_s: float) -> dict:
         "label": system.name,
         "settings": dict(system.settings),
         "servers": [{"name": n, "version": v, "effective_settings": effective} for n, v in system.servers],
+        "embedded": not system.servers and not system.attached,
         "attached": system.attached,
         "durability": {"class": system.durability, "reason": system.reason},
         "workload": "game",
@@ -376,6 +427,8 @@ def _trial_json(cell: Cell, began_unix_s: float) -> dict:
             for name, _ in system.servers
         },
         "python_cpu_s": 0.08,
+        "observer_cpu_s": round(0.006 * (cell.seconds + cell.warmup), 3),
+        "not_seen": [],
     }
 
 

@@ -86,7 +86,7 @@ def test_a_password_is_in_no_file(dbdyno, fake_load, fake_system, monkeypatch):
     assert status == 0 and "hid-den" not in out + err
     files = [path for path in Path("runs").rglob("*") if path.is_file()]
     assert len(files) > 10
-    assert not [path for path in files if "hid-den" in path.read_text()]
+    assert not [path for path in files if b"hid-den" in path.read_bytes()]
     (run,) = Path("runs").glob("*/run.json")
     assert "fake://u:***@host/d" in json.loads(run.read_text())["command"]
 
@@ -121,10 +121,12 @@ def begun(fake_load, tmp_path):
             text=True,
         )
         processes.append(process)
-        samples = wait_until(lambda: list((tmp_path / "runs").glob("*/trials/001-*/processes.jsonl")))[0]
+        samples = wait_until(lambda: list((tmp_path / "runs").glob("*/trials/001-*/observations.jsonl")))[0]
         wait_until(lambda: samples.read_text().count("\n") >= 2)
-        pids = {line["process"]: line["pid"] for line in map(json.loads, samples.read_text().splitlines())}
-        wait_until(lambda: '"interval"' in samples.with_name("records.jsonl").read_text())
+        pids = json.loads(samples.with_name("trial.json").read_text())["server_pids"]
+        records = samples.with_name("records.jsonl")
+        wait_until(lambda: '"interval"' in records.read_text())
+        pids["client"] = json.loads(records.read_text().splitlines()[0])["pid"]
         return process, pids, samples.parents[2]
 
     yield begin

@@ -11,6 +11,8 @@ from dbdyno.conduct import load_client
 from dbdyno.conduct.load_client import execute, find_load_client, load_client_version, why_it_failed
 from dbdyno.conduct.plan import MEASURE, make_plan
 from dbdyno.errors import RunFailed, UserError
+from dbdyno.observe.observer import Observed, Observer
+from dbdyno.results.observations import read_observations
 from dbdyno.results.write import Lines
 from helpers import experiment
 
@@ -19,11 +21,11 @@ from helpers import experiment
 def run(fake_load, guard, interrupts, tmp_path):
     """Have the fake load client execute a plan; returns the summary and the records that were heard."""
 
-    def execute_plan(secrets=(), pids=None, **told):
+    def execute_plan(secrets=(), observer=None, **told):
         fake_load(**told)
         plan = make_plan(experiment().experiment, "run-1", MEASURE, {"kind": "fake"}, "game", 2)
         heard = []
-        return execute(plan, list(secrets), tmp_path, guard, interrupts, heard.append, pids), heard
+        return execute(plan, list(secrets), tmp_path, guard, interrupts, heard.append, observer), heard
 
     return execute_plan
 
@@ -89,15 +91,23 @@ def test_a_client_that_does_not_read_its_plan_is_a_failed_trial(run, monkeypatch
     assert why_it_failed(summary, tmp_path) == "dbdyno-load ended with status 1 before its end"
 
 
-def test_processes_are_sampled(run, tmp_path):
-    run(pids={"server": os.getpid()}, second_s=0.1)
-    samples = [json.loads(line) for line in (tmp_path / "processes.jsonl").read_text().splitlines()]
-    assert {sample["process"] for sample in samples} == {"client", "server"}
+def test_client_and_servers_are_observed(run, tmp_path):
+    run(observer=Observer(Observed({"server": os.getpid()}), tmp_path), second_s=0.1)
+    names = read_observations(tmp_path).names("process.")
+    assert {"process.client.threads", "process.server.threads"} <= set(names)
 
 
-def test_without_servers_nothing_is_sampled(run, tmp_path):
-    run(pids=None)
-    assert not (tmp_path / "processes.jsonl").exists()
+def test_without_an_observer_nothing_is_observed(run, tmp_path):
+    run()
+    assert read_observations(tmp_path) is None
+
+
+def test_when_it_was_measured_is_known(run):
+    summary, heard = run()
+    begin, end = summary.measured_unix_s
+    began = next(record for record in heard if (record["record"], record.get("phase")) == ("phase", "run"))
+    assert (begin - began["at_unix_s"], end - begin) == (pytest.approx(1.0), pytest.approx(2.0))
+    assert run(refuse="run")[0].measured_unix_s is None
 
 
 def test_a_full_disk_ends_the_client(run, monkeypatch, tmp_path):
@@ -139,6 +149,6 @@ def test_a_plan_with_a_library_goes_to_the_python_load_client(guard, interrupts,
     }
     plan = make_plan(experiment().experiment, "run-1", MEASURE, store, "game", 2) | {"library": "pymysql"}
     heard = []
-    summary = execute(plan, [], tmp_path, guard, interrupts, heard.append, {})
+    summary = execute(plan, [], tmp_path, guard, interrupts, heard.append)
     assert heard[0]["program"] == "dbdyno-load-python" and heard[0]["library"].startswith("PyMySQL")
     assert "Can't connect" in why_it_failed(summary, tmp_path) and summary.exit_status == 1

@@ -38,12 +38,13 @@ def test_a_trial_that_went_well(run):
     assert document["servers"] == [{"name": "fake", "version": "1", "effective_settings": {}}]
     assert document["server_counters"] == {"fake": {"before": {"asked": 1}, "after": {"asked": 2}}}
     assert document["ended_unix_s"] >= document["started_unix_s"]
-    assert document["python_cpu_s"] >= 0
+    assert document["python_cpu_s"] >= 0 and 0 < document["observer_cpu_s"] < 1
+    assert [used["process"] for used in document["usage"]] == ["client"]
     assert {path.name for path in folder.iterdir()} == {
         "trial.json",
         "plan.json",
         "records.jsonl",
-        "processes.jsonl",
+        "observations.parquet",
         "load.log",
         "server-fake.log",
     }

@@ -56,8 +56,8 @@ def test_the_preparation_is_read(folder):
 
 def test_server_usage_is_that_of_the_measured_seconds(folder):
     (server,) = usage_of_servers(read_run(folder).trials[0])
-    written = [json.loads(line) for line in records_of(folder).with_name("processes.jsonl").read_text().splitlines()]
-    cpu_s = [line["cpu_s"] for line in written if line["process"] == "mariadb"]
+    seen = read_run(folder).trials[0].observations.columns
+    cpu_s = seen["process.mariadb.cpu_user_s_total"] + seen["process.mariadb.cpu_system_s_total"]
     assert server.cores == pytest.approx((cpu_s[4] - cpu_s[1]) / 3)
 
 
@@ -70,7 +70,7 @@ def test_not_a_run(tmp_path):
 
 def test_another_format_is_named(folder):
     edit(folder / "run.json", lambda about: about.update(format=7))
-    with pytest.raises(UserError, match=r"format 7.*reads format 1"):
+    with pytest.raises(UserError, match=r"format 7.*reads format 2"):
         read_run(folder)
 
 
@@ -136,10 +136,28 @@ def test_records_that_are_not_the_contracts_name_file_and_line(folder, old, new,
         read_run(folder)
 
 
-@pytest.mark.parametrize("name", ["trial.json", "processes.jsonl"])
-def test_other_files_damaged_are_named(folder, name):
-    records_of(folder).with_name(name).write_text('{"process": 1}\n{"process": 1}\n')
-    with pytest.raises(UserError, match=name):
+def test_what_a_killed_trial_used_is_taken_from_what_was_observed(tmp_path):
+    folder = write_run(tmp_path / "run", (MARIADB,), (2,), faults={("mariadb", 2): "killed"})
+    (server,) = usage_of_servers(read_run(folder).trials[0])
+    assert server.resident_bytes > 0 and server.cores > 0
+
+
+def test_other_files_damaged_are_named(folder):
+    records_of(folder).with_name("trial.json").write_text('{"process": 1}\n{"process": 1}\n')
+    with pytest.raises(UserError, match=r"trial\.json"):
+        read_run(folder)
+
+
+def test_what_was_observed_is_read_only_when_it_is_asked_for(folder):
+    records_of(folder).with_name("observations.parquet").write_bytes(b"damaged")
+    trial = read_run(folder).trials[0]
+    with pytest.raises(UserError, match=r"observations\.parquet"):
+        _ = trial.observations
+
+
+def test_an_older_folder_is_refused_with_its_version(folder):
+    edit(folder / "run.json", lambda about: about.update(format=1, dbdyno="0.0.9"))
+    with pytest.raises(UserError, match=r"format 1.*written by dbdyno 0\.0\.9"):
         read_run(folder)
 
 

@@ -53,6 +53,13 @@ def test_at_the_end_what_is_registered_ends_and_what_is_done_stays():
             process.communicate()
 
 
+def test_what_was_switched_on_is_switched_off(tmp_path):
+    setting = tmp_path / "task_delayacct"
+    setting.write_text("1")
+    guard_module.watch(io.StringIO(f"switched-on {setting}\nswitched-on {tmp_path / 'gone' / 'too'}\n"))
+    assert setting.read_text() == "0"
+
+
 def test_what_does_not_end_is_killed(monkeypatch):
     monkeypatch.setattr(guard_module, "TERMINATE_TIMEOUT_S", 0.05)
     stubborn = started(STUBBORN)

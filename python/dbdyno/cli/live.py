@@ -55,6 +55,9 @@ class Plain(Listener):
     def system_is_skipped(self, label: str, reason: str) -> None:
         self.say(f"{label} is left out: {reason}", "yellow")
 
+    def not_seen(self, band: str, reason: str) -> None:
+        self.say(f"not seen: {band}: {reason}", "dim")
+
     def preparation_begins(self, preparation: Preparation) -> None:
         if preparation.repeat == 1:
             self.say(f"{preparation.system.label}: starting and loading", "dim")

@@ -21,6 +21,7 @@ _OPTIONS = (
     ),
     click.option("--out", type=click.Path(path_type=Path), default=Path("runs"), help="Where the run's folder goes."),
     click.option("--keep", is_flag=True, help="Leave on an attached store what dbdyno made there."),
+    click.option("--no-observe", is_flag=True, help="Do not watch host, servers and client while a trial runs."),
     click.option("--quiet", is_flag=True, help="Say nothing but what went wrong."),
 )
 

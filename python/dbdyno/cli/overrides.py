@@ -74,5 +74,6 @@ def overrides_of(options: dict[str, Any]) -> dict[str, Any]:
         "rows": options["rows"],
         "seed": options["seed"],
         "keep": options["keep"] or None,
+        "observe": False if options["no_observe"] else None,
     }
     return overrides | {key: value for key, value in named.items() if value is not None}

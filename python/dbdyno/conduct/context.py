@@ -25,8 +25,9 @@ class Ceiling:
 
 @dataclass(frozen=True)
 class Context:
-    """One run going on; ceilings: what was measured of the load client alone, by what decides it.
+    """One run going on.
 
+    ceilings: what was measured of the load client alone, by what decides it. said: what cannot be seen and was told.
     states: the loaded data that later repetitions start from.
     """
 
@@ -38,3 +39,4 @@ class Context:
     journal: Journal
     ceilings: dict[str, Ceiling] = field(default_factory=dict)
     states: States = field(default_factory=States)
+    said: set[tuple[str, str]] = field(default_factory=set)

@@ -70,6 +70,9 @@ class Listener:
     def trial_begins(self, trial: Trial) -> None:
         """A trial is about to run."""
 
+    def not_seen(self, band: str, reason: str) -> None:
+        """A band of observations, or a column of it, cannot be seen in this run."""
+
     def record_came(self, record: dict[str, Any]) -> None:
         """The load client wrote a record (docs/contract.md)."""
 

@@ -1,13 +1,12 @@
-"""Runs a load client: gives it the plan, keeps its records as they come, samples the processes meanwhile."""
+"""Runs a load client: gives it the plan, keeps its records as they come, has it observed meanwhile."""
 
 import json
 import os
-import selectors
 import shutil
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,13 +14,12 @@ from typing import Any
 from dbdyno.conduct.interrupt import Interrupts
 from dbdyno.conduct.plan import CONTRACT
 from dbdyno.errors import RunFailed, UserError
-from dbdyno.observe.processes import ProcessSampler
+from dbdyno.observe.observer import Observer
 from dbdyno.results.write import Lines, write_object
 from dbdyno.systems.guard import Guard
 from dbdyno.systems.process import describe_exit
 
 PROGRAM_VARIABLE = "DBDYNO_LOAD"
-SAMPLE_PERIOD_S = 1.0
 _READ_SIZE = 1 << 20
 
 
@@ -30,6 +28,7 @@ class Summary:
     """What conduct must know of a load client's records; the figures are computed from the records themselves.
 
     transactions, seconds: completed and measured, without the warm-up. errors (by kind), mismatches: with it.
+    began_unix_s: when the run phase began, None if it did not. warmup_s: how long of it was warm-up.
     """
 
     transactions: int = 0
@@ -39,6 +38,15 @@ class Summary:
     wrong_checks: list[dict[str, Any]] = field(default_factory=list)
     end: dict[str, Any] | None = None
     exit_status: int = 0
+    began_unix_s: float | None = None
+    warmup_s: float = 0.0
+
+    @property
+    def measured_unix_s(self) -> tuple[float, float] | None:
+        """From when to when it was measured, in seconds since the epoch; None where nothing was."""
+        if self.began_unix_s is None or not self.seconds:
+            return None
+        return self.began_unix_s + self.warmup_s, self.began_unix_s + self.warmup_s + self.seconds
 
     def add(self, record: dict[str, Any]) -> None:
         """Take one record into account; raises RunFailed if the load client speaks another contract."""
@@ -48,8 +56,12 @@ class Summary:
                     f"{record['program']} {record['version']} speaks contract {record['contract']}, this dbdyno "
                     f"{CONTRACT}: install both of one version"
                 )
+            case "phase" if (record["phase"], record["state"]) == ("run", "begin"):
+                self.began_unix_s = record["at_unix_s"]
             case "interval":
-                if not record["warmup"]:
+                if record["warmup"]:
+                    self.warmup_s += record["seconds"]
+                else:
                     self.transactions += record["transactions"]["completed"]
                     self.seconds += record["seconds"]
                 self.mismatches += record["mismatches"]
@@ -94,11 +106,11 @@ def execute(
     guard: Guard,
     interrupts: Interrupts,
     on_record: Callable[[dict[str, Any]], None],
-    server_pids: Mapping[str, int] | None = None,
+    observer: Observer | None = None,
 ) -> Summary:
     """Have a load client execute `plan`, and record it in `folder`.
 
-    server_pids: sampled once a second, beside the load client, where given.
+    observer: observes meanwhile, where given.
     Raises RunFailed if the load client speaks another contract, OSError if the disk is full.
     """
     write_object(folder / "plan.json", plan)
@@ -108,8 +120,9 @@ def execute(
         process = _start(plan, secrets, log)
     guard.tell("pid", process.pid)
     try:
-        with interrupts.passed_to(process.pid):
-            for line in _lines(process, folder, server_pids, "library" in plan):
+        watching = observer.watching(process.pid, "library" in plan) if observer else nullcontext()
+        with interrupts.passed_to(process.pid), watching:
+            for line in _lines(process):
                 records.append(line)
                 if record := _parse(line):
                     summary.add(record)
@@ -157,51 +170,14 @@ def _environment() -> dict[str, str]:
     return {"OPENBLAS_NUM_THREADS": "1", **kept}
 
 
-def _lines(
-    process: subprocess.Popen[bytes], folder: Path, server_pids: Mapping[str, int] | None, forks: bool
-) -> Iterator[bytes]:
-    """Yield the lines of the load client's output as they come, sampling the processes in between."""
+def _lines(process: subprocess.Popen[bytes]) -> Iterator[bytes]:
+    """Yield the lines of the load client's output as they come."""
     rest = b""
-    with selectors.DefaultSelector() as selector, _Samples(process.pid, folder, server_pids, forks) as samples:
-        selector.register(process.stdout, selectors.EVENT_READ)
-        while True:
-            if selector.select(samples.due_in_s()):
-                chunk = os.read(process.stdout.fileno(), _READ_SIZE)
-                if not chunk:
-                    break
-                *lines, rest = (rest + chunk).split(b"\n")
-                yield from lines
-            samples.take_if_due()
+    while chunk := os.read(process.stdout.fileno(), _READ_SIZE):
+        *lines, rest = (rest + chunk).split(b"\n")
+        yield from lines
     if rest:
         yield rest
-
-
-class _Samples:
-    """Writes `processes.jsonl` once a second, if there is anything to sample."""
-
-    def __init__(self, client_pid: int, folder: Path, server_pids: Mapping[str, int] | None, forks: bool) -> None:
-        """Take what to sample; forks: the load client has processes of its own, and to find them costs some ms."""
-        pids = {"client": client_pid, **(server_pids or {})}
-        self._sampler = None if server_pids is None else ProcessSampler(pids, "client" if forks else None)
-        self._path = folder / "processes.jsonl"
-        self._next = time.monotonic()
-
-    def __enter__(self) -> "_Samples":
-        self._lines = Lines(self._path) if self._sampler else None
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._lines:
-            self._lines.close()
-
-    def due_in_s(self) -> float | None:
-        return max(0.0, self._next - time.monotonic()) if self._sampler else None
-
-    def take_if_due(self) -> None:
-        if self._sampler and time.monotonic() >= self._next:
-            self._next += SAMPLE_PERIOD_S
-            for sample in self._sampler.sample():
-                self._lines.append_object(sample)
 
 
 def _parse(line: bytes) -> dict[str, Any] | None:

@@ -177,6 +177,7 @@ def describe_system(system: System, experiment: Experiment) -> dict[str, Any]:
     started = bool(system.server_pids())
     return {
         "servers": system.servers(),
+        "embedded": system.embedded,
         "server_cpus": experiment.cpus.server if started else None,
         "memory_limit_bytes": experiment.memory_limit_bytes if started else None,
         "durability": {"class": durability.level, "reason": durability.reason},

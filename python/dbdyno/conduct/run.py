@@ -21,11 +21,10 @@ from dbdyno.errors import DbdynoError, RunFailed, UserError
 from dbdyno.experiment.read import NamedExperiment
 from dbdyno.experiment.trials import Preparation, expand
 from dbdyno.experiment.write import to_toml
+from dbdyno.observe.delay_accounting import account_delays
 from dbdyno.observe.environment import describe_host
-from dbdyno.results.write import RunFolder
+from dbdyno.results.write import FORMAT, RunFolder
 from dbdyno.systems.guard import Guard
-
-FORMAT = 1
 
 
 @dataclass(frozen=True)
@@ -49,6 +48,8 @@ def conduct(named: NamedExperiment, command: str, parent: Path, listener: Listen
         raise UserError("precise: there is one system and nothing to compare it with; give two, or see `dbdyno aa`")
     preparations = expand(named.experiment, resolved.systems)
     with Interrupts() as interrupts, Guard() as guard:
+        if named.experiment.observe:
+            account_delays(guard.tell)
         try_out(named.experiment, resolved.systems, guard)
         folder = RunFolder.create(parent, named.name, time.time())
         document = _describe_run(named, command, folder.name, preparations, resolved)

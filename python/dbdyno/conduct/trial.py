@@ -10,6 +10,7 @@ from dbdyno.conduct.ceiling import measure_ceiling
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.listener import Outcome
 from dbdyno.conduct.load_client import Summary, execute, why_it_failed
+from dbdyno.conduct.observing import end_observing, observer_of
 from dbdyno.conduct.plan import make_trial_plan
 from dbdyno.errors import RunFailed
 from dbdyno.experiment.rate import Rate
@@ -43,14 +44,17 @@ def run_trial(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
     ceiling = _ceiling(context, plan)
     folder = context.folder.trial(trial.name)
     document = describe_trial(context, trial, prepared.name) | prepared.facts | ceiling
+    document |= {"server_pids": prepared.system.server_pids()}
     logs = _log_sizes(prepared.folder)
     before, cpu_before_s = _counters(prepared.system), time.process_time()
     write_object(
         folder / "trial.json", document | {"server_counters": {name: {"before": before[name]} for name in before}}
     )
+    observer = observer_of(context, prepared.system, folder)
     try:
-        pids = prepared.system.server_pids()
-        summary = execute(plan, secrets, folder, context.guard, context.interrupts, context.listener.record_came, pids)
+        summary = execute(
+            plan, secrets, folder, context.guard, context.interrupts, context.listener.record_came, observer
+        )
         state, reason = judge(summary, folder, prepared.system.death(), context.interrupts.requested)
     except RunFailed as failure:
         summary, state, reason = Summary(), "failed", str(failure)
@@ -62,7 +66,7 @@ def run_trial(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
         "exit_status": summary.exit_status,
         "server_counters": {name: {"before": before[name], "after": after[name]} for name in before if name in after},
         "python_cpu_s": round(time.process_time() - cpu_before_s, 3),
-    }
+    } | end_observing(context, observer, folder, summary)
     if summary.seconds:
         document |= _ceiling(context, plan, summary.transactions / summary.seconds)
     _copy_logs(prepared.folder, logs, folder)
@@ -107,6 +111,7 @@ def describe_trial(context: Context, trial: Trial, preparation: str) -> Document
         "client": system.client,
         "settings": given_settings(trial),
         "servers": [],
+        "embedded": False,
         "attached": system.attached,
         "durability": {"class": "unknown", "reason": "the system was not started"},
         "data": None,
@@ -133,6 +138,8 @@ def describe_trial(context: Context, trial: Trial, preparation: str) -> Document
         "exit_status": None,
         "server_counters": {},
         "python_cpu_s": None,
+        "observer_cpu_s": None,
+        "not_seen": [],
     }
 
 

@@ -134,6 +134,7 @@ class Experiment(_Strict):
     find_rate: instead of rates, the limit that the highest rate is searched for.
     warmup: "auto" begins the figures where the steady state begins, after the `warmup_seconds` in any case.
     pipeline: requests a client sends at once before it reads the answers. ceiling: measure the load client alone, too.
+    observe: watch host, processes and stores while a trial runs.
     rows: per table, in the workload's own unit. memory_limit: of each server, e.g. "512M".
     operation_timeout_seconds: after which an operation without an answer is an error.
     precise: repeat until every comparison's interval is that narrow, e.g. "1%", from 5 to 20 times.
@@ -155,6 +156,7 @@ class Experiment(_Strict):
     find_rate: Annotated[Limit, BeforeValidator(_read_limit)] | None = None
     pipeline: Annotated[list[int], BeforeValidator(_as_list), AfterValidator(_check_pipeline)] = [1]
     ceiling: bool = True
+    observe: bool = True
     seconds: Annotated[int, Field(ge=1)]
     warmup_seconds: Annotated[int, Field(ge=0)] = 1
     warmup: Literal["auto"] | None = None

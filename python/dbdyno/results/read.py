@@ -10,10 +10,11 @@ from dbdyno.results.client_limit import client_limited
 from dbdyno.results.identities import warnings_of
 from dbdyno.results.jsonfiles import read_lines, read_object
 from dbdyno.results.model import JsonObject, Preparation, Recorded, Run, Trial, Usage
-from dbdyno.results.processes import read_usage
+from dbdyno.results.observations import read_observations
 from dbdyno.results.records import read_records
+from dbdyno.results.usage import stated_usage, usage_of
+from dbdyno.results.write import FORMAT
 
-FORMAT = 1
 PARALLEL_ABOVE_BYTES = 64 << 20
 """Above this many bytes of records reading takes seconds, and is shared between processors."""
 
@@ -68,10 +69,9 @@ def read_trial(folder: Path) -> Trial:
     if missing := [key for key in _TRIAL_KEYS if key not in about]:
         raise UserError(f"{file}: lacks {', '.join(missing)}")
     recorded = read_records(folder / "records.jsonl", about.get("warmup") == "auto")
-    usage = read_usage(folder / "processes.jsonl", *_measured_window(recorded))
+    usage = stated_usage(about, file) or _seen_usage(about, recorded, folder)
     state, reason = _state(about, recorded)
-    embedded = not about.get("attached") and all(used.process == "client" for used in usage)
-    limited = client_limited(recorded, about, embedded)
+    limited = client_limited(recorded, about, about.get("embedded", False))
     try:
         warnings = warnings_of(recorded, about, limited)
     except (KeyError, TypeError) as error:
@@ -79,10 +79,15 @@ def read_trial(folder: Path) -> Trial:
     return Trial(folder.name, state, reason, about, recorded, usage, warnings, limited, folder)
 
 
-def _measured_window(recorded: Recorded) -> tuple[float | None, float | None]:
+def _seen_usage(about: JsonObject, recorded: Recorded, folder: Path) -> tuple[Usage, ...]:
+    """What was used in a trial that was not closed, as far as it was seen."""
+    return usage_of(read_observations(folder), _measured_window(recorded)) if about["state"] == "running" else ()
+
+
+def _measured_window(recorded: Recorded) -> tuple[float, float] | None:
     """When measuring began and ended, in seconds since the epoch."""
     if recorded.run_began_unix_s is None or not recorded.measured:
-        return None, None
+        return None
     warmup_s = sum(interval.seconds for interval in recorded.intervals if interval.warmup)
     begin = recorded.run_began_unix_s + warmup_s
     return begin, begin + recorded.seconds

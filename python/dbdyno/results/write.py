@@ -9,6 +9,9 @@ from typing import Any, BinaryIO
 
 from dbdyno.errors import UserError
 
+FORMAT = 2
+"""Of the run folder. 1, never released, had processes.jsonl in the place of observations."""
+
 
 def write_whole(path: Path, content: str) -> None:
     """Write a file so that whoever looks sees all of it or what was there before, even after a kill."""

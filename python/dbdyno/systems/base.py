@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.systems.guard import Guard
+from dbdyno.systems.probe import Probe
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class System(ABC):
     name: as in an experiment. what: one line for a person. operations: the logical operations its store can do.
     libraries: the client libraries that can drive it beside the native client (`dbdyno.experiment.clients`).
     embedded: True if it runs inside the load client and has no server.
+    forks: True if its server is several processes, of which `server_pids` gives the first.
     server_name: what its process, log and counters are called; the name, unless an arrangement has two of them.
     """
 
@@ -54,6 +56,7 @@ class System(ABC):
     operations: ClassVar[frozenset[str]]
     libraries: ClassVar[tuple[str, ...]] = ()
     embedded: bool = False
+    forks: ClassVar[bool] = False
 
     def __init__(self, spec: SystemSpec) -> None:
         """Take a configuration; raises UserError if it holds what this system cannot be given."""
@@ -100,6 +103,18 @@ class System(ABC):
     def server_pids(self) -> dict[str, int]:
         """Return the servers dbdyno started, name to pid."""
         return {}
+
+    def forking(self) -> frozenset[str]:
+        """Return the names of those servers that are several processes."""
+        return frozenset(self.server_pids()) if self.forks else frozenset()
+
+    def data_directories(self) -> tuple[Path, ...]:
+        """Return where its data lies, as far as that is on this host and dbdyno's."""
+        return ()
+
+    def probes(self) -> list[Probe]:
+        """Return a probe of each server that can be asked for its figures and its waits, none of them open yet."""
+        return []
 
     def death(self) -> str | None:
         """Return how a server ended that should be running, or None."""

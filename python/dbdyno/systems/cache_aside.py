@@ -9,6 +9,7 @@ from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import FIND_UNIQUE, GET, UPDATE
 from dbdyno.systems.base import Durability, Launch, System
 from dbdyno.systems.memcached import Memcached
+from dbdyno.systems.probe import Probe
 from dbdyno.systems.redis import Redis
 
 
@@ -63,6 +64,15 @@ class CacheAside(System):
 
     def server_pids(self) -> dict[str, int]:
         return self.cache.server_pids() | self.store.server_pids()
+
+    def forking(self) -> frozenset[str]:
+        return self.cache.forking() | self.store.forking()
+
+    def data_directories(self) -> tuple[Path, ...]:
+        return self.store.data_directories()
+
+    def probes(self) -> list[Probe]:
+        return self.cache.probes() + self.store.probes()
 
     def death(self) -> str | None:
         return self.cache.death() or self.store.death()

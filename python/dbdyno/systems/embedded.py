@@ -62,6 +62,9 @@ class Embedded(System):
         assert self._directory is not None, "not started"
         return self._directory.path
 
+    def data_directories(self) -> tuple[Path, ...]:
+        return (self.path,)
+
     def settings(self) -> dict[str, Any]:
         """Return every setting: those given, and the defaults of the others."""
         chosen = {key: self.spec.settings.get(key, accepted[0]).lower() for key, accepted in self.choices.items()}

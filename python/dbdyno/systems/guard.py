@@ -52,7 +52,10 @@ class Guard:
         self.tell("removed", Path(name))
 
     def tell(self, verb: str, what: int | Path) -> None:
-        """Tell the guard one thing: `pid`, `dir` or `cgroup` exists; `done` (a pid) or `removed` (a path) does not."""
+        """Tell the guard one thing: `pid`, `dir` or `cgroup` exists; `done` (a pid) or `removed` (a path) does not.
+
+        `switched-on`: a kernel setting is about to be set to 1, and is to be 0 again when dbdyno is gone.
+        """
         # A guard that was killed must not end a run that goes well: there is only less protection then.
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.write(f"{verb} {what}\n")
@@ -99,27 +102,27 @@ def _end(processes: dict[int, str]) -> None:
 def watch(lines: TextIO) -> None:
     """Keep account of what `lines` say, and when they end, end all that is left."""
     processes: dict[int, str] = {}
-    directories: set[Path] = set()
-    cgroups: set[Path] = set()
+    paths: dict[str, set[Path]] = {"dir": set(), "cgroup": set(), "switched-on": set()}
     for line in lines:
         verb, _, what = line.rstrip("\n").partition(" ")
         if verb == "pid" and (began := start_time(int(what))):
             processes[int(what)] = began
         elif verb == "done":
             processes.pop(int(what), None)
-        elif verb == "dir":
-            directories.add(Path(what))
-        elif verb == "cgroup":
-            cgroups.add(Path(what))
+        elif verb in paths:
+            paths[verb].add(Path(what))
         elif verb == "removed":
-            directories.discard(Path(what))
-            cgroups.discard(Path(what))
-    _end(processes | _processes_in(directories))
-    for directory in directories:
+            for kind in paths.values():
+                kind.discard(Path(what))
+    _end(processes | _processes_in(paths["dir"]))
+    for directory in paths["dir"]:
         shutil.rmtree(directory, ignore_errors=True)
-    for cgroup in cgroups:
+    for cgroup in paths["cgroup"]:
         with contextlib.suppress(OSError):
             cgroup.rmdir()
+    for setting in paths["switched-on"]:
+        with contextlib.suppress(OSError):
+            setting.write_text("0")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import OPERATIONS
 from dbdyno.systems.base import Durability, Launch, numbers_of
 from dbdyno.systems.endpoint import CONNECT_TIMEOUT_S, PASSWORD_VARIABLE, Endpoint, endpoint_of, refuse_server_settings
+from dbdyno.systems.mysql_probe import MySQLProbe
+from dbdyno.systems.probe import Probe
 from dbdyno.systems.process import PrivateDirectory, ServerProcess, find_program, free_port, run_to_end
 from dbdyno.systems.server import Server
 
@@ -223,6 +225,9 @@ class MariaDB(Server):
 
     def counters(self) -> dict[str, dict[str, int]]:
         return {self.server_name: numbers_of(self._ask("SHOW GLOBAL STATUS"), COUNTERS)}
+
+    def probes(self) -> list[Probe]:
+        return [MySQLProbe(self.server_name, self.endpoint)]
 
     def store_plan(self, secrets: list[str]) -> dict[str, Any]:
         return {

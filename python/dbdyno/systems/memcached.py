@@ -10,6 +10,8 @@ from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import FIND_UNIQUE, GET, UPDATE
 from dbdyno.systems.base import Durability, Launch, numbers_of
 from dbdyno.systems.endpoint import CONNECT_TIMEOUT_S, Endpoint, endpoint_of, refuse_server_settings
+from dbdyno.systems.memcached_probe import MemcachedProbe
+from dbdyno.systems.probe import Probe
 from dbdyno.systems.process import PrivateDirectory, ServerProcess, find_program, free_port
 from dbdyno.systems.server import Server
 
@@ -98,12 +100,14 @@ class Memcached(Server):
             return False
 
     def _stats(self, *arguments: str) -> dict[str, Any]:
-        place = self.endpoint.socket or (self.endpoint.host, self.endpoint.port)
-        client = Client(place, connect_timeout=CONNECT_TIMEOUT_S, timeout=CONNECT_TIMEOUT_S)
+        client = Client(self._place(), connect_timeout=CONNECT_TIMEOUT_S, timeout=CONNECT_TIMEOUT_S)
         try:
             return {key.decode(): value for key, value in client.stats(*arguments).items()}
         finally:
             client.close()
+
+    def _place(self) -> str | tuple[str, int]:
+        return self.endpoint.socket or (self.endpoint.host, self.endpoint.port)
 
     def servers(self) -> list[dict[str, Any]]:
         wanted = ("maxbytes", "maxconns", "num_threads", "evictions", "item_size_max", "growth_factor")
@@ -119,6 +123,9 @@ class Memcached(Server):
     def counters(self) -> dict[str, dict[str, int]]:
         with self.asking():
             return {self.server_name: numbers_of(self._stats(), COUNTERS)}
+
+    def probes(self) -> list[Probe]:
+        return [MemcachedProbe(self.server_name, self._place())]
 
     def store_plan(self, secrets: list[str]) -> dict[str, Any]:
         del secrets

@@ -13,7 +13,9 @@ from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import ADD, FIND_UNIQUE, GET, SUM, UPDATE
 from dbdyno.systems.base import Durability, Launch, numbers_of
 from dbdyno.systems.endpoint import CONNECT_TIMEOUT_S, PASSWORD_VARIABLE, Endpoint, endpoint_of, refuse_server_settings
+from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe
 from dbdyno.systems.process import PrivateDirectory, ServerProcess, find_program, free_port
+from dbdyno.systems.redis_probe import RedisProbe
 from dbdyno.systems.server import Server
 
 DIRECTIVES = ("appendonly", "appendfsync", "save", "maxmemory", "maxmemory-policy", "io-threads", "maxclients")
@@ -92,7 +94,7 @@ class Redis(Server):
         except redis.RedisError:
             return False
 
-    def _client(self) -> redis.Redis:
+    def _client(self, timeout_s: float = CONNECT_TIMEOUT_S) -> redis.Redis:
         place = self.endpoint
         return redis.Redis(
             host=place.host,
@@ -101,8 +103,8 @@ class Redis(Server):
             username=place.user,
             password=place.password,
             db=int(place.database or 0),
-            socket_timeout=CONNECT_TIMEOUT_S,
-            socket_connect_timeout=CONNECT_TIMEOUT_S,
+            socket_timeout=timeout_s,
+            socket_connect_timeout=timeout_s,
             decode_responses=True,
             # Two, for servers older than 6; and no word about the client library, which they would refuse.
             protocol=2,
@@ -138,6 +140,9 @@ class Redis(Server):
 
     def counters(self) -> dict[str, dict[str, int]]:
         return {self.server_name: numbers_of(self._info(), COUNTERS)}
+
+    def probes(self) -> list[Probe]:
+        return [RedisProbe(self.server_name, self._client(ANSWER_TIMEOUT_S))]
 
     def store_plan(self, secrets: list[str]) -> dict[str, Any]:
         return {

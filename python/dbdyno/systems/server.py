@@ -74,6 +74,9 @@ class Server(System):
         directory, self._server, self._directory = self._directory, None, None
         return directory.path
 
+    def data_directories(self) -> tuple[Path, ...]:
+        return (self._directory.path,) if self._directory else ()
+
     def server_pids(self) -> dict[str, int]:
         return {self.server_name: self._server.pid} if self._server else {}
 

@@ -1,0 +1,45 @@
+"""What is observed of a trial, and what of it is written down and said."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from dbdyno.conduct.context import Context
+from dbdyno.conduct.load_client import Summary
+from dbdyno.observe.observer import Observed, Observer
+from dbdyno.results.observations import close_observations
+from dbdyno.results.usage import usage_of
+from dbdyno.systems.base import System
+
+
+def observer_of(context: Context, system: System, folder: Path) -> Observer | None:
+    """Return what will observe a trial of `system`; None where the experiment wants none."""
+    if not context.experiment.observe:
+        return None
+    observed = Observed(system.server_pids(), system.forking(), system.data_directories(), system.probes())
+    observer = Observer(observed, folder)
+    _say(context, observer)
+    return observer
+
+
+def end_observing(context: Context, observer: Observer | None, folder: Path, summary: Summary) -> dict[str, Any]:
+    """Close what was observed, and return what `trial.json` says of it; raises OSError if that cannot be written."""
+    if observer is None:
+        return {}
+    observer.stop()
+    _say(context, observer)
+    observations = close_observations(folder)
+    return {
+        "observer_cpu_s": round(observer.cpu_s, 3),
+        "not_seen": [{"band": band, "reason": reason} for band, reason in sorted(observer.not_seen.items())],
+        # Read with every run; to read it from all the tables would take longer than `dbdyno show` may last.
+        "usage": [asdict(used) for used in usage_of(observations, summary.measured_unix_s)],
+    }
+
+
+def _say(context: Context, observer: Observer) -> None:
+    """Tell of each thing that cannot be seen once in a run."""
+    for one in sorted(observer.not_seen.items()):
+        if one not in context.said:
+            context.said.add(one)
+            context.listener.not_seen(*one)

@@ -1,0 +1,165 @@
+"""Samples everything while a trial runs, on a thread of its own, once a second."""
+
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from dbdyno.observe.cgroup import CgroupSampler
+from dbdyno.observe.disk import DiskSampler
+from dbdyno.observe.host import HostSampler
+from dbdyno.observe.network import NetworkSampler
+from dbdyno.observe.pressure import PressureSampler
+from dbdyno.observe.process import ProcessSampler
+from dbdyno.observe.procfs import NotSeen
+from dbdyno.observe.store import Probe, StoreWatch
+from dbdyno.observe.threads import ThreadStates
+from dbdyno.observe.waits import Counts, combine
+from dbdyno.results.observations import AT, LINES
+from dbdyno.results.write import Lines
+
+PERIOD_S = 1.0
+LOOK_PERIOD_S = 0.1
+BUDGET = 0.01
+"""Of one processor: where all of it costs more, it is looked at the threads less often. Samples are never left out."""
+_CPU_COLUMNS = ("cpu_user", "cpu_system", "run_queue")
+
+
+class Sampler(Protocol):
+    """Whatever can be sampled once a second."""
+
+    def sample(self) -> Mapping[str, float]:
+        """Return columns and their values; a column that cannot be seen now is left out."""
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What is to be observed of a system.
+
+    pids: its servers, name to pid, as far as they are processes of this host that dbdyno started.
+    forks: the names of those that are several processes, of which the pid is the first.
+    directories: where its data lies. probes: connections to its servers, not yet opened.
+    """
+
+    pids: Mapping[str, int] = field(default_factory=dict)
+    forks: frozenset[str] = frozenset()
+    directories: Sequence[Path] = ()
+    probes: Sequence[Probe] = ()
+
+
+class Observer:
+    """Observes one trial. not_seen: what it cannot see here, and why. cpu_s: what its threads used."""
+
+    def __init__(self, observed: Observed, folder: Path) -> None:
+        """Connect, and look what can be seen, before the trial begins; `observations.jsonl` goes to `folder`."""
+        self.not_seen: NotSeen = {}
+        self.cpu_s = 0.0
+        self._folder = folder
+        self._samplers: list[Sampler] = [HostSampler(), PressureSampler(self.not_seen), NetworkSampler()]
+        self._samplers.append(DiskSampler(observed.directories, self.not_seen))
+        for name, pid in observed.pids.items():
+            self._samplers.append(ProcessSampler(name, pid, self.not_seen, name in observed.forks))
+            self._samplers.append(CgroupSampler(name, pid))
+        single = {name: pid for name, pid in observed.pids.items() if name not in observed.forks}
+        self._threads = {name: ThreadStates(name, pid, self.not_seen) for name, pid in single.items()}
+        self._stores = [StoreWatch(probe, self.not_seen) for probe in observed.probes]
+        self._rates = _Rates()
+        self._stopping = threading.Event()
+
+    @contextmanager
+    def watching(self, client_pid: int, client_forks: bool) -> Iterator[None]:
+        """Observe meanwhile, the load client too. client_forks: it has processes of its own."""
+        self._samplers.append(ProcessSampler("client", client_pid, self.not_seen, client_forks))
+        thread = threading.Thread(target=self._run, name="observer", daemon=True)
+        for store in self._stores:
+            store.start()
+        thread.start()
+        try:
+            yield
+        finally:
+            self._stopping.set()
+            thread.join()
+            self.stop()
+
+    def stop(self) -> None:
+        """Close the connections; may be called twice, and where nothing was watched."""
+        for store in self._stores:
+            store.stop()
+        self.cpu_s += sum(store.cpu_s for store in self._stores)
+        self._stores = []
+
+    def _run(self) -> None:
+        lines = Lines(self._folder / LINES)
+        begun_cpu_s, began = time.thread_time(), time.monotonic()
+        next_look = next_sample = began
+        try:
+            while not self._stopping.wait(max(0.0, next_look - time.monotonic())):
+                now = time.monotonic()
+                if now >= next_sample:
+                    lines.append_object(self.sample())
+                    next_sample = max(next_sample + PERIOD_S, now)
+                elif self._within_budget(now - began):
+                    for threads in self._threads.values():
+                        threads.look()
+                self.cpu_s = time.thread_time() - begun_cpu_s
+                # What came too late is left out, not caught up with.
+                next_look = max(next_look + LOOK_PERIOD_S, now)
+            lines.append_object(self.sample())
+        except OSError as error:
+            # A full disk ends the trial where its records are written; this only says why it was observed no longer.
+            self.not_seen["observations"] = f"could not be recorded to the end: {error.strerror or error}"
+        finally:
+            self.cpu_s = time.thread_time() - begun_cpu_s
+            lines.close()
+
+    def _within_budget(self, elapsed_s: float) -> bool:
+        return self.cpu_s + sum(store.cpu_s for store in self._stores) <= BUDGET * elapsed_s
+
+    def sample(self) -> dict[str, float]:
+        """Return a line of `observations.jsonl`: when, and every column that can be seen now."""
+        row: dict[str, float] = {AT: round(time.time(), 3)}
+        for store in self._stores:
+            store.ask()
+        for sampler in self._samplers:
+            with suppress(OSError):  # It is not seen now; what can never be was said when the sampler was made.
+                row |= sampler.sample()
+        shown: dict[str, Counts] = {}
+        for store in self._stores:
+            counters, shown[store.server] = store.take()
+            row |= counters
+        self._rates.see(row)
+        for server in sorted({*self._threads, *shown}):
+            row |= self._waits(server, shown.get(server, {}))
+        return {name: round(value, 6) for name, value in row.items()}
+
+    def _waits(self, server: str, shown: Counts) -> dict[str, float]:
+        threads: Counts = {}
+        if server in self._threads:
+            threads = self._threads[server].take()
+            self._threads[server].learn()
+        user, system, run_queue = (self._rates.of(f"process.{server}.{name}_s_total") for name in _CPU_COLUMNS)
+        cpu = None if user is None or system is None else user + system
+        states = combine(shown, threads, cpu, run_queue)
+        return {f"waits.{server}.{state}": value for state, value in states.items()}
+
+
+class _Rates:
+    """How fast each cumulative column grew between the last two samples that saw it."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, tuple[float, float]] = {}
+        self._per_s: dict[str, float] = {}
+
+    def see(self, row: Mapping[str, float]) -> None:
+        at = row[AT]
+        for name in row:
+            if name.startswith("process.") and name.endswith("_total"):
+                if (before := self._last.get(name)) and at > before[0]:
+                    self._per_s[name] = max(0.0, row[name] - before[1]) / (at - before[0])
+                self._last[name] = (at, row[name])
+
+    def of(self, name: str) -> float | None:
+        return self._per_s.get(name)

@@ -1,0 +1,164 @@
+"""The band `process`: what a process used, all its threads together, those that ended too.
+
+A process's own `schedstat` and `status` cover its first thread alone, so these are read of every thread.
+"""
+
+import os
+import time
+from collections.abc import Hashable, Mapping
+
+from dbdyno.observe import delay_accounting
+from dbdyno.observe.procfs import PAGE_BYTES, TICK_S, NotSeen, fields_of_stat, read
+
+TASKS_A_SECOND = 128
+"""A thread costs about 25 µs to read, so of a process with more of them all are read every second or third time."""
+_UTIME, _STIME, _CHILDREN_UTIME, _CHILDREN_STIME, _THREADS, _RESIDENT, _IO_DELAY = 11, 12, 13, 14, 17, 21, 39
+
+
+class ProcessSampler:
+    """Reads `/proc/PID` of one process and `/proc/PID/task/*` of its threads."""
+
+    def __init__(self, name: str, pid: int, not_seen: NotSeen, with_children: bool = False) -> None:
+        """Take a process; one that has ended is left out of every sample.
+
+        with_children: its children count with it, the ended ones too; a page that several share counts for each.
+        """
+        self._band = f"process.{name}"
+        self._pid, self._with_children = pid, with_children
+        self._tasks, self._transferred = Accumulated(4), Accumulated(2)
+        self._until_tasks = 0.0
+        self._not_seen = not_seen
+        self._last_delays: dict[str, int] = {}
+        self._last_at: float | None = None
+        self._io_seen, self._delay_seen = True, True
+        if reason := delay_accounting.missing():
+            self._delay_seen = False
+            not_seen["process.*.io_delay_s_total"] = reason
+        self._check(not_seen)
+
+    def _check(self, not_seen: NotSeen) -> None:
+        """See what may be read of the process: of somebody else's not everything is open to all."""
+        refused = "the system does not let this user look into that process"
+        try:
+            read(f"/proc/{self._pid}/stat")
+            read(f"/proc/{self._pid}/io")
+        except PermissionError:
+            self._io_seen = False
+            not_seen[f"{self._band}.read_bytes_total"] = refused
+        except FileNotFoundError:
+            # Where /proc hides other users' processes (hidepid) it is as if there was none; a signal 0 tells.
+            if _is_there(self._pid):
+                not_seen[self._band] = refused
+
+    def sample(self) -> dict[str, float]:
+        """Return CPU in s, bytes, threads, and the waits and switches of all threads; nothing if it has ended."""
+        try:
+            pids = self._pids()
+            stats = {pid: fields_of_stat(read(f"/proc/{pid}/stat")) for pid in pids}
+        except (OSError, ValueError):
+            return {}
+        own = stats[self._pid]
+        ended = (int(own[_CHILDREN_UTIME]), int(own[_CHILDREN_STIME])) if self._with_children else (0, 0)
+        seen = {
+            "cpu_user_s_total": (sum(int(stat[_UTIME]) for stat in stats.values()) + ended[0]) * TICK_S,
+            "cpu_system_s_total": (sum(int(stat[_STIME]) for stat in stats.values()) + ended[1]) * TICK_S,
+            "resident_bytes": sum(int(stat[_RESIDENT]) for stat in stats.values()) * PAGE_BYTES,
+            "threads": sum(int(stat[_THREADS]) for stat in stats.values()),
+        }
+        seen |= self._transfers(pids) if self._io_seen else {}
+        if self._until_tasks <= 0:
+            self._until_tasks = seen["threads"] / TASKS_A_SECOND
+            seen |= self._of_tasks(pids)
+        self._until_tasks -= 1
+        return {f"{self._band}.{name}": value for name, value in seen.items()}
+
+    def _pids(self) -> list[int]:
+        if not self._with_children:
+            return [self._pid]
+        children = read(f"/proc/{self._pid}/task/{self._pid}/children").split()
+        # One that ends meanwhile is among the ended ones the next time.
+        return [self._pid, *(int(child) for child in children if _is_there(int(child)))]
+
+    def _transfers(self, pids: list[int]) -> dict[str, float]:
+        seen = {}
+        for pid in pids:
+            try:
+                values = dict(line.split(b": ") for line in read(f"/proc/{pid}/io").splitlines())
+            except OSError:
+                continue  # It ended meanwhile: what was seen of it last stays counted.
+            seen[pid] = (int(values[b"read_bytes"]), int(values[b"write_bytes"]))
+        read_bytes, written_bytes = self._transferred.add(seen)
+        return {"read_bytes_total": read_bytes, "written_bytes_total": written_bytes}
+
+    def _of_tasks(self, pids: list[int]) -> dict[str, float]:
+        seen = {}
+        for pid in pids:
+            try:
+                tids = os.listdir(f"/proc/{pid}/task")
+            except OSError:
+                continue  # It ended meanwhile, as above.
+            for tid in tids:
+                try:
+                    seen[tid] = _task(f"/proc/{pid}/task/{tid}", self._delay_seen)
+                except (OSError, ValueError):
+                    continue  # A thread that ended meanwhile, as above.
+        if self._delay_seen:
+            self._doubt_delays({tid: counters[-1] for tid, counters in seen.items()})
+        run_queue_ns, voluntary, involuntary, io_delay_ticks = self._tasks.add(seen)
+        waited = {"io_delay_s_total": io_delay_ticks * TICK_S} if self._delay_seen else {}
+        return waited | {
+            "run_queue_s_total": run_queue_ns * 1e-9,
+            "voluntary_switches_total": voluntary,
+            "involuntary_switches_total": involuntary,
+        }
+
+    def _doubt_delays(self, delays: dict[str, int]) -> None:
+        """See that no thread was delayed for longer than the time since it was last looked at, else trust none.
+
+        Linux 6.18 was seen to add up to its whole uptime to the delay of a thread that had waited for a lock, again
+        and again, as if its wait had begun long before.
+        """
+        now = time.monotonic()
+        if self._last_at is not None:
+            most = (now - self._last_at) / TICK_S + 1
+            if any(ticks - self._last_delays.get(tid, 0) > most for tid, ticks in delays.items()):
+                self._delay_seen = False
+                reason = "this kernel counts delays by disks that cannot have been"
+                self._not_seen[f"{self._band}.io_delay_s_total"] = reason
+        self._last_at, self._last_delays = now, delays
+
+
+def _task(folder: str, delay: bool) -> tuple[int, ...]:
+    """Return a thread's ns on the run queue, switches (voluntary, not), and ticks of delay by disks."""
+    status = read(folder + "/status")
+    switches = status[status.index(b"\nvoluntary_ctxt_switches:") :].split(None, 4)
+    io_delay = int(fields_of_stat(read(folder + "/stat"))[_IO_DELAY]) if delay else 0
+    return int(read(folder + "/schedstat").split()[1]), int(switches[1]), int(switches[3]), io_delay
+
+
+def _is_there(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+class Accumulated:
+    """Counters of many things of which some end: a thread that is gone keeps counting as it was last seen."""
+
+    def __init__(self, width: int) -> None:
+        """Take how many counters each of them has."""
+        self._last: Mapping[Hashable, tuple[int, ...]] = {}
+        self._ended = (0,) * width
+
+    def add(self, seen: Mapping[Hashable, tuple[int, ...]]) -> tuple[int, ...]:
+        """Return the sums over all that ever were, now that these are `seen`; a smaller value is another thing's."""
+        for key, last in self._last.items():
+            now = seen.get(key)
+            if now is None or any(map(int.__lt__, now, last)):
+                self._ended = tuple(map(sum, zip(self._ended, last, strict=True)))
+        self._last = seen
+        return tuple(map(sum, zip(self._ended, *seen.values(), strict=True)))

@@ -1,0 +1,147 @@
+"""The band `store`, and the waits a store itself shows: asked of each server, on a thread of its own.
+
+A server under load may take long to answer, or never do, so nothing waits for it: what has not come when a sample is
+taken is not seen in that one.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Protocol
+
+from dbdyno.errors import DbdynoError
+from dbdyno.observe.procfs import NotSeen
+from dbdyno.observe.waits import Counts, mean_of
+
+WAITS_PER_S = 10
+CONNECTIONS_PER_S = 640
+"""Of how many connections a second the waits are asked for: for 64 ten times a second, for 640 once. A store makes a
+row of each, which is what such a question costs it."""
+RETRY_S = 1.0
+ANSWER_S = 0.3
+"""For how long a sample waits for a server's counters, so that they are of the same moment as the rest of it."""
+STOP_S = 2.0
+BUDGET = 0.004
+"""Of one processor, for asking a server for its waits; where that costs more, they are asked for less often."""
+
+
+class Probe(Protocol):
+    """A connection to one server, to look at it (`dbdyno.systems.probe`). All but `close` may raise DbdynoError.
+
+    not_shown: what this user is not shown, band or column, and why; known once it was asked.
+    """
+
+    server: str
+    not_shown: Mapping[str, str]
+
+    def open(self) -> None:
+        """Connect, or connect anew."""
+
+    def counters(self) -> Mapping[str, float]:
+        """Return the server's own figures, by name."""
+
+    def waits(self) -> Counts | None:
+        """Return how many connections are in each state now; None where the store does not show it."""
+
+    def close(self) -> None:
+        """Disconnect."""
+
+
+class StoreWatch:
+    """Asks one server for its waits some times a second, and for its counters when it is told to."""
+
+    def __init__(self, probe: Probe, not_seen: NotSeen) -> None:
+        """Connect and ask once; says so where that cannot be done. Raises nothing."""
+        self.server = probe.server
+        self.cpu_s = 0.0
+        self._probe = probe
+        self._lock = threading.Lock()
+        self._asked, self._answered, self._stopping = threading.Event(), threading.Event(), threading.Event()
+        self._counters: dict[str, float] = {}
+        self._waits: list[Counts] = []
+        self._pause_s = 1 / WAITS_PER_S
+        self._seen, self._shows_waits = False, False
+        self._thread = threading.Thread(target=self._run, name=f"store-{probe.server}", daemon=True)
+        try:
+            probe.open()
+            probe.counters()
+            self._shows_waits = probe.waits() is not None
+            self._seen = True
+            not_seen.update(probe.not_shown)
+        except DbdynoError as error:
+            probe.close()
+            not_seen[f"store.{probe.server}"] = str(error)
+
+    def start(self) -> None:
+        """Begin to ask."""
+        if self._seen:
+            self._thread.start()
+
+    def ask(self) -> None:
+        """Have the counters asked for now; `take` gets them."""
+        self._answered.clear()
+        self._asked.set()
+
+    def take(self) -> tuple[dict[str, float], dict[str, float]]:
+        """Return the counters that were asked for, and the mean of the waits since this was last asked for.
+
+        Counters that have not come within ANSWER_S are not seen: later they would be of another moment.
+        """
+        if self._seen:
+            self._answered.wait(ANSWER_S)
+        with self._lock:
+            counters, waits = self._counters, self._waits
+            self._counters, self._waits = {}, []
+        if not self._answered.is_set():
+            counters = {}
+        return {f"store.{self.server}.{name}": value for name, value in counters.items()}, mean_of(waits)
+
+    def stop(self) -> None:
+        """Stop asking; a server that does not answer is left to answer into the void."""
+        self._stopping.set()
+        self._asked.set()
+        if self._thread.is_alive():
+            self._thread.join(STOP_S)
+        else:
+            self._probe.close()
+
+    def _run(self) -> None:
+        began, begun_cpu_s = time.monotonic(), time.thread_time()
+        while not self._stopping.is_set():
+            # Where there are no waits to ask for it sleeps until it is told.
+            due = self._asked.wait(self._pause_s if self._shows_waits else None)
+            if self._stopping.is_set():
+                break
+            if due:
+                self._asked.clear()
+                self._try(self._ask_counters)
+            elif self.cpu_s <= BUDGET * (time.monotonic() - began):
+                self._try(self._ask_waits)
+            self.cpu_s = time.thread_time() - begun_cpu_s
+        self._probe.close()
+
+    def _try(self, ask: Callable[[], None]) -> None:
+        """Ask; after a failure connect anew: it may come back, and stores that stall are what one wants to see."""
+        try:
+            ask()
+        except DbdynoError:
+            self._probe.close()
+            while not self._stopping.wait(RETRY_S):
+                with suppress(DbdynoError):
+                    self._probe.open()
+                    return
+
+    def _ask_counters(self) -> None:
+        counters = dict(self._probe.counters())
+        with self._lock:
+            self._counters = counters
+        self._answered.set()
+
+    def _ask_waits(self) -> None:
+        waits = self._probe.waits()
+        if waits is None:
+            return
+        self._pause_s = max(1 / WAITS_PER_S, sum(waits.values()) / CONNECTIONS_PER_S)
+        with self._lock:
+            self._waits.append(waits)

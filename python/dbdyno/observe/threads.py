@@ -1,0 +1,96 @@
+"""What the threads of a server stand still in, by the system call they are in (proc_pid_syscall(5)).
+
+For stores that do not show their waits, and for waits for the disk, which most do not show. A thread that was seen
+waiting for a socket serves clients; the others (flushing, merging, idle helpers) are no place where a client's
+operation can be, but for reads from the disk, which are hardly ever done ahead of need.
+"""
+
+import os
+import platform
+import random
+from collections import Counter
+
+from dbdyno.observe.procfs import NotSeen, read
+from dbdyno.observe.waits import CLIENT, COMMIT, CPU, DISK, OTHER, Counts, mean_of
+
+LOOKS = 24
+"""Threads looked at in a sample, drawn at random where there are more; one costs about 8 µs."""
+_READ = "read"
+# asm/unistd.h. Sockets: poll, select, epoll_wait, recv…, send…, accept…; files: read…, write…, fallocate; flushes.
+_CALLS = {
+    "x86_64": {
+        CLIENT: (7, 23, 43, 44, 45, 46, 47, 232, 270, 271, 281, 288, 441),
+        _READ: (17, 19, 295, 327),
+        DISK: (0, 1, 18, 20, 77, 285, 296, 328),
+        COMMIT: (26, 74, 75, 277),
+    },
+    "aarch64": {
+        CLIENT: (22, 72, 73, 202, 206, 207, 211, 212, 242, 441),
+        _READ: (65, 67, 69, 286),
+        DISK: (46, 47, 63, 64, 66, 68, 70, 287),
+        COMMIT: (82, 83, 84, 227),
+    },
+}
+_STATES = {str(call).encode(): state for state, calls in _CALLS.get(platform.machine(), {}).items() for call in calls}
+# Not in a system call and yet not running: a page of a mapped file is fetched.
+_STATES |= {b"running": CPU, b"-1": _READ}
+
+
+class ThreadStates:
+    """Looks at a server's threads some times a second."""
+
+    def __init__(self, name: str, pid: int, not_seen: NotSeen) -> None:
+        """Take the server; says so where its threads cannot be looked at."""
+        self._folder = f"/proc/{pid}/task"
+        self._serving: set[str] = set()
+        self._samples: list[Counts] = []
+        self._known = platform.machine() in _CALLS
+        self._random = random.Random(pid)
+        if not self._known:
+            not_seen[f"waits.{name}.disk"] = f"system calls of {platform.machine()} are not known"
+            return
+        try:
+            read(f"{self._folder}/{pid}/syscall")
+        except (PermissionError, FileNotFoundError):
+            self._known = False
+            not_seen[f"waits.{name}.disk"] = "this user may not see what that server's threads wait in"
+        except OSError:
+            self._known = False  # It has ended.
+        self.learn()
+
+    def learn(self) -> None:
+        """Look at all threads not yet known to serve clients; of those that serve, most can be seen idle at times."""
+        for tid in self._tids():
+            if tid not in self._serving:
+                self._state_of(tid)
+
+    def look(self) -> None:
+        """Count the states of the threads, or of some of them, scaled up."""
+        tids = self._tids()
+        drawn = tids if len(tids) <= LOOKS else self._random.sample(tids, LOOKS)
+        counted = Counter(filter(None, map(self._state_of, drawn)))
+        if drawn:
+            self._samples.append({state: count * len(tids) / len(drawn) for state, count in counted.items()})
+
+    def take(self) -> dict[str, float]:
+        """Return the mean count of each state since this was last asked for."""
+        samples, self._samples = self._samples, []
+        return mean_of(samples)
+
+    def _tids(self) -> list[str]:
+        try:
+            return os.listdir(self._folder) if self._known else []
+        except OSError:
+            return []
+
+    def _state_of(self, tid: str) -> str | None:
+        try:
+            call = read(f"{self._folder}/{tid}/syscall").split(None, 1)[0]
+        except (OSError, IndexError):
+            return None
+        state = _STATES.get(call, OTHER)
+        if state == CLIENT:
+            self._serving.add(tid)
+        if state == _READ:
+            return DISK
+        return state if tid in self._serving else None

@@ -1,0 +1,50 @@
+"""The band `waits`: in what state a server's connections or threads that serve clients were, on average.
+
+A store shows its waits as counts at a moment, and so does the kernel; processor time and the wait for a processor the
+kernel counts exactly. Together they are the places where an operation in flight can be (METHODS section 5).
+"""
+
+from collections.abc import Iterable, Mapping
+
+CPU, CPU_WAIT, DISK, LOCK, COMMIT, CLIENT, OTHER = "cpu", "cpu_wait", "disk", "lock", "commit", "client", "other"
+STATES = (CPU, CPU_WAIT, DISK, LOCK, COMMIT, CLIENT, OTHER)
+_IN_ORDER = (LOCK, COMMIT, DISK, CLIENT)
+
+Counts = Mapping[str, float]
+
+
+def mean_of(samples: Iterable[Counts]) -> dict[str, float]:
+    """Return the mean count of each state over some samples; empty where there are none."""
+    taken = list(samples)
+    states = {state for sample in taken for state in sample}
+    return {state: sum(sample.get(state, 0.0) for sample in taken) / len(taken) for state in states}
+
+
+def combine(shown: Counts, threads: Counts, cpu: float | None, cpu_wait: float | None) -> dict[str, float]:
+    """Return the mean number in every state, which add up to as many as there are; empty where nothing is known.
+
+    What is exact goes first: a store that must answer a question has less on the processors just then than else. Then
+    locks, commits, disks and clients in this order, each as far as there are any left, and the rest is `other`: at
+    work, says the store, but not on a processor and for no reason it shows.
+
+    Args:
+        shown: as the store says; its `cpu` means at work, whether on a processor or not. Empty where it does not say.
+        threads: of the server's threads as the kernel says; empty where it does not.
+        cpu, cpu_wait: the mean number of threads on a processor, and of those waiting for one; None where not known.
+    """
+    counts = dict(shown or threads)
+    total = sum(counts.values())
+    if shown:
+        counts[DISK] = max(counts.get(DISK, 0.0), threads.get(DISK, 0.0))
+    if not counts:
+        return {}
+    if cpu is None:
+        at_work = max(0.0, total - sum(counts.get(state, 0.0) for state in (*_IN_ORDER, OTHER)))
+        return {state: counts.get(state, 0.0) for state in STATES if state != CPU_WAIT} | {CPU: at_work}
+    result, left = dict.fromkeys(STATES, 0.0), total
+    wanted = [(CPU, cpu), (CPU_WAIT, cpu_wait or 0.0), *((state, counts.get(state, 0.0)) for state in _IN_ORDER)]
+    for state, amount in wanted:
+        result[state] = min(left, amount)
+        left -= result[state]
+    result[OTHER] = left
+    return result

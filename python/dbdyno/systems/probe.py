@@ -1,0 +1,51 @@
+"""A connection to a server, to look at it while it is under load: what `System.probes` gives (dbdyno.observe.store)."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+
+ANSWER_TIMEOUT_S = 2.0
+"""For every answer, so that a server that hangs holds nothing else up."""
+
+
+class Probe(ABC):
+    """One server's own view of itself. Every method but `close` raises RunFailed where the server does not answer.
+
+    server: its name, as in `server_pids`. not_shown: what this user is not shown, band or column, and why.
+    """
+
+    def __init__(self, server: str) -> None:
+        """Take the server's name; nothing is connected yet."""
+        self.server = server
+        self.not_shown: dict[str, str] = {}
+
+    @abstractmethod
+    def open(self) -> None:
+        """Connect, or connect anew, with a time-out."""
+
+    @abstractmethod
+    def counters(self) -> dict[str, float]:
+        """Return the server's figures now; what is counted since it began ends in `_total`, units last."""
+
+    def waits(self) -> Mapping[str, float] | None:
+        """Return how many connections are in each state now (dbdyno.observe.waits); None: it does not show it.
+
+        States are `cpu` (at work, for all the server says), `disk`, `lock`, `commit`, `client` and `other`.
+        """
+        return None
+
+    @abstractmethod
+    def close(self) -> None:
+        """Disconnect; may be called at any time, and twice."""
+
+
+def named(values: Mapping[str, object], wanted: Mapping[str, str | tuple[str, float]]) -> dict[str, float]:
+    """Return those of `wanted` that a server gave, under dbdyno's names.
+
+    wanted: the server's name to dbdyno's, or to dbdyno's and what the value is multiplied with.
+    """
+    found = {}
+    for theirs, ours in wanted.items():
+        name, unit = ours if isinstance(ours, tuple) else (ours, 1)
+        if theirs in values:
+            found[name] = float(values[theirs]) * unit
+    return found

@@ -1,0 +1,69 @@
+"""What servers call the waits of their connections, as the states dbdyno knows (dbdyno.observe.waits).
+
+`cpu` is at work, for all the server says: whether on a processor or waiting for one, the kernel knows.
+"""
+
+from collections.abc import Iterable
+
+LOCKED = "locked"
+"""Stands for a command in the row that counts transactions waiting for a row's lock."""
+_NO_CLIENTS = ("Daemon", "Binlog Dump", "Binlog Dump GTID", "Slave_IO", "Slave_SQL", "Slave_worker", "Delayed insert")
+_COMMITTING = (
+    "commit",
+    "binlog",
+    "gtid",
+    # The last thing MariaDB says of a statement, and so what it says while the transaction's log is being flushed.
+    "updating status",
+)
+_BY_TYPE = {"Lock": "lock", "LWLock": "lock", "BufferPin": "lock", "Client": "client", "IO": "disk"}
+_FLUSHING = ("WALSYNC", "WALWRITE", "WALINITSYNC", "WALINITWRITE", "SYNCREP", "XACTGROUPUPDATE", "COMMITDELAY")
+
+
+def states_of_processlist(rows: Iterable[tuple[object, ...]]) -> dict[str, float]:
+    """Return connections by state, of counts by (command, state) of a server of the MySQL protocol.
+
+    A connection that waits for a row's lock is among those at work; the row LOCKED says how many, and they are taken
+    out of them. The states are in the manuals' chapters on thread states and thread commands.
+    """
+    counts = {"client": 0.0, "lock": 0.0, "commit": 0.0, "cpu": 0.0}
+    locked = 0.0
+    for command, state, count in rows:
+        if command == LOCKED:
+            locked = float(str(count))
+        elif command not in _NO_CLIENTS:
+            counts[_state_in_processlist(str(command), str(state or "").lower())] += float(str(count))
+    waiting = min(locked, counts["cpu"])
+    return counts | {"cpu": counts["cpu"] - waiting, "lock": counts["lock"] + waiting}
+
+
+def _state_in_processlist(command: str, state: str) -> str:
+    if command == "Sleep":
+        return "client"
+    if "lock" in state:
+        return "lock"
+    return "commit" if any(word in state for word in _COMMITTING) else "cpu"
+
+
+def states_of_activity(rows: Iterable[tuple[str | None, str | None, str | None, int]]) -> dict[str, float]:
+    """Return connections by state, of counts by (wait_event_type, wait_event, state) of PostgreSQL's pg_stat_activity.
+
+    Names are compared without regard to case: `WALSync` was `WalSync` before PostgreSQL 17.
+    """
+    counts: dict[str, float] = {}
+    for wait_type, event, activity, count in rows:
+        state = state_of_wait(wait_type, event, activity)
+        counts[state] = counts.get(state, 0.0) + float(count)
+    return counts
+
+
+def state_of_wait(wait_type: str | None, event: str | None, activity: str | None) -> str:
+    """Return a connection's state from its wait event and its activity (PostgreSQL's manual, "Wait Event Types").
+
+    One that waits for nothing is at work if it is active; else it has just turned to its client. A wait of the write
+    ahead log, its lock's too, is what a commit consists of.
+    """
+    if wait_type is None:
+        return "cpu" if activity in (None, "active", "fastpath function call") else "client"
+    if (event or "").upper().removesuffix("LOCK") in _FLUSHING:
+        return "commit"
+    return _BY_TYPE.get(wait_type, "other")
