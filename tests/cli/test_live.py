@@ -43,6 +43,7 @@ def tell_of_a_trial(listener, outcome):
     listener.system_is_skipped("lmdb", "not there")
     listener.preparation_begins(Preparation("01-redis", SYSTEM, "game", 1, (TRIAL,)))
     listener.trial_begins(TRIAL)
+    listener.not_seen("pressure", "the kernel keeps none")
     listener.record_came({"record": "progress", "phase": "load", "done": 10, "total": 20, "unit": "rows"})
     listener.record_came(INTERVAL)
     listener.record_came({"record": "end", "status": "complete", "reason": None})
@@ -60,6 +61,7 @@ def test_where_the_output_is_no_terminal_lines_stay():
         "12 trials, recorded in runs/x",
         "lmdb is left out: not there",
         "redis: starting and loading",
+        "not seen: pressure: the kernel keeps none",
         "[ 1/12] redis  game  8 clients      20,000/s  2 errors (2 timeout)",
         "[ 2/12] redis  game  8 clients  failed: it broke",
     ]

@@ -19,6 +19,7 @@ NOTHING = {
     "rows": None,
     "seed": None,
     "keep": False,
+    "no_observe": False,
     "set": (),
 }
 
@@ -37,6 +38,10 @@ def test_what_is_given_does():
         "keep": True,
         "seed": 7,
     }
+
+
+def test_observing_can_be_left_out():
+    assert overrides_of(NOTHING | {"no_observe": True}) == {"observe": False}
 
 
 def test_scale_and_rows_contradict_each_other():

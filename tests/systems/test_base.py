@@ -12,6 +12,7 @@ def test_a_system_without_servers_has_none(fake_system):
     assert isinstance(fake, FakeSystem)
     assert fake.server_name == "fake" and not fake.embedded
     assert System.server_pids(fake) == {} and System.counters(fake) == {}
+    assert System.forking(fake) == frozenset() and System.data_directories(fake) == () and System.probes(fake) == []
     assert System.missing() is None and System.death(fake) is None
 
 

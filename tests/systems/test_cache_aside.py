@@ -36,6 +36,8 @@ def test_two_servers_of_one_kind_are_told_apart_and_both_stop(launch):
         plan = both.store_plan(secrets)
         assert plan["kind"] == "cache-aside" and len(secrets) == 2
         assert (plan["cache"]["password"], plan["store"]["password"]) == ({"secret": 0}, {"secret": 1})
+        assert [probe.server for probe in both.probes()] == ["redis", "redis-store"]
+        assert both.data_directories() == both.store.data_directories() != () and both.forking() == frozenset()
         assert both.death() is None
         both.store._server._process.kill()
         both.store._server._process.wait()

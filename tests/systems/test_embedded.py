@@ -27,6 +27,7 @@ def test_its_directory_is_there_while_it_is_started(launch):
     sqlite = system("sqlite?cache_size_kib=100")
     sqlite.start(launch)
     path = sqlite.path
+    assert sqlite.data_directories() == (path,)
     assert path.is_dir() and sqlite.embedded and sqlite.server_pids() == {}
     sqlite.stop()
     sqlite.stop()

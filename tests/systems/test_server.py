@@ -15,7 +15,7 @@ def test_clients_connect_by_tcp_unless_told_otherwise():
 
 def test_before_it_starts_there_is_no_server():
     redis = system("redis")
-    assert redis.server_pids() == {} and redis.death() is None
+    assert redis.server_pids() == {} and redis.death() is None and redis.data_directories() == ()
     redis.stop()
 
 

@@ -23,8 +23,8 @@ from dbdyno.results.write import Lines
 
 PERIOD_S = 1.0
 LOOK_PERIOD_S = 0.1
-BUDGET = 0.01
-"""Of one processor: where all of it costs more, it is looked at the threads less often. Samples are never left out."""
+BUDGET = 0.008
+"""Of one processor, for all of it: above it threads are looked at less often. Samples are never left out."""
 _CPU_COLUMNS = ("cpu_user", "cpu_system", "run_queue")
 
 

@@ -59,6 +59,7 @@ METRICS = {
 }
 """Asked for where the status does not have them. MariaDB has counted no semaphore waits since 10.6."""
 _WAITS = "SELECT COMMAND, STATE, COUNT(*) FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() GROUP BY 1, 2"
+# InnoDB shows anew only what nobody asked for during the last tenth of a second, so that is the shortest useful pause.
 _LOCKED = f"SELECT '{LOCKED}', '', COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'"
 _REFUSED = (ER.SPECIFIC_ACCESS_DENIED_ERROR, ER.ACCESS_DENIED_ERROR, ER.UNKNOWN_TABLE)
 

@@ -1,0 +1,52 @@
+"""What was observed of a trial is written down, and what cannot be seen is said once in a run."""
+
+import os
+
+import pytest
+
+from dbdyno.conduct.load_client import Summary
+from dbdyno.conduct.observing import end_observing, observer_of
+from dbdyno.observe import pressure
+from dbdyno.systems import build
+
+
+@pytest.fixture
+def running(context, fake_system, monkeypatch):
+    """A run of the fake system, whose listener remembers what is not seen; pressure is not."""
+    monkeypatch.setattr(pressure, "_WANTED", (("nothing", "some"),))
+
+    def make(**keys):
+        going = context(**keys)
+        going.listener.told = []
+        going.listener.not_seen = lambda *said: going.listener.told.append(said)
+        return going
+
+    return make
+
+
+def test_an_experiment_may_want_none(running, tmp_path):
+    going = running(observe=False)
+    system = build(going.experiment.system[0])
+    assert observer_of(going, system, tmp_path) is None
+    assert end_observing(going, None, tmp_path, Summary()) == {}
+
+
+def test_a_trial_says_what_was_used_and_what_was_not_seen(running, tmp_path):
+    going = running()
+    system = build(going.experiment.system[0])
+    observer = observer_of(going, system, tmp_path)
+    with observer.watching(os.getpid(), False):
+        pass
+    said = end_observing(going, observer, tmp_path, Summary())
+    assert said["observer_cpu_s"] > 0
+    assert [used["process"] for used in said["usage"]] == ["client"]
+    assert "pressure" in [one["band"] for one in said["not_seen"]]
+    assert (tmp_path / "observations.parquet").exists()
+
+
+def test_what_cannot_be_seen_is_said_once(running, tmp_path):
+    going = running()
+    system = build(going.experiment.system[0])
+    for _ in range(2):
+        end_observing(going, observer_of(going, system, tmp_path), tmp_path, Summary())
+    assert [band for band, _ in going.listener.told].count("pressure") == 1

@@ -1,0 +1,96 @@
+"""A trial is observed from its client's start to its end, whatever cannot be seen."""
+
+import os
+import subprocess
+
+import numpy as np
+import pytest
+
+from dbdyno.errors import RunFailed
+from dbdyno.observe import observer as observer_module
+from dbdyno.observe.observer import Observed, Observer
+from dbdyno.results.observations import read_observations
+from helpers import wait_until
+from observe.test_store import FakeProbe
+
+
+@pytest.fixture
+def client():
+    process = subprocess.Popen(["sleep", "600"])
+    yield process
+    process.kill()
+    process.wait()
+
+
+@pytest.fixture
+def observe(tmp_path, client, monkeypatch):
+    """Observe this process as a server until there are some samples, and return them."""
+    monkeypatch.setattr(observer_module, "PERIOD_S", 0.25)
+    monkeypatch.setattr(observer_module, "LOOK_PERIOD_S", 0.01)
+
+    def run(observed, samples=4):
+        observer = Observer(observed, tmp_path)
+        with observer.watching(client.pid, False):
+            wait_until(lambda: len(read_observations(tmp_path).at_unix_s) >= samples if _begun(tmp_path) else False)
+        return observer, read_observations(tmp_path)
+
+    return run
+
+
+def _begun(folder):
+    return (folder / "observations.jsonl").exists()
+
+
+def test_every_band_is_there(observe, tmp_path):
+    probe = FakeProbe({"cpu": 0, "client": 3})
+    observer, seen = observe(Observed({"fake": os.getpid()}, frozenset(), [tmp_path], [probe]))
+    bands = {name.split(".")[0] for name in seen.names()}
+    assert {"host", "network", "process", "store", "waits"} <= bands
+    assert {name.split(".")[1] for name in seen.names("process.")} == {"fake", "client"}
+    assert (np.diff(seen.at_unix_s) >= 0).all()
+    states = np.array([seen.columns[name] for name in seen.names("waits.fake.")])
+    assert np.nanmax(states.sum(axis=0)) == pytest.approx(3, 1e-3)
+    assert observer.cpu_s > 0 and probe.closed
+    observer.stop()
+
+
+def test_a_server_that_dies_is_not_seen_from_then_on(observe):
+    ended = subprocess.Popen(["sleep", "600"])
+    ended.kill()
+    ended.wait()
+    _, seen = observe(Observed({"fake": ended.pid}))
+    assert seen.names("process.fake") == () and seen.names("process.client")
+
+
+def test_a_band_that_fails_now_leaves_the_others(observe, monkeypatch):
+    def fails(self):
+        raise OSError("not now")
+
+    monkeypatch.setattr(observer_module.NetworkSampler, "sample", fails)
+    _, seen = observe(Observed())
+    assert seen.names("network.") == () and seen.names("host.")
+
+
+def test_a_store_that_does_not_answer_leaves_the_others(observe):
+    probe = FakeProbe()
+    probe.fails = True
+    observer, seen = observe(Observed(probes=[probe]))
+    assert observer.not_seen["store.fake"] == str(RunFailed("fake does not answer"))
+    assert seen.names("store.") == () and seen.names("host.")
+
+
+def test_a_full_disk_ends_observing_and_says_so(observe, monkeypatch, tmp_path, client):
+    def full(self, content):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(observer_module.Lines, "append_object", full)
+    observer = Observer(Observed(), tmp_path)
+    with observer.watching(client.pid, False):
+        wait_until(lambda: "observations" in observer.not_seen)
+    assert "No space left" in observer.not_seen["observations"]
+
+
+def test_one_that_watched_nothing_can_be_stopped(tmp_path):
+    probe = FakeProbe()
+    Observer(Observed(probes=[probe]), tmp_path).stop()
+    assert probe.closed == 1

@@ -1,0 +1,110 @@
+"""What a process used is the kernel's figure, of all its threads, those that ended too."""
+
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from dbdyno.observe import process
+from dbdyno.observe.process import Accumulated, ProcessSampler
+
+
+def busy(seconds):
+    began = os.times().user
+    while os.times().user - began < seconds:
+        pass
+
+
+def test_a_process_and_its_threads():
+    sampler = ProcessSampler("me", os.getpid(), {})
+    before = sampler.sample()
+    thread = threading.Thread(target=busy, args=(0.1,))
+    thread.start()
+    during = sampler.sample()
+    thread.join()
+    after = sampler.sample()
+    assert during["process.me.threads"] == before["process.me.threads"] + 1
+    used = [seen["process.me.cpu_user_s_total"] + seen["process.me.cpu_system_s_total"] for seen in (before, after)]
+    assert used[1] - used[0] >= 0.09
+    assert before["process.me.resident_bytes"] > 1 << 20
+    for name in ("run_queue_s_total", "voluntary_switches_total", "involuntary_switches_total", "written_bytes_total"):
+        assert 0 <= before[f"process.me.{name}"] <= during[f"process.me.{name}"] <= after[f"process.me.{name}"]
+
+
+def test_a_process_that_ended_is_left_out():
+    ended = subprocess.Popen(["sleep", "600"])
+    not_seen = {}
+    sampler = ProcessSampler("server", ended.pid, not_seen)
+    assert sampler.sample()
+    ended.kill()
+    ended.wait()
+    assert sampler.sample() == {}
+    assert ProcessSampler("server", ended.pid, not_seen).sample() == {}
+    assert not any(band.startswith("process.server") for band in not_seen)
+
+
+def test_children_count_with_their_parent_where_that_is_asked_for():
+    children = [subprocess.Popen(["sleep", "600"]) for _ in range(2)]
+    alone, together = (ProcessSampler("me", os.getpid(), {}, forks).sample() for forks in (False, True))
+    for child in children:
+        child.kill()
+        child.wait()
+    assert together["process.me.threads"] == alone["process.me.threads"] + 2
+    assert together["process.me.resident_bytes"] > alone["process.me.resident_bytes"]
+
+
+def test_a_child_that_ended_still_counts():
+    sampler = ProcessSampler("me", os.getpid(), {}, True)
+    before = sampler.sample()
+    subprocess.run([sys.executable, "-c", "for _ in range(3_000_000): pass"], check=True)
+    after = sampler.sample()
+    assert after["process.me.cpu_user_s_total"] - before["process.me.cpu_user_s_total"] > 0.02
+
+
+def test_of_many_threads_not_all_are_read_every_second(monkeypatch):
+    monkeypatch.setattr(process, "TASKS_A_SECOND", 0.4)
+    sampler = ProcessSampler("me", os.getpid(), {})
+    threads = sampler.sample()["process.me.threads"]
+    seen = ["process.me.run_queue_s_total" in sampler.sample() for _ in range(int(threads / 0.4) + 2)]
+    assert seen.count(True) == 1
+
+
+@pytest.mark.parametrize("refused", [PermissionError, FileNotFoundError])
+def test_what_may_not_be_read_is_told_and_the_rest_is_seen(monkeypatch, refused):
+    def guarded(path, read=process.read):
+        if path.endswith("/io") or refused is FileNotFoundError:
+            raise refused
+        return read(path)
+
+    monkeypatch.setattr(process, "read", guarded)
+    not_seen = {}
+    seen = ProcessSampler("other", os.getpid(), not_seen).sample()
+    (band,) = (name for name in not_seen if name.startswith("process.other"))
+    assert "does not let this user" in not_seen[band]
+    assert ("process.other.threads" in seen) == (refused is PermissionError)
+    assert "process.other.read_bytes_total" not in seen
+
+
+def test_delays_that_cannot_have_been_are_not_believed(monkeypatch):
+    delays = iter((5, 6, 6 + 100_000, 7))
+
+    def task(folder, delay):
+        return (0, 0, 0, next(delays) if folder.endswith(str(os.getpid())) and delay else 0)
+
+    monkeypatch.setattr(process, "_task", task)
+    monkeypatch.setattr(process.delay_accounting, "missing", lambda: None)
+    not_seen = {}
+    sampler = ProcessSampler("me", os.getpid(), not_seen)
+    names = ["process.me.io_delay_s_total" in sampler.sample() for _ in range(4)]
+    assert names == [True, True, False, False]
+    assert "cannot have been" in not_seen["process.me.io_delay_s_total"]
+
+
+def test_what_ended_keeps_counting_and_a_number_used_again_is_another_thread():
+    counted = Accumulated(2)
+    assert counted.add({1: (5, 1), 2: (7, 0)}) == (12, 1)
+    assert counted.add({1: (6, 1)}) == (13, 1)
+    assert counted.add({1: (2, 1), 3: (1, 1)}) == (16, 3)
+    assert counted.add({}) == (16, 3)

@@ -1,0 +1,118 @@
+"""A server is asked on a thread of its own, and one that fails or hangs holds nothing up."""
+
+import threading
+
+import pytest
+
+from dbdyno.errors import RunFailed
+from dbdyno.observe import store
+from dbdyno.observe.store import StoreWatch
+from helpers import wait_until
+
+
+class FakeProbe:
+    """Answers at once, unless told to fail, or to hang until it is released."""
+
+    server = "fake"
+
+    def __init__(self, waits=None, not_shown=()):
+        self.not_shown = dict(not_shown)
+        self.shown = waits
+        self.opened = self.closed = self.asked = 0
+        self.fails = False
+        self.released = threading.Event()
+        self.released.set()
+
+    def open(self):
+        self.opened += 1
+        self.counters()
+
+    def counters(self):
+        self.released.wait(30)
+        if self.fails:
+            raise RunFailed("fake does not answer")
+        self.asked += 1
+        return {"commands_total": self.asked}
+
+    def waits(self):
+        self.released.wait(30)
+        return self.shown
+
+    def close(self):
+        self.closed += 1
+
+
+@pytest.fixture
+def watch(monkeypatch):
+    monkeypatch.setattr(store, "RETRY_S", 0.01)
+    monkeypatch.setattr(store, "STOP_S", 0.1)
+    begun = []
+
+    def begin(probe):
+        begun.append((StoreWatch(probe, not_seen := {}), probe))
+        begun[-1][0].start()
+        return begun[-1][0], not_seen
+
+    yield begin
+    for one, probe in begun:
+        probe.released.set()
+        one.stop()
+
+
+def answered(one):
+    one.ask()
+    return one.take()
+
+
+def test_counters_come_when_they_are_asked_for(watch):
+    one, not_seen = watch(FakeProbe())
+    assert wait_until(lambda: answered(one)[0])["store.fake.commands_total"] > 1
+    assert not_seen == {}
+
+
+def test_waits_are_the_mean_of_what_came_since(watch):
+    one, _ = watch(FakeProbe({"client": 3, "lock": 1}))
+    assert wait_until(lambda: one.take()[1]) == {"client": 3, "lock": 1}
+
+
+def test_many_connections_are_asked_for_less_often(watch):
+    one, _ = watch(FakeProbe({"client": 6400}))
+    wait_until(lambda: one.take()[1])
+    assert one._pause_s == 10
+
+
+def test_one_that_cannot_be_asked_is_told_and_left_alone(watch):
+    probe = FakeProbe()
+    probe.fails = True
+    one, not_seen = watch(probe)
+    assert not_seen == {"store.fake": "fake does not answer"} and probe.closed
+    assert answered(one) == ({}, {})
+
+
+def test_what_is_not_shown_is_told(watch):
+    _, not_seen = watch(FakeProbe(not_shown={"waits.fake.lock": "this user may not"}))
+    assert not_seen == {"waits.fake.lock": "this user may not"}
+
+
+def test_one_that_comes_back_is_asked_again(watch):
+    probe = FakeProbe()
+    one, _ = watch(probe)
+    probe.fails = True
+    one.ask()
+    wait_until(lambda: probe.closed)
+    probe.fails = False
+    assert wait_until(lambda: answered(one)[0])
+    assert probe.opened >= 2
+
+
+def test_one_that_hangs_is_not_waited_for(watch, monkeypatch):
+    monkeypatch.setattr(store, "ANSWER_S", 0.01)
+    probe = FakeProbe({"client": 1})
+    one, _ = watch(probe)
+    wait_until(lambda: one.take()[1])
+    probe.released.clear()
+    wait_until(lambda: one.take() == ({}, {}))
+    one.ask()
+    assert one.take() == ({}, {})
+    one.stop()
+    assert one._thread.is_alive()

@@ -1,0 +1,98 @@
+"""Threads are told apart by the system call they stand still in."""
+
+import os
+import platform
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from dbdyno.observe import threads
+from dbdyno.observe.threads import ThreadStates
+from helpers import wait_until
+
+pytestmark = pytest.mark.skipif(platform.machine() not in threads._CALLS, reason="calls of this machine are not known")
+SERVER = """
+import os, socket, sys, threading, time
+end = socket.socket(fileno=int(sys.argv[1]))
+threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+end.sendall(b"up")
+while end.recv(1):
+    pass
+"""
+
+
+@pytest.fixture
+def server():
+    """A process with a thread that waits for a client, and an idle one."""
+    ours, theirs = socket.socketpair()
+    process = subprocess.Popen([sys.executable, "-c", SERVER, str(theirs.fileno())], pass_fds=[theirs.fileno()])
+    assert ours.recv(2) == b"up"
+    yield process
+    process.kill()
+    process.wait()
+    ours.close()
+    theirs.close()
+
+
+def looked(states):
+    states.learn()
+    states.look()
+    return states.take()
+
+
+def test_one_that_waits_for_a_client_serves_clients_and_an_idle_one_does_not(server):
+    not_seen = {}
+    states = ThreadStates("server", server.pid, not_seen)
+    assert wait_until(lambda: (seen := looked(states)).get("client") and seen) == {"client": 1}
+    assert states.take() == {} and not_seen == {}
+
+
+@pytest.mark.parametrize(
+    ("call", "state"),
+    [("running", "cpu"), ("fdatasync", "commit"), ("pread", "disk"), ("write", "disk"), ("-1", "disk"), ("x", "other")],
+)
+def test_states_of_a_thread_that_serves(server, monkeypatch, call, state):
+    states = ThreadStates("server", server.pid, {})
+    wait_until(lambda: looked(states).get("client"))
+    numbers = threads._CALLS[platform.machine()]
+    number = {
+        "fdatasync": numbers["commit"][1],
+        "pread": numbers[threads._READ][0],
+        "write": numbers["disk"][1],
+    }.get(call, call)
+    monkeypatch.setattr(threads, "read", lambda path: f"{number} 0x0 0x0\n".encode())
+    states.look()
+    counts = states.take()
+    # Reading pages is hardly ever done ahead of need, so it counts whoever does it.
+    assert counts == {state: 2 if call in ("pread", "-1") else 1}
+
+
+def test_of_many_threads_some_stand_for_all(server, monkeypatch):
+    states = ThreadStates("server", server.pid, {})
+    wait_until(lambda: looked(states).get("client"))
+    monkeypatch.setattr(threads, "LOOKS", 1)
+    monkeypatch.setattr(
+        threads, "read", lambda path: f"{threads._CALLS[platform.machine()][threads._READ][0]} ".encode()
+    )
+    states.look()
+    assert states.take() == {"disk": 2}
+
+
+def test_one_that_may_not_be_looked_at_is_told(monkeypatch):
+    def refused(path):
+        raise PermissionError
+
+    monkeypatch.setattr(threads, "read", refused)
+    not_seen = {}
+    states = ThreadStates("server", os.getpid(), not_seen)
+    assert looked(states) == {}
+    assert "may not see" in not_seen["waits.server.disk"]
+
+
+def test_a_machine_whose_calls_are_not_known_is_told(monkeypatch):
+    monkeypatch.setattr(threads.platform, "machine", lambda: "abacus")
+    not_seen = {}
+    assert looked(ThreadStates("server", os.getpid(), not_seen)) == {}
+    assert "abacus" in not_seen["waits.server.disk"]

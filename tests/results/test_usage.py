@@ -1,0 +1,51 @@
+"""What was used is that of the measured time, and is read back as it was stated."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dbdyno.errors import UserError
+from dbdyno.results.model import Usage
+from dbdyno.results.observations import Observations
+from dbdyno.results.usage import stated_usage, usage_of
+
+PATH = Path("trial.json")
+
+
+def observed(name="redis", until=10):
+    at = np.arange(10.0)
+    seen = at < until
+    values = {"cpu_user_s_total": 0.4 * at, "cpu_system_s_total": 0.1 * at, "resident_bytes": 100 + at}
+    return Observations(at, {f"process.{name}.{key}": np.where(seen, value, np.nan) for key, value in values.items()})
+
+
+def test_processor_time_is_that_of_the_window():
+    (used,) = usage_of(observed(), (2.3, 7.9))
+    assert used == Usage("redis", pytest.approx(0.5), 109)
+
+
+def test_a_server_seen_for_too_little_of_the_window_has_no_figure():
+    assert usage_of(observed(until=3), (0, 10))[0] == Usage("redis", None, 102)
+    assert usage_of(observed(), None)[0].cores is None
+
+
+def test_a_name_may_hold_a_dot():
+    assert usage_of(observed("a.b"), (0, 9))[0].process == "a.b"
+
+
+def test_what_was_not_observed_is_not_known():
+    assert usage_of(None, (0, 1)) == ()
+
+
+def test_what_is_stated_is_read_back():
+    used = Usage("redis", 0.5, 109), Usage("client", None, 7)
+    assert stated_usage({"usage": [asdict(one) for one in used]}, PATH) == used
+    assert stated_usage({}, PATH) == ()
+
+
+@pytest.mark.parametrize("usage", [[{"process": "redis"}], ["redis"]])
+def test_what_cannot_be_is_named(usage):
+    with pytest.raises(UserError, match=r"trial\.json"):
+        stated_usage({"usage": usage}, PATH)

@@ -1,0 +1,109 @@
+"""A server of the MySQL protocol shows its figures and waits, as far as the user may see them."""
+
+import socket
+import threading
+import time
+
+import pymysql
+import pytest
+
+from dbdyno.errors import RunFailed
+from dbdyno.systems import mysql_probe
+from dbdyno.systems.base import Launch
+from dbdyno.systems.endpoint import Endpoint
+from dbdyno.systems.guard import Guard
+from dbdyno.systems.mysql_probe import MySQLProbe
+from helpers import need, system, wait_until
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    need("mariadb")
+    with Guard() as guard:
+        one = system("mariadb")
+        one.start(Launch(guard, tmp_path_factory.mktemp("logs"), clients=8, rows=100))
+        yield one
+        one.stop()
+
+
+@pytest.fixture
+def connect(server):
+    opened = []
+
+    def connect(**login):
+        place = server.endpoint
+        own = {"user": place.user, "password": place.password, "database": place.database}
+        opened.append(pymysql.connect(host=place.host, port=place.port, **own | login))
+        return opened[-1]
+
+    yield connect
+    for connection in opened:
+        connection.close()
+
+
+@pytest.fixture
+def probe(server):
+    (one,) = server.probes()
+    one.open()
+    yield one
+    one.close()
+
+
+def run(connection, *statements):
+    with connection.cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement)
+
+
+def test_figures_have_their_names(probe):
+    seen = probe.counters()
+    assert {"questions_total", "commits_total", "innodb_row_lock_s_total", "innodb_dirty_pages"} <= seen.keys()
+    assert {"innodb_checkpoint_age_bytes", "innodb_history_list_length", "innodb_log_waits_total"} <= seen.keys()
+    assert probe.counters()["questions_total"] > seen["questions_total"]
+    assert probe.not_shown == {}
+
+
+def test_a_row_that_is_waited_for_is_a_lock(probe, connect):
+    holder, waiter = connect(), connect()
+    run(holder, "CREATE TABLE hot (id INT PRIMARY KEY, k INT) ENGINE=InnoDB", "INSERT INTO hot VALUES (1, 0)", "COMMIT")
+    run(holder, "BEGIN", "UPDATE hot SET k = 1 WHERE id = 1")
+    waiting = threading.Thread(target=run, args=(waiter, "UPDATE hot SET k = 2 WHERE id = 1"))
+    waiting.start()
+    wait_until(lambda: probe.counters()["innodb_row_lock_waiting"])
+    # InnoDB shows transactions as they were until they have not been asked for during a tenth of a second.
+    states = wait_until(lambda: time.sleep(0.15) or ((seen := probe.waits())["lock"] and seen))
+    run(holder, "ROLLBACK")
+    waiting.join()
+    assert states == {"client": 1, "lock": 1, "commit": 0, "cpu": 0}
+    run(waiter, "ROLLBACK", "DROP TABLE hot")
+
+
+def test_a_user_who_may_not_see_transactions_is_told(server, connect):
+    run(connect(), "CREATE USER 'small'@'%' IDENTIFIED BY 'x'")
+    place = server.endpoint
+    one = MySQLProbe("mariadb", Endpoint(place.host, place.port, None, "small", "x", ""))
+    one.open()
+    assert "GRANT PROCESS" in one.not_shown["waits.mariadb.lock"]
+    assert one.waits() == {"client": 0, "lock": 0, "commit": 0, "cpu": 0}
+    assert one.counters()["questions_total"] > 0
+    one.close()
+
+
+def test_one_that_refuses_is_told(server):
+    place = server.endpoint
+    one = MySQLProbe("mariadb", Endpoint(place.host, place.port, None, "nobody-here", "x", ""))
+    with pytest.raises(RunFailed, match="mariadb does not show"):
+        one.open()
+    with pytest.raises(RunFailed, match="not connected"):
+        one.counters()
+    one.close()
+
+
+def test_one_that_hangs_is_given_up(monkeypatch):
+    monkeypatch.setattr(mysql_probe, "ANSWER_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(mysql_probe, "CONNECT_TIMEOUT_S", 0.05)
+    with socket.socket() as mute:
+        mute.bind(("127.0.0.1", 0))
+        mute.listen()
+        with pytest.raises(RunFailed):
+            MySQLProbe("mariadb", Endpoint("127.0.0.1", mute.getsockname()[1], None, "u", "p", "")).open()
