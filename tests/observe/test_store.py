@@ -76,7 +76,7 @@ def test_waits_are_the_mean_of_what_came_since(watch):
 
 
 def test_many_connections_are_asked_for_less_often(watch):
-    one, _ = watch(FakeProbe({"client": 6400}))
+    one, _ = watch(FakeProbe({"client": 3200}))
     wait_until(lambda: one.take()[1])
     assert one._pause_s == 10
 

@@ -49,6 +49,14 @@ def test_classes_that_differ_are_said_and_one_class_is_not(shown, plain):
     assert words.durability_caution(document(plain)) is None
 
 
+def test_what_observing_took_and_could_not_see_is_said(shown):
+    assert words.observing(shown).startswith("Observing took at most 0.")
+    trials = [{"observer_cpu_share": 0.0061, "not_seen": [{"band": "pressure", "reason": "x"}]}] * 2
+    said = words.observing({"trials": trials})
+    assert said == "Observing took at most 0.6% of one processor. Not seen: pressure."
+    assert words.observing({"trials": [{"observer_cpu_share": None, "not_seen": []}]}) is None
+
+
 def test_what_is_missing_is_named(shown):
     missing = dict(words.not_complete(shown))
     assert missing["valkey"].startswith("skipped: valkey-server is not installed")

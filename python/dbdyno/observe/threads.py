@@ -13,7 +13,7 @@ from collections import Counter
 from dbdyno.observe.procfs import NotSeen, read
 from dbdyno.observe.waits import CLIENT, COMMIT, CPU, DISK, OTHER, Counts, mean_of
 
-LOOKS = 12
+LOOKS = 8
 """Threads looked at in a sample, drawn at random where there are more; one costs about 8 µs."""
 _READ = "read"
 # asm/unistd.h. Sockets: poll, select, epoll_wait, recv…, send…, accept…; files: read…, write…, fallocate; flushes.

@@ -109,6 +109,9 @@ def _trial(trial: Trial, run: Run) -> dict[str, Any]:
         "server_cpus": about.get("server_cpus"),
         "memory_limit_bytes": about.get("memory_limit_bytes"),
         "load": load,
+        "observer_cpu_s": about.get("observer_cpu_s"),
+        "observer_cpu_share": _observer_share(about),
+        "not_seen": about.get("not_seen", []),
         "processes": [asdict(used) for used in trial.usage],
         "server_counters": _counted(about.get("server_counters") or {}),
         "timeline": [_second(interval) for interval in recorded.intervals],
@@ -157,6 +160,12 @@ def _server_cpu_us(trial: Trial) -> float | None:
     if not cores or not rate or any(used is None for used in cores):
         return None
     return sum(used for used in cores if used is not None) * 1e6 / rate
+
+
+def _observer_share(about: Mapping[str, Any]) -> float | None:
+    """What observing took of one processor, over the whole trial; `None` where nothing was observed."""
+    used_s, begun, ended = (about.get(key) for key in ("observer_cpu_s", "started_unix_s", "ended_unix_s"))
+    return None if used_s is None or begun is None or ended is None or ended <= begun else used_s / (ended - begun)
 
 
 def _added(counts: Iterable[Mapping[str, float]]) -> dict[str, Any]:

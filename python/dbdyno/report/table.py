@@ -45,6 +45,8 @@ def print_document(shown: Document, console: Console) -> None:
         for (label, workload), group in grouped.items():
             _print_group(label, workload, group, kept, console)
         _say(console, f"Latencies: {time_label(trials)}. CPU µs: per transaction.", "dim")
+        if sentence := words.observing(shown):
+            _say(console, sentence, "dim")
         if left_out:
             names = ", ".join(heading.replace("\n", " ") for heading in left_out)
             _say(console, f"Too narrow for: {names}.", "dim")

@@ -164,6 +164,16 @@ def client_limited(document: Document) -> str | None:
     return "≥ limited by the client: a lower bound of what the store can do"
 
 
+def observing(document: Document) -> str | None:
+    """What observing took, and what could not be observed."""
+    shares = [share for trial in document["trials"] if (share := trial.get("observer_cpu_share")) is not None]
+    if not shares:
+        return None
+    bands = dict.fromkeys(one["band"] for trial in document["trials"] for one in trial["not_seen"])
+    unseen = f" Not seen: {', '.join(bands)}." if bands else ""
+    return f"Observing took at most {max(shares):.1%} of one processor.{unseen}"
+
+
 def run_state(document: Document) -> str | None:
     """What to say of a run that is not complete, or `None`."""
     if document["state"] == "complete":
