@@ -49,7 +49,7 @@ def observed(started: Started, folder: Path):
 
 @dataclass(frozen=True)
 class Run:
-    """One run. transactions per s; µs of processor time of all per transaction; s of processor time per s of wall time."""
+    """One run. cpu_us: of all processes, per transaction. server_cpu, observer_cpu: s of processor time per s."""
 
     rate_per_s: float
     cpu_us: float
