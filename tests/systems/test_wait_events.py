@@ -9,14 +9,17 @@ def test_connections_by_what_they_do():
     rows = [
         ("Sleep", "", 11),
         ("Query", "Commit", 2),
-        ("Query", "Updating status", 5),
+        ("Query", "Updating status", 4),
+        ("Query", "query end", 1),
+        ("Connect", "Reading from net", 2),
+        ("Query", "System lock", 1),
         ("Execute", "Updating", 30),
         ("Query", None, 1),
         ("Query", "Waiting for table metadata lock", 3),
         ("Daemon", "InnoDB background thread", 7),
         (LOCKED, "", 0),
     ]
-    assert states_of_processlist(rows) == {"client": 11, "commit": 7, "cpu": 31, "lock": 3}
+    assert states_of_processlist(rows) == {"client": 13, "commit": 7, "cpu": 32, "lock": 3}
 
 
 def test_those_that_wait_for_a_row_are_among_those_at_work():

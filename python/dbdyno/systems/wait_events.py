@@ -12,9 +12,13 @@ _COMMITTING = (
     "commit",
     "binlog",
     "gtid",
-    # The last thing MariaDB says of a statement, and so what it says while the transaction's log is being flushed.
+    # The last things MySQL up to 5.7 and MariaDB say of a statement, and so what they say while the log is flushed.
+    "query end",
     "updating status",
 )
+_AWAITING_CLIENT = ("reading from net", "login")
+_NO_LOCK = "system lock"
+"""Is said on the way to the storage engine, whether or not anything is locked."""
 _BY_TYPE = {"Lock": "lock", "LWLock": "lock", "BufferPin": "lock", "Client": "client", "IO": "disk"}
 _FLUSHING = ("WALSYNC", "WALWRITE", "WALINITSYNC", "WALINITWRITE", "SYNCREP", "XACTGROUPUPDATE", "COMMITDELAY")
 
@@ -37,9 +41,9 @@ def states_of_processlist(rows: Iterable[tuple[object, ...]]) -> dict[str, float
 
 
 def _state_in_processlist(command: str, state: str) -> str:
-    if command == "Sleep":
+    if command == "Sleep" or state in _AWAITING_CLIENT:
         return "client"
-    if "lock" in state:
+    if "lock" in state and state != _NO_LOCK:
         return "lock"
     return "commit" if any(word in state for word in _COMMITTING) else "cpu"
 
