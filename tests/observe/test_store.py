@@ -105,6 +105,15 @@ def test_one_that_comes_back_is_asked_again(watch):
     assert probe.opened >= 2
 
 
+def test_one_that_hangs_from_the_beginning_is_told(watch, monkeypatch):
+    monkeypatch.setattr(store, "OPEN_S", 0.05)
+    probe = FakeProbe()
+    probe.released.clear()
+    one, not_seen = watch(probe)
+    assert "did not answer within" in not_seen["store.fake"]
+    assert answered(one) == ({}, {})
+
+
 def test_one_that_hangs_is_not_waited_for(watch, monkeypatch):
     monkeypatch.setattr(store, "ANSWER_S", 0.01)
     probe = FakeProbe({"client": 1})

@@ -30,7 +30,7 @@ def end_observing(context: Context, observer: Observer | None, folder: Path, sum
     _say(context, observer)
     observations = close_observations(folder)
     return {
-        "observer_cpu_s": round(observer.cpu_s, 3),
+        "observer_cpu_s": round(observer.cpu_s, 6),
         "not_seen": [{"band": band, "reason": reason} for band, reason in sorted(observer.not_seen.items())],
         # Read with every run; to read it from all the tables would take longer than `dbdyno show` may last.
         "usage": [asdict(used) for used in usage_of(observations, summary.measured_unix_s)],

@@ -68,7 +68,7 @@ class ProcessSampler:
         seen |= self._transfers(pids) if self._io_seen else {}
         if self._until_tasks <= 0:
             self._until_tasks = seen["threads"] / TASKS_A_SECOND
-            seen |= self._of_tasks(pids)
+            seen |= self._of_tasks(stats)
         self._until_tasks -= 1
         return {f"{self._band}.{name}": value for name, value in seen.items()}
 
@@ -90,14 +90,10 @@ class ProcessSampler:
         read_bytes, written_bytes = self._transferred.add(seen)
         return {"read_bytes_total": read_bytes, "written_bytes_total": written_bytes}
 
-    def _of_tasks(self, pids: list[int]) -> dict[str, float]:
+    def _of_tasks(self, stats: Mapping[int, list[bytes]]) -> dict[str, float]:
         seen = {}
-        for pid in pids:
-            try:
-                tids = os.listdir(f"/proc/{pid}/task")
-            except OSError:
-                continue  # It ended meanwhile, as above.
-            for tid in tids:
+        for pid, stat in stats.items():
+            for tid in _tids(pid, int(stat[_THREADS])):
                 try:
                     seen[tid] = _task(f"/proc/{pid}/task/{tid}", self._delay_seen)
                 except (OSError, ValueError):
@@ -126,6 +122,16 @@ class ProcessSampler:
                 reason = "this kernel counts delays by disks that cannot have been"
                 self._not_seen[f"{self._band}.io_delay_s_total"] = reason
         self._last_at, self._last_delays = now, delays
+
+
+def _tids(pid: int, threads: int) -> list[str]:
+    """Return a process's threads; of one with a single thread, which servers of many processes have, without asking."""
+    if threads == 1:
+        return [str(pid)]
+    try:
+        return os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return []  # It ended meanwhile, as above.
 
 
 def _task(folder: str, delay: bool) -> tuple[int, ...]:

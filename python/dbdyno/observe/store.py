@@ -21,7 +21,7 @@ row of each, about 10 µs, which is most of what observing costs on a host."""
 RETRY_S = 1.0
 ANSWER_S = 0.3
 """For how long a sample waits for a server's counters, so that they are of the same moment as the rest of it."""
-STOP_S = 2.0
+OPEN_S, STOP_S = 5.0, 2.0
 BUDGET = 0.003
 """Of one processor, for asking a server for its waits; where that costs more, they are asked for less often."""
 
@@ -57,26 +57,26 @@ class StoreWatch:
         self.cpu_s = 0.0
         self._probe = probe
         self._lock = threading.Lock()
-        self._asked, self._answered, self._stopping = threading.Event(), threading.Event(), threading.Event()
+        self._opened, self._begun, self._stopping = threading.Event(), threading.Event(), threading.Event()
+        self._asked, self._answered = threading.Event(), threading.Event()
         self._counters: dict[str, float] = {}
         self._waits: list[Counts] = []
         self._pause_s = 1 / WAITS_PER_S
-        self._seen, self._shows_waits = False, False
+        self._shows_waits = False
+        self._refusal: str | None = f"{probe.server} did not answer within {OPEN_S:.0f} s"
         self._thread = threading.Thread(target=self._run, name=f"store-{probe.server}", daemon=True)
-        try:
-            probe.open()
-            probe.counters()
-            self._shows_waits = probe.waits() is not None
-            self._seen = True
+        self._thread.start()
+        # Not every driver has a time-out for answers, so what waits for one is the thread, and this for the thread.
+        self._opened.wait(OPEN_S)
+        if self._refusal:
+            not_seen[f"store.{self.server}"] = self._refusal
+            self._stopping.set()
+        else:
             not_seen.update(probe.not_shown)
-        except DbdynoError as error:
-            probe.close()
-            not_seen[f"store.{probe.server}"] = str(error)
 
     def start(self) -> None:
-        """Begin to ask."""
-        if self._seen:
-            self._thread.start()
+        """Begin to ask for waits; counters can be asked for at any time."""
+        self._begun.set()
 
     def ask(self) -> None:
         """Have the counters asked for now; `take` gets them."""
@@ -88,7 +88,7 @@ class StoreWatch:
 
         Counters that have not come within ANSWER_S are not seen: later they would be of another moment.
         """
-        if self._seen:
+        if not self._stopping.is_set():
             self._answered.wait(ANSWER_S)
         with self._lock:
             counters, waits = self._counters, self._waits
@@ -99,14 +99,29 @@ class StoreWatch:
 
     def stop(self) -> None:
         """Stop asking; a server that does not answer is left to answer into the void."""
-        self._stopping.set()
-        self._asked.set()
-        if self._thread.is_alive():
-            self._thread.join(STOP_S)
-        else:
-            self._probe.close()
+        for event in (self._stopping, self._begun, self._asked):
+            event.set()
+        self._thread.join(STOP_S)
 
     def _run(self) -> None:
+        try:
+            self._open()
+            self._begun.wait()
+            self._ask_until_stopped()
+        except DbdynoError as error:
+            self._refusal = str(error)
+        finally:
+            self._opened.set()
+            self._probe.close()
+
+    def _open(self) -> None:
+        self._probe.open()
+        self._probe.counters()
+        self._shows_waits = self._probe.waits() is not None
+        self._refusal = None
+        self._opened.set()
+
+    def _ask_until_stopped(self) -> None:
         began, begun_cpu_s = time.monotonic(), time.thread_time()
         while not self._stopping.is_set():
             # Where there are no waits to ask for it sleeps until it is told.
@@ -119,7 +134,6 @@ class StoreWatch:
             elif self.cpu_s <= BUDGET * (time.monotonic() - began):
                 self._try(self._ask_waits)
             self.cpu_s = time.thread_time() - begun_cpu_s
-        self._probe.close()
 
     def _try(self, ask: Callable[[], None]) -> None:
         """Ask; after a failure connect anew: it may come back, and stores that stall are what one wants to see."""
