@@ -94,3 +94,10 @@ def test_one_that_watched_nothing_can_be_stopped(tmp_path):
     probe = FakeProbe()
     Observer(Observed(probes=[probe]), tmp_path).stop()
     assert probe.closed == 1
+
+
+def test_a_store_that_shows_its_waits_but_not_now_has_none_now(tmp_path):
+    probe = FakeProbe({"cpu": 0, "client": 3})
+    observer = Observer(Observed({"fake": os.getpid()}, probes=[probe]), tmp_path)
+    assert not any(name.startswith("waits.") for name in observer.sample())
+    observer.stop()

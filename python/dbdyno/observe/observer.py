@@ -127,11 +127,17 @@ class Observer:
             with suppress(OSError):  # It is not seen now; what can never be was said when the sampler was made.
                 row |= sampler.sample()
         shown: dict[str, Counts] = {}
+        unseen: set[str] = set()
         for store in self._stores:
-            counters, shown[store.server] = store.take()
+            counters, waits = store.take()
             row |= counters
+            if waits or not store.shows_waits:
+                shown[store.server] = waits
+            else:
+                # It shows them, but not now: what its threads alone tell would be another thing under the same name.
+                unseen.add(store.server)
         self._rates.see(row)
-        for server in sorted({*self._threads, *shown}):
+        for server in sorted({*self._threads, *shown} - unseen):
             row |= self._waits(server, shown.get(server, {}))
         return {name: round(value, 6) for name, value in row.items()}
 
