@@ -10,7 +10,7 @@ from collections.abc import Hashable, Mapping
 from dbdyno.observe import delay_accounting
 from dbdyno.observe.procfs import PAGE_BYTES, TICK_S, NotSeen, fields_of_stat, read
 
-TASKS_A_SECOND = 128
+TASKS_A_SECOND = 64
 """A thread costs about 25 µs to read, so of a process with more of them all are read every second or third time."""
 _UTIME, _STIME, _CHILDREN_UTIME, _CHILDREN_STIME, _THREADS, _RESIDENT, _IO_DELAY = 11, 12, 13, 14, 17, 21, 39
 
