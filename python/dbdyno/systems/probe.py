@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from contextlib import suppress
 
 ANSWER_TIMEOUT_S = 2.0
 """For every answer, so that a server that hangs holds nothing else up."""
@@ -39,13 +40,14 @@ class Probe(ABC):
 
 
 def named(values: Mapping[str, object], wanted: Mapping[str, str | tuple[str, float]]) -> dict[str, float]:
-    """Return those of `wanted` that a server gave, under dbdyno's names.
+    """Return those of `wanted` that a server gave as numbers, under dbdyno's names.
 
     wanted: the server's name to dbdyno's, or to dbdyno's and what the value is multiplied with.
     """
     found = {}
     for theirs, ours in wanted.items():
         name, unit = ours if isinstance(ours, tuple) else (ours, 1)
-        if theirs in values:
+        # A server of the same protocol may say `unknown` where this one has a number.
+        with suppress(KeyError, TypeError, ValueError):
             found[name] = float(values[theirs]) * unit
     return found
