@@ -102,14 +102,6 @@ def test_without_an_observer_nothing_is_observed(run, tmp_path):
     assert read_observations(tmp_path) is None
 
 
-def test_when_it_was_measured_is_known(run):
-    summary, heard = run()
-    begin, end = summary.measured_unix_s
-    began = next(record for record in heard if (record["record"], record.get("phase")) == ("phase", "run"))
-    assert (begin - began["at_unix_s"], end - begin) == (pytest.approx(1.0), pytest.approx(2.0))
-    assert run(refuse="run")[0].measured_unix_s is None
-
-
 def test_a_full_disk_ends_the_client(run, monkeypatch, tmp_path):
     def full(self, line):
         raise OSError(28, "No space left on device")

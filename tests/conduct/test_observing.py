@@ -4,7 +4,6 @@ import os
 
 import pytest
 
-from dbdyno.conduct.load_client import Summary
 from dbdyno.conduct.observing import end_observing, observer_of
 from dbdyno.observe import pressure
 from dbdyno.systems import build
@@ -28,7 +27,7 @@ def test_an_experiment_may_want_none(running, tmp_path):
     going = running(observe=False)
     system = build(going.experiment.system[0])
     assert observer_of(going, system, tmp_path) is None
-    assert end_observing(going, None, tmp_path, Summary()) == {}
+    assert end_observing(going, None, tmp_path, False) == {}
 
 
 def test_a_trial_says_what_was_used_and_what_was_not_seen(running, tmp_path):
@@ -37,7 +36,7 @@ def test_a_trial_says_what_was_used_and_what_was_not_seen(running, tmp_path):
     observer = observer_of(going, system, tmp_path)
     with observer.watching(os.getpid(), False):
         pass
-    said = end_observing(going, observer, tmp_path, Summary())
+    said = end_observing(going, observer, tmp_path, False)
     assert said["observer_cpu_s"] > 0
     assert [used["process"] for used in said["usage"]] == ["client"]
     assert "pressure" in [one["band"] for one in said["not_seen"]]
@@ -48,5 +47,14 @@ def test_what_cannot_be_seen_is_said_once(running, tmp_path):
     going = running()
     system = build(going.experiment.system[0])
     for _ in range(2):
-        end_observing(going, observer_of(going, system, tmp_path), tmp_path, Summary())
+        end_observing(going, observer_of(going, system, tmp_path), tmp_path, False)
     assert [band for band, _ in going.listener.told].count("pressure") == 1
+
+
+def test_records_that_cannot_be_understood_leave_processor_time_unknown(running, tmp_path):
+    going = running()
+    observer = observer_of(going, build(going.experiment.system[0]), tmp_path)
+    with observer.watching(os.getpid(), False):
+        (tmp_path / "records.jsonl").write_text("nonsense\n{}\n")
+    (used,) = end_observing(going, observer, tmp_path, False)["usage"]
+    assert used["cores"] is None and used["resident_bytes"] > 0

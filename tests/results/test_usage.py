@@ -9,7 +9,9 @@ import pytest
 from dbdyno.errors import UserError
 from dbdyno.results.model import Usage
 from dbdyno.results.observations import Observations
-from dbdyno.results.usage import stated_usage, usage_of
+from dbdyno.results.records import read_records
+from dbdyno.results.usage import measured_window, stated_usage, usage_of
+from synthetic_run import SYSTEMS, write_run
 
 PATH = Path("trial.json")
 
@@ -19,6 +21,14 @@ def observed(name="redis", until=10):
     seen = at < until
     values = {"cpu_user_s_total": 0.4 * at, "cpu_system_s_total": 0.1 * at, "resident_bytes": 100 + at}
     return Observations(at, {f"process.{name}.{key}": np.where(seen, value, np.nan) for key, value in values.items()})
+
+
+def test_it_was_measured_after_the_warm_up(tmp_path):
+    folder = write_run(tmp_path / "run", (SYSTEMS[0],), (1,), seconds=3)
+    recorded = read_records(next(folder.glob("trials/*/records.jsonl")))
+    begin, end = measured_window(recorded)
+    assert (begin - recorded.run_began_unix_s, end - begin) == (1.0, 3.0)
+    assert measured_window(read_records(tmp_path / "none")) is None
 
 
 def test_processor_time_is_that_of_the_window():

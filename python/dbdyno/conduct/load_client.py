@@ -28,7 +28,6 @@ class Summary:
     """What conduct must know of a load client's records; the figures are computed from the records themselves.
 
     transactions, seconds: completed and measured, without the warm-up. errors (by kind), mismatches: with it.
-    began_unix_s: when the run phase began, None if it did not. warmup_s: how long of it was warm-up.
     """
 
     transactions: int = 0
@@ -38,15 +37,6 @@ class Summary:
     wrong_checks: list[dict[str, Any]] = field(default_factory=list)
     end: dict[str, Any] | None = None
     exit_status: int = 0
-    began_unix_s: float | None = None
-    warmup_s: float = 0.0
-
-    @property
-    def measured_unix_s(self) -> tuple[float, float] | None:
-        """From when to when it was measured, in seconds since the epoch; None where nothing was."""
-        if self.began_unix_s is None or not self.seconds:
-            return None
-        return self.began_unix_s + self.warmup_s, self.began_unix_s + self.warmup_s + self.seconds
 
     def add(self, record: dict[str, Any]) -> None:
         """Take one record into account; raises RunFailed if the load client speaks another contract."""
@@ -56,12 +46,8 @@ class Summary:
                     f"{record['program']} {record['version']} speaks contract {record['contract']}, this dbdyno "
                     f"{CONTRACT}: install both of one version"
                 )
-            case "phase" if (record["phase"], record["state"]) == ("run", "begin"):
-                self.began_unix_s = record["at_unix_s"]
             case "interval":
-                if record["warmup"]:
-                    self.warmup_s += record["seconds"]
-                else:
+                if not record["warmup"]:
                     self.transactions += record["transactions"]["completed"]
                     self.seconds += record["seconds"]
                 self.mismatches += record["mismatches"]

@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from dbdyno.conduct.context import Context
-from dbdyno.conduct.load_client import Summary
+from dbdyno.errors import UserError
 from dbdyno.observe.observer import Observed, Observer
 from dbdyno.results.observations import close_observations
-from dbdyno.results.usage import usage_of
+from dbdyno.results.records import read_records
+from dbdyno.results.usage import measured_window, usage_of
 from dbdyno.systems.base import System
 
 
@@ -22,19 +23,31 @@ def observer_of(context: Context, system: System, folder: Path) -> Observer | No
     return observer
 
 
-def end_observing(context: Context, observer: Observer | None, folder: Path, summary: Summary) -> dict[str, Any]:
-    """Close what was observed, and return what `trial.json` says of it; raises OSError if that cannot be written."""
+def end_observing(context: Context, observer: Observer | None, folder: Path, auto_warmup: bool) -> dict[str, Any]:
+    """Close what was observed, and return what `trial.json` says of it; raises OSError if that cannot be written.
+
+    auto_warmup: figures begin where the steady state does.
+    """
     if observer is None:
         return {}
     observer.stop()
     _say(context, observer)
-    observations = close_observations(folder)
     return {
         "observer_cpu_s": round(observer.cpu_s, 6),
         "not_seen": [{"band": band, "reason": reason} for band, reason in sorted(observer.not_seen.items())],
         # Read with every run; to read it from all the tables would take longer than `dbdyno show` may last.
-        "usage": [asdict(used) for used in usage_of(observations, summary.measured_unix_s)],
+        "usage": _usage(folder, auto_warmup),
     }
+
+
+def _usage(folder: Path, auto_warmup: bool) -> list[dict[str, Any]]:
+    observations = close_observations(folder)
+    try:
+        window = measured_window(read_records(folder / "records.jsonl", auto_warmup))
+    except UserError:
+        # A load client that writes what cannot be understood has failed already, which is what is said of the trial.
+        window = None
+    return [asdict(used) for used in usage_of(observations, window)]
 
 
 def _say(context: Context, observer: Observer) -> None:

@@ -66,7 +66,7 @@ def run_trial(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
         "exit_status": summary.exit_status,
         "server_counters": {name: {"before": before[name], "after": after[name]} for name in before if name in after},
         "python_cpu_s": round(time.process_time() - cpu_before_s, 3),
-    } | end_observing(context, observer, folder, summary)
+    } | end_observing(context, observer, folder, document.get("warmup") == "auto")
     if summary.seconds:
         document |= _ceiling(context, plan, summary.transactions / summary.seconds)
     _copy_logs(prepared.folder, logs, folder)

@@ -12,7 +12,7 @@ from dbdyno.results.jsonfiles import read_lines, read_object
 from dbdyno.results.model import JsonObject, Preparation, Recorded, Run, Trial, Usage
 from dbdyno.results.observations import read_observations
 from dbdyno.results.records import read_records
-from dbdyno.results.usage import stated_usage, usage_of
+from dbdyno.results.usage import measured_window, stated_usage, usage_of
 from dbdyno.results.write import FORMAT
 
 PARALLEL_ABOVE_BYTES = 64 << 20
@@ -81,16 +81,7 @@ def read_trial(folder: Path) -> Trial:
 
 def _seen_usage(about: JsonObject, recorded: Recorded, folder: Path) -> tuple[Usage, ...]:
     """What was used in a trial that was not closed, as far as it was seen."""
-    return usage_of(read_observations(folder), _measured_window(recorded)) if about["state"] == "running" else ()
-
-
-def _measured_window(recorded: Recorded) -> tuple[float, float] | None:
-    """When measuring began and ended, in seconds since the epoch."""
-    if recorded.run_began_unix_s is None or not recorded.measured:
-        return None
-    warmup_s = sum(interval.seconds for interval in recorded.intervals if interval.warmup)
-    begin = recorded.run_began_unix_s + warmup_s
-    return begin, begin + recorded.seconds
+    return usage_of(read_observations(folder), measured_window(recorded)) if about["state"] == "running" else ()
 
 
 def _state(about: JsonObject, recorded: Recorded) -> tuple[str, str | None]:
