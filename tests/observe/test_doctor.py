@@ -4,10 +4,12 @@ import subprocess
 import sys
 from types import SimpleNamespace
 
+import psutil
 import pytest
 
 from dbdyno.observe import doctor
 from dbdyno.observe.doctor import Finding, examine
+from helpers import wait_until
 
 
 def find(findings, text):
@@ -25,10 +27,13 @@ def test_every_finding_that_is_not_fine_says_what_to_do(tmp_path, monkeypatch):
 def test_a_busy_process_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(doctor, "WATCH_S", 0.3)
     with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as busy:
-        finding = find(examine(tmp_path), "other processes busy")
-        busy.kill()
-    assert not finding.fine
-    assert f"({busy.pid})" in finding.what
+        # Those of the host may be busier, and only the busiest are named.
+        monkeypatch.setattr(doctor.psutil, "process_iter", lambda: [psutil.Process(busy.pid)])
+        try:
+            finding = wait_until(lambda: (seen := find(examine(tmp_path), "processes busy")).fine is False and seen)
+            assert f"({busy.pid})" in finding.what
+        finally:
+            busy.kill()
 
 
 @pytest.mark.parametrize(
