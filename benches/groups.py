@@ -9,7 +9,9 @@ from benches import load, peers, servers
 from benches.measured import Placement, Sample
 from benches.rows import Measure, Row, difference
 from benches.servers import Bench, Started
+from dbdyno.conduct.preparation import loading_clients
 
+Group = Callable[[Bench, Placement], AbstractContextManager[list[Row]]]
 SAME, FREE = "same", "free"
 MANY, FEW = 10_000, 100
 
@@ -125,23 +127,38 @@ def _against_lmdb(bench: Bench, placement: Placement, started: Started, director
     )
 
 
-@contextmanager
-def _load(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
-    with servers.mariadb(bench, placement) as started:
+def _load_on(name: str, settings: str) -> Group:
+    """Return the group of one row: each load into a server just started, whose CPU is its own from the start."""
 
+    @contextmanager
+    def group(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
         def ours() -> Sample:
-            sample = Sample(bench.load_rows, servers.fill(started, bench.load_rows, placement), 0, 0)
-            load.execute(load.plan(started.store, bench.load_rows, load.CLEAN_UP), placement)
-            return sample
+            with servers.mariadb(bench, placement, settings) as started:
+                clients = loading_clients()
+                wanted = load.plan(
+                    started.store, bench.load_rows, load.PREPARE, workload="secondary-get", clients=clients
+                )
+                return servers.with_server_cpu(started, bench.load_rows, lambda: load.execute(wanted, placement)[0])
 
         def theirs() -> Sample:
-            place = started.system.endpoint
-            wall_s = peers.sysbench(place, "prepare", bench.load_rows, placement).wall_s
-            peers.sysbench(place, "cleanup", bench.load_rows, placement)
-            return Sample(bench.load_rows, wall_s, 0, 0)
+            with servers.mariadb(bench, placement, settings) as started:
+                place = started.system.endpoint
+                return servers.with_server_cpu(
+                    started, bench.load_rows, lambda: peers.sysbench(place, "prepare", bench.load_rows, placement)
+                )
 
-        wall = Measure("load time", "s", lambda sample: sample.seconds, {SAME: 0.33})
-        yield [Row("load", f"sysbench prepare, {bench.load_rows} rows", (wall,), ours, theirs)]
+        yield [Row(name, f"sysbench prepare, {bench.load_rows} rows", _LOAD_MEASURES, ours, theirs)]
+
+    return group
+
+
+_LOAD_MEASURES = (
+    Measure("load time", "s", lambda sample: sample.seconds, {SAME: 0.33}),
+    Measure("CPU of client and server per row", "µs", lambda s: s.cpu_us + s.details["server_cpu_us"]),
+    Measure("client CPU per row", "µs", lambda sample: sample.cpu_us),
+    Measure("server CPU per row", "µs", lambda sample: sample.details["server_cpu_us"]),
+    Measure("its user part", "µs", lambda sample: sample.details["server_user_us"]),
+)
 
 
 @contextmanager
@@ -189,7 +206,6 @@ def _follow_peak(pid: int, peaks_kib: list[int]) -> None:
         time.sleep(0.05)
 
 
-Group = Callable[[Bench, Placement], AbstractContextManager[list[Row]]]
 EVERYWHERE, HERE = ("same", "apart", "free"), ("same",)
 GROUPS: tuple[tuple[Group, tuple[str, ...], tuple[str, ...]], ...] = (
     (
@@ -200,7 +216,8 @@ GROUPS: tuple[tuple[Group, tuple[str, ...], tuple[str, ...]], ...] = (
     (_redis, EVERYWHERE, ("redis-benchmark", "redis-benchmark-p16", "bare-redis")),
     (_memcached, EVERYWHERE, ("bare-memcached",)),
     (_lmdb, HERE, ("lmdb-renew", "lmdb-begin", "lmdb-held")),
-    (_load, EVERYWHERE, ("load",)),
+    (_load_on("load", servers.ROOMY), EVERYWHERE, ("load",)),
+    (_load_on("load-defaults", servers.DEFAULTS), EVERYWHERE, ("load-defaults",)),
     (_memory, HERE, (f"memory-{MANY}",)),
 )
 """Each group with the placements it is run in and the names of its rows."""

@@ -16,13 +16,13 @@ class NotSupported(Exception):
 
 
 def plan(store: dict[str, Any], rows: int, phases: list[str], **keys: Any) -> dict[str, Any]:
-    """Return the plan for phases of point-get. keys: `clients` (a number), and others of the plan."""
-    clients = keys.pop("clients", 1)
+    """Return the plan for phases. keys: `workload` (else point-get), `clients` (a number), and others of the plan."""
+    clients, workload = keys.pop("clients", 1), keys.pop("workload", "point-get")
     return {
         "contract": 1,
         "phases": phases,
         "store": store,
-        "workload": {"name": "point-get", "rows": rows, "options": {}},
+        "workload": {"name": workload, "rows": rows, "options": {}},
         "clients": {"first": 0, "count": clients, "of": clients},
         "verify_reads": True,
         "run_id": "bench",

@@ -2,17 +2,18 @@
 
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pymysql
 import redis
 
 from benches import load
-from benches.measured import Placement, pinned
+from benches.measured import Outcome, Placement, Sample, pinned
 from dbdyno.conduct.load_client import find_load_client
 from dbdyno.experiment.system_spec import parse_system, with_labels
 from dbdyno.systems import build
@@ -22,8 +23,9 @@ from dbdyno.systems.lmdb import LMDB
 from dbdyno.systems.server import Server
 
 CLIENTS = 300
-BUFFER_POOL = "mariadb?innodb_buffer_pool_size=512M"
-"""Room for the million rows of the load row; the default would make it about eviction."""
+DEFAULTS = "mariadb"
+ROOMY = "mariadb?innodb_buffer_pool_size=512M&innodb_log_file_size=1G"
+"""Room for a million rows and for their log: with the defaults the load row is about eviction and checkpoints."""
 
 
 _RIGHTS = ("Select", "Insert", "Update", "Delete", "Create", "Drop", "Index", "Alter")
@@ -67,9 +69,9 @@ def _started(bench: Bench, text: str, placement: Placement) -> Iterator[System]:
 
 
 @contextmanager
-def mariadb(bench: Bench, placement: Placement) -> Iterator[Started]:
+def mariadb(bench: Bench, placement: Placement, settings: str = ROOMY) -> Iterator[Started]:
     """Yield an empty MariaDB with a user without a password, which sysbench's command line would show to all."""
-    with _started(bench, BUFFER_POOL, placement) as system:
+    with _started(bench, settings, placement) as system:
         assert isinstance(system, Server)
         place = system.endpoint
         connection = pymysql.connect(host=place.host, port=place.port, user=place.user, password=place.password or "")
@@ -131,7 +133,18 @@ def null_server(bench: Bench, placement: Placement) -> Iterator[dict[str, Any]]:
         bench.guard.tell("done", process.pid)
 
 
-def fill(started: Started, rows: int, placement: Placement) -> float:
-    """Make and load dbdyno's table; return the wall time of the whole process in seconds."""
-    outcome, _ = load.execute(load.plan(started.store, rows, load.PREPARE), placement)
-    return outcome.wall_s
+def with_server_cpu(started: Started, operations: int, work: Callable[[], Outcome]) -> Sample:
+    """Do `work`, of so many operations; return its sample with the server's CPU per operation beside it."""
+    processes = [psutil.Process(pid) for pid in started.system.server_pids().values()]
+    before = [process.cpu_times() for process in processes]
+    outcome = work()
+    used = [(process.cpu_times(), then) for process, then in zip(processes, before, strict=True)]
+    user_s, system_s = (sum(getattr(now, k) - getattr(then, k) for now, then in used) for k in ("user", "system"))
+    us = 1e6 / operations
+    details = {"server_cpu_us": (user_s + system_s) * us, "server_user_us": user_s * us}
+    return outcome.sample(operations, outcome.wall_s, **details)
+
+
+def fill(started: Started, rows: int, placement: Placement) -> None:
+    """Make and load dbdyno's table."""
+    load.execute(load.plan(started.store, rows, load.PREPARE), placement)

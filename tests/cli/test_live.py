@@ -107,6 +107,24 @@ def test_of_an_open_loop_the_line_shows_what_is_offered_and_response_times():
     assert "redis  game  8 clients  pipeline 16  30,000/s  4 of 10 s  20,000/s of 30,000 offered" in shown
 
 
+@pytest.mark.parametrize(
+    ("more", "shown"),
+    [
+        ({"rows_per_s": 250_000.0, "left_s": 61.6}, "fake: load 500,000 of 16,000,000 rows  250,000/s  1 min 2 s left"),
+        ({"rows_per_s": 250_000.0, "left_s": 4.4}, "fake: load 500,000 of 16,000,000 rows  250,000/s  4 s left"),
+        ({"rows_per_s": 0.0, "left_s": None}, "fake: load 500,000 of 16,000,000 rows\r"),
+        ({}, "fake: load 500,000 of 16,000,000 rows\r"),
+    ],
+)
+def test_of_a_load_the_line_shows_how_fast_it_goes_and_how_long_yet(more, shown):
+    console = screen(terminal=True)
+    record = {"record": "progress", "phase": "load", "done": 500_000, "total": 16_000_000, "unit": "rows"}
+    with listener_for(console, quiet=False) as listener:
+        listener.preparation_begins(Preparation("01", SystemSpec("fake", label="fake"), "game", 1, (TRIAL,)))
+        listener.record_came(record | more)
+    assert shown in console.file.getvalue()
+
+
 def test_on_a_terminal_a_line_follows_the_trial():
     console = screen(terminal=True)
     with listener_for(console, quiet=False) as listener:

@@ -1,134 +1,333 @@
-//! Sessions outside the run phase: one for an administrative task, several for loading.
+//! Loading: several sessions side by side, each with a range of keys of its own, and the secondary indexes after the rows.
+//!
+//! What was cut goes on where it was: the store is asked which rows it has, so nothing needs to be remembered of a load.
 
-use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread;
 
-use dbdyno_net::{Reactor, Task, block_on, now_ns};
+use dbdyno_model::{Failure, Table};
+use dbdyno_net::{Reactor, now_ns};
 use dbdyno_stores::{Administration, AnySession, Store, Trouble};
 
-use crate::records::Records;
+use crate::records::{Place, Records};
+use crate::session::{drive, with_session};
 use crate::signals;
 
-/// Sessions that load a network store side by side.
-const NETWORK_LOADERS: usize = 4;
 /// Rows a session loads between two looks at the progress; an embedded store commits them together.
-const NETWORK_CHUNK: u64 = 2_000;
+const NETWORK_CHUNK: u64 = 10_000;
 const EMBEDDED_CHUNK: u64 = 20_000;
 const PROGRESS_NS: u64 = 250_000_000;
+/// After a lost connection: how often in a row a session tries to go on, and the pause before each.
+const ATTEMPTS: u32 = 5;
+const PAUSE_NS: u64 = 200_000_000;
 
-/// Opens a session and does `work` with it.
-///
-/// # Errors
-/// The session could not be opened, or as `work` has them.
-pub fn with_session<T: 'static>(
-    store: &Arc<Store>,
-    work: impl AsyncFnOnce(&mut AnySession) -> Result<T, Trouble> + 'static,
-) -> Result<T, Trouble> {
-    let body = |store: Arc<Store>, reactor: Option<Rc<Reactor>>| async move {
-        let mut session = store.open(reactor.as_ref()).await?;
-        work(&mut session).await
-    };
-    if store.is_embedded() {
-        return block_on(body(Arc::clone(store), None));
-    }
-    let reactor = new_reactor()?;
-    let result = Rc::new(RefCell::new(None));
-    let (slot, future) = (Rc::clone(&result), body(Arc::clone(store), Some(Rc::clone(&reactor))));
-    let task: Task = Box::pin(async move { *slot.borrow_mut() = Some(future.await) });
-    reactor.run(vec![Some(task)], |_| true).map_err(broken)?;
-    let done = result.borrow_mut().take();
-    done.unwrap_or_else(|| Err(broken("the task did not end")))
+/// What there is to load.
+pub struct Job<'a> {
+    pub store: &'a Arc<Store>,
+    pub records: &'a Arc<Records>,
+    pub tables: &'a [Table],
+    /// Rows per table.
+    pub rows: u64,
+    /// Sessions side by side, at most; an embedded store has one writer.
+    pub sessions: u64,
+    /// Whether the tables are known to be empty.
+    pub is_new: bool,
 }
 
-fn new_reactor() -> Result<Rc<Reactor>, Trouble> {
-    Reactor::new().map_err(broken)
+/// What was loaded.
+pub struct Loaded {
+    /// Rows added, and rows that were there already.
+    pub added: u64,
+    pub found: u64,
+    pub sessions: u64,
+    pub reconnected: u64,
+    /// How the rows came in, in the store's words.
+    pub by: &'static str,
+    /// How long it took to add the rows, and to make the indexes.
+    pub rows_s: f64,
+    pub index_s: f64,
 }
 
-fn broken(error: impl std::fmt::Display) -> Trouble {
-    Trouble::Failed(dbdyno_model::Failure::Connect(format!("the event loop failed: {error}")))
-}
-
-/// What is left to load, handed out in chunks.
-struct Work {
-    store: Arc<Store>,
-    records: Arc<Records>,
-    tables: usize,
-    rows: u64,
-    chunk: u64,
-    next: Cell<u64>,
-    done: Cell<u64>,
-    shown_ns: Cell<u64>,
-    trouble: RefCell<Option<Trouble>>,
-}
-
-impl Work {
-    fn take(&self) -> Option<(usize, Range<u64>)> {
-        let chunks = self.rows.div_ceil(self.chunk);
-        let i = self.next.replace(self.next.get() + 1);
-        let (table, first) = ((i / chunks) as usize, 1 + (i % chunks) * self.chunk);
-        (table < self.tables).then(|| (table, first..(first + self.chunk).min(self.rows + 1)))
-    }
-
-    fn is_over(&self) -> bool {
-        signals::stop_requested() || self.trouble.borrow().is_some()
-    }
-
-    async fn load_chunks(&self, reactor: Option<&Rc<Reactor>>) -> Result<(), Trouble> {
-        let mut session = self.store.open(reactor).await?;
-        while !self.is_over() {
-            let Some((table, keys)) = self.take() else { break };
-            let rows = keys.end - keys.start;
-            session.load(table, keys).await?;
-            self.done.set(self.done.get() + rows);
-            self.show();
-        }
-        Ok(())
-    }
-
-    fn show(&self) {
-        let now = now_ns();
-        if now - self.shown_ns.get() >= PROGRESS_NS {
-            self.shown_ns.set(now);
-            self.records.progress("load", self.done.get(), self.rows * self.tables as u64, "rows");
-        }
-    }
-}
-
-/// Loads all rows of all tables and returns how many that were.
+/// Loads all rows of all tables, and then makes their secondary indexes: on InnoDB, MyISAM, Aria and SQLite that is faster than to keep them up
+/// row by row.
 ///
 /// # Errors
 /// As the store has them. A stop by signal is no error: fewer rows are returned.
-pub fn load(store: &Arc<Store>, records: &Arc<Records>, tables: usize, rows: u64) -> Result<u64, Trouble> {
-    let chunk = if store.is_embedded() { EMBEDDED_CHUNK } else { NETWORK_CHUNK };
-    let work = Rc::new(Work {
-        store: Arc::clone(store),
-        records: Arc::clone(records),
-        tables,
-        rows,
-        chunk,
-        next: Cell::new(0),
-        done: Cell::new(0),
-        shown_ns: Cell::new(now_ns()),
-        trouble: RefCell::new(None),
-    });
-    if store.is_embedded() {
-        block_on(work.load_chunks(None))?;
-    } else {
-        let reactor = new_reactor()?;
-        let loader = |_| {
-            let (work, reactor) = (Rc::clone(&work), Rc::clone(&reactor));
-            Some(Box::pin(async move {
-                if let Err(trouble) = work.load_chunks(Some(&reactor)).await {
-                    work.trouble.borrow_mut().get_or_insert(trouble);
-                }
-            }) as Task)
+pub fn load(job: &Job<'_>) -> Result<Loaded, Trouble> {
+    let chunk = if job.store.is_embedded() { EMBEDDED_CHUNK } else { NETWORK_CHUNK };
+    let most = if job.store.is_embedded() { 1 } else { job.sessions };
+    let sessions = job.rows.div_ceil(chunk).min(most);
+    let shared = Arc::new(Shared::new(job));
+    let results: Vec<_> = thread::scope(|scope| {
+        let load = |number| {
+            let loader = Loader { shared: Arc::clone(&shared), number, chunk, parts: job.parts(number, sessions) };
+            scope.spawn(move || loader.run())
         };
-        reactor.run((0..NETWORK_LOADERS).map(loader).collect(), |_| true).map_err(broken)?;
+        let threads: Vec<_> = (0..sessions).map(load).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(panicked()))).collect()
+    });
+    results.into_iter().collect::<Result<(), _>>()?;
+    let rows_s = shared.elapsed_s();
+    if !signals::stop_requested() {
+        index(job)?;
     }
-    match work.trouble.borrow_mut().take() {
-        Some(trouble) => Err(trouble),
-        None => Ok(work.done.get()),
+    Ok(Loaded {
+        added: shared.added.load(Ordering::Relaxed),
+        found: shared.found.load(Ordering::Relaxed),
+        sessions,
+        reconnected: shared.reconnected.load(Ordering::Relaxed),
+        by: shared.by.get().copied().unwrap_or_default(),
+        rows_s,
+        index_s: shared.elapsed_s() - rows_s,
+    })
+}
+
+#[cold]
+fn panicked() -> Trouble {
+    Trouble::Failed(Failure::Protocol("a thread that loads panicked: see the log".into()))
+}
+
+fn index(job: &Job<'_>) -> Result<(), Trouble> {
+    let indexed: Vec<usize> = (0..job.tables.len()).filter(|&i| !job.tables[i].indexes.is_empty()).collect();
+    for (done, &table) in indexed.iter().enumerate() {
+        job.records.progress("index", done as u64, indexed.len() as u64, "tables");
+        with_session(job.store, async move |session| session.index(table).await)?;
+    }
+    Ok(())
+}
+
+/// Rows of a table that one session has still to load.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Part {
+    table: usize,
+    keys: Range<u64>,
+    /// Whether none of them is known to be there; else the store is asked first.
+    is_absent: bool,
+}
+
+impl Part {
+    fn len(&self) -> u64 {
+        self.keys.end - self.keys.start
+    }
+
+    /// Keeps the first `len` keys and returns the others.
+    fn split(&mut self, len: u64) -> Part {
+        let middle = self.keys.start + len;
+        let rest = Part { keys: middle..self.keys.end, ..*self };
+        self.keys.end = middle;
+        rest
+    }
+}
+
+impl Job<'_> {
+    /// The parts of one session, to be taken from the end.
+    fn parts(&self, number: u64, sessions: u64) -> Vec<Part> {
+        let bound = |i: u64| 1 + (u128::from(self.rows) * u128::from(i) / u128::from(sessions)) as u64;
+        let keys = bound(number)..bound(number + 1);
+        let part = |table| Part { table, keys: keys.clone(), is_absent: self.is_new };
+        (0..self.tables.len()).rev().map(part).collect()
+    }
+}
+
+/// What the sessions share.
+struct Shared {
+    store: Arc<Store>,
+    records: Arc<Records>,
+    total: u64,
+    begun_ns: u64,
+    added: AtomicU64,
+    found: AtomicU64,
+    reconnected: AtomicU64,
+    shown_ns: AtomicU64,
+    has_failed: AtomicBool,
+    by: OnceLock<&'static str>,
+}
+
+impl Shared {
+    fn new(job: &Job<'_>) -> Self {
+        let now = now_ns();
+        Self {
+            store: Arc::clone(job.store),
+            records: Arc::clone(job.records),
+            total: job.rows * job.tables.len() as u64,
+            begun_ns: now,
+            added: AtomicU64::new(0),
+            found: AtomicU64::new(0),
+            reconnected: AtomicU64::new(0),
+            shown_ns: AtomicU64::new(now),
+            has_failed: AtomicBool::new(false),
+            by: OnceLock::new(),
+        }
+    }
+
+    fn elapsed_s(&self) -> f64 {
+        (now_ns() - self.begun_ns) as f64 / 1e9
+    }
+
+    fn is_over(&self) -> bool {
+        signals::stop_requested() || self.has_failed.load(Ordering::Relaxed)
+    }
+
+    fn done(&self) -> u64 {
+        self.added.load(Ordering::Relaxed) + self.found.load(Ordering::Relaxed)
+    }
+
+    fn count(&self, rows: u64, of: &AtomicU64) {
+        of.fetch_add(rows, Ordering::Relaxed);
+        let (now, shown) = (now_ns(), self.shown_ns.load(Ordering::Relaxed));
+        let is_due = now.saturating_sub(shown) >= PROGRESS_NS;
+        // Of the sessions that see that it is time, the one that says so first shows it.
+        if is_due && self.shown_ns.compare_exchange(shown, now, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            let rows_per_s = self.added.load(Ordering::Relaxed) as f64 / self.elapsed_s();
+            self.records.loading(self.done(), self.total, rows_per_s);
+        }
+    }
+}
+
+/// One session's share, and the session opened anew where it was lost.
+struct Loader {
+    shared: Arc<Shared>,
+    number: u64,
+    chunk: u64,
+    parts: Vec<Part>,
+}
+
+impl Loader {
+    fn run(self) -> Result<(), Trouble> {
+        let shared = Arc::clone(&self.shared);
+        let result = drive(&shared.store, async move |reactor| self.load(reactor).await);
+        shared.has_failed.fetch_or(result.is_err(), Ordering::Relaxed);
+        result
+    }
+
+    async fn load(mut self, reactor: Option<Rc<Reactor>>) -> Result<(), Trouble> {
+        let (mut attempts, mut done) = (0, 0);
+        loop {
+            let left = self.left();
+            let failure = match (self.go_on(reactor.as_ref()).await, &reactor) {
+                (Err(Trouble::Failed(failure)), Some(_)) if failure.ends_session() => failure,
+                (result, _) => return result,
+            };
+            attempts = if self.left() < left { 1 } else { attempts + 1 };
+            done += left - self.left();
+            let place = Place { operation: None, client: self.number, at_s: self.shared.elapsed_s() };
+            self.shared.records.failure(&failure, &place);
+            if attempts > ATTEMPTS || done == 0 && attempts > 1 && matches!(failure, Failure::Connect(_)) {
+                return Err(self.cut(&failure));
+            }
+            if let Some(reactor) = &reactor {
+                reactor.sleep_until(now_ns() + PAUSE_NS).await;
+            }
+            self.shared.reconnected.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn left(&self) -> u64 {
+        self.parts.iter().map(Part::len).sum()
+    }
+
+    #[cold]
+    fn cut(&self, failure: &Failure) -> Trouble {
+        let (done, total) = (self.shared.done(), self.shared.total);
+        Trouble::Failed(Failure::Connection(format!(
+            "the load was cut after {done} of {total} rows, and {ATTEMPTS} attempts to go on failed, the last with {failure}"
+        )))
+    }
+
+    async fn go_on(&mut self, reactor: Option<&Rc<Reactor>>) -> Result<(), Trouble> {
+        let mut session = self.shared.store.open(reactor).await?;
+        while let Some(mut part) = self.parts.pop() {
+            if self.shared.is_over() {
+                return Ok(());
+            }
+            if let Err(trouble) = self.advance(&mut session, &mut part).await {
+                // Whether an answer that never came would have been a good one, only the store knows.
+                part.is_absent = false;
+                self.parts.push(part);
+                return Err(trouble);
+            }
+        }
+        self.shared.by.get_or_init(|| session.loads_by());
+        Ok(())
+    }
+
+    /// Loads the first rows of a part, or finds out which of it are there: all, none, or some, and then it is halved.
+    async fn advance(&mut self, session: &mut AnySession, part: &mut Part) -> Result<(), Trouble> {
+        if part.is_absent {
+            if part.len() > self.chunk {
+                self.parts.push(part.split(self.chunk));
+            }
+            session.load(part.table, part.keys.clone()).await?;
+            self.shared.count(part.len(), &self.shared.added);
+            return Ok(());
+        }
+        match session.present(part.table, part.keys.clone()).await? {
+            Some(found) if found == part.len() => self.shared.count(found, &self.shared.found),
+            None | Some(0) => self.parts.push(Part { is_absent: true, ..part.clone() }),
+            Some(_) => {
+                let mut first = part.clone();
+                self.parts.push(first.split(part.len() / 2));
+                self.parts.push(first);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::records::tests::Shared as Written;
+    use dbdyno_stores::{Config, Schema};
+    use dbdyno_workloads::AnyWorkload;
+    use serde_json::json;
+
+    /// A job over SQLite in memory of its own folder; the store keeps what was loaded for as long as the folder is there.
+    fn sqlite(folder: &std::path::Path, rows: u64) -> (Arc<Store>, Vec<Table>) {
+        std::fs::create_dir_all(folder).unwrap();
+        let workload = AnyWorkload::new("secondary-get", rows, &serde_json::Map::new()).unwrap();
+        let config: Config =
+            serde_json::from_value(json!({"kind": "sqlite", "path": folder.join("db"), "synchronous": "OFF"})).unwrap();
+        let tables = workload.tables().to_vec();
+        let schema = Schema { tables: tables.clone(), steps: workload.steps().to_vec(), rows };
+        (Arc::new(Store::new(&config, &[], schema, 1_000_000_000).unwrap()), tables)
+    }
+
+    #[test]
+    fn sessions_share_all_keys_without_a_gap() {
+        let folder = std::env::temp_dir().join(format!("dbdyno-parts-{}", std::process::id()));
+        let (store, tables) = sqlite(&folder, 10);
+        let records = Arc::new(Records::new(Box::new(Written::default())));
+        let job = Job { store: &store, records: &records, tables: &tables, rows: 10, sessions: 3, is_new: true };
+        let keys: Vec<_> = (0..3).map(|i| job.parts(i, 3)[0].keys.clone()).collect();
+        assert_eq!(keys, [1..4, 4..7, 7..11]);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn only_what_is_not_there_is_loaded() {
+        let folder = std::env::temp_dir().join(format!("dbdyno-resume-{}", std::process::id()));
+        let (store, tables) = sqlite(&folder, 50_000);
+        with_session(&store, async |session| {
+            session.prepare("dbdyno:").await?;
+            session.load(0, 1..7).await?;
+            session.load(0, 30_000..30_050).await
+        })
+        .unwrap();
+        let written = Written::default();
+        let records = Arc::new(Records::new(Box::new(written.clone())));
+        let job = |is_new| Job { store: &store, records: &records, tables: &tables, rows: 50_000, sessions: 4, is_new };
+        let loaded = load(&job(false)).unwrap();
+        assert_eq!((loaded.added, loaded.found, loaded.sessions), (50_000 - 56, 56, 1));
+        assert_eq!(with_session(&store, async |session| session.count(0).await), Ok(Some(50_000)));
+        let again = load(&job(false)).unwrap();
+        assert_eq!((again.added, again.found), (0, 50_000));
+        let Err(Trouble::Failed(Failure::Server(message))) = load(&job(true)).map(drop) else { panic!() };
+        assert!(message.contains("UNIQUE"), "{message}");
+        assert!(written.records().iter().any(|r| r["phase"] == "index"));
+        std::fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -12,6 +12,7 @@ mod plan;
 mod recorder;
 mod records;
 mod run;
+mod session;
 mod signals;
 
 use std::process::ExitCode;

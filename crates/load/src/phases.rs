@@ -11,12 +11,16 @@ use dbdyno_workloads::{AnyWorkload, Check};
 use serde_json::{Value, json};
 
 use crate::arrivals::Arrivals;
-use crate::loading::{load, with_session};
+use crate::loading::{Job, load};
 use crate::plan::{CONTRACT, Input, Phase, Plan, WorkloadPlan};
 use crate::recorder::{Schedule, Totals};
 use crate::records::Records;
 use crate::run::{Gate, MAX_EMBEDDED_CLIENTS, Trial, run, threads_for};
+use crate::session::with_session;
 use crate::{limits, signals};
+
+/// Sessions that load are mostly the server's work; more than this add only contention.
+const LOADERS_PER_CPU: u64 = 2;
 
 /// How executing a plan ended.
 #[derive(Debug)]
@@ -153,21 +157,46 @@ impl<'a> Execution<'a> {
     }
 
     fn load(&self) -> Result<Value, Outcome> {
-        let begun = Instant::now();
-        let tables = self.workload.tables().len();
-        let rows = load(&self.store, self.records, tables, self.workload_plan.rows)?;
-        let rows_per_s = rows as f64 / begun.elapsed().as_secs_f64();
+        let is_new = self.plan.has(Phase::Prepare);
+        if !is_new {
+            self.check_marker()?;
+        }
+        let tables = self.workload.tables();
+        let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) as u64;
+        let sessions = self.plan.clients.count.min(LOADERS_PER_CPU * cpus);
+        let (store, records, rows) = (&self.store, self.records, self.workload_plan.rows);
+        let loaded = load(&Job { store, records, tables, rows, sessions, is_new })?;
         if signals::stop_requested() {
             return Err(Outcome::Interrupted(Totals::default()));
         }
-        for table in 0..tables {
+        self.check_loaded()?;
+        Ok(json!({"rows": loaded.added + loaded.found, "found": loaded.found, "by": loaded.by,
+            "rows_per_s": loaded.added as f64 / loaded.rows_s, "index_s": loaded.index_s,
+            "sessions": loaded.sessions, "reconnected": loaded.reconnected}))
+    }
+
+    /// Rows are only added to tables that were prepared for as many of the same workload.
+    fn check_marker(&self) -> Result<(), Outcome> {
+        let Some(marker) = with_session(&self.store, async |session| session.marker().await)? else { return Ok(()) };
+        let (found, wanted) = (workload_of(&marker)?, self.workload_plan);
+        if (&found.name, found.rows) == (&wanted.name, wanted.rows) {
+            return Ok(());
+        }
+        Err(Outcome::Refused(format!(
+            "the store was prepared for {} rows of {}, not for {} of {}: prepare it anew",
+            found.rows, found.name, wanted.rows, wanted.name
+        )))
+    }
+
+    fn check_loaded(&self) -> Result<(), Outcome> {
+        for table in 0..self.workload.tables().len() {
             let count = with_session(&self.store, async move |session| session.count(table).await)?;
             if let Some(count) = count.filter(|&count| count != self.workload_plan.rows) {
                 let (name, rows) = (&self.workload.tables()[table].name, self.workload_plan.rows);
                 return Err(Outcome::Failed(format!("{rows} rows of {name} were loaded and the store has {count}")));
             }
         }
-        Ok(json!({"rows": rows, "rows_per_s": rows_per_s}))
+        Ok(())
     }
 
     /// The sums that the run will add to, as they are now.
@@ -300,10 +329,17 @@ fn open_store(input: &Input, schema: Schema) -> Result<Arc<Store>, Outcome> {
 }
 
 fn schema_of(marker: &str) -> Result<Schema, Outcome> {
-    let unknown =
-        || Outcome::Refused(format!("the marker {marker:?} is not one that this dbdyno made: nothing was removed"));
-    let marker: Value = serde_json::from_str(marker.strip_prefix(MARKER).unwrap_or_default()).map_err(|_| unknown())?;
-    let plan: WorkloadPlan = serde_json::from_value(marker["workload"].clone()).map_err(|_| unknown())?;
-    let workload = plan.build().map_err(|_| unknown())?;
+    let plan = workload_of(marker)?;
+    let workload = plan.build().map_err(|_| unknown(marker))?;
     Ok(plan.schema(&workload))
+}
+
+fn unknown(marker: &str) -> Outcome {
+    Outcome::Refused(format!("the marker {marker:?} is not one that this dbdyno made: nothing was changed"))
+}
+
+fn workload_of(marker: &str) -> Result<WorkloadPlan, Outcome> {
+    let text = marker.strip_prefix(MARKER).unwrap_or_default();
+    let parsed: Value = serde_json::from_str(text).map_err(|_| unknown(marker))?;
+    serde_json::from_value(parsed["workload"].clone()).map_err(|_| unknown(marker))
 }

@@ -67,6 +67,13 @@ impl Records {
         self.write(&json!({"record": "progress", "phase": phase, "done": done, "total": total, "unit": unit}));
     }
 
+    /// Of the load, in rows; the time left is as if the rest went as fast as what was done.
+    pub fn loading(&self, done: u64, total: u64, rows_per_s: f64) {
+        let left_s = (total - done) as f64 / rows_per_s;
+        self.write(&json!({"record": "progress", "phase": "load", "done": done, "total": total, "unit": "rows",
+            "rows_per_s": rows_per_s, "left_s": left_s}));
+    }
+
     pub fn end(&self, outcome: &Outcome) {
         self.write(&json!({"record": "end", "status": outcome.status(), "reason": outcome.reason()}));
     }

@@ -79,6 +79,11 @@ impl Connection {
         Ok(connection)
     }
 
+    /// Every wait lasts at most this long from now on.
+    pub fn wait_at_most(&mut self, timeout_ns: u64) {
+        self.timeout_ns = timeout_ns;
+    }
+
     /// Sends all of `bytes`.
     ///
     /// # Errors

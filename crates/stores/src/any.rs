@@ -58,6 +58,15 @@ macro_rules! forward {
             async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble> {
                 match self { $($any::$variant(s) => s.load(table, keys).await),+ }
             }
+            fn loads_by(&self) -> &'static str {
+                match self { $($any::$variant(s) => s.loads_by()),+ }
+            }
+            async fn present(&mut self, table: usize, keys: Range<u64>) -> Result<Option<u64>, Trouble> {
+                match self { $($any::$variant(s) => s.present(table, keys).await),+ }
+            }
+            async fn index(&mut self, table: usize) -> Result<(), Trouble> {
+                match self { $($any::$variant(s) => s.index(table).await),+ }
+            }
             async fn count(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
                 match self { $($any::$variant(s) => s.count(table).await),+ }
             }
@@ -242,12 +251,13 @@ impl Builder<'_> {
         let schema = || SharedSchema::clone(self.schema);
         let endpoint = |address: &crate::AddressConfig| Endpoint::new(address.clone().into(), self.timeout_ns);
         Ok(match config {
-            Config::Mysql { address, user, password, database, table_options } => Single::Mysql(Mysql {
+            Config::Mysql { address, user, password, database, table_options, load_with } => Single::Mysql(Mysql {
                 endpoint: endpoint(address)?,
                 user: user.clone(),
                 password: self.secret(*password)?.unwrap_or_default(),
                 database: database.clone(),
                 table_options: table_options.clone(),
+                load_with: *load_with,
                 schema: schema(),
             }),
             Config::Redis { address, user, password, database, layout } => Single::Redis(Redis {

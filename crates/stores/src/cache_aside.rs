@@ -87,6 +87,18 @@ impl Administration for CacheAsideSession {
         self.store.load(table, keys).await
     }
 
+    fn loads_by(&self) -> &'static str {
+        self.store.loads_by()
+    }
+
+    async fn present(&mut self, table: usize, keys: Range<u64>) -> Result<Option<u64>, Trouble> {
+        self.store.present(table, keys).await
+    }
+
+    async fn index(&mut self, table: usize) -> Result<(), Trouble> {
+        self.store.index(table).await
+    }
+
     async fn count(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
         self.store.count(table).await
     }

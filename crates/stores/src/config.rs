@@ -39,6 +39,18 @@ pub enum Layout {
     Hash,
 }
 
+/// How rows come into a server of the MySQL protocol, the fastest first.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum LoadWith {
+    /// COM_STMT_BULK_EXECUTE, which only MariaDB has.
+    BulkExecute,
+    /// LOAD DATA LOCAL, which a server can forbid.
+    LoadData,
+    /// INSERT of many rows.
+    Insert,
+}
+
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum LmdbSync {
@@ -58,6 +70,8 @@ pub enum Config {
         database: String,
         #[serde(default)]
         table_options: String,
+        /// `None`: the fastest that the server has.
+        load_with: Option<LoadWith>,
     },
     Redis {
         address: AddressConfig,

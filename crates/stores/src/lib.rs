@@ -67,8 +67,15 @@ pub trait Administration {
     /// Makes empty tables that carry `marker` (which begins with [`MARKER`]), in the place of tables of the same name that carry
     /// one; refuses where there is one that does not.
     async fn prepare(&mut self, marker: &str) -> Result<(), Trouble>;
-    /// Adds the rows with these keys.
+    /// Adds the rows with these keys, none of which is there: in the store's fastest ordinary way, and where it has transactions as one
+    /// or a few of them, each a range of keys.
     async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble>;
+    /// How [`Administration::load`] does it, in a few words.
+    fn loads_by(&self) -> &'static str;
+    /// How many of the rows with these keys are there; `None` where the store cannot tell, and then loading a row once more does no harm.
+    async fn present(&mut self, table: usize, keys: Range<u64>) -> Result<Option<u64>, Trouble>;
+    /// Makes the secondary indexes that a table with its rows still lacks.
+    async fn index(&mut self, table: usize) -> Result<(), Trouble>;
     /// How many rows the table has; `None` where the store cannot tell.
     async fn count(&mut self, table: usize) -> Result<Option<u64>, Trouble>;
     /// The sum of an integer column; `None` where the store cannot tell.

@@ -271,6 +271,19 @@ impl Administration for MemcachedSession {
         Ok(())
     }
 
+    fn loads_by(&self) -> &'static str {
+        "pipelined set"
+    }
+
+    /// What is there now need not be there in a moment.
+    async fn present(&mut self, _: usize, _: Range<u64>) -> Result<Option<u64>, Trouble> {
+        Ok(None)
+    }
+
+    async fn index(&mut self, _: usize) -> Result<(), Trouble> {
+        Ok(())
+    }
+
     /// A cache may forget rows as it likes, so their number says nothing.
     async fn count(&mut self, _: usize) -> Result<Option<u64>, Trouble> {
         Ok(None)

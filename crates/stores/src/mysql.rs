@@ -1,20 +1,24 @@
 //! Everything that speaks the MySQL protocol: prepared statements, each step's prepared once a session.
 
-use std::fmt::Write as _;
+mod loading;
+
 use std::ops::Range;
 use std::rc::Rc;
 
 use dbdyno_model::{Failure, Field, Operation, Row, RowBuffer, Session, Value};
 use dbdyno_net::{Address, Reactor};
-use dbdyno_wire::mysql::{self as wire, Answer, Cell, Dialect, Login, LoginStep, Param, Prepared, ServerMessage};
+use dbdyno_wire::mysql::{
+    self as wire, Answer, Cell, Dialect, Greeting, Login, LoginStep, Param, Prepared, ServerMessage,
+};
 use dbdyno_wire::{Decoded, Malformed};
 
+use crate::config::LoadWith;
 use crate::network::{Endpoint, Exchange};
-use crate::sql::{TABLE_PREFIX, create_indexes, create_table, statement, table_name};
+use crate::sql::{TABLE_PREFIX, count_keys, create_indexes, create_table, statement, table_name};
 use crate::{Administration, MARKER, SharedSchema, Trouble};
 
-/// One INSERT of the load is about this long: far below every server's default `max_allowed_packet`.
-const INSERT_SIZE_BYTES: usize = 256 << 10;
+/// Building an index, or counting rows, takes as long as the table is large: no operation's time-out is meant for that.
+const LONG_STATEMENT_NS: u64 = 3600 * 1_000_000_000;
 
 #[derive(Clone, Debug)]
 pub struct Mysql {
@@ -23,6 +27,7 @@ pub struct Mysql {
     pub password: String,
     pub database: String,
     pub table_options: String,
+    pub load_with: Option<LoadWith>,
     pub schema: SharedSchema,
 }
 
@@ -38,6 +43,7 @@ pub struct MysqlSession {
     schema: SharedSchema,
     table_options: String,
     statements: Vec<Statement>,
+    loader: loading::Loader,
     generated: RowBuffer,
     fields: Vec<Field>,
 }
@@ -45,13 +51,14 @@ pub struct MysqlSession {
 impl Mysql {
     pub async fn open(&self, reactor: &Rc<Reactor>) -> Result<MysqlSession, Failure> {
         let mut exchange = self.endpoint.connect(reactor).await?;
-        let dialect = self.log_in(&mut exchange).await.map_err(|failure| match failure {
+        let greeting = self.log_in(&mut exchange).await.map_err(|failure| match failure {
             Failure::Server(message) | Failure::Protocol(message) => Failure::Connect(message),
             other => other,
         })?;
         Ok(MysqlSession {
             exchange,
-            dialect,
+            dialect: greeting.dialect(),
+            loader: loading::Loader::new(self.load_with, greeting.can_bulk_execute()),
             schema: SharedSchema::clone(&self.schema),
             table_options: self.table_options.clone(),
             statements: Vec::new(),
@@ -60,7 +67,7 @@ impl Mysql {
         })
     }
 
-    async fn log_in(&self, exchange: &mut Exchange) -> Result<Dialect, Failure> {
+    async fn log_in(&self, exchange: &mut Exchange) -> Result<Greeting, Failure> {
         let (mut sequence, payload) = exchange.next(whole_packet).await?;
         let greeting = wire::greeting(&payload).map_err(protocol)?;
         let is_unix = matches!(self.endpoint.address, Address::Unix(_));
@@ -77,7 +84,7 @@ impl Mysql {
             match login.next(&payload).map_err(protocol)? {
                 LoginStep::Send(payload) => send = Some(payload),
                 LoginStep::Read => {}
-                LoginStep::Done => return Ok(greeting.dialect()),
+                LoginStep::Done => return Ok(greeting),
                 LoginStep::Refused { code, text } => return Err(Failure::Server(format!("{text} (error {code})"))),
             }
         }
@@ -217,9 +224,6 @@ impl MysqlSession {
         escape_into(&mut sql, marker);
         sql.push('\'');
         self.query(&sql).await?;
-        for sql in create_indexes(&self.schema.tables[table]) {
-            self.query(&sql).await?;
-        }
         Ok(())
     }
 }
@@ -247,26 +251,6 @@ fn escape_into(sql: &mut String, text: &str) {
         }
         sql.push(c);
     }
-}
-
-/// Appends `(1,'…')`.
-fn append_values(sql: &mut String, row: Row<'_>) {
-    sql.push('(');
-    for i in 0..row.len() {
-        if i > 0 {
-            sql.push(',');
-        }
-        match row.value(i) {
-            Value::Int(n) => drop(write!(sql, "{n}")),
-            Value::Null => sql.push_str("NULL"),
-            Value::Text(text) => {
-                sql.push('\'');
-                escape_into(sql, &String::from_utf8_lossy(text));
-                sql.push('\'');
-            }
-        }
-    }
-    sql.push(')');
 }
 
 impl Session for MysqlSession {
@@ -315,15 +299,29 @@ impl Administration for MysqlSession {
     }
 
     async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble> {
-        let head = format!("INSERT INTO {} VALUES ", table_name(&self.schema.tables[table]));
-        let mut sql = String::with_capacity(INSERT_SIZE_BYTES + 4096);
-        for key in keys.clone() {
-            sql.push_str(if sql.is_empty() { &head } else { "," });
-            self.schema.tables[table].generate(key, 0, &mut self.generated);
-            append_values(&mut sql, self.generated.row());
-            if sql.len() >= INSERT_SIZE_BYTES || key + 1 == keys.end {
+        self.load_rows(table, keys).await.map_err(Trouble::Failed)
+    }
+
+    fn loads_by(&self) -> &'static str {
+        self.loader.way()
+    }
+
+    async fn present(&mut self, table: usize, keys: Range<u64>) -> Result<Option<u64>, Trouble> {
+        let sql = count_keys(&self.schema.tables[table], &keys);
+        Ok(self.query_one(&sql).await?.and_then(|n| n.parse().ok()))
+    }
+
+    async fn index(&mut self, table: usize) -> Result<(), Trouble> {
+        let table = &self.schema.tables[table];
+        let (name, indexes) = (table_name(table), create_indexes(table));
+        self.exchange.wait_at_most(LONG_STATEMENT_NS);
+        for (index, sql) in indexes {
+            let there = format!(
+                "SELECT index_name FROM information_schema.statistics \
+                 WHERE table_schema = DATABASE() AND table_name = '{name}' AND index_name = '{index}'"
+            );
+            if self.query_one(&there).await?.is_none() {
                 self.query(&sql).await?;
-                sql.clear();
             }
         }
         Ok(())
@@ -358,16 +356,6 @@ impl Administration for MysqlSession {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn inserted_text_is_quoted() {
-        let mut row = RowBuffer::default();
-        row.push(Value::Int(-1));
-        row.push(Value::Text(br"it's a \ test"));
-        let mut sql = String::new();
-        append_values(&mut sql, row.row());
-        assert_eq!(sql, r"(-1,'it\'s a \\ test')");
-    }
 
     #[test]
     fn a_full_disk_or_table_is_told_from_other_errors() {

@@ -97,6 +97,12 @@ impl Exchange {
         self.connection.send(&self.request).await.map_err(|error| self.lost(&error))
     }
 
+    /// Waits this long for answers from now on.
+    pub fn wait_at_most(&mut self, timeout_ns: u64) {
+        self.timeout_ns = timeout_ns;
+        self.connection.wait_at_most(timeout_ns);
+    }
+
     #[inline]
     pub fn bytes(&self) -> &[u8] {
         self.connection.unread()

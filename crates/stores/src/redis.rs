@@ -413,10 +413,22 @@ impl Administration for RedisSession {
         Ok(())
     }
 
+    fn loads_by(&self) -> &'static str {
+        if self.is_hash { "pipelined HSET" } else { "pipelined SET" }
+    }
+
+    async fn index(&mut self, _: usize) -> Result<(), Trouble> {
+        Ok(())
+    }
+
     async fn count(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
+        self.present(table, 1..self.schema.rows + 1).await
+    }
+
+    async fn present(&mut self, table: usize, keys: Range<u64>) -> Result<Option<u64>, Trouble> {
         let mut count = 0;
-        for first in (1..=self.schema.rows).step_by(BATCH as usize) {
-            self.key_batch(b"EXISTS", table, first..(first + BATCH).min(self.schema.rows + 1));
+        for first in keys.clone().step_by(BATCH as usize) {
+            self.key_batch(b"EXISTS", table, first..(first + BATCH).min(keys.end));
             self.pipeline(1, |reply| count += if let Reply::Integer(n) = reply { n as u64 } else { 0 }).await?;
         }
         Ok(Some(count))

@@ -1,5 +1,7 @@
 //! The SQL that several stores share: names, tables, one statement for each step.
 
+use std::ops::Range;
+
 use dbdyno_model::{Kind, Operation, Step, Table};
 
 /// Tables of dbdyno begin with this.
@@ -23,15 +25,23 @@ pub fn create_table(table: &Table, int: &str) -> String {
     format!("CREATE TABLE {} ({})", table_name(table), columns.collect::<Vec<_>>().join(", "))
 }
 
-/// One `CREATE INDEX` for each index.
-pub fn create_indexes(table: &Table) -> Vec<String> {
+/// The name of each index and its `CREATE INDEX`.
+pub fn create_indexes(table: &Table) -> Vec<(String, String)> {
     let name = table_name(table);
     let index = |index: &dbdyno_model::Index| {
         let unique = if index.unique { "UNIQUE " } else { "" };
         let column = &table.columns[index.column].name;
-        format!("CREATE {unique}INDEX {name}_{column} ON {name} ({column})")
+        let index_name = format!("{name}_{column}");
+        let sql = format!("CREATE {unique}INDEX {index_name} ON {name} ({column})");
+        (index_name, sql)
     };
     table.indexes.iter().map(index).collect()
+}
+
+/// How many rows have a primary key among these.
+pub fn count_keys(table: &Table, keys: &Range<u64>) -> String {
+    let (key, name) = (&table.columns[0].name, table_name(table));
+    format!("SELECT COUNT(*) FROM {name} WHERE {key} >= {} AND {key} < {}", keys.start, keys.end)
 }
 
 /// The statement of a step, `?` for each parameter: for an update the versioned columns in order and then the key, for an
@@ -77,7 +87,9 @@ mod tests {
             create_table(&table, "INT"),
             "CREATE TABLE dbdyno_bm (id INT NOT NULL PRIMARY KEY, sid INT NOT NULL, c CHAR(120) NOT NULL)"
         );
-        assert_eq!(create_indexes(&table), ["CREATE UNIQUE INDEX dbdyno_bm_sid ON dbdyno_bm (sid)"]);
+        let index = "CREATE UNIQUE INDEX dbdyno_bm_sid ON dbdyno_bm (sid)";
+        assert_eq!(create_indexes(&table), [("dbdyno_bm_sid".to_string(), index.to_string())]);
+        assert_eq!(count_keys(&table, &(3..9)), "SELECT COUNT(*) FROM dbdyno_bm WHERE id >= 3 AND id < 9");
         let statements = [
             (Operation::Get { table: 0 }, "SELECT id, sid, c FROM dbdyno_bm WHERE id = ?"),
             (Operation::Find { table: 0, column: 1 }, "SELECT id, sid, c FROM dbdyno_bm WHERE sid = ?"),

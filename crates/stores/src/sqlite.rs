@@ -8,7 +8,7 @@ use dbdyno_model::{Failure, Operation, Row, RowBuffer, Session, Value};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags, Params, ToSql, params_from_iter};
 
-use crate::sql::{create_indexes, create_table, statement, table_name};
+use crate::sql::{count_keys, create_indexes, create_table, statement, table_name};
 use crate::{Administration, SharedSchema, Trouble};
 
 #[derive(Clone, Debug)]
@@ -118,8 +118,7 @@ impl SqliteSession {
         let name = table_name(table);
         // Only a column declared INTEGER PRIMARY KEY is the key of the table's own tree.
         let create = create_table(table, "INTEGER");
-        self.connection.execute_batch(&format!("DROP TABLE IF EXISTS {name}; {create}"))?;
-        create_indexes(table).iter().try_for_each(|sql| self.connection.execute_batch(sql))
+        self.connection.execute_batch(&format!("DROP TABLE IF EXISTS {name}; {create}"))
     }
 
     fn insert(&mut self, table: usize, keys: Range<u64>) -> rusqlite::Result<()> {
@@ -185,6 +184,21 @@ impl Administration for SqliteSession {
 
     async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble> {
         self.insert(table, keys).map_err(trouble)
+    }
+
+    fn loads_by(&self) -> &'static str {
+        "prepared INSERT, a transaction for many rows"
+    }
+
+    async fn present(&mut self, table: usize, keys: Range<u64>) -> Result<Option<u64>, Trouble> {
+        Ok(u64::try_from(self.one(&count_keys(&self.schema.tables[table], &keys))?).ok())
+    }
+
+    async fn index(&mut self, table: usize) -> Result<(), Trouble> {
+        let mut indexes = create_indexes(&self.schema.tables[table]).into_iter();
+        let create =
+            |(_, sql): (_, String)| self.connection.execute_batch(&sql.replacen("INDEX", "INDEX IF NOT EXISTS", 1));
+        indexes.try_for_each(create).map_err(trouble)
     }
 
     async fn count(&mut self, table: usize) -> Result<Option<u64>, Trouble> {

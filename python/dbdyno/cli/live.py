@@ -139,8 +139,7 @@ class LiveLine(Plain):
     def record_came(self, record: dict[str, Any]) -> None:
         match record["record"]:
             case "progress":
-                share = f"{record['done']:,} of {record['total']:,} {record['unit']}"
-                self._draw(f"{self._where}: {record['phase']} {share}")
+                self._draw(f"{self._where}: {_progress(record)}")
             case "interval":
                 self._draw(f"{self._where}  {self._second(record)}")
 
@@ -156,6 +155,20 @@ class LiveLine(Plain):
         doing = "warm-up, " if interval["warmup"] else ""
         second = f"{doing}{interval['second'] + 1} of {self.trial_s} s"
         return f"{second}  {rate:,.0f}/s{offered}  p99 {p99}{_errors(self._errors)}"
+
+
+def _progress(record: dict[str, Any]) -> str:
+    """Return how far a load client is, and where the record tells it how fast and how much longer."""
+    share = f"{record['phase']} {record['done']:,} of {record['total']:,} {record['unit']}"
+    if not record.get("rows_per_s") or record.get("left_s") is None:
+        return share
+    return f"{share}  {record['rows_per_s']:,.0f}/s  {_rest(record['left_s'])} left"
+
+
+def _rest(seconds: float) -> str:
+    """Return a time to wait for, as finely as a person waits."""
+    minutes, rest_s = divmod(round(seconds), 60)
+    return f"{minutes} min {rest_s} s" if minutes else f"{rest_s} s"
 
 
 def _length(time_us: float) -> str:

@@ -1,5 +1,6 @@
 """One system started and loaded, its trials, and its end."""
 
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,7 +25,8 @@ from dbdyno.systems.base import Launch, System
 
 CONNECTIONS_PER_CLIENT_SPARE = 8
 """Connections beyond the clients': those of the loading and of dbdyno's own questions."""
-LOADING_CLIENTS = 1
+MIN_LOADING_CLIENTS, MAX_LOADING_CLIENTS = 2, 8
+"""One waits for the disk where another does not; beyond a few they wait for each other."""
 
 
 def run_preparation(context: Context, preparation: Preparation) -> Iterator[Outcome]:
@@ -158,6 +160,11 @@ class _Making:
         return describe_system(self.system, self._context.experiment) | state
 
 
+def loading_clients() -> int:
+    """Return how many connections load side by side: one for each processor of this host, within bounds."""
+    return min(max(MIN_LOADING_CLIENTS, os.cpu_count() or 1), MAX_LOADING_CLIENTS)
+
+
 def make_launch(context: Context, log_folder: Path) -> Launch:
     """Return what a system is started with, for the most clients any trial has."""
     experiment = context.experiment
@@ -187,7 +194,7 @@ def describe_system(system: System, experiment: Experiment) -> dict[str, Any]:
 def _load(context: Context, preparation: Preparation, system: System, folder: Path) -> None:
     secrets: list[str] = []
     store = system.store_plan(secrets)
-    plan = make_plan(context.experiment, context.folder.name, PREPARE, store, preparation.workload, LOADING_CLIENTS)
+    plan = make_plan(context.experiment, context.folder.name, PREPARE, store, preparation.workload, loading_clients())
     summary = execute(plan, secrets, folder, context.guard, context.interrupts, context.listener.record_came)
     if context.interrupts.requested:
         raise KeyboardInterrupt

@@ -4,3 +4,4 @@ mod common;
 mod contract;
 mod faults;
 mod honesty;
+mod loading;

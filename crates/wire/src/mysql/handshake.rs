@@ -12,6 +12,8 @@ use crate::Malformed;
 
 /// Leaves out column definitions that the client already has from preparing.
 const CACHE_METADATA: MariadbCapabilities = MariadbCapabilities::MARIADB_CLIENT_CACHE_METADATA;
+/// Many rows with one execution of a prepared statement.
+const BULK_EXECUTE: MariadbCapabilities = MariadbCapabilities::MARIADB_CLIENT_STMT_BULK_OPERATIONS;
 
 /// What the server said of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +53,11 @@ impl Greeting {
             deprecate_eof: self.capabilities.contains(CapabilityFlags::CLIENT_DEPRECATE_EOF),
             cached_metadata: self.mariadb_capabilities.contains(CACHE_METADATA),
         }
+    }
+
+    /// Whether the server knows COM_STMT_BULK_EXECUTE.
+    pub fn can_bulk_execute(&self) -> bool {
+        self.mariadb_capabilities.contains(BULK_EXECUTE)
     }
 }
 
@@ -116,6 +123,7 @@ impl<'a> Login<'a> {
             | CapabilityFlags::CLIENT_TRANSACTIONS
             | CapabilityFlags::CLIENT_SECURE_CONNECTION
             | CapabilityFlags::CLIENT_FOUND_ROWS
+            | CapabilityFlags::CLIENT_LOCAL_FILES
             | CapabilityFlags::CLIENT_DEPRECATE_EOF
             | CapabilityFlags::CLIENT_PLUGIN_AUTH;
         let response = HandshakeResponse::new(
@@ -128,7 +136,7 @@ impl<'a> Login<'a> {
             None,
             1 << 24,
         )
-        .with_mariadb_ext_capabilities(greeting.mariadb_capabilities & CACHE_METADATA);
+        .with_mariadb_ext_capabilities(greeting.mariadb_capabilities & CACHE_METADATA.union(BULK_EXECUTE));
         let mut payload = Vec::new();
         response.serialize(&mut payload);
         Ok((login, payload))

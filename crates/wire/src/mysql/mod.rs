@@ -3,10 +3,12 @@
 //! Handshake and authentication are mysql_common's. What is read and written per operation is decoded here, in place: that crate's types own
 //! their bytes and allocate for every row.
 
+mod bulk;
 mod handshake;
 mod packet;
 mod statement;
 
+pub use bulk::{LoadAnswer, bulk_execute, bulk_row, load_answer, load_line};
 pub use handshake::{Greeting, Login, LoginStep, greeting, server_greeting};
 pub use packet::{Packet, ServerMessage, frame, lenenc, ok_affected_rows, packet, put_lenenc, server_error};
 pub use statement::{

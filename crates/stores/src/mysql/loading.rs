@@ -1,0 +1,205 @@
+//! Loading: many rows in one request, in the fastest way that the server has.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use dbdyno_model::{Failure, Row, RowBuffer, Table, Value};
+use dbdyno_wire::mysql::{self as wire, LoadAnswer};
+
+use super::{MysqlSession, escape_into, param, refused};
+use crate::config::LoadWith;
+use crate::sql::table_name;
+
+/// A request is about this long, or shorter where the server allows less: longer ones are no faster.
+const REQUEST_SIZE_BYTES: usize = 4 << 20;
+/// Room for the row with which a request grows beyond its size.
+const ROW_SIZE_BYTES: usize = 16 << 10;
+/// LOAD DATA LOCAL is forbidden: by MySQL before 8, by MySQL, by MariaDB.
+const LOCAL_IS_OFF: [u16; 3] = [1148, 3948, 4166];
+
+/// How a session loads, and what it has found out for that.
+pub struct Loader {
+    way: LoadWith,
+    request_size_bytes: Option<usize>,
+    /// The prepared INSERT of each table, by its number, where it was needed.
+    inserts: Vec<(usize, u32)>,
+}
+
+impl Loader {
+    pub fn new(wanted: Option<LoadWith>, can_bulk_execute: bool) -> Self {
+        let fastest = if can_bulk_execute { LoadWith::BulkExecute } else { LoadWith::LoadData };
+        let way = wanted.filter(|&way| can_bulk_execute || way != LoadWith::BulkExecute).unwrap_or(fastest);
+        Self { way, request_size_bytes: None, inserts: Vec::new() }
+    }
+
+    pub fn way(&self) -> &'static str {
+        match self.way {
+            LoadWith::BulkExecute => "prepared INSERT, executed in bulk",
+            LoadWith::LoadData => "LOAD DATA LOCAL",
+            LoadWith::Insert => "INSERT of many rows",
+        }
+    }
+}
+
+/// Generates rows one after the other until `append` says that the request is long enough, and returns the first key that was not.
+fn generate(table: &Table, keys: &Range<u64>, row: &mut RowBuffer, mut append: impl FnMut(Row<'_>) -> bool) -> u64 {
+    for key in keys.clone() {
+        table.generate(key, 0, row);
+        if append(row.row()) {
+            return key + 1;
+        }
+    }
+    keys.end
+}
+
+impl MysqlSession {
+    /// Each request is a transaction of its own.
+    pub(super) async fn load_rows(&mut self, table: usize, mut keys: Range<u64>) -> Result<(), Failure> {
+        while !keys.is_empty() {
+            keys.start = match self.loader.way {
+                LoadWith::BulkExecute => self.load_by_bulk_execute(table, &keys).await?,
+                LoadWith::LoadData => self.load_by_load_data(table, &keys).await?,
+                LoadWith::Insert => self.load_by_insert(table, &keys).await?,
+            };
+        }
+        Ok(())
+    }
+
+    /// How long a request may be so that the server takes it.
+    async fn request_size_bytes(&mut self) -> Result<usize, Failure> {
+        if let Some(size) = self.loader.request_size_bytes {
+            return Ok(size);
+        }
+        let allowed = self.query_one("SELECT @@max_allowed_packet").await?.and_then(|n| n.parse::<usize>().ok());
+        let size = allowed.map_or(0, |n| n.saturating_sub(ROW_SIZE_BYTES)).clamp(1, REQUEST_SIZE_BYTES);
+        self.loader.request_size_bytes = Some(size);
+        Ok(size)
+    }
+
+    async fn prepared_insert(&mut self, table: usize) -> Result<u32, Failure> {
+        if let Some(&(_, id)) = self.loader.inserts.iter().find(|(of, _)| *of == table) {
+            return Ok(id);
+        }
+        let columns = &self.schema.tables[table];
+        let marks = vec!["?"; columns.columns.len()].join(",");
+        wire::prepare(self.exchange.begin(), &format!("INSERT INTO {} VALUES ({marks})", table_name(columns)));
+        let dialect = self.dialect;
+        let prepared = self.exchange.ask(|bytes| wire::prepared(bytes, dialect)).await?;
+        let id = prepared.map_err(|error| refused(&error))?.id;
+        self.loader.inserts.push((table, id));
+        Ok(id)
+    }
+
+    async fn load_by_bulk_execute(&mut self, table: usize, keys: &Range<u64>) -> Result<u64, Failure> {
+        let (size, id) = (self.request_size_bytes().await?, self.prepared_insert(table).await?);
+        let Self { exchange, schema, generated, dialect, .. } = self;
+        let table = &schema.tables[table];
+        let mut next = keys.end;
+        wire::bulk_execute(exchange.begin(), id, table.columns.iter().map(|c| c.is_int()), |out| {
+            next = generate(table, keys, generated, |row| {
+                wire::bulk_row(out, (0..row.len()).map(|i| param(row.value(i))));
+                out.len() >= size
+            });
+        });
+        let dialect = *dialect;
+        let rows = exchange.ask(|bytes| wire::text_answer(bytes, dialect)).await?;
+        rows.map(|_| next).map_err(|error| refused(&error))
+    }
+
+    async fn load_by_load_data(&mut self, table: usize, keys: &Range<u64>) -> Result<u64, Failure> {
+        let name = table_name(&self.schema.tables[table]);
+        let sql = format!("LOAD DATA LOCAL INFILE 'rows' INTO TABLE {name} CHARACTER SET binary");
+        wire::query(self.exchange.begin(), sql.as_bytes());
+        match self.exchange.ask(wire::load_answer).await? {
+            LoadAnswer::Send { sequence } => self.send_lines(table, keys, sequence).await?,
+            LoadAnswer::Error(error) if LOCAL_IS_OFF.contains(&error.code) => {
+                self.loader.way = LoadWith::Insert;
+                return Ok(keys.start);
+            }
+            LoadAnswer::Error(error) => return Err(refused(&error)),
+            LoadAnswer::Added(_) => return Err(Failure::Protocol("LOAD DATA LOCAL ended without its lines".into())),
+        }
+        // Of a local file the server takes what it can and skips the rest, so the number must be looked at.
+        match self.exchange.ask(wire::load_answer).await? {
+            LoadAnswer::Added(rows) if rows == keys.end - keys.start => Ok(keys.end),
+            LoadAnswer::Error(error) => Err(refused(&error)),
+            other => Err(Failure::Server(format!("LOAD DATA LOCAL of rows {keys:?} into {name}: {other:?}"))),
+        }
+    }
+
+    async fn send_lines(&mut self, table: usize, keys: &Range<u64>, mut sequence: u8) -> Result<(), Failure> {
+        let Self { exchange, schema, generated, .. } = self;
+        let mut rest = keys.clone();
+        while !rest.is_empty() {
+            wire::frame(exchange.begin(), sequence, |out| {
+                rest.start = generate(&schema.tables[table], &rest, generated, |row| {
+                    wire::load_line(out, (0..row.len()).map(|i| param(row.value(i))));
+                    out.len() >= REQUEST_SIZE_BYTES
+                });
+            });
+            sequence = sequence.wrapping_add(1);
+            exchange.send().await?;
+        }
+        wire::frame(exchange.begin(), sequence, |_| ());
+        Ok(())
+    }
+
+    async fn load_by_insert(&mut self, table: usize, keys: &Range<u64>) -> Result<u64, Failure> {
+        let size = self.request_size_bytes().await?;
+        let table = &self.schema.tables[table];
+        let mut sql = format!("INSERT INTO {} VALUES ", table_name(table));
+        let head = sql.len();
+        let next = generate(table, keys, &mut self.generated, |row| {
+            if sql.len() > head {
+                sql.push(',');
+            }
+            append_values(&mut sql, row);
+            sql.len() >= size
+        });
+        self.query(&sql).await?;
+        Ok(next)
+    }
+}
+
+/// Appends `(1,'…')`.
+fn append_values(sql: &mut String, row: Row<'_>) {
+    sql.push('(');
+    for i in 0..row.len() {
+        if i > 0 {
+            sql.push(',');
+        }
+        match row.value(i) {
+            Value::Int(n) => drop(write!(sql, "{n}")),
+            Value::Null => sql.push_str("NULL"),
+            Value::Text(text) => {
+                sql.push('\'');
+                escape_into(sql, &String::from_utf8_lossy(text));
+                sql.push('\'');
+            }
+        }
+    }
+    sql.push(')');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inserted_text_is_quoted() {
+        let mut row = RowBuffer::default();
+        row.push(Value::Int(-1));
+        row.push(Value::Text(br"it's a \ test"));
+        let mut sql = String::new();
+        append_values(&mut sql, row.row());
+        assert_eq!(sql, r"(-1,'it\'s a \\ test')");
+    }
+
+    #[test]
+    fn bulk_execution_is_not_asked_of_a_server_that_does_not_know_it() {
+        assert_eq!(Loader::new(None, true).way, LoadWith::BulkExecute);
+        assert_eq!(Loader::new(None, false).way, LoadWith::LoadData);
+        assert_eq!(Loader::new(Some(LoadWith::BulkExecute), false).way, LoadWith::LoadData);
+        assert_eq!(Loader::new(Some(LoadWith::Insert), true).way, LoadWith::Insert);
+    }
+}
