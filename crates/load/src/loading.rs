@@ -204,7 +204,7 @@ impl Loader {
     }
 
     async fn load(mut self, reactor: Option<Rc<Reactor>>) -> Result<(), Trouble> {
-        let (mut attempts, mut done) = (0, 0);
+        let mut attempts = 0;
         loop {
             let left = self.left();
             let failure = match (self.go_on(reactor.as_ref()).await, &reactor) {
@@ -212,10 +212,9 @@ impl Loader {
                 (result, _) => return result,
             };
             attempts = if self.left() < left { 1 } else { attempts + 1 };
-            done += left - self.left();
             let place = Place { operation: None, client: self.number, at_s: self.shared.elapsed_s() };
             self.shared.records.failure(&failure, &place);
-            if attempts > ATTEMPTS || done == 0 && attempts > 1 && matches!(failure, Failure::Connect(_)) {
+            if attempts > ATTEMPTS {
                 return Err(self.cut(&failure));
             }
             if let Some(reactor) = &reactor {

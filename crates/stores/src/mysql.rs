@@ -17,8 +17,8 @@ use crate::network::{Endpoint, Exchange};
 use crate::sql::{TABLE_PREFIX, count_keys, create_indexes, create_table, statement, table_name};
 use crate::{Administration, MARKER, SharedSchema, Trouble};
 
-/// Building an index, or counting rows, takes as long as the table is large: no operation's time-out is meant for that.
-const LONG_STATEMENT_NS: u64 = 3600 * 1_000_000_000;
+/// To make an index, or to count rows, takes as long as the table is large: no operation's time-out is meant for that.
+const WHOLE_TABLE_NS: u64 = 3600 * 1_000_000_000;
 
 #[derive(Clone, Debug)]
 pub struct Mysql {
@@ -307,6 +307,7 @@ impl Administration for MysqlSession {
     }
 
     async fn present(&mut self, table: usize, keys: Range<u64>) -> Result<Option<u64>, Trouble> {
+        self.exchange.be_patient(WHOLE_TABLE_NS);
         let sql = count_keys(&self.schema.tables[table], &keys);
         Ok(self.query_one(&sql).await?.and_then(|n| n.parse().ok()))
     }
@@ -314,7 +315,7 @@ impl Administration for MysqlSession {
     async fn index(&mut self, table: usize) -> Result<(), Trouble> {
         let table = &self.schema.tables[table];
         let (name, indexes) = (table_name(table), create_indexes(table));
-        self.exchange.wait_at_most(LONG_STATEMENT_NS);
+        self.exchange.be_patient(WHOLE_TABLE_NS);
         for (index, sql) in indexes {
             let there = format!(
                 "SELECT index_name FROM information_schema.statistics \
@@ -328,6 +329,7 @@ impl Administration for MysqlSession {
     }
 
     async fn count(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
+        self.exchange.be_patient(WHOLE_TABLE_NS);
         let name = table_name(&self.schema.tables[table]);
         Ok(self.query_one(&format!("SELECT COUNT(*) FROM {name}")).await?.and_then(|n| n.parse().ok()))
     }

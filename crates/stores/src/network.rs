@@ -97,10 +97,10 @@ impl Exchange {
         self.connection.send(&self.request).await.map_err(|error| self.lost(&error))
     }
 
-    /// Waits this long for answers from now on.
-    pub fn wait_at_most(&mut self, timeout_ns: u64) {
-        self.timeout_ns = timeout_ns;
-        self.connection.wait_at_most(timeout_ns);
+    /// Waits for answers at least this long from now on: what is asked is no single operation.
+    pub fn be_patient(&mut self, timeout_ns: u64) {
+        self.timeout_ns = self.timeout_ns.max(timeout_ns);
+        self.connection.wait_at_most(self.timeout_ns);
     }
 
     #[inline]

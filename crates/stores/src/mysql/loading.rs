@@ -12,6 +12,8 @@ use crate::sql::table_name;
 
 /// A request is about this long, or shorter where the server allows less: longer ones are no faster.
 const REQUEST_SIZE_BYTES: usize = 4 << 20;
+/// A request has the rows of thousands of operations, and waits while the server writes pages.
+const REQUEST_NS: u64 = 60 * 1_000_000_000;
 /// Room for the row with which a request grows beyond its size.
 const ROW_SIZE_BYTES: usize = 16 << 10;
 /// LOAD DATA LOCAL is forbidden: by MySQL before 8, by MySQL, by MariaDB.
@@ -55,6 +57,7 @@ fn generate(table: &Table, keys: &Range<u64>, row: &mut RowBuffer, mut append: i
 impl MysqlSession {
     /// Each request is a transaction of its own.
     pub(super) async fn load_rows(&mut self, table: usize, mut keys: Range<u64>) -> Result<(), Failure> {
+        self.exchange.be_patient(REQUEST_NS);
         while !keys.is_empty() {
             keys.start = match self.loader.way {
                 LoadWith::BulkExecute => self.load_by_bulk_execute(table, &keys).await?,
@@ -107,11 +110,12 @@ impl MysqlSession {
     }
 
     async fn load_by_load_data(&mut self, table: usize, keys: &Range<u64>) -> Result<u64, Failure> {
+        let size = self.request_size_bytes().await?;
         let name = table_name(&self.schema.tables[table]);
         let sql = format!("LOAD DATA LOCAL INFILE 'rows' INTO TABLE {name} CHARACTER SET binary");
         wire::query(self.exchange.begin(), sql.as_bytes());
         match self.exchange.ask(wire::load_answer).await? {
-            LoadAnswer::Send { sequence } => self.send_lines(table, keys, sequence).await?,
+            LoadAnswer::Send { sequence } => self.send_lines(table, keys, size, sequence).await?,
             LoadAnswer::Error(error) if LOCAL_IS_OFF.contains(&error.code) => {
                 self.loader.way = LoadWith::Insert;
                 return Ok(keys.start);
@@ -127,14 +131,20 @@ impl MysqlSession {
         }
     }
 
-    async fn send_lines(&mut self, table: usize, keys: &Range<u64>, mut sequence: u8) -> Result<(), Failure> {
+    async fn send_lines(
+        &mut self,
+        table: usize,
+        keys: &Range<u64>,
+        size: usize,
+        mut sequence: u8,
+    ) -> Result<(), Failure> {
         let Self { exchange, schema, generated, .. } = self;
         let mut rest = keys.clone();
         while !rest.is_empty() {
             wire::frame(exchange.begin(), sequence, |out| {
                 rest.start = generate(&schema.tables[table], &rest, generated, |row| {
                     wire::load_line(out, (0..row.len()).map(|i| param(row.value(i))));
-                    out.len() >= REQUEST_SIZE_BYTES
+                    out.len() >= size
                 });
             });
             sequence = sequence.wrapping_add(1);
