@@ -25,8 +25,8 @@ from dbdyno.systems.base import Launch, System
 
 CONNECTIONS_PER_CLIENT_SPARE = 8
 """Connections beyond the clients': those of the loading and of dbdyno's own questions."""
-MIN_LOADING_CLIENTS, MAX_LOADING_CLIENTS = 2, 8
-"""One waits for the disk where another does not; beyond a few they wait for each other."""
+MAX_LOADING_CLIENTS = 8
+"""More wait for each other in the server."""
 
 
 def run_preparation(context: Context, preparation: Preparation) -> Iterator[Outcome]:
@@ -161,8 +161,8 @@ class _Making:
 
 
 def loading_clients() -> int:
-    """Return how many connections load side by side: one for each processor of this host, within bounds."""
-    return min(max(MIN_LOADING_CLIENTS, os.cpu_count() or 1), MAX_LOADING_CLIENTS)
+    """Return how many connections load side by side: one for each processor of this host, up to a few."""
+    return min(os.cpu_count() or 1, MAX_LOADING_CLIENTS)
 
 
 def make_launch(context: Context, log_folder: Path) -> Launch:
