@@ -32,6 +32,7 @@ help:
 	@echo "make demo     set up, run the experiment quickstart, write its report"
 	@echo "make test     set up, install or name missing servers, run every check and test"
 	@echo "make bench    ratios against sysbench, redis-benchmark and bare loops (benches/README.md)"
+	@echo "make fuzz     SECONDS=60 for every decoder of wire: bytes it cannot take (CONTRIBUTING.md)"
 	@echo "make build    set up .venv with dbdyno and dbdyno-load"
 	@echo "make lint     formatting and lint only"
 	@echo "make format   rewrite the sources in the project's format"
@@ -59,6 +60,11 @@ test: tools-for-tests $(VENV)/installed-test build
 .PHONY: bench
 bench: build
 	$(BIN)/python -m benches
+
+# Not a part of `make test`, which repeats what this has found.
+.PHONY: fuzz
+fuzz: tools
+	scripts/fuzz $(or $(SECONDS),60) $(DECODERS)
 
 .PHONY: lint
 lint: tools-for-tests $(VENV)/installed-test

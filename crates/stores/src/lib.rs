@@ -13,6 +13,7 @@ mod network;
 mod redis;
 mod sql;
 mod sqlite;
+mod values;
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -3,13 +3,14 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use dbdyno_model::{Failure, Field, Row, RowBuffer, Session, Table, Value, decode_row, encode_row};
+use dbdyno_model::{Failure, Field, Row, RowBuffer, Session, Value, encode_row};
 use dbdyno_net::Reactor;
 use dbdyno_wire::Decoded;
 use dbdyno_wire::memcached::{self as wire, Got};
 
 use crate::keys::{MARKER_KEY, prefix, write_key, write_key_of_row};
 use crate::network::{Endpoint, Exchange, shown};
+use crate::values::{Found, read_row, read_rows};
 use crate::{Administration, Cache, MARKER, SharedSchema, Trouble};
 
 /// Rows in one pipelined batch.
@@ -62,50 +63,25 @@ fn answer(bytes: &[u8], expected: &[u8]) -> Decoded<(Result<bool, Failure>, usiz
     }))
 }
 
-/// Decodes the answer to `get` and hands the row over where it lies.
-fn pipelined_row(
-    bytes: &[u8],
-    table: &Table,
-    fields: &mut Vec<Field>,
-    each: impl FnOnce(Option<Row<'_>>),
-) -> Decoded<(Result<(), Failure>, usize)> {
-    let Some((got, next)) = wire::got(bytes)? else { return Ok(None) };
-    let done = match got {
-        Got::Hit { start, end } if decode_row(table, bytes, start, end, fields) => {
-            each(Some(Row::new(bytes, fields)));
-            Ok(())
-        }
-        Got::Hit { .. } => Err(Failure::Mismatch(format!("an answer that is no row of {}", table.name))),
-        Got::Miss => {
-            each(None);
-            Ok(())
-        }
-        Got::Error { start, end } => Err(refused(&bytes[start..end])),
-    };
-    Ok(Some((done, next)))
+/// Decodes the answer to `get`.
+#[inline]
+fn value(bytes: &[u8]) -> Decoded<(Found, usize)> {
+    Ok(wire::got(bytes)?.map(|(got, next)| {
+        let found = match got {
+            Got::Hit { start, end } => Ok(Some((start, end))),
+            Got::Miss => Ok(None),
+            Got::Error { start, end } => Err(refused(&bytes[start..end])),
+        };
+        (found, next)
+    }))
 }
 
 impl MemcachedSession {
     #[inline]
-    async fn read(&mut self) -> Result<Option<(usize, usize)>, Failure> {
-        wire::get(self.exchange.begin(), &self.key);
-        match self.exchange.ask(wire::got).await? {
-            Got::Hit { start, end } => Ok(Some((start, end))),
-            Got::Miss => Ok(None),
-            Got::Error { start, end } => Err(refused(&self.exchange.bytes()[start..end])),
-        }
-    }
-
-    #[inline]
     async fn read_row(&mut self, table: usize, filed: Value<'_>) -> Result<bool, Failure> {
         write_key(&self.prefixes[table], filed, &mut self.key);
-        let Some((start, end)) = self.read().await? else { return Ok(false) };
-        let table = &self.schema.tables[table];
-        if decode_row(table, self.exchange.bytes(), start, end, &mut self.fields) {
-            Ok(true)
-        } else {
-            Err(Failure::Mismatch(format!("{} bytes that are no row of {}", end - start, table.name)))
-        }
+        wire::get(self.exchange.begin(), &self.key);
+        read_row(&mut self.exchange, &self.schema.tables[table], &mut self.fields, value).await
     }
 
     /// Encodes row `key` into `self.value`, its key into `self.key`.
@@ -188,11 +164,7 @@ impl Session for MemcachedSession {
             write_key(&prefixes[table], Value::Int(key as i64), name);
             wire::get(&mut exchange.request, name);
         }
-        exchange.send().await?;
-        for i in 0..keys.len() {
-            exchange.next(|bytes| pipelined_row(bytes, &schema.tables[table], fields, |row| each(i, row))).await??;
-        }
-        Ok(())
+        read_rows(exchange, &schema.tables[table], fields, keys.len(), value, each).await
     }
 
     #[inline]
@@ -294,8 +266,8 @@ impl Administration for MemcachedSession {
     }
 
     async fn marker(&mut self) -> Result<Option<String>, Trouble> {
-        self.key = MARKER_KEY.to_vec();
-        let found = self.read().await?;
+        wire::get(self.exchange.begin(), MARKER_KEY);
+        let found = self.exchange.ask(value).await??;
         Ok(found.map(|(start, end)| String::from_utf8_lossy(&self.exchange.bytes()[start..end]).into_owned()))
     }
 

@@ -13,7 +13,7 @@ use dbdyno_wire::mysql::{
 use dbdyno_wire::{Decoded, Malformed};
 
 use crate::config::LoadWith;
-use crate::network::{Endpoint, Exchange};
+use crate::network::{Endpoint, Exchange, while_logging_in};
 use crate::sql::{TABLE_PREFIX, count_keys, create_indexes, create_table, statement, table_name};
 use crate::{Administration, MARKER, SharedSchema, Trouble};
 
@@ -51,10 +51,7 @@ pub struct MysqlSession {
 impl Mysql {
     pub async fn open(&self, reactor: &Rc<Reactor>) -> Result<MysqlSession, Failure> {
         let mut exchange = self.endpoint.connect(reactor).await?;
-        let greeting = self.log_in(&mut exchange).await.map_err(|failure| match failure {
-            Failure::Server(message) | Failure::Protocol(message) => Failure::Connect(message),
-            other => other,
-        })?;
+        let greeting = self.log_in(&mut exchange).await.map_err(while_logging_in)?;
         Ok(MysqlSession {
             exchange,
             dialect: greeting.dialect(),

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 
 use dbdyno_model::Failure;
-use dbdyno_net::{Address, Connection, Reactor};
+use dbdyno_net::{Address, Connection, Reactor, now_ns};
 use dbdyno_wire::Decoded;
 
 /// Where a server is, asked of the resolver once.
@@ -52,22 +52,24 @@ impl Exchange {
     /// Sends the request and reads until `decode` understands the answer; its offsets count from the beginning of [`Exchange::bytes`].
     #[inline]
     pub async fn ask<T>(&mut self, decode: impl FnMut(&[u8]) -> Decoded<(T, usize)>) -> Result<T, Failure> {
-        if !self.connection.unread().is_empty() {
-            return Err(self.unasked());
-        }
-        self.connection.send(&self.request).await.map_err(|error| self.lost(&error))?;
+        self.send().await?;
         self.read(decode).await
     }
 
     /// Reads until `decode` understands one more answer.
     #[inline]
     pub async fn read<T>(&mut self, mut decode: impl FnMut(&[u8]) -> Decoded<(T, usize)>) -> Result<T, Failure> {
+        let mut whole_until_ns = None;
         loop {
             self.connection.fill().await.map_err(|error| self.lost(&error))?;
             match decode(self.connection.unread()) {
                 Ok(Some((message, end))) => {
                     self.answered = end;
                     return Ok(message);
+                }
+                // Each piece in time is not enough: one byte now and then, or no end, would keep the operation for ever.
+                Ok(None) if now_ns() > *whole_until_ns.get_or_insert_with(|| now_ns() + self.timeout_ns) => {
+                    return Err(self.lost(&io::ErrorKind::TimedOut.into()));
                 }
                 Ok(None) => {}
                 Err(malformed) => return Err(Failure::Protocol(malformed.0)),
@@ -92,8 +94,12 @@ impl Exchange {
         }
     }
 
-    /// Sends the request and does not wait.
+    /// Sends the request and does not wait. Whatever came before it was asked for must have been read.
+    #[inline]
     pub async fn send(&mut self) -> Result<(), Failure> {
+        if !self.connection.unread().is_empty() {
+            return Err(self.unasked());
+        }
         self.connection.send(&self.request).await.map_err(|error| self.lost(&error))
     }
 
@@ -116,12 +122,29 @@ impl Exchange {
 
     #[cold]
     fn lost(&self, error: &io::Error) -> Failure {
+        let begun = match self.connection.unread() {
+            [] => String::new(),
+            bytes => format!(": only {} bytes of an answer came, {}", bytes.len(), shown(bytes)),
+        };
         match error.kind() {
-            io::ErrorKind::TimedOut => Failure::Timeout(format!("no answer within {} s", self.timeout_ns as f64 / 1e9)),
-            io::ErrorKind::InvalidData => Failure::Protocol(error.to_string()),
-            io::ErrorKind::UnexpectedEof => Failure::Connection("the server closed the connection".into()),
-            _ => Failure::Connection(error.to_string()),
+            io::ErrorKind::TimedOut => {
+                Failure::Timeout(format!("no answer within {} s{begun}", self.timeout_ns as f64 / 1e9))
+            }
+            io::ErrorKind::InvalidData => Failure::Protocol(format!("{error}{begun}")),
+            io::ErrorKind::UnexpectedEof => Failure::Connection(format!("the server closed the connection{begun}")),
+            _ => Failure::Connection(format!("{error}{begun}")),
         }
+    }
+}
+
+/// A failure before the session was there: what the store refused or said wrongly then means that there is no connection.
+#[cold]
+pub fn while_logging_in(failure: Failure) -> Failure {
+    let words = format!("logging in: {}", failure.message());
+    match failure {
+        Failure::Timeout(_) => Failure::Timeout(words),
+        Failure::Connection(_) => Failure::Connection(words),
+        _ => Failure::Connect(words),
     }
 }
 

@@ -3,14 +3,15 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use dbdyno_model::{Failure, Field, Operation, Row, RowBuffer, Session, Step, Table, Value, decode_row, encode_row};
+use dbdyno_model::{Failure, Field, Operation, Row, RowBuffer, Session, Step, Table, Value, encode_row};
 use dbdyno_net::Reactor;
 use dbdyno_wire::redis::{Reply, command, part, reply, whole_command};
 use dbdyno_wire::{Decoded, Malformed};
 
 use crate::config::Layout;
 use crate::keys::{MARKER_KEY, prefix, write_key, write_key_of_row};
-use crate::network::{Endpoint, Exchange};
+use crate::network::{Endpoint, Exchange, while_logging_in};
+use crate::values::{Found, read_row, read_rows};
 use crate::{Administration, Cache, MARKER, SharedSchema, Trouble};
 
 /// Rows, or keys, in one pipelined batch.
@@ -49,10 +50,7 @@ impl Redis {
             generated: RowBuffer::default(),
             fields: Vec::new(),
         };
-        session.log_in(self).await.map_err(|failure| match failure {
-            Failure::Server(message) => Failure::Connect(message),
-            other => other,
-        })?;
+        session.log_in(self).await.map_err(while_logging_in)?;
         Ok(session)
     }
 }
@@ -108,27 +106,11 @@ impl RedisSession {
     #[inline]
     async fn read_row(&mut self, table: usize, filed: Value<'_>) -> Result<bool, Failure> {
         write_key(&self.prefixes[table], filed, &mut self.key);
-        if self.is_hash { self.read_hash(table).await } else { self.read_string(table).await }
-    }
-
-    #[inline]
-    async fn read_string(&mut self, table: usize) -> Result<bool, Failure> {
-        let request = self.exchange.begin();
-        command(request, 2);
-        part(request, b"GET");
-        part(request, &self.key);
-        match self.exchange.ask(one).await?.map_err(refused)? {
-            Reply::Bulk { start, end } => {
-                let table = &self.schema.tables[table];
-                if decode_row(table, self.exchange.bytes(), start, end, &mut self.fields) {
-                    Ok(true)
-                } else {
-                    Err(Failure::Mismatch(format!("{} bytes that are no row of {}", end - start, table.name)))
-                }
-            }
-            Reply::Nil => Ok(false),
-            other => Err(unexpected(&other)),
+        if self.is_hash {
+            return self.read_hash(table).await;
         }
+        append_get(self.exchange.begin(), &self.key);
+        read_row(&mut self.exchange, &self.schema.tables[table], &mut self.fields, value).await
     }
 
     async fn read_hash(&mut self, table: usize) -> Result<bool, Failure> {
@@ -246,28 +228,23 @@ fn one_number(bytes: &[u8]) -> Decoded<(Result<i64, String>, usize)> {
     }))
 }
 
-/// Decodes the answer to GET and hands the row over where it lies.
-fn pipelined_row(
-    bytes: &[u8],
-    table: &Table,
-    fields: &mut Vec<Field>,
-    each: impl FnOnce(Option<Row<'_>>),
-) -> Decoded<(Result<(), Failure>, usize)> {
-    let Some((answer, next)) = one(bytes)? else { return Ok(None) };
-    let done = match answer.map_err(refused) {
-        Ok(Reply::Bulk { start, end }) if decode_row(table, bytes, start, end, fields) => {
-            each(Some(Row::new(bytes, fields)));
-            Ok(())
-        }
-        Ok(Reply::Nil) => {
-            each(None);
-            Ok(())
-        }
-        Ok(Reply::Bulk { .. }) => Err(Failure::Mismatch(format!("an answer that is no row of {}", table.name))),
-        Ok(other) => Err(unexpected(&other)),
-        Err(failure) => Err(failure),
-    };
-    Ok(Some((done, next)))
+/// Decodes the answer to GET.
+#[inline]
+fn value(bytes: &[u8]) -> Decoded<(Found, usize)> {
+    Ok(one(bytes)?.map(|(answer, next)| {
+        let found = answer.map_err(refused).and_then(|reply| match reply {
+            Reply::Bulk { start, end } => Ok(Some((start, end))),
+            Reply::Nil => Ok(None),
+            other => Err(unexpected(&other)),
+        });
+        (found, next)
+    }))
+}
+
+fn append_get(out: &mut Vec<u8>, key: &[u8]) {
+    command(out, 2);
+    part(out, b"GET");
+    part(out, key);
 }
 
 /// Decodes the answer to HMGET: false where the key does not exist, which looks like a hash without any of the fields.
@@ -315,18 +292,12 @@ impl Session for RedisSession {
     ) -> Result<(), Failure> {
         let Self { exchange, schema, prefixes, key: name, fields, .. } = self;
         let table = schema.steps[step].operation.table();
-        let request = exchange.begin();
+        exchange.begin();
         for &key in keys {
             write_key(&prefixes[table], Value::Int(key as i64), name);
-            command(request, 2);
-            part(request, b"GET");
-            part(request, name);
+            append_get(&mut exchange.request, name);
         }
-        exchange.send().await?;
-        for i in 0..keys.len() {
-            exchange.next(|bytes| pipelined_row(bytes, &schema.tables[table], fields, |row| each(i, row))).await??;
-        }
-        Ok(())
+        read_rows(exchange, &schema.tables[table], fields, keys.len(), value, each).await
     }
 
     #[inline]

@@ -22,12 +22,6 @@ impl Malformed {
 
 pub type Decoded<T> = Result<Option<T>, Malformed>;
 
-/// The index of the `\n` of the line that begins at `at`, where the line is complete.
-#[inline]
-fn line_end(bytes: &[u8], at: usize) -> Option<usize> {
-    bytes.get(at..)?.iter().position(|&b| b == b'\n').map(|i| at + i)
-}
-
 /// Reads an optionally signed decimal number that fills `digits`.
 #[inline]
 fn decimal(digits: &[u8]) -> Option<i64> {

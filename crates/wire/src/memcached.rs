@@ -1,6 +1,6 @@
 //! The memcached text protocol (memcached's `doc/protocol.txt`), the dialect that every server of that family speaks.
 
-use crate::{Decoded, Malformed, decimal, line_end, put_decimal};
+use crate::{Decoded, Malformed, decimal, put_decimal};
 
 /// What the server said to a `get` of one key. Texts are ranges of the bytes given.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,13 +58,11 @@ pub fn is_error(line: &[u8]) -> bool {
 /// There is no end of line where one must be.
 #[inline]
 pub fn line(bytes: &[u8], at: usize) -> Decoded<(usize, usize)> {
-    match line_end(bytes, at) {
-        Some(newline) if newline > at && bytes[newline - 1] == b'\r' => Ok(Some((newline - 1, newline + 1))),
-        Some(_) => Err(Malformed::expected("a line", &bytes[at..])),
-        None if bytes.len() - at.min(bytes.len()) > MAX_LINE_SIZE_BYTES => {
-            Err(Malformed::expected("a line", &bytes[at..]))
-        }
-        None => Ok(None),
+    let begun = &bytes[at.min(bytes.len())..];
+    match begun.iter().take(MAX_LINE_SIZE_BYTES).position(|&b| b == b'\n') {
+        Some(newline) if newline > 0 && begun[newline - 1] == b'\r' => Ok(Some((at + newline - 1, at + newline + 1))),
+        None if begun.len() < MAX_LINE_SIZE_BYTES => Ok(None),
+        _ => Err(Malformed::expected("a line", begun)),
     }
 }
 

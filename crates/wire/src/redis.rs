@@ -1,6 +1,6 @@
 //! RESP2, the Redis serialization protocol (<https://redis.io/docs/latest/develop/reference/protocol-spec/>).
 
-use crate::{Decoded, Malformed, decimal, line_end, put_decimal};
+use crate::{Decoded, Malformed, decimal, put_decimal};
 
 /// One reply, or the head of an array whose elements follow. Texts are ranges of the bytes given.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,17 +13,22 @@ pub enum Reply {
     Array { len: usize },
 }
 
+/// No header line is longer than a type, a sign, 19 digits and CRLF; a status or error text is.
+const MAX_HEADER_SIZE_BYTES: usize = 32;
+/// Longer than any text a server words. An endless one would be searched again from its beginning with every piece that comes.
+const MAX_TEXT_SIZE_BYTES: usize = 64 << 10;
+
 /// Decodes the reply that begins at `at`, and where it ends.
 ///
 /// # Errors
 /// The bytes are no reply.
 #[inline]
 pub fn reply(bytes: &[u8], at: usize) -> Decoded<(Reply, usize)> {
-    let Some(newline) = line_end(bytes, at) else {
-        // No header line is longer than a type, a sign, 19 digits and CRLF; a status or error text is.
-        let begun = &bytes[at.min(bytes.len())..];
-        let is_text = matches!(begun.first(), None | Some(b'+' | b'-'));
-        return if is_text || begun.len() < 32 { Ok(None) } else { Err(Malformed::expected("a reply", begun)) };
+    let begun = &bytes[at.min(bytes.len())..];
+    let is_text = matches!(begun.first(), None | Some(b'+' | b'-'));
+    let most = if is_text { MAX_TEXT_SIZE_BYTES } else { MAX_HEADER_SIZE_BYTES };
+    let Some(newline) = begun.iter().take(most).position(|&b| b == b'\n').map(|i| at + i) else {
+        return if begun.len() < most { Ok(None) } else { Err(Malformed::expected("a reply", begun)) };
     };
     let (Some(&kind), Some(b"\r")) = (bytes.get(at), bytes.get(newline.saturating_sub(1)..newline)) else {
         return Err(Malformed::expected("a reply", &bytes[at..]));

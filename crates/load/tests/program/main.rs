@@ -5,3 +5,4 @@ mod contract;
 mod faults;
 mod honesty;
 mod loading;
+mod spoiled;

@@ -7,6 +7,7 @@ use mysql_common::packets::{AuthPlugin, AuthSwitchRequest, HandshakePacket, Hand
 use mysql_common::proto::MySerialize;
 
 use super::packet::server_error;
+use super::server_key;
 use super::statement::Dialect;
 use crate::Malformed;
 
@@ -14,6 +15,10 @@ use crate::Malformed;
 const CACHE_METADATA: MariadbCapabilities = MariadbCapabilities::MARIADB_CLIENT_CACHE_METADATA;
 /// Many rows with one execution of a prepared statement.
 const BULK_EXECUTE: MariadbCapabilities = MariadbCapabilities::MARIADB_CLIENT_STMT_BULK_OPERATIONS;
+
+/// From the 0 that ends the server's version to the length of its nonce: connection, 8 bytes of nonce, a 0, capabilities, collation, status,
+/// capabilities.
+const NONCE_LENGTH_AFTER_VERSION: usize = 1 + 4 + 8 + 1 + 2 + 1 + 2 + 2;
 
 /// What the server said of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,8 +38,13 @@ pub fn greeting(payload: &[u8]) -> Result<Greeting, Malformed> {
     if let Some(error) = server_error(payload)? {
         return Err(Malformed(format!("the server refused the connection: {} (error {})", error.text, error.code)));
     }
-    let packet: HandshakePacket<'_> =
-        ParseBuf(payload).parse(()).map_err(|_| Malformed::expected("a MySQL greeting", payload))?;
+    let malformed = || Malformed::expected("a MySQL greeting", payload);
+    // mysql_common subtracts from the length of the nonce as from a signed byte, which overflows; servers send 21. Found by fuzzing.
+    let version_end = payload.iter().skip(1).position(|&b| b == 0).ok_or_else(malformed)? + 1;
+    if payload.get(version_end + NONCE_LENGTH_AFTER_VERSION).is_some_and(|&length| length > i8::MAX as u8) {
+        return Err(malformed());
+    }
+    let packet: HandshakePacket<'_> = ParseBuf(payload).parse(()).map_err(|_| malformed())?;
     // Only a server without the bit CLIENT_LONG_PASSWORD (MariaDB) sends extended capabilities in the filler's place.
     let is_mariadb = !packet.capabilities().contains(CapabilityFlags::CLIENT_LONG_PASSWORD);
     Ok(Greeting {
@@ -167,6 +177,7 @@ impl<'a> Login<'a> {
     }
 
     fn respond(&mut self, challenge: &[u8]) -> Result<Option<Vec<u8>>, Malformed> {
+        server_key::check(challenge, self.password)?;
         let fresh = AuthProc::MysqlNativePassword(Default::default());
         let mut procedure = std::mem::replace(&mut self.procedure, fresh);
         let response = procedure.run(Transport(self), challenge);

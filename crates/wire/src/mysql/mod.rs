@@ -6,6 +6,7 @@
 mod bulk;
 mod handshake;
 mod packet;
+mod server_key;
 mod statement;
 
 pub use bulk::{LoadAnswer, bulk_execute, bulk_row, load_answer, load_line};

@@ -1,0 +1,164 @@
+//! Answers cut short, too long, garbage, or none at all: on every protocol, while logging in and after, an error that names where the
+//! protocol stood, and a run that ends on time.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::common::{Null, execute, of_kind, only, plan, redis_at, server};
+use crate::faults::{assert_identities, errors};
+use serde_json::{Value, json};
+
+/// Two seconds beyond the run's own, for a debug build on a busy machine, are still far from hanging.
+const ON_TIME: Duration = Duration::from_secs(10);
+const GARBAGE: &[u8] = b"\x19\0\0\x01\x07HTTP/1.1 400 Bad Request\r\n";
+
+#[derive(Clone, Copy)]
+enum Spoil {
+    /// The server is silent from here on.
+    Withhold,
+    /// Half of the answer, then silence.
+    Cut,
+    /// Half of the answer, then the end of the connection.
+    Close,
+    /// The answer, and as much again.
+    Double,
+    Replace,
+}
+
+/// A server between the client and a null server; on each connection it spoils one answer, counted from 0.
+fn spoiling(null: u16, spoil: Spoil, which: usize) -> u16 {
+    server(move |mut client: TcpStream| {
+        let mut upstream = TcpStream::connect(("127.0.0.1", null)).unwrap();
+        let (mut from, mut to) = (client.try_clone().unwrap(), upstream.try_clone().unwrap());
+        thread::spawn(move || {
+            let _ = std::io::copy(&mut from, &mut to);
+            let _ = to.shutdown(Shutdown::Both);
+        });
+        let mut bytes = [0; 4096];
+        let mut number = 0;
+        while let Ok(n @ 1..) = upstream.read(&mut bytes) {
+            let answer = if number == which { spoiled(&bytes[..n], spoil) } else { bytes[..n].to_vec() };
+            if client.write_all(&answer).is_err() || (number == which && matches!(spoil, Spoil::Close)) {
+                let _ = client.shutdown(Shutdown::Both);
+                break;
+            }
+            number += 1;
+        }
+    })
+}
+
+fn spoiled(answer: &[u8], spoil: Spoil) -> Vec<u8> {
+    match spoil {
+        Spoil::Withhold => vec![],
+        Spoil::Cut | Spoil::Close => answer[..answer.len() / 2].to_vec(),
+        Spoil::Double => answer.repeat(2),
+        Spoil::Replace => GARBAGE.to_vec(),
+    }
+}
+
+/// A protocol, the first answer that is one to an operation, and the store as a plan has it, at a port.
+type Protocol = (&'static str, usize, fn(u16) -> Value);
+
+fn protocols() -> [Protocol; 3] {
+    let memcached = |port| json!({"kind": "memcached", "address": {"host": "127.0.0.1", "port": port}});
+    let mysql = |port| {
+        json!({"kind": "mysql", "address": {"host": "127.0.0.1", "port": port}, "user": "u", "password": null,
+            "database": "d", "table_options": ""})
+    };
+    [("redis", 0, redis_at), ("memcached", 0, memcached), ("mysql", 2, mysql)]
+}
+
+/// Runs every protocol with its `after`-th answer to an operation spoiled, and checks that the first error is of this kind and says this.
+fn spoil_operations(spoil: Spoil, after: usize, kind: &str, says: &[&str]) {
+    thread::scope(|scope| {
+        for (protocol, first, store) in protocols() {
+            scope.spawn(move || {
+                let null = Null::start(protocol, "point-get");
+                let plan = plan(store(spoiling(null.port, spoil, first + after)), 2);
+                assert_fails_with(protocol, &plan, kind, says);
+            });
+        }
+    });
+}
+
+fn assert_fails_with(protocol: &str, plan: &Value, kind: &str, says: &[&str]) {
+    let begun = Instant::now();
+    let (records, status) = execute(plan);
+    assert!(begun.elapsed() < ON_TIME && status.success(), "{protocol}: {records:?}");
+    assert!(errors(&records, kind) > 0, "{protocol}: {records:?}");
+    let error = of_kind(&records, "error")[0];
+    let message = error["message"].as_str().unwrap();
+    assert!(says.iter().any(|words| message.contains(words)), "{protocol}: {message}");
+    assert_eq!((&error["kind"], &error["operation"]), (&kind.into(), &"get".into()), "{protocol}: {message}");
+    assert_identities(&records);
+}
+
+#[test]
+fn an_answer_that_does_not_come_is_timed_out() {
+    spoil_operations(Spoil::Withhold, 0, "timeout", &["no answer within 0.3 s"]);
+}
+
+#[test]
+fn an_answer_cut_short_is_timed_out_and_shown() {
+    spoil_operations(Spoil::Cut, 1, "timeout", &["no answer within 0.3 s: only "]);
+}
+
+#[test]
+fn a_connection_closed_within_an_answer_is_lost_and_what_came_is_shown() {
+    spoil_operations(Spoil::Close, 1, "connection", &["the server closed the connection: only "]);
+}
+
+#[test]
+fn an_answer_that_goes_on_is_a_protocol_error() {
+    spoil_operations(Spoil::Double, 1, "protocol", &["bytes that nothing asked for: "]);
+}
+
+#[test]
+fn garbage_is_a_protocol_error_with_what_was_expected() {
+    let expected = ["expected a reply", "expected VALUE or END", "expected a prepared statement"];
+    spoil_operations(Spoil::Replace, 0, "protocol", &expected);
+    let expected = ["expected a reply", "expected VALUE or END", "expected a number of columns"];
+    spoil_operations(Spoil::Replace, 1, "protocol", &expected);
+}
+
+#[test]
+fn a_login_that_goes_wrong_says_so_and_the_run_does_not_begin() {
+    let null = Null::start("mysql", "point-get");
+    let (_, _, store) = protocols()[2];
+    let cases = [
+        (Spoil::Withhold, 0, "no answer within 0.3 s"),
+        (Spoil::Cut, 0, "no answer within 0.3 s: only "),
+        (Spoil::Close, 1, "the server closed the connection: only "),
+        (Spoil::Double, 0, "bytes that nothing asked for"),
+        (Spoil::Replace, 0, "expected a MySQL greeting"),
+        (Spoil::Replace, 1, "expected an answer to the login"),
+    ];
+    for (spoil, which, says) in cases {
+        let begun = Instant::now();
+        let (records, status) = execute(&plan(store(spoiling(null.port, spoil, which)), 2));
+        assert!(begun.elapsed() < ON_TIME);
+        assert_eq!(status.code(), Some(1), "{records:?}");
+        let reason = only(&records, "end")["reason"].as_str().unwrap();
+        assert!(reason.contains("logging in: ") && reason.contains(says), "{says}: {reason}");
+    }
+}
+
+#[test]
+fn an_answer_that_never_ends_does_not_keep_the_run() {
+    let endless = |begin: &'static [u8], piece: &'static [u8], pause: Duration| {
+        let port = server(move |mut stream| {
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(begin);
+            while stream.write_all(piece).is_ok() {
+                thread::sleep(pause);
+            }
+        });
+        plan(redis_at(port), 2)
+    };
+    let line = endless(b"+", &[b'x'; 1 << 16], Duration::ZERO);
+    assert_fails_with("an endless line", &line, "protocol", &["expected a reply"]);
+    let drip = endless(b"$536870912\r\n", b"x", Duration::from_millis(20));
+    assert_fails_with("a drip", &drip, "timeout", &["no answer within 0.3 s: only "]);
+}

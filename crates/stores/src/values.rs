@@ -1,0 +1,58 @@
+//! Rows that a key-value store keeps as one value each: from the answer to a `get` to the row, singly and pipelined.
+
+use dbdyno_model::{Failure, Field, Row, Table, decode_row};
+use dbdyno_wire::Decoded;
+
+use crate::network::Exchange;
+
+/// Where in the bytes the value lies, `None` where there is no such key; or the store's refusal.
+pub type Found = Result<Option<(usize, usize)>, Failure>;
+
+#[inline]
+fn decode(table: &Table, bytes: &[u8], (start, end): (usize, usize), fields: &mut Vec<Field>) -> Result<(), Failure> {
+    if decode_row(table, bytes, start, end, fields) {
+        return Ok(());
+    }
+    Err(Failure::Mismatch(format!("{} bytes that are no row of {}", end - start, table.name)))
+}
+
+/// Sends the request for one row, and leaves the row in `fields`: false where it is not there.
+#[inline]
+pub async fn read_row(
+    exchange: &mut Exchange,
+    table: &Table,
+    fields: &mut Vec<Field>,
+    found: impl Fn(&[u8]) -> Decoded<(Found, usize)>,
+) -> Result<bool, Failure> {
+    match exchange.ask(found).await?? {
+        Some(place) => decode(table, exchange.bytes(), place, fields).map(|()| true),
+        None => Ok(false),
+    }
+}
+
+/// Sends the request for `count` rows at once, and hands each row over where it lies.
+pub async fn read_rows(
+    exchange: &mut Exchange,
+    table: &Table,
+    fields: &mut Vec<Field>,
+    count: usize,
+    found: impl Fn(&[u8]) -> Decoded<(Found, usize)>,
+    each: &mut dyn FnMut(usize, Option<Row<'_>>),
+) -> Result<(), Failure> {
+    exchange.send().await?;
+    for i in 0..count {
+        let hand_over = |bytes: &[u8]| {
+            let Some((found, next)) = found(bytes)? else { return Ok(None) };
+            let done = found.and_then(|place| {
+                if let Some(place) = place {
+                    decode(table, bytes, place, fields)?;
+                }
+                each(i, place.map(|_| Row::new(bytes, fields)));
+                Ok(())
+            });
+            Ok(Some((done, next)))
+        };
+        exchange.next(hand_over).await??;
+    }
+    Ok(())
+}

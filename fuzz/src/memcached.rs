@@ -1,0 +1,24 @@
+//! The text protocol of memcached: the answer to `get`, and single lines.
+
+use dbdyno_wire::memcached::Got;
+
+use crate::{holds_anywhere, verdict_is_final};
+
+pub fn got(bytes: &[u8]) {
+    verdict_is_final(bytes, |bytes| {
+        Ok(dbdyno_wire::memcached::got(bytes)?.map(|(got, end)| {
+            let text = match got {
+                Got::Hit { start, end } => Some(Ok(bytes[start..end].to_vec())),
+                Got::Error { start, end } => Some(Err(bytes[start..end].to_vec())),
+                Got::Miss => None,
+            };
+            (text, end)
+        }))
+    });
+}
+
+pub fn line(bytes: &[u8]) {
+    holds_anywhere(bytes, |bytes, at| {
+        Ok(dbdyno_wire::memcached::line(bytes, at)?.map(|(end, next)| (bytes[at..end].to_vec(), next - at)))
+    });
+}
