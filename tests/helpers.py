@@ -9,6 +9,7 @@ import pytest
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.read import NamedExperiment
 from dbdyno.experiment.system_spec import parse_system, with_labels
+from dbdyno.observe.stacks.permission import in_words, not_seen
 from dbdyno.systems import SYSTEMS, build
 from dbdyno.systems.base import System
 
@@ -20,6 +21,12 @@ def need(*names: str) -> None:
     for name in names:
         if reason := SYSTEMS[name].missing():
             pytest.fail(reason) if os.environ.get("CI") == "true" else pytest.skip(reason)
+
+
+def need_stacks() -> None:
+    """Skip the test where stacks cannot be recorded: that is a setting of the host, which no test may change."""
+    if reasons := not_seen():
+        pytest.skip(in_words(reasons))
 
 
 def system(text: str) -> System:

@@ -20,6 +20,7 @@ NOTHING = {
     "seed": None,
     "keep": False,
     "no_observe": False,
+    "profile": False,
     "set": (),
 }
 

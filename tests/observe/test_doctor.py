@@ -20,7 +20,7 @@ def find(findings, text):
 def test_every_finding_that_is_not_fine_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setattr(doctor, "WATCH_S", 0.05)
     findings = examine(tmp_path)
-    assert len(findings) == 13
+    assert len(findings) == 14
     assert all(finding.fine or finding.advice for finding in findings)
 
 

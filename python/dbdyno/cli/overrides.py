@@ -75,5 +75,6 @@ def overrides_of(options: dict[str, Any]) -> dict[str, Any]:
         "seed": options["seed"],
         "keep": options["keep"] or None,
         "observe": False if options["no_observe"] else None,
+        "profile": options["profile"] or None,
     }
     return overrides | {key: value for key, value in named.items() if value is not None}

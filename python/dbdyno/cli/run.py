@@ -13,6 +13,7 @@ from dbdyno.cli.running import EXIT_STATUS, run_experiment
 from dbdyno.conduct.run import RunEnd
 from dbdyno.experiment.read import read_experiment
 from dbdyno.experiment.redact import redact
+from dbdyno.report.flame_graph import draw_profiles
 from dbdyno.report.html import write_report
 from dbdyno.report.table import print_table
 from dbdyno.results.read import read_run
@@ -29,6 +30,7 @@ _ENDED = {"failed": "failed", "interrupted": "was interrupted"}
 @click.option("--find-rate", metavar="LIMIT", help='Search for the highest rate that holds a limit, e.g. "p99 < 10ms".')
 @click.option("--pipeline", metavar="N,N,…", help="Requests a client sends at once before it reads the answers.")
 @click.option("--precise", metavar="P%", help="Repeat until every comparison is known to ±P %, 5 to 20 times.")
+@click.option("--profile", is_flag=True, help="Record stacks of server and client too, after each trial.")
 @experiment_options
 def command(experiment: str, out: Path, quiet: bool, **options: Any) -> int:
     """Run EXPERIMENT, a shipped one by its name or any by its file.
@@ -44,6 +46,7 @@ def command(experiment: str, out: Path, quiet: bool, **options: Any) -> int:
 def _finish(end: RunEnd, console: Console, quiet: bool) -> None:
     run = read_run(end.folder)
     report = end.folder / "report.html"
+    draw_profiles(end.folder)
     write_report(run, report)
     if not quiet:
         print_table(run, console)

@@ -64,6 +64,9 @@ class Listener:
     def system_is_skipped(self, label: str, reason: str) -> None:
         """A system is left out."""
 
+    def cannot_be_seen(self, what: str) -> None:
+        """Something that was asked for cannot be observed on this host; what, why, and what to do."""
+
     def preparation_begins(self, preparation: Preparation) -> None:
         """A system is about to be started and loaded."""
 

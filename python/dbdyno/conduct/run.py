@@ -16,6 +16,7 @@ from dbdyno.conduct.listener import Listener, Outcome
 from dbdyno.conduct.load_client import find_load_client
 from dbdyno.conduct.precise import more_pairs
 from dbdyno.conduct.preparation import run_preparation
+from dbdyno.conduct.profile import announce
 from dbdyno.conduct.resolve import Resolved, resolve, try_out
 from dbdyno.errors import DbdynoError, RunFailed, UserError
 from dbdyno.experiment.read import NamedExperiment
@@ -95,6 +96,7 @@ def _record(context: Context, preparations: list[Preparation], resolved: Resolve
     folder.write_environment(describe_host())
     trial_s = context.experiment.warmup_seconds + context.experiment.seconds
     context.listener.run_begins(folder.path, sum(len(preparation.trials) for preparation in preparations), trial_s)
+    announce(context)
     for spec, reason in resolved.skipped:
         context.listener.system_is_skipped(spec.label, reason)
     planned = chain(preparations, more_pairs(context, resolved.systems, preparations))

@@ -12,6 +12,7 @@ from dbdyno.conduct.listener import Outcome
 from dbdyno.conduct.load_client import Summary, execute, why_it_failed
 from dbdyno.conduct.observing import end_observing, observer_of
 from dbdyno.conduct.plan import make_trial_plan
+from dbdyno.conduct.profile import profile
 from dbdyno.errors import RunFailed
 from dbdyno.experiment.rate import Rate
 from dbdyno.experiment.system_spec import bare_name
@@ -71,6 +72,8 @@ def run_trial(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
         document |= _ceiling(context, plan, summary.transactions / summary.seconds)
     _copy_logs(prepared.folder, logs, folder)
     write_object(folder / "trial.json", document)
+    if context.experiment.profile and state == "complete":
+        profile(context, plan, secrets, prepared.system.server_pids(), folder / "profile")
     outcome = Outcome(trial, state, reason, *_measured(context, summary, folder), summary.errors)
     context.listener.trial_ended(outcome)
     return outcome

@@ -139,6 +139,7 @@ class Experiment(_Strict):
     operation_timeout_seconds: after which an operation without an answer is an error.
     precise: repeat until every comparison's interval is that narrow, e.g. "1%", from 5 to 20 times.
     keep: leave on an attached store what dbdyno made there.
+    profile: after each trial, run its load for some seconds more and record stacks of the server and the client.
     """
 
     question: str = ""
@@ -167,6 +168,7 @@ class Experiment(_Strict):
     cpus: Cpus = Cpus()
     memory_limit: Annotated[str, AfterValidator(_check_size)] | None = None
     keep: bool = False
+    profile: bool = False
 
     @model_validator(mode="before")
     @classmethod
@@ -218,6 +220,8 @@ class Experiment(_Strict):
         """Refuse what contradicts itself about the open loop."""
         if self.rate and self.find_rate:
             raise ValueError("rate and find_rate: one gives the rate, the other searches for it; leave one out")
+        if self.profile and self.find_rate:
+            raise ValueError("profile: a search has many loads; find the rate, then profile a run with that rate")
         if self.arrivals and not (self.rate or self.find_rate):
             raise ValueError("arrivals: a closed loop has none; give a rate (or find_rate), or leave arrivals out")
         if (self.rate or self.find_rate) and max(self.pipeline) > 1:

@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 
 from dbdyno.observe.environment import chosen, read_first, virtualization
+from dbdyno.observe.stacks.permission import in_words, not_seen
 
 WATCH_S = 1.0
 BUSY_CPU_SHARE = 0.1
@@ -40,6 +41,7 @@ def examine(data_directory: Path) -> list[Finding]:
         _swap,
         _hugepages,
         _open_files,
+        _stacks,
         lambda: _disk(data_directory),
         lambda: _filesystem(data_directory),
     )
@@ -146,6 +148,11 @@ def _open_files() -> Finding:
     return Finding(
         soft >= FILES_MIN or soft == resource.RLIM_INFINITY, f"open files allowed: {soft}", f"ulimit -n {FILES_MIN * 4}"
     )
+
+
+def _stacks() -> Finding:
+    reasons = in_words(not_seen())
+    return Finding(not reasons, f"stacks for --profile: {'can be recorded' if not reasons else 'not all'}", reasons)
 
 
 def _disk(directory: Path) -> Finding:

@@ -1,0 +1,118 @@
+"""Stacks of the server and of the client under a trial's load (`--profile`).
+
+Recording costs what it records about, so it is not done while a trial is measured: afterwards the same load runs once
+more, for a few seconds, in the trial's folder `profile`, with records of its own. No figure is computed from these.
+"""
+
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from dbdyno.conduct.context import Context
+from dbdyno.conduct.load_client import execute, why_it_failed
+from dbdyno.errors import RunFailed
+from dbdyno.observe.stacks.fold import Folded, unnamed_share
+from dbdyno.observe.stacks.perf import Recording
+from dbdyno.observe.stacks.permission import OFF_CPU, ON_CPU, in_words, not_seen
+from dbdyno.results.write import write_object, write_whole
+from dbdyno.systems.guard import Guard
+
+WINDOW_S = 5
+_WARMUP_S = 1
+_MARGIN_S = 2
+"""perf takes about a second to attach to a server of many threads; the load must outlast it and the window."""
+
+
+def announce(context: Context) -> None:
+    """Say, once in a run, what of the stacks that were asked for this host does not let us see."""
+    if context.experiment.profile and (reasons := not_seen()):
+        context.listener.cannot_be_seen(in_words(reasons))
+
+
+def profile(
+    context: Context, plan: dict[str, Any], secrets: list[str], server_pids: Mapping[str, int], folder: Path
+) -> None:
+    """Run the load of a trial's `plan` once more and record stacks meanwhile, into `folder`, which is made.
+
+    Whatever does not work is said in `profile.json`; a trial that was measured is not spoiled by it.
+    Raises OSError if the disk is full.
+    """
+    folder.mkdir()
+    missing = not_seen()
+    document: dict[str, Any] = {"seconds": WINDOW_S, "begun_unix_s": None, "transactions_per_s": None, "stacks": {}}
+    if len(missing) < len((ON_CPU, OFF_CPU)):
+        times = {"warmup_s": _WARMUP_S, "duration_s": WINDOW_S + _MARGIN_S}
+        with context.guard.scratch() as scratch, _Window(context.guard, server_pids, scratch) as window:
+            try:
+                summary = execute(plan | times, secrets, folder, context.guard, context.interrupts, window.record_came)
+                if reason := why_it_failed(summary, folder):
+                    missing |= {"load": reason}
+                elif summary.seconds:
+                    document["transactions_per_s"] = summary.transactions / summary.seconds
+                document["begun_unix_s"] = window.begun_unix_s
+                document["stacks"], failed = window.write(folder, set(missing))
+                missing |= failed
+            except RunFailed as failure:
+                missing |= {"load": str(failure)}
+    document["not_seen"] = [{"what": what, "reason": reason} for what, reason in missing.items()]
+    write_object(folder / "profile.json", document)
+
+
+class _Window:
+    """The time in which stacks are recorded: from the load's first second after its warm-up on."""
+
+    def __init__(self, guard: Guard, server_pids: Mapping[str, int], scratch: Path) -> None:
+        """Take the servers' processes, by name; what perf records lies in `scratch` until it is folded."""
+        self._guard, self._scratch = guard, scratch
+        one = len(server_pids) == 1
+        self._pids = {"server" if one else f"server-{name}": pid for name, pid in server_pids.items()}
+        self._recordings: dict[str, Recording] = {}
+        self.begun_unix_s: float | None = None
+
+    def __enter__(self) -> "_Window":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for recording in self._recordings.values():
+            recording.stop()
+            self._guard.tell("done", recording.process.pid)
+
+    def record_came(self, record: dict[str, Any]) -> None:
+        """Begin with the first second that is not the warm-up's."""
+        if record["record"] == "hello":
+            self._pids["client"] = record["pid"]
+        if record["record"] == "interval" and record["second"] + 1 >= _WARMUP_S and self.begun_unix_s is None:
+            self.begun_unix_s = time.time()
+            for name, pid in self._pids.items():
+                # A process that is gone is found to be so by perf.
+                with suppress(psutil.Error):
+                    pids = [pid, *(child.pid for child in psutil.Process(pid).children(recursive=True))]
+                    self._recordings[name] = Recording(pids, self._scratch / f"{name}.data", WINDOW_S)
+                    self._guard.tell("pid", self._recordings[name].process.pid)
+
+    def write(self, folder: Path, without: set[str]) -> tuple[dict[str, Any], dict[str, str]]:
+        """Write the folded stacks but for the kinds in `without`; returns what is said of each, and what failed."""
+        written, failed = {}, {}
+        for name, recording in self._recordings.items():
+            try:
+                folded = recording.folded()
+            except RunFailed as failure:
+                failed[name] = str(failure)
+                continue
+            for kind in {ON_CPU, OFF_CPU} - without:
+                written[f"{name}-{kind}"] = _write(folder / f"{name}-{kind}.folded", folded, kind)
+        return dict(sorted(written.items())), failed
+
+
+def _write(path: Path, folded: Folded, kind: str) -> dict[str, Any]:
+    stacks = folded.on_cpu if kind == ON_CPU else folded.off_cpu
+    write_whole(path, "".join(f"{stack} {us}\n" for stack, us in sorted(stacks.items())))
+    return {
+        "samples": folded.samples[kind],
+        "thread_seconds": round(sum(stacks.values()) / 1e6, 3),
+        "unnamed_share": unnamed_share(stacks),
+    }

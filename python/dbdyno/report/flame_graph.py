@@ -1,0 +1,186 @@
+"""Flame graphs of folded stacks (B. Gregg, The Flame Graph, Communications of the ACM 59(6), 2016), as SVG.
+
+A function's width is the time in it and in what it called; a click shows it alone, over the whole width. A
+differential one holds two systems under the same load: wide is what costs much in either, red what the second spends
+more on, blue what it spends less on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from dbdyno.results.jsonfiles import read_object
+from dbdyno.results.write import write_whole
+
+TEMPLATES = Path(__file__).parent / "templates"
+NARROWEST = 0.001
+"""Of the whole width: what is narrower can be neither seen nor hit, and would make up most of the file."""
+ROW_PX = 17
+_KERNEL = "_[k]"
+
+Stacks = Mapping[str, float]
+"""Folded stacks to µs: functions from the outermost on, `;` between them."""
+
+
+@dataclass
+class _Function:
+    """A function as called from one place, and the µs in it and below: of the first system, and of the second."""
+
+    first: float = 0.0
+    second: float = 0.0
+    calls: dict[str, _Function] = field(default_factory=dict)
+
+    @property
+    def width(self) -> float:
+        return self.first + self.second
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A rectangle: left edge and width as shares of the whole, row from the bottom, its text, what is said of it."""
+
+    left: float
+    width: float
+    row: int
+    name: str
+    said: str
+    color: str
+
+
+def read_folded(path: Path) -> dict[str, float]:
+    """Read a `.folded` file."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return {stack: float(us) for stack, _, us in (line.rpartition(" ") for line in lines) if stack}
+
+
+def flame_graph(stacks: Stacks, title: str, waiting: bool = False) -> str:
+    """Return the SVG of one process. waiting: its times are waits, and not work."""
+    root = _tree({}, stacks)
+
+    def describe(function: _Function) -> str:
+        return f"{function.second / 1e6:,.3f} s, {function.second / root.second:.1%}"
+
+    return _svg(title, _frames(root, describe, lambda name, _: _color(name, waiting)))
+
+
+def differential(first: Stacks, second: Stacks, title: str, unit: str = "µs per transaction") -> str:
+    """Return the SVG of two processes, whose times must be in one `unit`."""
+
+    def describe(function: _Function) -> str:
+        return f"{function.first:,.3g} → {function.second:,.3g} {unit}"
+
+    return _svg(title, _frames(_tree(first, second), describe, lambda _, function: _change_color(function)))
+
+
+def _tree(first: Stacks, second: Stacks) -> _Function:
+    root = _Function(sum(first.values()), sum(second.values()))
+    for which, stacks in (("first", first), ("second", second)):
+        for stack, us in stacks.items():
+            function = root
+            for name in stack.split(";"):
+                function = function.calls.setdefault(name, _Function())
+                setattr(function, which, getattr(function, which) + us)
+    return root
+
+
+def _frames(root: _Function, describe: Any, color: Any) -> list[Frame]:
+    def below(function: _Function, name: str, left: float, row: int) -> Iterator[Frame]:
+        width = function.width / root.width
+        if width < NARROWEST:
+            return
+        yield Frame(
+            left, width, row, name.removesuffix(_KERNEL), f"{name}: {describe(function)}", color(name, function)
+        )
+        for called, callee in sorted(function.calls.items()):
+            yield from below(callee, called, left, row + 1)
+            left += callee.width / root.width
+
+    return list(below(root, "all", 0.0, 0)) if root.width else []
+
+
+def _color(name: str, waiting: bool) -> str:
+    """Return a name's colour, always the same: warm for work, cold for waits, and the kernel's of a hue of its own."""
+    spread = crc32(name.encode()) % 20
+    hue = (205 if waiting else 40) + spread - (25 if name.endswith(_KERNEL) else 0)
+    return f"hsl({hue} 75% {70 + spread % 7}%)"
+
+
+def _change_color(function: _Function) -> str:
+    change = (function.second - function.first) / function.width
+    return f"hsl({10 if change > 0 else 215} 85% {95 - 35 * abs(change):.0f}%)"
+
+
+def _svg(title: str, frames: list[Frame]) -> str:
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    rows = 1 + max((frame.row for frame in frames), default=0)
+    template = environment.get_template("flame_graph.svg.j2")
+    return template.render(title=title, frames=frames, rows=rows, row_px=ROW_PX)
+
+
+def draw_profiles(run_folder: Path) -> list[Path]:
+    """Draw every trial's stacks, beside them; and against those of the run's first system under the same load.
+
+    Returns the files. Raises UserError if a file cannot be understood.
+    """
+    drawn = []
+    firsts: dict[str, _Profiled] = {}
+    for folder in sorted(run_folder.glob("trials/*/profile")):
+        if not (folder / "profile.json").exists():
+            continue
+        profiled = _Profiled(folder)
+        for kind, stacks in profiled.stacks.items():
+            what = f"{profiled.label}, {profiled.load}: {_words(kind)}"
+            drawn.append(_draw(folder / f"{kind}.svg", flame_graph(stacks, what, "off-cpu" in kind)))
+        first = firsts.setdefault(profiled.load, profiled)
+        if first.label != profiled.label and first.rate_per_s and profiled.rate_per_s:
+            drawn += _draw_against(first, profiled)
+    return drawn
+
+
+class _Profiled:
+    """A trial that was profiled: its label, its load in words, stacks by kind, transactions in a second meanwhile."""
+
+    def __init__(self, folder: Path) -> None:
+        trial, profile = read_object(folder.parent / "trial.json"), read_object(folder / "profile.json")
+        self.folder, self.trial, self.label = folder, folder.parent.name, str(trial["label"])
+        rate = f", {trial['rate']['words']}" if trial["rate"] else ""
+        pipeline = f", pipeline {trial['pipeline']}" if trial["pipeline"] > 1 else ""
+        repeat = f", repetition {trial['repeat']}" if trial["repeat"] > 1 else ""
+        self.load = f"{trial['workload']}, {trial['clients']} clients{rate}{pipeline}{repeat}"
+        self.rate_per_s: float | None = profile["transactions_per_s"]
+        self.seconds: float = profile["seconds"]
+        self.stacks = {path.stem: read_folded(path) for path in sorted(folder.glob("*.folded"))}
+
+    def per_transaction(self, kind: str) -> dict[str, float]:
+        """Return µs in each stack for each transaction; there must have been one."""
+        transactions = (self.rate_per_s or 0.0) * self.seconds
+        return {stack: us / transactions for stack, us in self.stacks[kind].items()}
+
+
+def _draw_against(first: _Profiled, second: _Profiled) -> Iterator[Path]:
+    for kind in first.stacks.keys() & second.stacks.keys():
+        title = f"{second.label} against {first.label}, {second.load}: {_words(kind)}, red is more in {second.label}"
+        image = differential(first.per_transaction(kind), second.per_transaction(kind), title)
+        yield _draw(second.folder / f"{kind}-against-{first.trial}.svg", image)
+
+
+def _draw(path: Path, svg: str) -> Path:
+    write_whole(path, svg)
+    return path
+
+
+def _words(kind: str) -> str:
+    process, _, way = kind.removesuffix("-cpu").rpartition("-")
+    return f"{process}, {'running' if way == 'on' else 'waiting'}"
