@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::common::{execute, of_kind, only, plan, redis_at, server};
 
 /// Timings share two processors badly: one of these tests at a time.
-static ALONE: Mutex<()> = Mutex::new(());
+pub static ALONE: Mutex<()> = Mutex::new(());
 
 /// What a connection's requests were: when each was read and when its answer had been written.
 type Log = Arc<Mutex<Vec<Vec<(Instant, Instant)>>>>;
