@@ -45,7 +45,7 @@ def profiled(context, fake_load, fake_system, guard, monkeypatch):
 class Nothing:
     """A recording that sees nothing."""
 
-    def __init__(self, pids, data, seconds):
+    def __init__(self, pids, data, seconds, every):
         self.process = SimpleNamespace(pid=pids[0])
 
     def stop(self):

@@ -49,6 +49,7 @@ def test_what_is_left_out_has_its_default():
         {"rate": {"ramp": [1, 2], "seconds": 3600}},
         {"rate": 100, "pipeline": 16},
         {"arrivals": "poisson"},
+        {"profile": True, "find_rate": "p99 < 10ms"},
         {"rate": 100, "arrivals": "bursts"},
         {"find_rate": 10},
         {"find_rate": "fast"},

@@ -16,7 +16,7 @@ from dbdyno.conduct.context import Context
 from dbdyno.conduct.load_client import execute, why_it_failed
 from dbdyno.errors import RunFailed
 from dbdyno.observe.stacks.fold import Folded, unnamed_share
-from dbdyno.observe.stacks.perf import Recording
+from dbdyno.observe.stacks.perf import Recording, switches_per_sample
 from dbdyno.observe.stacks.permission import OFF_CPU, ON_CPU, in_words, not_seen
 from dbdyno.results.write import write_object, write_whole
 from dbdyno.systems.guard import Guard
@@ -86,13 +86,15 @@ class _Window:
         if record["record"] == "hello":
             self._pids["client"] = record["pid"]
         if record["record"] == "interval" and record["second"] + 1 >= _WARMUP_S and self.begun_unix_s is None:
-            self.begun_unix_s = time.time()
-            for name, pid in self._pids.items():
-                # A process that is gone is found to be so by perf.
-                with suppress(psutil.Error):
-                    pids = [pid, *(child.pid for child in psutil.Process(pid).children(recursive=True))]
-                    self._recordings[name] = Recording(pids, self._scratch / f"{name}.data", WINDOW_S)
-                    self._guard.tell("pid", self._recordings[name].process.pid)
+            self._begin()
+
+    def _begin(self) -> None:
+        processes = {name: _with_children(pid) for name, pid in self._pids.items()}
+        every = switches_per_sample(processes)
+        self.begun_unix_s = time.time()
+        for name, pids in processes.items():
+            self._recordings[name] = Recording(pids, self._scratch / f"{name}.data", WINDOW_S, every[name])
+            self._guard.tell("pid", self._recordings[name].process.pid)
 
     def write(self, folder: Path, without: set[str]) -> tuple[dict[str, Any], dict[str, str]]:
         """Write the folded stacks but for the kinds in `without`; returns what is said of each, and what failed."""
@@ -106,6 +108,14 @@ class _Window:
             for kind in {ON_CPU, OFF_CPU} - without:
                 written[f"{name}-{kind}"] = _write(folder / f"{name}-{kind}.folded", folded, kind)
         return dict(sorted(written.items())), failed
+
+
+def _with_children(pid: int) -> list[int]:
+    """Return a process and its children: the load client for Python has its clients in some."""
+    # One that is gone is found to be so by perf, which says it.
+    with suppress(psutil.Error):
+        return [pid, *(child.pid for child in psutil.Process(pid).children(recursive=True))]
+    return [pid]
 
 
 def _write(path: Path, folded: Folded, kind: str) -> dict[str, Any]:

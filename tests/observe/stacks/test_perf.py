@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from dbdyno.errors import RunFailed
-from dbdyno.observe.stacks.perf import Recording, switches_per_sample
+from dbdyno.observe.stacks.perf import Recording, _switches, switches_per_sample
 from helpers import need_stacks, wait_until
 
 ENOUGH_BYTES = 200_000
@@ -64,11 +64,15 @@ def test_a_process_that_is_gone_is_said_in_perfs_words(tmp_path):
         Recording([gone.pid], tmp_path / "data", 0.1).folded()
 
 
-def test_every_switch_of_a_quiet_process_is_sampled():
-    assert switches_per_sample([os.getpid()]) == 1
+def test_every_switch_of_a_quiet_process_is_sampled_and_of_a_busy_one_an_odd_part(monkeypatch):
+    counts = {1: iter([0, 10]), 2: iter([0, 60_000])}
+    monkeypatch.setattr("dbdyno.observe.stacks.perf._switches", lambda pids: next(counts[pids[0]]))
+    assert switches_per_sample({"quiet": [1], "busy": [2]}) == {"quiet": 1, "busy": 401}
 
 
-def test_of_many_switches_an_odd_number_is_left_out(monkeypatch):
-    counts = iter([0, 40_000])
-    monkeypatch.setattr("dbdyno.observe.stacks.perf._switches", lambda pids: next(counts))
-    assert switches_per_sample([1]) == 401
+def test_the_switches_of_all_threads_are_counted_and_of_a_process_that_is_gone_none():
+    before = _switches([os.getpid()])
+    for _ in range(10):
+        subprocess.run(["true"], check=True)
+    assert _switches([os.getpid()]) >= before + 10
+    assert _switches([2**22 + 1]) == 0

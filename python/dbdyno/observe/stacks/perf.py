@@ -10,6 +10,7 @@ import signal
 import subprocess
 import threading
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -22,7 +23,9 @@ SWITCH_SAMPLES_PER_S = 500
 """About so many context switches are sampled, however many there are."""
 CALL_GRAPH = "dwarf,16384"
 """Copies the top of the stack to be unwound later: distributions compile servers without frame pointers."""
-_WATCH_S = 0.2
+MAX_SIZE = "1G"
+"""Of what is recorded of one process: a recording ends there rather than fill the disk."""
+_WATCH_S = 0.3
 _UNWIND_S = 180
 _FIELDS = "comm,pid,tid,time,event,period,ip,sym,dso"
 
@@ -30,14 +33,16 @@ _FIELDS = "comm,pid,tid,time,event,period,ip,sym,dso"
 class Recording:
     """Some processes being recorded, as one."""
 
-    def __init__(self, pids: list[int], data: Path, seconds: float) -> None:
-        """Begin to record for `seconds` into the file `data`, which is large and of no use afterwards."""
-        self._data = data
-        self._every = switches_per_sample(pids)
+    def __init__(self, pids: list[int], data: Path, seconds: float, every: int = 1) -> None:
+        """Begin to record for `seconds` into the file `data`, which is large and of no use afterwards.
+
+        every: of the context switches, each so-many-th.
+        """
+        self._data, self._every = data, every
         events = (f"cpu-clock/freq={SAMPLES_PER_S}/", f"context-switches/period={self._every}/")
         with self._log.open("wb") as log:
             self.process = subprocess.Popen(
-                ["perf", "record", "--quiet", "--switch-events", "--call-graph", CALL_GRAPH]
+                ["perf", "record", "--quiet", "--switch-events", "--max-size", MAX_SIZE, "--call-graph", CALL_GRAPH]
                 + [argument for event in events for argument in ("-e", event)]
                 + ["-p", ",".join(map(str, pids)), "-o", str(data), "--", "sleep", str(seconds)],
                 stdin=subprocess.DEVNULL,
@@ -82,15 +87,16 @@ class Recording:
         return " ".join(lines[:2]) or "it recorded nothing"
 
 
-def switches_per_sample(pids: list[int]) -> int:
-    """Watch the processes for a moment; returns every how many context switches of theirs one is worth sampling.
+def switches_per_sample(processes: Mapping[str, list[int]]) -> dict[str, int]:
+    """Watch processes for a moment; returns every how many context switches of each one is worth sampling.
 
+    All are watched at once and before any is recorded, which would slow them down and so hide how many there are.
     An odd number, or of two waits that take turns one would never be seen.
     """
-    before = _switches(pids)
+    before = {name: _switches(pids) for name, pids in processes.items()}
     time.sleep(_WATCH_S)
-    rate = (_switches(pids) - before) / _WATCH_S
-    return max(1, round(rate / SWITCH_SAMPLES_PER_S)) | 1
+    rates = {name: (_switches(pids) - before[name]) / _WATCH_S for name, pids in processes.items()}
+    return {name: max(1, round(rate / SWITCH_SAMPLES_PER_S)) | 1 for name, rate in rates.items()}
 
 
 def _switches(pids: list[int]) -> int:
