@@ -26,7 +26,7 @@ def need(*names: str) -> None:
 def need_stacks() -> None:
     """Skip the test where stacks cannot be recorded: that is a setting of the host, which no test may change."""
     if reasons := not_seen():
-        pytest.skip(in_words(reasons))
+        pytest.skip(str(in_words(reasons)))
 
 
 def system(text: str) -> System:

@@ -97,9 +97,9 @@ def test_a_load_that_dies_in_the_window_is_said_and_the_trial_stands(profiled, b
 
 def test_a_run_says_once_what_it_cannot_see(context, monkeypatch):
     said = []
-    monkeypatch.setattr(profiling, "not_seen", lambda: {OFF_CPU: "not permitted"})
+    monkeypatch.setattr(profiling, "not_seen", lambda: dict.fromkeys((ON_CPU, OFF_CPU), "not permitted"))
     for profile in (True, False):
         running = context(profile=profile)
-        monkeypatch.setattr(running.listener, "cannot_be_seen", said.append)
+        monkeypatch.setattr(running.listener, "not_seen", lambda *what: said.append(what))
         profiling.announce(running)
-    assert said == ["no off-cpu stacks: not permitted"]
+    assert said == [("on-cpu and off-cpu stacks", "not permitted")]

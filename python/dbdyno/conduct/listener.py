@@ -64,9 +64,6 @@ class Listener:
     def system_is_skipped(self, label: str, reason: str) -> None:
         """A system is left out."""
 
-    def cannot_be_seen(self, what: str) -> None:
-        """Something that was asked for cannot be observed on this host; what, why, and what to do."""
-
     def preparation_begins(self, preparation: Preparation) -> None:
         """A system is about to be started and loaded."""
 
@@ -74,7 +71,7 @@ class Listener:
         """A trial is about to run."""
 
     def not_seen(self, band: str, reason: str) -> None:
-        """A band of observations, or a column of it, cannot be seen in this run."""
+        """A band of observations, a column of it, or stacks that were asked for, cannot be seen in this run."""
 
     def record_came(self, record: dict[str, Any]) -> None:
         """The load client wrote a record (docs/contract.md)."""

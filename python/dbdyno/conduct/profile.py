@@ -29,8 +29,9 @@ _MARGIN_S = 2
 
 def announce(context: Context) -> None:
     """Say, once in a run, what of the stacks that were asked for this host does not let us see."""
-    if context.experiment.profile and (reasons := not_seen()):
-        context.listener.cannot_be_seen(in_words(reasons))
+    if context.experiment.profile:
+        for one in in_words(not_seen()).items():
+            context.listener.not_seen(*one)
 
 
 def profile(

@@ -152,7 +152,10 @@ def _open_files() -> Finding:
 
 def _stacks() -> Finding:
     reasons = in_words(not_seen())
-    return Finding(not reasons, f"stacks for --profile: {'can be recorded' if not reasons else 'not all'}", reasons)
+    cannot = f"cannot be recorded: {', '.join(reasons)}"
+    return Finding(
+        not reasons, f"for --profile {cannot if reasons else 'stacks can be recorded'}", "; ".join(reasons.values())
+    )
 
 
 def _disk(directory: Path) -> Finding:

@@ -30,12 +30,9 @@ def not_seen() -> dict[str, str]:
     return dict.fromkeys((ON_CPU, OFF_CPU), f"kernel.perf_event_paranoid is {level}: {advice}")
 
 
-def in_words(reasons: dict[str, str]) -> str:
-    """Return the reasons as one line: each once, with what it keeps from being seen."""
-    by_reason: dict[str, list[str]] = {}
-    for what, reason in reasons.items():
-        by_reason.setdefault(reason, []).append(what)
-    return "; ".join(f"no {' and '.join(kinds)} stacks: {reason}" for reason, kinds in by_reason.items())
+def in_words(reasons: dict[str, str]) -> dict[str, str]:
+    """Return the reasons each once: what all of it is that cannot be seen for it, to the reason."""
+    return {f"{' and '.join(k for k in reasons if reasons[k] == reason)} stacks": reason for reason in reasons.values()}
 
 
 def _missing() -> str | None:
