@@ -3,7 +3,7 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::sync::PoisonError;
+use std::sync::{MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -74,6 +74,7 @@ fn protocols() -> [Protocol; 3] {
 
 /// Runs every protocol with its `after`-th answer to an operation spoiled, and checks that the first error is of this kind and says this.
 fn spoil_operations(spoil: Spoil, after: usize, kind: &str, says: &[&str]) {
+    let _alone = alone();
     thread::scope(|scope| {
         for (protocol, first, store) in protocols() {
             scope.spawn(move || {
@@ -83,6 +84,11 @@ fn spoil_operations(spoil: Spoil, after: usize, kind: &str, says: &[&str]) {
             });
         }
     });
+}
+
+/// These take the processors from the tests that measure time.
+fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn assert_fails_with(protocol: &str, plan: &Value, kind: &str, says: &[&str]) {
@@ -127,6 +133,7 @@ fn garbage_is_a_protocol_error_with_what_was_expected() {
 
 #[test]
 fn a_login_that_goes_wrong_says_so_and_the_run_does_not_begin() {
+    let _alone = alone();
     let null = Null::start("mysql", "point-get");
     let (_, _, store) = protocols()[2];
     let cases = [
@@ -149,8 +156,7 @@ fn a_login_that_goes_wrong_says_so_and_the_run_does_not_begin() {
 
 #[test]
 fn an_answer_that_never_ends_does_not_keep_the_run() {
-    // A flood takes the processors from the tests that measure time.
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = alone();
     let endless = |begin: &'static [u8], piece: &'static [u8], pause: Duration| {
         let port = server(move |mut stream| {
             let _ = stream.read(&mut [0; 4096]);
