@@ -17,6 +17,7 @@ pub const DECODERS: &[Decoder] = &[
     ("memcached_got", memcached::got),
     ("memcached_line", memcached::line),
     ("mysql_answer", mysql::answer),
+    ("mysql_load", mysql::load_answer),
     ("mysql_login", mysql::login),
     ("mysql_packet", mysql::packet),
     ("mysql_prepared", mysql::prepared),

@@ -73,6 +73,10 @@ pub fn text_answer(bytes: &[u8]) {
     verdict_is_final(bytes, |bytes| wire::text_answer(bytes, dialect(flags)));
 }
 
+pub fn load_answer(bytes: &[u8]) {
+    verdict_is_final(bytes, wire::load_answer);
+}
+
 /// Flags, how many columns, a byte for each column's type, the answer.
 pub fn answer(bytes: &[u8]) {
     let [flags, count, bytes @ ..] = bytes else { return };
