@@ -102,7 +102,7 @@ mod tests {
             bulk_row(out, [Param::Int(258), Param::Text(b"ab")].into_iter());
             bulk_row(out, [Param::Int(-1), Param::Text(b"")].into_iter());
         });
-        let head = b"\x19\x00\x00\x00\xfa\x07\x00\x00\x00\x80\x00\x03\x00\xfc\x00";
+        let head = b"\x1b\x00\x00\x00\xfa\x07\x00\x00\x00\x80\x00\x03\x00\xfc\x00";
         let rows = b"\x00\x02\x01\x00\x00\x00\x02ab\x00\xff\xff\xff\xff\x00\x00";
         assert_eq!(out, [&head[..], rows].concat());
     }
