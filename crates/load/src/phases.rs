@@ -160,7 +160,7 @@ impl<'a> Execution<'a> {
         }
         let tables = self.workload.tables();
         let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) as u64;
-        // More sessions than processors add contention and no speed: on MariaDB 8 % of the server's time with two on one.
+        // More sessions than processors add contention and no speed: on MariaDB two on one cost 3 to 7 % more of the server's time.
         let sessions = self.plan.clients.count.min(cpus);
         let (store, records, rows) = (&self.store, self.records, self.workload_plan.rows);
         let loaded = load(&Job { store, records, tables, rows, sessions, is_new })?;
