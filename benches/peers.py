@@ -46,7 +46,7 @@ def bare_loop(program: Path, port: int, clients: int, seconds: int, rows: int, p
 
 
 def bare_lmdb(program: Path, directory: Path, seconds: int, rows: int, mode: str, placement: Placement) -> Sample:
-    """Run a bare loop of gets; mode: `begin`, `renew` or `held`."""
+    """Run a bare loop of gets; mode: `begin`, `renew`, `touch` or `held`."""
     return _counted(run_well([program, directory, str(seconds), str(rows), mode], placement.client_cpus))
 
 

@@ -1,7 +1,8 @@
 /* The least a reader of LMDB can do: random gets in one thread, by key alone, nothing looked at but that it is there.
  *
- * lmdb DIRECTORY SECONDS ROWS begin|renew|held; prints the gets and the seconds they took. Each get has a read transaction of its own,
- * made anew (begin) or by renewing one (renew); or one transaction holds for all (held), which keeps old pages for ever. */
+ * lmdb DIRECTORY SECONDS ROWS begin|renew|held|touch; prints the gets and the seconds they took. Each get has a read transaction of its own,
+ * made anew (begin) or by renewing one (renew); or one transaction holds for all (held), which keeps old pages for ever. With touch it is
+ * renewed, and a byte of every cache line of the value is read: what nobody saves who does anything with a row. */
 #include <lmdb.h>
 #include <signal.h>
 #include <stdint.h>
@@ -32,10 +33,18 @@ static uint64_t random_below(uint64_t rows) {
     return state % rows;
 }
 
-static void get(MDB_txn *transaction, MDB_dbi table, uint64_t rows) {
+enum { CACHE_LINE = 64 };
+
+static volatile char touched;
+
+static void get(MDB_txn *transaction, MDB_dbi table, uint64_t rows, char mode) {
     uint64_t big_endian = __builtin_bswap64(1 + random_below(rows));
     MDB_val key = {sizeof big_endian, &big_endian}, value;
     check(mdb_get(transaction, table, &key, &value));
+    if (mode != 't') return;
+    char all = 0;
+    for (size_t i = 0; i < value.mv_size; i += CACHE_LINE) all ^= ((const char *)value.mv_data)[i];
+    touched = all;
 }
 
 static uint64_t run(MDB_env *environment, MDB_dbi table, uint64_t rows, char mode) {
@@ -45,16 +54,16 @@ static uint64_t run(MDB_env *environment, MDB_dbi table, uint64_t rows, char mod
     if (mode != 'h') mdb_txn_reset(transaction);
     for (; !stopped; done++) {
         if (mode == 'b') check(mdb_txn_begin(environment, NULL, MDB_RDONLY, &transaction));
-        if (mode == 'r') check(mdb_txn_renew(transaction));
-        get(transaction, table, rows);
+        if (mode == 'r' || mode == 't') check(mdb_txn_renew(transaction));
+        get(transaction, table, rows, mode);
         if (mode == 'b') mdb_txn_abort(transaction);
-        if (mode == 'r') mdb_txn_reset(transaction);
+        if (mode == 'r' || mode == 't') mdb_txn_reset(transaction);
     }
     return done;
 }
 
 int main(int argc, char **argv) {
-    if (argc != 5) return fprintf(stderr, "usage: %s DIRECTORY SECONDS ROWS begin|renew|held\n", argv[0]), 2;
+    if (argc != 5) return fprintf(stderr, "usage: %s DIRECTORY SECONDS ROWS begin|renew|held|touch\n", argv[0]), 2;
     MDB_env *environment;
     MDB_txn *transaction;
     MDB_dbi table;

@@ -50,16 +50,19 @@ pub struct Client {
     session: Option<AnySession>,
     cache: CacheCounters,
     scratch: Vec<u8>,
-    /// When the current transaction was due and began, until its first operation has taken that for its own.
-    fresh: Option<(u64, u64)>,
-    /// When the last operation ended.
-    ended_ns: u64,
+    /// This client's choices, of whichever transaction.
+    choices: Choices,
+    /// When the operation that runs, or runs next, was due: a transaction's first with it, a later one when the one before it ended.
+    due_ns: u64,
+    /// When the operation that runs began, or the last one ended: the next begins then, so that the clock is read once for both.
+    begun_ns: u64,
 }
 
 impl Client {
     pub fn new(thread: Rc<Thread>, number: u64) -> Self {
         let cache = CacheCounters::default();
-        Self { thread, number, session: None, cache, scratch: Vec::new(), fresh: None, ended_ns: 0 }
+        let choices = Choices::new(thread.trial.seed, number, thread.trial.clients_of, 0);
+        Self { thread, number, session: None, cache, scratch: Vec::new(), choices, due_ns: 0, begun_ns: 0 }
     }
 
     /// The client's whole life.
@@ -72,43 +75,43 @@ impl Client {
         match &trial.arrivals {
             Some(arrivals) => {
                 let arrivals = ClientArrivals::new(Arc::clone(arrivals), trial.seed, self.number, trial.clients_of);
-                self.open_loop(arrivals, start_ns).await;
+                self.open_loop(&trial, arrivals, start_ns).await;
             }
-            None if trial.pipeline > 1 => self.pipelined_loop(trial.pipeline).await,
-            None => self.closed_loop().await,
+            None if trial.pipeline > 1 => self.pipelined_loop(&trial).await,
+            None => self.closed_loop(&trial).await,
         }
     }
 
     /// Every transaction begins when the last one has ended.
-    async fn closed_loop(&mut self) {
+    async fn closed_loop(&mut self, trial: &Trial) {
         let (mut now, mut step) = (now_ns(), 0);
-        while now < self.thread.trial.schedule.end_ns() {
+        while now < trial.schedule.end_ns() {
             if self.session.is_none() {
                 if !self.reconnect().await {
                     break;
                 }
                 now = now_ns();
             }
-            now = self.transaction(step, now, now).await;
+            now = self.transaction(trial, step, now, now).await;
             step += 1;
         }
     }
 
     /// Every transaction begins when it is due, or as soon after as the client has ended the one before it.
-    async fn open_loop(&mut self, mut arrivals: ClientArrivals, start_ns: u64) {
+    async fn open_loop(&mut self, trial: &Trial, mut arrivals: ClientArrivals, start_ns: u64) {
         let mut step = 0;
         let mut due_ns = start_ns + arrivals.next_ns();
-        while due_ns < self.thread.trial.schedule.end_ns() {
+        while due_ns < trial.schedule.end_ns() {
             if now_ns() < due_ns {
                 self.thread.sleep_until(due_ns).await;
             }
             let is_over = self.session.is_none() && !self.reconnect().await;
             let now = now_ns();
-            if is_over || now >= self.thread.trial.schedule.end_ns() {
+            if is_over || now >= trial.schedule.end_ns() {
                 break;
             }
             self.thread.recorder.borrow_mut().totals.late += u64::from(now - due_ns > LATE_NS);
-            self.transaction(step, due_ns, now).await;
+            self.transaction(trial, step, due_ns, now).await;
             step += 1;
             due_ns = start_ns + arrivals.next_ns();
         }
@@ -126,31 +129,27 @@ impl Client {
     }
 
     /// Sends several requests at once and then reads their answers; each counts as a transaction as long as all of them took.
-    async fn pipelined_loop(&mut self, pipeline: usize) {
+    async fn pipelined_loop(&mut self, trial: &Trial) {
         let (mut now, mut step) = (now_ns(), 0);
-        let mut keys = Vec::with_capacity(pipeline);
-        while now < self.thread.trial.schedule.end_ns() {
+        let mut keys = Vec::with_capacity(trial.pipeline);
+        while now < trial.schedule.end_ns() {
             if self.session.is_none() {
                 if !self.reconnect().await {
                     break;
                 }
                 now = now_ns();
             }
-            now = self.batch(&mut keys, pipeline, step, now).await;
-            step += pipeline as u64;
+            now = self.batch(trial, &mut keys, step, now).await;
+            step += trial.pipeline as u64;
         }
     }
 
     /// Runs one batch that began at `begun_ns`, and returns when it ended.
-    async fn batch(&mut self, keys: &mut Vec<u64>, pipeline: usize, first_step: u64, begun_ns: u64) -> u64 {
-        let thread = Rc::clone(&self.thread);
-        let trial = &thread.trial;
-        let choices = |step| Choices::new(trial.seed, self.number, trial.clients_of, step);
+    async fn batch(&mut self, trial: &Trial, keys: &mut Vec<u64>, first_step: u64, begun_ns: u64) -> u64 {
+        let steps = first_step..first_step + trial.pipeline as u64;
         keys.clear();
-        keys.extend(
-            (first_step..first_step + pipeline as u64).filter_map(|s| trial.workload.single_key(&mut choices(s))),
-        );
-        thread.recorder.borrow_mut().totals.scheduled += keys.len() as u64;
+        keys.extend(steps.filter_map(|step| trial.workload.single_key(&mut self.choices.at(step))));
+        self.thread.recorder.borrow_mut().totals.scheduled += keys.len() as u64;
         let table = &trial.workload.tables()[trial.workload.steps()[SINGLE_STEP].operation.table()];
         let (mut wrong, mut answered) = (Vec::new(), 0);
         let Some(session) = &mut self.session else { return now_ns() };
@@ -169,22 +168,21 @@ impl Client {
                 }
             })
             .await;
-        self.ended_ns = now_ns();
+        let ended_ns = now_ns();
         if let Err(failure) = result {
             wrong.extend((answered..keys.len()).map(|i| (i, failure.clone())));
         }
-        self.finish_batch(keys.len(), begun_ns, &wrong);
-        self.ended_ns
+        self.finish_batch(keys.len(), Times { scheduled_ns: begun_ns, begun_ns, ended_ns }, &wrong);
+        ended_ns
     }
 
     /// Records a batch; `wrong` has what failed, in order.
-    fn finish_batch(&mut self, requests: usize, begun_ns: u64, wrong: &[(usize, Failure)]) {
-        let times = Times { scheduled_ns: begun_ns, begun_ns, ended_ns: self.ended_ns };
+    fn finish_batch(&mut self, requests: usize, times: Times, wrong: &[(usize, Failure)]) {
         let mut wrong = wrong.iter().peekable();
         for i in 0..requests {
             let failure = wrong.next_if(|(at, _)| *at == i);
             if let Some((_, failure)) = failure {
-                self.fail(SINGLE_STEP, failure);
+                self.fail(SINGLE_STEP, failure, times.ended_ns);
             }
             let mut recorder = self.thread.recorder.borrow_mut();
             if failure.is_none() {
@@ -263,56 +261,50 @@ impl Client {
         }
     }
 
-    /// Runs one transaction that was due at `scheduled_ns` and began at `begun_ns`, and returns when it ended.
-    async fn transaction(&mut self, step: u64, scheduled_ns: u64, begun_ns: u64) -> u64 {
-        let thread = Rc::clone(&self.thread);
-        let trial = &thread.trial;
-        self.fresh = Some((scheduled_ns, begun_ns));
-        thread.recorder.borrow_mut().totals.scheduled += 1;
-        let mut choices = Choices::new(trial.seed, self.number, trial.clients_of, step);
-        let result = trial.workload.transaction(self, &mut choices).await;
-        let ended_ns = now_ns();
-        let mut recorder = thread.recorder.borrow_mut();
+    /// Runs one transaction that was due at `scheduled_ns` and began at `begun_ns`, and returns when it ended: when its last operation
+    /// did.
+    #[inline]
+    async fn transaction(&mut self, trial: &Trial, step: u64, scheduled_ns: u64, begun_ns: u64) -> u64 {
+        (self.due_ns, self.begun_ns) = (scheduled_ns, begun_ns);
+        self.thread.recorder.borrow_mut().totals.scheduled += 1;
+        let result = trial.workload.transaction(self, &mut self.choices.at(step)).await;
+        let ended_ns = self.begun_ns;
+        let mut recorder = self.thread.recorder.borrow_mut();
         recorder.transaction(Times { scheduled_ns, begun_ns, ended_ns }, result.is_ok());
-        if let Some(counted) = self.session.as_ref().and_then(AnySession::cache_counters) {
-            recorder.cache(counted.hits - self.cache.hits, counted.misses - self.cache.misses);
-            self.cache = counted;
+        if let Some(session) = &mut self.session {
+            session.release();
+            if let Some(counted) = session.cache_counters() {
+                recorder.cache(counted.hits - self.cache.hits, counted.misses - self.cache.misses);
+                self.cache = counted;
+            }
         }
         ended_ns
     }
 
-    /// When the operation that begins now should have begun, and now: a transaction's first with it, a later one when the one before
-    /// it ended.
-    #[inline]
-    fn begin(&mut self) -> (u64, u64) {
-        self.fresh.take().unwrap_or_else(|| (self.ended_ns, now_ns()))
+    /// Records an operation whose answer came just now, after a row that it read has been verified.
+    #[inline(always)] // So that what was found stays in a register.
+    fn finish(&mut self, step: usize, key: u64, result: Result<bool, Failure>, is_read: bool) -> Result<(), Failed> {
+        let ended_ns = now_ns();
+        let times = Times { scheduled_ns: self.due_ns, begun_ns: self.begun_ns, ended_ns };
+        (self.due_ns, self.begun_ns) = (ended_ns, ended_ns);
+        match result {
+            Ok(true) => self.complete(step, key, times, is_read && self.thread.trial.verify_reads),
+            Ok(false) => Err(self.fail(step, &Failure::Missing(format!("row {key}")), ended_ns)),
+            Err(failure) => Err(self.fail(step, &failure, ended_ns)),
+        }
     }
 
-    /// Records an operation that ended just now, after a row that it read has been verified.
     #[inline]
-    fn finish(
-        &mut self,
-        step: usize,
-        key: u64,
-        (scheduled_ns, begun_ns): (u64, u64),
-        result: Result<bool, Failure>,
-        is_read: bool,
-    ) -> Result<(), Failed> {
-        self.ended_ns = now_ns();
-        let verify = is_read && self.thread.trial.verify_reads;
-        match result {
-            Ok(true) if verify => self.verify(step, key)?,
-            Ok(true) => {}
-            Ok(false) => return Err(self.fail(step, &Failure::Missing(format!("row {key}")))),
-            Err(failure) => return Err(self.fail(step, &failure)),
+    fn complete(&mut self, step: usize, key: u64, times: Times, verify: bool) -> Result<(), Failed> {
+        if verify {
+            self.verify(step, key, times.ended_ns)?;
         }
-        let times = Times { scheduled_ns, begun_ns, ended_ns: self.ended_ns };
         self.thread.recorder.borrow_mut().operation_completed(step, times, verify);
         Ok(())
     }
 
     #[inline]
-    fn verify(&mut self, step: usize, key: u64) -> Result<(), Failed> {
+    fn verify(&mut self, step: usize, key: u64, ended_ns: u64) -> Result<(), Failed> {
         let Some(session) = &self.session else { return Err(Failed) };
         let trial = &self.thread.trial;
         let table = &trial.workload.tables()[trial.workload.steps()[step].operation.table()];
@@ -320,9 +312,9 @@ impl Client {
             Ok(()) => Ok(()),
             Err(difference) => {
                 let step_name = self.step(step).name.clone();
-                let place = Place { operation: Some(&step_name), client: self.number, at_s: trial.at_s(self.ended_ns) };
+                let place = Place { operation: Some(&step_name), client: self.number, at_s: trial.at_s(ended_ns) };
                 trial.records.mismatch(key, &difference, &place);
-                Err(self.fail(step, &Failure::Mismatch(difference.of_row(key))))
+                Err(self.fail(step, &Failure::Mismatch(difference.of_row(key)), ended_ns))
             }
         }
     }
@@ -332,11 +324,11 @@ impl Client {
     }
 
     #[cold]
-    fn fail(&mut self, step: usize, failure: &Failure) -> Failed {
+    fn fail(&mut self, step: usize, failure: &Failure, ended_ns: u64) -> Failed {
         let name = self.step(step).name.clone();
-        self.show(failure, Some(&name), self.ended_ns);
+        self.show(failure, Some(&name), ended_ns);
         let mut recorder = self.thread.recorder.borrow_mut();
-        recorder.operation_failed(step, self.ended_ns, failure);
+        recorder.operation_failed(step, ended_ns, failure);
         if failure.ends_session() && self.session.take().is_some() {
             recorder.connected -= 1;
         }
@@ -363,28 +355,24 @@ macro_rules! session {
 impl Operations for Client {
     #[inline]
     async fn get(&mut self, step: usize, key: u64) -> Result<(), Failed> {
-        let begun = self.begin();
         let result = session!(self).get(step, key).await;
-        self.finish(step, key, begun, result, true)
+        self.finish(step, key, result, true)
     }
 
     #[inline]
     async fn find(&mut self, step: usize, value: Value<'_>, key: u64) -> Result<(), Failed> {
-        let begun = self.begin();
         let result = session!(self).find(step, value).await;
-        self.finish(step, key, begun, result, true)
+        self.finish(step, key, result, true)
     }
 
     #[inline]
     async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<(), Failed> {
-        let begun = self.begin();
         let result = session!(self).update(step, key, version).await;
-        self.finish(step, key, begun, result, false)
+        self.finish(step, key, result, false)
     }
 
     #[inline]
     async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<(), Failed> {
-        let begun = self.begin();
         let result = session!(self).add(step, key, delta).await;
         {
             let totals = &mut self.thread.recorder.borrow_mut().totals;
@@ -394,7 +382,7 @@ impl Operations for Client {
                 Err(failure) => totals.maybe_added += if failure.ends_session() { delta } else { 0 },
             }
         }
-        self.finish(step, key, begun, result, false)
+        self.finish(step, key, result, false)
     }
 
     #[inline]

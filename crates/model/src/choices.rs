@@ -16,14 +16,21 @@ pub struct Choices {
     pub client: u64,
     pub clients: u64,
     pub step: u64,
+    of_client: u64,
     state: u64,
 }
 
 impl Choices {
     pub fn new(seed: u64, client: u64, clients: u64, step: u64) -> Self {
-        let start = mix(seed.wrapping_add(GOLDEN));
-        let start = mix(start ^ client.wrapping_mul(GOLDEN));
-        Self { client, clients, step, state: mix(start ^ step.wrapping_mul(GOLDEN)) }
+        let of_seed = mix(seed.wrapping_add(GOLDEN));
+        let of_client = mix(of_seed ^ client.wrapping_mul(GOLDEN));
+        Self { client, clients, step: 0, of_client, state: 0 }.at(step)
+    }
+
+    /// The choices of the same client in another transaction.
+    #[inline]
+    pub fn at(&self, step: u64) -> Self {
+        Self { step, state: mix(self.of_client ^ step.wrapping_mul(GOLDEN)), ..*self }
     }
 
     #[inline]
@@ -53,6 +60,7 @@ mod tests {
     fn the_same_seed_client_and_step_choose_the_same() {
         let choose = |seed, client, step| Choices::new(seed, client, 4, step).next_u64();
         assert_eq!(choose(1, 2, 3), choose(1, 2, 3));
+        assert_eq!(choose(1, 2, 3), Choices::new(1, 2, 4, 7).at(3).next_u64());
         assert_ne!(choose(1, 2, 3), choose(2, 2, 3));
         assert_ne!(choose(1, 2, 3), choose(1, 3, 3));
         assert_ne!(choose(1, 2, 3), choose(1, 2, 4));

@@ -82,12 +82,23 @@ impl Column {
         match (self.number(key, version), value) {
             (Some(first), Value::Int(n)) if self.source == Source::Counter => n >= first,
             (Some(expected), Value::Int(n)) => n == expected,
-            (None, Value::Text(text)) => {
+            (None, Value::Text(text)) => self.matches_text(key, version, text, scratch),
+            _ => false,
+        }
+    }
+
+    /// Compares long text in place: making it first, to compare then, costs several times as much.
+    #[inline]
+    fn matches_text(&self, key: u64, version: u64, text: &[u8], scratch: &mut Vec<u8>) -> bool {
+        match self.source {
+            Source::Padded(pad) => is_padded(key, pad, self.width(), text),
+            Source::Letters { salt } => are_letters(seed(key, 0, salt), self.width(), text),
+            Source::VersionedLetters { salt } => are_letters(seed(key, version, salt), self.width(), text),
+            _ => {
                 scratch.clear();
                 self.write_text(key, version, scratch);
                 text == scratch.as_slice()
             }
-            _ => false,
         }
     }
 
@@ -119,20 +130,26 @@ fn seed(key: u64, version: u64, salt: u64) -> u64 {
     mix(key.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ version.rotate_left(32) ^ salt)
 }
 
-/// Appends a number in decimal.
+const MAX_DIGITS: usize = 20;
+
+/// The decimal digits of a number, at the end of `digits`.
 #[inline]
-pub fn write_decimal(mut n: u64, out: &mut Vec<u8>) {
-    let mut digits = [0u8; 20];
+fn decimal(mut n: u64, digits: &mut [u8; MAX_DIGITS]) -> &[u8] {
     let mut at = digits.len();
     loop {
         at -= 1;
         digits[at] = b'0' + (n % 10) as u8;
         n /= 10;
         if n == 0 {
-            break;
+            return &digits[at..];
         }
     }
-    out.extend_from_slice(&digits[at..]);
+}
+
+/// Appends a number in decimal.
+#[inline]
+pub fn write_decimal(n: u64, out: &mut Vec<u8>) {
+    out.extend_from_slice(decimal(n, &mut [0; MAX_DIGITS]));
 }
 
 #[inline]
@@ -140,6 +157,24 @@ fn write_padded(key: u64, pad: u8, width: usize, out: &mut Vec<u8>) {
     let end = out.len() + width;
     write_decimal(key, out);
     out.resize(end, pad);
+}
+
+/// Whether `text` is what [`write_padded`] writes.
+#[inline]
+fn is_padded(key: u64, pad: u8, width: usize, text: &[u8]) -> bool {
+    let mut digits = [0; MAX_DIGITS];
+    let digits = decimal(key, &mut digits);
+    let Some(padding) = text.strip_prefix(&digits[..digits.len().min(width)]) else { return false };
+    text.len() == width && is_all(pad, padding)
+}
+
+/// Whether every byte is `byte`: the first is, and each is like the next, which is one call of memcmp.
+#[inline]
+fn is_all(byte: u8, bytes: &[u8]) -> bool {
+    match bytes {
+        [] => true,
+        [first, rest @ ..] => *first == byte && *rest == bytes[..rest.len()],
+    }
 }
 
 fn write_email(key: u64, out: &mut Vec<u8>) {
@@ -161,17 +196,32 @@ fn write_name(key: u64, out: &mut Vec<u8>) {
     write_decimal(key, out);
 }
 
-/// Appends `width` letters `a` … `p`, eight from each number of a splitmix64 stream.
+/// The next eight letters `a` … `p` of a splitmix64 stream.
+#[inline]
+fn eight_letters(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    (mix(*state) & 0x0f0f_0f0f_0f0f_0f0f).wrapping_add(0x6161_6161_6161_6161)
+}
+
+/// Appends `width` letters.
 #[inline]
 fn write_letters(seed: u64, width: usize, out: &mut Vec<u8>) {
     let end = out.len() + width;
     let mut state = seed;
     while out.len() < end {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let letters = (mix(state) & 0x0f0f_0f0f_0f0f_0f0f).wrapping_add(0x6161_6161_6161_6161);
-        out.extend_from_slice(&letters.to_le_bytes());
+        out.extend_from_slice(&eight_letters(&mut state).to_le_bytes());
     }
     out.truncate(end);
+}
+
+/// Whether `text` is what [`write_letters`] writes.
+#[inline]
+fn are_letters(seed: u64, width: usize, text: &[u8]) -> bool {
+    let (eights, rest) = text.as_chunks::<8>();
+    let mut state = seed;
+    let other = eights.iter().fold(0, |other, eight| other | (u64::from_le_bytes(*eight) ^ eight_letters(&mut state)));
+    let last = eight_letters(&mut state).to_le_bytes();
+    text.len() == width && other == 0 && last.starts_with(rest)
 }
 
 #[cfg(test)]
@@ -189,6 +239,25 @@ mod tests {
         let column = Column::new("c", Kind::Char(120), Source::Padded(b'x'));
         let expected = format!("{}{}", 1234, "x".repeat(116));
         assert_eq!(value(&column, 1234, 0).row().value(0), Value::Text(expected.as_bytes()));
+    }
+
+    #[test]
+    fn one_wrong_byte_anywhere_in_a_text_is_seen() {
+        let sources = [Source::Padded(b'y'), Source::Letters { salt: 2 }, Source::VersionedLetters { salt: 3 }];
+        let mut scratch = Vec::new();
+        for (source, width) in sources.into_iter().flat_map(|source| [1, 3, 8, 33].map(|width| (source, width))) {
+            let column = Column::new("x", Kind::Char(width), source);
+            let mut row = value(&column, 4567, 1);
+            assert!(column.matches(4567, 1, row.row().value(0), &mut scratch), "{source:?} {width}");
+            for i in 0..usize::from(width) {
+                row.bytes[i] ^= 1;
+                assert!(!column.matches(4567, 1, row.row().value(0), &mut scratch), "{source:?} {width} {i}");
+                row.bytes[i] ^= 1;
+            }
+            let longer = [&row.bytes[..], &row.bytes[usize::from(width) - 1..]].concat();
+            assert!(!column.matches(4567, 1, Value::Text(&longer), &mut scratch), "{source:?} {width}");
+            assert!(!column.matches(4567, 1, Value::Text(&longer[..usize::from(width) - 1]), &mut scratch));
+        }
     }
 
     #[test]

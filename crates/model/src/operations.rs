@@ -25,6 +25,8 @@ pub trait Session {
     }
     /// The row that the last `get` or `find` read, until the next operation.
     fn row(&self) -> Row<'_>;
+    /// The row is needed no more: a store that holds something to keep it in place lets go.
+    fn release(&mut self) {}
 }
 
 /// The same operations as a workload issues them: timed, verified, recorded. A failed one ends the transaction.

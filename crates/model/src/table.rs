@@ -46,7 +46,7 @@ impl Table {
     /// The version a row says it has; 0 for tables whose rows have none.
     #[inline]
     pub fn version_of(&self, row: Row<'_>) -> u64 {
-        let column = self.columns.iter().position(|c| c.source == Source::Version);
+        let column = self.columns.iter().position(|c| matches!(c.source, Source::Version));
         match column.map(|i| row.value(i)) {
             Some(Value::Int(n)) if n >= 0 => n as u64,
             _ => 0,

@@ -49,6 +49,10 @@ macro_rules! forward {
             fn row(&self) -> Row<'_> {
                 match self { $($any::$variant(s) => s.row()),+ }
             }
+            #[inline]
+            fn release(&mut self) {
+                match self { $($any::$variant(s) => s.release()),+ }
+            }
         }
 
         impl Administration for $any {
@@ -123,19 +127,36 @@ forward!(SingleSession, Mysql, Redis, Memcached, Sqlite, Lmdb);
 /// A session with any store. There is one a client, and it stays where it is.
 #[allow(clippy::large_enum_variant)]
 pub enum AnySession {
-    Single(SingleSession),
+    Mysql(MysqlSession),
+    Redis(RedisSession),
+    Memcached(MemcachedSession),
+    Sqlite(SqliteSession),
+    Lmdb(LmdbSession),
     CacheAside(CacheAsideSession),
 }
 
-forward!(AnySession, Single, CacheAside);
+forward!(AnySession, Mysql, Redis, Memcached, Sqlite, Lmdb, CacheAside);
+
+/// One enum and not one in the other: each costs an operation another future.
+impl From<SingleSession> for AnySession {
+    fn from(session: SingleSession) -> Self {
+        match session {
+            SingleSession::Mysql(s) => AnySession::Mysql(s),
+            SingleSession::Redis(s) => AnySession::Redis(s),
+            SingleSession::Memcached(s) => AnySession::Memcached(s),
+            SingleSession::Sqlite(s) => AnySession::Sqlite(s),
+            SingleSession::Lmdb(s) => AnySession::Lmdb(s),
+        }
+    }
+}
 
 impl AnySession {
     /// What the arrangement counted; `None` for a single store.
     #[inline]
     pub fn cache_counters(&self) -> Option<CacheCounters> {
         match self {
-            AnySession::Single(_) => None,
             AnySession::CacheAside(session) => Some(session.counters),
+            _ => None,
         }
     }
 }
@@ -213,7 +234,7 @@ impl Store {
     pub async fn open(&self, reactor: Option<&Rc<Reactor>>) -> Result<AnySession, Failure> {
         let store = self.single.open(reactor).await?;
         match &self.cache {
-            None => Ok(AnySession::Single(store)),
+            None => Ok(store.into()),
             Some(cache) => match cache.open(reactor).await? {
                 SingleSession::Memcached(s) => Ok(aside(CacheSession::Memcached(s), store)),
                 SingleSession::Redis(s) => Ok(aside(CacheSession::Redis(s), store)),
@@ -232,7 +253,7 @@ impl Single {
         let no_loop = || Failure::Connect("a network store was opened outside an event loop".into());
         match self {
             Single::Sqlite(store) => Ok(SingleSession::Sqlite(store.open()?)),
-            Single::Lmdb(store) => Ok(SingleSession::Lmdb(store.open())),
+            Single::Lmdb(store) => Ok(SingleSession::Lmdb(store.open()?)),
             Single::Mysql(store) => Ok(SingleSession::Mysql(store.open(reactor.ok_or_else(no_loop)?).await?)),
             Single::Redis(store) => Ok(SingleSession::Redis(store.open(reactor.ok_or_else(no_loop)?).await?)),
             Single::Memcached(store) => Ok(SingleSession::Memcached(store.open(reactor.ok_or_else(no_loop)?).await?)),

@@ -74,6 +74,10 @@ impl Session for CacheAsideSession {
     fn row(&self) -> Row<'_> {
         if self.from_cache { self.cache.row() } else { self.store.row() }
     }
+
+    fn release(&mut self) {
+        self.store.release();
+    }
 }
 
 impl Administration for CacheAsideSession {
