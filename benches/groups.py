@@ -12,8 +12,10 @@ from benches.servers import Bench, Started
 from dbdyno.conduct.preparation import loading_clients
 
 Group = Callable[[Bench, Placement], AbstractContextManager[list[Row]]]
-SAME, FREE = "same", "free"
+SAME, APART, FREE = "same", "apart", "free"
 MANY, FEW = 10_000, 100
+OPEN_RATE = 20_000
+"""Arrivals a second of the open loop, from one load thread."""
 
 
 def _cpu(limit: float) -> Measure:
@@ -209,6 +211,33 @@ def _follow_peak(pid: int, peaks_kib: list[int]) -> None:
         time.sleep(0.05)
 
 
+@contextmanager
+def _send_lag(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
+    with servers.null_server(bench, placement) as store:
+        segment = {"seconds": 1, "from_per_s": OPEN_RATE, "to_per_s": OPEN_RATE}
+        arrivals = {"kind": "constant", "segments": [segment]}
+        open_loop = {"clients": 64, "threads": 1, "arrivals": arrivals, "duration_s": bench.seconds}
+        wanted = load.plan(store, bench.rows, load.MEASURE, **open_loop)
+        lag = Measure(
+            "send lag, 99th percentile",
+            "µs",
+            lambda sample: sample.details["send_lag_p99_us"],
+            {APART: 200.0},
+            combine=lambda ours, _: ours,
+            figure_unit="µs",
+        )
+        program = bench.folder / "bare-timer"
+        yield [
+            Row(
+                "send-lag",
+                f"a bare loop that waits for {OPEN_RATE:,} points in time a second",
+                (lag,),
+                lambda: load.measure(wanted, placement),
+                lambda: peers.bare_timer(program, OPEN_RATE, bench.seconds, placement),
+            )
+        ]
+
+
 EVERYWHERE, HERE = ("same", "apart", "free"), ("same",)
 GROUPS: tuple[tuple[Group, tuple[str, ...], tuple[str, ...]], ...] = (
     (
@@ -222,5 +251,6 @@ GROUPS: tuple[tuple[Group, tuple[str, ...], tuple[str, ...]], ...] = (
     (_load_on("load", servers.ROOMY, {SAME: 0.33}), EVERYWHERE, ("load",)),
     (_load_on("load-defaults", servers.DEFAULTS, {}), EVERYWHERE, ("load-defaults",)),
     (_memory, HERE, (f"memory-{MANY}",)),
+    (_send_lag, (APART,), ("send-lag",)),
 )
 """Each group with the placements it is run in and the names of its rows."""

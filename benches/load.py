@@ -7,6 +7,7 @@ from typing import Any
 from benches.measured import Outcome, Placement, Sample, run
 from dbdyno.conduct.load_client import find_load_client
 from dbdyno.errors import RunFailed
+from dbdyno.stats.histogram import Histogram
 
 PREPARE, MEASURE, CLEAN_UP = ["prepare", "load"], ["run"], ["cleanup"]
 
@@ -60,4 +61,7 @@ def measure(wanted: dict[str, Any], placement: Placement) -> Sample:
         raise RunFailed(f"dbdyno-load verified {verified} of {completed} reads")
     load_threads_s = sum(record["client_cpu_s"] for record in intervals)
     seconds = sum(record["seconds"] for record in intervals)
-    return outcome.sample(completed, seconds, load_threads_cpu_us=load_threads_s / completed * 1e6)
+    lags = [record["transactions"]["send_lag"] for record in intervals if "send_lag" in record["transactions"]]
+    lag_ns = Histogram.merged(map(Histogram.from_record, lags)).percentile_ns(99)
+    open_loop = {"send_lag_p99_us": lag_ns / 1000} if lag_ns is not None else {}
+    return outcome.sample(completed, seconds, load_threads_cpu_us=load_threads_s / completed * 1e6, **open_loop)

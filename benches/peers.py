@@ -35,8 +35,8 @@ def check_tools() -> None:
 def build(folder: Path) -> None:
     """Compile the bare loops into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("mysql", "redis", "memcached", "lmdb"):
-        sources = [SOURCES / f"{name}.c", *([] if name == "lmdb" else [SOURCES / "loop.c"])]
+    for name in ("mysql", "redis", "memcached", "lmdb", "timer"):
+        sources = [SOURCES / f"{name}.c", *([] if name in ("lmdb", "timer") else [SOURCES / "loop.c"])]
         run_well(["cc", "-O2", "-Wall", "-o", folder / f"bare-{name}", *sources, *LIBRARIES.get(name, [])])
 
 
@@ -48,6 +48,12 @@ def bare_loop(program: Path, port: int, clients: int, seconds: int, rows: int, p
 def bare_lmdb(program: Path, directory: Path, seconds: int, rows: int, mode: str, placement: Placement) -> Sample:
     """Run a bare loop of gets; mode: `begin`, `renew`, `touch` or `held`."""
     return _counted(run_well([program, directory, str(seconds), str(rows), mode], placement.client_cpus))
+
+
+def bare_timer(program: Path, rate: int, seconds: int, placement: Placement) -> Sample:
+    """Run a loop that only wakes up `rate` times a second."""
+    count, wall_s, p99_us = run_well([program, str(rate), str(seconds)], placement.client_cpus).output.split()
+    return Sample(int(count), float(wall_s), 0, 0, {"send_lag_p99_us": float(p99_us)})
 
 
 def _counted(outcome: Outcome) -> Sample:

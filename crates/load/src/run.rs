@@ -97,7 +97,7 @@ pub fn run(trial: &Arc<Trial>, plan: &Plan) -> Result<Totals, Outcome> {
     let handles: io::Result<Vec<_>> = (0..threads).map(|i| spawn(trial, plan, i, threads, sender.clone())).collect();
     drop(sender);
     let started = handles.map_err(|error| Outcome::Failed(format!("cannot start {threads} threads: {error}")));
-    let begun = started.and_then(|handles| begin(trial, plan).map(|()| handles));
+    let begun = started.and_then(|handles| begin(trial, plan, &handles).map(|()| handles));
     let handles = begun.inspect_err(|_| trial.schedule.end_at(0))?;
     let mut merger = Merger::new(trial, threads, plan);
     merger.collect(&intervals);
@@ -154,8 +154,8 @@ fn drive(reactor: &Rc<Reactor>, thread: &Rc<Thread>, tasks: Vec<Option<Task>>) -
     })
 }
 
-/// Waits until every client has connected, and begins.
-fn begin(trial: &Trial, plan: &Plan) -> Result<(), Outcome> {
+/// Waits until every client has connected, and begins; or ends the run where a thread has failed, of which [`join`] will tell.
+fn begin(trial: &Trial, plan: &Plan, threads: &[Handle]) -> Result<(), Outcome> {
     let total = plan.clients.count;
     let mut shown = 0;
     loop {
@@ -171,6 +171,11 @@ fn begin(trial: &Trial, plan: &Plan) -> Result<(), Outcome> {
         }
         if arrived == total {
             break;
+        }
+        // A thread whose clients were all refused ends early too, and has said so by then.
+        if threads.iter().any(JoinHandle::is_finished) && trial.gate.refusals().is_none() {
+            trial.schedule.end_at(0);
+            return Ok(());
         }
         if now_ns() - shown > 250_000_000 {
             shown = now_ns();

@@ -201,7 +201,7 @@ impl Reactor {
                 self.poll(&mut tasks, task, &mut live);
             }
             self.adopt_spawned(&mut tasks, &mut live);
-            self.wait_for_events(&mut events, next_tick_ns)?;
+            self.wait_for_events(&mut events, now, next_tick_ns)?;
             self.now_ns.set(now_ns());
             for event in &events {
                 if let Some(task) = self.wake(event) {
@@ -237,10 +237,14 @@ impl Reactor {
         }
     }
 
-    fn wait_for_events(&self, events: &mut Vec<epoll::Event>, next_tick_ns: u64) -> io::Result<()> {
-        let next_timer_ns = self.timers.borrow().peek().map_or(NEVER, |Reverse((deadline, _))| *deadline);
-        let until_ns = if self.yielded.borrow().is_empty() { next_tick_ns.min(next_timer_ns) } else { 0 };
-        let wait_ns = until_ns.saturating_sub(now_ns());
+    /// Waits, unless a task has yielded; only a timer needs to know how long the tasks took that were polled since `now`.
+    fn wait_for_events(&self, events: &mut Vec<epoll::Event>, now: u64, next_tick_ns: u64) -> io::Result<()> {
+        let next_timer_ns = self.timers.borrow().peek().map(|Reverse((deadline, _))| *deadline);
+        let wait_ns = match next_timer_ns {
+            _ if !self.yielded.borrow().is_empty() => 0,
+            None => next_tick_ns.saturating_sub(now),
+            Some(deadline) => next_tick_ns.min(deadline).saturating_sub(now_ns()),
+        };
         let timeout = Timespec { tv_sec: (wait_ns / 1_000_000_000) as i64, tv_nsec: (wait_ns % 1_000_000_000) as i64 };
         events.clear();
         match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(events), Some(&timeout)) {
