@@ -18,8 +18,8 @@ use crate::now_ns;
 pub type Task = Pin<Box<dyn Future<Output = ()>>>;
 
 const EVENTS_PER_WAIT: usize = 256;
-/// How often time-outs are looked for and `tick` is called when nothing else happens. A time-out is late by at most this.
-const TICK_NS: u64 = 50_000_000;
+/// How often time-outs are looked for and `tick` is called when nothing else happens. A time-out is late by at most this and a jiffy.
+pub(crate) const TICK_NS: u64 = 50_000_000;
 const NEVER: u64 = u64::MAX;
 
 /// A connection as the loop sees it.
@@ -44,6 +44,8 @@ pub struct Reactor {
     yielded: RefCell<Vec<usize>>,
     current: Cell<usize>,
     now_ns: Cell<u64>,
+    /// Whether there is one task.
+    is_alone: Cell<bool>,
 }
 
 impl Reactor {
@@ -59,6 +61,7 @@ impl Reactor {
             yielded: RefCell::default(),
             current: Cell::new(0),
             now_ns: Cell::new(now_ns()),
+            is_alone: Cell::new(false),
         }))
     }
 
@@ -156,6 +159,18 @@ impl Reactor {
         self.slots.borrow_mut()[slot].writable = false;
     }
 
+    /// Whether nothing else is to be done on this thread while the calling task waits, so that it may sleep.
+    #[inline]
+    pub(crate) fn is_alone(&self) -> bool {
+        self.is_alone.get() && self.timers.borrow().is_empty() && self.spawned.borrow().is_empty()
+    }
+
+    /// The calling task has slept, and the loop's time is out of date.
+    #[cold]
+    pub(crate) fn overslept(&self) {
+        self.now_ns.set(now_ns());
+    }
+
     /// Notes that the calling task waits here, and from now on for at most `timeout_ns`.
     #[inline]
     pub(crate) fn wait(&self, slot: usize, timeout_ns: u64) {
@@ -201,6 +216,7 @@ impl Reactor {
                 self.poll(&mut tasks, task, &mut live);
             }
             self.adopt_spawned(&mut tasks, &mut live);
+            self.is_alone.set(live == 1);
             self.wait_for_events(&mut events, now, next_tick_ns)?;
             self.now_ns.set(now_ns());
             for event in &events {
@@ -233,6 +249,7 @@ impl Reactor {
             }
             tasks[index] = Some(task);
             *live += 1;
+            self.is_alone.set(false);
             self.poll(tasks, index, live);
         }
     }

@@ -83,16 +83,18 @@ fn a_server_that_never_answers_is_a_timeout() {
         thread::sleep(std::time::Duration::from_secs(60));
         drop(stream);
     });
-    let got = run(2, |reactor, _| {
-        let address = address.clone();
-        async move {
-            let begun = now_ns();
-            let mut connection = connect(&reactor, &address, SECOND_NS / 5).await.unwrap();
-            connection.send(b"hello").await.unwrap();
-            (connection.fill().await.unwrap_err().kind(), now_ns() - begun)
-        }
-    });
-    for (kind, waited_ns) in got {
+    let got = |clients| {
+        run(clients, |reactor, _| {
+            let address = address.clone();
+            async move {
+                let mut connection = connect(&reactor, &address, SECOND_NS / 5).await.unwrap();
+                connection.send(b"hello").await.unwrap();
+                let begun = now_ns();
+                (connection.fill().await.unwrap_err().kind(), now_ns() - begun)
+            }
+        })
+    };
+    for (kind, waited_ns) in [got(1), got(2)].concat() {
         assert_eq!(kind, ErrorKind::TimedOut);
         assert!(waited_ns >= SECOND_NS / 5);
     }
@@ -162,4 +164,33 @@ fn who_yields_goes_on_after_the_others_and_without_waiting() {
     assert!(order.borrow().chunks(2).all(|turn| turn == [0, 1]));
     // A thousand waits, each until the loop's next tick, would take 50 s.
     assert!(now_ns() - began_ns < 25 * SECOND_NS);
+}
+
+#[test]
+fn who_is_alone_sleeps_in_the_receive_and_the_loop_still_ticks() {
+    let address = server(|mut stream| {
+        let mut request = [0; 1];
+        while stream.read_exact(&mut request).is_ok() {
+            thread::sleep(std::time::Duration::from_millis(u64::from(request[0])));
+            stream.write_all(&request).unwrap();
+        }
+    });
+    let (reactor, ticks) = (Reactor::new().unwrap(), Rc::new(std::cell::Cell::new(0)));
+    let (on, seen) = (Rc::clone(&reactor), Rc::clone(&ticks));
+    let task = async move {
+        let mut connection = connect(&on, &address, 10 * SECOND_NS).await.unwrap();
+        for pause_ms in [0, 1, 200, 0, 120] {
+            connection.send(&[pause_ms]).await.unwrap();
+            let before = seen.get();
+            connection.fill().await.unwrap();
+            assert_eq!(connection.unread(), [pause_ms]);
+            connection.discard(1);
+            assert!(pause_ms < 120 || seen.get() > before, "no tick in {pause_ms} ms");
+        }
+    };
+    let tick = |_| {
+        ticks.set(ticks.get() + 1);
+        true
+    };
+    reactor.run(vec![Some(Box::pin(task) as Task)], tick).unwrap();
 }
