@@ -47,6 +47,7 @@ def test_a_trial_that_went_well(run):
         "observations.parquet",
         "load.log",
         "server-fake.log",
+        "verdict.json",
     }
     assert (folder / "server-fake.log").read_text() == "asked 1\nasked 2\n"
     assert "hidden" not in (folder / "plan.json").read_text()

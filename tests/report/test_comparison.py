@@ -184,3 +184,19 @@ def test_sides_that_began_in_another_state_are_said(runs):
     cold = with_trials(runs["after"], lambda trial: replace(trial, about={**trial.about, "cache_state": "lukewarm"}))
     found = verdicts(sides_of_runs(runs["before"], cold))
     assert 'cache state differ: "hot" against "lukewarm"' in found.cautions
+
+
+def test_evenness_stands_with_the_means_it_belongs_to(runs):
+    found = verdicts(sides_of_runs(runs["before"], runs["slower"]))
+    uneven = replace(found, cells=(stalled(found.cells[0]), *found.cells[1:]))
+    said = comparison_document(uneven)["cells"][0]["candidate"]["stability"]
+    assert said["longest_without_completion_s"] == 2 and said["floor"] is None
+    assert "game, 1 client: floor – / – of the median second, longest stall 0 / 2 s" in printed(uneven, 120)
+
+
+def stalled(one):
+    """The cell with a candidate of which one trial stood still for two of its three seconds."""
+    first, *rest = one.trials[1]
+    still = [replace(interval, completed=0) for interval in first.recorded.intervals[:-1]]
+    recorded = replace(first.recorded, intervals=(*still, first.recorded.intervals[-1]))
+    return replace(one, trials=(one.trials[0], (replace(first, recorded=recorded), *rest)))

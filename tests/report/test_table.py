@@ -1,6 +1,7 @@
 """The table fits its terminal and marks what must not be used."""
 
 import io
+import re
 
 import pytest
 from rich.console import Console
@@ -18,7 +19,7 @@ def printed(shown, width):
 def test_it_fits(shown, width):
     text = printed(shown, width)
     assert max(map(len, text.splitlines())) <= width
-    assert ("Too narrow for: p95 µs" in text) == (width == 80)
+    assert ("Too narrow for: p95 µs" in text) == (width < 120)
     assert "…" not in "".join(line for line in text.splitlines() if line.startswith("  "))
 
 
@@ -34,7 +35,7 @@ def test_rows_stand_under_their_headings(shown):
 
 def test_failures_are_marked_with_their_reasons(shown):
     text = printed(shown, 120)
-    assert "1 WRONG  FAILED" in text and "CUT" in text
+    assert "1 WRONG            –  FAILED" in text and "CUT" in text
     assert "mariadb, 4 clients: failed: mariadb was killed (signal 9)" in text
     assert "valkey: skipped: valkey-server is not installed" in text
     assert text.rstrip().endswith("No interval, no winner: one trial each.")
@@ -69,7 +70,21 @@ def test_beside_an_open_loop_a_closed_one_has_no_latency(opened):
     )
     closed = {key: value for key, value in closed.items() if key != "offered_per_s"}
     row = next(line for line in printed(dict(opened, trials=[closed, *rest]), 120).splitlines() if line.endswith("ok"))
-    assert row.split()[:7] == ["4", "–", "2,000", "–", "–", "–", "–"]
+    assert row.split()[:8] == ["4", "–", "2,000", "100%", "0", "–", "–", "–"]
+
+
+def test_what_limited_a_trial_has_a_column_and_that_of_the_best_one_a_sentence(plain):
+    console = Console(file=io.StringIO(), width=120, color_system=None)
+    print_table(plain, console)
+    text = " ".join(console.file.getvalue().split())
+    assert text.count(" network ok") == 4
+    assert text.count("2 clients, repetition") == 1 and "Limited by the network (confidence high): " in text
+
+
+def test_evenness_stands_beside_the_mean(shown):
+    trials = [dict(shown["trials"][0], stability={"floor": 0.876, "longest_without_completion_s": 5})]
+    assert re.search(r"per s +floor +s ", printed(dict(shown, trials=trials), 100))
+    assert re.search(r" 88% +5 ", printed(dict(shown, trials=trials), 100))
 
 
 def test_a_lower_bound_is_marked(limited):

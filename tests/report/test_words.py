@@ -77,3 +77,7 @@ def test_hit_ratios(shown):
     ratios = [words.hit_ratio(trial) for trial in shown["trials"] if trial["system"] and "cache" in trial["system"]]
     assert ratios == pytest.approx([0.7, 0.7, 0.7], abs=0.001)
     assert words.hit_ratios(shown)
+
+
+def test_shares():
+    assert words.percent(0.876) == "88%" and words.percent(None) == "–"

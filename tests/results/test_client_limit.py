@@ -18,6 +18,7 @@ class Recorded:
     [
         (Recorded(), {"client_ceiling_per_s": 1000 / 0.74}, None),
         (Recorded(), {"client_ceiling_per_s": 1000 / 0.76}, "it reached 76% of the 1,316/s"),
+        (Recorded(), {"client_ceiling_per_s": 1000 / 1.11}, None),
         (Recorded(1.79), {}, None),
         (Recorded(1.81), {}, "its load threads were 90% busy"),
         (Recorded(0.91), {"client_cpus": [0]}, "91% busy"),

@@ -1,8 +1,9 @@
 """The few figures that values of a run compute themselves."""
 
+from dataclasses import replace
 from pathlib import Path
 
-from dbdyno.results.model import Trial
+from dbdyno.results.model import Interval, Trial
 from dbdyno.results.records import read_records
 
 NOTHING = read_records(Path("does-not-exist"))
@@ -27,3 +28,16 @@ def test_observations_are_read_once_and_when_asked_for(tmp_path):
     (tmp_path / "observations.jsonl").write_text('{"at_unix_s": 1, "host.memory_available_bytes": 5}\n')
     assert trial.observations.mean("host.memory_available_bytes", 0, 1) == 5
     assert trial.observations is trial.observations
+
+
+def second(number, completed, seconds=1.0):
+    return Interval(number, number == 0, seconds, 1, completed, 0, None, None, 0, {}, 0, 0, 0.0, {})
+
+
+def test_the_window_and_the_evenness_leave_the_warm_up_out_and_a_second_cut_short():
+    assert NOTHING.window_unix_s is None
+    intervals = (second(0, 0), *(second(number, 100) for number in range(1, 11)), second(11, 3, 0.5))
+    recorded = replace(NOTHING, intervals=intervals, run_began_unix_s=50.0)
+    assert recorded.window_unix_s == (51.0, 61.5)
+    assert len(recorded.whole_seconds) == recorded.stability.seconds == 10
+    assert recorded.stability.floor == 1 and recorded.stability.longest_without_completion_s == 0

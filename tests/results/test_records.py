@@ -127,3 +127,8 @@ def test_too_short_for_an_automatic_warm_up_the_seconds_asked_for_are_left_out(t
     recorded = read_records(path, auto_warmup=True)
     assert (recorded.steady.kind, recorded.cut, recorded.completed) == ("too short to tell", False, 100)
     assert recorded.steady_throughput_per_s == 10
+
+
+def test_service_times_add_up_second_by_second(tmp_path):
+    recorded = read(tmp_path, interval(0, 50, warmup=True), interval(1, 30), interval(2, 0))
+    assert [one.service_s for one in recorded.intervals] == [5e-6, 3e-6, 0]

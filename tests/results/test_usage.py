@@ -10,7 +10,7 @@ from dbdyno.errors import UserError
 from dbdyno.results.model import Usage
 from dbdyno.results.observations import Observations
 from dbdyno.results.records import read_records
-from dbdyno.results.usage import measured_window, stated_usage, usage_of
+from dbdyno.results.usage import stated_usage, usage_of
 from synthetic_run import SYSTEMS, write_run
 
 PATH = Path("trial.json")
@@ -26,9 +26,9 @@ def observed(name="redis", until=10):
 def test_it_was_measured_after_the_warm_up(tmp_path):
     folder = write_run(tmp_path / "run", (SYSTEMS[0],), (1,), seconds=3)
     recorded = read_records(next(folder.glob("trials/*/records.jsonl")))
-    begin, end = measured_window(recorded)
+    begin, end = recorded.window_unix_s
     assert (begin - recorded.run_began_unix_s, end - begin) == (1.0, 3.0)
-    assert measured_window(read_records(tmp_path / "none")) is None
+    assert read_records(tmp_path / "none").window_unix_s is None
 
 
 def test_processor_time_is_that_of_the_window():

@@ -25,7 +25,7 @@ PYTHON_MAY_IMPORT = {
     "verdict": {"stats", "results"},
     "report": {"results", "stats", "verdict"},
     # How many pairs a wanted precision takes is decided while they are run.
-    "conduct": {"experiment", "systems", "observe", "results", "stats"},
+    "conduct": {"experiment", "systems", "observe", "results", "stats", "verdict"},
     "cli": {"experiment", "results", "stats", "systems", "observe", "verdict", "report", "conduct"},
     "__main__": {"cli"},
 }

@@ -9,7 +9,7 @@ from dbdyno.errors import UserError
 from dbdyno.observe.observer import Observed, Observer
 from dbdyno.results.observations import close_observations
 from dbdyno.results.records import read_records
-from dbdyno.results.usage import measured_window, usage_of
+from dbdyno.results.usage import usage_of
 from dbdyno.systems.base import System
 
 
@@ -43,7 +43,7 @@ def end_observing(context: Context, observer: Observer | None, folder: Path, aut
 def _usage(folder: Path, auto_warmup: bool) -> list[dict[str, Any]]:
     observations = close_observations(folder)
     try:
-        window = measured_window(read_records(folder / "records.jsonl", auto_warmup))
+        window = read_records(folder / "records.jsonl", auto_warmup).window_unix_s
     except UserError:
         # A load client that writes what cannot be understood has failed already, which is what is said of the trial.
         window = None

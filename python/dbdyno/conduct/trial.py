@@ -13,13 +13,14 @@ from dbdyno.conduct.load_client import Summary, execute, why_it_failed
 from dbdyno.conduct.observing import end_observing, observer_of
 from dbdyno.conduct.plan import make_trial_plan
 from dbdyno.conduct.profile import profile
-from dbdyno.errors import RunFailed
+from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.rate import Rate
 from dbdyno.experiment.system_spec import bare_name
 from dbdyno.experiment.trials import Trial
 from dbdyno.results.read import read_trial
 from dbdyno.results.write import write_object
 from dbdyno.systems.base import System
+from dbdyno.verdict.judge import judge_folder
 
 Document = dict[str, Any]
 
@@ -72,6 +73,7 @@ def run_trial(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
         document |= _ceiling(context, plan, summary.transactions / summary.seconds)
     _copy_logs(prepared.folder, logs, folder)
     write_object(folder / "trial.json", document)
+    _judge(folder)
     if context.experiment.profile and state == "complete":
         profile(context, plan, secrets, prepared.system.server_pids(), folder / "profile")
     outcome = Outcome(trial, state, reason, *_measured(context, summary, folder), summary.errors)
@@ -85,6 +87,12 @@ def _measured(context: Context, summary: Summary, folder: Path) -> tuple[int, fl
         return summary.transactions, summary.seconds
     recorded = read_trial(folder).recorded
     return recorded.completed, recorded.seconds
+
+
+def _judge(folder: Path) -> None:
+    """Keep the verdict in the trial's folder; recordings that cannot be understood are said to be that when shown."""
+    with suppress(UserError):
+        judge_folder(folder)
 
 
 def _ceiling(context: Context, plan: Document, reached_per_s: float = 0.0) -> Document:

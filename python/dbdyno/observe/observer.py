@@ -72,7 +72,10 @@ class Observer:
     @contextmanager
     def watching(self, client_pid: int, client_forks: bool) -> Iterator[None]:
         """Observe meanwhile, the load client too. client_forks: it has processes of its own."""
-        self._samplers.append(ProcessSampler("client", client_pid, self.not_seen, client_forks))
+        self._samplers += [
+            ProcessSampler("client", client_pid, self.not_seen, client_forks),
+            CgroupSampler("client", client_pid),
+        ]
         thread = threading.Thread(target=self._run, name="observer", daemon=True)
         for store in self._stores:
             store.start()

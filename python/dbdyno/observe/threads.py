@@ -73,7 +73,9 @@ class ThreadStates:
             self._samples.append({state: count * len(tids) / len(drawn) for state, count in counted.items()})
 
     def take(self) -> dict[str, float]:
-        """Return the mean count of each state since this was last asked for."""
+        """Return the mean count of each state since this was last asked for, at the least of one look now."""
+        if not self._samples:
+            self.look()
         samples, self._samples = self._samples, []
         return mean_of(samples)
 

@@ -176,6 +176,7 @@ def _cell_document(one: Compared) -> dict[str, Any]:
                 "label": side.label,
                 "durability": side.durability,
                 "throughput_per_s": _throughput(trials),
+                "stability": _evenness(trials),
             }
             for role, side, trials in sides
         },
@@ -196,6 +197,17 @@ def _throughput(trials: Sequence[Trial]) -> float | None:
     return float(np.exp(np.mean(np.log(rates)))) if rates else None
 
 
+def _evenness(trials: Sequence[Trial]) -> dict[str, float | int | None]:
+    """The worst of the trials that can be used: equal means may hide that one of two stands still (METHODS §4)."""
+    even = [trial.recorded.stability for trial in trials if not unusable(trial)]
+    variations = [one.variation_1s for one in even if one.variation_1s is not None]
+    return {
+        "floor": min((one.floor for one in even if one.floor is not None), default=None),
+        "longest_without_completion_s": max((one.longest_without_completion_s for one in even), default=None),
+        "variation_1s": max(variations, default=None),
+    }
+
+
 def print_comparison(verdicts: Verdicts, console: Console) -> None:
     """Print a table for each pair of sides, and what may be said of it."""
     pairs = dict.fromkeys((one.baseline.name, one.candidate.name) for one in verdicts.cells)
@@ -208,6 +220,8 @@ def print_comparison(verdicts: Verdicts, console: Console) -> None:
             title.append(f"  {rows[0].cell.workload}", "dim")
         console.print(title)
         console.print(_table(rows, name_workloads=len(workloads) > 1))
+        for one in rows:
+            console.print(Text(_both_even(one), style="dim"))
     for one in verdicts.cells:
         for text in (*one.left_out, *([f"{one.cell.load}: {one.reason}"] if one.reason else [])):
             console.print(Text(text, style="yellow"))
@@ -232,6 +246,14 @@ def _table(rows: Sequence[Compared], name_workloads: bool) -> Table:
         cells = (*named, one.cell.load, *rates, _difference(one.comparison), pairs, mark + one.verdict)
         table.add_row(*(Text(cell) for cell in cells), style=_STYLES.get(one.verdict, ""))
     return table
+
+
+def _both_even(one: Compared) -> str:
+    """The lowest floor and the longest stall of either side, beneath the table: beside its means there is no room."""
+    sides = [_evenness(trials) for trials in one.trials]
+    floors = " / ".join(words.percent(side["floor"]) for side in sides)
+    stalls = " / ".join(words.whole(side["longest_without_completion_s"]) for side in sides)
+    return f"{one.cell.workload}, {one.cell.load}: floor {floors} of the median second, longest stall {stalls} s"
 
 
 def _difference(comparison: Comparison | None) -> str:

@@ -7,16 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-import numpy as np
-
 from dbdyno.report.libraries import NATIVE, library_costs
 from dbdyno.report.loads import load_of
 from dbdyno.report.sweeps import sweeps
 from dbdyno.results.model import Interval, Operation, Recorded, Run, Trial
 from dbdyno.results.read import usage_of_servers
-from dbdyno.results.records import WHOLE_SECOND
 from dbdyno.stats.histogram import Histogram
-from dbdyno.stats.stability import stability
+from dbdyno.verdict.judge import judged
 
 PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0, "p999": 99.9}
 
@@ -73,6 +70,7 @@ def _trial(trial: Trial, run: Run) -> dict[str, Any]:
     durability = about.get("durability") or {}
     preparation = run.preparations.get(str(about.get("preparation")))
     load = {"rows": preparation.rows, "seconds": preparation.load_seconds} if preparation else None
+    concluded = judged(trial)
     return {
         "trial": trial.name,
         "system": trial.system,
@@ -94,8 +92,10 @@ def _trial(trial: Trial, run: Run) -> dict[str, Any]:
         **_figures(trial),
         **_open_loop(recorded),
         "client_ceiling_per_s": about.get("client_ceiling_per_s"),
-        "client_limited": trial.client_limited is not None,
-        "client_limited_evidence": trial.client_limited,
+        "client_limited": concluded["client_limited"] is not None,
+        "client_limited_evidence": concluded["client_limited"],
+        "verdict": concluded["verdict"],
+        "time_budget": concluded["time_budget"],
         "transaction": _transaction(recorded),
         "operations": {operation.name: _operation(operation) for operation in recorded.operations},
         "stability": _stability(recorded),
@@ -207,11 +207,8 @@ def _operation(operation: Operation) -> dict[str, Any]:
 
 
 def _stability(recorded: Recorded) -> dict[str, Any]:
-    """Evenness over the measured whole seconds; a last one that was cut short is no second."""
-    whole = [interval for interval in recorded.measured if interval.seconds > WHOLE_SECOND]
-    found = stability(np.array([interval.completed / interval.seconds for interval in whole]))
-    p99_ns = [interval.p99_ns for interval in whole if interval.p99_ns is not None]
-    return {**asdict(found), "worst_second_p99_us": max(p99_ns) / 1000 if p99_ns else None}
+    p99_ns = [interval.p99_ns for interval in recorded.whole_seconds if interval.p99_ns is not None]
+    return {**asdict(recorded.stability), "worst_second_p99_us": max(p99_ns) / 1000 if p99_ns else None}
 
 
 def _steady_state(recorded: Recorded) -> dict[str, Any]:

@@ -17,8 +17,10 @@ from dbdyno.results.model import Run
 
 _STATES = {"complete": "ok", "failed": "FAILED", "interrupted": "CUT", "not reached": "–"}
 _STYLES = {"complete": "", "failed": "bold red", "interrupted": "yellow"}
-_GIVE_UP_FIRST = ("p95", "reads\nverified", "server\nCPU µs", "client\nCPU µs", "steady")
+_GIVE_UP_FIRST = ("p95", "reads\nverified", "server\nCPU µs", "client\nCPU µs", "steady", "max", "limit")
 """Columns left out, in this order, where the terminal is too narrow for all."""
+
+_FLOOR = "Floor: the 1st percentile of the seconds, of their median."
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ def print_document(shown: Document, console: Console) -> None:
         console.print(_rows(kept, [], heading=True))
         for (label, workload), group in grouped.items():
             _print_group(label, workload, group, kept, console)
-        _say(console, f"Latencies: {time_label(trials)}. CPU µs: per transaction.", "dim")
+        _say(console, f"Latencies: {time_label(trials)}. CPU µs: per transaction. {_FLOOR}", "dim")
         if sentence := words.observing(shown):
             _say(console, sentence, "dim")
         if left_out:
@@ -71,12 +73,15 @@ def _columns(trials: list[Document]) -> list[_Column]:
         *repeat,
         *([_Column("offered\nper s", _offered)] if is_open(trials) else []),
         _Column("per s", _throughput),
+        _Column("floor", lambda trial: words.percent(trial["stability"]["floor"])),
+        _Column("stall\ns", lambda trial: words.whole(trial["stability"]["longest_without_completion_s"])),
         *(_Column(f"{key}\n{unit}", latency(key)) for key in ("p50", "p95", "p99", "max")),
         _Column("errors", lambda trial: words.short_count(trial["errors"])),
         _Column("client\nCPU µs", lambda trial: words.significant(trial["client_cpu_us_per_transaction"])),
         _Column("server\nCPU µs", lambda trial: words.significant(trial["server_cpu_us_per_transaction"])),
         _Column("reads\nverified", _verified),
         *steady,
+        _Column("limit", lambda trial: trial["verdict"]["limit"] if trial.get("verdict") else words.UNKNOWN),
         _Column("state", lambda trial: _STATES.get(trial["state"], trial["state"])),
     ]
 
@@ -109,9 +114,9 @@ def _left_out(columns: list[_Column], widths: list[int], available: int) -> list
     for name in _GIVE_UP_FIRST:
         if sum(by_heading.values()) <= available:
             break
-        heading = next(heading for heading in by_heading if heading.startswith(name))
-        del by_heading[heading]
-        left_out.append(heading)
+        for heading in [heading for heading in by_heading if heading.startswith(name)]:
+            del by_heading[heading]
+            left_out.append(heading)
     return left_out
 
 
@@ -151,9 +156,9 @@ def _print_remarks(shown: Document, console: Console) -> None:
             _say(console, sentence, "yellow")
     if sentence := words.automatic_warmup(shown):
         _say(console, sentence, "")
-    for sweep in shown["scalability"]:
-        if sweep["law"]:
-            _say(console, f"{sweep['label']}, {sweep['workload']}: {sweep['words']}", "")
+    laws = [(f"{one['label']}, {one['workload']}", one["words"]) for one in shown["scalability"] if one["law"]]
+    for name, sentence in (*words.limits(shown), *laws):
+        _say(console, f"{name}: {sentence}", "")
     console.print(Text(f"{words.highest(shown)} {words.caution(shown)}".strip()))
     for sentence in understated(shown):
         _say(console, sentence, "")

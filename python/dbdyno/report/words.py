@@ -27,6 +27,11 @@ def whole(value: float | None) -> str:
     return UNKNOWN if value is None else f"{value:,.0f}"
 
 
+def percent(share: float | None) -> str:
+    """Write a share as whole percent; `None` as a dash."""
+    return UNKNOWN if share is None else f"{100 * share:.0f}%"
+
+
 def short_count(value: float) -> str:
     """Write a count in at most five characters: 940, 21k, 1.2M."""
     for size, unit in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
@@ -155,6 +160,11 @@ def automatic_warmup(document: Document) -> str | None:
         return said + "."
     why = ", ".join(dict.fromkeys(left))
     return f"{said}; in {len(left)} of {len(trials)} trials ({why}) after the seconds that were asked for."
+
+
+def limits(document: Document) -> list[tuple[str, str]]:
+    """What limited the best trial of each group, as (name of the trial, sentence)."""
+    return [(_name(trial), trial["verdict"]["sentence"]) for trial in best_by_group(document) if trial.get("verdict")]
 
 
 def client_limited(document: Document) -> str | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dbdyno.results.model import JsonObject, Recorded
 
 CEILING_SHARE = 0.75
+CEILING_BELIEVED = 1.1
+"""No store outruns a server that does nothing: beyond this, something else slowed the second it was measured in."""
 BUSY_LOAD_THREADS = 0.9
 
 
@@ -26,7 +28,7 @@ def client_limited(recorded: Recorded, about: JsonObject, embedded: bool) -> str
 
 def _near_ceiling(recorded: Recorded, about: JsonObject) -> str | None:
     ceiling, reached = about.get("client_ceiling_per_s"), recorded.throughput_per_s or 0.0
-    if not ceiling or reached < CEILING_SHARE * ceiling:
+    if not ceiling or not CEILING_SHARE * ceiling <= reached <= CEILING_BELIEVED * ceiling:
         return None
     return f"it reached {reached / ceiling:.0%} of the {ceiling:,.0f}/s its client reaches on a server doing nothing"
 

@@ -8,11 +8,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from dbdyno.results.observations import Observations, read_observations
 from dbdyno.stats.histogram import Histogram
+from dbdyno.stats.stability import Stability, stability
 from dbdyno.stats.steady_state import SteadyState
 
 JsonObject = Mapping[str, Any]
+
+WHOLE_SECOND = 0.9
+"""A last second that was cut shorter than this is no second of a series."""
 
 FOLLOWED = 0.99
 """A store that completes less than this share of what an open loop offers does not follow it."""
@@ -29,6 +35,7 @@ class Interval:
         warmup: left out of the figures; with `warmup = "auto"` also what came before the cut.
         seconds: its length in seconds, 1.0 but for a last one that was cut short.
         errors: how many of each kind.
+        service_s: service times of all its completed transactions added up, in seconds.
     """
 
     second: int
@@ -46,6 +53,7 @@ class Interval:
     client_cpu_s: float
     counters: Mapping[str, float]
     scheduled: int | None = None
+    service_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +125,24 @@ class Recorded:
         return sum(interval.completed for interval in self.measured)
 
     @property
+    def window_unix_s(self) -> tuple[float, float] | None:
+        """When measuring began and ended, in seconds since the epoch; `None` where it did not."""
+        if self.run_began_unix_s is None or not self.measured:
+            return None
+        begin = self.run_began_unix_s + sum(interval.seconds for interval in self.intervals if interval.warmup)
+        return begin, begin + self.seconds
+
+    @cached_property
+    def whole_seconds(self) -> tuple[Interval, ...]:
+        """The measured intervals without a last one that was cut short, which is no second."""
+        return tuple(interval for interval in self.measured if interval.seconds > WHOLE_SECOND)
+
+    @cached_property
+    def stability(self) -> Stability:
+        """How evenly it ran, over the measured whole seconds."""
+        return stability(np.array([interval.completed / interval.seconds for interval in self.whole_seconds]))
+
+    @property
     def throughput_per_s(self) -> float | None:
         """Completed transactions over the measured seconds; `None` when nothing was measured."""
         return self.completed / self.seconds if self.seconds > 0 else None
@@ -167,6 +193,8 @@ class Trial:
         warnings: what a reader must know before using its figures, each a sentence.
         client_limited: by what it is seen that the load client held the store up, or `None` where it did not.
         folder: where it was recorded.
+        judged: what was concluded of it when it ended (`verdict.json`), or `None` where that is not there.
+        confirmation: the trial that was run again with less of what had limited it (`confirmation.json`), or `None`.
     """
 
     name: str
@@ -178,6 +206,8 @@ class Trial:
     warnings: tuple[str, ...]
     client_limited: str | None = None
     folder: Path | None = None
+    judged: JsonObject | None = None
+    confirmation: JsonObject | None = None
 
     @cached_property
     def observations(self) -> Observations | None:
@@ -186,6 +216,11 @@ class Trial:
         Raises UserError if its file cannot be understood.
         """
         return read_observations(self.folder) if self.folder else None
+
+    @property
+    def embedded(self) -> bool:
+        """Whether its store runs in the load client's own threads."""
+        return bool(self.about.get("embedded"))
 
     @property
     def system(self) -> str | None:

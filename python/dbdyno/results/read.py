@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 from dbdyno.errors import UserError
@@ -12,9 +13,11 @@ from dbdyno.results.jsonfiles import read_lines, read_object
 from dbdyno.results.model import JsonObject, Preparation, Recorded, Run, Trial, Usage
 from dbdyno.results.observations import read_observations
 from dbdyno.results.records import read_records
-from dbdyno.results.usage import measured_window, stated_usage, usage_of
+from dbdyno.results.usage import stated_usage, usage_of
 from dbdyno.results.write import FORMAT
 
+VERDICT_FORMAT = 1
+"""Of `verdict.json`, which holds conclusions: one of another format is left aside, and they are drawn anew."""
 PARALLEL_ABOVE_BYTES = 64 << 20
 """Above this many bytes of records reading takes seconds, and is shared between processors."""
 
@@ -71,17 +74,26 @@ def read_trial(folder: Path) -> Trial:
     recorded = read_records(folder / "records.jsonl", about.get("warmup") == "auto")
     usage = stated_usage(about, file) or _seen_usage(about, recorded, folder)
     state, reason = _state(about, recorded)
-    limited = client_limited(recorded, about, about.get("embedded", False))
+    judged = _stated(folder / "verdict.json", VERDICT_FORMAT)
+    confirmation = _stated(folder / "confirmation.json")
+    trial = Trial(folder.name, state, reason, about, recorded, usage, (), None, folder, judged, confirmation)
+    limited = judged["client_limited"] if judged else client_limited(recorded, about, trial.embedded)
     try:
         warnings = warnings_of(recorded, about, limited)
     except (KeyError, TypeError) as error:
         raise UserError(f"{folder / 'records.jsonl'}: its total cannot be understood: {error!r}") from error
-    return Trial(folder.name, state, reason, about, recorded, usage, warnings, limited, folder)
+    return replace(trial, warnings=warnings, client_limited=limited)
+
+
+def _stated(file: Path, wanted_format: int | None = None) -> JsonObject | None:
+    """What a file beside `trial.json` states; `None` where it is not there, or was written in another format."""
+    stated = read_object(file) if file.is_file() else None
+    return stated if stated is None or wanted_format is None or stated.get("format") == wanted_format else None
 
 
 def _seen_usage(about: JsonObject, recorded: Recorded, folder: Path) -> tuple[Usage, ...]:
     """What was used in a trial that was not closed, as far as it was seen."""
-    return usage_of(read_observations(folder), measured_window(recorded)) if about["state"] == "running" else ()
+    return usage_of(read_observations(folder), recorded.window_unix_s) if about["state"] == "running" else ()
 
 
 def _state(about: JsonObject, recorded: Recorded) -> tuple[str, str | None]:

@@ -11,12 +11,10 @@ import numpy as np
 
 from dbdyno.errors import UserError
 from dbdyno.results.jsonfiles import read_lines
-from dbdyno.results.model import Interval, JsonObject, Operation, Recorded
+from dbdyno.results.model import WHOLE_SECOND, Interval, JsonObject, Operation, Recorded
 from dbdyno.stats.histogram import Histogram
 from dbdyno.stats.steady_state import SteadyState, steady_state
 
-WHOLE_SECOND = 0.9
-"""A last second that was cut shorter than this is no second of a series."""
 _TIMES = ("service_time", "response_time", "send_lag")
 
 
@@ -126,6 +124,7 @@ class _Reader:
             mismatches=int(record["mismatches"]),
             client_cpu_s=float(record["client_cpu_s"]),
             counters=record.get("counters", {}),
+            service_s=times["service_time"].sum_ns / 1e9 if "service_time" in times else 0.0,
             scheduled=None if (due := transactions.get("scheduled")) is None else int(due),
         )
         self.intervals.append(interval)

@@ -7,20 +7,11 @@ from pathlib import Path
 import numpy as np
 
 from dbdyno.errors import UserError
-from dbdyno.results.model import JsonObject, Recorded, Usage
+from dbdyno.results.model import JsonObject, Usage
 from dbdyno.results.observations import Observations
 
 _BAND, _RESIDENT = "process.", ".resident_bytes"
 _CPU = (".cpu_user_s_total", ".cpu_system_s_total")
-
-
-def measured_window(recorded: Recorded) -> tuple[float, float] | None:
-    """Return from when to when it was measured, in seconds since the epoch; `None` where nothing was."""
-    if recorded.run_began_unix_s is None or not recorded.measured:
-        return None
-    warmup_s = sum(interval.seconds for interval in recorded.intervals if interval.warmup)
-    begin = recorded.run_began_unix_s + warmup_s
-    return begin, begin + recorded.seconds
 
 
 def usage_of(observations: Observations | None, measured_unix_s: tuple[float, float] | None) -> tuple[Usage, ...]:

@@ -25,6 +25,11 @@ def write_object(path: Path, content: Mapping[str, Any]) -> None:
     write_whole(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 
+def write_compact(path: Path, content: Mapping[str, Any]) -> None:
+    """Write one JSON object whose long lists nobody reads line by line."""
+    write_whole(path, json.dumps(content, ensure_ascii=False) + "\n")
+
+
 class Lines:
     """A `.jsonl` file being appended to; a line is in the file when `append` returns."""
 
@@ -96,6 +101,10 @@ class RunFolder:
     def ceiling(self, name: str) -> Path:
         """Make and return the folder of a measurement of the load client alone."""
         return self._make("ceilings", name)
+
+    def confirmation(self, trial: str) -> Path:
+        """Make and return the folder of the same load with less of what had limited a trial."""
+        return self._make("confirmations", trial)
 
     def _make(self, kind: str, name: str) -> Path:
         path = self.path / kind / name

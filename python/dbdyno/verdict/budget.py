@@ -1,0 +1,169 @@
+"""The time budget (METHODS §5): where, second by second, the operations in flight were.
+
+By Little's law (1961) the time that operations spend somewhere, per second, is how many of them are there on average.
+In a closed loop N are in flight all the time; each of them is in the client, on its way, or in the server. What
+nothing that was seen accounts for is `unexplained`, and is never spread over what was seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from dbdyno.results.model import Trial
+from dbdyno.verdict.client import load_threads
+from dbdyno.verdict.seconds import Seconds
+
+BANDS = (
+    "client_cpu",
+    "client_cpu_wait",
+    "network",
+    "server_cpu",
+    "server_cpu_wait",
+    "disk",
+    "lock",
+    "commit",
+    "unexplained",
+)
+"""Where an operation can be, from the client to what it waits for in the server."""
+
+STATES = {"cpu": "server_cpu", "cpu_wait": "server_cpu_wait", "disk": "disk", "lock": "lock", "commit": "commit"}
+"""States of a server's threads (`waits.<server>.<state>`), and the band of each. In `other` nobody knows what for."""
+COUNTED = {
+    "server_cpu": ("cpu_user_s_total", "cpu_system_s_total"),
+    "server_cpu_wait": ("run_queue_s_total",),
+    "disk": ("io_delay_s_total",),
+}
+"""What the kernel counts of a process (`process.<server>.<counter>`), for a store that does not show its waits."""
+
+A_THREAD_EACH = 0.9
+"""A server whose threads are this share of the operations in flight has one for each, so that these tell where they
+are. In front of one with fewer, an event loop or a pool, operations can wait unseen."""
+NEVER_IDLE = 0.9
+"""Load threads that work or wait for a processor for this share of the time keep every answer waiting that comes."""
+MOSTLY_IDLE = 0.5
+"""Load threads idle for more than this take an answer when it comes, so what is outside of the server is on its way."""
+ALL_BUT_STILL = 0.1
+"""Of the median second's throughput. Where less is done though client and server both wait for each other, the one of
+them may as well be stopped as the network between them: nobody can tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeBudget:
+    """Where the operations in flight of one trial were.
+
+    Attributes:
+        in_flight: how many there were, on average over the measured seconds.
+        bands: of BANDS, how many of them, on average over the measured seconds; they add up to `in_flight`.
+        per_second: the same of each second, warm-up included; each of shape (seconds,).
+        measured: which seconds are measured; shape (seconds,).
+    """
+
+    in_flight: float
+    bands: Mapping[str, float]
+    per_second: Mapping[str, np.ndarray]
+    measured: np.ndarray
+
+
+def time_budget(trial: Trial) -> TimeBudget | None:
+    """Return where a trial's operations were, or `None` where nothing was measured."""
+    recorded = trial.recorded
+    if recorded.run_began_unix_s is None or recorded.seconds <= 0:
+        return None
+    lengths_s = np.array([interval.seconds for interval in recorded.intervals])
+    edges = recorded.run_began_unix_s + np.concatenate(([0.0], np.cumsum(lengths_s)))
+    seconds = Seconds(trial.observations, edges)
+    in_flight = _in_flight(trial, lengths_s)
+    bands = _embedded(trial, seconds, lengths_s) if trial.embedded else _served(trial, seconds, in_flight, lengths_s)
+    bands = _fitted(bands, in_flight)
+    per_second = {name: bands.get(name, np.zeros(len(seconds))) for name in BANDS[:-1]}
+    per_second["unexplained"] = in_flight - sum(per_second.values())
+    measured = np.array([not interval.warmup for interval in recorded.intervals])
+    counted_s = np.where(measured, lengths_s, 0.0)
+    means = {name: float(values @ counted_s) / recorded.seconds for name, values in per_second.items()}
+    return TimeBudget(float(in_flight @ counted_s) / recorded.seconds, means, per_second, measured)
+
+
+def servers_of(trial: Trial) -> tuple[str, ...]:
+    """Return the names of the servers a trial's store is made of, as observations have them."""
+    return tuple(str(server["name"]) for server in trial.about.get("servers") or ())
+
+
+def _in_flight(trial: Trial, lengths_s: np.ndarray) -> np.ndarray:
+    """N in a closed loop; in an open one what Little's law gives, at most one transaction a client."""
+    clients = float(trial.about["clients"]) * float(trial.about.get("pipeline") or 1)
+    if trial.recorded.offered is None:
+        return np.full(len(lengths_s), clients)
+    service_s = np.array([interval.service_s for interval in trial.recorded.intervals])
+    return np.minimum(clients, service_s / lengths_s)
+
+
+def _embedded(trial: Trial, seconds: Seconds, lengths_s: np.ndarray) -> dict[str, np.ndarray]:
+    """An embedded store works in the load client's own threads, so what these use is the store's."""
+    counted = {band: np.nan_to_num(values) for band, values in _of_process(seconds, "client").items()}
+    return counted | {"server_cpu": _client_cpu(trial, lengths_s)}
+
+
+def _client_cpu(trial: Trial, lengths_s: np.ndarray) -> np.ndarray:
+    return np.array([interval.client_cpu_s for interval in trial.recorded.intervals]) / lengths_s
+
+
+def _served(trial: Trial, seconds: Seconds, in_flight: np.ndarray, lengths_s: np.ndarray) -> dict[str, np.ndarray]:
+    """A store of one or more servers: what is seen in them, what is in the client, and what is between."""
+    inside, other, told = _inside(seconds, servers_of(trial), in_flight)
+    inside = _fitted(inside, in_flight)
+    outside = np.maximum(0.0, in_flight - sum(inside.values(), other))
+    told &= ~stalled_seconds(trial)
+    client_cpu = np.minimum(outside, _client_cpu(trial, lengths_s))
+    waiting = np.nan_to_num(seconds.rate("process.client.run_queue_s_total"))
+    client_cpu_wait = np.minimum(outside - client_cpu, waiting)
+    busy = (_client_cpu(trial, lengths_s) + waiting) / (load_threads(trial) or np.inf)
+    rest = outside - client_cpu - client_cpu_wait
+    return inside | {
+        "client_cpu": client_cpu,
+        "client_cpu_wait": client_cpu_wait + np.where(told & (busy >= NEVER_IDLE), rest, 0.0),
+        "network": np.where(told & (busy < MOSTLY_IDLE), rest, 0.0),
+    }
+
+
+def stalled_seconds(trial: Trial) -> np.ndarray:
+    """Return which seconds, warm-up included, stood all but still; shape (seconds,)."""
+    rates = np.array([interval.completed / interval.seconds for interval in trial.recorded.intervals])
+    measured = np.array([not interval.warmup for interval in trial.recorded.intervals])
+    return rates < ALL_BUT_STILL * np.median(rates[measured])
+
+
+def _inside(
+    seconds: Seconds, servers: tuple[str, ...], in_flight: np.ndarray
+) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
+    """What is in the servers by band; what is in them and nobody knows why; and in which seconds every one of them told
+    where each operation was. What they do not tell may be in them: only where all told is what is left outside."""
+    bands: dict[str, np.ndarray] = {}
+    other, all_told = np.zeros(len(seconds)), np.full(len(seconds), bool(servers))
+    for server in servers:
+        states = {state: seconds.mean(f"waits.{server}.{state}") for state in (*STATES, "other", "client")}
+        threads = np.stack(list(states.values()))
+        told = ~np.isnan(threads).all(axis=0)
+        all_told &= told & (np.nan_to_num(threads).sum(axis=0) >= A_THREAD_EACH * in_flight)
+        other += np.nan_to_num(states["other"])
+        counted = _of_process(seconds, server)
+        for state, band in STATES.items():
+            values = np.where(told, states[state], counted.get(band, np.nan))
+            bands[band] = bands.get(band, 0.0) + np.nan_to_num(values)
+    return bands, other, all_told
+
+
+def _of_process(seconds: Seconds, name: str) -> dict[str, np.ndarray]:
+    return {
+        band: sum((seconds.rate(f"process.{name}.{counter}") for counter in counters), np.zeros(len(seconds)))
+        for band, counters in COUNTED.items()
+    }
+
+
+def _fitted(bands: dict[str, np.ndarray], in_flight: np.ndarray) -> dict[str, np.ndarray]:
+    """Bands that add up to at most what is in flight: a server's own threads work too, and sampling has its error."""
+    total = sum(bands.values(), np.zeros(len(in_flight)))
+    share = np.minimum(1.0, in_flight / np.where(total > 0, total, 1.0))
+    return {name: values * share for name, values in bands.items()}

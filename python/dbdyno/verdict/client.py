@@ -1,0 +1,78 @@
+"""Whether the client was what limited a trial, by what was recorded and by what was observed (METHODS §5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dbdyno.results.client_limit import client_limited
+from dbdyno.results.model import Trial
+
+WAITING_LOAD_THREADS = 0.05
+"""Of the time, that a load thread may wait for a processor (METHODS §5)."""
+THROTTLED = 0.05
+"""Of the time, that a quota holds a control group back."""
+FREE_PROCESSORS = 0.1
+"""With less than this share of the host's processors idle, whoever waits for one waits for everybody else too."""
+_HOST_CPU = tuple(f"host.cpu_{state}_s_total" for state in ("user", "system", "iowait", "steal", "idle"))
+
+
+def signs_of_client(trial: Trial) -> tuple[str, ...]:
+    """Return by what it is seen that the load client held the store up; nothing where it did not.
+
+    To what the load client recorded itself (dbdyno.results.client_limit) comes that it waited for a processor. Send lag
+    is no sign: a client sends its next transaction when its last one has ended, so a late one tells of the store first.
+    """
+    recorded = client_limited(trial.recorded, trial.about, trial.embedded)
+    observed = () if trial.embedded or trial.recorded.followed else (_held_back(trial), _waiting(trial))
+    return tuple(sign for sign in (recorded, *observed) if sign)
+
+
+def load_threads(trial: Trial) -> int | None:
+    """Return how many load threads could run at once; `None` where the load client did not say."""
+    threads = (trial.recorded.hello or {}).get("threads")
+    return min(threads, len(trial.about.get("client_cpus") or [])) or threads if threads else None
+
+
+def free_processors(trial: Trial) -> float | None:
+    """Return which share of the host's processors was idle while it was measured; `None` where that was not seen."""
+    window, observations = trial.recorded.window_unix_s, trial.observations
+    if window is None or observations is None:
+        return None
+    rates = [observations.mean_rate(name, *window) or 0.0 for name in _HOST_CPU]
+    return (rates[-1] + rates[2]) / sum(rates) if sum(rates) else None
+
+
+def run_queue_threads(trial: Trial, processes: Sequence[str]) -> float | None:
+    """Return how many threads of `processes` waited for a processor, on average; `None` where none was seen."""
+    window, observations = trial.recorded.window_unix_s, trial.observations
+    if window is None or observations is None:
+        return None
+    rates = [observations.mean_rate(f"process.{name}.run_queue_s_total", *window) for name in processes]
+    known = [rate for rate in rates if rate is not None]
+    return sum(known) if known else None
+
+
+def _held_back(trial: Trial) -> str | None:
+    """That a processor quota held it back."""
+    window, observations = trial.recorded.window_unix_s, trial.observations
+    held_back = observations.mean_rate("cgroup.client.throttled_s_total", *window) if window and observations else None
+    if held_back is None or held_back < THROTTLED:
+        return None
+    return f"a CPU quota held it back for {held_back:.2f} s in every second"
+
+
+def _waiting(trial: Trial) -> str | None:
+    """That its load threads waited for a processor, where that was not only because the server had them all.
+
+    Client and server of one host compete for its processors, and both wait where they are all busy: then the time
+    budget says who waits more. By this sign alone every saturated server on two processors would be client-limited.
+    """
+    waiting, threads = run_queue_threads(trial, ("client",)), load_threads(trial)
+    if waiting is None or not threads or waiting / threads <= WAITING_LOAD_THREADS:
+        return None
+    client, server = (set(trial.about.get(f"{side}_cpus") or ()) for side in ("client", "server"))
+    apart = bool(client and server and not client & server)
+    free = free_processors(trial)
+    if not apart and (free is None or free < FREE_PROCESSORS):
+        return None
+    return f"its load threads waited for a processor {min(1.0, waiting / threads):.0%} of the time"

@@ -1,0 +1,134 @@
+"""What speaks for a limit beside the time budget: whether the resource was used up (METHODS §5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from dbdyno.results.model import Trial
+from dbdyno.results.observations import Observations
+from dbdyno.verdict.budget import A_THREAD_EACH, servers_of
+from dbdyno.verdict.client import THROTTLED, free_processors, run_queue_threads
+
+BUSY_PROCESSORS = 0.9
+RUN_QUEUE_PER_CORE = 0.2
+BUSY_THREADS = 0.9
+"""A server with fewer threads than clients is at its limit when these are busy, however many processors are idle."""
+DISTURBING = 0.1
+"""Of the host's processors, that others may use before a reader must know."""
+IO_PRESSURE = 0.2
+BUSY_DISK = 0.9
+_HOST_CPU = ("user", "system", "iowait", "steal", "idle")
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What was observed of one trial over its measured seconds; `None` where it was not seen."""
+
+    trial: Trial
+    observations: Observations
+    begin_unix_s: float
+    end_unix_s: float
+
+    @classmethod
+    def of(cls, trial: Trial) -> Measured | None:
+        """Return it, or `None` where nothing was observed or measured."""
+        window = trial.recorded.window_unix_s
+        return None if window is None or trial.observations is None else cls(trial, trial.observations, *window)
+
+    def rate(self, *names: str) -> float | None:
+        """Return how fast these grew together, per second; `None` where any was not seen."""
+        rates = [self.observations.mean_rate(name, self.begin_unix_s, self.end_unix_s) for name in names]
+        return None if not rates or None in rates else sum(rate for rate in rates if rate is not None)
+
+    def mean(self, name: str) -> float | None:
+        """Return the mean of a quantity."""
+        return self.observations.mean(name, self.begin_unix_s, self.end_unix_s)
+
+    def cores(self, processes: Sequence[str]) -> float | None:
+        """Return the CPU seconds per second of some processes; `None` where any was not seen."""
+        return self.rate(*(f"process.{name}.cpu_{kind}_s_total" for name in processes for kind in ("user", "system")))
+
+    def host_cores(self) -> float | None:
+        """Return how many processors the host has."""
+        return self.rate(*(f"host.cpu_{state}_s_total" for state in _HOST_CPU))
+
+
+def cores_to_use(measured: Measured, processes: Sequence[str], pinned: Sequence[int] | None) -> float | None:
+    """Return how many processors some processes had to use: what they used, where a quota held them back; those they
+    are pinned to; else what they used and what was idle beside them; `None` where that was not seen."""
+    if throttled(measured, processes):
+        return measured.cores(processes)
+    if pinned:
+        return float(len(pinned))
+    used, host, free = measured.cores(processes), measured.host_cores(), free_processors(measured.trial)
+    return None if used is None or host is None or free is None else used + free * host
+
+
+def processors_taken(measured: Measured) -> Iterator[str]:
+    """Yield what says that no processor was left where the server may run, whoever had them."""
+    servers, pinned = servers_of(measured.trial), measured.trial.about.get("server_cpus")
+    used, queue = measured.cores(servers), run_queue_threads(measured.trial, servers)
+    able, there = cores_to_use(measured, servers, pinned), len(pinned or ()) or measured.host_cores()
+    if not used or not able or not there or throttled(measured, servers):
+        return
+    if used >= BUSY_PROCESSORS * able and (queue or 0) >= RUN_QUEUE_PER_CORE * there:
+        yield f"of {able:.2f} processors there were for the server it used {used:.2f}; {queue:.1f} threads waited"
+
+
+def server_used_up(measured: Measured) -> Iterator[str]:
+    """Yield what says that a server itself could use no more processor time."""
+    servers = servers_of(measured.trial)
+    for server in servers:
+        held_back = measured.rate(f"cgroup.{server}.throttled_s_total") or 0.0
+        if held_back >= THROTTLED:
+            used = measured.cores((server,)) or 0.0
+            yield f"a CPU quota held {server} back for {held_back:.2f} s in every second, at {used:.2f} processors"
+        yield from _busy_threads(measured, server)
+
+
+def _busy_threads(measured: Measured, server: str) -> Iterator[str]:
+    """An event loop, or a pool of threads, that works or waits for a processor nearly all the time."""
+    states = {name: measured.mean(name) or 0.0 for name in measured.observations.names(f"waits.{server}.")}
+    threads = sum(states.values())
+    at_work = sum(states.get(f"waits.{server}.{state}", 0.0) for state in ("cpu", "cpu_wait"))
+    clients = measured.trial.about["clients"] * (measured.trial.about.get("pipeline") or 1)
+    if 0 < threads < A_THREAD_EACH * clients and at_work >= BUSY_THREADS * threads:
+        share = min(1.0, at_work / threads)
+        yield f"the serving threads of {server} ({threads:.0f}) were at work {share:.0%} of the time"
+
+
+def others(measured: Measured) -> str | None:
+    """Return what other processes took of the host's processors, where it is enough to disturb; else `None`."""
+    host, free = measured.host_cores(), free_processors(measured.trial)
+    known = {name.split(".")[1] for name in measured.observations.names("process.")}
+    used = measured.cores(tuple(known))
+    if host is None or free is None or used is None or (rest := host * (1 - free) - used) < DISTURBING * host:
+        return None
+    return f"other processes used {rest:.2f} of the host's {host:.0f} processors"
+
+
+def throttled(measured: Measured, processes: Sequence[str]) -> bool:
+    """Whether a quota held any of them back, so that what they used is what they had."""
+    rates = [measured.rate(f"cgroup.{name}.throttled_s_total") or 0.0 for name in processes]
+    return max(rates, default=0.0) >= THROTTLED
+
+
+def disk(measured: Measured) -> Iterator[str]:
+    """Yield what says that the disk had no more to give."""
+    pressure = measured.rate("pressure.io_some_s_total")
+    if pressure is not None and pressure >= IO_PRESSURE:
+        yield f"something waited for the disk {min(1.0, pressure):.0%} of the time (pressure)"
+    for device in sorted({name.split(".")[1] for name in measured.observations.names("disk.")}):
+        busy = measured.rate(f"disk.{device}.busy_s_total")
+        if busy is not None and busy >= BUSY_DISK:
+            yield f"{device} was {min(1.0, busy):.0%} busy"
+
+
+def disk_times(measured: Measured) -> Iterator[str]:
+    """Yield how long reads, writes and flushes took where there were any: figures, and no sign of anything."""
+    for device in sorted({name.split(".")[1] for name in measured.observations.names("disk.")}):
+        for kind, one in (("read", "reads"), ("write", "writes"), ("flush", "flushes")):
+            count, time_s = (measured.rate(f"disk.{device}.{what}") for what in (f"{one}_total", f"{kind}_s_total"))
+            if count and time_s is not None and count >= 1:
+                yield f"{count:,.0f} {one}/s on {device}, {1e3 * time_s / count:.2g} ms each"

@@ -1,0 +1,72 @@
+"""The verdict on a trial as plain JSON values: drawn when it ends, kept in its folder, drawn anew where it is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dbdyno.results.model import JsonObject, Trial
+from dbdyno.results.read import VERDICT_FORMAT, read_trial
+from dbdyno.results.write import write_compact
+from dbdyno.verdict.budget import TimeBudget, time_budget
+from dbdyno.verdict.limit import CLIENT, limited
+from dbdyno.verdict.sentence import evidence_of, sentence_of
+
+DIGITS = 4
+"""Digits after the point of operations in flight: a tenth of a thousandth of one is nothing."""
+
+
+def judged(trial: Trial) -> JsonObject:
+    """Return what was concluded of a trial when it ended, or conclude it now (docs/run-folder.md, verdict.json)."""
+    return trial.judged or judge(trial)
+
+
+def judge(trial: Trial) -> dict[str, Any]:
+    """Conclude, from what was recorded and observed, where a trial's operations were and what limited it.
+
+    `verdict` is `None` for a trial that did not run to its end, `time_budget` where nothing was measured.
+    """
+    budget = time_budget(trial)
+    found = limited(trial, budget) if budget and trial.state == "complete" and trial.recorded.completed else None
+    verdict = None
+    if found:
+        verdict = {
+            "limit": found.limit,
+            "sentence": sentence_of(trial, found),
+            "evidence": evidence_of(trial, found),
+            "runner_up": found.runner_up,
+            "confidence": found.confidence,
+        }
+    client = trial.client_limited
+    if found and found.limit == CLIENT:
+        held = f"{found.held:.1f} of {found.in_flight:.1f} operations in flight were in the client"
+        client = " and ".join(found.signs) or held
+    return {
+        "format": VERDICT_FORMAT,
+        "client_limited": client,
+        "verdict": verdict,
+        "time_budget": _budget_document(budget) if budget else None,
+    }
+
+
+def _budget_document(budget: TimeBudget) -> dict[str, Any]:
+    return {
+        "in_flight": round(budget.in_flight, DIGITS),
+        "bands": {name: round(value, DIGITS) for name, value in budget.bands.items()},
+        "per_second": {name: np.round(values, DIGITS).tolist() for name, values in budget.per_second.items()},
+    }
+
+
+def judge_folder(folder: Path) -> JsonObject:
+    """Judge the trial in `folder` by what is in it, keep that in `verdict.json` there, and return it.
+
+    Raises:
+        UserError: a file in it cannot be understood.
+        OSError: it cannot be written.
+    """
+    (folder / "verdict.json").unlink(missing_ok=True)
+    document = judge(read_trial(folder))
+    write_compact(folder / "verdict.json", document)
+    return document

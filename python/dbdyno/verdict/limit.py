@@ -1,0 +1,141 @@
+"""Which band of the time budget names what limited a trial, and how sure that is (METHODS §5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dbdyno.results.model import Trial
+from dbdyno.verdict import evidence
+from dbdyno.verdict.budget import TimeBudget, stalled_seconds
+from dbdyno.verdict.client import signs_of_client
+from dbdyno.verdict.evidence import Measured
+
+CLIENT, NETWORK, SERVER_CPU, DISK, LOCK, COMMIT = "client", "network", "server-cpu", "disk", "lock", "commit"
+RATE, UNEXPLAINED = "rate", "unexplained"
+LIMIT_OF = {
+    "client_cpu": CLIENT,
+    "client_cpu_wait": CLIENT,
+    "network": NETWORK,
+    "server_cpu": SERVER_CPU,
+    "server_cpu_wait": SERVER_CPU,
+    "disk": DISK,
+    "lock": LOCK,
+    "commit": COMMIT,
+    "unexplained": UNEXPLAINED,
+}
+"""What the widest band names."""
+
+MOST = 0.5
+"""A limit that holds at least this share of the operations is clear by the time budget alone."""
+LOCKED = 0.3
+"""Locks that hold this share of the operations are a limit of their own (METHODS §5)."""
+WORTH_NAMING = 0.05
+"""A runner-up that holds less is none."""
+STALLED_SHARE = 0.05
+"""Where this share of the seconds stood all but still, the stalls come before what limits the others."""
+FOLLOWED_ENOUGH, HARDLY_FOLLOWED = 0.5, 0.25
+"""Of what was taken away of a resource: how far throughput must follow to confirm it, and what speaks against it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limited:
+    """What limited one trial.
+
+    Attributes:
+        limit: `client`, `network`, `server-cpu`, `disk`, `lock`, `commit`, `rate` or `unexplained`.
+        held: how many operations in flight it held, of the `in_flight` there were, on average.
+        signs: what else speaks for it, with figures.
+        runner_up, runner_up_held: what held the second most; `None` where nothing worth naming did.
+        confidence: `high`, `medium` or `low`.
+    """
+
+    limit: str
+    held: float
+    in_flight: float
+    signs: tuple[str, ...]
+    runner_up: str | None
+    runner_up_held: float
+    confidence: str
+
+
+def limited(trial: Trial, budget: TimeBudget) -> Limited:
+    """Return what limited a trial that ran to its end.
+
+    In this order: a rate that was followed is all that was asked for; the signs of a client that is the bottleneck go
+    before everything else, as nothing can be said of the store then; long stalls that nothing explains; the widest
+    band, and where most is unexplained the server's CPU if the server itself could use no more, as it must have waited
+    in front of it. Processors and disks that are all taken may be so by others.
+    """
+    measured = Measured.of(trial)
+    held = _held(budget)
+    signs = _signs(trial, measured)
+    if trial.recorded.followed:
+        limit = RATE
+    elif signs[CLIENT]:
+        limit = CLIENT
+    elif stalls := unexplained_stalls(trial, budget):
+        limit, signs[UNEXPLAINED] = UNEXPLAINED, (stalls,)
+    else:
+        limit = max(held, key=lambda name: held[name])
+        if limit == UNEXPLAINED and measured and any(evidence.server_used_up(measured)):
+            limit = SERVER_CPU
+    others = {name: value for name, value in held.items() if name != limit}
+    second = max(others, key=lambda name: others[name])
+    named = second if others[second] >= WORTH_NAMING * budget.in_flight else None
+    share = held.get(limit, 0.0) / budget.in_flight if budget.in_flight else 0.0
+    sure = _confidence(limit, share, bool(signs.get(limit)), trial.confirmation)
+    return Limited(
+        *(limit, held.get(limit, 0.0), budget.in_flight, signs.get(limit, ())),
+        *(named, others[second] if named else 0.0, sure),
+    )
+
+
+def _held(budget: TimeBudget) -> dict[str, float]:
+    held: dict[str, float] = {}
+    for band, value in budget.bands.items():
+        held[LIMIT_OF[band]] = held.get(LIMIT_OF[band], 0.0) + value
+    return held
+
+
+def _signs(trial: Trial, measured: Measured | None) -> dict[str, tuple[str, ...]]:
+    client = signs_of_client(trial)
+    if measured is None:
+        return {CLIENT: client, SERVER_CPU: (), DISK: ()}
+    disk = tuple(evidence.disk(measured))
+    times = tuple(evidence.disk_times(measured))
+    return {
+        CLIENT: client,
+        SERVER_CPU: (*evidence.processors_taken(measured), *evidence.server_used_up(measured)),
+        DISK: disk + times if disk else (),
+        COMMIT: disk + times,
+    }
+
+
+def unexplained_stalls(trial: Trial, budget: TimeBudget) -> str | None:
+    """Return what there is to say of stalls that take much of a trial and that nothing seen explains, else `None`."""
+    stalled = stalled_seconds(trial) & budget.measured
+    seconds, still = int(budget.measured.sum()), int(stalled.sum())
+    if still < STALLED_SHARE * seconds or not still:
+        return None
+    dark = budget.per_second["unexplained"][stalled].sum()
+    flying = sum(values[stalled].sum() for values in budget.per_second.values())
+    if dark < MOST * flying:
+        return None
+    return f"in {still} of {seconds} s it stood all but still, and nothing that was seen says why"
+
+
+def _confidence(limit: str, share: float, sign: bool, confirmation: Mapping[str, float] | None) -> str:
+    """How sure it is: a resource by its share and by being used up, locks and what the network holds by their share."""
+    if limit == RATE:
+        return "high"
+    if limit == UNEXPLAINED:
+        return "low"
+    followed = confirmation.get("followed") if confirmation and confirmation.get("limit") == limit else None
+    if followed is not None and (followed >= FOLLOWED_ENOUGH or followed < HARDLY_FOLLOWED):
+        return "high" if followed >= FOLLOWED_ENOUGH else "low"
+    clear = share >= (LOCKED if limit == LOCK else MOST)
+    told = limit in (LOCK, COMMIT, NETWORK) and clear
+    if clear and (sign or told):
+        return "high"
+    return "medium" if clear or sign else "low"

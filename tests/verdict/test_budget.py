@@ -1,0 +1,94 @@
+"""The bands add up to what is in flight, and what nobody saw stays unexplained."""
+
+import numpy as np
+import pytest
+
+from dbdyno.verdict.budget import BANDS, time_budget
+
+from .made import process, trial, waits
+
+
+def bands(made):
+    budget = time_budget(made)
+    assert sum(budget.bands.values()) == pytest.approx(budget.in_flight)
+    assert tuple(budget.per_second) == tuple(budget.bands) == BANDS
+    assert sum(budget.per_second.values()) == pytest.approx(np.full(11, 16.0))
+    return {name: value for name, value in budget.bands.items() if value > 0.01}
+
+
+def test_where_the_store_shows_its_waits_the_rest_is_in_the_client_or_on_its_way():
+    told = waits(cpu=1, cpu_wait=2, disk=3, lock=4, commit=2.5, client=3.5) | process("client", cpu=0.1, queue=0.2)
+    seen = {"server_cpu": 1, "server_cpu_wait": 2, "disk": 3, "lock": 4, "commit": 2.5}
+    assert bands(trial(told)) == pytest.approx(seen | {"client_cpu": 0.1, "client_cpu_wait": 0.2, "network": 3.2})
+
+
+def test_load_threads_that_never_idle_keep_every_answer_waiting():
+    told = waits(cpu=1, client=15) | process("client", cpu=0.2, queue=1.7)
+    assert bands(trial(told, cpu_s=0.2)) == pytest.approx({"server_cpu": 1, "client_cpu": 0.2, "client_cpu_wait": 14.8})
+
+
+def test_between_an_idle_client_and_one_that_never_is_nobody_can_tell():
+    told = waits(cpu=1, client=15) | process("client", cpu=0.2, queue=1.2)
+    assert bands(trial(told, cpu_s=0.2))["unexplained"] == pytest.approx(13.6)
+
+
+def test_else_by_what_the_kernel_counts_and_the_rest_is_unexplained():
+    told = process("mariadb", cpu=0.9, queue=0.3, io=2.0) | process("client", cpu=0.1)
+    expected = {"server_cpu": 0.9, "server_cpu_wait": 0.3, "disk": 2, "client_cpu": 0.1, "unexplained": 12.7}
+    assert bands(trial(told)) == pytest.approx(expected)
+
+
+def test_one_server_that_does_not_tell_leaves_the_rest_unexplained():
+    told = waits(cpu=1, client=15) | process("memcached", cpu=0.5)
+    both = [{"name": "memcached"}, {"name": "mariadb"}]
+    assert bands(trial(told, servers=both)) == pytest.approx(
+        {"server_cpu": 1.5, "client_cpu": 0.1, "unexplained": 14.4}
+    )
+
+
+def test_in_front_of_fewer_threads_than_operations_they_can_wait_unseen():
+    assert bands(trial(waits(cpu=0.5, client=0.5)))["unexplained"] == pytest.approx(15.4)
+
+
+def test_where_nothing_is_done_nobody_can_tell_a_stopped_server_from_the_network():
+    stalled = np.where(np.isin(np.arange(11), (3, 4)), 0, 1000)
+    seconds = time_budget(trial(waits(client=16), completed=stalled)).per_second
+    assert [seconds["network"][second] for second in (2, 3)] == pytest.approx([15.9, 0])
+    assert [seconds["unexplained"][second] for second in (2, 3)] == pytest.approx([0, 15.9])
+
+
+def test_a_state_without_a_name_is_in_the_server_and_unexplained():
+    expected = {"server_cpu": 1, "client_cpu": 0.1, "network": 9.9, "unexplained": 5}
+    assert bands(trial(waits(cpu=1, other=5, client=10))) == pytest.approx(expected)
+
+
+def test_nothing_observed_leaves_what_the_load_client_itself_recorded():
+    assert bands(trial()) == pytest.approx({"client_cpu": 0.1, "unexplained": 15.9})
+
+
+def test_seconds_in_which_nobody_answered_are_unexplained():
+    silent = np.where(np.isin(np.arange(13), (6, 7, 8)), np.nan, 1.0)
+    told = {name: value * silent for name, value in waits(cpu=16).items()}
+    dark = time_budget(trial(told)).per_second["unexplained"]
+    assert dark[6] == pytest.approx(15.9) and dark[3] == pytest.approx(0)
+
+
+def test_more_than_is_in_flight_is_cut_to_that():
+    assert bands(trial(waits(cpu=10, lock=10))) == pytest.approx({"server_cpu": 8, "lock": 8})
+
+
+def test_an_embedded_store_works_in_the_clients_threads():
+    told = process("client", cpu=1.9, queue=4.0, io=0.5)
+    expected = {"server_cpu": 1.9, "server_cpu_wait": 4, "disk": 0.5, "unexplained": 9.6}
+    assert bands(trial(told, cpu_s=1.9, servers=[], embedded=True)) == pytest.approx(expected)
+
+
+def test_in_an_open_loop_what_is_in_flight_follows_from_littles_law():
+    assert time_budget(trial(offered=1000)).in_flight == pytest.approx(4)
+
+
+def test_nothing_measured_has_no_budget():
+    assert time_budget(trial(completed=1)) is not None
+    made = trial()
+    object.__setattr__(made.recorded, "run_began_unix_s", None)
+    assert time_budget(made) is None

@@ -1,0 +1,82 @@
+"""A resource counts as used up by what the kernel counted, each sign with its figures."""
+
+import pytest
+
+from dbdyno.verdict import evidence
+from dbdyno.verdict.evidence import Measured, cores_to_use
+
+from .made import BUSY_HOST, IDLE_HOST, host, process, trial, waits
+
+SERVER = process("mariadb", cpu=1.5, queue=2.0)
+
+
+def measured(columns, **about):
+    return Measured.of(trial(columns, **about))
+
+
+def test_processors_are_taken_where_none_is_idle_and_threads_wait():
+    (sign,) = evidence.processors_taken(measured(SERVER | host(BUSY_HOST)))
+    assert sign == "of 1.52 processors there were for the server it used 1.50; 2.0 threads waited"
+    assert not list(evidence.processors_taken(measured(SERVER | host(IDLE_HOST))))
+    assert not list(evidence.processors_taken(measured(process("mariadb", cpu=1.5, queue=0.3) | host(BUSY_HOST))))
+
+
+def test_a_pinned_server_has_its_own_processors():
+    alone = process("mariadb", cpu=0.95, queue=0.3) | host(IDLE_HOST)
+    assert "0.95" in next(evidence.processors_taken(measured(alone, server_cpus=[1])))
+    assert cores_to_use(measured(alone), ("mariadb",), None) == pytest.approx(0.95 + 1.6)
+
+
+def test_who_else_was_at_work_is_said():
+    served = SERVER | process("client", cpu=0.1)
+    busy = {"user": 1.9, "system": 0.0, "iowait": 0.0, "steal": 0.0, "idle": 0.1}
+    assert evidence.others(measured(served | host(busy))) == "other processes used 0.30 of the host's 2 processors"
+    assert evidence.others(measured(SERVER | process("client", cpu=0.3) | host(busy))) is None
+    assert evidence.others(measured(host(busy))) is None
+
+
+def test_a_quota_is_a_sign_of_its_own():
+    held = SERVER | {"cgroup.mariadb.throttled_s_total": 0.4} | host(IDLE_HOST)
+    assert cores_to_use(measured(held), ("mariadb",), None) == pytest.approx(1.5)
+    assert not list(evidence.processors_taken(measured(held)))
+    assert list(evidence.server_used_up(measured(held))) == [
+        "a CPU quota held mariadb back for 0.40 s in every second, at 1.50 processors"
+    ]
+
+
+def test_few_threads_that_are_busy_are_a_limit_though_processors_are_idle():
+    busy = SERVER | waits(cpu=0.95, client=0.05) | host(IDLE_HOST)
+    assert list(evidence.server_used_up(measured(busy))) == [
+        "the serving threads of mariadb (1) were at work 95% of the time"
+    ]
+    assert not list(evidence.server_used_up(measured(busy | waits(cpu=0.8, client=0.2))))
+    assert not list(evidence.server_used_up(measured(busy | waits(cpu=16))))
+
+
+DISK = {"reads": 0, "read_s": 0, "writes": 50, "write_s": 0.5, "flushes": 20, "flush_s": 0.4, "busy_s": 0.95}
+
+
+def test_a_disk_is_used_up_by_pressure_or_by_being_busy():
+    columns = {f"disk.sda.{name}_total": value for name, value in DISK.items()}
+    columns["pressure.io_some_s_total"] = 0.25
+    assert list(evidence.disk(measured(columns))) == [
+        "something waited for the disk 25% of the time (pressure)",
+        "sda was 95% busy",
+    ]
+    assert list(evidence.disk_times(measured(columns))) == [
+        "50 writes/s on sda, 10 ms each",
+        "20 flushes/s on sda, 20 ms each",
+    ]
+    assert not list(evidence.disk(measured(columns | {"pressure.io_some_s_total": 0.1, "disk.sda.busy_s_total": 0.5})))
+
+
+def test_what_was_not_seen_is_no_sign():
+    assert Measured.of(trial()) is None
+    empty = measured(host(BUSY_HOST))
+    assert not [
+        *evidence.processors_taken(empty),
+        *evidence.server_used_up(empty),
+        *evidence.disk(empty),
+        *evidence.disk_times(empty),
+    ]
+    assert cores_to_use(empty, ("mariadb",), None) is None

@@ -1,0 +1,94 @@
+"""The widest band names the limit, unless the client, the rate that was asked for, or stalls come before."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dbdyno.verdict.budget import time_budget
+from dbdyno.verdict.limit import limited
+
+from .made import BUSY_HOST, IDLE_HOST, host, process, trial, waits
+
+
+def found(made):
+    return limited(made, time_budget(made))
+
+
+IDLE = host(IDLE_HOST)
+CPU = waits(cpu=2, cpu_wait=13.5, client=0.5) | process("mariadb", cpu=1.5, queue=13) | host(BUSY_HOST)
+PRESSURE = {"pressure.io_some_s_total": 0.6}
+
+
+@pytest.mark.parametrize(
+    ("columns", "limit", "confidence", "runner_up"),
+    [
+        (CPU, "server-cpu", "high", None),
+        (waits(cpu=2, cpu_wait=13.5, client=0.5), "server-cpu", "medium", None),
+        (waits(disk=12, cpu=2, client=2) | IDLE | PRESSURE, "disk", "high", "server-cpu"),
+        (waits(disk=12, cpu=2, client=2) | IDLE, "disk", "medium", "server-cpu"),
+        (waits(lock=15, commit=1) | IDLE, "lock", "high", "commit"),
+        (waits(commit=14, cpu=1, client=1) | IDLE | PRESSURE, "commit", "high", "server-cpu"),
+        (waits(client=15.5, cpu=0.5) | IDLE, "network", "high", None),
+        (waits(other=14, cpu=2) | IDLE, "unexplained", "low", "server-cpu"),
+        (process("mariadb", cpu=0.3) | IDLE, "unexplained", "low", None),
+        (waits(lock=5, cpu=4, disk=4, client=3), "lock", "high", "server-cpu"),
+        (waits(disk=6, cpu=5, client=5) | IDLE, "disk", "low", "server-cpu"),
+    ],
+)
+def test_the_widest_band(columns, limit, confidence, runner_up):
+    said = found(trial(columns))
+    assert (said.limit, said.confidence, said.runner_up) == (limit, confidence, runner_up)
+    assert said.in_flight == 16
+
+
+def test_what_waits_unseen_in_front_of_a_used_up_resource_waits_for_that():
+    busy = waits("redis", cpu=0.97, client=0.03) | IDLE
+    said = found(trial(busy, servers=[{"name": "redis"}]))
+    assert (said.limit, said.confidence, said.runner_up) == ("server-cpu", "medium", "unexplained")
+    assert found(trial(process("mariadb", cpu=0.1) | IDLE | PRESSURE)).limit == "unexplained"
+
+
+def test_the_signs_of_a_client_that_is_the_bottleneck_go_before():
+    said = found(trial(CPU, cpu_s=1.9))
+    assert (said.limit, said.runner_up) == ("client", "server-cpu")
+    assert "95% busy" in said.signs[0] and said.confidence == "medium"
+
+
+def test_a_rate_that_was_followed_is_all_that_was_asked_for():
+    assert found(trial(CPU, offered=1000)).limit == "rate"
+    assert found(trial(CPU, offered=2000)).limit == "server-cpu"
+
+
+STALLED = np.isin(np.arange(11), (3, 4, 8))
+
+
+def test_long_stalls_that_nothing_explains_come_before_what_limits_the_rest():
+    # Samples stand in the middle of a second, so three that are not there leave two seconds dark.
+    dark = np.where(np.isin(np.arange(13), (4, 5, 6, 9, 10)), np.nan, 1.0)
+    columns = {name: value * dark for name, value in CPU.items() if name.startswith("waits.")} | IDLE
+    said = found(trial(columns, completed=np.where(STALLED, 0, 1000)))
+    assert (said.limit, said.confidence, said.runner_up) == ("unexplained", "low", "server-cpu")
+    assert said.signs == ("in 3 of 10 s it stood all but still, and nothing that was seen says why",)
+    assert found(trial(columns, completed=np.where(STALLED, 500, 1000))).limit == "server-cpu"
+
+
+def test_stalls_of_a_known_cause_are_not_unknown():
+    assert found(trial(waits(disk=15, cpu=1), completed=np.where(STALLED, 0, 1000))).limit == "disk"
+
+
+@pytest.mark.parametrize(
+    ("confirmation", "confidence"),
+    [
+        ({"limit": "disk", "followed": 0.9}, "high"),
+        ({"limit": "disk", "followed": 0.1}, "low"),
+        ({"limit": "disk", "followed": 0.3}, "medium"),
+        ({"limit": "disk", "why_not": "no rights"}, "medium"),
+        ({"limit": "server-cpu", "followed": 0.1}, "medium"),
+    ],
+)
+def test_what_came_of_taking_some_of_it_away_decides_how_sure_it_is(confirmation, confidence):
+    made = trial(waits(disk=12, cpu=2, client=2) | IDLE)
+    tried = replace(made, confirmation=confirmation)
+    object.__setattr__(tried, "observations", made.observations)
+    assert found(tried).confidence == confidence

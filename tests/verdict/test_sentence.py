@@ -1,0 +1,54 @@
+"""One sentence has the limit, the figures that speak for it, the runner-up and how sure it is."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dbdyno.verdict.budget import time_budget
+from dbdyno.verdict.limit import limited
+from dbdyno.verdict.sentence import sentence_of
+
+from .made import IDLE_HOST, host, trial, waits
+
+
+def sentence(made):
+    return sentence_of(made, limited(made, time_budget(made)))
+
+
+def test_a_band_with_its_sign_and_its_runner_up():
+    made = trial(waits(disk=12, cpu=2, client=2) | host(IDLE_HOST) | {"pressure.io_some_s_total": 0.6})
+    assert sentence(made) == (
+        "Limited by the disk (confidence high): 12.0 of 16.0 operations in flight (75%) were waiting for the disk; "
+        "something waited for the disk 60% of the time (pressure); next: the server's CPU (12%)."
+    )
+
+
+def test_a_rate():
+    assert sentence(trial(offered=1000)).startswith(
+        "Limited by nothing but the rate asked for (confidence high): 1,000/s were done of 1,000/s offered; next: "
+    )
+
+
+def test_stalls_stand_in_it():
+    stalled = np.where(np.isin(np.arange(11), (3, 4, 8)), 0, 1000)
+    said = "3 of 10 s were below a tenth of the median, for 2 s on end without a completion"
+    assert said in sentence(trial(waits(disk=15, cpu=1), completed=stalled))
+
+
+@pytest.mark.parametrize(
+    ("tried", "said"),
+    [
+        (
+            {"taken": 0.2, "how": "40 of 50 writes/s", "throughput_per_s": 820.0, "before_per_s": 1000.0},
+            "; with 20% of it taken away (40 of 50 writes/s) throughput changed by -18%",
+        ),
+        ({"why_not": "no control group can be made here"}, "; not confirmed: no control group can be made here"),
+    ],
+)
+def test_what_came_of_taking_some_of_it_away(tried, said):
+    made = trial(waits(disk=12, cpu=2, client=2))
+    confirmed = replace(made, confirmation={"limit": "disk", **tried})
+    object.__setattr__(confirmed, "observations", made.observations)
+    assert said in sentence(confirmed)
+    assert said not in sentence(made)
