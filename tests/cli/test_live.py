@@ -172,3 +172,10 @@ def test_starting_is_said_once_for_a_configuration():
     for repeat in (1, 2, 3):
         listener.preparation_begins(Preparation(f"0{repeat}-redis", SYSTEM, "game", repeat, (TRIAL,)))
     assert console.file.getvalue().splitlines() == ["redis: starting and loading"]
+
+
+def test_what_became_of_a_limit_is_said():
+    console = screen(terminal=False)
+    with listener_for(console, quiet=False) as listener:
+        listener.limit_confirmed("Limited by the disk (confidence high): …")
+    assert "    Limited by the disk (confidence high): …\n" in console.file.getvalue()

@@ -18,6 +18,7 @@ NOTHING = {
     "scale": None,
     "rows": None,
     "seed": None,
+    "confirm_limit": False,
     "keep": False,
     "no_observe": False,
     "profile": False,

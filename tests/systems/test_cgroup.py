@@ -1,29 +1,51 @@
-"""A memory limit is a limit, or is refused."""
+"""A limit is a limit, or is refused, and what was limited for a while is afterwards as it was."""
+
+import os
+import subprocess
+import time
+from pathlib import Path
 
 import pytest
 
 from dbdyno.errors import UserError
 from dbdyno.systems import cgroup
 from dbdyno.systems.base import Launch
-from dbdyno.systems.cgroup import MemoryCgroup
+from dbdyno.systems.cgroup import ControlGroup, cpu_limit, disk_limit, limited, memory_limit
 from helpers import need, system
 
 LIMIT_BYTES = 64 << 20
 
 
+@pytest.fixture
+def sleeper():
+    """A process that does nothing."""
+    process = subprocess.Popen(["sleep", "60"])
+    yield process.pid
+    process.kill()
+    process.wait()
+
+
+def need_groups(limit, guard):
+    try:
+        ControlGroup(limit, guard).remove()
+    except UserError as error:
+        pytest.skip(str(error))
+
+
+def groups_of(pid):
+    return Path(f"/proc/{pid}/cgroup").read_text()
+
+
 def test_where_no_group_can_be_made_it_is_said(guard, monkeypatch, tmp_path):
-    monkeypatch.setattr(cgroup, "_parents", lambda: [tmp_path])
+    monkeypatch.setattr(cgroup, "_parents", lambda limit: [(tmp_path, 1), (tmp_path, 2)])
     with pytest.raises(UserError, match="does not let dbdyno limit memory"):
-        MemoryCgroup(LIMIT_BYTES, guard)
+        ControlGroup(memory_limit(LIMIT_BYTES), guard)
     assert not list(tmp_path.iterdir())
 
 
 def test_a_server_is_held_to_its_limit(guard, tmp_path):
     need("redis")
-    try:
-        MemoryCgroup(LIMIT_BYTES, guard).remove()
-    except UserError as error:
-        pytest.skip(str(error))
+    need_groups(memory_limit(LIMIT_BYTES), guard)
     redis = system("redis")
     try:
         redis.start(Launch(guard, tmp_path, clients=1, rows=1, memory_limit_bytes=LIMIT_BYTES))
@@ -34,3 +56,74 @@ def test_a_server_is_held_to_its_limit(guard, tmp_path):
     finally:
         redis.stop()
     assert not group.exists()
+
+
+def test_a_process_is_limited_for_a_while(guard, sleeper):
+    need_groups(cpu_limit(0.5), guard)
+    before = groups_of(sleeper)
+    with limited([sleeper], cpu_limit(0.5), guard):
+        group, version = cgroup._group_of(sleeper, cpu_limit(0.5))
+        said = [(group / name).read_text().strip() for name in cgroup._files(cpu_limit(0.5), version)]
+        assert said in (["100000", "50000"], ["50000 100000"])
+        with limited([sleeper], cpu_limit(0.4), guard):
+            assert cgroup._group_of(sleeper, cpu_limit(0.4))[0] == group
+            assert "40000" in (group / name_of_quota(version)).read_text()
+        assert "50000" in (group / name_of_quota(version)).read_text()
+    assert groups_of(sleeper) == before and not group.exists()
+
+
+def name_of_quota(version):
+    return "cpu.cfs_quota_us" if version == 1 else "cpu.max"
+
+
+def test_a_quota_holds(guard):
+    need_groups(cpu_limit(0.2), guard)
+    with subprocess.Popen(["sh", "-c", "while :; do :; done"]) as loop:
+        try:
+            with limited([loop.pid], cpu_limit(0.2), guard):
+                group, _ = cgroup._group_of(loop.pid, cpu_limit(0.2))
+                while b"nr_throttled 0\n" in (said := (group / "cpu.stat").read_bytes()):
+                    time.sleep(0.02)
+                assert b"nr_throttled" in said
+        finally:
+            loop.kill()
+
+
+@pytest.mark.parametrize(
+    ("limit", "version", "files"),
+    [
+        (cpu_limit(0.5), 2, {"cpu.max": "50000 100000"}),
+        (cpu_limit(0.0001), 1, {"cpu.cfs_period_us": "100000", "cpu.cfs_quota_us": "1000"}),
+        (disk_limit("8:0", {"read_iops": 100}), 1, {"blkio.throttle.read_iops_device": "8:0 100"}),
+        (disk_limit("8:0", {"read_bps": 100, "write_iops": 0.3}), 2, {"io.max": "8:0 rbps=100 wiops=1"}),
+        (memory_limit(7), 2, {"memory.max": "7", "memory.swap.max": "0"}),
+    ],
+)
+def test_what_is_written(limit, version, files):
+    assert dict(cgroup._files(limit, version)) == files
+
+
+@pytest.mark.parametrize(
+    ("before", "written", "restored"),
+    [
+        ("-1\n", "50000", "-1"),
+        ("max 100000\n", "50000 100000", "max 100000"),
+        ("", "8:0 100", "8:0 0"),
+        ("8:16 7\n8:0 200\n", "8:0 100", "8:0 200"),
+        ("", "8:0 riops=100 wiops=1", "8:0 riops=max wiops=max"),
+        ("8:0 rbps=max wbps=max riops=5 wiops=max\n", "8:0 riops=4", "8:0 rbps=max wbps=max riops=5 wiops=max"),
+    ],
+)
+def test_what_restores_a_file(before, written, restored):
+    assert cgroup._as_written(before, written) == restored
+
+
+def test_in_version_2_what_is_limited_already_is_limited_further(guard, monkeypatch, tmp_path):
+    group = tmp_path / "dbdyno-x"
+    group.mkdir()
+    # Of the length of what is written: unlike a control group's, a file keeps what lies beyond.
+    (group / "cpu.max").write_text("999999 100000")
+    monkeypatch.setattr(cgroup, "_group_of", lambda pid, limit: (group, 2))
+    with limited([os.getpid()], cpu_limit(1.5), guard):
+        assert (group / "cpu.max").read_text() == "150000 100000"
+    assert (group / "cpu.max").read_text() == "999999 100000"

@@ -74,6 +74,9 @@ class Plain(Listener):
         self._ended += 1
         self.say(f"    {sentence}", "bold")
 
+    def limit_confirmed(self, sentence: str) -> None:
+        self.say(f"    {sentence}")
+
     def trial_ended(self, outcome: Outcome) -> None:
         searching = outcome.trial.step is not None
         if outcome.state == "complete" and searching:

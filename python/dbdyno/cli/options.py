@@ -20,6 +20,7 @@ _OPTIONS = (
         "--set", multiple=True, metavar="KEY=VALUE", help="Any other key of the file, e.g. cpus.client=[0]; repeatable."
     ),
     click.option("--out", type=click.Path(path_type=Path), default=Path("runs"), help="Where the run's folder goes."),
+    click.option("--confirm-limit", is_flag=True, help="Run each trial again with a fifth less of what limited it."),
     click.option("--keep", is_flag=True, help="Leave on an attached store what dbdyno made there."),
     click.option("--no-observe", is_flag=True, help="Do not watch host, servers and client while a trial runs."),
     click.option("--quiet", is_flag=True, help="Say nothing but what went wrong."),

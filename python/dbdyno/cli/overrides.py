@@ -73,6 +73,7 @@ def overrides_of(options: dict[str, Any]) -> dict[str, Any]:
         "scale": options["scale"],
         "rows": options["rows"],
         "seed": options["seed"],
+        "confirm_limit": options["confirm_limit"] or None,
         "keep": options["keep"] or None,
         "observe": False if options["no_observe"] else None,
         "profile": options["profile"] or None,

@@ -76,6 +76,9 @@ class Listener:
     def record_came(self, record: dict[str, Any]) -> None:
         """The load client wrote a record (docs/contract.md)."""
 
+    def limit_confirmed(self, sentence: str) -> None:
+        """A trial was run again with less of what limited it; what is said of its limit now."""
+
     def search_begins(self, first: Trial, limit: str) -> None:
         """The highest rate that holds `limit` is about to be searched for, beginning with the closed loop `first`."""
 

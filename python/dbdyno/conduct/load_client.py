@@ -6,15 +6,14 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from dbdyno.conduct.interrupt import Interrupts
 from dbdyno.conduct.plan import CONTRACT
 from dbdyno.errors import RunFailed, UserError
-from dbdyno.observe.observer import Observer
 from dbdyno.results.write import Lines, write_object
 from dbdyno.systems.guard import Guard
 from dbdyno.systems.process import describe_exit
@@ -59,6 +58,13 @@ class Summary:
                 self.end = record
 
 
+class Watcher(Protocol):
+    """Whoever does something while a load client runs, with it or beside it."""
+
+    def watching(self, client_pid: int, client_forks: bool) -> AbstractContextManager[None]:
+        """Return what surrounds the run. client_forks: the load client has processes of its own."""
+
+
 def find_load_client() -> Path:
     """Return the program `dbdyno-load`: of DBDYNO_LOAD, else beside this Python, on the PATH, or built in the checkout.
 
@@ -92,7 +98,7 @@ def execute(
     guard: Guard,
     interrupts: Interrupts,
     on_record: Callable[[dict[str, Any]], None],
-    observer: Observer | None = None,
+    observer: Watcher | None = None,
 ) -> Summary:
     """Have a load client execute `plan`, and record it in `folder`.
 

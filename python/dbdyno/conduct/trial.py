@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dbdyno.conduct.ceiling import measure_ceiling
+from dbdyno.conduct.confirm import confirm_limit
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.listener import Outcome
 from dbdyno.conduct.load_client import Summary, execute, why_it_failed
@@ -78,6 +79,8 @@ def run_trial(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
         profile(context, plan, secrets, prepared.system.server_pids(), folder / "profile")
     outcome = Outcome(trial, state, reason, *_measured(context, summary, folder), summary.errors)
     context.listener.trial_ended(outcome)
+    if context.experiment.confirm_limit and state == "complete" and trial.step is None:
+        confirm_limit(context, prepared.system, plan, secrets, folder)
     return outcome
 
 

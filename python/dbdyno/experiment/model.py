@@ -136,6 +136,7 @@ class Experiment(_Strict):
     pipeline: requests a client sends at once before it reads the answers. ceiling: measure the load client alone, too.
     observe: watch host, processes and stores while a trial runs.
     rows: per table, in the workload's own unit. memory_limit: of each server, e.g. "512M".
+    confirm_limit: run every trial again with a fifth less of what limited it.
     operation_timeout_seconds: after which an operation without an answer is an error.
     precise: repeat until every comparison's interval is that narrow, e.g. "1%", from 5 to 20 times.
     keep: leave on an attached store what dbdyno made there.
@@ -167,6 +168,7 @@ class Experiment(_Strict):
     operation_timeout_seconds: Annotated[int, Field(ge=1)] = 10
     cpus: Cpus = Cpus()
     memory_limit: Annotated[str, AfterValidator(_check_size)] | None = None
+    confirm_limit: bool = False
     keep: bool = False
     profile: bool = False
 

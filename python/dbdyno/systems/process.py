@@ -14,7 +14,7 @@ from pathlib import Path
 
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.systems.base import Launch
-from dbdyno.systems.cgroup import MemoryCgroup
+from dbdyno.systems.cgroup import ControlGroup, memory_limit
 
 READY_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 10.0
@@ -96,7 +96,7 @@ class ServerProcess:
         self.name = name
         self.log_path = launch.log_folder / f"server-{name}.log"
         self._guard = launch.guard
-        self._limit = MemoryCgroup(launch.memory_limit_bytes, launch.guard) if launch.memory_limit_bytes else None
+        self._limit_bytes, self._limit = launch.memory_limit_bytes, _memory_group(launch)
         pinned = ["taskset", "-c", ",".join(map(str, launch.server_cpus))] if launch.server_cpus else []
         with self.log_path.open("ab") as log:
             self._log_begins = log.tell()
@@ -122,7 +122,7 @@ class ServerProcess:
     def _why_it_ended(self, status: int) -> str:
         if status >= 0:
             return telling_lines(self.log_path, self._log_begins)
-        limited = f", within its limit of {self._limit.limit_bytes >> 20} MiB of memory" if self._limit else ""
+        limited = f", within its limit of {self._limit_bytes >> 20} MiB of memory" if self._limit_bytes else ""
         return f"it {describe_exit(status)}{limited}"
 
     def death(self) -> str | None:
@@ -171,6 +171,16 @@ def copy_data(source: Path, target: Path) -> None:
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)
+
+
+def _memory_group(launch: Launch) -> ControlGroup | None:
+    """Return the control group of a server whose memory is limited; raises UserError where there can be none."""
+    if launch.memory_limit_bytes is None:
+        return None
+    try:
+        return ControlGroup(memory_limit(launch.memory_limit_bytes), launch.guard)
+    except UserError as error:
+        raise UserError(f"memory_limit: {error}; leave it out") from None
 
 
 def server_user() -> pwd.struct_passwd | None:

@@ -1,0 +1,162 @@
+"""`confirm_limit`: the causal check of a verdict (METHODS §5).
+
+A fifth of what is said to have limited a trial is taken away, and the same load is put on again: throughput that
+follows confirms the verdict, throughput that does not speaks against it. What is taken is a fifth of what there was to
+use, not of what was used: otherwise every resource would prove to be the limit.
+"""
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dbdyno.conduct.context import Context
+from dbdyno.conduct.load_client import execute, why_it_failed
+from dbdyno.errors import DbdynoError, RunFailed, UserError
+from dbdyno.results.model import Trial
+from dbdyno.results.read import read_trial
+from dbdyno.results.records import read_records
+from dbdyno.results.write import write_object
+from dbdyno.systems.base import System
+from dbdyno.systems.cgroup import Limit, cpu_limit, disk_limit, limited
+from dbdyno.systems.guard import Guard
+from dbdyno.verdict.budget import time_budget
+from dbdyno.verdict.evidence import Measured, cores_to_use
+from dbdyno.verdict.judge import judge_folder
+from dbdyno.verdict.limit import CLIENT, COMMIT, DISK, RATE, SERVER_CPU
+
+TAKEN = 0.2
+"""Of what there was: clearly more than trials differ by, and not so much that another resource becomes the limit."""
+
+LEAST_BPS = 4096
+"""Bytes a second that are worth limiting: a page."""
+MOST_OF_ALL = 0.8
+"""Of the bytes on a device: with this share of them a server's operations are all but all there are."""
+BLOCK = Path("/sys/block")
+
+
+@dataclass(frozen=True)
+class _Less:
+    """What is taken away: a limit on the client's process or the servers', and what it comes to for a person."""
+
+    limit: Limit
+    of_client: bool
+    how: str
+
+
+@dataclass(frozen=True)
+class _Holding:
+    """Holds the servers, or else the load client, to less while the latter runs."""
+
+    pids: list[int]
+    less: _Less
+    guard: Guard
+
+    def watching(self, client_pid: int, client_forks: bool) -> AbstractContextManager[None]:
+        """Return the time they are held for; children of a process that is held are so too."""
+        del client_forks
+        return limited([client_pid] if self.less.of_client else self.pids, self.less.limit, self.guard)
+
+
+def confirm_limit(context: Context, system: System, plan: dict[str, Any], secrets: list[str], folder: Path) -> None:
+    """Run the load of the trial in `folder` again with less of what limited it, and draw its verdict anew with that.
+
+    Where that cannot be done, the verdict says why. A trial without a verdict, or one that did what was asked, has
+    nothing to confirm.
+    """
+    trial = read_trial(folder)
+    verdict = trial.judged and trial.judged["verdict"]
+    if not verdict or verdict["limit"] == RATE:
+        return
+    found: dict[str, Any] = {"limit": verdict["limit"], "taken": TAKEN, "why_not": None}
+    try:
+        less = _less(verdict["limit"], trial)
+        after = _run_again(context, system, (plan, secrets), trial, less)
+    except DbdynoError as error:
+        found["why_not"] = str(error)
+    else:
+        before = trial.recorded.throughput_per_s or 0.0
+        found |= {"how": less.how, "before_per_s": before, "throughput_per_s": after}
+        found["followed"] = (1 - after / before) / TAKEN
+    write_object(folder / "confirmation.json", found)
+    confirmed = judge_folder(folder)["verdict"]
+    context.listener.limit_confirmed(confirmed["sentence"])
+
+
+def _less(limit: str, trial: Trial) -> _Less:
+    """Return what to take away; raises UserError where nothing can be."""
+    measured, budget = Measured.of(trial), time_budget(trial)
+    if limit not in (CLIENT, SERVER_CPU, DISK, COMMIT):
+        raise UserError(f"{limit} is nothing of which some can be taken away")
+    if measured is None or budget is None:
+        raise UserError("nothing was observed, so what there was to use is not known")
+    if limit in (DISK, COMMIT):
+        return _less_disk(limit, measured, budget.bands["disk"] + budget.bands["commit"])
+    return _less_cpu(limit, measured)
+
+
+def _processes(trial: Trial, of_client: bool) -> tuple[str, ...]:
+    """Return the processes to take something from; raises UserError where they are not dbdyno's."""
+    processes = ("client",) if of_client else tuple(trial.about.get("server_pids") or ())
+    if not processes:
+        raise UserError("dbdyno did not start the server, so it takes nothing away from it")
+    return processes
+
+
+def _less_cpu(limit: str, measured: Measured) -> _Less:
+    of_client = limit == CLIENT or measured.trial.embedded
+    pinned = measured.trial.about.get("client_cpus" if of_client else "server_cpus")
+    able = cores_to_use(measured, _processes(measured.trial, of_client), pinned)
+    if not able:
+        raise UserError("how many processors there were to use was not seen")
+    left = (1 - TAKEN) * able
+    return _Less(cpu_limit(left), of_client, f"{left:.2f} of {able:.2f} processors left")
+
+
+def _less_disk(limit: str, measured: Measured, held: float) -> _Less:
+    """Take from what the servers themselves read and wrote.
+
+    held: how many operations it held, on average. Where one or more wait for it all the time, what was done is what it
+    can do; a device that a quota holds back is idle meanwhile, so its being busy does not tell.
+    """
+    devices = sorted({name.split(".")[1] for name in measured.observations.names("disk.")})
+    processes = _processes(measured.trial, measured.trial.embedded)
+    if not devices:
+        raise UserError("the device the data lies on was not seen")
+    device, left = devices[0], {}
+    for kind, done in (("read", "read"), ("write", "written")):
+        own = measured.rate(*(f"process.{name}.{done}_bytes_total" for name in processes)) or 0.0
+        of_all = measured.rate(f"disk.{device}.{kind}_bytes_total") or 0.0
+        if own >= LEAST_BPS and own >= MOST_OF_ALL * of_all:
+            left[f"{kind}_iops"] = measured.rate(f"disk.{device}.{kind}s_total") or 0.0
+        elif limit == COMMIT and kind == "write":
+            # A commit is small: less bytes a second hardly slow it, and how many of the writes are its own is not told.
+            raise UserError(f"others than the server write to {device}, so what it had of that is not known")
+        elif own >= LEAST_BPS:
+            left[f"{kind}_bps"] = own
+    if not left:
+        raise UserError(f"hardly anything was read from and written to {device}")
+    left = {kind: (1 - TAKEN) * per_s / min(1.0, held) for kind, per_s in left.items()}
+    number = (BLOCK / device / "dev").read_text().strip()
+    how = " and ".join(f"{_in_words(kind, per_s)} left" for kind, per_s in left.items())
+    return _Less(disk_limit(number, left), measured.trial.embedded, how)
+
+
+def _in_words(kind: str, per_s: float) -> str:
+    what, _, unit = kind.partition("_")
+    return f"{per_s:,.0f} {what}s/s" if unit == "iops" else f"{per_s / 1e6:.3g} MB/s of {what}s"
+
+
+def _run_again(
+    context: Context, system: System, plan: tuple[dict[str, Any], list[str]], trial: Trial, less: _Less
+) -> float:
+    """Return the throughput with less; raises UserError where it cannot be taken, RunFailed if the trial failed."""
+    folder = context.folder.confirmation(trial.name)
+    holding = _Holding(list(system.server_pids().values()), less, context.guard)
+    summary = execute(*plan, folder, context.guard, context.interrupts, context.listener.record_came, holding)
+    if reason := system.death() or why_it_failed(summary, folder):
+        raise RunFailed(reason)
+    after = read_records(folder / "records.jsonl", context.experiment.warmup is not None).throughput_per_s
+    if after is None or context.interrupts.requested:
+        raise RunFailed("it was cut short")
+    return after
