@@ -31,6 +31,7 @@ stage = @echo "== $(1)"; $(2) || { echo "make $@: stopped, $(1) failed. Alone: $
 help:
 	@echo "make demo     set up, run the experiment quickstart, write its report"
 	@echo "make test     set up, install or name missing servers, run every check and test"
+	@echo "make test-verdicts  inject known causes into real servers: is each named? (docs/verdicts.md)"
 	@echo "make bench    ratios against sysbench, redis-benchmark and bare loops (benches/README.md)"
 	@echo "make fuzz     SECONDS=60 for every decoder of wire: bytes it cannot take (CONTRIBUTING.md)"
 	@echo "make build    set up .venv with dbdyno and dbdyno-load"
@@ -55,6 +56,11 @@ test: tools-for-tests $(VENV)/installed-test build
 	$(call stage,ruff format,$(BIN)/python -m ruff format --check)
 	$(call stage,pytest,$(BIN)/python -m pytest)
 	@echo "== all passed"
+
+# What limited it, where that is known: causes injected into real servers. As root, for control groups.
+.PHONY: test-verdicts
+test-verdicts: $(VENV)/installed-test build
+	VERDICTS_TABLE=docs/verdicts.md $(BIN)/python -m pytest tests/verdicts -m "verdicts or not verdicts"
 
 # Ratios against other load generators, in one run: shared machines are noisy, so nothing here is a test.
 .PHONY: bench

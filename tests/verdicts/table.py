@@ -1,0 +1,24 @@
+"""The table of cases with their verdicts, as Markdown."""
+
+import pytest
+
+VERDICTS = pytest.StashKey[list]()
+
+HEAD = """\
+# Known causes and their verdicts
+
+What `make test-verdicts` did to real servers, and what dbdyno then said had limited them. Written by that command; the
+cases are in `tests/verdicts/cases.py`. How a verdict is reached: [statistics.md](statistics.md#what-limited-a-trial).
+
+| what was done | must be | verdict | confidence | its sentence |
+|---|---|---|---|---|
+"""
+
+
+def table_of(verdicts):
+    """Return the rows: what was done, what the verdict must be, and what it was."""
+    return "".join(
+        f"| {case.what} | {case.limit} | {'' if verdict['limit'] == case.limit else 'WRONG: '}{verdict['limit']} "
+        f"| {verdict['confidence']} | {verdict['sentence']} |\n"
+        for case, verdict in verdicts
+    )
