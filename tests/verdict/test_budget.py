@@ -1,5 +1,7 @@
 """The bands add up to what is in flight, and what nobody saw stays unexplained."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -85,6 +87,13 @@ def test_an_embedded_store_works_in_the_clients_threads():
 
 def test_in_an_open_loop_what_is_in_flight_follows_from_littles_law():
     assert time_budget(trial(offered=1000)).in_flight == pytest.approx(4)
+
+
+def test_a_second_that_was_cut_as_it_began_counts_for_nothing():
+    made = trial(waits(cpu=16))
+    cut = replace(made.recorded.intervals[-1], second=11, seconds=0.0, completed=0)
+    object.__setattr__(made.recorded, "intervals", (*made.recorded.intervals, cut))
+    assert time_budget(made).bands["server_cpu"] == pytest.approx(16)
 
 
 def test_nothing_measured_has_no_budget():

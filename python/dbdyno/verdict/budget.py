@@ -49,6 +49,8 @@ ALL_BUT_STILL = 0.1
 """Of the median second's throughput. Where less is done though client and server both wait for each other, the one of
 them may as well be stopped as the network between them: nobody can tell."""
 
+_NEXT_TO_NOTHING_S = 1e-9
+
 
 @dataclass(frozen=True, slots=True)
 class TimeBudget:
@@ -72,7 +74,7 @@ def time_budget(trial: Trial) -> TimeBudget | None:
     recorded = trial.recorded
     if recorded.run_began_unix_s is None or recorded.seconds <= 0:
         return None
-    lengths_s = np.array([interval.seconds for interval in recorded.intervals])
+    lengths_s = _lengths_s(trial)
     edges = recorded.run_began_unix_s + np.concatenate(([0.0], np.cumsum(lengths_s)))
     seconds = Seconds(trial.observations, edges)
     in_flight = _in_flight(trial, lengths_s)
@@ -84,6 +86,11 @@ def time_budget(trial: Trial) -> TimeBudget | None:
     counted_s = np.where(measured, lengths_s, 0.0)
     means = {name: float(values @ counted_s) / recorded.seconds for name, values in per_second.items()}
     return TimeBudget(float(in_flight @ counted_s) / recorded.seconds, means, per_second, measured)
+
+
+def _lengths_s(trial: Trial) -> np.ndarray:
+    """How long each second was; one that was cut as it began is not quite nothing, so that it can be divided by."""
+    return np.array([max(interval.seconds, _NEXT_TO_NOTHING_S) for interval in trial.recorded.intervals])
 
 
 def servers_of(trial: Trial) -> tuple[str, ...]:
@@ -130,7 +137,7 @@ def _served(trial: Trial, seconds: Seconds, in_flight: np.ndarray, lengths_s: np
 
 def stalled_seconds(trial: Trial) -> np.ndarray:
     """Return which seconds, warm-up included, stood all but still; shape (seconds,)."""
-    rates = np.array([interval.completed / interval.seconds for interval in trial.recorded.intervals])
+    rates = np.array([interval.completed for interval in trial.recorded.intervals]) / _lengths_s(trial)
     measured = np.array([not interval.warmup for interval in trial.recorded.intervals])
     return rates < ALL_BUT_STILL * np.median(rates[measured])
 
