@@ -13,6 +13,7 @@ use crate::lmdb::{Lmdb, LmdbSession};
 use crate::memcached::{Memcached, MemcachedSession};
 use crate::mysql::{Mysql, MysqlSession};
 use crate::network::Endpoint;
+use crate::postgres::{Postgres, PostgresSession};
 use crate::redis::{Redis, RedisSession, is_hash};
 use crate::sqlite::{Sqlite, SqliteSession};
 use crate::{Administration, Cache, CacheCounters, Schema, SharedSchema, Trouble};
@@ -116,13 +117,14 @@ impl Cache for CacheSession {
 /// A session with one store, no arrangement.
 pub enum SingleSession {
     Mysql(MysqlSession),
+    Postgres(PostgresSession),
     Redis(RedisSession),
     Memcached(MemcachedSession),
     Sqlite(SqliteSession),
     Lmdb(LmdbSession),
 }
 
-forward!(SingleSession, Mysql, Redis, Memcached, Sqlite, Lmdb);
+forward!(SingleSession, Mysql, Postgres, Redis, Memcached, Sqlite, Lmdb);
 
 /// A session with any store. There is one a client, and it stays where it is.
 #[allow(clippy::large_enum_variant)]
@@ -165,6 +167,7 @@ impl AnySession {
 #[derive(Clone)]
 enum Single {
     Mysql(Mysql),
+    Postgres(Postgres),
     Redis(Redis),
     Memcached(Memcached),
     Sqlite(Sqlite),
@@ -218,8 +221,12 @@ impl Store {
 
     /// Whether sessions can send several requests before they read the first answer.
     pub fn can_pipeline(&self) -> bool {
-        let is_whole_rows = !matches!(&self.single, Single::Redis(redis) if redis.is_hash);
-        self.cache.is_none() && is_whole_rows && matches!(self.single, Single::Redis(_) | Single::Memcached(_))
+        let can = match &self.single {
+            Single::Redis(redis) => !redis.is_hash,
+            Single::Memcached(_) | Single::Postgres(_) => true,
+            Single::Mysql(_) | Single::Sqlite(_) | Single::Lmdb(_) => false,
+        };
+        self.cache.is_none() && can
     }
 
     /// How the store holds a row, where it has a choice.
@@ -255,6 +262,7 @@ impl Single {
             Single::Sqlite(store) => Ok(SingleSession::Sqlite(store.open()?)),
             Single::Lmdb(store) => Ok(SingleSession::Lmdb(store.open()?)),
             Single::Mysql(store) => Ok(SingleSession::Mysql(store.open(reactor.ok_or_else(no_loop)?).await?)),
+            Single::Postgres(store) => Ok(SingleSession::Postgres(store.open(reactor.ok_or_else(no_loop)?).await?)),
             Single::Redis(store) => Ok(SingleSession::Redis(store.open(reactor.ok_or_else(no_loop)?).await?)),
             Single::Memcached(store) => Ok(SingleSession::Memcached(store.open(reactor.ok_or_else(no_loop)?).await?)),
         }
@@ -279,6 +287,13 @@ impl Builder<'_> {
                 database: database.clone(),
                 table_options: table_options.clone(),
                 load_with: *load_with,
+                schema: schema(),
+            }),
+            Config::Postgres { address, user, password, database } => Single::Postgres(Postgres {
+                endpoint: endpoint(address)?,
+                user: user.clone(),
+                password: self.secret(*password)?.unwrap_or_default(),
+                database: database.clone(),
                 schema: schema(),
             }),
             Config::Redis { address, user, password, database, layout } => Single::Redis(Redis {
@@ -342,7 +357,7 @@ impl Builder<'_> {
     fn can_do(&self, config: &Config, step: &Step) -> bool {
         let filed_under = self.schema.table_of_operation(step.operation).filed_under;
         match (config, step.operation) {
-            (Config::Mysql { .. } | Config::Sqlite { .. }, _) => true,
+            (Config::Mysql { .. } | Config::Postgres { .. } | Config::Sqlite { .. }, _) => true,
             (Config::Memcached { .. }, Operation::Add { .. }) => false,
             (Config::Redis { layout: crate::Layout::String, .. }, Operation::Add { .. }) => false,
             (_, Operation::Find { column, .. }) => column == filed_under,

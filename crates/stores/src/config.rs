@@ -73,6 +73,12 @@ pub enum Config {
         /// `None`: the fastest that the server has.
         load_with: Option<LoadWith>,
     },
+    Postgres {
+        address: AddressConfig,
+        user: String,
+        password: Option<Secret>,
+        database: String,
+    },
     Redis {
         address: AddressConfig,
         user: Option<String>,
@@ -119,6 +125,7 @@ impl Config {
     pub fn kind(&self) -> &'static str {
         match self {
             Config::Mysql { .. } => "mysql",
+            Config::Postgres { .. } => "postgres",
             Config::Redis { .. } => "redis",
             Config::Memcached { .. } => "memcached",
             Config::Sqlite { .. } => "sqlite",
@@ -131,7 +138,7 @@ impl Config {
     pub fn connections(&self) -> u64 {
         match self {
             Config::Sqlite { .. } | Config::Lmdb { .. } => 0,
-            Config::Mysql { .. } | Config::Redis { .. } | Config::Memcached { .. } => 1,
+            Config::Mysql { .. } | Config::Postgres { .. } | Config::Redis { .. } | Config::Memcached { .. } => 1,
             Config::CacheAside { cache, store } => cache.connections() + store.connections(),
         }
     }
@@ -140,7 +147,7 @@ impl Config {
     pub fn is_embedded(&self) -> bool {
         match self {
             Config::Sqlite { .. } | Config::Lmdb { .. } => true,
-            Config::Mysql { .. } | Config::Redis { .. } | Config::Memcached { .. } => false,
+            Config::Mysql { .. } | Config::Postgres { .. } | Config::Redis { .. } | Config::Memcached { .. } => false,
             Config::CacheAside { cache, store } => cache.is_embedded() || store.is_embedded(),
         }
     }

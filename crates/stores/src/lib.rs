@@ -10,6 +10,7 @@ mod lmdb;
 mod memcached;
 mod mysql;
 mod network;
+mod postgres;
 mod redis;
 mod sql;
 mod sqlite;
@@ -46,6 +47,11 @@ impl Schema {
 /// The SQL with which the SQL stores prepare step `step`.
 pub fn step_statement(schema: &Schema, step: usize) -> String {
     sql::statement(&schema.tables, &schema.steps[step])
+}
+
+/// The same, with numbered parameters.
+pub fn numbered_statement(schema: &Schema, step: usize) -> String {
+    sql::numbered(&step_statement(schema, step))
 }
 
 /// Why preparing, checking or cleaning up did not happen.

@@ -66,10 +66,23 @@ pub fn statement(tables: &[Table], step: &Step) -> String {
     }
 }
 
+/// The same statement with `$1`, `$2` … in the place of each `?`.
+pub fn numbered(statement: &str) -> String {
+    let mut parts = statement.split('?');
+    let first = parts.next().unwrap_or_default().to_string();
+    parts.zip(1..).fold(first, |sql, (part, n)| format!("{sql}${n}{part}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use dbdyno_model::{Column, Index, Source};
+
+    #[test]
+    fn parameters_are_numbered() {
+        assert_eq!(numbered("UPDATE t SET a = ?, b = ? WHERE id = ?"), "UPDATE t SET a = $1, b = $2 WHERE id = $3");
+        assert_eq!(numbered("SELECT 1"), "SELECT 1");
+    }
 
     #[test]
     fn golden_statements() {

@@ -4,7 +4,11 @@
 
 pub mod memcached;
 pub mod mysql;
+pub mod postgres;
 pub mod redis;
+mod value;
+
+pub use value::{Cell, Param, TextRows};
 
 /// Bytes that are no message of the protocol in this state.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

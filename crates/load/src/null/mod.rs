@@ -4,6 +4,7 @@
 mod keys;
 mod memcached;
 mod mysql;
+mod postgres;
 mod redis;
 
 use std::io;
@@ -42,6 +43,7 @@ pub struct Arguments {
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum Protocol {
     Mysql,
+    Postgres,
     Redis,
     Memcached,
 }
@@ -95,6 +97,7 @@ async fn accept_all(reactor: Rc<Reactor>, listener: Listener, protocol: Protocol
                     // A client that goes away, or sends garbage, ends its own connection only.
                     let _ = match protocol {
                         Protocol::Mysql => converse(connection, &on, mysql::Mysql::new(schema)).await,
+                        Protocol::Postgres => converse(connection, &on, postgres::Postgres::new(schema)).await,
                         Protocol::Redis => converse(connection, &on, redis::Redis::new(schema)).await,
                         Protocol::Memcached => converse(connection, &on, memcached::Memcached::new(schema)).await,
                     };

@@ -13,6 +13,9 @@ fn network_store(protocol: &str, port: u16) -> Value {
         "mysql" => {
             json!({"kind": "mysql", "address": address, "user": "u", "password": null, "database": "d"})
         }
+        "postgres" => {
+            json!({"kind": "postgres", "address": address, "user": "u", "password": null, "database": "d"})
+        }
         "redis" => redis_at(port),
         _ => json!({"kind": "memcached", "address": address}),
     }
@@ -20,7 +23,7 @@ fn network_store(protocol: &str, port: u16) -> Value {
 
 #[test]
 fn every_protocol_against_its_null_server_completes_verified_with_sound_records() {
-    for protocol in ["mysql", "redis", "memcached"] {
+    for protocol in ["mysql", "postgres", "redis", "memcached"] {
         let null = Null::start(protocol, "game");
         let mut plan = plan(network_store(protocol, null.port), 8);
         plan["workload"]["name"] = "game".into();

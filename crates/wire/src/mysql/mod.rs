@@ -10,9 +10,10 @@ mod server_key;
 mod statement;
 
 pub use bulk::{LoadAnswer, bulk_execute, bulk_row, load_answer, load_line};
+pub use crate::{Cell, Param, TextRows};
 pub use handshake::{Greeting, Login, LoginStep, greeting, server_greeting};
 pub use packet::{Packet, ServerMessage, frame, lenenc, ok_affected_rows, packet, put_lenenc, server_error};
 pub use statement::{
-    Answer, Cell, ColumnType, Dialect, Param, Prepared, TextRows, answer, execute, prepare, prepared, query,
-    text_answer, write_binary_row, write_definition,
+    Answer, ColumnType, Dialect, Prepared, answer, execute, prepare, prepared, query, text_answer, write_binary_row,
+    write_definition,
 };

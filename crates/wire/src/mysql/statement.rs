@@ -1,22 +1,7 @@
 //! Commands and their answers: prepared statements in the binary protocol, plain queries in the text protocol.
 
 use super::packet::{Packet, ServerMessage, frame, lenenc, ok_affected_rows, packet, put_lenenc, server_error};
-use crate::{Decoded, Malformed};
-
-/// A parameter of a prepared statement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Param<'a> {
-    Int(i64),
-    Text(&'a [u8]),
-}
-
-/// A value of a row. Texts are ranges of the bytes given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cell {
-    Null,
-    Int(i64),
-    Text { start: usize, end: usize },
-}
+use crate::{Cell, Decoded, Malformed, Param, TextRows};
 
 /// How a column's values are encoded in a binary row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -278,9 +263,6 @@ fn binary_row(
     }
     (at == end).then_some(())
 }
-
-/// The rows of a text answer, `None` for NULL.
-pub type TextRows = Vec<Vec<Option<String>>>;
 
 /// Decodes the answer to COM_QUERY: the rows (none for a statement that has none).
 ///

@@ -1,0 +1,117 @@
+//! The null server's PostgreSQL protocol: lets everybody in, knows the statements of the workload's steps.
+
+use std::sync::Arc;
+
+use dbdyno_model::{Operation, RowBuffer, Value};
+use dbdyno_stores::{Schema, numbered_statement};
+use dbdyno_wire::postgres::{self as wire, ScalarType};
+use dbdyno_wire::{Decoded, Malformed, Param};
+
+use super::Answerer;
+use super::keys::first_number;
+
+pub struct Postgres {
+    schema: Arc<Schema>,
+    is_logged_in: bool,
+    /// The name under which the client prepared each step's statement.
+    names: Vec<Vec<u8>>,
+    /// The step that was prepared or bound last, and the key it was bound with.
+    step: usize,
+    key: Option<u64>,
+    row: RowBuffer,
+}
+
+impl Postgres {
+    pub fn new(schema: Arc<Schema>) -> Self {
+        let names = vec![Vec::new(); schema.steps.len()];
+        Self { schema, is_logged_in: false, names, step: 0, key: None, row: RowBuffer::default() }
+    }
+
+    fn prepare(&mut self, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Malformed> {
+        let (name, sql) =
+            wire::parse_message(payload).ok_or_else(|| Malformed::expected("a statement to prepare", payload))?;
+        let is_it = |&i: &usize| numbered_statement(&self.schema, i).as_bytes() == sql;
+        let step = (0..self.schema.steps.len()).find(is_it);
+        self.step = step.ok_or_else(|| Malformed::expected("a statement of the workload", sql))?;
+        self.names[self.step] = name.to_vec();
+        wire::frame(out, b'1', |_| {});
+        Ok(())
+    }
+
+    /// The parameter types are those PostgreSQL infers from the columns.
+    fn describe(&self, out: &mut Vec<u8>) {
+        let operation = self.schema.steps[self.step].operation;
+        let table = &self.schema.tables[operation.table()];
+        let types: Vec<ScalarType> =
+            table.columns.iter().map(|c| if c.is_int() { ScalarType::Int4 } else { ScalarType::Text }).collect();
+        let named: Vec<_> = table.columns.iter().zip(&types).map(|(c, &kind)| (c.name.as_str(), kind)).collect();
+        match operation {
+            Operation::Get { .. } => wire::write_description(out, &types[..1], &named),
+            Operation::Find { column, .. } => wire::write_description(out, &types[column..=column], &named),
+            Operation::Add { column, .. } => wire::write_description(out, &[types[column], types[0]], &[]),
+            Operation::Update { .. } => {
+                let versioned = (0..types.len()).filter(|&i| table.columns[i].is_versioned());
+                let params: Vec<ScalarType> = versioned.map(|i| types[i]).chain([types[0]]).collect();
+                wire::write_description(out, &params, &[]);
+            }
+        }
+    }
+
+    fn bind(&mut self, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Malformed> {
+        let wrong = || Malformed::expected("a statement to execute", payload);
+        let bound = wire::bound(payload).ok_or_else(wrong)?;
+        self.step = self.names.iter().position(|name| name == bound.statement).ok_or_else(wrong)?;
+        let is_text = match self.schema.steps[self.step].operation {
+            Operation::Find { table, column } => !self.schema.tables[table].columns[column].is_int(),
+            _ => false,
+        };
+        let key = match is_text {
+            true => first_number(bound.param),
+            false => bound.param.first_chunk().map(|n| u64::from(u32::from_be_bytes(*n))),
+        };
+        self.key = key.filter(|key| (1..=self.schema.rows).contains(key));
+        wire::write_bound(out);
+        Ok(())
+    }
+
+    fn execute(&mut self, out: &mut Vec<u8>) {
+        let operation = self.schema.steps[self.step].operation;
+        if !matches!(operation, Operation::Get { .. } | Operation::Find { .. }) {
+            return wire::write_complete(out, "UPDATE 1");
+        }
+        let Some(key) = self.key else { return wire::write_complete(out, "SELECT 0") };
+        self.schema.tables[operation.table()].generate(key, 0, &mut self.row);
+        let row = self.row.row();
+        let cells = (0..row.len()).map(|i| match row.value(i) {
+            Value::Int(n) => Param::Int(n),
+            Value::Text(text) => Param::Text(text),
+            Value::Null => Param::Text(b""),
+        });
+        wire::write_row(out, cells);
+        wire::write_complete(out, "SELECT 1");
+    }
+}
+
+impl Answerer for Postgres {
+    fn answer(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Decoded<usize> {
+        if !self.is_logged_in {
+            let end = wire::startup_message(bytes)?;
+            if end.is_some() {
+                self.is_logged_in = true;
+                wire::write_welcome(out);
+            }
+            return Ok(end);
+        }
+        let Some(message) = wire::message(bytes, 0)? else { return Ok(None) };
+        let payload = &bytes[message.start..message.end];
+        match message.kind {
+            b'B' => self.bind(payload, out)?,
+            b'E' => self.execute(out),
+            b'S' => wire::write_ready(out),
+            b'P' => self.prepare(payload, out)?,
+            b'D' => self.describe(out),
+            _ => return Err(Malformed::expected("a prepared statement", bytes)),
+        }
+        Ok(Some(message.end))
+    }
+}

@@ -1,0 +1,388 @@
+//! Everything that speaks the PostgreSQL protocol: prepared statements, each step's prepared once a session.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use dbdyno_model::{Failure, Field, Operation, Row, RowBuffer, Session, Value};
+use dbdyno_net::Reactor;
+use dbdyno_wire::postgres::{self as wire, Answer, Login, LoginStep, Prepared, ServerMessage};
+use dbdyno_wire::{Cell, Decoded, Malformed, Param, TextRows};
+
+use crate::network::{Endpoint, Exchange};
+use crate::sql::{TABLE_PREFIX, create_indexes, create_table, numbered, statement, table_name};
+use crate::{Administration, MARKER, SharedSchema, Trouble};
+
+/// Rows of a COPY are sent in pieces of about this size.
+const COPY_SIZE_BYTES: usize = 256 << 10;
+/// The SQLSTATE of a full disk; one that has no memory left answers something else, and goes on.
+const DISK_FULL: &str = "53100";
+
+#[derive(Clone, Debug)]
+pub struct Postgres {
+    pub endpoint: Endpoint,
+    pub user: String,
+    pub password: String,
+    pub database: String,
+    pub schema: SharedSchema,
+}
+
+pub struct PostgresSession {
+    exchange: Exchange,
+    schema: SharedSchema,
+    statements: Vec<Prepared>,
+    generated: RowBuffer,
+    fields: Vec<Field>,
+}
+
+impl Postgres {
+    pub async fn open(&self, reactor: &Rc<Reactor>) -> Result<PostgresSession, Failure> {
+        let mut exchange = self.endpoint.connect(reactor).await?;
+        self.log_in(&mut exchange).await.map_err(|failure| match failure {
+            Failure::Server(message) | Failure::Protocol(message) => Failure::Connect(message),
+            other => other,
+        })?;
+        Ok(PostgresSession {
+            exchange,
+            schema: SharedSchema::clone(&self.schema),
+            statements: Vec::new(),
+            generated: RowBuffer::default(),
+            fields: Vec::new(),
+        })
+    }
+
+    async fn log_in(&self, exchange: &mut Exchange) -> Result<(), Failure> {
+        let mut login = Login::new(&self.user, &self.password);
+        wire::startup(exchange.begin(), &self.user, &self.database);
+        exchange.send().await?;
+        loop {
+            let (kind, payload) = exchange.next(whole_message).await?;
+            match login.next(kind, &payload).map_err(protocol)? {
+                LoginStep::Send(message) => {
+                    exchange.begin().extend_from_slice(&message);
+                    exchange.send().await?;
+                }
+                LoginStep::Read => {}
+                LoginStep::Done => return Ok(()),
+                LoginStep::Refused(error) => return Err(Failure::Server(worded(&error))),
+            }
+        }
+    }
+}
+
+fn protocol(malformed: Malformed) -> Failure {
+    Failure::Protocol(malformed.0)
+}
+
+fn whole_message(bytes: &[u8]) -> Decoded<((u8, Vec<u8>), usize)> {
+    Ok(wire::message(bytes, 0)?.map(|m| ((m.kind, bytes[m.start..m.end].to_vec()), m.end)))
+}
+
+fn worded(error: &ServerMessage) -> String {
+    format!("{} (SQLSTATE {})", error.text, error.code)
+}
+
+#[cold]
+fn refused(error: &ServerMessage) -> Failure {
+    let message = worded(error);
+    match error.code.as_str() {
+        DISK_FULL => Failure::Full(message),
+        _ if error.is_fatal => Failure::Connection(message),
+        _ => Failure::Server(message),
+    }
+}
+
+#[cold]
+fn unexpected(answer: &Answer) -> Failure {
+    match answer {
+        Answer::Error(error) => refused(error),
+        Answer::Rows(n @ 2..) => Failure::Mismatch(format!("{n} rows where there is one")),
+        other => Failure::Protocol(format!("an answer of another kind: {other:?}")),
+    }
+}
+
+#[inline]
+fn field(cell: Cell) -> Field {
+    match cell {
+        Cell::Null => Field::Null,
+        Cell::Int(n) => Field::Int(n),
+        Cell::Text { start, end } => Field::text(start, end),
+    }
+}
+
+#[inline]
+fn param(value: Value<'_>) -> Param<'_> {
+    match value {
+        Value::Int(n) => Param::Int(n),
+        Value::Text(text) => Param::Text(text),
+        Value::Null => Param::Text(b""),
+    }
+}
+
+impl PostgresSession {
+    /// Prepares a statement for each step, the first time one is needed: loading needs none, and the tables must exist.
+    #[cold]
+    async fn prepare_statements(&mut self) -> Result<(), Failure> {
+        for (i, step) in self.schema.steps.iter().enumerate() {
+            let (name, sql) = (format!("s{i}"), numbered(&statement(&self.schema.tables, step)));
+            wire::prepare(self.exchange.begin(), &name, &sql);
+            let prepared = self.exchange.ask(|bytes| wire::prepared(bytes, &name)).await?;
+            self.statements.push(prepared.map_err(|error| refused(&error))?);
+        }
+        Ok(())
+    }
+
+    /// Executes a step's statement; rows end up in `self.fields`.
+    #[inline]
+    async fn execute<'p>(
+        &mut self,
+        step: usize,
+        params: impl ExactSizeIterator<Item = Param<'p>>,
+    ) -> Result<Answer, Failure> {
+        if self.statements.is_empty() {
+            self.prepare_statements().await?;
+        }
+        let Self { exchange, statements, fields, .. } = self;
+        let statement = &statements[step];
+        let request = exchange.begin();
+        wire::execute(request, statement, params);
+        wire::sync(request);
+        let decode = |bytes: &[u8]| {
+            fields.clear();
+            wire::answer(bytes, 0, &statement.columns, |cell| fields.push(field(cell)))
+        };
+        exchange.ask(decode).await
+    }
+
+    #[inline]
+    async fn read(&mut self, step: usize, value: Value<'_>) -> Result<bool, Failure> {
+        match self.execute(step, std::iter::once(param(value))).await? {
+            Answer::Rows(1) => Ok(true),
+            Answer::Rows(0) => Ok(false),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    #[inline]
+    async fn write<'p>(
+        &mut self,
+        step: usize,
+        params: impl ExactSizeIterator<Item = Param<'p>>,
+    ) -> Result<bool, Failure> {
+        match self.execute(step, params).await? {
+            Answer::Affected(rows) => Ok(rows > 0),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Runs statements as text.
+    async fn query(&mut self, sql: &str) -> Result<TextRows, Failure> {
+        wire::query(self.exchange.begin(), sql);
+        let rows = self.exchange.ask(wire::text_answer).await?;
+        rows.map_err(|error| refused(&error))
+    }
+
+    /// One value of a statement's only row.
+    async fn query_one(&mut self, sql: &str) -> Result<Option<String>, Failure> {
+        Ok(self.query(sql).await?.pop().and_then(|mut row| row.pop()).flatten())
+    }
+
+    async fn create(&mut self, table: usize, marker: &str) -> Result<(), Trouble> {
+        let name = table_name(&self.schema.tables[table]);
+        let found = format!("SELECT coalesce({COMMENT}, '') FROM pg_class WHERE {HERE} AND relname = '{name}'");
+        let drop = match self.query_one(&found).await? {
+            Some(comment) if !comment.starts_with(MARKER) => {
+                return Err(Trouble::Refused(format!(
+                    "a table {name} without dbdyno's marker is already there: it is not dbdyno's to drop. Use another database"
+                )));
+            }
+            Some(_) => format!("DROP TABLE {name}; "),
+            None => String::new(),
+        };
+        // One query is one transaction: the table is never there without its marker.
+        let create = create_table(&self.schema.tables[table], "INT4");
+        self.query(&format!("{drop}{create}; COMMENT ON TABLE {name} IS '{}'", marker.replace('\'', "''"))).await?;
+        for sql in create_indexes(&self.schema.tables[table]) {
+            self.query(&sql).await?;
+        }
+        Ok(())
+    }
+
+    /// The tables that carry a marker: those of the schema, or all where it is empty.
+    fn marked_tables(&self) -> String {
+        let names: Vec<String> = self.schema.tables.iter().map(|t| format!("'{}'", table_name(t))).collect();
+        let named = match names.len() {
+            0 => format!("LIKE '{}%'", TABLE_PREFIX.replace('_', "\\_")),
+            _ => format!("IN ({})", names.join(", ")),
+        };
+        format!("FROM pg_class WHERE {HERE} AND relkind = 'r' AND relname {named} AND {COMMENT} LIKE '{MARKER}%'")
+    }
+}
+
+/// Where tables are made that are named without a schema.
+const HERE: &str = "relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())";
+const COMMENT: &str = "obj_description(pg_class.oid, 'pg_class')";
+
+impl Session for PostgresSession {
+    #[inline]
+    async fn get(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
+        self.read(step, Value::Int(key as i64)).await
+    }
+
+    #[inline]
+    async fn find(&mut self, step: usize, value: Value<'_>) -> Result<bool, Failure> {
+        self.read(step, value).await
+    }
+
+    #[inline]
+    async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<bool, Failure> {
+        let Operation::Update { table } = self.schema.steps[step].operation else { return Ok(false) };
+        let mut generated = std::mem::take(&mut self.generated);
+        generated.clear();
+        for column in self.schema.tables[table].columns.iter().filter(|c| c.is_versioned()) {
+            column.generate(key, version, &mut generated);
+        }
+        generated.push(Value::Int(key as i64));
+        let row = generated.row();
+        let result = self.write(step, (0..row.len()).map(|i| param(row.value(i)))).await;
+        self.generated = generated;
+        result
+    }
+
+    #[inline]
+    async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<bool, Failure> {
+        self.write(step, [Param::Int(delta), Param::Int(key as i64)].into_iter()).await
+    }
+
+    /// All statements of a batch share one Sync, so the server sends their answers together, and after an error none of those behind it.
+    async fn get_many(
+        &mut self,
+        step: usize,
+        keys: &[u64],
+        each: &mut dyn FnMut(usize, Option<Row<'_>>),
+    ) -> Result<(), Failure> {
+        if self.statements.is_empty() {
+            self.prepare_statements().await?;
+        }
+        let Self { exchange, statements, fields, .. } = self;
+        let statement = &statements[step];
+        let request = exchange.begin();
+        for &key in keys {
+            wire::execute(request, statement, std::iter::once(Param::Int(key as i64)));
+        }
+        wire::sync(request);
+        exchange.send().await?;
+        let mut done = Ok(());
+        for i in 0..keys.len() {
+            done = exchange.next(|bytes| pipelined_row(bytes, statement, fields, |row| each(i, row))).await?;
+            if done.is_err() {
+                break;
+            }
+        }
+        if !matches!(&done, Err(failure) if failure.ends_session()) {
+            exchange.next(|bytes| Ok(wire::ready(bytes, 0)?.map(|end| ((), end)))).await?;
+        }
+        done
+    }
+
+    #[inline]
+    fn row(&self) -> Row<'_> {
+        Row::new(self.exchange.bytes(), &self.fields)
+    }
+}
+
+/// Decodes one answer of a batch and hands the row over where it lies.
+fn pipelined_row(
+    bytes: &[u8],
+    statement: &Prepared,
+    fields: &mut Vec<Field>,
+    each: impl FnOnce(Option<Row<'_>>),
+) -> Decoded<(Result<(), Failure>, usize)> {
+    fields.clear();
+    let Some((answer, end)) = wire::executed(bytes, 0, &statement.columns, |cell| fields.push(field(cell)))? else {
+        return Ok(None);
+    };
+    let done = match answer {
+        Answer::Rows(n @ (0 | 1)) => {
+            each((n == 1).then(|| Row::new(bytes, fields)));
+            Ok(())
+        }
+        other => Err(unexpected(&other)),
+    };
+    Ok(Some((done, end)))
+}
+
+impl Administration for PostgresSession {
+    async fn prepare(&mut self, marker: &str) -> Result<(), Trouble> {
+        for table in 0..self.schema.tables.len() {
+            self.create(table, marker).await?;
+        }
+        Ok(())
+    }
+
+    /// By COPY in the binary format; the rows of one call are one transaction. What the server has to say it says at the end.
+    async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble> {
+        let Self { exchange, schema, generated, .. } = self;
+        let table = &schema.tables[table];
+        let request = exchange.begin();
+        wire::query(request, &format!("COPY {} FROM STDIN (FORMAT binary)", table_name(table)));
+        wire::copy_begin(request);
+        for key in keys {
+            table.generate(key, 0, generated);
+            let row = generated.row();
+            wire::copy_row(&mut exchange.request, (0..row.len()).map(|i| param(row.value(i))));
+            if exchange.request.len() >= COPY_SIZE_BYTES {
+                exchange.send().await?;
+                exchange.request.clear();
+            }
+        }
+        wire::copy_end(&mut exchange.request);
+        exchange.send().await?;
+        let rows = exchange.next(wire::text_answer).await?;
+        rows.map_err(|error| refused(&error))?;
+        Ok(())
+    }
+
+    async fn count(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
+        let name = table_name(&self.schema.tables[table]);
+        Ok(self.query_one(&format!("SELECT count(*) FROM {name}")).await?.and_then(|n| n.parse().ok()))
+    }
+
+    async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble> {
+        let table = &self.schema.tables[table];
+        let sql = format!("SELECT sum({}) FROM {}", table.columns[column].name, table_name(table));
+        Ok(self.query_one(&sql).await?.and_then(|n| n.parse().ok()))
+    }
+
+    async fn marker(&mut self) -> Result<Option<String>, Trouble> {
+        let sql = format!("SELECT max({COMMENT}) {}", self.marked_tables());
+        Ok(self.query_one(&sql).await?)
+    }
+
+    async fn remove(&mut self) -> Result<Vec<String>, Trouble> {
+        let rows = self.query(&format!("SELECT relname {}", self.marked_tables())).await?;
+        let names: Vec<String> = rows.into_iter().flatten().flatten().collect();
+        for name in &names {
+            self.query(&format!("DROP TABLE {name}")).await?;
+        }
+        Ok(names)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_and_a_lost_connection_are_told_from_other_errors() {
+        let failure = |code: &str, is_fatal| refused(&ServerMessage { code: code.into(), text: "no".into(), is_fatal });
+        assert!(matches!(failure(DISK_FULL, false), Failure::Full(_)));
+        assert!(matches!(failure("57P01", true), Failure::Connection(_)));
+        assert!(matches!(failure("40P01", false), Failure::Server(m) if m == "no (SQLSTATE 40P01)"));
+    }
+
+    #[test]
+    fn more_rows_than_one_are_a_mismatch() {
+        assert!(matches!(unexpected(&Answer::Rows(2)), Failure::Mismatch(m) if m.starts_with("2 rows")));
+        assert!(matches!(unexpected(&Answer::Affected(1)), Failure::Protocol(_)));
+    }
+}
