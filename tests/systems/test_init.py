@@ -22,7 +22,7 @@ def test_a_url_goes_by_its_scheme(scheme):
     ("text", "said"),
     [
         ("mariadd", "no system 'mariadd'; did you mean 'mariadb'?"),
-        ("postgres://h/d", "no URL scheme 'postgres'"),
+        ("oracle://h/d", "no URL scheme 'oracle'"),
         ("mariadb(redis)", "is no arrangement"),
         ("cache-aside(memcached, nosuch)", "no system 'nosuch'"),
     ],

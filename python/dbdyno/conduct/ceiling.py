@@ -18,7 +18,7 @@ from dbdyno.conduct.plan import make_ceiling_plan
 from dbdyno.errors import RunFailed
 from dbdyno.systems.guard import Guard
 
-NULL_PROTOCOLS = ("mysql", "redis", "memcached")
+NULL_PROTOCOLS = ("mysql", "postgres", "redis", "memcached")
 """The kinds of store that a null server can stand for: those reached over the network (docs/contract.md, Stores)."""
 _PARTS = ("cache", "store")
 

@@ -12,14 +12,23 @@ from dbdyno.systems.memcached import AttachedMemcached, Memcached
 from dbdyno.systems.mysql import MySQL
 from dbdyno.systems.packages.cache import installed
 from dbdyno.systems.packages.install import find_package
+from dbdyno.systems.postgresql import AttachedPostgreSQL, PostgreSQL
 from dbdyno.systems.redis import AttachedRedis, Redis
 from dbdyno.systems.sqlite import SQLite
+from dbdyno.systems.valkey import Valkey
 
 SYSTEMS: dict[str, type[System]] = {
-    system.name: system for system in (MariaDB, MySQL, Memcached, Redis, SQLite, LMDB, CacheAside)
+    system.name: system
+    for system in (MariaDB, MySQL, PostgreSQL, Memcached, Redis, Valkey, SQLite, LMDB, CacheAside)
 }
 """What dbdyno can start, by name."""
-ATTACHED: dict[str, type[System]] = {"mysql": AttachedMySQL, "memcached": AttachedMemcached, "redis": AttachedRedis}
+ATTACHED: dict[str, type[System]] = {
+    "mysql": AttachedMySQL,
+    "postgresql": AttachedPostgreSQL,
+    "postgres": AttachedPostgreSQL,
+    "memcached": AttachedMemcached,
+    "redis": AttachedRedis,
+}
 """What dbdyno can attach to, by the scheme of its URL."""
 
 

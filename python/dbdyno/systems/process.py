@@ -4,6 +4,7 @@ import os
 import pwd
 import re
 import shutil
+import signal
 import socket
 import stat
 import subprocess
@@ -73,9 +74,9 @@ class PrivateDirectory:
             os.chown(path, user.pw_uid, user.pw_gid)
         return path
 
-    def socket_path(self) -> Path:
+    def socket_path(self, name: str = "s.sock") -> Path:
         """Return the path for a server's Unix socket; raises UserError if it is longer than the system takes."""
-        path = self.path / "s.sock"
+        path = self.path / name
         if len(os.fsencode(path)) > _SOCKET_PATH_MAX:
             raise UserError(f"{path} is too long for a Unix socket; set DBDYNO_DATA_DIR to a shorter directory")
         return path
@@ -87,7 +88,9 @@ class PrivateDirectory:
 
 
 class ServerProcess:
-    """One running server."""
+    """One running server. stop_signal: on which it ends soon, without waiting for its clients."""
+
+    stop_signal = signal.SIGTERM
 
     def __init__(
         self, name: str, argv: list[str], directory: PrivateDirectory, launch: Launch, stdin: str = ""
@@ -143,7 +146,7 @@ class ServerProcess:
 
     def stop(self) -> None:
         """Terminate the server, kill it if it takes too long, and wait for its end."""
-        self._process.terminate()
+        self._process.send_signal(self.stop_signal)
         try:
             self._process.wait(STOP_TIMEOUT_S)
         except subprocess.TimeoutExpired:

@@ -69,7 +69,7 @@ class Redis(Server):
             *([] if "save" in self.spec.settings else ['save ""']),
             *(f"{key} {value}" for key, value in self.spec.settings.items() if key not in self.own_settings),
         ]
-        argv = [find_program("redis-server") or "redis-server", "-"]
+        argv = [self.program(directory), "-"]
         self._server = ServerProcess(self.server_name, argv, directory, launch, "\n".join(configuration) + "\n")
         self.endpoint = Endpoint("127.0.0.1", port, str(socket) if self.on_socket else None, None, password, "0")
         self._server.wait_ready(self._answers)
@@ -87,6 +87,11 @@ class Redis(Server):
     def cache_state(self, restored: bool) -> str | None:
         # It answers only when it has read everything back into memory.
         return None if self.spec.attached else "hot"
+
+    def program(self, directory: PrivateDirectory) -> str:
+        """Return the server's program, which may be put into `directory` first."""
+        del directory
+        return find_program("redis-server") or "redis-server"
 
     def _answers(self) -> bool:
         try:
@@ -129,7 +134,9 @@ class Redis(Server):
         configuration = self._configuration() or {}
         wanted = (*DIRECTIVES, *sorted(set(self.spec.settings) - set(DIRECTIVES)))
         effective = {key: configuration[key] for key in wanted if key in configuration}
-        version = self._info().get("redis_version")
+        # Valkey says both: its own version, and which Redis it still is to clients.
+        info = self._info()
+        version = info.get("valkey_version", info.get("redis_version"))
         return [{"name": self.server_name, "version": version, "effective_settings": effective}]
 
     def durability(self) -> Durability:

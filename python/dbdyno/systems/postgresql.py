@@ -1,0 +1,262 @@
+"""PostgreSQL, started privately with any server setting, or attached by URL."""
+
+import secrets as random_secrets
+import signal
+from pathlib import Path
+from typing import Any, ClassVar
+
+import psycopg
+from psycopg.rows import dict_row
+
+from dbdyno.errors import UserError
+from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.experiment.workloads import OPERATIONS
+from dbdyno.systems.base import Durability, Launch, numbers_of
+from dbdyno.systems.endpoint import CONNECT_TIMEOUT_S, PASSWORD_VARIABLE, Endpoint, endpoint_of, refuse_server_settings
+from dbdyno.systems.postgresql_settings import Setting, is_accepted
+from dbdyno.systems.process import PrivateDirectory, ServerProcess, find_program, free_port, run_to_end
+from dbdyno.systems.server import Server
+
+PLACES = (("/usr/lib/postgresql", "*/bin"), ("/usr", "pgsql-*/bin"))
+"""Where Debian and Red Hat keep each version's programs, which are on no PATH."""
+SETTINGS = (
+    "shared_buffers",
+    "effective_cache_size",
+    "work_mem",
+    "max_connections",
+    "fsync",
+    "synchronous_commit",
+    "full_page_writes",
+    "wal_sync_method",
+    "wal_level",
+    "wal_buffers",
+    "max_wal_size",
+    "checkpoint_timeout",
+    "commit_delay",
+    "autovacuum",
+    "jit",
+    "huge_pages",
+    "io_method",
+    "data_checksums",
+    "default_transaction_isolation",
+)
+"""Settings that decide what a benchmark measures; read beside those that are not the default."""
+COUNTERS = {
+    "pg_stat_database": (
+        "xact_commit",
+        "xact_rollback",
+        "blks_read",
+        "blks_hit",
+        "tup_returned",
+        "tup_fetched",
+        "tup_inserted",
+        "tup_updated",
+        "tup_deleted",
+        "conflicts",
+        "deadlocks",
+        "temp_bytes",
+    ),
+    "pg_stat_wal": ("wal_records", "wal_fpi", "wal_bytes", "wal_buffers_full", "wal_write", "wal_sync"),
+    "pg_stat_bgwriter": (
+        "checkpoints_timed",
+        "checkpoints_req",
+        "buffers_checkpoint",
+        "buffers_clean",
+        "buffers_backend",
+        "buffers_alloc",
+    ),
+    "pg_stat_checkpointer": ("num_timed", "num_requested", "buffers_written"),
+}
+"""Counters by the view that has them; the last is there since version 17."""
+_USER, _DATABASE = "dbdyno", "postgres"
+_SPARE_CONNECTIONS = 20
+
+
+class PostgreSQL(Server):
+    """A private PostgreSQL server. Settings: `connect` (`tcp` or `socket`), and any server setting."""
+
+    name = "postgresql"
+    what = "PostgreSQL, any server setting (shared_buffers=1GB, synchronous_commit=off …)"
+    operations = frozenset(OPERATIONS)
+    own_settings: ClassVar[tuple[str, ...]] = ("connect", "port")
+    driver_errors = (psycopg.Error, OSError)
+
+    @classmethod
+    def missing(cls) -> str | None:
+        return None if _programs() else "postgres is not installed: apt install postgresql"
+
+    def start(self, launch: Launch) -> None:
+        self._directory = directory = PrivateDirectory(launch)
+        programs, data = _programs() or Path(), directory.path / "data"
+        password = random_secrets.token_hex(16)
+        run_to_end(
+            self._initdb_command(programs, data, directory.write("password", password)),
+            directory.path,
+            launch.log_folder / f"server-{self.server_name}.log",
+        )
+        (directory.path / "password").unlink()
+        port = free_port(self.spec.settings.get("port"))
+        socket = directory.socket_path(f".s.PGSQL.{port}") if self.on_socket else None
+        settings = {
+            "port": str(port),
+            "listen_addresses": "127.0.0.1",
+            "unix_socket_directories": str(directory.path) if socket else "",
+            "max_connections": str(max(100, launch.clients + _SPARE_CONNECTIONS)),
+            **{key: value for key, value in self.spec.settings.items() if key not in self.own_settings},
+        }
+        argv = [str(programs / "postgres"), "-D", str(data)]
+        argv += [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
+        self._server = ServerProcess(self.server_name, argv, directory, launch)
+        # On SIGTERM it would wait for its clients; what it has not written goes away with its directory.
+        self._server.stop_signal = signal.SIGQUIT
+        self.endpoint = Endpoint("127.0.0.1", port, str(socket) if socket else None, _USER, password, _DATABASE)
+        self._server.wait_ready(self._answers)
+        self._check_settings()
+
+    def _initdb_command(self, programs: Path, data: Path, password_file: Path) -> list[str]:
+        """Return the command that makes the data directory; nobody gets in without the password."""
+        settings = self.spec.settings
+        checksums = ["--data-checksums"] if settings.get("data_checksums", "").lower() in ("on", "true", "1") else []
+        return [
+            str(programs / "initdb"),
+            f"--pgdata={data}",
+            f"--username={_USER}",
+            f"--pwfile={password_file}",
+            *("--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync", *checksums),
+        ]
+
+    def _answers(self) -> bool:
+        try:
+            self._query("SELECT 1")
+        except psycopg.Error:
+            return False
+        return True
+
+    def _check_settings(self) -> None:
+        """Raise UserError if a setting was not taken as it was given."""
+        there = self._settings()
+        for key, value in self.spec.settings.items():
+            if key in self.own_settings:
+                continue
+            if (setting := there.get(key.lower())) is None:
+                raise UserError(f"{self.spec.label}: this server has no setting '{key}'")
+            if not is_accepted(setting, value):
+                raise UserError(f"{self.spec.label}: {key}={value} was given, and the server has {setting.shown}")
+
+    def _settings(self) -> dict[str, Setting]:
+        """Return every setting in force by its name."""
+        with self.asking():
+            rows = self._query(
+                "SELECT name, setting AS value, unit, vartype AS kind, source, current_setting(name) AS shown "
+                "FROM pg_settings"
+            )
+        return {row["name"].lower(): Setting(**row) for row in rows}
+
+    def _query(self, statement: str, *parameters: Any) -> list[dict[str, Any]]:
+        place = self.endpoint
+        host, port = place.host, place.port
+        if place.socket:
+            # To libpq a socket is its directory and the port that its name ends in.
+            host, port = str(Path(place.socket).parent), int(place.socket.rpartition(".")[2])
+        with psycopg.connect(
+            host=host,
+            port=port,
+            user=place.user or "postgres",
+            password=place.password,
+            dbname=place.database,
+            connect_timeout=CONNECT_TIMEOUT_S,
+            # As the load client does, so that a server that insists on TLS refuses both.
+            sslmode="disable",
+            gssencmode="disable",
+            autocommit=True,
+            row_factory=dict_row,
+        ) as connection:
+            return connection.execute(statement, parameters).fetchall()
+
+    def servers(self) -> list[dict[str, Any]]:
+        there = self._settings()
+        given = {key.lower() for key in self.spec.settings} & there.keys()
+        changed = {key for key, setting in there.items() if setting.is_changed}
+        names = dict.fromkeys([*SETTINGS, *sorted(given | changed)])
+        effective = {key: there[key].shown for key in names if key in there}
+        return [{"name": self.server_name, "version": there["server_version"].shown, "effective_settings": effective}]
+
+    def durability(self) -> Durability:
+        return durability_of({key: setting.shown for key, setting in self._settings().items()})
+
+    def counters(self) -> dict[str, dict[str, int]]:
+        with self.asking():
+            found = self._query("SELECT viewname FROM pg_views WHERE viewname = ANY(%s)", list(COUNTERS))
+            there = {row["viewname"] for row in found}
+            seen: dict[str, int] = {}
+            for view, wanted in COUNTERS.items():
+                if view in there:
+                    of_ours = " WHERE datname = current_database()" if view == "pg_stat_database" else ""
+                    seen |= numbers_of(self._query(f"SELECT * FROM {view}{of_ours}")[0], wanted)
+        return {self.server_name: seen}
+
+    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+        return {
+            "kind": "postgres",
+            "address": self.endpoint.address(),
+            "user": self.endpoint.user or "postgres",
+            "password": self.endpoint.secret(secrets),
+            "database": self.endpoint.database,
+        }
+
+
+class AttachedPostgreSQL(PostgreSQL):
+    """Somebody else's server: `postgresql://user:password@host:port/database`."""
+
+    what = "any PostgreSQL server: postgresql://user:password@host:5432/database"
+    own_settings: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, spec: SystemSpec) -> None:
+        super().__init__(spec)
+        refuse_server_settings(spec, ("socket",))
+        self.endpoint = endpoint_of(spec.url, 5432)
+        if not self.endpoint.database:
+            raise UserError(f"{spec.label}: name the database to make dbdyno's tables in, {spec.name}://…/database")
+
+    def start(self, launch: Launch) -> None:
+        del launch
+        try:
+            self._query("SELECT 1")
+        except psycopg.Error as error:
+            raise UserError(f"{self.spec.label}: {_explain(error)}") from None
+
+
+def _explain(error: Exception) -> str:
+    """Say what a failure to connect means; libpq tells its kinds apart in words alone."""
+    message = " ".join(str(error).split())
+    if "authentication failed" in message or "no password supplied" in message:
+        return f"{message}; check the user and the password in the URL or in {PASSWORD_VARIABLE}"
+    if "refused" in message or "timeout" in message or "No such file" in message:
+        return f"nobody answers there ({message}); check host, port and that the server runs"
+    return message
+
+
+def _programs() -> Path | None:
+    """Return the directory that holds `initdb` and `postgres`, of the newest version there is."""
+    on_path = [Path(found).parent for name in ("initdb", "postgres") if (found := find_program(name))]
+    kept = [folder for root, pattern in PLACES for folder in Path(root).glob(pattern)]
+    kept.sort(key=_version_of, reverse=True)
+    whole = (folder for folder in (*on_path, *kept) if all((folder / one).exists() for one in ("initdb", "postgres")))
+    return next(whole, None)
+
+
+def _version_of(folder: Path) -> float:
+    digits = "".join(c for c in folder.parent.name if c.isdigit() or c == ".")
+    return float(digits or 0)
+
+
+def durability_of(settings: dict[str, str]) -> Durability:
+    """Return what the settings in force promise of an acknowledged write."""
+    if settings["fsync"] == "off":
+        return Durability("D0", "fsync=off")
+    commit = settings["synchronous_commit"]
+    if commit == "off":
+        return Durability("D1", "synchronous_commit=off: flushed a few wal_writer_delay later")
+    # A torn page makes the table unreadable, not the commit late: the class stays, the doubt is said.
+    doubt = ", but full_page_writes=off: a power cut can tear pages" if settings["full_page_writes"] == "off" else ""
+    return Durability("D2", f"fsync=on synchronous_commit={commit}{doubt}")

@@ -1,0 +1,148 @@
+"""A real private PostgreSQL, and the same attached to by its URL."""
+
+import signal
+
+import psycopg
+import pytest
+
+from dbdyno.errors import RunFailed, UserError
+from dbdyno.systems import postgresql
+from dbdyno.systems.postgresql import durability_of
+from helpers import need, system
+
+
+@pytest.fixture
+def started(launch):
+    """Start systems, and stop them after the test."""
+    need("postgresql")
+    systems = []
+
+    def start(text):
+        one = system(text)
+        systems.append(one)
+        one.start(launch)
+        return one
+
+    yield start
+    for one in systems:
+        one.stop()
+
+
+def url_of(server, password=None):
+    place = server.endpoint
+    return f"postgresql://{place.user}:{password or place.password}@{place.host}:{place.port}/{place.database}"
+
+
+def test_it_starts_with_its_settings_and_is_gone_when_stopped(started):
+    server = started("postgresql?shared_buffers=16MB&synchronous_commit=OFF&checkpoint_timeout=1h&connect=socket")
+    (shown,) = server.servers()
+    assert shown["version"][0].isdecimal()
+    effective = shown["effective_settings"]
+    assert (effective["shared_buffers"], effective["checkpoint_timeout"]) == ("16MB", "1h")
+    assert server.durability().level == "D1"
+    secrets = []
+    plan = server.store_plan(secrets)
+    assert "unix" in plan["address"] and secrets == [server.endpoint.password]
+    directory = server._directory.path
+    server.stop()
+    assert not directory.exists() and server.server_pids() == {}
+
+
+def test_counters_count_what_was_asked(started):
+    server = started("postgresql")
+    before = server.counters()["postgresql"]["xact_commit"]
+    for _ in range(10):
+        server._query("SELECT 1")
+    assert server.counters()["postgresql"]["xact_commit"] - before >= 10
+
+
+def test_nobody_gets_in_without_the_password(started):
+    place = started("postgresql").endpoint
+    for user in ("postgres", "dbdyno"):
+        with pytest.raises(psycopg.OperationalError, match="authentication failed"):
+            psycopg.connect(host=place.host, port=place.port, user=user, password="x", dbname=place.database)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("postgresql?shared_bufers=1MB", 'unrecognized configuration parameter "shared_bufers"'),
+        ("postgresql?shared_buffers=much", 'invalid value for parameter "shared_buffers": "much"'),
+        ("postgresql?my.own=1", "server has no setting 'my.own'"),
+    ],
+)
+def test_a_setting_it_does_not_take_is_said_in_its_words(started, text, said):
+    with pytest.raises(UserError, match=said):
+        started(text)
+
+
+def test_a_setting_it_has_otherwise_is_an_error(started, monkeypatch):
+    monkeypatch.setattr(postgresql, "is_accepted", lambda setting, given: False)
+    with pytest.raises(UserError, match="work_mem=5000 was given, and the server has 5000kB"):
+        started("postgresql?work_mem=5000")
+
+
+def test_attached_it_is_read_and_not_changed(started):
+    server = started("postgresql")
+    attached = started(url_of(server))
+    assert attached.servers()[0]["effective_settings"] == server.servers()[0]["effective_settings"]
+    assert attached.durability() == server.durability()
+    attached.stop()
+    assert server.counters()["postgresql"]["tup_inserted"] == 0
+
+
+def test_a_wrong_password_is_said_without_it(started):
+    url = url_of(started("postgresql"), "wrongpw")
+    with pytest.raises(UserError, match="check the user and the password") as caught:
+        started(url)
+    assert "wrongpw" not in str(caught.value)
+
+
+def test_where_nobody_answers_it_is_said(started):
+    with pytest.raises(UserError, match="nobody answers there"):
+        started("postgresql://u@127.0.0.1:1/d")
+
+
+def test_a_server_that_died_does_not_answer(started):
+    server = started("postgresql")
+    # Killed, it would leave shared memory behind that is in no directory.
+    server._server._process.send_signal(signal.SIGQUIT)
+    server._server._process.wait()
+    assert server.death() == "postgresql ended with status 0"
+    with pytest.raises(RunFailed, match="does not answer"):
+        server.counters()
+
+
+def test_an_attached_url_needs_a_database_and_no_server_settings():
+    with pytest.raises(UserError, match="name the database"):
+        system("postgres://u@h")
+    with pytest.raises(UserError, match="'fsync'"):
+        system("postgresql://u@h/d?fsync=off")
+
+
+def test_the_newest_version_is_taken_where_none_is_on_the_path(monkeypatch, tmp_path):
+    for version in ("9.6", "15", "18"):
+        folder = tmp_path / version / "bin"
+        folder.mkdir(parents=True)
+        for name in ("initdb", "postgres") if version != "18" else ("initdb",):
+            (folder / name).touch()
+    monkeypatch.setattr(postgresql, "find_program", lambda name: None)
+    monkeypatch.setattr(postgresql, "PLACES", ((str(tmp_path), "*/bin"),))
+    assert postgresql._programs() == tmp_path / "15" / "bin"
+    monkeypatch.setattr(postgresql, "PLACES", ())
+    assert "apt install postgresql" in postgresql.PostgreSQL.missing()
+
+
+@pytest.mark.parametrize(
+    ("changed", "level", "reason"),
+    [
+        ({}, "D2", "synchronous_commit=on"),
+        ({"synchronous_commit": "local"}, "D2", "synchronous_commit=local"),
+        ({"synchronous_commit": "off"}, "D1", "synchronous_commit=off"),
+        ({"fsync": "off"}, "D0", "fsync=off"),
+        ({"full_page_writes": "off"}, "D2", "tear pages"),
+    ],
+)
+def test_durability(changed, level, reason):
+    durability = durability_of({"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on"} | changed)
+    assert durability.level == level and reason in durability.reason
