@@ -167,6 +167,9 @@ impl<'a> Execution<'a> {
         if signals::stop_requested() {
             return Err(Outcome::Interrupted(Totals::default()));
         }
+        for table in 0..tables.len() {
+            with_session(&self.store, async move |session| session.settle(table).await)?;
+        }
         self.check_loaded()?;
         Ok(json!({"rows": loaded.added + loaded.found, "found": loaded.found, "by": loaded.by,
             "rows_per_s": loaded.added as f64 / loaded.rows_s, "index_s": loaded.index_s,

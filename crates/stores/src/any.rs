@@ -72,6 +72,9 @@ macro_rules! forward {
             async fn index(&mut self, table: usize) -> Result<(), Trouble> {
                 match self { $($any::$variant(s) => s.index(table).await),+ }
             }
+            async fn settle(&mut self, table: usize) -> Result<(), Trouble> {
+                match self { $($any::$variant(s) => s.settle(table).await),+ }
+            }
             async fn count(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
                 match self { $($any::$variant(s) => s.count(table).await),+ }
             }

@@ -103,6 +103,10 @@ impl Administration for CacheAsideSession {
         self.store.index(table).await
     }
 
+    async fn settle(&mut self, table: usize) -> Result<(), Trouble> {
+        self.store.settle(table).await
+    }
+
     async fn count(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
         self.store.count(table).await
     }

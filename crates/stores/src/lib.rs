@@ -83,6 +83,10 @@ pub trait Administration {
     async fn present(&mut self, table: usize, keys: Range<u64>) -> Result<Option<u64>, Trouble>;
     /// Makes the secondary indexes that a table with its rows still lacks.
     async fn index(&mut self, table: usize) -> Result<(), Trouble>;
+    /// Does, once all rows are there, what the store would else do in the background of a run.
+    async fn settle(&mut self, _table: usize) -> Result<(), Trouble> {
+        Ok(())
+    }
     /// How many rows the table has; `None` where the store cannot tell.
     async fn count(&mut self, table: usize) -> Result<Option<u64>, Trouble>;
     /// The sum of an integer column; `None` where the store cannot tell.

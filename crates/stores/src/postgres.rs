@@ -342,6 +342,13 @@ impl Administration for PostgresSession {
         Ok(())
     }
 
+    /// Else the planner guesses until autovacuum has come by, which it does in the middle of a run.
+    async fn settle(&mut self, table: usize) -> Result<(), Trouble> {
+        let name = table_name(&self.schema.tables[table]);
+        self.query(&format!("VACUUM (ANALYZE) {name}")).await?;
+        Ok(())
+    }
+
     async fn count(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
         let name = table_name(&self.schema.tables[table]);
         Ok(self.query_one(&format!("SELECT count(*) FROM {name}")).await?.and_then(|n| n.parse().ok()))
