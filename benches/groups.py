@@ -82,6 +82,38 @@ def _bare(bench: Bench, placement: Placement, started: Started, protocol: str) -
 
 
 @contextmanager
+def _postgresql(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
+    with servers.postgresql(bench, placement) as started:
+        peers.pgbench(started.system.endpoint, placement, "-i", "-q", "-s", str(max(1, bench.rows // 100_000)))
+
+        def against(clients: int, limit: float) -> Row:
+            return Row(
+                f"pgbench-{clients}",
+                f"pgbench -S -M prepared, {clients} clients",
+                (_cpu(limit), _FOR_INFORMATION),
+                _ours(bench, placement, started, clients),
+                lambda: peers.pgbench_run(started.system.endpoint, clients, bench.seconds, placement),
+            )
+
+        yield [against(64, 0.85), against(256, 0.50)]
+
+
+@contextmanager
+def _null(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
+    with (
+        servers.null_server(bench, placement, "postgres") as postgres,
+        servers.null_server(bench, placement, "memcached") as memcached,
+    ):
+
+        def measured(store: dict[str, object]) -> Callable[[], Sample]:
+            wanted = load.plan(store, bench.rows, load.MEASURE, clients=64, duration_s=bench.seconds)
+            return lambda: load.measure(wanted, placement)
+
+        what = "itself over the memcached protocol, null servers, 64 clients"
+        yield [Row("null-postgres", what, (_cpu(1.30),), measured(postgres), measured(memcached))]
+
+
+@contextmanager
 def _redis(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
     with servers.redis_server(bench, placement) as (started, client):
         peers.fill_for_redis_benchmark(client, bench.rows, int(client.strlen("dbdyno:bm:1")))
@@ -168,7 +200,7 @@ def _load_measures(limits: dict[str, float]) -> tuple[Measure, ...]:
 
 @contextmanager
 def _memory(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
-    with servers.null_server(bench, placement) as store:
+    with servers.null_server(bench, placement, "redis") as store:
 
         def peak(clients: int) -> Callable[[], Sample]:
             wanted = load.plan(store, bench.rows, load.MEASURE, clients=clients, duration_s=min(bench.seconds, 3))
@@ -245,6 +277,8 @@ GROUPS: tuple[tuple[Group, tuple[str, ...], tuple[str, ...]], ...] = (
         EVERYWHERE,
         ("sysbench-1", "sysbench-4", "sysbench-16", "sysbench-64", "sysbench-256", "bare-mysql", "memory-64"),
     ),
+    (_postgresql, EVERYWHERE, ("pgbench-64", "pgbench-256")),
+    (_null, HERE, ("null-postgres",)),
     (_redis, EVERYWHERE, ("redis-benchmark", "redis-benchmark-p16", "bare-redis")),
     (_memcached, EVERYWHERE, ("bare-memcached",)),
     (_lmdb, HERE, ("lmdb-renew", "lmdb-begin", "lmdb-touch", "lmdb-held")),

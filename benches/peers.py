@@ -11,12 +11,13 @@ import redis
 from benches.measured import Outcome, Placement, Sample, run, run_well
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.systems.endpoint import Endpoint
+from dbdyno.systems.postgresql import programs
 
 SOURCES = Path(__file__).parent / "bare"
 LIBRARIES = {"lmdb": ["-llmdb"]}
 INSTALL = (
-    "apt-get install -y --no-install-recommends sysbench redis-tools redis-server memcached mariadb-server-core "
-    "mariadb-client-core gcc libc6-dev liblmdb-dev"
+    "apt-get install -y --no-install-recommends sysbench postgresql redis-tools redis-server memcached "
+    "mariadb-server-core mariadb-client-core gcc libc6-dev liblmdb-dev"
 )
 PROGRAMS = ("sysbench", "redis-benchmark", "redis-server", "memcached", "mariadbd", "taskset", "cc")
 
@@ -25,6 +26,8 @@ def check_tools() -> None:
     """Raise UserError, with the line that installs everything, if a program or header is missing."""
     path = os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin"
     missing = [name for name in PROGRAMS if not shutil.which(name, path=path)]
+    if (folder := programs()) is None or not (folder / "pgbench").exists():
+        missing.append("pgbench")
     try_lmdb = ["cc", "-E", "-include", "lmdb.h", "-x", "c", os.devnull]
     if "cc" not in missing and subprocess.run(try_lmdb, capture_output=True, check=False).returncode != 0:
         missing.append("lmdb.h")
@@ -83,6 +86,24 @@ def sysbench_run(place: Endpoint, clients: int, seconds: int, rows: int, placeme
     if not queries or not elapsed:
         raise RunFailed(f"sysbench said what make bench does not understand: {outcome.output[-300:]}")
     return outcome.sample(int(queries[1]), float(elapsed[1]))
+
+
+def pgbench(place: Endpoint, placement: Placement, *options: str) -> Outcome:
+    """Run pgbench; `-i` makes its tables. On the path Debian has a script that looks for it: it would be in the CPU."""
+    program = (programs() or Path()) / "pgbench"
+    where = ("-h", place.host, "-p", str(place.port), "-U", place.user or "")
+    return run_well([program, *where, *options, place.database], placement.client_cpus)
+
+
+def pgbench_run(place: Endpoint, clients: int, seconds: int, placement: Placement) -> Sample:
+    """Measure its selects of one number by primary key, prepared as dbdyno's are; one thread, as there is one CPU."""
+    load = ("-n", "-S", "-M", "prepared", "-c", str(clients), "-j", "1", "-T", str(seconds))
+    outcome = pgbench(place, placement, *load)
+    done = re.search(r"transactions actually processed: (\d+)", outcome.output)
+    rate_per_s = re.search(r"tps = ([\d.]+) \(without", outcome.output)
+    if not done or not rate_per_s:
+        raise RunFailed(f"pgbench said what make bench does not understand: {outcome.output[-300:]}")
+    return outcome.sample(int(done[1]), int(done[1]) / float(rate_per_s[1]))
 
 
 def fill_for_redis_benchmark(client: redis.Redis, rows: int, size_bytes: int) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+import psycopg
 import pymysql
 import redis
 
@@ -26,6 +27,9 @@ CLIENTS = 300
 DEFAULTS = "mariadb"
 ROOMY = "mariadb?innodb_buffer_pool_size=512M&innodb_log_file_size=1G"
 """Room for a million rows and for their log: with the defaults the load row is about eviction and checkpoints."""
+SHARED_BUFFERS = "postgresql?shared_buffers=512MB"
+BUFFER_POOL = "mariadb?innodb_buffer_pool_size=512M"
+"""Room for the million rows of the load row; the default would make it about eviction."""
 
 
 _RIGHTS = ("Select", "Insert", "Update", "Delete", "Create", "Drop", "Index", "Alter")
@@ -36,6 +40,21 @@ _BENCH_USER = (
     + ", ".join(f"{right}_priv='Y'" for right in _RIGHTS),
     "FLUSH PRIVILEGES",
 )
+
+
+# Whom to trust is a file of the server's, which it writes itself here.
+_TRUST = (
+    "CREATE ROLE bench LOGIN",
+    "GRANT CREATE ON SCHEMA public TO bench",
+    "COPY (VALUES ('host all bench 127.0.0.1/32 trust'), ('host all all 127.0.0.1/32 scram-sha-256')) TO '{hba_file}'",
+    "SELECT pg_reload_conf()",
+)
+_NULL_STORES: dict[str, dict[str, Any]] = {
+    "memcached": {},
+    "postgres": {"user": "bench", "password": None, "database": "postgres"},
+    "redis": {"user": None, "password": None, "database": 0, "layout": "string"},
+}
+"""What a plan's store has beside its kind and address."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +102,29 @@ def mariadb(bench: Bench, placement: Placement, settings: str = ROOMY) -> Iterat
 
 
 @contextmanager
+def postgresql(bench: Bench, placement: Placement) -> Iterator[Started]:
+    """Yield a loaded PostgreSQL with a user without a password, as with MariaDB."""
+    with _started(bench, SHARED_BUFFERS, placement) as system:
+        assert isinstance(system, Server)
+        place = system.endpoint
+        with psycopg.connect(
+            host=place.host,
+            port=place.port,
+            user=place.user,
+            password=place.password,
+            dbname=place.database,
+            autocommit=True,
+        ) as connection:
+            (hba_file,) = connection.execute("SHOW hba_file").fetchone() or ("",)
+            for statement in _TRUST:
+                connection.execute(statement.format(hba_file=hba_file))
+        system.endpoint = replace(place, user="bench", password=None)
+        started = Started(system, system.store_plan([]))
+        fill(started, bench.rows, placement)
+        yield started
+
+
+@contextmanager
 def redis_server(bench: Bench, placement: Placement) -> Iterator[tuple[Started, redis.Redis]]:
     """Yield a loaded Redis without a password, for the same reason, and a client of it."""
     with _started(bench, "redis", placement) as system:
@@ -117,16 +159,15 @@ def lmdb(bench: Bench, placement: Placement) -> Iterator[tuple[Started, Path]]:
 
 
 @contextmanager
-def null_server(bench: Bench, placement: Placement) -> Iterator[dict[str, Any]]:
-    """Yield the plan's store of dbdyno-load's null server for the Redis protocol."""
-    command = [*pinned(placement.server_cpus), str(find_load_client()), "null", "--protocol", "redis"]
+def null_server(bench: Bench, placement: Placement, protocol: str) -> Iterator[dict[str, Any]]:
+    """Yield the plan's store of dbdyno-load's null server for a protocol."""
+    command = [*pinned(placement.server_cpus), str(find_load_client()), "null", "--protocol", protocol]
     process = subprocess.Popen([*command, "--rows", str(bench.rows)], stdout=subprocess.PIPE, text=True)
     bench.guard.tell("pid", process.pid)
     try:
         said = process.stdout.readline() if process.stdout else ""
         port = int(re.findall(r'"port": ?(\d+)', said)[0])
-        address = {"host": "127.0.0.1", "port": port}
-        yield {"kind": "redis", "address": address, "user": None, "password": None, "database": 0, "layout": "string"}
+        yield {"kind": protocol, "address": {"host": "127.0.0.1", "port": port}, **_NULL_STORES[protocol]}
     finally:
         process.terminate()
         process.communicate()

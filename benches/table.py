@@ -12,6 +12,7 @@ from statistics import median
 from typing import Any
 
 from benches.rows import Line
+from dbdyno.systems.postgresql import programs
 
 HEAD = ("row", "measured", "placement", "dbdyno", "against", "figure: median (min – max)", "must be", "met")
 NOTE_WIDTH = 90
@@ -68,9 +69,10 @@ def host() -> dict[str, Any]:
         ["redis-server", "--version"],
         ["memcached", "--version"],
         ["sysbench", "--version"],
+        [str((programs() or Path()) / "postgres"), "--version"],
     ):
         said = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
-        versions[command[0]] = said.splitlines()[0] if said else "?"
+        versions[Path(command[0]).name] = said.splitlines()[0] if said else "?"
     models = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
     model = models[0].partition(": ")[2] if models else platform.machine()
     return {"kernel": platform.release(), "cpu": model, "cpus": os.cpu_count(), "versions": versions}

@@ -22,7 +22,7 @@ def test_a_url_goes_by_its_scheme(scheme):
     ("text", "said"),
     [
         ("mariadd", "no system 'mariadd'; did you mean 'mariadb'?"),
-        ("oracle://h/d", "no URL scheme 'oracle'"),
+        ("postgres://h/d", "no URL scheme 'postgres'"),
         ("mariadb(redis)", "is no arrangement"),
         ("cache-aside(memcached, nosuch)", "no system 'nosuch'"),
     ],

@@ -7,6 +7,8 @@ import pytest
 
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.systems import postgresql
+from dbdyno.systems.base import Launch
+from dbdyno.systems.guard import Guard
 from dbdyno.systems.postgresql import durability_of
 from helpers import need, system
 
@@ -26,6 +28,19 @@ def started(launch):
     yield start
     for one in systems:
         one.stop()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """One that is only read."""
+    need("postgresql")
+    one = system("postgresql")
+    with Guard() as guard:
+        try:
+            one.start(Launch(guard, tmp_path_factory.mktemp("log"), clients=8, rows=100))
+            yield one
+        finally:
+            one.stop()
 
 
 def url_of(server, password=None):
@@ -48,16 +63,15 @@ def test_it_starts_with_its_settings_and_is_gone_when_stopped(started):
     assert not directory.exists() and server.server_pids() == {}
 
 
-def test_counters_count_what_was_asked(started):
-    server = started("postgresql")
+def test_counters_count_what_was_asked(server):
     before = server.counters()["postgresql"]["xact_commit"]
     for _ in range(10):
         server._query("SELECT 1")
     assert server.counters()["postgresql"]["xact_commit"] - before >= 10
 
 
-def test_nobody_gets_in_without_the_password(started):
-    place = started("postgresql").endpoint
+def test_nobody_gets_in_without_the_password(server):
+    place = server.endpoint
     for user in ("postgres", "dbdyno"):
         with pytest.raises(psycopg.OperationalError, match="authentication failed"):
             psycopg.connect(host=place.host, port=place.port, user=user, password="x", dbname=place.database)
@@ -82,8 +96,7 @@ def test_a_setting_it_has_otherwise_is_an_error(started, monkeypatch):
         started("postgresql?work_mem=5000")
 
 
-def test_attached_it_is_read_and_not_changed(started):
-    server = started("postgresql")
+def test_attached_it_is_read_and_not_changed(started, server):
     attached = started(url_of(server))
     assert attached.servers()[0]["effective_settings"] == server.servers()[0]["effective_settings"]
     assert attached.durability() == server.durability()
@@ -91,8 +104,8 @@ def test_attached_it_is_read_and_not_changed(started):
     assert server.counters()["postgresql"]["tup_inserted"] == 0
 
 
-def test_a_wrong_password_is_said_without_it(started):
-    url = url_of(started("postgresql"), "wrongpw")
+def test_a_wrong_password_is_said_without_it(started, server):
+    url = url_of(server, "wrongpw")
     with pytest.raises(UserError, match="check the user and the password") as caught:
         started(url)
     assert "wrongpw" not in str(caught.value)
@@ -115,7 +128,7 @@ def test_a_server_that_died_does_not_answer(started):
 
 def test_an_attached_url_needs_a_database_and_no_server_settings():
     with pytest.raises(UserError, match="name the database"):
-        system("postgres://u@h")
+        system("postgresql://u@h")
     with pytest.raises(UserError, match="'fsync'"):
         system("postgresql://u@h/d?fsync=off")
 
@@ -128,7 +141,7 @@ def test_the_newest_version_is_taken_where_none_is_on_the_path(monkeypatch, tmp_
             (folder / name).touch()
     monkeypatch.setattr(postgresql, "find_program", lambda name: None)
     monkeypatch.setattr(postgresql, "PLACES", ((str(tmp_path), "*/bin"),))
-    assert postgresql._programs() == tmp_path / "15" / "bin"
+    assert postgresql.programs() == tmp_path / "15" / "bin"
     monkeypatch.setattr(postgresql, "PLACES", ())
     assert "apt install postgresql" in postgresql.PostgreSQL.missing()
 

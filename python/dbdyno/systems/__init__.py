@@ -25,7 +25,6 @@ SYSTEMS: dict[str, type[System]] = {
 ATTACHED: dict[str, type[System]] = {
     "mysql": AttachedMySQL,
     "postgresql": AttachedPostgreSQL,
-    "postgres": AttachedPostgreSQL,
     "memcached": AttachedMemcached,
     "redis": AttachedRedis,
 }

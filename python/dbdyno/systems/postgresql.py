@@ -83,14 +83,14 @@ class PostgreSQL(Server):
 
     @classmethod
     def missing(cls) -> str | None:
-        return None if _programs() else "postgres is not installed: apt install postgresql"
+        return None if programs() else "postgres is not installed: apt install postgresql"
 
     def start(self, launch: Launch) -> None:
         self._directory = directory = PrivateDirectory(launch)
-        programs, data = _programs() or Path(), directory.path / "data"
+        folder, data = programs() or Path(), directory.path / "data"
         password = random_secrets.token_hex(16)
         run_to_end(
-            self._initdb_command(programs, data, directory.write("password", password)),
+            self._initdb_command(folder, data, directory.write("password", password)),
             directory.path,
             launch.log_folder / f"server-{self.server_name}.log",
         )
@@ -104,7 +104,7 @@ class PostgreSQL(Server):
             "max_connections": str(max(100, launch.clients + _SPARE_CONNECTIONS)),
             **{key: value for key, value in self.spec.settings.items() if key not in self.own_settings},
         }
-        argv = [str(programs / "postgres"), "-D", str(data)]
+        argv = [str(folder / "postgres"), "-D", str(data)]
         argv += [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
         self._server = ServerProcess(self.server_name, argv, directory, launch)
         # On SIGTERM it would wait for its clients; what it has not written goes away with its directory.
@@ -113,12 +113,12 @@ class PostgreSQL(Server):
         self._server.wait_ready(self._answers)
         self._check_settings()
 
-    def _initdb_command(self, programs: Path, data: Path, password_file: Path) -> list[str]:
+    def _initdb_command(self, folder: Path, data: Path, password_file: Path) -> list[str]:
         """Return the command that makes the data directory; nobody gets in without the password."""
         settings = self.spec.settings
         checksums = ["--data-checksums"] if settings.get("data_checksums", "").lower() in ("on", "true", "1") else []
         return [
-            str(programs / "initdb"),
+            str(folder / "initdb"),
             f"--pgdata={data}",
             f"--username={_USER}",
             f"--pwfile={password_file}",
@@ -216,7 +216,7 @@ class AttachedPostgreSQL(PostgreSQL):
         refuse_server_settings(spec, ("socket",))
         self.endpoint = endpoint_of(spec.url, 5432)
         if not self.endpoint.database:
-            raise UserError(f"{spec.label}: name the database to make dbdyno's tables in, {spec.name}://…/database")
+            raise UserError(f"{spec.label}: name the database to make dbdyno's tables in, postgresql://…/database")
 
     def start(self, launch: Launch) -> None:
         del launch
@@ -236,7 +236,7 @@ def _explain(error: Exception) -> str:
     return message
 
 
-def _programs() -> Path | None:
+def programs() -> Path | None:
     """Return the directory that holds `initdb` and `postgres`, of the newest version there is."""
     on_path = [Path(found).parent for name in ("initdb", "postgres") if (found := find_program(name))]
     kept = [folder for root, pattern in PLACES for folder in Path(root).glob(pattern)]

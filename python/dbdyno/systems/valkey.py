@@ -1,6 +1,6 @@
 """Valkey, started privately: what Redis became under its old licence. Attached, it is a server of Redis's protocol."""
 
-import shutil
+import subprocess
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -27,9 +27,10 @@ class Valkey(Redis):
         found = _in_wheel()
         if found is None or (installed := find_program("valkey-server")):
             return installed or "valkey-server"
-        # Whom servers run as may not get to where this Python's packages are.
+        # Whom servers run as may not get to where this Python's packages are. Copied by a process of its own: a server
+        # that another thread starts meanwhile would inherit the file open for writing, and then it cannot be executed.
         copy = directory.path / "valkey-server"
-        shutil.copyfile(found, copy)
+        subprocess.run(["cp", found, copy], check=True)
         copy.chmod(0o755)
         return str(copy)
 

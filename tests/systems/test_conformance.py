@@ -1,0 +1,197 @@
+"""The same demands on every store, each made of a real server through the real load client.
+
+All systems are put through it side by side, once for the module, since most of a case is waiting for a run's second to
+end. The workloads together have every logical operation; a value at a size limit, or one that is not text, none has.
+"""
+
+import json
+import signal
+import subprocess
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+import pytest
+
+from dbdyno.conduct.load_client import find_load_client
+from dbdyno.errors import RunFailed, UserError
+from dbdyno.experiment.workloads import WORKLOADS, missing_operations
+from dbdyno.systems import SYSTEMS
+from dbdyno.systems.base import Launch
+from dbdyno.systems.guard import Guard
+from helpers import need, system
+
+SERVERS = ("mariadb", "postgresql", "redis", "valkey", "memcached")
+STORES = (*SERVERS, "sqlite", "lmdb", "cache-aside(memcached, postgresql)")
+CASES = ("game", "secondary-get", "point-update")
+"""Workloads that together have every logical operation."""
+ROWS = 200
+CRASH = {"postgresql": signal.SIGQUIT}
+"""How a server is killed, if not by SIGKILL: after that PostgreSQL leaves shared memory behind, in no directory."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a load client said, and its exit status."""
+
+    records: list
+    status: int
+
+    def of(self, kind):
+        return [record for record in self.records if record["record"] == kind]
+
+    def errors(self):
+        return {kind for interval in self.of("interval") for kind in interval["errors"]}
+
+
+def plan_of(store, workload, phases, rows=ROWS, **more):
+    return {
+        "contract": 1,
+        "phases": phases,
+        "store": store,
+        "workload": {"name": workload, "rows": rows},
+        "clients": {"first": 0, "count": 2, "of": 2},
+        "duration_s": 1,
+        "operation_timeout_s": 10,
+        "run_id": "conformance",
+        **more,
+    }
+
+
+def begin(one, plan, secrets=None):
+    known = []
+    plan["store"] = one.store_plan(known)
+    process = subprocess.Popen([find_load_client(), "run"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process.stdin.write(f"{json.dumps(plan)}\n{json.dumps({'secrets': secrets or known})}\n")
+    process.stdin.close()
+    return process
+
+
+def end(process, records=()):
+    records = [*records, *map(json.loads, process.stdout)]
+    process.stdout.close()
+    return Outcome(records, process.wait())
+
+
+def execute(one, *arguments, secrets=None, **more):
+    return end(begin(one, plan_of(None, *arguments, **more), secrets))
+
+
+def until_completed(process, records):
+    """Read records up to an interval in which something was completed."""
+    for line in process.stdout:
+        records.append(json.loads(line))
+        if records[-1]["record"] == "interval" and records[-1]["transactions"]["completed"]:
+            return
+
+
+def after_a_crash(text, one, launch):
+    """Kill the server under load; start another in its place; the same clients must go on there."""
+    process, records = begin(one, plan_of(None, "point-get", ["run"], duration_s=60)), []
+    until_completed(process, records)
+    one._server._process.send_signal(CRASH.get(text, signal.SIGKILL))
+    one._server._process.wait()
+    one.stop()
+    other = system(f"{text}?port={one.endpoint.port}")
+    try:
+        other.start(launch)
+        assert execute(other, "point-get", ["prepare", "load"]).status == 0
+        until_completed(process, records)
+    finally:
+        process.send_signal(signal.SIGINT)
+        outcome = end(process, records)
+        other.stop()
+    return outcome
+
+
+def put_through(text, launch):
+    """Return the outcome of every case; the system is stopped after it."""
+    one, found = system(text), {}
+    try:
+        one.start(launch)
+        for workload in CASES:
+            found[workload] = execute(one, workload, ["prepare", "load", "run", "verify", "cleanup"])
+        assert execute(one, "point-get", ["prepare", "load"]).status == 0
+        found["missing rows"] = execute(one, "point-get", ["run"], 2 * ROWS)
+        if text in SERVERS:
+            found["wrong password"] = execute(one, "point-get", ["run"], secrets=["wrong"])
+            found["crash"] = after_a_crash(text, one, launch)
+    finally:
+        one.stop()
+    return found
+
+
+@pytest.fixture(scope="module")
+def outcomes(tmp_path_factory):
+    """What became of every case, by store."""
+    try:
+        find_load_client()
+    except (RunFailed, UserError) as reason:
+        pytest.skip(str(reason))
+    patch = pytest.MonkeyPatch()
+    # A server that takes another's place must know the same password.
+    patch.setattr("secrets.token_hex", lambda size: "ab" * size)
+    found: dict[str, Future] = {}
+    with Guard() as guard, ThreadPoolExecutor(len(STORES)) as pool:
+        for text in STORES:
+            if not any(SYSTEMS[name].missing() for name in parts_of(text)):
+                launch = Launch(guard, tmp_path_factory.mktemp("store"), clients=8, rows=2 * ROWS)
+                found[text] = pool.submit(put_through, text, launch)
+    patch.undo()
+    return found
+
+
+def parts_of(text):
+    return [name for name in SYSTEMS if name in text]
+
+
+@pytest.fixture
+def outcome(outcomes):
+    def of(text, case):
+        need(*parts_of(text))
+        return outcomes[text].result()[case]
+
+    return of
+
+
+@pytest.mark.parametrize("workload", CASES)
+@pytest.mark.parametrize("text", STORES)
+def test_every_operation_is_done_and_verified_or_declared_impossible(outcome, text, workload):
+    done = outcome(text, workload)
+    (last,) = done.of("end")
+    if missing_operations(WORKLOADS[workload], system(text).operations):
+        assert (done.status, last["status"]) == (2, "refused") and "cannot do the step" in last["reason"]
+        return
+    assert (done.status, last["status"]) == (0, "complete")
+    (total,) = done.of("total")
+    assert total["transactions"]["completed"] > 0 and total["transactions"]["failed"] == total["mismatches"] == 0
+    assert workload == "point-update" or total["reads_verified"] > 0
+    checks = done.of("check")
+    assert checks and all(check["ok"] is not False for check in checks)
+    assert workload != "point-update" or checks[-1]["found"] > 0
+
+
+@pytest.mark.parametrize("text", STORES)
+def test_rows_that_are_not_there_are_missing_and_nothing_else_is_wrong(outcome, text):
+    done = outcome(text, "missing rows")
+    (total,) = done.of("total")
+    assert done.errors() == {"missing"} and total["reads_verified"] > 0 and total["mismatches"] == 0
+
+
+@pytest.mark.parametrize("text", [text for text in SERVERS if text != "memcached"])
+def test_a_wrong_password_ends_it_in_the_servers_words_without_the_password(outcome, text):
+    done = outcome(text, "wrong password")
+    (last,) = done.of("end")
+    assert (done.status, last["status"]) == (1, "failed")
+    assert any(word in last["reason"] for word in ("denied", "authentication failed", "WRONGPASS"))
+    assert "abab" not in last["reason"]
+
+
+@pytest.mark.parametrize("text", SERVERS)
+def test_after_a_crash_clients_go_on_where_a_server_is_again(outcome, text):
+    done = outcome(text, "crash")
+    assert done.of("end")[0]["status"] == "interrupted"
+    completed = [interval["transactions"]["completed"] > 0 for interval in done.of("interval")]
+    assert completed[0] and any(completed[1:])
+    assert done.errors() & {"connection", "connect"} and "mismatch" not in done.errors()
+    total = done.of("total")[0]["transactions"]
+    assert total["scheduled"] == total["completed"] + total["failed"] + total["unfinished"]
