@@ -238,7 +238,7 @@ def _explain(error: Exception) -> str:
 
 def programs() -> Path | None:
     """Return the directory that holds `initdb` and `postgres`, of the newest version there is."""
-    on_path = [Path(found).parent for name in ("initdb", "postgres") if (found := find_program(name))]
+    on_path = [Path(found).resolve().parent for name in ("initdb", "postgres") if (found := find_program(name))]
     kept = [folder for root, pattern in PLACES for folder in Path(root).glob(pattern)]
     kept.sort(key=_version_of, reverse=True)
     whole = (folder for folder in (*on_path, *kept) if all((folder / one).exists() for one in ("initdb", "postgres")))
