@@ -14,13 +14,14 @@ import pytest
 
 from dbdyno.conduct.load_client import find_load_client
 from dbdyno.errors import RunFailed, UserError
+from dbdyno.experiment.system_spec import parse_system
 from dbdyno.experiment.workloads import WORKLOADS, missing_operations
-from dbdyno.systems import SYSTEMS
+from dbdyno.systems import missing
 from dbdyno.systems.base import Launch
 from dbdyno.systems.guard import Guard
 from helpers import need, system
 
-SERVERS = ("mariadb", "postgresql", "redis", "valkey", "memcached")
+SERVERS = ("mariadb", "postgresql", "redis", "valkey@9.1", "memcached")
 STORES = (*SERVERS, "sqlite", "lmdb", "cache-aside(memcached, postgresql)")
 CASES = ("game", "secondary-get", "point-update")
 """Workloads that together have every logical operation."""
@@ -133,21 +134,21 @@ def outcomes(tmp_path_factory):
     found: dict[str, Future] = {}
     with Guard() as guard, ThreadPoolExecutor(len(STORES)) as pool:
         for text in STORES:
-            if not any(SYSTEMS[name].missing() for name in parts_of(text)):
+            if not missing(parse_system(text)):
                 launch = Launch(guard, tmp_path_factory.mktemp("store"), clients=8, rows=2 * ROWS)
                 found[text] = pool.submit(put_through, text, launch)
     patch.undo()
     return found
 
 
-def parts_of(text):
-    return [name for name in SYSTEMS if name in text]
-
-
 @pytest.fixture
 def outcome(outcomes):
     def of(text, case):
-        need(*parts_of(text))
+        spec = parse_system(text)
+        if not spec.version:
+            need(*(part.name for part in spec.parts or (spec,)))
+        elif reason := missing(spec):
+            pytest.skip(reason)
         return outcomes[text].result()[case]
 
     return of

