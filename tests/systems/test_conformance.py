@@ -6,9 +6,7 @@ end. The workloads together have every logical operation; a value at a size limi
 
 import json
 import signal
-import subprocess
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 
 import pytest
 
@@ -20,61 +18,14 @@ from dbdyno.systems import missing
 from dbdyno.systems.base import Launch
 from dbdyno.systems.guard import Guard
 from helpers import need, system
+from systems.load import ROWS, begin, end, execute, plan_of
 
 SERVERS = ("mariadb", "postgresql", "redis", "valkey@9.1", "memcached")
 STORES = (*SERVERS, "sqlite", "lmdb", "cache-aside(memcached, postgresql)")
 CASES = ("game", "secondary-get", "point-update")
 """Workloads that together have every logical operation."""
-ROWS = 200
 CRASH = {"postgresql": signal.SIGQUIT}
 """How a server is killed, if not by SIGKILL: after that PostgreSQL leaves shared memory behind, in no directory."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a load client said, and its exit status."""
-
-    records: list
-    status: int
-
-    def of(self, kind):
-        return [record for record in self.records if record["record"] == kind]
-
-    def errors(self):
-        return {kind for interval in self.of("interval") for kind in interval["errors"]}
-
-
-def plan_of(store, workload, phases, rows=ROWS, **more):
-    return {
-        "contract": 1,
-        "phases": phases,
-        "store": store,
-        "workload": {"name": workload, "rows": rows},
-        "clients": {"first": 0, "count": 2, "of": 2},
-        "duration_s": 1,
-        "operation_timeout_s": 10,
-        "run_id": "conformance",
-        **more,
-    }
-
-
-def begin(one, plan, secrets=None):
-    known = []
-    plan["store"] = one.store_plan(known)
-    process = subprocess.Popen([find_load_client(), "run"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    process.stdin.write(f"{json.dumps(plan)}\n{json.dumps({'secrets': secrets or known})}\n")
-    process.stdin.close()
-    return process
-
-
-def end(process, records=()):
-    records = [*records, *map(json.loads, process.stdout)]
-    process.stdout.close()
-    return Outcome(records, process.wait())
-
-
-def execute(one, *arguments, secrets=None, **more):
-    return end(begin(one, plan_of(None, *arguments, **more), secrets))
 
 
 def until_completed(process, records):

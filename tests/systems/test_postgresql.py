@@ -13,6 +13,7 @@ from dbdyno.systems.guard import Guard
 from dbdyno.systems.packages.catalogue import PACKAGES
 from dbdyno.systems.postgresql import durability_of
 from helpers import need, system
+from systems.load import execute
 
 
 @pytest.fixture
@@ -169,3 +170,19 @@ def test_the_newest_version_is_taken_where_none_is_on_the_path(monkeypatch, tmp_
 def test_durability(changed, level, reason):
     durability = durability_of({"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on"} | changed)
     assert durability.level == level and reason in durability.reason
+
+
+@pytest.mark.parametrize("relation", ["TABLE dbdyno_bm (id int)", "VIEW dbdyno_bm AS SELECT 1"])
+def test_what_is_not_dbdynos_is_neither_dropped_nor_cleaned(server, relation):
+    place = server.endpoint
+    login = {"user": place.user, "password": place.password, "dbname": place.database}
+    with psycopg.connect(host=place.host, port=place.port, autocommit=True, **login) as connection:
+        connection.execute(f"CREATE {relation}")
+        try:
+            outcome = execute(server, "point-get", ["prepare"])
+            assert outcome.status == 2
+            assert "dbdyno_bm without dbdyno's marker is already there" in outcome.of("end")[0]["reason"]
+            assert execute(server, "point-get", ["cleanup"]).status == 0
+            assert connection.execute("SELECT count(*) FROM pg_class WHERE relname = 'dbdyno_bm'").fetchone() == (1,)
+        finally:
+            connection.execute(f"DROP {' '.join(relation.split()[:2])}")

@@ -1,0 +1,56 @@
+"""The real load client, given plans for a started system."""
+
+import json
+import subprocess
+from dataclasses import dataclass
+
+from dbdyno.conduct.load_client import find_load_client
+
+ROWS = 200
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a load client said, and its exit status."""
+
+    records: list
+    status: int
+
+    def of(self, kind):
+        return [record for record in self.records if record["record"] == kind]
+
+    def errors(self):
+        return {kind for interval in self.of("interval") for kind in interval["errors"]}
+
+
+def plan_of(store, workload, phases, rows=ROWS, **more):
+    return {
+        "contract": 1,
+        "phases": phases,
+        "store": store,
+        "workload": {"name": workload, "rows": rows},
+        "clients": {"first": 0, "count": 2, "of": 2},
+        "duration_s": 1,
+        "operation_timeout_s": 10,
+        "run_id": "conformance",
+        **more,
+    }
+
+
+def begin(one, plan, secrets=None):
+    known = []
+    plan["store"] = one.store_plan(known)
+    process = subprocess.Popen([find_load_client(), "run"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process.stdin.write(f"{json.dumps(plan)}\n{json.dumps({'secrets': secrets or known})}\n")
+    process.stdin.close()
+    return process
+
+
+def end(process, records=()):
+    records = [*records, *map(json.loads, process.stdout)]
+    process.stdout.close()
+    return Outcome(records, process.wait())
+
+
+def execute(one, *arguments, secrets=None, **more):
+    return end(begin(one, plan_of(None, *arguments, **more), secrets))
