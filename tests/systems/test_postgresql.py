@@ -1,6 +1,8 @@
 """A real private PostgreSQL, and the same attached to by its URL."""
 
+import shutil
 import signal
+from dataclasses import replace
 
 import psycopg
 import pytest
@@ -134,6 +136,22 @@ def test_an_attached_url_needs_a_database_and_no_server_settings():
         system("postgresql://u@h")
     with pytest.raises(UserError, match="'fsync'"):
         system("postgresql://u@h/d?fsync=off")
+
+
+def test_it_starts_on_what_was_kept_with_another_password(started, launch):
+    first = started("postgresql")
+    assert first.restorable and not system("postgresql?data_directory=/x").restorable
+    assert execute(first, "point-get", ["prepare", "load"]).status == 0
+    kept = first.keep()
+    second = system("postgresql")
+    try:
+        second.start(replace(launch, data=kept))
+        assert second.endpoint.password != first.endpoint.password
+        assert execute(second, "point-get", ["run", "verify"]).status == 0
+        assert not [log for log in launch.log_folder.iterdir() if second.endpoint.password in log.read_text()]
+    finally:
+        second.stop()
+        shutil.rmtree(kept)
 
 
 def test_a_version_of_its_own_starts(started):

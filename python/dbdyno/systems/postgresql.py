@@ -89,12 +89,7 @@ class PostgreSQL(Server):
         self._directory = directory = PrivateDirectory(launch)
         data = directory.path / "data"
         password = random_secrets.token_hex(16)
-        run_to_end(
-            self._initdb_command(data, directory.write("password", password)),
-            directory.path,
-            launch.log_folder / f"server-{self.server_name}.log",
-        )
-        (directory.path / "password").unlink()
+        self._make_data(directory, data, password, launch)
         port = free_port(self.spec.settings.get("port"))
         socket = directory.socket_path(f".s.PGSQL.{port}") if self.on_socket else None
         settings = {
@@ -112,6 +107,21 @@ class PostgreSQL(Server):
         self.endpoint = Endpoint("127.0.0.1", port, str(socket) if socket else None, _USER, password, _DATABASE)
         self._server.wait_ready(self._answers)
         self._check_settings()
+
+    @property
+    def restorable(self) -> bool:
+        return self.only_own_files()
+
+    def _make_data(self, directory: PrivateDirectory, data: Path, password: str, launch: Launch) -> None:
+        """Make the data directory, or give the one that was copied this start's password."""
+        log_path = launch.log_folder / f"server-{self.server_name}.log"
+        if launch.data:
+            alone = [*self.program("postgres"), "--single", "-D", str(data), _DATABASE]
+            run_to_end(alone, directory.path, log_path, f"ALTER ROLE {_USER} PASSWORD '{password}'\n")
+            return
+        password_file = directory.write("password", password)
+        run_to_end(self._initdb_command(data, password_file), directory.path, log_path)
+        password_file.unlink()
 
     def program(self, name: str) -> list[str]:
         return super().program(name) if self.spec.version else [str((programs() or Path()) / name)]

@@ -1,5 +1,6 @@
 """A server process that dbdyno starts: private directory, free port, log, time-outs, and its certain end."""
 
+import contextlib
 import os
 import pwd
 import re
@@ -191,10 +192,12 @@ def server_user() -> pwd.struct_passwd | None:
     return pwd.getpwnam(UNPRIVILEGED_USER) if os.geteuid() == 0 else None
 
 
-def run_to_end(argv: list[str], directory: Path, log_path: Path) -> None:
+def run_to_end(argv: list[str], directory: Path, log_path: Path, stdin: str = "") -> None:
     """Run a command that makes ready a server's directory; raises UserError, quoting its log, if it fails."""
     with log_path.open("ab") as log, _spawn(argv, directory, log) as process:
-        process.stdin.close()
+        # One that ended before it read has said why in its log.
+        with contextlib.suppress(BrokenPipeError), process.stdin as pipe:
+            pipe.write(stdin.encode())
     if process.returncode != 0:
         raise UserError(f"{Path(argv[0]).name} failed: {telling_lines(log_path)}")
 
