@@ -1,6 +1,5 @@
 """A server process that dbdyno starts: private directory, free port, log, time-outs, and its certain end."""
 
-import contextlib
 import os
 import pwd
 import re
@@ -195,9 +194,11 @@ def server_user() -> pwd.struct_passwd | None:
 def run_to_end(argv: list[str], directory: Path, log_path: Path, stdin: str = "") -> None:
     """Run a command that makes ready a server's directory; raises UserError, quoting its log, if it fails."""
     with log_path.open("ab") as log, _spawn(argv, directory, log) as process:
-        # One that ended before it read has said why in its log.
-        with contextlib.suppress(BrokenPipeError), process.stdin as pipe:
-            pipe.write(stdin.encode())
+        try:
+            process.stdin.write(stdin.encode())
+            process.stdin.close()
+        except BrokenPipeError:
+            pass  # It ended before it read, and has said why in its log.
     if process.returncode != 0:
         raise UserError(f"{Path(argv[0]).name} failed: {telling_lines(log_path)}")
 
