@@ -6,14 +6,15 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import psycopg
-from psycopg.rows import dict_row
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import OPERATIONS
 from dbdyno.systems.base import Durability, Launch, numbers_of
-from dbdyno.systems.endpoint import CONNECT_TIMEOUT_S, PASSWORD_VARIABLE, Endpoint, endpoint_of, refuse_server_settings
+from dbdyno.systems.endpoint import PASSWORD_VARIABLE, Endpoint, endpoint_of, refuse_server_settings
+from dbdyno.systems.postgresql_probe import PostgreSQLProbe, connect, existing_views, statistics
 from dbdyno.systems.postgresql_settings import Setting, is_accepted
+from dbdyno.systems.probe import Probe
 from dbdyno.systems.process import PrivateDirectory, ServerProcess, find_program, free_port, run_to_end
 from dbdyno.systems.server import Server
 
@@ -80,6 +81,7 @@ class PostgreSQL(Server):
     operations = frozenset(OPERATIONS)
     own_settings: ClassVar[tuple[str, ...]] = ("connect", "port")
     driver_errors = (psycopg.Error, OSError)
+    forks = True
 
     @classmethod
     def missing(cls) -> str | None:
@@ -166,24 +168,7 @@ class PostgreSQL(Server):
         return {row["name"].lower(): Setting(**row) for row in rows}
 
     def _query(self, statement: str, *parameters: Any) -> list[dict[str, Any]]:
-        place = self.endpoint
-        host, port = place.host, place.port
-        if place.socket:
-            # To libpq a socket is its directory and the port that its name ends in.
-            host, port = str(Path(place.socket).parent), int(place.socket.rpartition(".")[2])
-        with psycopg.connect(
-            host=host,
-            port=port,
-            user=place.user or "postgres",
-            password=place.password,
-            dbname=place.database,
-            connect_timeout=CONNECT_TIMEOUT_S,
-            # As the load client does, so that a server that insists on TLS refuses both.
-            sslmode="disable",
-            gssencmode="disable",
-            autocommit=True,
-            row_factory=dict_row,
-        ) as connection:
+        with connect(self.endpoint) as connection:
             return connection.execute(statement, parameters).fetchall()
 
     def servers(self) -> list[dict[str, Any]]:
@@ -198,15 +183,14 @@ class PostgreSQL(Server):
         return durability_of({key: setting.shown for key, setting in self._settings().items()})
 
     def counters(self) -> dict[str, dict[str, int]]:
-        with self.asking():
-            found = self._query("SELECT viewname FROM pg_views WHERE viewname = ANY(%s)", list(COUNTERS))
-            there = {row["viewname"] for row in found}
-            seen: dict[str, int] = {}
-            for view, wanted in COUNTERS.items():
-                if view in there:
-                    of_ours = " WHERE datname = current_database()" if view == "pg_stat_database" else ""
-                    seen |= numbers_of(self._query(f"SELECT * FROM {view}{of_ours}")[0], wanted)
+        seen: dict[str, int] = {}
+        with self.asking(), connect(self.endpoint) as connection:
+            for view in existing_views(connection, list(COUNTERS)):
+                seen |= numbers_of(statistics(connection, view), COUNTERS[view])
         return {self.server_name: seen}
+
+    def probes(self) -> list[Probe]:
+        return [PostgreSQLProbe(self.server_name, self.endpoint)]
 
     def store_plan(self, secrets: list[str]) -> dict[str, Any]:
         return {
