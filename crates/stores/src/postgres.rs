@@ -9,9 +9,11 @@ use dbdyno_wire::postgres::{self as wire, Answer, Login, LoginStep, Prepared, Se
 use dbdyno_wire::{Cell, Decoded, Malformed, Param, TextRows};
 
 use crate::network::{Endpoint, Exchange};
-use crate::sql::{TABLE_PREFIX, create_indexes, create_table, numbered, statement, table_name};
+use crate::sql::{TABLE_PREFIX, count_keys, create_indexes, create_table, numbered, statement, table_name};
 use crate::{Administration, MARKER, SharedSchema, Trouble};
 
+/// An hour, for what reads or writes a whole table.
+const WHOLE_TABLE_NS: u64 = 3600 * 1_000_000_000;
 /// Rows of a COPY are sent in pieces of about this size.
 const COPY_SIZE_BYTES: usize = 256 << 10;
 /// The SQLSTATE of a full disk; one that has no memory left answers something else, and goes on.
@@ -201,9 +203,6 @@ impl PostgresSession {
         // One query is one transaction: the table is never there without its marker.
         let create = create_table(&self.schema.tables[table], "INT4");
         self.query(&format!("{drop}{create}; COMMENT ON TABLE {name} IS '{}'", marker.replace('\'', "''"))).await?;
-        for sql in create_indexes(&self.schema.tables[table]) {
-            self.query(&sql).await?;
-        }
         Ok(())
     }
 
@@ -342,19 +341,40 @@ impl Administration for PostgresSession {
         Ok(())
     }
 
+    fn loads_by(&self) -> &'static str {
+        "COPY in the binary format"
+    }
+
+    async fn present(&mut self, table: usize, keys: Range<u64>) -> Result<Option<u64>, Trouble> {
+        self.exchange.be_patient(WHOLE_TABLE_NS);
+        let sql = count_keys(&self.schema.tables[table], &keys);
+        Ok(self.query_one(&sql).await?.and_then(|n| n.parse().ok()))
+    }
+
+    async fn index(&mut self, table: usize) -> Result<(), Trouble> {
+        self.exchange.be_patient(WHOLE_TABLE_NS);
+        for (_, sql) in create_indexes(&self.schema.tables[table]) {
+            self.query(&sql.replacen("INDEX", "INDEX IF NOT EXISTS", 1)).await?;
+        }
+        Ok(())
+    }
+
     /// Else the planner guesses until autovacuum has come by, which it does in the middle of a run.
     async fn settle(&mut self, table: usize) -> Result<(), Trouble> {
+        self.exchange.be_patient(WHOLE_TABLE_NS);
         let name = table_name(&self.schema.tables[table]);
         self.query(&format!("VACUUM (ANALYZE) {name}")).await?;
         Ok(())
     }
 
     async fn count(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
+        self.exchange.be_patient(WHOLE_TABLE_NS);
         let name = table_name(&self.schema.tables[table]);
         Ok(self.query_one(&format!("SELECT count(*) FROM {name}")).await?.and_then(|n| n.parse().ok()))
     }
 
     async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble> {
+        self.exchange.be_patient(WHOLE_TABLE_NS);
         let table = &self.schema.tables[table];
         let sql = format!("SELECT sum({}) FROM {}", table.columns[column].name, table_name(table));
         Ok(self.query_one(&sql).await?.and_then(|n| n.parse().ok()))
