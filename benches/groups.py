@@ -63,10 +63,11 @@ def _first_run() -> Measure:
 
 
 def _ours(
-    bench: Bench, placement: Placement, started: Started, clients: int, pipeline: int = 1
+    bench: Bench, placement: Placement, started: Started, clients: int, pipeline: int = 1, seconds: int | None = None
 ) -> Callable[[], Sample]:
     more = {"pipeline": pipeline} if pipeline > 1 else {}
-    wanted = load.plan(started.store, bench.rows, load.MEASURE, clients=clients, duration_s=bench.seconds, **more)
+    duration_s = seconds or bench.seconds
+    wanted = load.plan(started.store, bench.rows, load.MEASURE, clients=clients, duration_s=duration_s, **more)
     return lambda: load.measure(wanted, placement)
 
 
@@ -91,11 +92,11 @@ def _postgresql(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
                 f"pgbench-{clients}",
                 f"pgbench -S -M prepared, {clients} clients",
                 (_cpu(limit), _FOR_INFORMATION),
-                _ours(bench, placement, started, clients),
+                _ours(bench, placement, started, clients, seconds=peers.pgbench_seconds(clients, bench.seconds)),
                 lambda: peers.pgbench_run(started.system.endpoint, clients, bench.seconds, placement),
             )
 
-        yield [against(64, 0.85), against(256, 0.50)]
+        yield [against(64, 0.85), against(256, 0.50), _bare(bench, placement, started, "postgres")]
 
 
 @contextmanager
@@ -277,7 +278,7 @@ GROUPS: tuple[tuple[Group, tuple[str, ...], tuple[str, ...]], ...] = (
         EVERYWHERE,
         ("sysbench-1", "sysbench-4", "sysbench-16", "sysbench-64", "sysbench-256", "bare-mysql", "memory-64"),
     ),
-    (_postgresql, EVERYWHERE, ("pgbench-64", "pgbench-256")),
+    (_postgresql, EVERYWHERE, ("pgbench-64", "pgbench-256", "bare-postgres")),
     (_null, HERE, ("null-postgres",)),
     (_redis, EVERYWHERE, ("redis-benchmark", "redis-benchmark-p16", "bare-redis")),
     (_memcached, EVERYWHERE, ("bare-memcached",)),

@@ -40,7 +40,7 @@ def check_tools() -> None:
 def build(folder: Path) -> None:
     """Compile the bare loops into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("mysql", "redis", "memcached", "lmdb", "timer"):
+    for name in ("mysql", "postgres", "redis", "memcached", "lmdb", "timer"):
         sources = [SOURCES / f"{name}.c", *([] if name in ("lmdb", "timer") else [SOURCES / "loop.c"])]
         run_well(["cc", "-O2", "-Wall", "-o", folder / f"bare-{name}", *sources, *LIBRARIES.get(name, [])])
 
@@ -97,12 +97,17 @@ def pgbench(place: Endpoint, placement: Placement, *options: str) -> Outcome:
     return run_well([program, *where, *options, place.database], placement.client_cpus)
 
 
+def pgbench_seconds(clients: int, seconds: int) -> int:
+    """Return how long a run of pgbench must be: it connects within its time."""
+    return seconds + clients // CONNECTED_PER_S
+
+
 def pgbench_run(place: Endpoint, clients: int, seconds: int, placement: Placement) -> Sample:
     """Measure its selects of one number by primary key, prepared as dbdyno's are; one thread, as there is one CPU.
 
     It connects within its time, so it is given more; the rate it tells is without.
     """
-    time_s = seconds + clients // CONNECTED_PER_S
+    time_s = pgbench_seconds(clients, seconds)
     load = ("-n", "-S", "-M", "prepared", "-c", str(clients), "-j", "1", "-T", str(time_s))
     outcome = pgbench(place, placement, *load)
     done = re.search(r"transactions actually processed: (\d+)", outcome.output)

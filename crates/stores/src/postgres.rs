@@ -14,6 +14,8 @@ use crate::{Administration, MARKER, SharedSchema, Trouble};
 
 /// An hour, for what reads or writes a whole table.
 const WHOLE_TABLE_NS: u64 = 3600 * 1_000_000_000;
+/// A minute, for a server that flushes what it was given while the next comes.
+const COPY_NS: u64 = 60 * 1_000_000_000;
 /// Rows of a COPY are sent in pieces of about this size.
 const COPY_SIZE_BYTES: usize = 256 << 10;
 /// The SQLSTATE of a full disk; one that has no memory left answers something else, and goes on.
@@ -321,6 +323,7 @@ impl Administration for PostgresSession {
     /// By COPY in the binary format; the rows of one call are one transaction. What the server has to say it says at the end.
     async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble> {
         let Self { exchange, schema, generated, .. } = self;
+        exchange.be_patient(COPY_NS);
         let table = &schema.tables[table];
         let request = exchange.begin();
         wire::query(request, &format!("COPY {} FROM STDIN (FORMAT binary)", table_name(table)));
