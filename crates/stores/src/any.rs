@@ -133,6 +133,7 @@ forward!(SingleSession, Mysql, Postgres, Redis, Memcached, Sqlite, Lmdb);
 #[allow(clippy::large_enum_variant)]
 pub enum AnySession {
     Mysql(MysqlSession),
+    Postgres(PostgresSession),
     Redis(RedisSession),
     Memcached(MemcachedSession),
     Sqlite(SqliteSession),
@@ -140,13 +141,14 @@ pub enum AnySession {
     CacheAside(CacheAsideSession),
 }
 
-forward!(AnySession, Mysql, Redis, Memcached, Sqlite, Lmdb, CacheAside);
+forward!(AnySession, Mysql, Postgres, Redis, Memcached, Sqlite, Lmdb, CacheAside);
 
 /// One enum and not one in the other: each costs an operation another future.
 impl From<SingleSession> for AnySession {
     fn from(session: SingleSession) -> Self {
         match session {
             SingleSession::Mysql(s) => AnySession::Mysql(s),
+            SingleSession::Postgres(s) => AnySession::Postgres(s),
             SingleSession::Redis(s) => AnySession::Redis(s),
             SingleSession::Memcached(s) => AnySession::Memcached(s),
             SingleSession::Sqlite(s) => AnySession::Sqlite(s),

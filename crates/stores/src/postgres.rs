@@ -8,7 +8,7 @@ use dbdyno_net::Reactor;
 use dbdyno_wire::postgres::{self as wire, Answer, Login, LoginStep, Prepared, ServerMessage};
 use dbdyno_wire::{Cell, Decoded, Malformed, Param, TextRows};
 
-use crate::network::{Endpoint, Exchange};
+use crate::network::{Endpoint, Exchange, while_logging_in};
 use crate::sql::{TABLE_PREFIX, count_keys, create_indexes, create_table, numbered, statement, table_name};
 use crate::{Administration, MARKER, SharedSchema, Trouble};
 
@@ -41,10 +41,7 @@ pub struct PostgresSession {
 impl Postgres {
     pub async fn open(&self, reactor: &Rc<Reactor>) -> Result<PostgresSession, Failure> {
         let mut exchange = self.endpoint.connect(reactor).await?;
-        self.log_in(&mut exchange).await.map_err(|failure| match failure {
-            Failure::Server(message) | Failure::Protocol(message) => Failure::Connect(message),
-            other => other,
-        })?;
+        self.log_in(&mut exchange).await.map_err(while_logging_in)?;
         Ok(PostgresSession {
             exchange,
             schema: SharedSchema::clone(&self.schema),
