@@ -8,6 +8,7 @@ use dbdyno_wire::Decoded;
 
 mod memcached;
 mod mysql;
+mod postgres;
 mod redis;
 
 /// A decoder's name, which is its folder's in `corpus/`, and what panics where the decoder breaks a promise.
@@ -22,6 +23,11 @@ pub const DECODERS: &[Decoder] = &[
     ("mysql_packet", mysql::packet),
     ("mysql_prepared", mysql::prepared),
     ("mysql_text", mysql::text_answer),
+    ("postgres_answer", postgres::answer),
+    ("postgres_login", postgres::login),
+    ("postgres_message", postgres::message),
+    ("postgres_prepared", postgres::prepared),
+    ("postgres_text", postgres::text_answer),
     ("redis_command", redis::command),
     ("redis_reply", redis::reply),
 ];
