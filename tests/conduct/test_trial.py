@@ -39,8 +39,9 @@ def test_a_trial_that_went_well(run):
     assert document["server_counters"] == {"fake": {"before": {"asked": 1}, "after": {"asked": 2}}}
     assert document["ended_unix_s"] >= document["started_unix_s"]
     assert document["python_cpu_s"] >= 0 and 0 < document["observer_cpu_s"] < 1
-    assert [used["process"] for used in document["usage"]] == ["client"]
+    assert [used["process"] for used in document["usage"]] == ["client"] and document["data_bytes"] is None
     assert {path.name for path in folder.iterdir()} == {
+        "summary.npz",
         "trial.json",
         "plan.json",
         "records.jsonl",
@@ -51,6 +52,15 @@ def test_a_trial_that_went_well(run):
     }
     assert (folder / "server-fake.log").read_text() == "asked 1\nasked 2\n"
     assert "hidden" not in (folder / "plan.json").read_text()
+
+
+def test_what_the_data_takes_on_disk_is_kept(run, fake_system, tmp_path, monkeypatch):
+    data = tmp_path / "data" / "below"
+    data.mkdir(parents=True)
+    (data / "table").write_bytes(b"x" * 100_000)
+    monkeypatch.setattr(fake_system, "data_directories", lambda _: (data.parent,))
+    _, folder = run()
+    assert 100_000 <= json.loads((folder / "trial.json").read_text())["data_bytes"] < 200_000
 
 
 @pytest.mark.parametrize(

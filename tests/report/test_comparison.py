@@ -197,6 +197,6 @@ def test_evenness_stands_with_the_means_it_belongs_to(runs):
 def stalled(one):
     """The cell with a candidate of which one trial stood still for two of its three seconds."""
     first, *rest = one.trials[1]
-    still = [replace(interval, completed=0) for interval in first.recorded.intervals[:-1]]
+    still = [interval._replace(completed=0) for interval in first.recorded.intervals[:-1]]
     recorded = replace(first.recorded, intervals=(*still, first.recorded.intervals[-1]))
     return replace(one, trials=(one.trials[0], (replace(first, recorded=recorded), *rest)))

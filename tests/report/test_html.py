@@ -7,7 +7,8 @@ from html.parser import HTMLParser
 import pytest
 
 from dbdyno.errors import RunFailed
-from dbdyno.report.html import flattened, json_for_script, render, write_report
+from dbdyno.report.headline import headline
+from dbdyno.report.html import flame_graphs, flattened, json_for_script, render, write_report
 
 
 @pytest.fixture(scope="module")
@@ -47,22 +48,29 @@ def read(page):
 
 def test_its_sections_stand_in_their_order(read):
     wanted = [
-        "Highest throughput measured of each system",
-        "Before quoting a figure",
+        "What would be unfair to conclude",
+        "Highest throughput, at 2 clients",
+        "Throughput at every number of clients",
         "Not measured, or not to its end",
-        "Every trial",
         "Throughput against clients",
         "Latency against clients",
-        "Throughput over time",
-        "Latency of each operation",
+        "Over time",
         "Cost per transaction",
-        "Stability",
-        "Repeat it",
+        "Stalls",
+        "Fairness card",
+        "How to repeat it",
+        "Every trial",
+        "Latency of each operation",
         "Settings and versions",
         "Environment",
         "Checks",
     ]
     assert read.text["h2"] == wanted
+
+
+def test_the_sentence_comes_before_everything_else(page):
+    places = [page.index(part) for part in ('class="headline"', 'class="limits"', "would be unfair", "<table", "plot")]
+    assert page.index("Highest measured: lmdb") < places[1] and places[0] < places[1] < places[2] < places[3]
 
 
 def test_nothing_is_loaded_from_elsewhere(read):
@@ -74,24 +82,31 @@ def test_nothing_is_loaded_from_elsewhere(read):
 
 
 def test_strings_of_the_run_stay_strings(page, read):
-    assert len(read.text["script"]) == 3
     assert not any(name.startswith("on") for _, attributes in read.elements for name in attributes)
     assert "<img src=x" not in page and "&lt;img src=x" in page
     assert "alert(1)</script>" not in page
-    figures = json.loads(read.text["script"][0])["figures"]
-    assert "throughput" in figures
+    *data, theme, plotly, script = read.text["script"]
+    assert "figures" in json.loads(data[0]) and all(json.loads(part) for part in data)
+    assert "dataset.theme" in theme and "Plotly" in plotly and "IntersectionObserver" in script
+
+
+def test_what_is_seen_of_one_load_or_trial_is_apart_and_parsed_when_looked_at(read):
+    parts = {attributes["id"] for tag, attributes in read.elements if tag == "script" and "id" in attributes}
+    assert {"data", "load-0", "load-1", "load-2", "trial-0-0", "trial-2-1"} <= parts
+    heat = json.loads(read.text["script"][len([p for p in parts if p.startswith("load-")]) + 1])["heat"]
+    assert heat["data"][0]["type"] == "heatmap"
 
 
 def test_every_plot_has_its_place_and_every_place_its_plot(read):
     figures = json.loads(read.text["script"][0])["figures"]
     places = {attributes["id"] for tag, attributes in read.elements if attributes.get("class") == "plot"}
-    assert places == set(figures)
+    assert places == set(figures) | {"timeline", "timeline-p99", "heat", "budget"}
 
 
 def test_the_page_says_what_a_reader_must_know(page):
     for said in (
         "No interval, no winner: one trial each.",
-        "Durability classes differ (D0, D1, D2): not like with like.",
+        "not like with like: D0, D1, D2",
         "service time, closed loop",
         "1 read was wrong",
         "dbdyno run quickstart",
@@ -115,7 +130,7 @@ def test_json_cannot_end_its_script():
 
 
 def test_a_run_of_which_nothing_was_reached_has_a_page(shown):
-    page = render(dict(shown, trials=[], environment={}))
+    page = render(dict(shown, trials=[], environment={}, headline=headline([], None, [])))
     assert "No trial was reached." in page and "Throughput against clients" not in page
 
 
@@ -124,7 +139,8 @@ def test_a_trial_that_recorded_nothing_has_a_page(shown):
     times = dict.fromkeys(trial["transaction"]["service_time_us"])
     nothing = {"state": "failed", "reason": "no server", "timeline": [], "operations": {}, "seconds": 0}
     nothing |= {"throughput_per_s": None, "processes": [], "transaction": {"service_time_us": times}}
-    assert "no server" in render(dict(shown, trials=[trial | nothing]))
+    nothing |= {"time_budget": None, "verdict": None}
+    assert "no server" in render(dict(shown, trials=[trial | nothing], headline=headline([], None, [])))
 
 
 def test_a_report_that_cannot_be_written_leaves_nothing_behind(run, tmp_path):
@@ -155,7 +171,7 @@ def test_the_page_of_an_open_loop_says_response_time_and_never_service_time(open
 
 def test_the_page_marks_what_the_client_limited(limited):
     page = render(limited)
-    assert "client-limited</abbr>" in page and "it reached" in page
+    assert "client-limited</abbr>" in page and "it reached" in page and "≥ <b>" in page
     assert "figures are lower bounds of what the store can do: mariadb." in page
     assert "lower bound</b>: limited by the client" in page
 
@@ -168,3 +184,20 @@ def test_a_rate_search_has_its_steps_and_its_sentence(opened):
     page = render(dict(opened, find_rate=[search | {"steps": [broken, step]}]))
     assert "The highest rate with p99 &lt; 10ms" in page and "900/s &lt;it is&gt;." in page
     assert "holds (confirming)" in page and "does not hold: not below the limit" in page
+
+
+def test_flame_graphs_are_shown_in_a_frame_that_may_not_touch_the_page(shown, tmp_path):
+    stacks = tmp_path / "trials" / "001-x" / "profile" / "on-cpu.svg"
+    stacks.parent.mkdir(parents=True)
+    stacks.write_text('<svg onload="alert(3)"/>')
+    flames = flame_graphs(tmp_path)
+    assert flames == [("001-x: on-cpu", '<svg onload="alert(3)"/>')]
+    page = render(shown, flames=flames)
+    assert 'sandbox="allow-scripts"' in page and "&lt;svg onload=" in page and '<svg onload="alert(3)"' not in page
+
+
+def test_a_comparison_is_drawn_as_what_it_is(plain, shown):
+    cells = {"pairs": 5, "ratio": 0.99, "low": 0.985, "high": 0.995, "margin": 0.02, "reason": None, "p_holm": 0.5}
+    ratios = {"sqlite": cells | {"verdict": "equivalent"}, "redis": cells | {"verdict": "invalid", "reason": "<why>"}}
+    page = render(dict(shown, headline=shown["headline"] | {"ratios": ratios}))
+    assert "~ 0.990×" in page and 'class="invalid" title="&lt;why&gt;"' in page and "[0.985, 0.995]" in page

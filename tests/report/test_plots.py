@@ -6,6 +6,7 @@ import pytest
 
 from dbdyno.report import plots
 from dbdyno.report.document import document
+from dbdyno.report.series import series_of
 
 
 def by_series(figure, place, **wanted):
@@ -16,20 +17,13 @@ def by_series(figure, place, **wanted):
     ]
 
 
-def test_each_system_has_one_look_of_its_own(shown):
-    series = plots.series_of(shown)
-    assert len({(one.colour, one.symbol, one.dash) for one in series}) == len(series) == 6
-    many = [plots.Series(place, "", "", "", ()) for place in range(30)]
-    assert len({(one.colour, one.symbol, one.dash) for one in many}) == 30
-
-
 def test_every_axis_of_figures_starts_at_zero(shown):
-    for figure in plots.figures(plots.series_of(shown)).values():
+    for figure in plots.figures(series_of(shown)).values():
         assert figure["layout"]["yaxis"]["rangemode"] == "tozero"
 
 
 def test_broken_trials_are_hollow_and_the_line_leaves_them_out(shown):
-    throughput = plots.figures(plots.series_of(shown))["throughput"]
+    throughput = plots.figures(series_of(shown))["throughput"]
     (line,) = by_series(throughput, 0, mode="lines")
     assert line["x"] == [1, 2]
     sound, broken = by_series(throughput, 0, mode="markers")
@@ -38,31 +32,11 @@ def test_broken_trials_are_hollow_and_the_line_leaves_them_out(shown):
     assert "not to be used" in broken["text"][0]
 
 
-def test_an_outage_is_a_gap_with_marks(shown):
-    timeline = plots.figures(plots.series_of(shown))["timeline"]
-    over_time, marks = (trace for trace in by_series(timeline, 4) if trace["meta"]["c"] == 2)
-    gaps = [x for x, y in zip(over_time["x"], over_time["y"], strict=True) if y is None]
-    assert gaps == marks["x"] and len(gaps) > 1
-    assert timeline["layout"]["shapes"][0]["x1"] == 1
-
-
-def test_operations_come_reads_first(shown):
-    assert list(plots.operations(plots.series_of(shown))) == ["read_player", "find_account", "update_player"]
-
-
 def test_server_cpu_stands_on_the_clients(shown):
-    cost = plots.figures(plots.series_of(shown))["cost"]
+    cost = plots.figures(series_of(shown))["cost"]
     client, server = by_series(cost, 2)
     assert server["base"] == pytest.approx(client["y"], abs=0.001)
     assert len(by_series(cost, 0)) == 1
-
-
-def test_of_repetitions_the_median_stands_for_all(plain):
-    (series,) = plots.series_of(document(plain))
-    chosen = plots.representatives(series)
-    assert [load.clients for load in chosen] == [1, 2]
-    rates = sorted(trial["throughput_per_s"] for trial in series.trials if trial["clients"] == 1)
-    assert next(iter(chosen.values()))["throughput_per_s"] == rates[0]
 
 
 def test_labels_keep_their_distance():
@@ -74,15 +48,13 @@ def test_labels_keep_their_distance():
 
 
 def test_names_are_escaped_for_plotly(shown):
-    hover = [
-        text for trace in plots.figures(plots.series_of(shown))["throughput"]["data"] for text in trace.get("text", [])
-    ]
+    hover = [text for trace in plots.figures(series_of(shown))["throughput"]["data"] for text in trace.get("text", [])]
     assert any("&lt;script&gt;" in text for text in hover)
     assert not any("<script" in text for text in hover)
 
 
 def test_an_open_loop_is_drawn_over_what_was_offered(opened):
-    figures = plots.figures(plots.series_of(opened))
+    figures = plots.figures(series_of(opened))
     throughput = figures["throughput"]
     everything, *_ = throughput["data"]
     assert everything["x"] == everything["y"] == [0, pytest.approx(20_000)]
@@ -91,11 +63,10 @@ def test_an_open_loop_is_drawn_over_what_was_offered(opened):
     assert throughput["layout"]["xaxis"]["title"]["text"] == "offered, transactions/s"
     (points,) = by_series(figures["latency-p99"], 1, mode="markers")
     assert len(points["x"]) == 4 and max(points["y"]) > 100 * min(points["y"])
-    assert figures["timeline"]["data"][0]["meta"]["c"] == 0
 
 
 def test_latencies_of_an_open_loop_are_response_times(opened):
-    series = plots.series_of(opened)
+    series = series_of(opened)
     assert plots.plot_unit(series)[0] == "s"
     operation = plots.figures(series)["operation-0"]
     behind = next(trial for trial in opened["trials"] if not trial["followed"])["operations"]["read_player"]
@@ -104,14 +75,26 @@ def test_latencies_of_an_open_loop_are_response_times(opened):
 
 
 def test_a_figure_its_client_limited_is_drawn_as_a_lower_bound(limited):
-    figures = plots.figures(plots.series_of(limited))
+    figures = plots.figures(series_of(limited))
     sound, bound = by_series(figures["throughput"], 0, mode="markers")
     assert (sound["x"], bound["x"]) == ([4], [8])
     assert bound["marker"]["symbol"] == plots.LOWER_BOUND and "the store may do more" in bound["text"][0]
     assert len(by_series(figures["latency-p99"], 0, mode="markers")) == 1
 
 
-def test_what_is_pipelined_is_a_series_of_its_own(limited):
-    first, second = limited["trials"]
-    series = plots.series_of(dict(limited, trials=[first, dict(second, pipeline=16)]))
-    assert [one.name for one in series] == ["mariadb", "mariadb, pipeline 16"]
+def test_repetitions_have_a_band_from_the_lowest_to_the_highest(plain):
+    shown = document(plain)
+    band, *_ = plots.figures(series_of(shown))["throughput"]["data"]
+    rates = sorted(trial["throughput_per_s"] for trial in shown["trials"] if trial["clients"] == 1)
+    assert band["fill"] == "toself" and band["x"] == [1, 2, 2, 1]
+    assert [band["y"][-1], band["y"][0]] == pytest.approx(rates, abs=0.001)
+
+
+def test_the_law_that_was_fitted_is_drawn_no_further_than_was_measured(limited):
+    law = {"rate_per_s": 500.0, "contention": None, "coherency": None, "ceiling_per_s": 2500.0}
+    sweep = {"label": "mariadb", "workload": "game", "pipeline": 1, "law": "ceiling", "parameters": law}
+    fit = plots.figures(series_of(limited), [sweep])["throughput"]["data"][-1]
+    assert (fit["x"][0], fit["x"][-1], fit["y"][0], fit["y"][-1]) == (4, 8, 2000, 2500)
+    assert fit["line"]["dash"] == "dot" and fit["name"] == "mariadb: ceiling"
+    nothing = sweep | {"law": None}
+    assert fit not in plots.figures(series_of(limited), [nothing])["throughput"]["data"]

@@ -29,19 +29,48 @@ def test_short_counts(value, text):
     assert words.short_count(value) == text
 
 
-def test_the_highest_figure_is_of_a_complete_trial(shown):
+def test_the_best_of_each_group_is_of_a_complete_trial(shown):
     best = words.best_by_group(shown)
     assert all(trial["state"] == "complete" for trial in best)
     assert best[0]["label"] == "lmdb" and best[0]["clients"] == 2
-    assert words.highest(shown).startswith("Highest measured: lmdb, ") and "at 2 clients" in words.highest(shown)
 
 
-def test_one_trial_each_names_no_winner(shown):
-    assert words.caution(shown) == "No interval, no winner: one trial each."
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        ({}, ""),
+        ({"a": "not seen", "b": "not seen"}, "What limited them was not seen."),
+        ({"a": "locks", "b": "not seen"}, "What limited each: a: by locks. What limited b was not seen."),
+        ({"a": "unexplained"}, "What limited them is unexplained."),
+        ({"a": "locks", "b": "the disk", "c": "locks"}, "What limited each: a, c: by locks; b: by the disk."),
+    ],
+)
+def test_what_limited_each(limits, said):
+    assert words.limits({"limits": limits}) == said
 
 
-def test_repetitions_without_an_interval_name_no_winner_either(plain):
-    assert "no winner" in words.caution(document(plain))
+@pytest.mark.parametrize(("value", "text"), [(None, "–"), (12, "12.0 B"), (4123, "4.03 KiB"), (41e6, "39.1 MiB")])
+def test_bytes(value, text):
+    assert words.short_bytes(value) == text
+
+
+def test_a_ratio_never_stands_without_its_interval():
+    assert words.ratio({"ratio": 1.5, "low": 1.25, "high": 2.0}) == "1.50× [1.25, 2.00]"
+    assert words.ratio({"ratio": 1.5, "low": None, "high": None}) == words.ratio(None) == ""
+
+
+@pytest.mark.parametrize(("value", "text"), [(2, "2.00"), (0.04321, "0.0432"), (123.4, "123"), (12_400, "12,400")])
+def test_factors(value, text):
+    assert words.factor(value) == text
+
+
+def test_the_worst_stall_is_named(shown, plain):
+    assert words.worst_stall([t for t in shown["trials"] if t["label"] == "redis"]).startswith(
+        "Longest stall: redis, 4"
+    )
+    even = [dict(t, stability=t["stability"] | {"floor": 0.8}) for t in document(plain)["trials"]]
+    assert "Lowest floor: mariadb, 1 client, 80% of" in words.worst_stall(even)
+    assert words.worst_stall([]) is None
 
 
 def test_classes_that_differ_are_said_and_one_class_is_not(shown, plain):

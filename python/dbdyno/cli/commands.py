@@ -11,6 +11,7 @@ COMMANDS = {
     "list": "dbdyno.cli.list",
     "show": "dbdyno.cli.show",
     "report": "dbdyno.cli.report",
+    "index": "dbdyno.cli.index",
     "aa": "dbdyno.cli.aa",
     "compare": "dbdyno.cli.compare",
     "gate": "dbdyno.cli.gate",

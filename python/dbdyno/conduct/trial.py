@@ -1,5 +1,6 @@
 """One trial: run and verify by the load client, the server's counters before and after, its log meanwhile."""
 
+import os
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -24,6 +25,9 @@ from dbdyno.systems.base import System
 from dbdyno.verdict.judge import judge_folder
 
 Document = dict[str, Any]
+
+BLOCK_BYTES = 512
+"""Of `st_blocks`, whatever the file system's own blocks are."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,7 @@ def run_trial(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
         "exit_status": summary.exit_status,
         "server_counters": {name: {"before": before[name], "after": after[name]} for name in before if name in after},
         "python_cpu_s": round(time.process_time() - cpu_before_s, 3),
+        "data_bytes": _data_bytes(prepared.system),
     } | end_observing(context, observer, folder, document.get("warmup") == "auto")
     if summary.seconds:
         document |= _ceiling(context, plan, summary.transactions / summary.seconds)
@@ -195,6 +200,20 @@ def _counters(system: System) -> dict[str, dict[str, int]]:
 
 def _log_sizes(folder: Path) -> dict[str, int]:
     return {path.name: path.stat().st_size for path in folder.glob("server-*.log")}
+
+
+def _data_bytes(system: System) -> int | None:
+    """Return what its data takes on disk, blocks and not lengths; None where it does not lie on this host."""
+    folders = system.data_directories()
+    if not folders:
+        return None
+    size = 0
+    for place, _, names in (found for folder in folders for found in os.walk(folder)):
+        for name in names:
+            # A server that runs makes and removes files while they are counted.
+            with suppress(OSError):
+                size += os.lstat(os.path.join(place, name)).st_blocks * BLOCK_BYTES
+    return size
 
 
 def _copy_logs(source: Path, sizes_before: dict[str, int], folder: Path) -> None:

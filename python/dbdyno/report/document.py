@@ -7,25 +7,31 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from dbdyno.report.cost import cost
+from dbdyno.report.headline import compared, headline
 from dbdyno.report.libraries import NATIVE, library_costs
 from dbdyno.report.loads import load_of
 from dbdyno.report.sweeps import sweeps
 from dbdyno.results.model import Interval, Operation, Recorded, Run, Trial
-from dbdyno.results.read import usage_of_servers
 from dbdyno.stats.histogram import Histogram
+from dbdyno.verdict.card import Card, card, short
 from dbdyno.verdict.judge import judged
 
 PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0, "p999": 99.9}
 
 
-def document(run: Run) -> dict[str, Any]:
+def document(run: Run, timelines: bool = True) -> dict[str, Any]:
     """Return the run as plain JSON values.
+
+    Args:
+        timelines: with every second of every trial; what shows none need not wait for them.
 
     Figures leave the warm-up out. Errors, failures, verified reads and mismatches count every second of the run: an
     error is not less of one because it came early. What is not known, or has too few samples, is `None`.
     """
     about = run.about
-    trials = [_trial(trial, run) for trial in in_reading_order(run)]
+    trials = [_trial(one, run) | ({"timeline": _timeline(one)} if timelines else {}) for one in in_reading_order(run)]
+    comparison = compared(run)
     return {
         "run": about.get("run", run.path.name),
         "experiment": about.get("experiment"),
@@ -37,6 +43,9 @@ def document(run: Run) -> dict[str, Any]:
         "reason": about.get("reason"),
         "started_unix_s": about.get("started_unix_s"),
         "ended_unix_s": about.get("ended_unix_s"),
+        "headline": headline(trials, comparison, about.get("find_rate", [])),
+        "comparison": comparison,
+        "fairness": fairness(card(run)),
         "skipped": about.get("skipped", []),
         "find_rate": about.get("find_rate", []),
         "environment": run.environment,
@@ -70,6 +79,7 @@ def _trial(trial: Trial, run: Run) -> dict[str, Any]:
     durability = about.get("durability") or {}
     preparation = run.preparations.get(str(about.get("preparation")))
     load = {"rows": preparation.rows, "seconds": preparation.load_seconds} if preparation else None
+    costs = cost(trial)
     concluded = judged(trial)
     return {
         "trial": trial.name,
@@ -82,6 +92,7 @@ def _trial(trial: Trial, run: Run) -> dict[str, Any]:
         "reason": trial.reason,
         "warnings": list(trial.warnings),
         **{key: about.get(key) for key in ("settings", "workload", "options", "rows", "clients", "repeat", "attached")},
+        "embedded": trial.embedded,
         "pipeline": about.get("pipeline", 1),
         "warmup": about.get("warmup"),
         "data": about.get("data"),
@@ -90,6 +101,7 @@ def _trial(trial: Trial, run: Run) -> dict[str, Any]:
         "durability": durability.get("class"),
         "durability_reason": durability.get("reason"),
         **_figures(trial),
+        **{f"{who}_cpu_us_per_transaction": costs[f"{who}_cpu_us"] for who in ("client", "server")},
         **_open_loop(recorded),
         "client_ceiling_per_s": about.get("client_ceiling_per_s"),
         "client_limited": concluded["client_limited"] is not None,
@@ -114,7 +126,29 @@ def _trial(trial: Trial, run: Run) -> dict[str, Any]:
         "not_seen": about.get("not_seen", []),
         "processes": [asdict(used) for used in trial.usage],
         "server_counters": _counted(about.get("server_counters") or {}),
-        "timeline": [_second(interval) for interval in recorded.intervals],
+        "cost": costs,
+    }
+
+
+def _timeline(trial: Trial) -> list[dict[str, Any]]:
+    return [_second(interval) for interval in trial.recorded.intervals]
+
+
+def fairness(found: Card) -> dict[str, Any]:
+    """Return the fairness card as plain JSON values."""
+    return {
+        "command": found.command,
+        "badge": found.badge,
+        "systems": [
+            {
+                "label": system.label,
+                "badges": list(system.badges),
+                "card": {line.name: line.text for line in system.lines},
+            }
+            for system in found.systems
+        ],
+        "not_seen": list(found.not_seen),
+        "short": short(found),
     }
 
 
@@ -122,7 +156,6 @@ def _figures(trial: Trial) -> dict[str, Any]:
     """The figures of a trial's transactions as a whole."""
     recorded = trial.recorded
     errors = _added(interval.errors for interval in recorded.intervals)
-    client_cpu_s = sum(interval.client_cpu_s for interval in recorded.measured)
     return {
         "seconds": recorded.seconds,
         "warmup_seconds": sum(interval.seconds for interval in recorded.intervals if interval.warmup),
@@ -134,8 +167,6 @@ def _figures(trial: Trial) -> dict[str, Any]:
         "reads_verified": sum(interval.reads_verified for interval in recorded.intervals),
         "mismatches": sum(interval.mismatches for interval in recorded.intervals),
         "counters": _added(interval.counters for interval in recorded.measured),
-        "client_cpu_us_per_transaction": client_cpu_s * 1e6 / recorded.completed if recorded.completed else None,
-        "server_cpu_us_per_transaction": _server_cpu_us(trial),
     }
 
 
@@ -152,16 +183,6 @@ def _open_loop(recorded: Recorded) -> dict[str, Any]:
     }
 
 
-def _server_cpu_us(trial: Trial) -> float | None:
-    """CPU of all of the store's processes; `None` for an embedded store, whose work is the client's, and for an
-    attached one, whose processes cannot be seen."""
-    cores = [used.cores for used in usage_of_servers(trial)]
-    rate = trial.recorded.throughput_per_s
-    if not cores or not rate or any(used is None for used in cores):
-        return None
-    return sum(used for used in cores if used is not None) * 1e6 / rate
-
-
 def _observer_share(about: Mapping[str, Any]) -> float | None:
     """What observing took of one processor, over the whole trial; `None` where nothing was observed."""
     used_s, begun, ended = (about.get(key) for key in ("observer_cpu_s", "started_unix_s", "ended_unix_s"))
@@ -170,7 +191,7 @@ def _observer_share(about: Mapping[str, Any]) -> float | None:
 
 def _added(counts: Iterable[Mapping[str, float]]) -> dict[str, Any]:
     total: Counter[str] = Counter()
-    for one in counts:
+    for one in filter(None, counts):
         total.update(one)  # type: ignore[arg-type]
     return dict(total)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +13,25 @@ from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from dbdyno.errors import RunFailed
-from dbdyno.report import plots, words
+from dbdyno.report import plots, ranking, words
 from dbdyno.report.document import document
-from dbdyno.report.libraries import understated
 from dbdyno.report.loads import Document, at, is_open, load_of, time_label, time_name, times_us
+from dbdyno.report.over_time import Recordings, by_load, by_trial, recordings_of
+from dbdyno.report.series import READS, Series, load_labels, operations, representatives, series_of, trials_of
+from dbdyno.report.unfair import unfair
 from dbdyno.results.model import Run
 
 TEMPLATES = Path(__file__).parent / "templates"
-EVERY_TRIAL_OPEN_UP_TO = 30
-STEADY_STATE_SECONDS = 30
-"""Shorter trials cannot show a steady state (METHODS §2)."""
+CARD_NAMES = {
+    "versions": "Versions",
+    "settings": "Default or tuned",
+    "memory": "Data and cache",
+    "durability": "An acknowledged write survives",
+    "flushes": "Flushes",
+    "temperature": "Cold, lukewarm or hot",
+    "place": "Client and server",
+    "answers": "Answers",
+}
 
 
 def write_report(run: Run, path: Path) -> None:
@@ -32,22 +40,28 @@ def write_report(run: Run, path: Path) -> None:
     Raises:
         RunFailed: it cannot be written, for want of room or of permission.
     """
-    page = render(document(run))
+    write_page(render(document(run), recordings_of(run), flame_graphs(run.path)), path)
+
+
+def write_page(page: str, path: Path) -> None:
+    """Write a page whole or not at all; raises RunFailed as `write_report`."""
     unfinished = path.with_name(f".{path.name}.unfinished")
     try:
         unfinished.write_text(page, encoding="utf-8")
         os.replace(unfinished, path)
     except OSError as error:
         unfinished.unlink(missing_ok=True)
-        raise RunFailed(f"{path}: the report cannot be written: {error.strerror}") from error
+        raise RunFailed(f"{path}: the page cannot be written: {error.strerror}") from error
 
 
-def render(shown: Document) -> str:
-    """Return the page of what `dbdyno.report.document.document` returned.
+def flame_graphs(folder: Path) -> list[tuple[str, str]]:
+    """Return the stacks that were taken during a run, as (trial and name, the SVG)."""
+    found = sorted(folder.glob("trials/*/profile/*.svg"))
+    return [(f"{path.parent.parent.name}: {path.stem}", path.read_text(encoding="utf-8")) for path in found]
 
-    Labels, settings, errors and anything a server said are untrusted text: the template escapes all of it, and what
-    the script reads is JSON without a `<`.
-    """
+
+def environment_of_templates() -> Environment:
+    """Return what fills templates in: it escapes whatever they are given."""
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -55,49 +69,114 @@ def render(shown: Document) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"significant": words.significant, "whole": words.whole, "text": _text}
-    series = plots.series_of(shown)
-    figures = plots.figures(series)
-    best = words.best_by_group(shown)
-    trials = [trial for one in series for trial in one.trials]
-    labels = plots.load_labels(series)
-    chosen = list(labels).index(load_of(best[0])) if best else len(labels) - 1
-    operations = [
-        (plot, name, kind)
-        for place, (name, kind) in enumerate(plots.operations(series).items())
-        if (plot := f"operation-{place}") in figures
-    ]
+    environment.filters |= {
+        "significant": words.significant,
+        "whole": words.whole,
+        "text": _text,
+        "bytes": words.short_bytes,
+        "percent": words.percent,
+    }
+    return environment
+
+
+def render(shown: Document, recordings: Recordings | None = None, flames: Sequence[tuple[str, str]] = ()) -> str:
+    """Return the page of what `dbdyno.report.document.document` returned.
+
+    Labels, settings, errors and anything a server said are untrusted text: the template escapes all of it, and what
+    the script reads is JSON without a `<`.
+
+    Args:
+        recordings: what the plots over time need beside it; without, they show throughput only.
+        flames: names and SVGs of flame graphs; they are shown in a frame that may not touch the page.
+    """
+    series = series_of(shown)
+    over_time, single = by_load(series), by_trial(series, recordings or Recordings())
+    figures = plots.figures(series, shown["scalability"])
+    parts = {f"load-{place}": part for place, part in over_time.items()}
+    parts |= {f"trial-{one}-{load}": part for (one, load), part in single.items()}
+    return (
+        environment_of_templates()
+        .get_template("report.html.j2")
+        .render(
+            shown=shown,
+            series=series,
+            figures=figures,
+            over_time=over_time,
+            data=json_for_script({"figures": figures}),
+            parts=[(id, json_for_script(part)) for id, part in parts.items()],
+            flames=flames,
+            operations=_operations(series, figures),
+            environment_rows=list(flattened(shown["environment"])),
+            card_lines=_card_lines(shown),
+            words=words,
+            marks=ranking.MARKS,
+            reads=READS,
+            representatives=representatives,
+            style=inlined("page.css") + inlined("report.css"),
+            script=inlined("report.js"),
+            theme=inlined("theme.js"),
+            plotly=Markup(get_plotlyjs()),
+            **_first_screen(shown, series),
+            **_times(series),
+        )
+    )
+
+
+def _first_screen(shown: Document, series: Sequence[Series]) -> dict[str, Any]:
+    """What the page begins with, and which load and system it shows first."""
+    labels = load_labels(series)
+    ranked = ranking.ranked(shown, series)
+    trials = trials_of(series)
+    return {
+        "ranked": ranked,
+        "matrix": ranking.matrix(shown, series, list(labels)),
+        "at_words": at(ranked[0].trial) if ranked else "",
+        "load_labels": list(labels.values()),
+        "chosen": list(labels).index(load_of(ranked[0].trial)) if ranked else len(labels) - 1,
+        "chosen_series": ranked[0].series.place if ranked else 0,
+        "unfair": list(unfair(shown)),
+        "limits": words.limits(shown["headline"]),
+        "scope": _scope(shown),
+        "when": words.when(shown["started_unix_s"]),
+        "fits": [sweep for sweep in shown["scalability"] if sweep["law"]],
+        "several_workloads": len({one.workload for one in series}) > 1,
+        "worst": words.worst_stall(trials),
+        "trial_count": len(trials),
+    }
+
+
+def _times(series: Sequence[Series]) -> dict[str, Any]:
+    """Which of the times is shown, in which unit, and how it is called."""
+    trials = trials_of(series)
     unit, length_us = words.latency_unit(trials)
     time = time_name(trials)
-    return environment.get_template("report.html.j2").render(
-        shown=shown,
-        series=series,
-        best=_ranked(best, series),
-        careful=list(_careful(shown)),
-        understated=list(understated(shown)),
-        figures=figures,
-        data=json_for_script({"figures": figures}),
-        load_labels=list(labels.values()),
-        chosen=chosen,
-        at=at,
-        open=is_open(trials),
-        of_time=lambda counted: times_us(counted, time),
-        time_name=time_label(trials).split(",")[0],
-        time_label=time_label(trials),
-        operations=operations,
-        reads=plots.READS,
-        unit=unit,
-        plot_unit=plots.plot_unit(series)[0],
-        length_us=length_us,
-        words=words,
-        scope=_scope(shown),
-        when=_when(shown["started_unix_s"]),
-        environment_rows=list(flattened(shown["environment"])),
-        open_every=sum(len(one.trials) for one in series) <= EVERY_TRIAL_OPEN_UP_TO,
-        style=_inlined("report.css"),
-        script=_inlined("report.js"),
-        plotly=Markup(get_plotlyjs()),
-    )
+    return {
+        "open": is_open(trials),
+        "of_time": lambda counted: times_us(counted, time),
+        "time_name": time_label(trials).split(",")[0],
+        "time_label": time_label(trials),
+        "unit": unit,
+        "length_us": length_us,
+        "plot_unit": plots.plot_unit(series)[0],
+    }
+
+
+def _operations(series: Sequence[Series], figures: Mapping[str, Any]) -> list[tuple[str, str, str | None]]:
+    """Each operation that has a plot: the plot's id, its name, and the logical operation it is."""
+    found = enumerate(operations(series).items())
+    return [(id, name, kind) for place, (name, kind) in found if (id := f"operation-{place}") in figures]
+
+
+def _card_lines(shown: Document) -> list[tuple[str, list[tuple[str, list[str]]]]]:
+    """The fairness card by line, and in each the systems of which it says the same together."""
+    systems = shown["fairness"]["systems"]
+    lines = []
+    for name in dict.fromkeys(name for system in systems for name in system["card"]):
+        told: dict[str, list[str]] = {}
+        for system in systems:
+            told.setdefault(system["card"].get(name, words.UNKNOWN), []).append(system["label"])
+        lines.append((CARD_NAMES.get(name, name), list(told.items())))
+    return lines
 
 
 def json_for_script(value: Any) -> Markup:
@@ -126,20 +205,9 @@ def _text(value: Any) -> str:
     return words.UNKNOWN if value is None else str(value)
 
 
-def _inlined(name: str) -> Markup:
+def inlined(name: str) -> Markup:
+    """Return a file of the templates as part of a page."""
     return Markup((TEMPLATES / name).read_text(encoding="utf-8"))
-
-
-def _when(unix_s: float | None) -> str:
-    return datetime.fromtimestamp(unix_s, UTC).strftime("%Y-%m-%d %H:%M UTC") if unix_s else "at an unknown time"
-
-
-def _ranked(best: list[Document], series: list[plots.Series]) -> list[tuple[Document, plots.Series, float]]:
-    """The highest figure of each series with its share of the highest of all."""
-    by_trial = {trial["trial"]: one for one in series for trial in one.trials}
-    return [
-        (trial, by_trial[trial["trial"]], trial["throughput_per_s"] / best[0]["throughput_per_s"]) for trial in best
-    ]
 
 
 def _scope(shown: Document) -> str:
@@ -171,57 +239,3 @@ def _span(values: Iterator[int | None]) -> str:
     if not known:
         return words.UNKNOWN
     return f"{known[0]:,}" if len(known) == 1 else f"{known[0]:,} to {known[-1]:,}"
-
-
-def _careful(shown: Document) -> Iterator[str]:
-    """What a reader must know before quoting a figure."""
-    trials = [trial for trial in shown["trials"] if trial["system"] is not None]
-    for sentence in (words.run_state(shown), words.caution(shown), words.durability_caution(shown)):
-        if sentence:
-            yield sentence
-    if wrong := sum(trial["mismatches"] for trial in trials):
-        yield f"{wrong:,} read{'s were' if wrong > 1 else ' was'} wrong: the figures of that store do not count."
-    elif not any(trial["reads_verified"] for trial in trials):
-        yield "No answer was checked."
-    if any(0 < trial["seconds"] < STEADY_STATE_SECONDS for trial in trials):
-        yield f"Trials under {STEADY_STATE_SECONDS} s are too short to tell whether a steady state was reached."
-    yield from _where_it_ran(trials)
-    yield from _what_it_may_not_say(trials)
-    if warned := len(words.warnings_by_text(shown)):
-        yield f"{warned} trial{'s carry' if warned > 1 else ' carries'} a warning: see Checks."
-
-
-def _where_it_ran(trials: list[Document]) -> Iterator[str]:
-    embedded = _labels(trial for trial in trials if not trial["attached"] and _without_server(trial))
-    attached = _labels(trial for trial in trials if trial["attached"])
-    if embedded:
-        yield f"Embedded, so that client CPU is the store's too and no network is paid for: {embedded}."
-    if attached:
-        yield f"Attached, so that neither the server's CPU nor its host was seen: {attached}."
-    if any(not trial["attached"] and not _without_server(trial) for trial in trials):
-        yield f"Client and servers shared one host; {_pinning(trials)}."
-
-
-def _what_it_may_not_say(trials: list[Document]) -> Iterator[str]:
-    if limited := _labels(trial for trial in trials if trial["client_limited"]):
-        yield f"Limited by the client, so that figures are lower bounds of what the store can do: {limited}."
-    if behind := _labels(trial for trial in trials if trial.get("followed") is False):
-        yield f"Could not follow what was offered, so response times grow for as long as the trial lasts: {behind}."
-
-
-def _without_server(trial: Document) -> bool:
-    return bool(trial["processes"]) and all(used["process"] == "client" for used in trial["processes"])
-
-
-def _labels(trials: Iterator[Document]) -> str:
-    return ", ".join(dict.fromkeys(trial["label"] for trial in trials))
-
-
-def _pinning(trials: list[Document]) -> str:
-    pinned = {(_text(trial["client_cpus"]), _text(trial["server_cpus"])) for trial in trials if trial["client_cpus"]}
-    if not pinned:
-        return "neither was pinned to processors"
-    if len(pinned) > 1:
-        return "each trial's processors are under Settings"
-    client, server = pinned.pop()
-    return f"the client was pinned to CPU {client}, servers to {server}"

@@ -31,7 +31,7 @@ class _Column:
 
 def print_table(run: Run, console: Console) -> None:
     """Print the run: a block of rows per system, what went wrong, and what may be said of it."""
-    print_document(document(run), console)
+    print_document(document(run, timelines=False), console)
 
 
 def print_document(shown: Document, console: Console) -> None:
@@ -154,14 +154,22 @@ def _print_remarks(shown: Document, console: Console) -> None:
     for sentence in (words.client_limited(shown), words.run_state(shown), words.durability_caution(shown)):
         if sentence:
             _say(console, sentence, "yellow")
-    if sentence := words.automatic_warmup(shown):
-        _say(console, sentence, "")
-    laws = [(f"{one['label']}, {one['workload']}", one["words"]) for one in shown["scalability"] if one["law"]]
-    for name, sentence in (*words.limits(shown), *laws):
-        _say(console, f"{name}: {sentence}", "")
-    console.print(Text(f"{words.highest(shown)} {words.caution(shown)}".strip()))
-    for sentence in understated(shown):
-        _say(console, sentence, "")
+    sweeps = [f"{one['label']}, {one['workload']}: {one['words']}" for one in shown["scalability"] if one["law"]]
+    for line in filter(None, (words.automatic_warmup(shown), *sweeps)):
+        _say(console, line, "")
+    _print_card(shown["fairness"], console)
+    _say(console, shown["headline"]["sentence"], "bold")
+    sentences = [f"{name}: {sentence}" for name, sentence in words.limit_sentences(shown)]
+    for line in filter(None, (*(sentences or [words.limits(shown["headline"])]), *understated(shown))):
+        _say(console, line, "")
+
+
+def _print_card(fairness: Document, console: Console) -> None:
+    """The fairness card, in short; `dbdyno show --json` and the report have all of it."""
+    for line in fairness["short"]:
+        _say(console, f"· {line}", "dim")
+    for line in fairness["not_seen"]:
+        _say(console, f"· not seen: {line}", "dim")
 
 
 def _say(console: Console, line: str, style: str) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 
 from dbdyno.report.loads import Document, at, time_name, times_us
 from dbdyno.stats.steady_state import NO_STEADY_STATE, TOO_SHORT
 
 UNKNOWN = "–"
+NOT_SEEN, UNEXPLAINED = "not seen", "unexplained"
 
 
 def significant(value: float | None) -> str:
@@ -27,11 +29,6 @@ def whole(value: float | None) -> str:
     return UNKNOWN if value is None else f"{value:,.0f}"
 
 
-def percent(share: float | None) -> str:
-    """Write a share as whole percent; `None` as a dash."""
-    return UNKNOWN if share is None else f"{100 * share:.0f}%"
-
-
 def short_count(value: float) -> str:
     """Write a count in at most five characters: 940, 21k, 1.2M."""
     for size, unit in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
@@ -39,6 +36,39 @@ def short_count(value: float) -> str:
             scaled = value / {"G": 1e9, "M": 1e6, "k": 1e3}[unit]
             return f"{scaled:.1f}{unit}" if scaled < 10 else f"{scaled:.0f}{unit}"
     return f"{value:.0f}"
+
+
+def short_bytes(value: float | None) -> str:
+    """Write a number of bytes with its unit; `None` as a dash."""
+    if value is None:
+        return UNKNOWN
+    for size, unit in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if value >= size:
+            return f"{significant(value / size)} {unit}"
+    return f"{significant(value)} B"
+
+
+def percent(share: float | None, digits: int = 0) -> str:
+    """Write a share as a percentage; `None` as a dash."""
+    return UNKNOWN if share is None else f"{100 * share:.{digits}f}%"
+
+
+def ratio(found: Document | None) -> str:
+    """Write a comparison's ratio, never without its interval; empty where there is none."""
+    if not found or found["low"] is None:
+        return ""
+    centre, low, high = (factor(found[key]) for key in ("ratio", "low", "high"))
+    return f"{centre}× [{low}, {high}]"
+
+
+def factor(value: float) -> str:
+    """Write a ratio with three digits, its zeros among them; from 100 on as a whole number."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:#.3g}"
+
+
+def when(unix_s: float | None) -> str:
+    """Write a time for people."""
+    return datetime.fromtimestamp(unix_s, UTC).strftime("%Y-%m-%d %H:%M UTC") if unix_s else "at an unknown time"
 
 
 def latency_unit(trials: Iterable[Document]) -> tuple[str, float]:
@@ -59,11 +89,12 @@ def groups(document: Document) -> dict[tuple[str, str | None], list[Document]]:
     found: dict[tuple[str, str | None], list[Document]] = {}
     for trial in document["trials"]:
         if trial["system"] is not None:
-            found.setdefault((_label(trial), trial["workload"]), []).append(trial)
+            found.setdefault((label_of(trial), trial["workload"]), []).append(trial)
     return found
 
 
-def _label(trial: Document) -> str:
+def label_of(trial: Document) -> str:
+    """What a trial's system is called, its pipeline named where it has one."""
     return trial["label"] + (f", pipeline {trial['pipeline']}" if trial["pipeline"] > 1 else "")
 
 
@@ -82,28 +113,18 @@ def durability_classes(document: Document) -> list[str]:
     return sorted({str(trial["durability"]) for trial in document["trials"] if trial["durability"]})
 
 
-def highest(document: Document) -> str:
-    """The observation a person looks for first, as an observation: what was searched for, else the highest figure."""
-    if document["find_rate"]:
-        return " ".join(search["sentence"] for search in document["find_rate"])
-    best = best_by_group(document)
-    if not best:
-        return "No trial was completed, so there is no figure to name."
-    top, workloads = best[0], {trial["workload"] for trial in best}
-    of = f" of {top['workload']}" if len(workloads) > 1 else ""
-    least = "at least " if top["client_limited"] else ""
-    kind = "achieved" if top["rate"] else "measured"
-    return f"Highest {kind}: {_label(top)}, {least}{whole(top['throughput_per_s'])} transactions/s{of} {at(top)}."
-
-
-def caution(document: Document) -> str:
-    """Why the highest figure names no winner (METHODS §3)."""
-    repeats = {trial["repeat"] or 1 for trial in document["trials"] if trial["system"] is not None}
-    if not repeats:
-        return ""
-    if max(repeats) == 1:
-        return "No interval, no winner: one trial each."
-    return f"No interval is computed over the {max(repeats)} repetitions, so no winner is named: every one is shown."
+def limits(headline: Document) -> str:
+    """What limited each system at the load of the headline, those of one limit together."""
+    by_limit: dict[str, list[str]] = {}
+    for label, limit in headline["limits"].items():
+        by_limit.setdefault(limit, []).append(label)
+    unknown = {words: by_limit.pop(words) for words in (UNEXPLAINED, NOT_SEEN) if words in by_limit}
+    said = [f"{', '.join(labels)}: by {limit}" for limit, labels in by_limit.items()]
+    parts = [f"What limited each: {'; '.join(said)}."] if said else []
+    for limit, labels in unknown.items():
+        whom = ", ".join(labels) if said or len(unknown) > 1 else "them"
+        parts.append(f"What limited {whom} {'is unexplained' if limit == UNEXPLAINED else 'was not seen'}.")
+    return " ".join(parts)
 
 
 def durability_caution(document: Document) -> str | None:
@@ -129,7 +150,7 @@ def _name(trial: Document) -> str:
     if trial["system"] is None:
         return str(trial["trial"])
     repeat = f", repetition {trial['repeat']}" if (trial["repeat"] or 1) > 1 else ""
-    return f"{_label(trial)}, {at(trial).removeprefix('at ')}{repeat}"
+    return f"{label_of(trial)}, {at(trial).removeprefix('at ')}{repeat}"
 
 
 def warnings_by_text(document: Document) -> list[tuple[str, Sequence[str]]]:
@@ -162,7 +183,7 @@ def automatic_warmup(document: Document) -> str | None:
     return f"{said}; in {len(left)} of {len(trials)} trials ({why}) after the seconds that were asked for."
 
 
-def limits(document: Document) -> list[tuple[str, str]]:
+def limit_sentences(document: Document) -> list[tuple[str, str]]:
     """What limited the best trial of each group, as (name of the trial, sentence)."""
     return [(_name(trial), trial["verdict"]["sentence"]) for trial in best_by_group(document) if trial.get("verdict")]
 
@@ -199,6 +220,19 @@ def run_state(document: Document) -> str | None:
 def repeated(document: Document) -> bool:
     """Whether any cell was run more than once."""
     return any((trial["repeat"] or 1) > 1 for trial in document["trials"])
+
+
+def worst_stall(trials: Sequence[Document]) -> str | None:
+    """Say in which trial nothing was completed for longest, or throughput fell lowest; `None` where none is known."""
+    still = max(trials, key=lambda trial: trial["stability"]["longest_without_completion_s"], default=None)
+    if still and (seconds := still["stability"]["longest_without_completion_s"]):
+        return f"Longest stall: {_name(still)}, {seconds} s without a completion."
+    known = [trial for trial in trials if trial["stability"]["floor"] is not None]
+    lowest = min(known, key=lambda trial: trial["stability"]["floor"], default=None)
+    if lowest is None:
+        return None
+    floor = percent(lowest["stability"]["floor"])
+    return f"No second stood still. Lowest floor: {_name(lowest)}, {floor} of its median second."
 
 
 def hit_ratio(trial: Document) -> float | None:

@@ -1,8 +1,10 @@
-"""The two kinds of file in a run's folder, read with errors that name the file and the line."""
+"""The two kinds of file in a run's folder, read with errors that name the file and the line.
+
+A long run holds hundreds of megabytes of JSON; `from_json` reads it in half the time of the standard library.
+"""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ def read_object(path: Path) -> dict[str, Any]:
         UserError: it cannot be read, or holds something else.
     """
     try:
-        value = json.loads(path.read_bytes())
+        value = from_json(path.read_bytes())
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror}") from error
     except ValueError as error:
@@ -41,7 +43,6 @@ def read_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         with path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 try:
-                    # A long run holds hundreds of megabytes of records; this reads them in half the time of json.
                     value = from_json(line)
                 except ValueError as error:
                     if not line.endswith(b"\n"):

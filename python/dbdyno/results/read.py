@@ -13,13 +13,14 @@ from dbdyno.results.jsonfiles import read_lines, read_object
 from dbdyno.results.model import JsonObject, Preparation, Recorded, Run, Trial, Usage
 from dbdyno.results.observations import read_observations
 from dbdyno.results.records import read_records
+from dbdyno.results.summary import is_summarized, read_summary
 from dbdyno.results.usage import stated_usage, usage_of
 from dbdyno.results.write import FORMAT
 
 VERDICT_FORMAT = 1
 """Of `verdict.json`, which holds conclusions: one of another format is left aside, and they are drawn anew."""
 PARALLEL_ABOVE_BYTES = 64 << 20
-"""Above this many bytes of records reading takes seconds, and is shared between processors."""
+"""Above this many bytes of records not yet summarized reading takes seconds, and is shared between processors."""
 
 _TRIAL_KEYS = ("system", "label", "workload", "clients", "state")
 
@@ -33,7 +34,10 @@ def read_run(path: Path | str) -> Run:
     folder = Path(path)
     about = _run_json(folder)
     trials = [folder / "trials" / name for name in about["trials"]]
-    size_bytes = sum(records.stat().st_size for trial in trials if (records := trial / "records.jsonl").is_file())
+    unread = [
+        records for trial in trials if (records := trial / "records.jsonl").is_file() and not is_summarized(trial)
+    ]
+    size_bytes = sum(records.stat().st_size for records in unread)
     if size_bytes > PARALLEL_ABOVE_BYTES:
         with ProcessPoolExecutor() as pool:
             read = tuple(pool.map(read_trial, trials))
@@ -71,12 +75,15 @@ def read_trial(folder: Path) -> Trial:
     about = read_object(file)
     if missing := [key for key in _TRIAL_KEYS if key not in about]:
         raise UserError(f"{file}: lacks {', '.join(missing)}")
-    recorded = read_records(folder / "records.jsonl", about.get("warmup") == "auto")
+    summary = read_summary(folder, auto_warmup=about.get("warmup") == "auto")
+    recorded = summary.recorded
     usage = stated_usage(about, file) or _seen_usage(about, recorded, folder)
     state, reason = _state(about, recorded)
     judged = _stated(folder / "verdict.json", VERDICT_FORMAT)
     confirmation = _stated(folder / "confirmation.json")
-    trial = Trial(folder.name, state, reason, about, recorded, usage, (), None, folder, judged, confirmation)
+    trial = Trial(
+        folder.name, state, reason, about, recorded, usage, (), None, folder, judged, confirmation, summary.observed
+    )
     limited = judged["client_limited"] if judged else client_limited(recorded, about, trial.embedded)
     try:
         warnings = warnings_of(recorded, about, limited)

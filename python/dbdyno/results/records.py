@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,8 @@ from dbdyno.results.model import WHOLE_SECOND, Interval, JsonObject, Operation, 
 from dbdyno.stats.histogram import Histogram
 from dbdyno.stats.steady_state import SteadyState, steady_state
 
+COARSE_BITS = 4
+"""A heat map shows 8 buckets to a doubling where a histogram has 128."""
 _TIMES = ("service_time", "response_time", "send_lag")
 
 
@@ -28,14 +29,19 @@ def read_records(path: Path, auto_warmup: bool = False) -> Recorded:
     Raises:
         UserError: a line before the last is not a record of contract version 1; it is named.
     """
-    reader = _Reader(auto_warmup)
+    return read_all(path, auto_warmup).recorded()
+
+
+def read_all(path: Path, auto_warmup: bool) -> Reader:
+    """Read `records.jsonl` as `read_records` does, and keep what is known second by second too."""
+    reader = Reader(auto_warmup)
     for number, record in read_lines(path):
         try:
             reader.add(record)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             what = f"lacks {error}" if isinstance(error, KeyError) else str(error)
             raise UserError(f"{path}, line {number}: not a record this version understands: {what}") from error
-    return reader.recorded()
+    return reader
 
 
 class _Times:
@@ -57,12 +63,18 @@ class _Times:
         }
 
 
+def _coarse(second: int, histogram: Histogram) -> np.ndarray:
+    buckets, where = np.unique(histogram.indices >> COARSE_BITS, return_inverse=True)
+    counts = np.bincount(where, histogram.counts, len(buckets)).astype(np.int64)
+    return np.stack([np.full(len(buckets), second), buckets, counts])
+
+
 def _times(counted: JsonObject) -> dict[str, Histogram]:
     """Read the histograms of one second, by name."""
     return {name: Histogram.from_record(counted[name]) for name in _TIMES if name in counted}
 
 
-class _Reader:
+class Reader:
     """Takes records in turn. Only histograms of the measured seconds are kept, and those only until they are merged:
     a hundred trials of ten minutes have more buckets than memory should hold."""
 
@@ -78,6 +90,7 @@ class _Reader:
         self.operation_sums: dict[str, Counter[str]] = defaultdict(Counter)
         self.transactions = _Times()
         self.operations: dict[str, _Times] = defaultdict(_Times)
+        self._coarse: list[np.ndarray] = []
 
     def add(self, record: dict[str, Any]) -> None:
         """Take one record; kinds this version does not know are left out, as the contract may grow."""
@@ -128,10 +141,16 @@ class _Reader:
             scheduled=None if (due := transactions.get("scheduled")) is None else int(due),
         )
         self.intervals.append(interval)
+        self._coarse.append(_coarse(interval.second, histogram))
         for key in ("completed", "failed", "reads_verified", "mismatches"):
             self.sums[key] += getattr(interval, key)
         if interval.scheduled is not None:
             self.sums["scheduled"] += interval.scheduled
+
+    def latencies(self) -> np.ndarray:
+        """Return how transactions' latencies were distributed, second by second: int64, shape (3, n) of second, coarse
+        bucket (`COARSE_BITS` bits coarser than the contract's) and count."""
+        return np.concatenate(self._coarse, axis=1) if self._coarse else np.zeros((3, 0), np.int64)
 
     def recorded(self) -> Recorded:
         """Merge what was taken."""
@@ -153,7 +172,7 @@ class _Reader:
         by_operation = {name: (sums["completed"], sums["failed"]) for name, sums in self.operation_sums.items()}
         return Recorded(
             hello=self.single.get("hello"),
-            intervals=tuple(replace(one, warmup=place < begin) for place, one in enumerate(self.intervals)),
+            intervals=tuple(one._replace(warmup=place < begin) for place, one in enumerate(self.intervals)),
             **self.transactions.merged(begin),
             operations=operations,
             errors=tuple(self.listed["error"]),

@@ -1,0 +1,97 @@
+"""One page over many runs: what was asked, when, where, what came out, and where its report is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from dbdyno.errors import UserError
+from dbdyno.report import words
+from dbdyno.report.document import document
+from dbdyno.report.html import environment_of_templates, inlined, write_page
+from dbdyno.results.read import read_run
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One folder. `broken`: why it cannot be shown, else empty. `link`: its report's, or empty where there is none."""
+
+    name: str
+    link: str
+    broken: str
+    experiment: str = ""
+    question: str = ""
+    when: str = ""
+    started_unix_s: float = 0.0
+    host: str = ""
+    dbdyno: str = ""
+    state: str = ""
+    sentence: str = ""
+    limits: str = ""
+    trials: str = ""
+
+
+def write_index(folder: Path) -> Path:
+    """Write `index.html` of the runs in `folder` beside them, the newest first. Returns the file.
+
+    Raises:
+        UserError: there is no run in `folder`.
+        RunFailed: the page cannot be written.
+    """
+    found = [_entry(file.parent) for file in sorted(folder.glob("*/run.json"))]
+    if not found:
+        raise UserError(f"{folder}: holds no run; runs are folders with a run.json")
+    path = folder / "index.html"
+    write_page(render_index(folder.resolve().name, found), path)
+    return path
+
+
+def _entry(run: Path) -> Entry:
+    link = f"{quote(run.name)}/report.html" if (run / "report.html").is_file() else ""
+    try:
+        shown = document(read_run(run), timelines=False)
+    except UserError as error:
+        return Entry(run.name, link, str(error).replace(f"{run}/", ""))
+    complete = sum(trial["state"] == "complete" for trial in shown["trials"])
+    return Entry(
+        run.name,
+        link,
+        "",
+        str(shown["experiment"] or ""),
+        str(shown["question"] or ""),
+        words.when(shown["started_unix_s"]),
+        shown["started_unix_s"] or 0.0,
+        _host(shown["environment"]),
+        str(shown["dbdyno"] or ""),
+        str(shown["state"]),
+        shown["headline"]["sentence"],
+        words.limits(shown["headline"]),
+        f"{complete} of {len(shown['trials'])} trials",
+    )
+
+
+def _host(environment: words.Document) -> str:
+    """What tells one host from another: its name where that is known, its processor and its memory."""
+    cpu = environment.get("cpu_model") or (environment.get("cpu") or {}).get("model")
+    cpus = environment.get("cpus")
+    memory = environment.get("memory_bytes")
+    parts = [environment.get("host"), f"{cpus} × {cpu}" if cpus and cpu else cpu]
+    return ", ".join(str(part) for part in (*parts, words.short_bytes(memory) if memory else None) if part)
+
+
+def render_index(title: str, found: Iterable[Entry]) -> str:
+    """Return the page; the newest run comes first, those that cannot be read last."""
+    shown = sorted(found, key=lambda entry: (bool(entry.broken), -entry.started_unix_s, entry.name))
+    return (
+        environment_of_templates()
+        .get_template("index.html.j2")
+        .render(
+            title=title,
+            entries=[entry for entry in shown if not entry.broken],
+            broken=[entry for entry in shown if entry.broken],
+            style=inlined("page.css") + inlined("index.css"),
+            theme=inlined("theme.js"),
+        )
+    )

@@ -1,0 +1,331 @@
+"""What happened when, in one trial at a time: throughput, latency and where operations were, on one axis of time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from dbdyno.report.loads import Document, Load, is_open, load_of, time_name
+from dbdyno.report.plots import ERRORS, UNUSABLE, Figure, meta, plot_unit, scaled
+from dbdyno.report.series import Series, places_of, representatives, trials_of
+from dbdyno.results.model import Run, Trial
+from dbdyno.results.observations import Observations
+from dbdyno.results.records import COARSE_BITS
+from dbdyno.results.summary import read_summary
+from dbdyno.stats.histogram import bucket_bounds
+
+MARKERS_UP_TO = 90
+"""Points of a series over time; more than this and markers hide the line."""
+MOST_POINTS = 600
+MOST_COLUMNS, MOST_ROWS = 120, 40
+"""Of a heat map: more would not be told apart, and a report of a hundred trials be large."""
+FELL = 0.5
+"""What is left to be checkpointed falls to less than this share of itself where a checkpoint was made."""
+BANDS = {
+    "client_cpu": "#7d6bc9",
+    "client_cpu_wait": "#b9aee8",
+    "network": "#009e73",
+    "server_cpu": "#0072b2",
+    "server_cpu_wait": "#56b4e9",
+    "disk": "#d55e00",
+    "lock": "#cc79a7",
+    "commit": "#e69f00",
+    "unexplained": "#8a8f98",
+}
+"""The time budget's, from the client to what it waits for in the server."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recordings:
+    """What the plots over time need beside the run's document, by the name of a trial.
+
+    Attributes:
+        latencies: distribution of each second, as `Reader.latencies`, or `None`.
+        checkpoints: when the store counted a checkpoint, in seconds since the run phase began; `None` where it has no
+            counter of them.
+    """
+
+    latencies: Callable[[str], np.ndarray | None] = lambda _: None
+    checkpoints: Callable[[str], list[float] | None] = lambda _: None
+
+
+def recordings_of(run: Run) -> Recordings:
+    """Return the recordings of a run, each read when it is asked for."""
+    trials = {trial.name: trial for trial in run.trials}
+    return Recordings(lambda name: _latencies(trials[name]), lambda name: _checkpoints(trials[name]))
+
+
+def _latencies(trial: Trial) -> np.ndarray | None:
+    automatic = trial.about.get("warmup") == "auto"
+    return read_summary(trial.folder, automatic, latencies=True).latencies if trial.folder else None
+
+
+def _checkpoints(trial: Trial) -> list[float] | None:
+    observations, began_unix_s = trial.observations, trial.recorded.run_began_unix_s
+    if observations is None or began_unix_s is None:
+        return None
+    seen = [made for name in observations.names("store.") if (made := _checkpoints_by(observations, name)) is not None]
+    if not seen:
+        return None
+    times = observations.at_unix_s[np.any(seen, axis=0)] - began_unix_s
+    return [round(float(at), 1) for at in times if at >= 0]
+
+
+def _checkpoints_by(observations: Observations, name: str) -> np.ndarray | None:
+    """At which samples a store's figure tells of a checkpoint (or a snapshot, or a log written anew); `None` where it
+    does not tell of any: a counter of them, whether one is going on, or how much is left to be checkpointed."""
+    values = observations.columns[name]
+    before = np.concatenate(([np.nan], values[:-1]))
+    if name.endswith("_total") and "checkpoint" in name:
+        return np.nan_to_num(observations.rate(name)) > 0
+    if name.endswith("_in_progress"):
+        return (values > 0) & (before == 0)
+    if name.endswith("checkpoint_age_bytes"):
+        return values < FELL * before
+    return None
+
+
+def by_load(all_series: Sequence[Series]) -> dict[int, dict[str, Figure]]:
+    """Return the plots that hold every system, by the place of their load: `timeline` and `timeline-p99`."""
+    unit, length_us = plot_unit(all_series)
+    beside_open = is_open(trials_of(all_series))
+    found: dict[int, dict[str, Figure]] = {}
+    for load, place in places_of(all_series).items():
+        rates: list[Figure] = []
+        times: list[Figure] = []
+        for series, trial, stands in _of_load(all_series, load):
+            rates += _throughput(series, trial, stands)
+            if not beside_open or trial.get("rate"):
+                times += _p99(series, trial, stands, unit, length_us)
+        found[place] = {
+            name: {"data": data, "layout": _axes(all_series, suffix)}
+            for name, data, suffix in (("timeline", rates, ""), ("timeline-p99", times, f" {unit}"))
+            if data
+        }
+    return found
+
+
+def _of_load(all_series: Sequence[Series], load: Load) -> Iterator[tuple[Series, Document, bool]]:
+    """Every trial at a load, and whether it is the one that stands for its repetitions."""
+    for series in all_series:
+        stands = representatives(series).get(load)
+        for trial in series.trials:
+            if load_of(trial) == load and trial["timeline"]:
+                yield series, trial, trial is stands or stands is None
+
+
+def by_trial(all_series: Sequence[Series], recordings: Recordings) -> dict[tuple[int, int], dict[str, Any]]:
+    """Return what is shown of one system at a time, by the places of its series and of its load.
+
+    `colour`: of the system; `steady`: begin and end of the steady part, or `None`; `words`: what is said of it;
+    `checkpoints`: when there was one; `heat` and `budget`: figures, or `None` where that was not seen.
+    """
+    found = {}
+    places = places_of(all_series)
+    for series in all_series:
+        for load, trial in representatives(series).items():
+            latencies, checkpoints = recordings.latencies(trial["trial"]), recordings.checkpoints(trial["trial"])
+            found[series.place, places[load]] = {
+                "colour": series.colour,
+                "steady": _steady(trial),
+                "words": _steady_words(trial, checkpoints),
+                "checkpoints": checkpoints or [],
+                "heat": _heat(all_series, latencies) if latencies is not None and latencies.size else None,
+                "budget": _budget(trial),
+            }
+    return found
+
+
+def _steady(trial: Document) -> list[float] | None:
+    found = trial["steady_state"]
+    # With an automatic warm-up what lies before the cut is warm-up already.
+    begin = trial["warmup_seconds"] + (0 if found["applied"] else found["cut_s"])
+    return [round(begin, 1), round(trial["warmup_seconds"] + trial["seconds"], 1)] if found["steady"] else None
+
+
+def _steady_words(trial: Document, checkpoints: list[float] | None) -> str:
+    found = trial["steady_state"]
+    cut = f", from {found['cut_s']} s after the warm-up on" if found["steady"] and found["cut_s"] else ""
+    seen = "checkpoints not seen" if checkpoints is None else f"{len(checkpoints)} checkpoints"
+    return f"steady state: {found['class']}{cut}; {seen}"
+
+
+def _throughput(series: Series, trial: Document, stands: bool) -> list[Figure]:
+    """Second by second; a second without a completion but with errors is a gap, one without either is 0."""
+    seconds = [one for one in trial["timeline"] if one["seconds"] > 0]
+    rates = [
+        None if one["transactions"] == 0 and one["errors"] else round(one["transactions"] / one["seconds"], 1)
+        for one in seconds
+    ]
+    return [_line(series, trial, stands, rates, "/s"), *_error_marks(series, trial)] if rates else []
+
+
+def _p99(series: Series, trial: Document, stands: bool, unit: str, length_us: float) -> list[Figure]:
+    times = [scaled(one["p99_us"], length_us) for one in trial["timeline"] if one["seconds"] > 0]
+    known = any(time is not None for time in times)
+    return [_line(series, trial, stands, times, unit)] if known else []
+
+
+def _line(series: Series, trial: Document, stands: bool, y: list[float | None], unit: str) -> Figure:
+    usable = trial["state"] == "complete"
+    x = [round(one["second"] + one["seconds"] / 2, 2) for one in trial["timeline"] if one["seconds"] > 0]
+    x, y = thinned(x, y)
+    again = "" if stands else f", repetition {trial['repeat']}"
+    return {
+        "type": "scatter",
+        "mode": "lines+markers" if len(x) <= MARKERS_UP_TO and stands else "lines",
+        "x": x,
+        "y": y,
+        "connectgaps": False,
+        "opacity": 1 if stands else 0.35,
+        "line": {
+            "color": series.colour if usable else UNUSABLE,
+            "width": 1.5 if stands else 1,
+            "dash": series.dash if usable else "dot",
+        },
+        "marker": {"size": 5, "symbol": series.symbol if usable else f"{series.symbol}-open"},
+        "name": escape(series.name) + again + ("" if usable else f" ({escape(trial['state'])})"),
+        "hovertemplate": "%{y:,.5g} " + unit,
+        "showlegend": stands,
+        **({} if stands else {"hoverinfo": "skip", "hovertemplate": None}),
+        "meta": meta(series),
+    }
+
+
+def thinned(x: Sequence[float], y: Sequence[float | None]) -> tuple[list[float], list[float | None]]:
+    """Return at most `MOST_POINTS` points of a line, of each stretch the lowest and the highest in their order.
+
+    A mean would hide the very second that stood still. A gap in a stretch counts as its lowest.
+    """
+    if len(x) <= MOST_POINTS:
+        return list(x), list(y)
+    ends = np.linspace(0, len(x), MOST_POINTS // 2 + 1).astype(int)
+    kept: list[int] = []
+    for begin, end in pairwise(ends.tolist()):
+        stretch = range(begin, end)
+        low = min(stretch, key=lambda place: -1.0 if y[place] is None else y[place])
+        high = max(stretch, key=lambda place: -1.0 if y[place] is None else y[place])
+        kept += sorted({low, high})
+    return [x[place] for place in kept], [y[place] for place in kept]
+
+
+def _error_marks(series: Series, trial: Document) -> list[Figure]:
+    wrong = [one for one in trial["timeline"] if one["errors"]]
+    if not wrong:
+        return []
+    return [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "x": [one["second"] + one["seconds"] / 2 for one in wrong],
+            "y": [0] * len(wrong),
+            "cliponaxis": False,
+            "marker": {"symbol": "x-thin", "size": 9, "color": ERRORS, "line": {"width": 2, "color": ERRORS}},
+            "text": [f"{one['errors']:,} errors, {one['connected']} connected" for one in wrong],
+            "name": escape(series.name),
+            "hovertemplate": "%{text}",
+            "showlegend": False,
+            "meta": meta(series),
+        }
+    ]
+
+
+def _axes(all_series: Sequence[Series], suffix: str) -> Figure:
+    trials = [trial for trial in trials_of(all_series) if trial["timeline"]]
+    warmup_s = max((trial["warmup_seconds"] for trial in trials), default=0)
+    end_s = max((trial["warmup_seconds"] + trial["seconds"] for trial in trials), default=0)
+    shade = {"type": "rect", "xref": "x", "yref": "paper", "x0": 0, "x1": warmup_s, "y0": 0, "y1": 1, "layer": "below"}
+    note = {"text": "warm-up", "textposition": "top left", "font": {"size": 11}}
+    return {
+        "xaxis": {"range": [0, end_s], "title": {"text": "seconds since the trial began"}, "zeroline": False},
+        "yaxis": {"rangemode": "tozero", "ticksuffix": suffix},
+        "hovermode": "x unified",
+        "shapes": [shade | {"fillcolor": UNUSABLE, "opacity": 0.18, "line": {"width": 0}, "label": note}]
+        if warmup_s
+        else [],
+    }
+
+
+def _heat(all_series: Sequence[Series], latencies: np.ndarray) -> Figure:
+    """How many transactions took how long, over time; the page makes the colours logarithmic, so that tails are seen.
+
+    Args:
+        latencies: shape (3, n), as `Reader.latencies`.
+    """
+    second, bucket, count = latencies
+    wide = -(-(int(second.max()) + 1) // MOST_COLUMNS)
+    lowest, highest = int(bucket.min()), int(bucket.max())
+    tall = -(-(highest - lowest + 1) // MOST_ROWS)
+    rows, columns = (highest - lowest) // tall + 1, int(second.max()) // wide + 1
+    counts = np.zeros((rows, columns), np.int64)
+    np.add.at(counts, ((bucket - lowest) // tall, second // wide), count)
+    edges_us = [_edge_us(lowest + row * tall) for row in range(rows + 1)]
+    ticks = _ticks_us(edges_us[0], edges_us[-1])
+    trace = {
+        "type": "heatmap",
+        "x": [column * wide for column in range(columns + 1)],
+        "y": [round(float(np.log10(edge)), 4) for edge in edges_us],
+        "counts": counts.tolist(),
+        "labels": [_time_words(edge) for edge in edges_us],
+    }
+    axis = {"tickvals": np.log10(ticks).round(4).tolist(), "ticktext": [_time_words(one) for one in ticks]}
+    layout = {"xaxis": {"title": {"text": "seconds since the trial began"}}, "yaxis": axis}
+    return {"data": [trace], "layout": layout, "time": time_name(trials_of(all_series)).removesuffix("_us")}
+
+
+def _ticks_us(low: float, high: float) -> list[float]:
+    """Every decade within a range; of fewer than three, twice and five times them too."""
+    steps = (1, 2, 5) if high < 1000 * low else (1,)
+    found = [step * 10.0**power for power in range(-3, 10) for step in steps]
+    return [tick for tick in found if low <= tick <= high]
+
+
+def _edge_us(coarse: int) -> float:
+    """The lowest latency of a coarse bucket; 1 ns rather than none, as the axis is logarithmic."""
+    return max(1, bucket_bounds(coarse << COARSE_BITS)[0]) / 1000
+
+
+def _time_words(time_us: float) -> str:
+    for length_us, unit in ((1e6, "s"), (1e3, "ms"), (1.0, "µs")):
+        if time_us >= length_us:
+            return f"{time_us / length_us:.3g} {unit}"
+    return f"{time_us * 1e3:.3g} ns"
+
+
+def _budget(trial: Document) -> Figure | None:
+    """Where the operations in flight were, second by second, band on band (METHODS §5)."""
+    per_second: Mapping[str, Sequence[float | None]] = (trial.get("time_budget") or {}).get("per_second") or {}
+    if not per_second:
+        return None
+    data = []
+    for name, values in per_second.items():
+        wide = -(-len(values) // MOST_POINTS)
+        data.append(
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "stackgroup": "all",
+                "x": [second + wide / 2 for second in range(0, len(values), wide)],
+                "y": [_mean(values[second : second + wide]) for second in range(0, len(values), wide)],
+                "line": {"width": 0.5, "color": BANDS.get(name, UNUSABLE)},
+                "name": escape(name.replace("_", " ")),
+                "hovertemplate": "%{y:.3g}",
+            }
+        )
+    layout = {
+        "xaxis": {"title": {"text": "seconds since the trial began"}, "rangemode": "tozero"},
+        "yaxis": {"rangemode": "tozero", "title": {"text": "operations in flight"}},
+        "hovermode": "x unified",
+        "showlegend": True,
+    }
+    return {"data": data, "layout": layout}
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return round(sum(known) / len(known), 4) if known else None

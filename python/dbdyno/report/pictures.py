@@ -1,0 +1,121 @@
+"""The report's plots as files, for a page or paper that is not dbdyno's: SVG and PNG, with legend and title."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dbdyno.errors import RunFailed, UserError
+from dbdyno.report import plots
+from dbdyno.report.document import document
+from dbdyno.report.headline import limit_of
+from dbdyno.report.loads import at, load_of, time_label
+from dbdyno.report.over_time import by_load, by_trial, recordings_of
+from dbdyno.report.plots import Figure
+from dbdyno.report.series import operations, places_of, series_of, trials_of
+from dbdyno.results.model import Run
+
+FORMATS = ("svg", "png")
+WIDTH, HEIGHT = 1000, 560
+PNG_SCALE = 2
+_HEAT = [[0, "#e3edf7"], [0.55, "#3f86c8"], [1, "#06294f"]]
+_INK, _GRID = "#1b1f24", "#e2e4e8"
+WITHOUT_KALEIDO = (
+    "pictures need kaleido: pip install 'dbdyno[plots]'; or save single plots with the report's SVG button"
+)
+WITHOUT_CHROME = "pictures are drawn by Chrome or Chromium, which is not installed: apt install chromium"
+
+
+def write_pictures(run: Run, folder: Path) -> list[Path]:
+    """Write each plot of a run's report to `folder`, as `NAME.svg` and `NAME.png`. Returns the files.
+
+    Raises:
+        UserError: kaleido or a browser is missing, or nothing was measured.
+        RunFailed: the browser failed, or a file cannot be written.
+    """
+    try:
+        import kaleido  # noqa: PLC0415
+    except ImportError:
+        raise UserError(WITHOUT_KALEIDO) from None
+    drawn = {name: _dressed(title, figure) for name, title, figure in _figures(run)}
+    if not drawn:
+        raise UserError(f"{run.path.name}: there is nothing to draw, no trial was measured")
+    files = {folder / f"{name}.{kind}": figure for name, figure in drawn.items() for kind in FORMATS}
+    # Without this the page that draws would load a library for formulas from the network.
+    page = kaleido.PageGenerator(mathjax=False)
+    orders = [{"fig": figure, "path": path, "opts": _size(path)} for path, figure in files.items()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        kaleido.write_fig_from_object_sync(orders, kopts={"page_generator": page, "n": 1})
+    except kaleido.errors.ChromeNotFoundError:
+        raise UserError(WITHOUT_CHROME) from None
+    except (OSError, RuntimeError, kaleido.errors.KaleidoError, kaleido.errors.BrowserFailedError) as error:
+        raise RunFailed(f"{folder}: the pictures cannot be drawn: {error}") from error
+    return list(files)
+
+
+def _size(path: Path) -> dict[str, Any]:
+    scale = PNG_SCALE if path.suffix == ".png" else 1
+    return {"format": path.suffix[1:], "width": WIDTH, "height": HEIGHT, "scale": scale}
+
+
+def _figures(run: Run) -> Iterator[tuple[str, str, Figure]]:
+    """Every plot with its name and its title; over time those of the load of the headline and of its leader."""
+    shown = document(run)
+    series = series_of(shown)
+    unit = plots.plot_unit(series)[0]
+    time = time_label(trials_of(series)).split(",")[0]
+    titles = {
+        "throughput": "Throughput, transactions/s",
+        "latency-p50": f"Median {time}",
+        "latency-p99": f"p99 {time}",
+        "cost": "CPU time of a transaction: solid client, hatched server",
+    }
+    for place, name in enumerate(operations(series)):
+        titles[f"operation-{place}"] = f"{name}: {time}, {unit}, at every load"
+    for name, figure in plots.figures(series, shown["scalability"]).items():
+        if not name.startswith("operation-"):
+            yield name, titles[name], figure
+    by_name = {trial["trial"]: (one, trial) for one in series for trial in one.trials}
+    headline = shown["headline"]
+    if headline["leader"] is None:
+        return
+    one, trial = by_name[headline["trials"][headline["leader"]]]
+    place = places_of(series)[load_of(trial)]
+    for name, figure in by_load(series)[place].items():
+        what = "Transactions in each second" if name == "timeline" else f"p99 of each second, {time}"
+        yield name, f"{what}, {at(trial)}", figure
+    alone = by_trial([one], recordings_of(run))[one.place, places_of([one])[load_of(trial)]]
+    if alone["heat"]:
+        yield "heat", f"{one.name}, {at(trial)}: {time}, coloured by how many", alone["heat"]
+    if alone["budget"]:
+        yield "budget", f"{one.name}, {at(trial)}: where operations were; limited by {limit_of(trial)}", alone["budget"]
+
+
+def _dressed(title: str, figure: Mapping[str, Any]) -> Figure:
+    """A figure with the looks that the page gives it in a browser."""
+    axis = {"gridcolor": _GRID, "linecolor": _GRID, "zerolinecolor": _GRID, "automargin": True}
+    layout = dict(figure["layout"])
+    layout |= {name: axis | layout.get(name, {}) for name in ("xaxis", "yaxis")}
+    looks = {
+        "title": {"text": title, "font": {"size": 16}, "x": 0.01, "xanchor": "left"},
+        "showlegend": any(trace.get("name") for trace in figure["data"]),
+        "legend": {"orientation": "h", "y": -0.16, "yanchor": "top", "x": 0},
+        "font": {"family": "system-ui, sans-serif", "size": 13, "color": _INK},
+        "paper_bgcolor": "#ffffff",
+        "plot_bgcolor": "#ffffff",
+        "margin": {"l": 20, "r": 20, "t": 60, "b": 20},
+    }
+    return {"data": [_trace(trace) for trace in figure["data"]], "layout": layout | looks}
+
+
+def _trace(trace: Mapping[str, Any]) -> Figure:
+    bare = {key: value for key, value in trace.items() if key not in ("meta", "counts", "labels")}
+    if trace["type"] != "heatmap":
+        return bare
+    counts = np.array(trace["counts"], float)
+    logarithm = [[float(np.log10(count)) if count else None for count in row] for row in counts]
+    return bare | {"z": logarithm, "zmin": 0, "colorscale": _HEAT, "showscale": False}

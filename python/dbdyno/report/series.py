@@ -1,0 +1,102 @@
+"""The systems of a run as its report shows them: each with one look, in every plot and table."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from dbdyno.report.loads import Document, Load, load_of, loads
+from dbdyno.report.words import groups
+
+# Okabe and Ito's colours without black and yellow, which vanish on one of the two backgrounds, and two more alike.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7d6bc9", "#8a7a2a")
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "pentagon", "triangle-down", "star", "hexagon")
+DASHES = ("solid", "dash", "dot", "dashdot")
+READS = frozenset({"get", "find", "multi_get", "scan"})
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One system (and workload): its trials, and how it looks in every plot."""
+
+    place: int
+    label: str
+    workload: str | None
+    name: str
+    durability: str
+    durability_reason: str
+    trials: Sequence[Document]
+
+    @property
+    def colour(self) -> str:
+        """Its colour; the palette begins anew after its end, with another symbol and dash."""
+        return COLOURS[self.place % len(COLOURS)]
+
+    @property
+    def symbol(self) -> str:
+        """Its marker, so that colour is not the only thing that tells systems apart."""
+        return SYMBOLS[(self.place + self.place // len(COLOURS)) % len(SYMBOLS)]
+
+    @property
+    def dash(self) -> str:
+        """Its line."""
+        return DASHES[self.place // len(COLOURS) % len(DASHES)]
+
+
+def series_of(document: Document) -> list[Series]:
+    """The series of a run, in its order; the workload is named where there are several."""
+    grouped = groups(document)
+    several = len({workload for _, workload in grouped}) > 1
+    return [
+        Series(
+            place,
+            label,
+            workload,
+            f"{label} · {workload}" if several else label,
+            " / ".join(sorted({str(trial["durability"] or "unknown") for trial in trials})),
+            "; ".join(dict.fromkeys(str(trial["durability_reason"] or "") for trial in trials)),
+            trials,
+        )
+        for place, ((label, workload), trials) in enumerate(grouped.items())
+    ]
+
+
+def operations(all_series: Sequence[Series]) -> dict[str, str | None]:
+    """The operations of the run's transactions, by name, with the logical operation each is; reads before writes."""
+    told: dict[str, str | None] = {}
+    for series in all_series:
+        for trial in series.trials:
+            for name, operation in trial["operations"].items():
+                told.setdefault(name, operation["operation"])
+    return dict(sorted(told.items(), key=lambda item: item[1] not in READS))
+
+
+def trials_of(all_series: Iterable[Series]) -> list[Document]:
+    """All trials of all systems."""
+    return [trial for series in all_series for trial in series.trials]
+
+
+def load_labels(all_series: Sequence[Series]) -> dict[Load, str]:
+    """The loads of the sweep, rising, each with its name."""
+    found = loads(trials_of(all_series))
+    several = len({load.clients for load in found}) > 1
+    return {load: load.label(several) for load in found}
+
+
+def representatives(series: Series) -> dict[Load, Document]:
+    """By load, its complete trial; of several repetitions the one of median throughput, as neither percentiles nor
+    costs of several trials may be averaged."""
+    by_load: dict[Load, list[Document]] = defaultdict(list)
+    for trial in series.trials:
+        if trial["state"] == "complete" and trial["throughput_per_s"] is not None:
+            by_load[load_of(trial)].append(trial)
+    return {
+        load: sorted(trials, key=lambda trial: trial["throughput_per_s"])[(len(trials) - 1) // 2]
+        for load, trials in sorted(by_load.items())
+    }
+
+
+def places_of(all_series: Iterable[Series]) -> dict[Load, int]:
+    """The place of each load among those of the run."""
+    return {load: place for place, load in enumerate(loads(trials_of(all_series)))}

@@ -1,0 +1,86 @@
+"""What it would be unfair to conclude from a run: what a reader must know before quoting a figure (METHODS §7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from dbdyno.report import words
+from dbdyno.report.libraries import understated
+from dbdyno.report.loads import Document
+
+STEADY_STATE_SECONDS = 30
+"""Shorter trials cannot show a steady state (METHODS §2)."""
+
+
+def unfair(shown: Document) -> Iterator[str]:
+    """Yield each thing in a sentence, the gravest first."""
+    trials = [trial for trial in shown["trials"] if trial["system"] is not None]
+    if sentence := words.run_state(shown):
+        yield sentence
+    if wrong := sum(trial["mismatches"] for trial in trials):
+        yield f"{wrong:,} read{'s were' if wrong > 1 else ' was'} wrong: the figures of that store do not count."
+    yield from _promises(shown)
+    yield from _limits(trials)
+    if trials and max(trial["repeat"] or 1 for trial in trials) == 1:
+        yield "One trial each: two runs of one store differ too, and by how much is not known from this."
+    yield from _steadiness(trials)
+    yield from _where_it_ran(trials)
+    yield from understated(shown)
+    if warned := len(words.warnings_by_text(shown)):
+        yield f"{warned} trial{'s carry' if warned > 1 else ' carries'} a warning: see Checks."
+
+
+def _promises(shown: Document) -> Iterator[str]:
+    """What stores promise for an answer, and whether they keep it."""
+    classes = words.durability_classes(shown)
+    if len(classes) > 1:
+        by_class = {
+            name: _labels(trial for trial in shown["trials"] if trial["durability"] == name) for name in classes
+        }
+        said = "; ".join(f"{name}: {labels}" for name, labels in by_class.items())
+        yield f"Durability differs, so a ranking compares two promises ({said})."
+    for badge in ("flush in doubt", "answers not checked"):
+        if systems := [one["label"] for one in shown["fairness"]["systems"] if badge in one["badges"]]:
+            yield f"{badge.capitalize()}: {', '.join(systems)} (see the fairness card)."
+
+
+def _limits(trials: list[Document]) -> Iterator[str]:
+    if limited := _labels(trial for trial in trials if trial["client_limited"]):
+        yield f"Limited by the client, so that figures are lower bounds of what the store can do: {limited}."
+    if behind := _labels(trial for trial in trials if trial.get("followed") is False):
+        yield f"Could not follow what was offered, so response times grow for as long as the trial lasts: {behind}."
+
+
+def _steadiness(trials: list[Document]) -> Iterator[str]:
+    if any(0 < trial["seconds"] < STEADY_STATE_SECONDS for trial in trials):
+        yield f"Trials under {STEADY_STATE_SECONDS} s are too short to tell whether a steady state was reached."
+    unsteady = [
+        trial for trial in trials if trial["seconds"] >= STEADY_STATE_SECONDS and not trial["steady_state"]["steady"]
+    ]
+    if unsteady:
+        yield f"No steady state in {len(unsteady)} of {len(trials)} trials, so their means depend on how long they ran."
+
+
+def _where_it_ran(trials: list[Document]) -> Iterator[str]:
+    embedded = _labels(trial for trial in trials if trial["embedded"])
+    attached = _labels(trial for trial in trials if trial["attached"])
+    if embedded:
+        yield f"Embedded, so that client CPU is the store's too and no network is paid for: {embedded}."
+    if attached:
+        yield f"Attached, so that neither the server's CPU nor its host was seen: {attached}."
+    if any(not trial["attached"] and not trial["embedded"] for trial in trials):
+        yield f"Client and servers shared one host; {_pinning(trials)}."
+
+
+def _labels(trials: Iterable[Document]) -> str:
+    return ", ".join(dict.fromkeys(trial["label"] for trial in trials))
+
+
+def _pinning(trials: list[Document]) -> str:
+    pinned = {(str(trial["client_cpus"]), str(trial["server_cpus"])) for trial in trials if trial["client_cpus"]}
+    if not pinned:
+        return "neither was pinned to processors"
+    if len(pinned) > 1:
+        return "each trial's processors are under Settings"
+    client, server = (cpus.strip("[]") for cpus in pinned.pop())
+    return f"the client was pinned to CPU {client}, servers to {server}"

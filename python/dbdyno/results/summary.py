@@ -1,0 +1,227 @@
+"""What a trial's recordings come to (`summary.npz`), so that a run of any length is shown again at once.
+
+A hundred trials of ten minutes are 600 MB of records, which take a minute of processor time to read. A summary is
+written when a trial is first read, which dbdyno does as soon as it has ended; it can be deleted at any time, and is
+made anew where it is missing or is of other recordings than those that lie beside it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic_core import from_json
+
+from dbdyno import __version__
+from dbdyno.errors import UserError
+from dbdyno.results.model import Interval, Operation, Recorded
+from dbdyno.results.observations import LINES, TABLE, read_observations
+from dbdyno.results.records import read_all
+from dbdyno.stats.histogram import Histogram
+from dbdyno.stats.steady_state import SteadyState
+
+SUMMARY = "summary.npz"
+LAYOUT = 1
+"""To be raised when a summary holds something else, or the same of another meaning."""
+_SOURCES = ("records.jsonl", LINES, TABLE)
+_END_BYTES = 4096
+_TIMES = ("service_time", "response_time", "send_lag")
+_WHOLE = ("second", "warmup", "connected", "completed", "failed", "max_ns", "reads_verified", "mismatches", "scheduled")
+_REAL = ("seconds", "p50_ns", "p99_ns", "client_cpu_s", "service_s")
+_ABOUT = ("hello", "errors", "mismatches", "checks", "phases", "run_began_unix_s", "sums", "total", "end")
+_COLUMNS = (*_WHOLE, *_REAL)
+_UNKNOWN = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A trial's recordings, read.
+
+    Attributes:
+        observed: mean of each column of the observations over the measured time, of a `_total` its growth per second.
+        latencies: as `Reader.latencies`; `None` where it was not asked for.
+    """
+
+    recorded: Recorded
+    observed: Mapping[str, float]
+    latencies: np.ndarray | None
+
+
+def read_summary(folder: Path, auto_warmup: bool = False, latencies: bool = False) -> Summary:
+    """Return what was recorded of a trial, from its summary if there is one, else from the recordings themselves.
+
+    Args:
+        auto_warmup: as `read_records`.
+        latencies: return these too; they take as long to read as all the rest.
+
+    Raises:
+        UserError: a recording cannot be understood.
+    """
+    if opened := _open(folder, auto_warmup):
+        found, about = opened
+        with found:
+            return _unpacked(found, about, latencies)
+    key = _key(folder, auto_warmup)
+    reader = read_all(folder / "records.jsonl", auto_warmup)
+    recorded = reader.recorded()
+    summary = Summary(recorded, _observed(folder, recorded.window_unix_s), reader.latencies())
+    if recorded.end is not None:
+        _write(folder, key, summary)
+    return summary
+
+
+def is_summarized(folder: Path) -> bool:
+    """Whether a trial has a summary that is no older than what was recorded."""
+    return _summary_of(folder) is not None
+
+
+def _observed(folder: Path, window: tuple[float, float] | None) -> dict[str, float]:
+    try:
+        observations = read_observations(folder)
+    except UserError:
+        # Whoever asks for the observations themselves is told; the trial's own figures do not depend on them.
+        return {}
+    if observations is None or window is None:
+        return {}
+    means = {
+        name: observations.mean_rate(name, *window) if name.endswith("_total") else observations.mean(name, *window)
+        for name in observations.names()
+    }
+    return {name: mean for name, mean in means.items() if mean is not None}
+
+
+def _key(folder: Path, auto_warmup: bool) -> list[Any]:
+    """What tells recordings from others: they only ever grow, so their sizes and ends do."""
+    return [LAYOUT, __version__, auto_warmup, *(_file_key(folder / name) for name in _SOURCES)]
+
+
+def _file_key(path: Path) -> list[int] | None:
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - _END_BYTES))
+            return [size, zlib.crc32(file.read())]
+    except FileNotFoundError:
+        return None
+
+
+def _summary_of(folder: Path) -> Path | None:
+    path = folder / SUMMARY
+    with suppress(OSError):
+        written_s = path.stat().st_mtime
+        return path if all(_changed_s(folder / name) <= written_s for name in _SOURCES) else None
+    return None
+
+
+def _open(folder: Path, auto_warmup: bool) -> tuple[np.lib.npyio.NpzFile, dict[str, Any]] | None:
+    """Open the summary if it is of these recordings; one that is damaged is as good as none."""
+    if path := _summary_of(folder):
+        with suppress(OSError, EOFError, ValueError, zipfile.BadZipFile, KeyError):
+            found = np.load(path, allow_pickle=False)
+            about = from_json(found["about"].tobytes())
+            if about["key"] == _key(folder, auto_warmup):
+                return found, about
+            found.close()
+    return None
+
+
+def _changed_s(path: Path) -> float:
+    return path.stat().st_mtime if path.exists() else 0.0
+
+
+def _write(folder: Path, key: list[Any], summary: Summary) -> None:
+    partial = folder / f".{SUMMARY}.{os.getpid()}"
+    # A run that may be read but not written to is read as it was recorded, every time.
+    with suppress(OSError):
+        try:
+            with partial.open("wb") as file:
+                np.savez_compressed(file, **_packed(summary, key))
+            os.replace(partial, folder / SUMMARY)
+        finally:
+            partial.unlink(missing_ok=True)
+
+
+def _bytes(value: Any) -> np.ndarray:
+    return np.frombuffer(json.dumps(value).encode(), np.uint8)
+
+
+def _packed(summary: Summary, key: list[Any]) -> dict[str, np.ndarray]:
+    recorded = summary.recorded
+    intervals = recorded.intervals
+    histograms = list(_histograms(recorded))
+    about = {
+        "key": key,
+        **{name: getattr(recorded, name) for name in _ABOUT},
+        "steady": asdict(recorded.steady),
+        "cut": recorded.cut,
+        "operations": [(one.name, one.operation, one.table, one.failed) for one in recorded.operations],
+        "interval_errors": {place: one.errors for place, one in enumerate(intervals) if one.errors},
+        "interval_counters": [one.counters for one in intervals] if any(one.counters for one in intervals) else [],
+        "observed": summary.observed,
+        "histograms": [
+            (owner, time, one.count, one.sum_ns, one.min_ns, one.max_ns, len(one.indices))
+            for owner, time, one in histograms
+        ],
+    }
+    columns = [[_UNKNOWN if (value := getattr(one, name)) is None else value for one in intervals] for name in _COLUMNS]
+    buckets = [np.stack([one.indices, one.counts]) for _, _, one in histograms]
+    return {
+        "about": _bytes(about),
+        # Counts are whole and below 2⁵³: one table of floats holds them exactly, and is read in half the time of two.
+        "seconds": np.array(columns, float),
+        "buckets": np.concatenate(buckets, axis=1),
+        "latencies": np.zeros((3, 0), np.int64) if summary.latencies is None else summary.latencies,
+    }
+
+
+def _histograms(recorded: Recorded) -> Iterator[tuple[int, str, Histogram]]:
+    """Every histogram with the place of its operation (the transaction's is -1) and its name."""
+    for place, owner in enumerate((recorded, *recorded.operations), -1):
+        for time in _TIMES:
+            if (histogram := getattr(owner, time)) is not None:
+                yield place, time, histogram
+
+
+def _unpacked(found: np.lib.npyio.NpzFile, about: dict[str, Any], latencies: bool) -> Summary:
+    times: dict[int, dict[str, Histogram]] = {}
+    buckets, begin = found["buckets"], 0
+    for owner, time, count, sum_ns, min_ns, max_ns, length in about["histograms"]:
+        indices, counts = buckets[:, begin : begin + length]
+        times.setdefault(owner, {})[time] = Histogram(indices, counts, count, sum_ns, min_ns, max_ns)
+        begin += length
+    recorded = Recorded(
+        **{name: about[name] for name in _ABOUT if name not in ("errors", "mismatches", "checks")},
+        **{name: tuple(about[name]) for name in ("errors", "mismatches", "checks")},
+        steady=SteadyState(**about["steady"]),
+        cut=about["cut"],
+        intervals=_intervals(about, found["seconds"]),
+        operations=tuple(
+            Operation(name, operation, table, failed=failed, **times[place])
+            for place, (name, operation, table, failed) in enumerate(about["operations"])
+        ),
+        **times[-1],
+    )
+    return Summary(recorded, about["observed"], found["latencies"] if latencies else None)
+
+
+def _intervals(about: Mapping[str, Any], table: np.ndarray) -> tuple[Interval, ...]:
+    columns: dict[str, list[Any]] = dict(zip(_WHOLE, table[: len(_WHOLE)].astype(np.int64).tolist(), strict=True))
+    columns |= zip(_REAL, table[len(_WHOLE) :].tolist(), strict=True)
+    for name in ("scheduled", "p50_ns", "p99_ns"):
+        columns[name] = [None if value == _UNKNOWN else value for value in columns[name]]
+    columns["warmup"] = list(map(bool, columns["warmup"]))
+    nothing: dict[str, int] = {}
+    errors: list[Mapping[str, int]] = [nothing] * table.shape[1]
+    for place, counted in about["interval_errors"].items():
+        errors[int(place)] = counted
+    columns["errors"] = errors
+    columns["counters"] = about["interval_counters"] or [nothing] * table.shape[1]
+    return tuple(map(Interval._make, zip(*(columns[name] for name in Interval._fields), strict=True)))

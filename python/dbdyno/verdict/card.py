@@ -1,0 +1,259 @@
+"""The fairness card (METHODS §7): what a reader must know of a result before setting it against another one.
+
+Every line of it is read off the run's own recordings. What these do not tell is said to be not seen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from dbdyno.results.model import JsonObject, Run, Trial
+from dbdyno.results.read import usage_of_servers
+
+READS = frozenset({"get", "find", "multi_get", "scan"})
+FLUSHED = frozenset({"D2", "D3"})
+FROM_DISK_BYTES = 1024.0
+"""Transactions that read this much from the disk on average do not live in memory: it is a page in every fourth."""
+QUICK_FLUSH_S = 50e-6
+"""No medium keeps what it was given in less. A device that says so has a protected cache, or does not flush."""
+FLUSHES_OF_COMMITS = 0.5
+"""With fewer flushes than this share of the fewest that group commit allows, some did not reach the device."""
+NOT_SEEN = "not seen"
+_CACHES = re.compile(r"(buffer_pool_size|buffers|buffer_size|cache_size(_kib)?|maxmemory|maxbytes|map_size(_bytes)?)$")
+"""The ends of the names of settings that size what a store keeps in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the card.
+
+    Attributes:
+        brief: the same in two or three words, for a terminal; empty where the text of others says enough.
+        badge: a few words that stand beside the system wherever it is ranked, or `None`.
+    """
+
+    name: str
+    text: str
+    brief: str = ""
+    badge: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SystemCard:
+    """The card of one system, in its trials of one run."""
+
+    label: str
+    lines: tuple[Line, ...]
+
+    @property
+    def badges(self) -> tuple[str, ...]:
+        """What makes its figures less than they seem."""
+        return tuple(line.badge for line in self.lines if line.badge)
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """The card of a run.
+
+    Attributes:
+        command: what repeats it, or `None` where that was not recorded.
+        badge: of a ranking across durability classes, or `None` where all systems have the same.
+        not_seen: what could not be observed, each with the reason.
+    """
+
+    command: str | None
+    badge: str | None
+    systems: tuple[SystemCard, ...]
+    not_seen: tuple[str, ...]
+
+
+def card(run: Run) -> Card:
+    """Return the fairness card of a run; systems of which no trial was reached have none."""
+    by_label: dict[str, list[Trial]] = {}
+    for trial in run.trials:
+        if trial.system is not None:
+            by_label.setdefault(trial.label, []).append(trial)
+    systems = tuple(SystemCard(label, tuple(_lines(trials, run))) for label, trials in by_label.items())
+    classes = {str(_durability(trial).get("class")) for trials in by_label.values() for trial in trials}
+    badge = f"not like with like: {', '.join(sorted(classes))}" if len(classes) > 1 else None
+    return Card(run.about.get("command"), badge, systems, tuple(_not_seen(by_label)))
+
+
+def _lines(trials: Sequence[Trial], run: Run) -> Iterator[Line]:
+    first = trials[0]
+    yield Line("versions", _versions(first, run))
+    yield _settings(first)
+    yield _memory(trials)
+    durability = _durability(first)
+    yield Line("durability", f"{durability.get('class') or 'unknown'}: {durability.get('reason') or 'no reason known'}")
+    yield _flushes(trials)
+    yield _temperature(first, run)
+    place = _place(first)
+    yield Line("place", place, place.split(":")[0].split(", client")[0])
+    yield _answers(trials)
+
+
+def _durability(trial: Trial) -> JsonObject:
+    return trial.about.get("durability") or {}
+
+
+def _versions(trial: Trial, run: Run) -> str:
+    hello = trial.recorded.hello or {}
+    program = f"{hello.get('program', 'load client')} {hello.get('version', 'of unknown version')}"
+    servers = [
+        f"{server.get('name')} {server.get('version') or f'built into {program}'}"
+        for server in trial.about.get("servers") or ()
+    ]
+    return ", ".join([*(servers or ["server of unknown version"]), program, f"dbdyno {run.about.get('dbdyno') or '?'}"])
+
+
+def _settings(trial: Trial) -> Line:
+    given = dict(trial.about.get("settings") or {})
+    if limit := trial.about.get("memory_limit_bytes"):
+        given["memory limit"] = f"{limit:,} bytes"
+    if not given:
+        return Line("settings", "default: the experiment gave none", "default settings")
+    text = "tuned: " + ", ".join(f"{key} = {value}" for key, value in given.items())
+    return Line("settings", text, text)
+
+
+def _memory(trials: Sequence[Trial]) -> Line:
+    """Whether the data is larger than the cache, judged by what was read from the disk while measuring."""
+    caches = ", ".join(_caches(trials[0].about)) or "size of its cache not known"
+    read = [found for trial in trials if (found := _read_bytes_per_transaction(trial)) is not None]
+    if not read:
+        return Line("memory", f"whether the data fits the cache was {NOT_SEEN} ({caches})", f"cache {NOT_SEEN}")
+    least, most = min(read), max(read)
+    if least >= FROM_DISK_BYTES:
+        text = f"data larger than the cache: {least:,.0f} bytes or more read from disk a transaction ({caches})"
+        return Line("memory", text, "data larger than the cache")
+    filled = f"up to {most:,.0f} bytes read from disk a transaction, while the cache was being filled"
+    found = filled if most >= FROM_DISK_BYTES else "next to nothing was read from disk"
+    return Line("memory", f"data smaller than the cache: {found} ({caches})", "data smaller than the cache")
+
+
+def _caches(about: JsonObject) -> Iterator[str]:
+    for server in about.get("servers") or ():
+        for key, value in (server.get("effective_settings") or {}).items():
+            if _CACHES.search(key) and str(value) != "0":
+                yield f"{key} {value}"
+
+
+def _read_bytes_per_transaction(trial: Trial) -> float | None:
+    rate = trial.recorded.throughput_per_s
+    names = _servers(trial) or ["client"]
+    read = [trial.observed.get(f"process.{name}.read_bytes_total") for name in names]
+    known = [value for value in read if value is not None]
+    return sum(known) / rate if known and rate else None
+
+
+def _servers(trial: Trial) -> list[str]:
+    return [used.process for used in usage_of_servers(trial)]
+
+
+def _flushes(trials: Sequence[Trial]) -> Line:
+    """Whether what was acknowledged as flushed can have been: "lying flush"."""
+    promised = [trial for trial in trials if _durability(trial).get("class") in FLUSHED and _writes_per_s(trial)]
+    if not promised:
+        return Line("flushes", "no write had to wait for a flush")
+    judged = [found for trial in promised if (found := _flushed(trial))]
+    return next((line for line in judged if line.badge), judged[0] if judged else _unseen_flushes())
+
+
+def _unseen_flushes() -> Line:
+    return Line("flushes", f"whether flushes reach the device was {NOT_SEEN}", f"flushes {NOT_SEEN}")
+
+
+def _writes_per_s(trial: Trial) -> float:
+    recorded = trial.recorded
+    writes = sum(one.service_time.count for one in recorded.operations if one.operation and one.operation not in READS)
+    return writes / recorded.seconds if recorded.seconds else 0.0
+
+
+def _flushed(trial: Trial) -> Line | None:
+    per_s, spent_s = (_of_disk(trial.observed, name) for name in ("flushes_total", "flush_s_total"))
+    if per_s is None:
+        return None
+    least = _writes_per_s(trial) / max(1, trial.about["clients"] * (trial.about.get("pipeline") or 1))
+    if per_s < FLUSHES_OF_COMMITS * least:
+        text = (
+            f"the device was sent {per_s:,.1f} flushes/s, group commit needs at least {least:,.1f}/s: it is declared "
+            "to need none, or they do not reach it"
+        )
+        return Line("flushes", text, "flush in doubt", "flush in doubt")
+    mean_s = spent_s / per_s if spent_s is not None and per_s else None
+    if mean_s is not None and mean_s < QUICK_FLUSH_S:
+        text = f"a flush took {mean_s * 1e6:,.0f} µs: a protected cache, or a device that lies"
+        return Line("flushes", text, "flush in doubt", "flush in doubt")
+    took = "" if mean_s is None else f", {mean_s * 1e6:,.0f} µs each"
+    return Line("flushes", f"{per_s:,.0f}/s reached the device{took}")
+
+
+def _of_disk(observed: Mapping[str, float], name: str) -> float | None:
+    found = [value for key, value in observed.items() if key.startswith("disk.") and key.endswith(f".{name}")]
+    return max(found) if found else None
+
+
+def _temperature(trial: Trial, run: Run) -> Line:
+    preparation = run.preparations.get(str(trial.about.get("preparation")))
+    state = preparation.about.get("cache_state") if preparation else None
+    warmup_s = trial.about.get("warmup_seconds") or 0
+    warmed = f"{warmup_s:g} s of warm-up before" if warmup_s else "no warm-up before"
+    if trial.about.get("warmup") == "auto":
+        warmed = "warmed up until its steady state"
+    restored = preparation is not None and preparation.about.get("data") == "restored"
+    how = "on a copy of the loaded data" if restored else "as loading left it"
+    return Line("temperature", f"{state or NOT_SEEN}: {how}, {warmed}", state or f"cold or hot {NOT_SEEN}")
+
+
+def _place(trial: Trial) -> str:
+    about = trial.about
+    if about.get("attached"):
+        return "attached: where the server runs, and what else does there, was not seen"
+    if trial.embedded:
+        return f"embedded: it runs in the client's own threads, {_cpus(about.get('client_cpus'))}"
+    client, server = about.get("client_cpus"), about.get("server_cpus")
+    if not client and not server:
+        return "client and server on one host, neither pinned to processors"
+    return f"client and server on one host, client {_cpus(client)}, server {_cpus(server)}"
+
+
+def _cpus(cpus: Iterable[int] | None) -> str:
+    return f"pinned to CPU {', '.join(map(str, cpus))}" if cpus else "not pinned"
+
+
+def _answers(trials: Sequence[Trial]) -> Line:
+    read = sum(trial.recorded.sums.get("reads_verified", 0) for trial in trials)
+    wrong = sum(trial.recorded.sums.get("mismatches", 0) for trial in trials)
+    checks = [check.get("ok") for trial in trials for check in trial.recorded.checks]
+    if wrong or False in checks:
+        text = f"{wrong:,} of {read:,} rows read were wrong, {checks.count(False)} checks failed"
+        return Line("answers", text, "wrong answers", "wrong answers")
+    if not read and True not in checks:
+        return Line("answers", "none was checked", "answers not checked", "answers not checked")
+    text = f"{read:,} rows read were checked and {checks.count(True)} checks made, all right"
+    return Line("answers", text, "answers checked")
+
+
+def _not_seen(by_label: Mapping[str, Sequence[Trial]]) -> Iterator[str]:
+    trials = [trial for group in by_label.values() for trial in group]
+    reasons: dict[str, None] = {}
+    for trial in trials:
+        for one in trial.about.get("not_seen") or ():
+            reasons.setdefault(f"{one.get('band')}: {one.get('reason')}")
+    yield from reasons
+    blind = [label for label, group in by_label.items() if not any(trial.observed for trial in group)]
+    if blind:
+        yield f"host, disk and waits: nothing was observed of {', '.join(blind)}"
+
+
+def short(found: Card) -> list[str]:
+    """Return the card in a line for each kind of system, the kinds told apart by what they differ in."""
+    told: dict[str, list[str]] = {}
+    for system in found.systems:
+        told.setdefault(" · ".join(line.brief for line in system.lines if line.brief), []).append(system.label)
+    if len(told) == 1:
+        return list(told)
+    return [f"{', '.join(labels)}: {text}" for text, labels in told.items()]

@@ -1,0 +1,33 @@
+"""A transaction's cost is what its processes used, over its throughput; what was not seen is not made up."""
+
+from dataclasses import replace
+
+import pytest
+
+from dbdyno.report.cost import cost
+
+
+def of(run, label, clients=2):
+    return next(t for t in run.trials if t.system and t.label == label and t.about["clients"] == clients)
+
+
+def test_cpu_of_all_servers_counts_and_an_embedded_store_has_none(run):
+    both = cost(of(run, "cache-aside(memcached, mariadb)"))
+    assert both["server_cpu_us"] == pytest.approx(120, rel=0.02) and both["client_cpu_us"] == pytest.approx(
+        25, rel=0.02
+    )
+    assert cost(of(run, "sqlite"))["server_cpu_us"] is None
+
+
+def test_what_was_observed_of_a_process_is_divided_by_the_throughput(run):
+    trial = of(run, "mariadb")
+    rate = trial.recorded.throughput_per_s
+    seen = {"voluntary_switches_total": 3 * rate, "involuntary_switches_total": rate, "written_bytes_total": 100 * rate}
+    found = cost(replace(trial, observed={f"process.mariadb.{name}": value for name, value in seen.items()}))
+    assert found["context_switches"] == pytest.approx(4) and found["bytes_written"] == pytest.approx(100)
+    assert found["bytes_read"] is None and found["bytes_on_disk"] is None
+
+
+def test_a_trial_of_nothing_has_no_cost(run):
+    unreached = next(trial for trial in run.trials if trial.system is None)
+    assert set(cost(unreached).values()) == {None}

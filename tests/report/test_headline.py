@@ -1,0 +1,102 @@
+"""The sentence names a winner only where the trials say so, and then by how much."""
+
+import pytest
+
+from dbdyno.report.document import document
+from dbdyno.report.headline import compared, headline, limit_of, turned
+from dbdyno.results.read import read_run
+from synthetic_run import SYSTEMS, write_run
+
+
+@pytest.fixture(scope="module")
+def repeated(tmp_path_factory):
+    """Two systems that differ, five times."""
+    folder = tmp_path_factory.mktemp("runs") / "repeated"
+    return read_run(write_run(folder, SYSTEMS[:2], clients=(1, 4), seconds=3, repeats=5))
+
+
+def test_a_winner_is_named_with_its_interval(repeated):
+    found = document(repeated)["headline"]
+    assert found["winner"] == found["leader"] == "lmdb"
+    assert found["sentence"].startswith("lmdb was fastest: 2.") and "× [2." in found["sentence"]
+    assert "the throughput of sqlite, the next (at 4 clients, 5 pairs of trials)." in found["sentence"]
+    assert found["ratios"]["sqlite"]["verdict"] == "slower" and found["trials"].keys() == {"sqlite", "lmdb"}
+
+
+def test_a_winner_of_another_durability_class_is_said_to_be_that(repeated):
+    shown = document(repeated)
+    trials = [dict(one, durability="D0") if one["label"] == "lmdb" else one for one in shown["trials"]]
+    sentence = headline(trials, shown["comparison"], [])["sentence"]
+    assert sentence.endswith("5 pairs of trials; durability D0 against D1, not like with like).")
+
+
+def with_cells(shown, **change):
+    return dict(shown["comparison"], cells=[cell | change for cell in shown["comparison"]["cells"]])
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"verdict": "inconclusive"}, "No winner: lmdb is ahead of sqlite, "),
+        ({"verdict": "equivalent"}, "No winner: lmdb and sqlite are equivalent within 2 %, "),
+        ({"verdict": "invalid", "reason": "it was wrong"}, "No winner: lmdb did most, but it was wrong ("),
+        ({"low": None, "high": None}, "No winner: lmdb did most, but there is no interval ("),
+    ],
+)
+def test_else_nobody_won_and_why_not_is_said(repeated, change, said):
+    shown = document(repeated)
+    found = headline(shown["trials"], with_cells(shown, **change), [])
+    assert found["winner"] is None and found["sentence"].startswith(said)
+
+
+def test_one_trial_each_names_no_winner(run, shown):
+    assert compared(run) is None
+    found = headline(shown["trials"], None, [])
+    assert found["winner"] is None and found["ratios"] == {}
+    assert found["sentence"].startswith("Highest measured: lmdb, ")
+    assert found["sentence"].endswith("at 2 clients. No interval, no winner: one trial each.")
+
+
+def test_one_system_has_nothing_beside_it(plain):
+    assert compared(plain) is None
+    assert document(plain)["headline"]["sentence"].endswith("No winner: nothing stands beside it.")
+
+
+def test_a_lower_bound_is_said_to_be_one(limited):
+    assert "mariadb, at least " in headline(limited["trials"], None, [])["sentence"]
+
+
+def test_what_was_searched_for_goes_first(shown):
+    assert headline(shown["trials"], None, [{"sentence": "900/s it is."}])["sentence"] == "900/s it is."
+
+
+def test_of_nothing_there_is_no_figure():
+    assert headline([], None, []) == {
+        "sentence": "No trial was completed, so there is no figure to name.",
+        "winner": None,
+        "leader": None,
+        "trials": {},
+        "ratios": {},
+        "limits": {},
+    }
+
+
+def test_sides_are_exchanged_with_their_interval():
+    cell = {"ratio": 2.0, "low": 1.6, "high": 2.5, "verdict": "faster", "pairs": 5, "margin": 0.02}
+    cell |= {"reason": None, "p_holm": 0.01}
+    around = turned(cell, True)
+    assert (around["ratio"], around["low"], around["high"], around["verdict"]) == (0.5, 0.4, 0.625, "slower")
+    assert turned(cell, False)["verdict"] == "faster"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "limited", "said"),
+    [
+        ({"limit": "commit"}, False, "the flush of commits"),
+        ({"limit": "something new"}, False, "something new"),
+        (None, True, "its client"),
+        (None, False, "not seen"),
+    ],
+)
+def test_what_limited_a_trial_in_a_few_words(verdict, limited, said):
+    assert limit_of({"verdict": verdict, "client_limited": limited}) == said

@@ -1,0 +1,41 @@
+"""The index shows every run there is, a broken one as that."""
+
+import json
+import re
+
+import pytest
+
+from dbdyno.errors import UserError
+from dbdyno.report.html import write_report
+from dbdyno.report.index import write_index
+from dbdyno.results.read import read_run
+from synthetic_run import SYSTEMS, write_run
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    first = write_run(folder / "2026-first run", SYSTEMS[:2], clients=(1,), seconds=2)
+    write_report(read_run(first), first / "report.html")
+    later = write_run(folder / "2026-later", SYSTEMS[2:3], clients=(1,), seconds=2)
+    about = json.loads((later / "run.json").read_text())
+    about |= {"started_unix_s": about["started_unix_s"] + 1, "question": "<b>?</b>", "state": "interrupted"}
+    (later / "run.json").write_text(json.dumps(about))
+    (folder / "broken").mkdir()
+    (folder / "broken" / "run.json").write_text("{")
+    return folder
+
+
+def test_what_when_where_and_what_came_out(runs):
+    page = write_index(runs).read_text()
+    assert page.index("2026-later") < page.index("2026-first run") < page.index("Cannot be read")
+    assert re.findall(r'href="([^"]*)"', page) == ["2026-first%20run/report.html"]
+    for said in ("Highest measured: lmdb, ", "bench-1", "2026-11-20", "interrupted", "no report:", "2 of 2 trials"):
+        assert said in page
+    assert "<b>broken</b>: run.json: is not JSON" in page and "&lt;b&gt;?&lt;/b&gt;" in page
+
+
+def test_a_folder_without_a_run_is_refused(tmp_path):
+    with pytest.raises(UserError, match="holds no run"):
+        write_index(tmp_path)
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,36 @@
+"""Each system has one look, whatever plot it is in; of repetitions one stands for all."""
+
+from dbdyno.report.document import document
+from dbdyno.report.series import Series, load_labels, operations, places_of, representatives, series_of, trials_of
+
+
+def test_each_system_has_one_look_of_its_own(shown):
+    series = series_of(shown)
+    assert len({(one.colour, one.symbol, one.dash) for one in series}) == len(series) == 6
+    many = [Series(place, "", None, "", "", "", ()) for place in range(30)]
+    assert len({(one.colour, one.symbol, one.dash) for one in many}) == 30
+
+
+def test_operations_come_reads_first(shown):
+    assert list(operations(series_of(shown))) == ["read_player", "find_account", "update_player"]
+
+
+def test_of_repetitions_the_median_stands_for_all(plain):
+    (series,) = series_of(document(plain))
+    chosen = representatives(series)
+    assert [load.clients for load in chosen] == [1, 2]
+    rates = sorted(trial["throughput_per_s"] for trial in series.trials if trial["clients"] == 1)
+    assert next(iter(chosen.values()))["throughput_per_s"] == rates[0]
+
+
+def test_what_is_pipelined_is_a_series_of_its_own(limited):
+    first, second = limited["trials"]
+    series = series_of(dict(limited, trials=[first, dict(second, pipeline=16)]))
+    assert [one.name for one in series] == ["mariadb", "mariadb, pipeline 16"]
+
+
+def test_loads_have_places_and_names(opened):
+    series = series_of(opened)
+    assert list(places_of(series).values()) == [0, 1, 2, 3]
+    assert next(iter(load_labels(series).values())) == "2,000/s, 4 clients"
+    assert len(trials_of(series)) == len(opened["trials"])

@@ -1,0 +1,137 @@
+"""The fairness card reads every line off the run, and says what it could not see."""
+
+from dataclasses import replace
+
+import pytest
+
+from dbdyno.results.read import read_run
+from dbdyno.verdict.card import card, short
+from synthetic_run import SYSTEMS, write_run
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return read_run(write_run(tmp_path_factory.mktemp("runs") / "run", SYSTEMS, clients=(4,), seconds=2))
+
+
+def lines_of(found, label):
+    (system,) = [one for one in found.systems if one.label == label]
+    return {line.name: line for line in system.lines}
+
+
+def changed(run, label, observed=None, **about):
+    trials = tuple(
+        replace(one, about={**one.about, **about}, observed=one.observed | (observed or {}))
+        if one.label == label
+        else one
+        for one in run.trials
+    )
+    return lines_of(card(replace(run, trials=trials)), label)
+
+
+def test_each_line_of_a_server(run):
+    lines = lines_of(card(run), "mariadb")
+    assert lines["versions"].text == "mariadb 10.11.14, dbdyno-load 0.1.0, dbdyno 0.1.0"
+    assert lines["settings"].text == "default: the experiment gave none"
+    assert lines["durability"].text == "D2: innodb_flush_log_at_trx_commit=1"
+    assert lines["place"].text == "client and server on one host, client pinned to CPU 0, server pinned to CPU 1"
+    assert lines["answers"].text.endswith("checks made, all right") and lines["answers"].badge is None
+    assert "was not seen (innodb_buffer_pool_size 134217728)" in lines["memory"].text
+
+
+def test_an_embedded_and_an_attached_one(run):
+    assert lines_of(card(run), "sqlite")["place"].text.startswith("embedded: it runs in the client's own threads")
+    assert changed(run, "redis", attached=True)["place"].text.startswith("attached: ")
+    assert changed(run, "redis", client_cpus=None, server_cpus=None)["place"].text.endswith(
+        "neither pinned to processors"
+    )
+
+
+def test_settings_and_limits_that_were_given(run):
+    assert lines_of(card(run), "redis")["settings"].text == "tuned: io-threads = 2"
+    limited = changed(run, "redis", memory_limit_bytes=1024)["settings"]
+    assert limited.text == "tuned: io-threads = 2, memory limit = 1,024 bytes"
+
+
+@pytest.mark.parametrize(("read_per_s", "said"), [(0.0, "smaller than the cache"), (1e9, "larger than the cache")])
+def test_data_and_cache_by_what_was_read_from_the_disk(run, read_per_s, said):
+    assert said in changed(run, "mariadb", {"process.mariadb.read_bytes_total": read_per_s})["memory"].text
+
+
+def test_a_cache_that_is_being_filled_is_not_too_small(run):
+    server = next(one for one in run.trials if one.label == "mariadb")
+    read = [replace(server, observed={"process.mariadb.read_bytes_total": value}) for value in (0.0, 1e9)]
+    text = lines_of(card(replace(run, trials=tuple(read))), "mariadb")["memory"].text
+    assert text.startswith("data smaller than the cache: up to ") and "while the cache was being filled" in text
+
+
+@pytest.mark.parametrize(
+    ("per_s", "spent_s", "badge", "said"),
+    [
+        (400.0, 0.8, None, "400/s reached the device, 2,000 µs each"),
+        (4000.0, 0.02, "flush in doubt", "a flush took 5 µs"),
+        (0.0, 0.0, "flush in doubt", "was sent 0.0 flushes/s, group commit needs at least"),
+        (None, None, None, "whether flushes reach the device was not seen"),
+    ],
+)
+def test_flushes_that_cannot_have_been(run, per_s, spent_s, badge, said):
+    rate = next(one for one in run.trials if one.label == "mariadb").recorded.throughput_per_s
+    assert 0.5 * rate / 4 < 400
+    seen = {"disk.vda.flushes_total": per_s, "disk.vda.flush_s_total": spent_s} if per_s is not None else {}
+    line = changed(run, "mariadb", seen)["flushes"]
+    assert said in line.text and line.badge == badge
+    assert lines_of(card(run), "redis")["flushes"].text == "no write had to wait for a flush"
+
+
+def test_answers_that_were_wrong_or_not_looked_at(run):
+    def with_sums(**sums):
+        trials = tuple(
+            replace(one, recorded=replace(one.recorded, sums={**one.recorded.sums, **sums}, checks=()))
+            for one in run.trials
+        )
+        return lines_of(card(replace(run, trials=trials)), "redis")["answers"]
+
+    assert with_sums(mismatches=3).badge == "wrong answers"
+    assert with_sums(reads_verified=0).badge == "answers not checked"
+
+
+@pytest.mark.parametrize(
+    ("about", "said"),
+    [
+        (
+            {"cache_state": "lukewarm", "data": "restored"},
+            "lukewarm: on a copy of the loaded data, 1 s of warm-up before",
+        ),
+        ({"cache_state": "hot", "data": "loaded"}, "hot: as loading left it, 1 s of warm-up before"),
+        ({}, "not seen: as loading left it"),
+    ],
+)
+def test_cold_or_hot(run, about, said):
+    preparations = {name: replace(one, about=about) for name, one in run.preparations.items()}
+    line = lines_of(card(replace(run, preparations=preparations)), "mariadb")["temperature"]
+    assert line.text.startswith(said)
+
+
+def test_a_ranking_across_durability_classes_is_badged(run):
+    assert card(run).badge == "not like with like: D0, D1, D2"
+    same = replace(run, trials=run.trials[:2])
+    assert card(same).badge is None
+
+
+def test_what_was_not_seen_is_said_once(run):
+    told = [{"band": "waits.mariadb", "reason": "no privilege"}]
+    trials = tuple(replace(one, about={**one.about, "not_seen": told}, observed={}) for one in run.trials)
+    found = card(replace(run, trials=trials))
+    assert found.not_seen[0] == "waits.mariadb: no privilege" and "nothing was observed of sqlite" in found.not_seen[1]
+
+
+def test_in_short_systems_of_one_kind_share_a_line(run):
+    lines = short(card(run))
+    assert any(line.startswith("sqlite, lmdb: default settings · ") for line in lines) and len(lines) < 5
+    (alone,) = short(card(replace(run, trials=run.trials[:1])))
+    assert alone.startswith("default settings · ")
+
+
+def test_the_command_repeats_it_and_nothing_reached_has_no_card(run):
+    assert card(run).command == "dbdyno run quickstart"
+    assert card(replace(run, trials=())).systems == ()
