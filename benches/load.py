@@ -1,6 +1,7 @@
 """dbdyno-load, given plans directly (docs/contract.md)."""
 
 import json
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +20,8 @@ class NotSupported(Exception):
 def plan(store: dict[str, Any], rows: int, phases: list[str], **keys: Any) -> dict[str, Any]:
     """Return the plan for phases. keys: `workload` (else point-get), `clients` (a number), and others of the plan."""
     clients, workload = keys.pop("clients", 1), keys.pop("workload", "point-get")
+    if threads := os.environ.get("BENCH_THREADS"):
+        keys = {"threads": int(threads)} | keys
     return {
         "contract": 1,
         "phases": phases,

@@ -8,8 +8,9 @@ from dbdyno.results.client_limit import client_limited
 class Recorded:
     """One measured second of 1000 transactions, and what the load client used in it."""
 
-    def __init__(self, cpu_s=0.1, followed=None):
-        self.hello, self.seconds, self.throughput_per_s, self.followed = {"threads": 2}, 1.0, 1000.0, followed
+    def __init__(self, cpu_s=0.1, followed=None, threads=2):
+        self.hello, self.seconds, self.throughput_per_s = {"threads": threads, "processors": 2}, 1.0, 1000.0
+        self.followed = followed
         self.measured = [type("Interval", (), {"client_cpu_s": cpu_s})]
 
 
@@ -22,6 +23,8 @@ class Recorded:
         (Recorded(1.79), {}, None),
         (Recorded(1.81), {}, "its load threads were 90% busy"),
         (Recorded(0.91), {"client_cpus": [0]}, "91% busy"),
+        (Recorded(1.81, threads=8), {}, "its load threads were 90% busy"),
+        (Recorded(0.91, threads=1), {}, "91% busy"),
         (Recorded(1.9), {"client_ceiling_per_s": 1000}, "a server doing nothing and its load threads were 95% busy"),
         (Recorded(1.9, followed=True), {"client_ceiling_per_s": 1000}, None),
         (Recorded(1.9, followed=False), {"client_ceiling_per_s": 1000}, "100%"),

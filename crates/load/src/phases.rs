@@ -15,7 +15,7 @@ use crate::loading::{Job, load};
 use crate::plan::{CONTRACT, Input, Phase, Plan, WorkloadPlan};
 use crate::recorder::{Schedule, Totals};
 use crate::records::Records;
-use crate::run::{Gate, MAX_EMBEDDED_CLIENTS, Trial, run, threads_for};
+use crate::run::{Gate, MAX_EMBEDDED_CLIENTS, Trial, processors, run, threads_for};
 use crate::session::with_session;
 use crate::{limits, signals};
 
@@ -112,7 +112,7 @@ impl<'a> Execution<'a> {
         self.records.write(&json!({"record": "hello", "contract": CONTRACT, "program": "dbdyno-load",
             "version": env!("CARGO_PKG_VERSION"), "profile": crate::PROFILE,
             "pid": std::process::id(), "transaction": self.workload.transaction_name(), "operations": operations,
-            "threads": threads_for(self.plan, self.store.is_embedded()), "layout": self.store.layout()}));
+            "threads": threads_for(self.plan, self.store.is_embedded()), "processors": processors(), "layout": self.store.layout()}));
     }
 
     fn all(&self) -> Result<(), Outcome> {

@@ -28,6 +28,9 @@ use crate::signals;
 /// Embedded stores have a thread for each client; more threads than this measure the scheduler.
 pub const MAX_EMBEDDED_CLIENTS: u64 = 512;
 
+/// Load threads where processors are few.
+const AMONG_OTHERS: u64 = 16;
+
 /// What all threads of a trial share.
 pub struct Trial {
     pub workload: AnyWorkload,
@@ -77,14 +80,24 @@ impl Gate {
     }
 }
 
+/// How many processors this program may use.
+pub fn processors() -> u64 {
+    thread::available_parallelism().map_or(1, std::num::NonZero::get) as u64
+}
+
 /// How many threads the clients of this plan get.
 pub fn threads_for(plan: &Plan, is_embedded: bool) -> u64 {
     if is_embedded {
         return plan.clients.count;
     }
-    let cpus = thread::available_parallelism().map_or(1, std::num::NonZero::get) as u64;
-    let wanted = plan.threads.map_or(cpus.div_ceil(2), |n| n as u64);
-    wanted.min(plan.clients.count)
+    plan.threads.map_or(chosen_threads(processors()), |n| n as u64).min(plan.clients.count)
+}
+
+/// Half of the processors are the server's. Where they are few, load threads share them with the server's threads, of which there may be
+/// hundreds, and the kernel gives to each thread alike: a single one among them is waited for while a processor is idle (docs/engine.md,
+/// "Threads"). On a processor of its own, or of all, one thread costs the least.
+fn chosen_threads(processors: u64) -> u64 {
+    if processors == 1 { 1 } else { processors.div_ceil(2).max(AMONG_OTHERS) }
 }
 
 /// Runs the clients from connecting to the last answer.
@@ -315,5 +328,15 @@ impl<'a> Merger<'a> {
             return Err(Outcome::Failed(format!("{reason}, more than there are clients: a bug in dbdyno-load")));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_are_many_where_processors_are_few_and_one_where_there_is_one() {
+        assert_eq!([1, 2, 8, 64, 65].map(chosen_threads), [1, 16, 16, 32, 33]);
     }
 }

@@ -34,9 +34,10 @@ def _near_ceiling(recorded: Recorded, about: JsonObject) -> str | None:
 
 
 def _busy(recorded: Recorded, about: JsonObject) -> str | None:
-    threads = (recorded.hello or {}).get("threads")
+    hello = recorded.hello or {}
+    threads = hello.get("threads")
     if not threads:
         return None
-    able = min(threads, len(about.get("client_cpus") or [])) or threads
+    able = min(threads, hello.get("processors") or threads, len(about.get("client_cpus") or ()) or threads)
     busy = sum(interval.client_cpu_s for interval in recorded.measured) / recorded.seconds / able
     return f"its load threads were {busy:.0%} busy" if busy >= BUSY_LOAD_THREADS else None

@@ -28,9 +28,8 @@ def signs_of_client(trial: Trial) -> tuple[str, ...]:
 
 
 def load_threads(trial: Trial) -> int | None:
-    """Return how many load threads could run at once; `None` where the load client did not say."""
-    threads = (trial.recorded.hello or {}).get("threads")
-    return min(threads, len(trial.about.get("client_cpus") or [])) or threads if threads else None
+    """Return how many load threads there were; `None` where the load client did not say."""
+    return (trial.recorded.hello or {}).get("threads") or None
 
 
 def free_processors(trial: Trial) -> float | None:
