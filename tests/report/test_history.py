@@ -27,7 +27,7 @@ def runs(tmp_path_factory):
 
 
 def printed(found):
-    console = Console(file=io.StringIO(), width=120, color_system=None)
+    console = Console(file=io.StringIO(), width=160, color_system=None)
     print_history(found, console)
     return console.file.getvalue()
 
@@ -39,7 +39,9 @@ def test_the_run_that_became_slower_is_named(runs):
     assert change.index == 5 and change.change == pytest.approx(1 / 1.2 - 1, abs=0.04)
     document = history_document([one])["series"][0]
     assert document["changes"][0]["run"] == "run-5" and len(document["runs"]) == 10
+    assert set(document["runs"][0]["stability"]) >= {"floor", "longest_without_completion_s"}
     assert "% from run-5 on" in printed([one])
+    assert "(floor –, longest stall 0 s) in the last of 10 runs" in printed([one])
 
 
 def test_too_few_runs_tell_nothing(runs):

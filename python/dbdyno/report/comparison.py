@@ -18,7 +18,7 @@ from dbdyno.report.cells import Cell, Side, cautions, differences, loosened
 from dbdyno.report.noise import floor_of
 from dbdyno.results.model import Trial
 from dbdyno.results.noise import NoiseFloor
-from dbdyno.results.usable import compared_rate_per_s, unusable
+from dbdyno.results.usable import compared_rate_per_s, evenness, unusable
 from dbdyno.stats.comparison import EQUIVALENT, FASTER, INCONCLUSIVE, SLOWER, Comparison, compare, holm
 from dbdyno.stats.steady_state import TOO_SHORT
 
@@ -176,7 +176,7 @@ def _cell_document(one: Compared) -> dict[str, Any]:
                 "label": side.label,
                 "durability": side.durability,
                 "throughput_per_s": _throughput(trials),
-                "stability": _evenness(trials),
+                "stability": evenness(trials),
             }
             for role, side, trials in sides
         },
@@ -195,17 +195,6 @@ def _throughput(trials: Sequence[Trial]) -> float | None:
     """The geometric mean of the trials that can be used, as the ratio is one of geometric means."""
     rates = [compared_rate_per_s(trial) for trial in trials if not unusable(trial)]
     return float(np.exp(np.mean(np.log(rates)))) if rates else None
-
-
-def _evenness(trials: Sequence[Trial]) -> dict[str, float | int | None]:
-    """The worst of the trials that can be used: equal means may hide that one of two stands still (METHODS §4)."""
-    even = [trial.recorded.stability for trial in trials if not unusable(trial)]
-    variations = [one.variation_1s for one in even if one.variation_1s is not None]
-    return {
-        "floor": min((one.floor for one in even if one.floor is not None), default=None),
-        "longest_without_completion_s": max((one.longest_without_completion_s for one in even), default=None),
-        "variation_1s": max(variations, default=None),
-    }
 
 
 def print_comparison(verdicts: Verdicts, console: Console) -> None:
@@ -250,7 +239,7 @@ def _table(rows: Sequence[Compared], name_workloads: bool) -> Table:
 
 def _both_even(one: Compared) -> str:
     """The lowest floor and the longest stall of either side, beneath the table: beside its means there is no room."""
-    sides = [_evenness(trials) for trials in one.trials]
+    sides = [evenness(trials) for trials in one.trials]
     floors = " / ".join(words.percent(side["floor"]) for side in sides)
     stalls = " / ".join(words.whole(side["longest_without_completion_s"]) for side in sides)
     return f"{one.cell.workload}, {one.cell.load}: floor {floors} of the median second, longest stall {stalls} s"

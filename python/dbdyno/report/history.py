@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,8 +13,11 @@ from rich.text import Text
 from dbdyno.report import words
 from dbdyno.report.cells import Cell, Side
 from dbdyno.results.model import Run
-from dbdyno.results.usable import compared_rate_per_s, unusable
+from dbdyno.results.usable import compared_rate_per_s, evenness, unusable
 from dbdyno.stats.change_points import SHORTEST_SEGMENT, ChangePoint, change_points
+
+Point = tuple[str, float, Mapping[str, float | int | None]]
+"""A run's name, its throughput per second and its stability."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,7 @@ class Series:
     Attributes:
         runs: their names.
         throughput_per_s: of each, the geometric mean of its usable trials.
+        stability: of each, the worst of these trials (`evenness`).
         changes: confirmed changes of level; `None` with too few runs to tell.
     """
 
@@ -32,6 +36,7 @@ class Series:
     cell: Cell
     runs: tuple[str, ...]
     throughput_per_s: tuple[float, ...]
+    stability: tuple[Mapping[str, float | int | None], ...]
     changes: tuple[ChangePoint, ...] | None
 
 
@@ -40,7 +45,7 @@ def history(runs: Sequence[Run], aa_noise: float = 0.0) -> list[Series]:
 
     Open loops, failed trials and those limited by their client are left out: their throughput is not the store's.
     """
-    followed: dict[tuple[str, str, Cell], list[tuple[str, float]]] = {}
+    followed: dict[tuple[str, str, Cell], list[Point]] = {}
     for run in sorted(runs, key=lambda run: float(run.about.get("started_unix_s") or 0)):
         for label in run.labels:
             side = Side(run, label, label)
@@ -49,15 +54,16 @@ def history(runs: Sequence[Run], aa_noise: float = 0.0) -> list[Series]:
                 if usable and not cell.rate:
                     logs = [np.log(compared_rate_per_s(trial)) for trial in usable]
                     place = followed.setdefault((label, side.durability, cell), [])
-                    place.append((run.path.name, float(np.exp(np.mean(logs)))))
+                    place.append((run.path.name, float(np.exp(np.mean(logs))), evenness(usable)))
     return [_series(*key, values, aa_noise) for key, values in followed.items()]
 
 
-def _series(label: str, durability: str, cell: Cell, values: list[tuple[str, float]], aa_noise: float) -> Series:
-    names, rates = zip(*values, strict=True)
+def _series(label: str, durability: str, cell: Cell, points: list[Point], aa_noise: float) -> Series:
+    names, rates, even = zip(*points, strict=True)
     enough = len(rates) >= 2 * SHORTEST_SEGMENT
     ratios = np.log(np.array(rates) / rates[0])
-    return Series(label, durability, cell, names, rates, tuple(change_points(ratios, aa_noise)) if enough else None)
+    changes = tuple(change_points(ratios, aa_noise)) if enough else None
+    return Series(label, durability, cell, names, rates, even, changes)
 
 
 def history_document(found: Sequence[Series]) -> dict[str, Any]:
@@ -68,7 +74,9 @@ def history_document(found: Sequence[Series]) -> dict[str, Any]:
 def _series_document(one: Series) -> dict[str, Any]:
     changes = None if one.changes is None else [asdict(c) | {"run": one.runs[c.index]} for c in one.changes]
     cell = {key: getattr(one.cell, key) for key in ("workload", "rows", "clients", "pipeline")}
-    points = [{"run": run, "throughput_per_s": rate} for run, rate in zip(one.runs, one.throughput_per_s, strict=True)]
+    keys = ("run", "throughput_per_s", "stability")
+    figures = zip(one.runs, one.throughput_per_s, one.stability, strict=True)
+    points = [dict(zip(keys, point, strict=True)) for point in figures]
     return {"label": one.label, "durability": one.durability, **cell, "runs": points, "changes": changes}
 
 
@@ -83,7 +91,10 @@ def print_history(found: Sequence[Series], console: Console) -> None:
 
 def _level(one: Series) -> str:
     count = len(one.runs)
-    last = f"{words.whole(one.throughput_per_s[-1])}/s in the last of {count} run{'' if count == 1 else 's'}"
+    even = one.stability[-1]
+    stall_s = even["longest_without_completion_s"]
+    steady = f"floor {words.percent(even['floor'])}, longest stall {stall_s} s"
+    last = f"{words.whole(one.throughput_per_s[-1])}/s ({steady}) in the last of {count} run{'' if count == 1 else 's'}"
     if one.changes is None:
         return f"{last}: too few to tell a change, {2 * SHORTEST_SEGMENT} are needed"
     return last if one.changes else f"{last}: no confirmed change"

@@ -1,6 +1,8 @@
-"""Which trials may be compared, and by what figure."""
+"""Which trials may be compared, by what figure, and how even they were."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from dbdyno.results.model import Trial
 
@@ -19,3 +21,14 @@ def unusable(trial: Trial) -> str | None:
 def compared_rate_per_s(trial: Trial) -> float:
     """Return what a usable trial is compared by: the mean of its steady state, or of all it measured if it has none."""
     return trial.recorded.steady_throughput_per_s or 0.0
+
+
+def evenness(trials: Iterable[Trial]) -> dict[str, float | int | None]:
+    """The worst of the trials that can be used: equal means may hide that one of two stands still (METHODS §4)."""
+    even = [trial.recorded.stability for trial in trials if not unusable(trial)]
+    variations = [one.variation_1s for one in even if one.variation_1s is not None]
+    return {
+        "floor": min((one.floor for one in even if one.floor is not None), default=None),
+        "longest_without_completion_s": max((one.longest_without_completion_s for one in even), default=None),
+        "variation_1s": max(variations, default=None),
+    }
