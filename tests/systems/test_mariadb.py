@@ -12,23 +12,6 @@ from dbdyno.systems.mariadb import durability_of
 from helpers import need, system
 
 
-@pytest.fixture
-def started(launch):
-    """Start systems, and stop them after the test."""
-    need("mariadb")
-    systems = []
-
-    def start(text):
-        one = system(text)
-        systems.append(one)
-        one.start(launch)
-        return one
-
-    yield start
-    for one in systems:
-        one.stop()
-
-
 def url_of(mariadb, password=None):
     place = mariadb.endpoint
     return f"mysql://{place.user}:{password or place.password}@{place.host}:{place.port}/{place.database}"

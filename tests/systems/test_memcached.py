@@ -5,24 +5,7 @@ from pymemcache.client.base import Client
 
 from dbdyno.errors import UserError
 from dbdyno.systems.base import Launch
-from helpers import need, system
-
-
-@pytest.fixture
-def started(launch):
-    """Start systems, and stop them after the test."""
-    need("memcached")
-    systems = []
-
-    def start(text, launch=launch):
-        one = system(text)
-        systems.append(one)
-        one.start(launch)
-        return one
-
-    yield start
-    for one in systems:
-        one.stop()
+from helpers import system
 
 
 def test_it_starts_with_its_settings_and_counts(started):

@@ -18,23 +18,6 @@ from helpers import need, system
 from systems.load import execute
 
 
-@pytest.fixture
-def started(launch):
-    """Start systems, and stop them after the test."""
-    need("postgresql")
-    systems = []
-
-    def start(text):
-        one = system(text)
-        systems.append(one)
-        one.start(launch)
-        return one
-
-    yield start
-    for one in systems:
-        one.stop()
-
-
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     """One that is only read."""

@@ -13,23 +13,6 @@ from dbdyno.systems.redis import durability_of
 from helpers import need, system
 
 
-@pytest.fixture
-def started(launch):
-    """Start systems, and stop them after the test."""
-    need("redis")
-    systems = []
-
-    def start(text):
-        one = system(text)
-        systems.append(one)
-        one.start(launch)
-        return one
-
-    yield start
-    for one in systems:
-        one.stop()
-
-
 def url_of(server, password=None):
     return f"redis://:{password or server.endpoint.password}@127.0.0.1:{server.endpoint.port}/0"
 

@@ -3,20 +3,10 @@
 import pytest
 
 from dbdyno.errors import RunFailed
-from helpers import need, system
-
-
-@pytest.fixture
-def started(launch):
-    need("redis")
-    one = system("redis")
-    one.start(launch)
-    yield one
-    one.stop()
 
 
 def test_counters_grow_and_waits_are_not_shown(started):
-    (probe,) = started.probes()
+    (probe,) = started("redis").probes()
     probe.open()
     before = probe.counters()
     after = probe.counters()
@@ -26,9 +16,10 @@ def test_counters_grow_and_waits_are_not_shown(started):
 
 
 def test_one_that_is_gone_is_told(started):
-    (probe,) = started.probes()
+    server = started("redis")
+    (probe,) = server.probes()
     probe.open()
-    started.stop()
+    server.stop()
     with pytest.raises(RunFailed, match="redis does not show"):
         probe.counters()
     probe.close()
