@@ -1,12 +1,19 @@
 //! The text protocol of memcached: the answer to `get`, and single lines.
 
+use dbdyno_wire::Decoded;
 use dbdyno_wire::memcached::Got;
 
 use crate::{holds_anywhere, verdict_is_final};
 
 pub fn got(bytes: &[u8]) {
+    for decode in [dbdyno_wire::memcached::got, dbdyno_wire::memcached::next_value] {
+        answer(bytes, decode);
+    }
+}
+
+fn answer(bytes: &[u8], decode: fn(&[u8]) -> Decoded<(Got, usize)>) {
     verdict_is_final(bytes, |bytes| {
-        Ok(dbdyno_wire::memcached::got(bytes)?.map(|(got, end)| {
+        Ok(decode(bytes)?.map(|(got, end)| {
             let text = match got {
                 Got::Hit { start, end } => Some(Ok(bytes[start..end].to_vec())),
                 Got::Error { start, end } => Some(Err(bytes[start..end].to_vec())),

@@ -106,6 +106,19 @@ def test_repetitions_of_real_stores_begin_alike_and_every_row_is_right(dbdyno):
         assert second["reads_verified"] and {check["ok"] for check in second["checks"]} <= {True, None}
 
 
+def test_a_batch_is_one_request_of_which_every_row_is_verified(dbdyno):
+    need("mariadb", "memcached", "redis")
+    stores = [part for name in ("mariadb", "memcached", "redis", "sqlite", "lmdb") for part in ("--system", name)]
+    small = ("--rows", "150", "--clients", "2", "--seconds", "1", "--warmup", "0", "--set", "options.batch=[1, 100]")
+    assert dbdyno("run", "batch-get", *stores, *small, "--no-observe", "--quiet") == (0, "", "")
+    assert "rows" in dbdyno("show", "last")[1]
+    trials = json.loads(dbdyno("show", "last", "--json")[1])["trials"]
+    assert [trial["workload"] for trial in trials[:2]] == ["batch-get?batch=1", "batch-get?batch=100"]
+    for trial in trials:
+        batch = int(trial["workload"].partition("=")[2])
+        assert trial["reads_verified"] == batch * trial["operations"]["get_many"]["count"] > 0
+
+
 @pytest.fixture
 def begun(fake_load, tmp_path):
     """Begin `dbdyno run` on real servers, whose first trial goes on until `tmp_path/go` is there."""

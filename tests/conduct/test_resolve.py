@@ -22,6 +22,7 @@ def resolved(**keys):
         ("secondary-get", "lmdb", "mysql", "lmdb"),
         ("secondary-get", "cache-aside(memcached, mariadb)", "mariadb", "cache-aside"),
         ("point-update", "memcached", "lmdb", "memcached"),
+        ("batch-get", "cache-aside(memcached, mariadb)", "memcached", "cache-aside"),
         ("point-update", "cache-aside(memcached, mariadb)", "redis", "cache-aside"),
         ("point-update", "memcached://host", "sqlite", "memcached"),
     ],

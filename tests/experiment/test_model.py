@@ -41,6 +41,9 @@ def test_what_is_left_out_has_its_default():
         {"memory_limit": "much"},
         {"cpus": {"clients": [0]}},
         {"options": {"access": "random"}},
+        {"options": {"access": ["uniform", "random"]}},
+        {"options": {"access": []}},
+        {"options": {"access": True}},
         {"scale": "small"},
         {"unknown": 1},
         {"rate": 0},
@@ -110,3 +113,11 @@ def test_a_sweep_doubles_and_is_run_twice():
 def test_a_wanted_precision_begins_with_five_pairs():
     assert (read(precise="1%").precise, read(precise="1%").repeat) == (0.01, 5)
     assert read(precise="0.5 %", repeat=7).repeat == 7
+
+
+def test_an_option_that_is_a_list_makes_variants_of_the_workload():
+    experiment = read(workload=["batch-get"], options={"batch": [1, "100"], "access": "sequential"})
+    assert experiment.workload == ["batch-get?batch=1", "batch-get?batch=100"]
+    assert experiment.options == {"access": "sequential"}
+    again = read(workload=experiment.workload, options=experiment.options)
+    assert again == experiment

@@ -2,7 +2,14 @@
 
 import pytest
 
-from dbdyno.experiment.workloads import WORKLOADS, check_options, find_workload, missing_operations
+from dbdyno.experiment.workloads import (
+    WORKLOADS,
+    check_options,
+    find_workload,
+    missing_operations,
+    split_variant,
+    variants,
+)
 
 
 def test_an_unknown_workload_is_refused_with_those_there_are():
@@ -21,3 +28,14 @@ def test_options_are_checked():
 def test_what_a_store_lacks_is_named():
     assert missing_operations(WORKLOADS["point-update"], {"get", "add"}) == ["sum"]
     assert missing_operations(WORKLOADS["point-get"], {"get", "add"}) == []
+
+
+def test_a_variant_is_a_name_and_its_options():
+    assert variants(["batch-get?access=uniform"], {"batch": ["1", "10"]}) == [
+        "batch-get?access=uniform&batch=1",
+        "batch-get?access=uniform&batch=10",
+    ]
+    assert split_variant("batch-get?access=uniform&batch=10") == ("batch-get", {"access": "uniform", "batch": "10"})
+    assert find_workload("batch-get?batch=10").name == "batch-get"
+    with pytest.raises(ValueError, match=r"batch-get\?batch=10"):
+        split_variant("batch-get?10")

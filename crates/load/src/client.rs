@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dbdyno_model::{Choices, Failed, Failure, Operations, Row, Session, Step, Value};
+use dbdyno_model::{Choices, Difference, Failed, Failure, Operations, Row, Session, Step, Value};
 use dbdyno_net::{Reactor, now_ns};
 use dbdyno_stores::{AnySession, CacheCounters};
 
@@ -186,7 +186,7 @@ impl Client {
             }
             let mut recorder = self.thread.recorder.borrow_mut();
             if failure.is_none() {
-                recorder.operation_completed(SINGLE_STEP, times, self.thread.trial.verify_reads);
+                recorder.operation_completed(SINGLE_STEP, times, u64::from(self.thread.trial.verify_reads));
             }
             recorder.transaction(times, failure.is_none());
         }
@@ -299,7 +299,7 @@ impl Client {
         if verify {
             self.verify(step, key, times.ended_ns)?;
         }
-        self.thread.recorder.borrow_mut().operation_completed(step, times, verify);
+        self.thread.recorder.borrow_mut().operation_completed(step, times, u64::from(verify));
         Ok(())
     }
 
@@ -310,11 +310,37 @@ impl Client {
         let table = &trial.workload.tables()[trial.workload.steps()[step].operation.table()];
         match table.check(session.row(), key, &mut self.scratch) {
             Ok(()) => Ok(()),
-            Err(difference) => {
-                let step_name = self.step(step).name.clone();
-                let place = Place { operation: Some(&step_name), client: self.number, at_s: trial.at_s(ended_ns) };
-                trial.records.mismatch(key, &difference, &place);
-                Err(self.fail(step, &Failure::Mismatch(difference.of_row(key)), ended_ns))
+            Err(difference) => Err(self.fail_mismatch(step, key, &difference, ended_ns)),
+        }
+    }
+
+    #[cold]
+    fn fail_mismatch(&mut self, step: usize, key: u64, difference: &Difference, ended_ns: u64) -> Failed {
+        let trial = &self.thread.trial;
+        let place = Place { operation: Some(&self.step(step).name), client: self.number, at_s: trial.at_s(ended_ns) };
+        trial.records.mismatch(key, difference, &place);
+        self.fail(step, &Failure::Mismatch(difference.of_row(key)), ended_ns)
+    }
+
+    /// Records a request for several rows, `wrong` the first of them that is missing or not what it must be.
+    fn finish_many(
+        &mut self,
+        step: usize,
+        keys: &[u64],
+        result: Result<(), Failure>,
+        wrong: Option<(u64, Option<Box<Difference>>)>,
+    ) -> Result<(), Failed> {
+        let ended_ns = now_ns();
+        let times = Times { scheduled_ns: self.due_ns, begun_ns: self.begun_ns, ended_ns };
+        (self.due_ns, self.begun_ns) = (ended_ns, ended_ns);
+        match (result, wrong) {
+            (Err(failure), _) => Err(self.fail(step, &failure, ended_ns)),
+            (_, Some((key, None))) => Err(self.fail(step, &Failure::Missing(format!("row {key}")), ended_ns)),
+            (_, Some((key, Some(difference)))) => Err(self.fail_mismatch(step, key, &difference, ended_ns)),
+            (Ok(()), None) => {
+                let verified = if self.thread.trial.verify_reads { keys.len() as u64 } else { 0 };
+                self.thread.recorder.borrow_mut().operation_completed(step, times, verified);
+                Ok(())
             }
         }
     }
@@ -357,6 +383,25 @@ impl Operations for Client {
     async fn get(&mut self, step: usize, key: u64) -> Result<(), Failed> {
         let result = session!(self).get(step, key).await;
         self.finish(step, key, result, true)
+    }
+
+    /// Rows are verified where they lie, as they are decoded, so that this is in the request's time.
+    async fn get_many(&mut self, step: usize, keys: &[u64]) -> Result<(), Failed> {
+        let Self { thread, session, scratch, .. } = self;
+        let Some(session) = session else { return Err(Failed) };
+        let trial = &thread.trial;
+        let table = &trial.workload.tables()[trial.workload.steps()[step].operation.table()];
+        let mut wrong = None;
+        let mut each = |place: usize, row: Option<Row<'_>>| {
+            let found = match row {
+                None => Some(None),
+                Some(row) if trial.verify_reads => table.check(row, keys[place], scratch).err().map(Some),
+                Some(_) => None,
+            };
+            wrong = wrong.take().or(found.map(|difference| (keys[place], difference)));
+        };
+        let result = session.get_many(step, keys, &mut each).await;
+        self.finish_many(step, keys, result, wrong)
     }
 
     #[inline]

@@ -172,15 +172,16 @@ impl Recorder {
         !self.closed && ns <= self.schedule.end_ns()
     }
 
+    /// `verified`: rows read and compared.
     #[inline]
-    pub fn operation_completed(&mut self, step: usize, times: Times, verified: bool) {
+    pub fn operation_completed(&mut self, step: usize, times: Times, verified: u64) {
         if !self.counts(times.ended_ns) {
             return;
         }
         self.current.operations[step].record(times);
         self.totals.operations[step].0 += 1;
-        self.current.reads_verified += u64::from(verified);
-        self.totals.reads_verified += u64::from(verified);
+        self.current.reads_verified += verified;
+        self.totals.reads_verified += verified;
     }
 
     #[cold]
@@ -253,7 +254,7 @@ mod tests {
     fn transact(recorder: &mut Recorder, begun_ns: u64, ended_ns: u64) {
         recorder.totals.scheduled += 1;
         let times = Times { scheduled_ns: begun_ns, begun_ns, ended_ns };
-        recorder.operation_completed(0, times, true);
+        recorder.operation_completed(0, times, 1);
         recorder.transaction(times, true);
     }
 

@@ -13,15 +13,16 @@ pub trait Session {
     async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<bool, Failure>;
     /// Adds `delta` to a column of row `key`; false where there is no such row and the store can tell.
     async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<bool, Failure>;
-    /// Reads rows by primary key, all asked for before the first answer is read; `each` is given the index of each key in order and
-    /// its row. A store that does not pipeline says so before a run begins.
+    /// Reads rows by primary key; `each` is given the index of every key once, and its row. What `step` is decides the form: of a `get`
+    /// there is a request for every key, all sent before the first answer is read, and `each` is called in order; a `get-many` is one
+    /// request for all of them, and the keys rise. A store that cannot do the one or the other says so before a run begins.
     async fn get_many(
         &mut self,
         _step: usize,
         _keys: &[u64],
         _each: &mut dyn FnMut(usize, Option<Row<'_>>),
     ) -> Result<(), Failure> {
-        Err(Failure::Server("this store does not pipeline".into()))
+        Err(Failure::Server("this store cannot read several rows at once".into()))
     }
     /// The row that the last `get` or `find` read, until the next operation.
     fn row(&self) -> Row<'_>;
@@ -33,6 +34,8 @@ pub trait Session {
 #[allow(async_fn_in_trait)]
 pub trait Operations {
     async fn get(&mut self, step: usize, key: u64) -> Result<(), Failed>;
+    /// One request for the rows with these keys, which rise.
+    async fn get_many(&mut self, step: usize, keys: &[u64]) -> Result<(), Failed>;
     /// `key` is the primary key of the row that must be found.
     async fn find(&mut self, step: usize, value: Value<'_>, key: u64) -> Result<(), Failed>;
     async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<(), Failed>;

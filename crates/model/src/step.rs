@@ -5,6 +5,8 @@
 pub enum Operation {
     /// Read the row with this primary key.
     Get { table: usize },
+    /// Read the rows with these primary keys, so many of them, in one request.
+    GetMany { table: usize, keys: usize },
     /// Read the one row with this value in an indexed column.
     Find { table: usize, column: usize },
     /// Write a row's next version: the columns that change with the version, or the whole row where a store knows only rows.
@@ -17,6 +19,7 @@ impl Operation {
     pub fn name(&self) -> &'static str {
         match self {
             Operation::Get { .. } => "get",
+            Operation::GetMany { .. } => "get-many",
             Operation::Find { .. } => "find",
             Operation::Update { .. } => "update",
             Operation::Add { .. } => "add",
@@ -26,6 +29,7 @@ impl Operation {
     pub fn table(&self) -> usize {
         match *self {
             Operation::Get { table }
+            | Operation::GetMany { table, .. }
             | Operation::Find { table, .. }
             | Operation::Update { table }
             | Operation::Add { table, .. } => table,

@@ -201,6 +201,9 @@ impl Store {
         for part in [Some(store), cache].into_iter().flatten() {
             build.can_do_all(part)?;
         }
+        if cache.is_some() {
+            build.can_be_aside(config)?;
+        }
         let cache = cache.map(|config| build.cache(config)).transpose()?;
         let single = build.single(store)?;
         let layout = match &single {
@@ -351,12 +354,21 @@ impl Builder<'_> {
     fn can_do_all(&self, config: &Config) -> Result<(), String> {
         match self.schema.steps.iter().find(|step| !self.can_do(config, step)) {
             None => Ok(()),
-            Some(step) => {
-                let table = &self.schema.tables[step.operation.table()].name;
-                let operation = step.operation.name();
-                Err(format!("{} cannot do the step {}: {operation} on {table}", config.kind(), step.name))
-            }
+            Some(step) => Err(self.refusal(config, step)),
         }
+    }
+
+    /// Refuses what has no meaning that is its own with a cache in front.
+    fn can_be_aside(&self, config: &Config) -> Result<(), String> {
+        match self.schema.steps.iter().find(|step| matches!(step.operation, Operation::GetMany { .. })) {
+            None => Ok(()),
+            Some(step) => Err(self.refusal(config, step)),
+        }
+    }
+
+    fn refusal(&self, config: &Config, step: &Step) -> String {
+        let table = &self.schema.table_of_operation(step.operation).name;
+        format!("{} cannot do the step {}: {} on {table}", config.kind(), step.name, step.operation.name())
     }
 
     fn can_do(&self, config: &Config, step: &Step) -> bool {
@@ -365,8 +377,9 @@ impl Builder<'_> {
             (Config::Mysql { .. } | Config::Postgres { .. } | Config::Sqlite { .. }, _) => true,
             (Config::Memcached { .. }, Operation::Add { .. }) => false,
             (Config::Redis { layout: crate::Layout::String, .. }, Operation::Add { .. }) => false,
+            (Config::Redis { layout: crate::Layout::Hash, .. }, Operation::GetMany { .. }) => false,
             (_, Operation::Find { column, .. }) => column == filed_under,
-            (_, Operation::Get { .. } | Operation::Update { .. } | Operation::Add { .. }) => filed_under == 0,
+            (_, _) => filed_under == 0,
         }
     }
 }
@@ -397,6 +410,11 @@ mod tests {
         assert!(refusal(REDIS, find).is_some());
         assert_eq!(refusal(REDIS, add), None);
         assert_eq!(refusal(MEMCACHED, Operation::Get { table: 0 }), None);
+        let several = Operation::GetMany { table: 0, keys: 2 };
+        assert_eq!(refusal(REDIS, several), None);
+        assert!(refusal(&REDIS.replace("\"user\"", "\"layout\": \"hash\", \"user\""), several).is_some());
+        let aside = format!(r#"{{"kind": "cache-aside", "cache": {MEMCACHED}, "store": {REDIS}}}"#);
+        assert_eq!(refusal(&aside, several).unwrap(), "cache-aside cannot do the step s: get-many on bm");
     }
 
     #[test]

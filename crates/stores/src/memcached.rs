@@ -3,14 +3,14 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use dbdyno_model::{Failure, Field, Row, RowBuffer, Session, Value, encode_row};
+use dbdyno_model::{Failure, Field, Operation, Row, RowBuffer, Session, Value, encode_row};
 use dbdyno_net::Reactor;
 use dbdyno_wire::Decoded;
 use dbdyno_wire::memcached::{self as wire, Got};
 
 use crate::keys::{MARKER_KEY, prefix, write_key, write_key_of_row};
 use crate::network::{Endpoint, Exchange, shown};
-use crate::values::{Found, read_row, read_rows};
+use crate::values::{Found, read_row, read_rows, read_rows_found};
 use crate::{Administration, Cache, MARKER, SharedSchema, Trouble};
 
 /// Rows in one pipelined batch.
@@ -63,10 +63,20 @@ fn answer(bytes: &[u8], expected: &[u8]) -> Decoded<(Result<bool, Failure>, usiz
     }))
 }
 
-/// Decodes the answer to `get`.
+/// Decodes the answer to `get` of one key.
 #[inline]
 fn value(bytes: &[u8]) -> Decoded<(Found, usize)> {
-    Ok(wire::got(bytes)?.map(|(got, next)| {
+    found(wire::got(bytes), bytes)
+}
+
+/// Decodes the next value in the answer to `get` of several keys; `None` is its end.
+fn value_of_several(bytes: &[u8]) -> Decoded<(Found, usize)> {
+    found(wire::next_value(bytes), bytes)
+}
+
+#[inline]
+fn found(got: Decoded<(Got, usize)>, bytes: &[u8]) -> Decoded<(Found, usize)> {
+    Ok(got?.map(|(got, next)| {
         let found = match got {
             Got::Hit { start, end } => Ok(Some((start, end))),
             Got::Miss => Ok(None),
@@ -159,11 +169,19 @@ impl Session for MemcachedSession {
     ) -> Result<(), Failure> {
         let Self { exchange, schema, prefixes, key: name, fields, .. } = self;
         let table = schema.steps[step].operation.table();
-        exchange.begin();
+        let is_one_request = matches!(schema.steps[step].operation, Operation::GetMany { .. });
+        exchange.begin().extend_from_slice(if is_one_request { b"get" } else { b"" });
         for &key in keys {
             write_key(&prefixes[table], Value::Int(key as i64), name);
-            wire::get(&mut exchange.request, name);
+            let append = if is_one_request { wire::one_more_key } else { wire::get };
+            append(&mut exchange.request, name);
         }
+        if is_one_request {
+            exchange.request.extend_from_slice(b"\r\n");
+            exchange.send().await?;
+            return read_rows_found(exchange, &schema.tables[table], fields, keys, value_of_several, each).await;
+        }
+        exchange.send().await?;
         read_rows(exchange, &schema.tables[table], fields, keys.len(), value, each).await
     }
 

@@ -12,6 +12,7 @@ use dbdyno_wire::mysql::{
 };
 use dbdyno_wire::{Decoded, Malformed};
 
+use crate::asked::Asked;
 use crate::config::LoadWith;
 use crate::network::{Endpoint, Exchange, while_logging_in};
 use crate::sql::{TABLE_PREFIX, count_keys, create_indexes, create_table, statement, table_name};
@@ -254,6 +255,26 @@ impl Session for MysqlSession {
     #[inline]
     async fn get(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
         self.read(step, Value::Int(key as i64)).await
+    }
+
+    async fn get_many(
+        &mut self,
+        step: usize,
+        keys: &[u64],
+        each: &mut dyn FnMut(usize, Option<Row<'_>>),
+    ) -> Result<(), Failure> {
+        if self.statements.is_empty() {
+            self.prepare_statements().await?;
+        }
+        match self.execute(step, keys.iter().map(|&key| Param::Int(key as i64))).await? {
+            Answer::Rows(_) => {}
+            other => return Err(Failure::Protocol(format!("an answer without rows: {other:?}"))),
+        }
+        let columns = self.schema.table_of_operation(self.schema.steps[step].operation).columns.len();
+        let (mut asked, bytes) = (Asked::new(keys), self.exchange.bytes());
+        self.fields.chunks_exact(columns).try_for_each(|fields| asked.found(Row::new(bytes, fields), each))?;
+        asked.finish(each);
+        Ok(())
     }
 
     #[inline]

@@ -292,10 +292,23 @@ impl Session for RedisSession {
     ) -> Result<(), Failure> {
         let Self { exchange, schema, prefixes, key: name, fields, .. } = self;
         let table = schema.steps[step].operation.table();
+        let is_one_request = matches!(schema.steps[step].operation, Operation::GetMany { .. });
         exchange.begin();
+        if is_one_request {
+            command(&mut exchange.request, 1 + keys.len());
+            part(&mut exchange.request, b"MGET");
+        }
         for &key in keys {
             write_key(&prefixes[table], Value::Int(key as i64), name);
-            append_get(&mut exchange.request, name);
+            let append = if is_one_request { part } else { append_get };
+            append(&mut exchange.request, name);
+        }
+        exchange.send().await?;
+        if is_one_request {
+            match exchange.next(one).await?.map_err(refused)? {
+                Reply::Array { len } if len == keys.len() => {}
+                other => return Err(unexpected(&other)),
+            }
         }
         read_rows(exchange, &schema.tables[table], fields, keys.len(), value, each).await
     }

@@ -52,6 +52,9 @@ pub fn statement(tables: &[Table], step: &Step) -> String {
     let columns = || table.columns.iter().map(|c| c.name.as_str()).collect::<Vec<_>>().join(", ");
     match step.operation {
         Operation::Get { .. } => format!("SELECT {} FROM {name} WHERE {key} = ?", columns()),
+        Operation::GetMany { keys, .. } => {
+            format!("SELECT {} FROM {name} WHERE {key} IN ({})", columns(), vec!["?"; keys].join(", "))
+        }
         Operation::Find { column, .. } => {
             format!("SELECT {} FROM {name} WHERE {} = ?", columns(), table.columns[column].name)
         }
@@ -105,6 +108,7 @@ mod tests {
         assert_eq!(count_keys(&table, &(3..9)), "SELECT COUNT(*) FROM dbdyno_bm WHERE id >= 3 AND id < 9");
         let statements = [
             (Operation::Get { table: 0 }, "SELECT id, sid, c FROM dbdyno_bm WHERE id = ?"),
+            (Operation::GetMany { table: 0, keys: 2 }, "SELECT id, sid, c FROM dbdyno_bm WHERE id IN (?, ?)"),
             (Operation::Find { table: 0, column: 1 }, "SELECT id, sid, c FROM dbdyno_bm WHERE sid = ?"),
             (Operation::Update { table: 0 }, "UPDATE dbdyno_bm SET sid = ?, c = ? WHERE id = ?"),
             (Operation::Add { table: 0, column: 1 }, "UPDATE dbdyno_bm SET sid = sid + ? WHERE id = ?"),

@@ -8,6 +8,7 @@ use dbdyno_model::{Failure, Operation, Row, RowBuffer, Session, Value};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags, Params, ToSql, params_from_iter};
 
+use crate::asked::Asked;
 use crate::sql::{count_keys, create_indexes, create_table, statement, table_name};
 use crate::{Administration, SharedSchema, Trouble};
 
@@ -90,21 +91,46 @@ impl ToSql for Bound<'_> {
     }
 }
 
+/// Replaces `out` by a row's first `columns` values.
+#[inline]
+fn copy_row(row: &rusqlite::Row<'_>, columns: usize, out: &mut RowBuffer) -> rusqlite::Result<()> {
+    out.clear();
+    for i in 0..columns {
+        out.push(match row.get_ref(i)? {
+            ValueRef::Integer(n) => Value::Int(n),
+            ValueRef::Text(text) | ValueRef::Blob(text) => Value::Text(text),
+            ValueRef::Null | ValueRef::Real(_) => Value::Null,
+        });
+    }
+    Ok(())
+}
+
 impl SqliteSession {
     #[inline]
     fn read(&mut self, step: usize, value: Value<'_>) -> rusqlite::Result<bool> {
         let mut statement = self.connection.prepare_cached(&self.statements[step])?;
         let mut rows = statement.query([Bound(value)])?;
         let Some(row) = rows.next()? else { return Ok(false) };
-        self.read.clear();
-        for i in 0..self.schema.table_of_operation(self.schema.steps[step].operation).columns.len() {
-            self.read.push(match row.get_ref(i)? {
-                ValueRef::Integer(n) => Value::Int(n),
-                ValueRef::Text(text) | ValueRef::Blob(text) => Value::Text(text),
-                ValueRef::Null | ValueRef::Real(_) => Value::Null,
-            });
-        }
+        copy_row(row, self.schema.table_of_operation(self.schema.steps[step].operation).columns.len(), &mut self.read)?;
         Ok(true)
+    }
+
+    fn read_many(
+        &mut self,
+        step: usize,
+        keys: &[u64],
+        each: &mut dyn FnMut(usize, Option<Row<'_>>),
+    ) -> Result<(), Failure> {
+        let columns = self.schema.table_of_operation(self.schema.steps[step].operation).columns.len();
+        let mut statement = self.connection.prepare_cached(&self.statements[step]).map_err(failure)?;
+        let mut rows = statement.query(params_from_iter(keys.iter().map(|&key| key as i64))).map_err(failure)?;
+        let mut asked = Asked::new(keys);
+        while let Some(row) = rows.next().map_err(failure)? {
+            copy_row(row, columns, &mut self.read).map_err(failure)?;
+            asked.found(self.read.row(), each)?;
+        }
+        asked.finish(each);
+        Ok(())
     }
 
     #[inline]
@@ -146,6 +172,15 @@ impl Session for SqliteSession {
     #[inline]
     async fn get(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
         self.read(step, Value::Int(key as i64)).map_err(failure)
+    }
+
+    async fn get_many(
+        &mut self,
+        step: usize,
+        keys: &[u64],
+        each: &mut dyn FnMut(usize, Option<Row<'_>>),
+    ) -> Result<(), Failure> {
+        self.read_many(step, keys, each)
     }
 
     #[inline]

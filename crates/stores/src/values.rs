@@ -1,8 +1,9 @@
-//! Rows that a key-value store keeps as one value each: from the answer to a `get` to the row, singly and pipelined.
+//! Rows that a key-value store keeps as one value each: from the answer to a `get` to the row, singly and several at once.
 
 use dbdyno_model::{Failure, Field, Row, Table, decode_row};
 use dbdyno_wire::Decoded;
 
+use crate::asked::Asked;
 use crate::network::Exchange;
 
 /// Where in the bytes the value lies, `None` where there is no such key; or the store's refusal.
@@ -30,7 +31,7 @@ pub async fn read_row(
     }
 }
 
-/// Sends the request for `count` rows at once, and hands each row over where it lies.
+/// Reads the answers to what asks for `count` rows, one for each in order, and hands each row over where it lies.
 pub async fn read_rows(
     exchange: &mut Exchange,
     table: &Table,
@@ -39,7 +40,6 @@ pub async fn read_rows(
     found: impl Fn(&[u8]) -> Decoded<(Found, usize)>,
     each: &mut dyn FnMut(usize, Option<Row<'_>>),
 ) -> Result<(), Failure> {
-    exchange.send().await?;
     for i in 0..count {
         let hand_over = |bytes: &[u8]| {
             let Some((found, next)) = found(bytes)? else { return Ok(None) };
@@ -55,4 +55,31 @@ pub async fn read_rows(
         exchange.next(hand_over).await??;
     }
     Ok(())
+}
+
+/// Reads an answer that has only the rows that are there, until it says that it ends, and hands each row over where it lies.
+pub async fn read_rows_found(
+    exchange: &mut Exchange,
+    table: &Table,
+    fields: &mut Vec<Field>,
+    keys: &[u64],
+    found: impl Fn(&[u8]) -> Decoded<(Found, usize)>,
+    each: &mut dyn FnMut(usize, Option<Row<'_>>),
+) -> Result<(), Failure> {
+    let mut asked = Asked::new(keys);
+    loop {
+        let hand_over = |bytes: &[u8]| {
+            let Some((found, next)) = found(bytes)? else { return Ok(None) };
+            let done = found.and_then(|place| {
+                let Some(place) = place else { return Ok(true) };
+                decode(table, bytes, place, fields)?;
+                asked.found(Row::new(bytes, fields), each).map(|()| false)
+            });
+            Ok(Some((done, next)))
+        };
+        if exchange.next(hand_over).await?? {
+            asked.finish(each);
+            return Ok(());
+        }
+    }
 }

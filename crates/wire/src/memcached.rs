@@ -19,6 +19,22 @@ const MAX_LINE_SIZE_BYTES: usize = 2048;
 /// The bytes are no such answer.
 #[inline]
 pub fn got(bytes: &[u8]) -> Decoded<(Got, usize)> {
+    let Some((first, value_end)) = next_value(bytes)? else { return Ok(None) };
+    let Got::Hit { .. } = first else { return Ok(Some((first, value_end))) };
+    let tail = b"END\r\n";
+    match bytes.get(value_end..value_end + tail.len()) {
+        Some(found) if found == tail => Ok(Some((first, value_end + tail.len()))),
+        Some(found) => Err(Malformed::expected("the end of an answer", found)),
+        None => Ok(None),
+    }
+}
+
+/// Decodes the next value in the answer to a `get` of several keys, which has only those that are there; [`Got::Miss`] is its end.
+///
+/// # Errors
+/// The bytes are no such answer.
+#[inline]
+pub fn next_value(bytes: &[u8]) -> Decoded<(Got, usize)> {
     let Some((end, next)) = line(bytes, 0)? else { return Ok(None) };
     let head = &bytes[..end];
     if head == b"END" {
@@ -31,7 +47,7 @@ pub fn got(bytes: &[u8]) -> Decoded<(Got, usize)> {
     let Some(size) = size.and_then(|n| usize::try_from(n).ok()).filter(|&n| n <= 1 << 30) else {
         return Err(Malformed::expected("VALUE key flags size", head));
     };
-    let (value_end, tail) = (next + size, b"\r\nEND\r\n");
+    let (value_end, tail) = (next + size, b"\r\n");
     match bytes.get(value_end..value_end + tail.len()) {
         Some(found) if found == tail => Ok(Some((Got::Hit { start: next, end: value_end }, value_end + tail.len()))),
         Some(found) => Err(Malformed::expected("the end of a value", found)),
@@ -72,6 +88,13 @@ pub fn get(out: &mut Vec<u8>, key: &[u8]) {
     out.extend_from_slice(b"get ");
     out.extend_from_slice(key);
     out.extend_from_slice(b"\r\n");
+}
+
+/// Appends ` key`, after `get`.
+#[inline]
+pub fn one_more_key(out: &mut Vec<u8>, key: &[u8]) {
+    out.push(b' ');
+    out.extend_from_slice(key);
 }
 
 /// Appends `set key 0 0 size` and the value.
@@ -133,6 +156,14 @@ mod tests {
                 assert_eq!(got(&bytes[..cut]), Ok(None), "{} cut at {cut}", bytes.escape_ascii());
             }
         }
+    }
+
+    #[test]
+    fn several_values_end_with_a_miss() {
+        let bytes = b"VALUE a 0 1\r\nx\r\nVALUE b 0 2\r\nEN\r\nEND\r\n";
+        assert_eq!(next_value(bytes), Ok(Some((Got::Hit { start: 13, end: 14 }, 16))));
+        assert_eq!(next_value(&bytes[16..]), Ok(Some((Got::Hit { start: 13, end: 15 }, 17))));
+        assert_eq!(next_value(&bytes[33..]), Ok(Some((Got::Miss, 5))));
     }
 
     #[test]

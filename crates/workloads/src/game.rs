@@ -89,6 +89,9 @@ mod tests {
             player().generate(key, 6, &mut self.row);
             Ok(())
         }
+        async fn get_many(&mut self, _: usize, _: &[u64]) -> Result<(), Failed> {
+            Err(Failed)
+        }
         async fn find(&mut self, step: usize, value: Value<'_>, key: u64) -> Result<(), Failed> {
             self.calls.push(format!("find {step} {value} {key}"));
             Ok(())

@@ -2,11 +2,14 @@
 //!
 //! Every random choice is a pure function of (seed, client, step). No sockets, no clock, no store's name.
 
+mod batch_get;
 mod game;
 mod point_get;
 mod point_update;
 mod secondary_get;
 mod tables;
+
+use std::ops::RangeInclusive;
 
 use dbdyno_model::{Choices, Failed, Operations, Step, Table};
 use serde_json::{Map, Value};
@@ -40,6 +43,7 @@ pub enum AnyWorkload {
     PointGet(point_get::PointGet),
     SecondaryGet(secondary_get::SecondaryGet),
     PointUpdate(point_update::PointUpdate),
+    BatchGet(batch_get::BatchGet),
     Game(game::Game),
 }
 
@@ -49,12 +53,13 @@ macro_rules! each {
             AnyWorkload::PointGet($workload) => $body,
             AnyWorkload::SecondaryGet($workload) => $body,
             AnyWorkload::PointUpdate($workload) => $body,
+            AnyWorkload::BatchGet($workload) => $body,
             AnyWorkload::Game($workload) => $body,
         }
     };
 }
 
-pub const NAMES: [&str; 4] = ["point-get", "secondary-get", "point-update", "game"];
+pub const NAMES: [&str; 5] = ["point-get", "secondary-get", "point-update", "batch-get", "game"];
 
 impl AnyWorkload {
     /// The workload `name` over tables of `rows` rows.
@@ -65,13 +70,25 @@ impl AnyWorkload {
         if rows == 0 || rows > i32::MAX as u64 {
             return Err(format!("workload.rows = {rows}: keys are 32-bit, so 1 to {} rows are possible", i32::MAX));
         }
-        let access = access(name, options)?;
+        if !NAMES.contains(&name) {
+            return Err(format!("workload.name = {name:?}: there are {}", NAMES.join(", ")));
+        }
+        let mut options = Options { workload: name, left: options.clone() };
+        let made = Self::make(name, rows, &mut options)?;
+        options.all_taken().map(|()| made)
+    }
+
+    fn make(name: &str, rows: u64, options: &mut Options<'_>) -> Result<Self, String> {
+        let access = options.one_of("access", &[("uniform", Access::Uniform), ("sequential", Access::Sequential)])?;
         match name {
             "point-get" => Ok(Self::PointGet(point_get::PointGet::new(rows, access))),
             "secondary-get" => Ok(Self::SecondaryGet(secondary_get::SecondaryGet::new(rows, access))),
             "point-update" => Ok(Self::PointUpdate(point_update::PointUpdate::new(rows, access))),
-            "game" => Ok(Self::Game(game::Game::new(rows, access))),
-            _ => Err(format!("workload.name = {name:?}: there are {}", NAMES.join(", "))),
+            "batch-get" => {
+                let batch = options.number("batch", 1..=batch_get::MAX_BATCH as u64, 10)? as usize;
+                Ok(Self::BatchGet(batch_get::BatchGet::new(rows, access, batch)?))
+            }
+            _ => Ok(Self::Game(game::Game::new(rows, access))),
         }
     }
 
@@ -99,7 +116,7 @@ impl AnyWorkload {
     pub fn single_key(&self, choices: &mut Choices) -> Option<u64> {
         match self {
             AnyWorkload::PointGet(workload) => Some(workload.key(choices)),
-            AnyWorkload::SecondaryGet(_) | AnyWorkload::PointUpdate(_) | AnyWorkload::Game(_) => None,
+            _ => None,
         }
     }
 
@@ -128,14 +145,41 @@ impl Access {
     }
 }
 
-fn access(workload: &str, options: &Map<String, Value>) -> Result<Access, String> {
-    if let Some(unknown) = options.keys().find(|key| *key != "access") {
-        return Err(format!("{workload} has no option {unknown:?}: there is access"));
+/// A workload's options as a plan has them, each taken by who understands it.
+struct Options<'a> {
+    workload: &'a str,
+    left: Map<String, Value>,
+}
+
+impl Options<'_> {
+    /// The choice that was named, or the first.
+    fn one_of<T: Copy>(&mut self, key: &str, choices: &[(&str, T)]) -> Result<T, String> {
+        let given = self.left.remove(key);
+        let chosen = match &given {
+            None => choices.first(),
+            Some(value) => choices.iter().find(|(name, _)| value == name),
+        };
+        let names = || choices.iter().map(|(name, _)| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+        chosen
+            .map(|(_, choice)| *choice)
+            .ok_or_else(|| format!("{key} = {}: there are {}", given.unwrap_or_default(), names()))
     }
-    match options.get("access").map(|v| v.as_str().unwrap_or_default()) {
-        None | Some("uniform") => Ok(Access::Uniform),
-        Some("sequential") => Ok(Access::Sequential),
-        Some(_) => Err(format!("access = {}: there are \"uniform\" and \"sequential\"", options["access"])),
+
+    /// A whole number, also as text.
+    fn number(&mut self, key: &str, range: RangeInclusive<u64>, default: u64) -> Result<u64, String> {
+        let Some(given) = self.left.remove(key) else { return Ok(default) };
+        let number = given.as_u64().or_else(|| given.as_str()?.parse().ok());
+        let (first, last) = (range.start(), range.end());
+        number
+            .filter(|n| range.contains(n))
+            .ok_or_else(|| format!("{key} = {given}: give a number from {first} to {last}"))
+    }
+
+    fn all_taken(&self) -> Result<(), String> {
+        match self.left.keys().next() {
+            None => Ok(()),
+            Some(unknown) => Err(format!("{} has no option {unknown:?}", self.workload)),
+        }
     }
 }
 
@@ -169,6 +213,7 @@ mod tests {
         assert!(refused("game", 1 << 40, None).contains("32-bit"));
         assert!(refused("game", 1, Some(("acess", "uniform"))).contains("acess"));
         assert!(refused("game", 1, Some(("access", "random"))).contains("sequential"));
+        assert!(refused("batch-get", 200, Some(("batch", "101"))).contains("1 to 100"));
     }
 
     #[test]

@@ -102,6 +102,7 @@ def _null_server(
 ) -> Iterator[dict[str, Any]]:
     """Run a null server, on the processors that servers have; yields its address. Raises RunFailed if it does not."""
     arguments = ["--protocol", protocol, "--workload", workload["name"], "--rows", str(workload["rows"])]
+    arguments += ["--options", json.dumps(workload["options"])]
     arguments += ["--unix", str(unix)] if unix else []
     process = subprocess.Popen(
         [str(find_load_client()), "null", *arguments], stdout=subprocess.PIPE, text=True, process_group=0

@@ -5,6 +5,7 @@ from typing import Any
 from dbdyno.experiment.clients import NATIVE
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.trials import Trial
+from dbdyno.experiment.workloads import split_variant
 
 CONTRACT = 1
 PREPARE, MEASURE, CLEAN_UP = ("prepare", "load"), ("run", "verify"), ("cleanup",)
@@ -16,11 +17,12 @@ def make_plan(
     experiment: Experiment, run_id: str, phases: tuple[str, ...], store: dict[str, Any], workload: str, clients: int
 ) -> dict[str, Any]:
     """Return the plan for `phases` on one host: a closed loop without pipelining, where it runs anything."""
+    name, options = split_variant(workload)
     return {
         "contract": CONTRACT,
         "phases": list(phases),
         "store": store,
-        "workload": {"name": workload, "rows": experiment.rows, "options": experiment.options},
+        "workload": {"name": name, "rows": experiment.rows, "options": experiment.options | options},
         "seed": experiment.seed,
         "clients": {"first": 0, "count": clients, "of": clients},
         "start_at_unix_s": None,

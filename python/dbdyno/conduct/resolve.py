@@ -8,7 +8,7 @@ from dbdyno.conduct.clients import driven, missing_library
 from dbdyno.errors import UserError
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workloads import GET, OPERATIONS, WORKLOADS, missing_operations
+from dbdyno.experiment.workloads import GET, OPERATIONS, WORKLOADS, find_workload, missing_operations
 from dbdyno.systems import SYSTEMS, build, missing
 from dbdyno.systems.base import Launch, System
 from dbdyno.systems.guard import Guard
@@ -63,10 +63,9 @@ def _check_cpus(experiment: Experiment) -> None:
 def _check_operations(experiment: Experiment, spec: SystemSpec, system: System) -> None:
     """Raise UserError if a workload needs what the system cannot do, naming both and who can."""
     for name in experiment.workload:
-        if lacking := missing_operations(WORKLOADS[name], system.operations):
-            able = [
-                other.name for other in SYSTEMS.values() if not missing_operations(WORKLOADS[name], other.operations)
-            ]
+        workload = find_workload(name)
+        if lacking := missing_operations(workload, system.operations):
+            able = [other.name for other in SYSTEMS.values() if not missing_operations(workload, other.operations)]
             raise UserError(
                 f"the workload '{name}' needs to {' and to '.join(OPERATIONS[one] for one in lacking)}, which "
                 f"'{spec.label}' cannot do; {', '.join(able)} can"
@@ -79,7 +78,7 @@ def _check_pipeline(experiment: Experiment, spec: SystemSpec, system: System) ->
         return
     able = [workload.name for workload in WORKLOADS.values() if workload.operations == (GET,)]
     for name in experiment.workload:
-        if name not in able:
+        if find_workload(name).name not in able:
             raise UserError(
                 f"pipeline: a transaction of '{name}' is not a single get; {', '.join(able)} can be pipelined"
             )

@@ -12,7 +12,7 @@ from dbdyno.experiment.limit import Limit, parse_limit
 from dbdyno.experiment.percent import parse_percent
 from dbdyno.experiment.rate import Rate, read_rates
 from dbdyno.experiment.system_spec import SystemSpec, parse_system, with_labels
-from dbdyno.experiment.workloads import check_options, find_workload
+from dbdyno.experiment.workloads import check_options, find_workload, split_variant, variants
 
 SCALES = ("small", "medium", "full")
 FEWEST_PAIRS, MOST_PAIRS = 5, 20
@@ -86,6 +86,10 @@ def _check_pipeline(value: list[int]) -> list[int]:
     return value
 
 
+def _read_option(value: Any) -> Any:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
 def _read_limit(value: Any) -> Limit:
     if not isinstance(value, str):
         raise ValueError('a limit is text, e.g. find_rate = "p99 < 10ms"')
@@ -135,6 +139,8 @@ class Experiment(_Strict):
     warmup: "auto" begins the figures where the steady state begins, after the `warmup_seconds` in any case.
     pipeline: requests a client sends at once before it reads the answers. ceiling: measure the load client alone, too.
     observe: watch host, processes and stores while a trial runs.
+    workload: one or several, each as `name` or `name?option=value`. options: of all of them; a list makes a
+    variant of each for every value.
     rows: per table, in the workload's own unit. memory_limit: of each server, e.g. "512M".
     confirm_limit: run every trial again with a fifth less of what limited it.
     operation_timeout_seconds: after which an operation without an answer is an error.
@@ -192,6 +198,20 @@ class Experiment(_Strict):
 
     @model_validator(mode="before")
     @classmethod
+    def _variants_of_options(cls, data: Any) -> Any:
+        """Make a variant of each workload for each combination of the options that are lists: `batch-get?batch=10`."""
+        if not isinstance(data, dict) or not isinstance(data.get("options"), dict):
+            return data
+        options = {key: [_read_option(one) for one in _as_list(value)] for key, value in data["options"].items()}
+        lists = {key: options.pop(key) for key, value in data["options"].items() if isinstance(value, list)}
+        data = {**data, "options": {key: value for key, (value,) in options.items()}}
+        names = _as_list(data.get("workload"))
+        if not lists or not all(isinstance(name, str) for name in names):
+            return data
+        return {**data, "workload": variants(names, lists)}
+
+    @model_validator(mode="before")
+    @classmethod
     def _least_repetitions(cls, data: Any) -> Any:
         """Put in how often to repeat where the file leaves it out and asks for what one trial cannot give."""
         if not isinstance(data, dict) or "repeat" in data:
@@ -203,7 +223,7 @@ class Experiment(_Strict):
     @model_validator(mode="after")
     def _options_fit(self) -> "Experiment":
         for name in self.workload:
-            check_options(find_workload(name), self.options)
+            check_options(find_workload(name), self.options | split_variant(name)[1])
         return self
 
     @model_validator(mode="after")

@@ -54,7 +54,7 @@ class Cell:
         """It as a part of a folder's name: `game-c16`, `game-c16-p8-r20000`."""
         pipeline = f"-p{self.pipeline}" if self.pipeline > 1 else ""
         rate = f"-{self.rate.slug}" if self.rate else ""
-        return f"{self.workload}-c{self.clients}{pipeline}{rate}"
+        return f"{_slug(self.workload)}-c{self.clients}{pipeline}{rate}"
 
 
 def cell_of(trial: Trial) -> Cell:

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import product
 
 from dbdyno.errors import did_you_mean
 
 GET = "get"
+GET_MANY = "get-many"
 UPDATE = "update"
 ADD = "add"
 FIND_UNIQUE = "find-unique"
@@ -14,6 +16,7 @@ SUM = "sum"
 
 OPERATIONS = {
     GET: "get a row by its primary key",
+    GET_MANY: "get several rows by their primary keys in one request",
     UPDATE: "store a changed row back",
     ADD: "add to a column in place",
     FIND_UNIQUE: "find a row by a unique column",
@@ -40,6 +43,12 @@ WORKLOADS = {
     for workload in (
         Workload("point-get", "fetch one row by its primary key", (GET,), _ACCESS),
         Workload("secondary-get", "fetch one row by a secondary index", (FIND_SECONDARY,), _ACCESS),
+        Workload(
+            "batch-get",
+            "fetch several rows by their primary keys in one request",
+            (GET_MANY,),
+            {"batch": ("10", "1", "2", "5", "20", "50", "100"), **_ACCESS},
+        ),
         Workload("point-update", "k = k + 1 on one row; the sum of k is checked at the end", (ADD, SUM), _ACCESS),
         Workload(
             "game", "read a player, change it, look up the account by its e-mail", (GET, UPDATE, FIND_UNIQUE), _ACCESS
@@ -48,8 +57,27 @@ WORKLOADS = {
 }
 
 
-def find_workload(name: str) -> Workload:
-    """Return the workload of that name; raises ValueError naming those there are."""
+def split_variant(text: str) -> tuple[str, dict[str, str]]:
+    """Return the name and the options of `batch-get?batch=10&access=uniform`; raises ValueError if it is none such."""
+    name, _, query = text.partition("?")
+    pairs = [pair.partition("=") for pair in query.split("&")] if query else []
+    if wrong := [key for key, equals, _ in pairs if not equals]:
+        raise ValueError(f"workload '{text}': write options as in 'batch-get?batch=10', not '{wrong[0]}'")
+    return name, {key: value for key, _, value in pairs}
+
+
+def variants(names: Iterable[str], choices: Mapping[str, Iterable[str]]) -> list[str]:
+    """Return every workload of `names` with every combination of the choices: `batch-get?batch=10`."""
+    chosen = [
+        "&".join(f"{key}={value}" for key, value in zip(choices, one, strict=True))
+        for one in product(*choices.values())
+    ]
+    return [name + ("&" if "?" in name else "?") + options for name in names for options in chosen]
+
+
+def find_workload(text: str) -> Workload:
+    """Return the workload of that name, which options may follow; raises ValueError naming those there are."""
+    name, _ = split_variant(text)
     if name in WORKLOADS:
         return WORKLOADS[name]
     raise ValueError(

@@ -164,10 +164,17 @@ def _figures(trial: Trial) -> dict[str, Any]:
         "errors": sum(errors.values()),
         "errors_by_kind": errors,
         "failed": sum(interval.failed for interval in recorded.intervals),
+        "rows_read_per_s": _rows_read_per_s(recorded),
         "reads_verified": sum(interval.reads_verified for interval in recorded.intervals),
         "mismatches": sum(interval.mismatches for interval in recorded.intervals),
         "counters": _added(interval.counters for interval in recorded.measured),
     }
+
+
+def _rows_read_per_s(recorded: Recorded) -> float | None:
+    """Rows read and verified per second; `None` where the client did not verify, and so did not count them."""
+    rows = sum(interval.reads_verified for interval in recorded.measured)
+    return rows / recorded.seconds if rows and recorded.seconds else None
 
 
 def _open_loop(recorded: Recorded) -> dict[str, Any]:

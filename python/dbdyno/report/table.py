@@ -68,11 +68,13 @@ def _columns(trials: list[Document]) -> list[_Column]:
 
     steady = [_Column("steady\nstate", words.steady_state)] if words.long_enough(trials) else []
     repeat = [_Column("repeat", lambda trial: str(trial["repeat"]))] if any(_repeats(trials)) else []
+    rows = [_Column("rows\nper s", _rows_read)] if any(map(_reads_several, trials)) else []
     return [
         _Column("clients", lambda trial: str(trial["clients"])),
         *repeat,
         *([_Column("offered\nper s", _offered)] if is_open(trials) else []),
         _Column("per s", _throughput),
+        *rows,
         _Column("floor", lambda trial: words.percent(trial["stability"]["floor"])),
         _Column("stall\ns", lambda trial: words.whole(trial["stability"]["longest_without_completion_s"])),
         *(_Column(f"{key}\n{unit}", latency(key)) for key in ("p50", "p95", "p99", "max")),
@@ -92,6 +94,16 @@ def _repeats(trials: list[Document]) -> list[bool]:
 
 def _offered(trial: Document) -> str:
     return words.whole(trial.get("offered_per_s"))
+
+
+def _reads_several(trial: Document) -> bool:
+    """Whether a request reads several rows."""
+    answered_per_s = sum(operation["count"] for operation in trial["operations"].values()) / (trial["seconds"] or 1)
+    return (trial["rows_read_per_s"] or 0) > 1.01 * answered_per_s
+
+
+def _rows_read(trial: Document) -> str:
+    return words.whole(trial["rows_read_per_s"])
 
 
 def _throughput(trial: Document) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from dbdyno.experiment.workloads import ADD, FIND_UNIQUE, GET, SUM, UPDATE
+from dbdyno.experiment.workloads import ADD, FIND_UNIQUE, GET, GET_MANY, SUM, UPDATE
 from dbdyno.systems.base import Durability
 from dbdyno.systems.embedded import Embedded
 
@@ -16,7 +16,7 @@ class LMDB(Embedded):
 
     name = "lmdb"
     what = "LMDB, embedded (sync=full|no-meta-sync|none, map_size_bytes)"
-    operations = frozenset((GET, UPDATE, ADD, FIND_UNIQUE, SUM))
+    operations = frozenset((GET, GET_MANY, UPDATE, ADD, FIND_UNIQUE, SUM))
     choices: ClassVar[dict[str, tuple[str, ...]]] = {"sync": ("full", "no-meta-sync", "none")}
     numbers: ClassVar[dict[str, int]] = {"map_size_bytes": 0}
 

@@ -7,7 +7,7 @@ from pymemcache.exceptions import MemcacheError
 
 from dbdyno.errors import UserError, did_you_mean
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workloads import FIND_UNIQUE, GET, UPDATE
+from dbdyno.experiment.workloads import FIND_UNIQUE, GET, GET_MANY, UPDATE
 from dbdyno.systems.base import Durability, Launch, numbers_of
 from dbdyno.systems.endpoint import CONNECT_TIMEOUT_S, Endpoint, endpoint_of, refuse_server_settings
 from dbdyno.systems.memcached_probe import MemcachedProbe
@@ -51,7 +51,7 @@ class Memcached(Server):
 
     name = "memcached"
     what = "memcached (memory=MiB, threads=…)"
-    operations = frozenset((GET, UPDATE, FIND_UNIQUE))
+    operations = frozenset((GET, GET_MANY, UPDATE, FIND_UNIQUE))
     libraries: ClassVar[tuple[str, ...]] = ("pymemcache",)
     cache = False
     driver_errors = (OSError, MemcacheError)

@@ -10,7 +10,7 @@ from redis.retry import Retry
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workloads import ADD, FIND_UNIQUE, GET, SUM, UPDATE
+from dbdyno.experiment.workloads import ADD, FIND_UNIQUE, GET, GET_MANY, SUM, UPDATE
 from dbdyno.systems.base import Durability, Launch, numbers_of
 from dbdyno.systems.endpoint import CONNECT_TIMEOUT_S, PASSWORD_VARIABLE, Endpoint, endpoint_of, refuse_server_settings
 from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe
@@ -40,7 +40,7 @@ class Redis(Server):
 
     name = "redis"
     what = "Redis, any directive of redis.conf (appendonly=yes, appendfsync=always, save=60 1 …)"
-    operations = frozenset((GET, UPDATE, ADD, FIND_UNIQUE, SUM))
+    operations = frozenset((GET, GET_MANY, UPDATE, ADD, FIND_UNIQUE, SUM))
     libraries: ClassVar[tuple[str, ...]] = ("redis-py",)
     own_settings: ClassVar[tuple[str, ...]] = ("layout", "connect", "port")
     driver_errors = (redis.RedisError,)

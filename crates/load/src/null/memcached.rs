@@ -19,11 +19,13 @@ impl Memcached {
         Self { rows: Rows::new(schema), value: Vec::new() }
     }
 
-    fn get(&mut self, key: &[u8], out: &mut Vec<u8>) {
-        if self.rows.find(key) {
-            self.value.clear();
-            encode_row(self.rows.row.row(), &mut self.value);
-            wire::value(out, key, &self.value);
+    fn get<'k>(&mut self, keys: impl Iterator<Item = &'k [u8]>, out: &mut Vec<u8>) {
+        for key in keys {
+            if self.rows.find(key) {
+                self.value.clear();
+                encode_row(self.rows.row.row(), &mut self.value);
+                wire::value(out, key, &self.value);
+            }
         }
         out.extend_from_slice(b"END\r\n");
     }
@@ -34,7 +36,7 @@ impl Answerer for Memcached {
         let Some((end, next)) = wire::line(bytes, 0)? else { return Ok(None) };
         let mut words = bytes[..end].split(|&b| b == b' ');
         match (words.next(), words.next()) {
-            (Some(b"get"), Some(key)) => self.get(key, out),
+            (Some(b"get"), Some(key)) => self.get(std::iter::once(key).chain(words), out),
             (Some(b"delete"), Some(_)) => out.extend_from_slice(b"NOT_FOUND\r\n"),
             (Some(b"set"), Some(_)) => {
                 let size = words.nth(2).and_then(|w| std::str::from_utf8(w).ok()).and_then(|w| w.parse::<usize>().ok());

@@ -29,6 +29,9 @@ pub struct Arguments {
     /// The workload whose rows are asked for.
     #[arg(long, default_value = "point-get")]
     workload: String,
+    /// The workload's options, as a plan has them.
+    #[arg(long, default_value = "{}")]
+    options: String,
     /// Rows per table.
     #[arg(long, default_value_t = 20_000)]
     rows: u64,
@@ -72,8 +75,8 @@ pub fn serve(arguments: &Arguments) -> ExitCode {
 }
 
 fn listen(arguments: &Arguments) -> Result<(), String> {
-    let plan =
-        WorkloadPlan { name: arguments.workload.clone(), rows: arguments.rows, options: serde_json::Map::default() };
+    let options = serde_json::from_str(&arguments.options).map_err(|error| format!("--options: {error}"))?;
+    let plan = WorkloadPlan { name: arguments.workload.clone(), rows: arguments.rows, options };
     let schema = Arc::new(plan.schema(&plan.build()?));
     let address = match &arguments.unix {
         Some(path) => Address::Unix(path.clone()),

@@ -14,6 +14,9 @@ const OK: &[u8] = b"\x00\x01\x00\x02\x00\x00\x00";
 const END_OF_ROWS: &[u8] = b"\xfe\x00\x00\x02\x00\x00\x00";
 /// In COM_STMT_EXECUTE: the command, the statement, flags, a count of 1, one byte of NULL bits, whether types follow.
 const EXECUTE_HEAD_SIZE_BYTES: usize = 1 + 4 + 1 + 4 + 1 + 1;
+/// A parameter's type takes two bytes, a number eight.
+const TYPE_SIZE_BYTES: usize = 2;
+const NUMBER_SIZE_BYTES: usize = 8;
 
 enum State {
     LoggingIn,
@@ -57,7 +60,16 @@ impl Mysql {
     }
 
     fn has_rows(&self, step: usize) -> bool {
-        matches!(self.schema.steps[step].operation, Operation::Get { .. } | Operation::Find { .. })
+        use Operation::{Find, Get, GetMany};
+        matches!(self.schema.steps[step].operation, Get { .. } | GetMany { .. } | Find { .. })
+    }
+
+    /// The keys that a statement for several asks for.
+    fn several_keys(payload: &[u8], keys: usize) -> Option<impl Iterator<Item = u64> + '_> {
+        let types = EXECUTE_HEAD_SIZE_BYTES - 1 + keys.div_ceil(8) - 1;
+        let skipped = if *payload.get(types)? == 1 { keys * TYPE_SIZE_BYTES } else { 0 };
+        let numbers = payload.get(types + 1 + skipped..)?.chunks_exact(NUMBER_SIZE_BYTES).take(keys);
+        Some(numbers.filter_map(|bytes| bytes.first_chunk().map(|n| u64::from_le_bytes(*n))))
     }
 
     fn execute(&mut self, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Malformed> {
@@ -66,6 +78,11 @@ impl Mysql {
         let step = step.filter(|&step| step < self.schema.steps.len()).ok_or_else(short)?;
         if !self.has_rows(step) {
             wire::frame(out, 1, |out| out.extend_from_slice(OK));
+            return Ok(());
+        }
+        if let Operation::GetMany { keys, .. } = self.schema.steps[step].operation {
+            let keys = Self::several_keys(payload, keys).ok_or_else(short)?;
+            self.answer_rows(step, keys, out);
             return Ok(());
         }
         let has_types = *payload.get(EXECUTE_HEAD_SIZE_BYTES - 1).ok_or_else(short)? == 1;
@@ -78,14 +95,16 @@ impl Mysql {
             true => first_number(value.get(1..).ok_or_else(short)?),
             false => value.first_chunk().map(|n| u64::from_le_bytes(*n)),
         };
-        self.answer_row(step, key.filter(|key| (1..=self.schema.rows).contains(key)), out);
+        self.answer_rows(step, key.into_iter(), out);
         Ok(())
     }
 
-    fn answer_row(&mut self, step: usize, key: Option<u64>, out: &mut Vec<u8>) {
+    fn answer_rows(&mut self, step: usize, keys: impl Iterator<Item = u64>, out: &mut Vec<u8>) {
         let table = &self.schema.tables[self.schema.steps[step].operation.table()];
         wire::frame(out, 1, |out| out.extend_from_slice(&[table.columns.len() as u8, 0]));
-        if let Some(key) = key {
+        let mut sequence = 1u8;
+        for key in keys.filter(|key| (1..=self.schema.rows).contains(key)) {
+            sequence = sequence.wrapping_add(1);
             table.generate(key, 0, &mut self.row);
             let row = self.row.row();
             let cells = (0..row.len()).map(|i| match row.value(i) {
@@ -93,9 +112,9 @@ impl Mysql {
                 Value::Text(text) => Param::Text(text),
                 Value::Null => Param::Text(b""),
             });
-            wire::frame(out, 2, |out| wire::write_binary_row(out, cells));
+            wire::frame(out, sequence, |out| wire::write_binary_row(out, cells));
         }
-        wire::frame(out, 3, |out| out.extend_from_slice(END_OF_ROWS));
+        wire::frame(out, sequence.wrapping_add(1), |out| out.extend_from_slice(END_OF_ROWS));
     }
 }
 

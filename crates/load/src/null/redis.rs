@@ -51,6 +51,12 @@ impl Answerer for Redis {
         let part = |i: usize| self.parts.get(i).map_or(&b""[..], |&(start, end)| &bytes[start..end]);
         match (part(0), part(1)) {
             (b"GET", key) => self.get(key, out),
+            (b"MGET", _) => {
+                let keys = std::mem::take(&mut self.parts);
+                wire::command(out, keys.len() - 1);
+                keys[1..].iter().for_each(|&(start, end)| self.get(&bytes[start..end], out));
+                self.parts = keys;
+            }
             (b"HMGET", key) => self.hmget(key, out),
             (b"HINCRBY" | b"DEL" | b"EXISTS" | b"HSET", _) => out.extend_from_slice(b":0\r\n"),
             (b"HGET", _) => out.extend_from_slice(b"$-1\r\n"),

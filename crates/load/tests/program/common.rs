@@ -73,7 +73,13 @@ pub struct Null {
 
 impl Null {
     pub fn start(protocol: &str, workload: &str) -> Self {
-        let arguments = ["null", "--protocol", protocol, "--workload", workload, "--rows", "100"];
+        Self::with_options(protocol, workload, &json!({}))
+    }
+
+    pub fn with_options(protocol: &str, workload: &str, options: &Value) -> Self {
+        let options = options.to_string();
+        let arguments =
+            ["null", "--protocol", protocol, "--workload", workload, "--rows", "100", "--options", &options];
         let mut child = program().args(arguments).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();

@@ -45,6 +45,29 @@ fn every_protocol_against_its_null_server_completes_verified_with_sound_records(
     }
 }
 
+#[test]
+fn a_batch_is_one_request_and_all_its_rows_are_verified() {
+    for protocol in ["mysql", "redis", "memcached"] {
+        let options = json!({"batch": "20"});
+        let null = Null::with_options(protocol, "batch-get", &options);
+        let mut plan = plan(network_store(protocol, null.port), 2);
+        plan["workload"] = json!({"name": "batch-get", "rows": 100, "options": options});
+        let (records, status) = execute(&plan);
+        assert!(status.success(), "{protocol}: {records:?}");
+        let total = only(&records, "total");
+        let completed = total["operations"]["get_many"]["completed"].as_u64().unwrap();
+        assert_eq!(total["reads_verified"], 20 * completed, "{protocol}");
+        assert_eq!(total["transactions"]["failed"], 0, "{protocol}");
+        assert_total(&records, 2);
+
+        // Rows that nobody put there are missing, not passed over.
+        plan["workload"]["rows"] = 1000.into();
+        let (records, _) = execute(&plan);
+        assert!(only(&records, "total")["transactions"]["failed"].as_u64().unwrap() > 0, "{protocol}");
+        assert_eq!(of_kind(&records, "error")[0]["kind"], "missing", "{protocol}");
+    }
+}
+
 fn assert_sound_histogram(histogram: &Value) {
     let buckets: Vec<u64> = histogram["buckets"].as_array().unwrap().iter().map(|v| v.as_u64().unwrap()).collect();
     let counts = buckets.iter().skip(1).step_by(2);

@@ -249,6 +249,15 @@ impl Reader {
     #[inline]
     pub fn get(&mut self, table: Table, key: &[u8]) -> Result<bool, Status> {
         self.renew()?;
+        self.get_again(table, key)
+    }
+
+    /// Looks up `key` in the state of the get before it, or in the newest where [`Reader::release`] came between.
+    #[inline]
+    pub fn get_again(&mut self, table: Table, key: &[u8]) -> Result<bool, Status> {
+        if !self.is_active {
+            self.renew()?;
+        }
         let mut key = value_of(key);
         // SAFETY: the transaction is under way.
         found(unsafe { c::mdb_get(self.transaction, table.0, &mut key, &mut self.found) })

@@ -121,6 +121,32 @@ impl LmdbSession {
         }
     }
 
+    /// Reads rows in one transaction.
+    fn read_many(
+        &mut self,
+        step: usize,
+        keys: &[u64],
+        each: &mut dyn FnMut(usize, Option<Row<'_>>),
+    ) -> Result<(), Failure> {
+        let Self { store, reader, fields, .. } = self;
+        let table = store.schema.steps[step].operation.table();
+        reader.release();
+        for (place, &key) in keys.iter().enumerate() {
+            let mut number = [0; 8];
+            let key = key_of(Value::Int(key as i64), &mut number);
+            if !reader.get_again(store.tables[table], key).map_err(failure)? {
+                each(place, None);
+                continue;
+            }
+            let (table, bytes) = (&store.schema.tables[table], reader.found());
+            if !decode_row(table, bytes, 0, bytes.len(), fields) {
+                return Err(Failure::Mismatch(format!("{} bytes that are no row of {}", bytes.len(), table.name)));
+            }
+            each(place, Some(Row::new(bytes, fields)));
+        }
+        Ok(())
+    }
+
     /// Puts a new version of a row.
     fn put(&mut self, table: usize, key: u64, version: u64) -> Result<(), Status> {
         let environment = Arc::clone(&self.store.environment);
@@ -219,6 +245,15 @@ impl Session for LmdbSession {
     #[inline]
     async fn get(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
         self.read(step, Value::Int(key as i64))
+    }
+
+    async fn get_many(
+        &mut self,
+        step: usize,
+        keys: &[u64],
+        each: &mut dyn FnMut(usize, Option<Row<'_>>),
+    ) -> Result<(), Failure> {
+        self.read_many(step, keys, each)
     }
 
     #[inline]

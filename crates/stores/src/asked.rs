@@ -1,0 +1,75 @@
+//! The keys that one request asks for, and which of them have been answered: stores answer in an order of their own, or only what is there.
+
+use dbdyno_model::{Failure, Row, Value};
+
+pub struct Asked<'k> {
+    keys: &'k [u64],
+    is_answered: Vec<bool>,
+    /// Where the next row is looked for first: most stores answer in the order of the keys.
+    next: usize,
+}
+
+impl<'k> Asked<'k> {
+    /// `keys` rise.
+    pub fn new(keys: &'k [u64]) -> Self {
+        Self { keys, is_answered: vec![false; keys.len()], next: 0 }
+    }
+
+    /// Hands a row over under the key that it says it has.
+    ///
+    /// # Errors
+    /// That key was not asked for, or has been answered.
+    pub fn found(&mut self, row: Row<'_>, each: &mut dyn FnMut(usize, Option<Row<'_>>)) -> Result<(), Failure> {
+        let wrong = |what: &str| Failure::Mismatch(format!("row {}: {what}", row.value(0)));
+        let Value::Int(key) = row.value(0) else { return Err(wrong("its key is no number")) };
+        let key = key as u64;
+        let place = match self.keys.get(self.next) {
+            Some(&next) if next == key => Ok(self.next),
+            _ => self.keys.binary_search(&key),
+        };
+        let place = place.map_err(|_| wrong("nobody asked for it"))?;
+        if std::mem::replace(&mut self.is_answered[place], true) {
+            return Err(wrong("came twice"));
+        }
+        self.next = place + 1;
+        each(place, Some(row));
+        Ok(())
+    }
+
+    /// Hands over the keys without a row.
+    pub fn finish(self, each: &mut dyn FnMut(usize, Option<Row<'_>>)) {
+        let absent = self.is_answered.iter().enumerate().filter(|(_, is_answered)| !**is_answered);
+        absent.for_each(|(place, _)| each(place, None));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbdyno_model::Field;
+
+    fn row(fields: &[Field]) -> Row<'_> {
+        Row::new(&[], fields)
+    }
+
+    #[test]
+    fn rows_in_any_order_find_their_keys_and_what_is_missing_is_handed_over() {
+        let (mut asked, mut handed) = (Asked::new(&[3, 5, 9]), vec![]);
+        let mut each = |place: usize, row: Option<Row<'_>>| handed.push((place, row.is_some()));
+        for key in [9, 3] {
+            asked.found(row(&[Field::Int(key)]), &mut each).unwrap();
+        }
+        asked.finish(&mut each);
+        assert_eq!(handed, [(2, true), (0, true), (1, false)]);
+    }
+
+    #[test]
+    fn a_row_nobody_asked_for_or_that_comes_twice_is_a_mismatch() {
+        let mut asked = Asked::new(&[3, 5]);
+        let mut refused = |key: Field| asked.found(row(&[key]), &mut |_, _| {}).map_err(|e| e.to_string());
+        assert_eq!(refused(Field::Int(3)), Ok(()));
+        assert!(refused(Field::Int(3)).unwrap_err().contains("came twice"));
+        assert!(refused(Field::Int(4)).unwrap_err().contains("nobody asked"));
+        assert!(refused(Field::Null).unwrap_err().contains("no number"));
+    }
+}
