@@ -119,6 +119,18 @@ def test_a_batch_is_one_request_of_which_every_row_is_verified(dbdyno):
         assert trial["reads_verified"] == batch * trial["operations"]["get_many"]["count"] > 0
 
 
+def test_what_was_inserted_is_in_the_table_and_in_every_index_also_after_a_second_trial(dbdyno):
+    need("mariadb")
+    stores = ("--system", "mariadb", "--system", "sqlite?synchronous=off", "--set", "options.indexes=[0, 3]")
+    small = ("--rows", "50", "--clients", "1,4", "--seconds", "1", "--warmup", "0", "--no-observe", "--quiet")
+    assert dbdyno("run", "insert-indexes", *stores, *small) == (0, "", "")
+    trials = json.loads(dbdyno("show", "last", "--json")[1])["trials"]
+    assert [len(trial["checks"]) for trial in trials] == [1, 1, 4, 4] * 2
+    for trial in trials:
+        for check in trial["checks"]:
+            assert check["ok"] is True and check["found"] >= trial["operations"]["insert"]["count"] > 0
+
+
 @pytest.fixture
 def begun(fake_load, tmp_path):
     """Begin `dbdyno run` on real servers, whose first trial goes on until `tmp_path/go` is there."""

@@ -22,6 +22,8 @@ def resolved(**keys):
         ("secondary-get", "lmdb", "mysql", "lmdb"),
         ("secondary-get", "cache-aside(memcached, mariadb)", "mariadb", "cache-aside"),
         ("point-update", "memcached", "lmdb", "memcached"),
+        ("insert-indexes", "redis", "sqlite", "lmdb"),
+        ("insert-indexes", "cache-aside(memcached, mariadb)", "mariadb", "cache-aside"),
         ("batch-get", "cache-aside(memcached, mariadb)", "memcached", "cache-aside"),
         ("point-update", "cache-aside(memcached, mariadb)", "redis", "cache-aside"),
         ("point-update", "memcached://host", "sqlite", "memcached"),

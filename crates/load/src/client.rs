@@ -431,6 +431,19 @@ impl Operations for Client {
     }
 
     #[inline]
+    async fn insert(&mut self, step: usize, key: u64) -> Result<(), Failed> {
+        let result = session!(self).insert(step, key).await;
+        {
+            let totals = &mut self.thread.recorder.borrow_mut().totals;
+            match &result {
+                Ok(is_inserted) => totals.inserted += u64::from(*is_inserted),
+                Err(failure) => totals.maybe_inserted += u64::from(failure.ends_session()),
+            }
+        }
+        self.finish(step, key, result, false)
+    }
+
+    #[inline]
     fn row(&self) -> Row<'_> {
         match &self.session {
             Some(session) => session.row(),

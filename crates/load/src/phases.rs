@@ -118,7 +118,7 @@ impl<'a> Execution<'a> {
     fn all(&self) -> Result<(), Outcome> {
         self.phase(Phase::Prepare, "prepare", || self.prepare())?;
         self.phase(Phase::Load, "load", || self.load())?;
-        let sums = if self.plan.has(Phase::Run) { self.sums()? } else { vec![] };
+        let before = if self.plan.has(Phase::Run) { self.before()? } else { vec![] };
         let mut ran = Ok(Totals::default());
         self.phase(Phase::Run, "run", || {
             ran = self.run();
@@ -129,7 +129,7 @@ impl<'a> Execution<'a> {
             Err(Outcome::Interrupted(totals)) => (totals, true),
             Err(other) => return self.clean().and(Err(other)),
         };
-        let verified = self.phase(Phase::Verify, "verify", || self.verify(&sums, &totals));
+        let verified = self.phase(Phase::Verify, "verify", || self.verify(&before, &totals));
         self.clean()?;
         verified?;
         if interrupted { Err(Outcome::Interrupted(totals)) } else { Ok(()) }
@@ -200,16 +200,20 @@ impl<'a> Execution<'a> {
         Ok(())
     }
 
-    /// The sums that the run will add to, as they are now.
-    fn sums(&self) -> Result<Vec<Option<i128>>, Outcome> {
+    /// For each check what the run will add to, as it is now: a sum, or a number of rows.
+    fn before(&self) -> Result<Vec<Option<i128>>, Outcome> {
         let is_checked = self.plan.has(Phase::Verify);
-        let sum = |check: &Check| match *check {
+        let now = |check: &Check| match *check {
             Check::SumOfIncrements { table, column } if is_checked => {
                 Ok(with_session(&self.store, async move |session| session.sum(table, column).await)?)
             }
+            Check::RowsInserted { table } if is_checked => {
+                let rows = with_session(&self.store, async move |session| session.count(table).await)?;
+                Ok(rows.map(i128::from))
+            }
             _ => Ok(None),
         };
-        self.workload.checks().iter().map(sum).collect()
+        self.workload.checks().iter().map(now).collect()
     }
 
     fn arrivals(&self) -> Result<Option<Arc<Arrivals>>, Outcome> {
@@ -217,9 +221,19 @@ impl<'a> Execution<'a> {
         Ok(arrivals.map(Arc::new))
     }
 
+    /// The workload, which adds rows behind those that the store has: an earlier run may have added some.
+    fn continued(&self) -> Result<AnyWorkload, Outcome> {
+        let mut workload = self.workload.clone();
+        if let Some(table) = workload.growing_table() {
+            let last = with_session(&self.store, async move |session| session.last_key(table).await)?;
+            workload.continue_after(last.unwrap_or(0));
+        }
+        Ok(workload)
+    }
+
     fn run(&self) -> Result<Totals, Outcome> {
         let trial = Trial {
-            workload: self.workload.clone(),
+            workload: self.continued()?,
             store: Arc::clone(&self.store),
             schedule: Arc::new(Schedule::new()),
             records: Arc::clone(self.records),
@@ -233,18 +247,37 @@ impl<'a> Execution<'a> {
         run(&Arc::new(trial), self.plan)
     }
 
-    fn verify(&self, sums: &[Option<i128>], totals: &Totals) -> Result<Value, Outcome> {
+    fn verify(&self, before: &[Option<i128>], totals: &Totals) -> Result<Value, Outcome> {
         for (i, check) in self.workload.checks().iter().enumerate() {
-            let record = match *check {
-                Check::RowCount { table } => self.check_count(table)?,
-                Check::SumOfIncrements { table, column } if self.plan.has(Phase::Run) => {
-                    self.check_sum(table, column, sums.get(i).copied().flatten(), totals)?
+            let before = before.get(i).copied().flatten();
+            match *check {
+                Check::RowCount { table } => self.records.write(&self.check_count(table)?),
+                Check::SumOfIncrements { .. } | Check::RowsInserted { .. } if !self.plan.has(Phase::Run) => {}
+                Check::SumOfIncrements { table, column } => {
+                    self.records.write(&self.check_sum(table, column, before, totals)?);
                 }
-                Check::SumOfIncrements { .. } => continue,
-            };
-            self.records.write(&record);
+                Check::RowsInserted { table } => self.check_inserted(table, before, totals)?,
+            }
         }
         Ok(json!({}))
+    }
+
+    /// The table, and each of its indexes, has as many rows more as were acknowledged.
+    fn check_inserted(&self, table: usize, before: Option<i128>, totals: &Totals) -> Result<(), Outcome> {
+        let (schema, store) = (&self.workload.tables()[table], &self.store);
+        let rows = with_session(store, async move |session| session.count(table).await)?;
+        let mut counted = vec![(format!("rows added to {}", schema.name), rows)];
+        for (i, index) in schema.indexes.iter().enumerate() {
+            let rows = with_session(store, async move |session| session.count_by_index(table, i).await)?;
+            let column = &schema.columns[index.column].name;
+            counted.push((format!("rows added to the index {}.{column}", schema.name), rows));
+        }
+        let (least, unknown) = (i128::from(totals.inserted), i128::from(totals.maybe_inserted));
+        for (name, rows) in counted {
+            let grown = before.zip(rows).map(|(before, rows)| i128::from(rows) - before);
+            self.records.write(&growth(&name, least, unknown, grown));
+        }
+        Ok(())
     }
 
     fn check_count(&self, table: usize) -> Result<Value, Outcome> {
@@ -260,14 +293,7 @@ impl<'a> Execution<'a> {
         let table = &self.workload.tables()[table];
         let name = format!("growth of the sum of {}.{}", table.name, table.columns[column].name);
         let grown = before.zip(after).map(|(before, after)| after - before);
-        let (least, most) = (i128::from(totals.added), i128::from(totals.added) + i128::from(totals.maybe_added));
-        let note = match (grown, totals.maybe_added) {
-            (None, _) => Some("this store cannot tell".to_string()),
-            (_, 0) => None,
-            (_, unknown) => Some(format!("{unknown} more had no answer and may or may not have been done")),
-        };
-        Ok(json!({"record": "check", "name": name, "expected": least as i64, "found": grown.map(|n| n as i64),
-            "ok": grown.map(|n| (least..=most).contains(&n)), "note": note}))
+        Ok(growth(&name, i128::from(totals.added), i128::from(totals.maybe_added), grown))
     }
 
     fn clean(&self) -> Result<(), Outcome> {
@@ -276,6 +302,17 @@ impl<'a> Execution<'a> {
         }
         clean_up(self.input, self.records, Some(Arc::clone(&self.store)))
     }
+}
+
+/// The check that something has grown by `least`, and by at most `unknown` more, of which nothing is known.
+fn growth(name: &str, least: i128, unknown: i128, grown: Option<i128>) -> Value {
+    let note = match (grown, unknown) {
+        (None, _) => Some("this store cannot tell".to_string()),
+        (_, 0) => None,
+        _ => Some(format!("{unknown} more had no answer and may or may not have been done")),
+    };
+    json!({"record": "check", "name": name, "expected": least as i64, "found": grown.map(|n| n as i64),
+        "ok": grown.map(|n| (least..=least + unknown).contains(&n)), "note": note})
 }
 
 fn record_phase(records: &Records, name: &str, work: impl FnOnce() -> Result<Value, Outcome>) -> Result<(), Outcome> {

@@ -63,6 +63,9 @@ pub struct Totals {
     pub added: i64,
     /// Increments whose fate is unknown: no answer came.
     pub maybe_added: i64,
+    /// Rows whose insertion was acknowledged, at any time, and those whose fate is unknown.
+    pub inserted: u64,
+    pub maybe_inserted: u64,
 }
 
 impl Totals {
@@ -82,6 +85,8 @@ impl Totals {
         self.in_flight_ns += other.in_flight_ns;
         self.added += other.added;
         self.maybe_added += other.maybe_added;
+        self.inserted += other.inserted;
+        self.maybe_inserted += other.maybe_inserted;
     }
 
     pub fn unfinished(&self) -> u64 {

@@ -13,6 +13,10 @@ pub trait Session {
     async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<bool, Failure>;
     /// Adds `delta` to a column of row `key`; false where there is no such row and the store can tell.
     async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<bool, Failure>;
+    /// Adds row `key` in version 0, which is not there; false where the store says that nothing was added.
+    async fn insert(&mut self, _step: usize, _key: u64) -> Result<bool, Failure> {
+        Err(Failure::Server("this store cannot insert".into()))
+    }
     /// Reads rows by primary key; `each` is given the index of every key once, and its row. What `step` is decides the form: of a `get`
     /// there is a request for every key, all sent before the first answer is read, and `each` is called in order; a `get-many` is one
     /// request for all of them, and the keys rise. A store that cannot do the one or the other says so before a run begins.
@@ -40,5 +44,6 @@ pub trait Operations {
     async fn find(&mut self, step: usize, value: Value<'_>, key: u64) -> Result<(), Failed>;
     async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<(), Failed>;
     async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<(), Failed>;
+    async fn insert(&mut self, step: usize, key: u64) -> Result<(), Failed>;
     fn row(&self) -> Row<'_>;
 }

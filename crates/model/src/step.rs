@@ -11,6 +11,8 @@ pub enum Operation {
     Find { table: usize, column: usize },
     /// Write a row's next version: the columns that change with the version, or the whole row where a store knows only rows.
     Update { table: usize },
+    /// Add the row with this primary key, which is not there.
+    Insert { table: usize },
     /// Add to a column of the row with this primary key, atomically.
     Add { table: usize, column: usize },
 }
@@ -22,6 +24,7 @@ impl Operation {
             Operation::GetMany { .. } => "get-many",
             Operation::Find { .. } => "find",
             Operation::Update { .. } => "update",
+            Operation::Insert { .. } => "insert",
             Operation::Add { .. } => "add",
         }
     }
@@ -32,6 +35,7 @@ impl Operation {
             | Operation::GetMany { table, .. }
             | Operation::Find { table, .. }
             | Operation::Update { table }
+            | Operation::Insert { table }
             | Operation::Add { table, .. } => table,
         }
     }

@@ -38,6 +38,10 @@ macro_rules! forward {
             async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<bool, Failure> {
                 match self { $($any::$variant(s) => s.add(step, key, delta).await),+ }
             }
+            #[inline]
+            async fn insert(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
+                match self { $($any::$variant(s) => s.insert(step, key).await),+ }
+            }
             async fn get_many(
                 &mut self,
                 step: usize,
@@ -77,6 +81,12 @@ macro_rules! forward {
             }
             async fn count(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
                 match self { $($any::$variant(s) => s.count(table).await),+ }
+            }
+            async fn count_by_index(&mut self, table: usize, index: usize) -> Result<Option<u64>, Trouble> {
+                match self { $($any::$variant(s) => s.count_by_index(table, index).await),+ }
+            }
+            async fn last_key(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
+                match self { $($any::$variant(s) => s.last_key(table).await),+ }
             }
             async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble> {
                 match self { $($any::$variant(s) => s.sum(table, column).await),+ }
@@ -375,6 +385,7 @@ impl Builder<'_> {
         let filed_under = self.schema.table_of_operation(step.operation).filed_under;
         match (config, step.operation) {
             (Config::Mysql { .. } | Config::Postgres { .. } | Config::Sqlite { .. }, _) => true,
+            (_, Operation::Insert { .. }) => false,
             (Config::Memcached { .. }, Operation::Add { .. }) => false,
             (Config::Redis { layout: crate::Layout::String, .. }, Operation::Add { .. }) => false,
             (Config::Redis { layout: crate::Layout::Hash, .. }, Operation::GetMany { .. }) => false,
@@ -410,6 +421,7 @@ mod tests {
         assert!(refusal(REDIS, find).is_some());
         assert_eq!(refusal(REDIS, add), None);
         assert_eq!(refusal(MEMCACHED, Operation::Get { table: 0 }), None);
+        assert_eq!(refusal(REDIS, Operation::Insert { table: 0 }).unwrap(), "redis cannot do the step s: insert on bm");
         let several = Operation::GetMany { table: 0, keys: 2 };
         assert_eq!(refusal(REDIS, several), None);
         assert!(refusal(&REDIS.replace("\"user\"", "\"layout\": \"hash\", \"user\""), several).is_some());

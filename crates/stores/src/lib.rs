@@ -90,6 +90,14 @@ pub trait Administration {
     }
     /// How many rows the table has; `None` where the store cannot tell.
     async fn count(&mut self, table: usize) -> Result<Option<u64>, Trouble>;
+    /// How many rows an index of the table (by its place among the table's indexes) leads to; `None` where the store cannot tell.
+    async fn count_by_index(&mut self, _table: usize, _index: usize) -> Result<Option<u64>, Trouble> {
+        Ok(None)
+    }
+    /// The highest key in the table; `None` where it is empty or the store cannot tell.
+    async fn last_key(&mut self, _table: usize) -> Result<Option<u64>, Trouble> {
+        Ok(None)
+    }
     /// The sum of an integer column; `None` where the store cannot tell.
     async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble>;
     /// The marker that is there.

@@ -15,7 +15,9 @@ use dbdyno_wire::{Decoded, Malformed};
 use crate::asked::Asked;
 use crate::config::LoadWith;
 use crate::network::{Endpoint, Exchange, while_logging_in};
-use crate::sql::{TABLE_PREFIX, count_keys, create_indexes, create_table, statement, table_name};
+use crate::sql::{
+    TABLE_PREFIX, count_by_index, count_keys, create_indexes, create_table, last_key, statement, table_name,
+};
 use crate::{Administration, MARKER, SharedSchema, Trouble};
 
 /// To make an index, or to count rows, takes as long as the table is large: no operation's time-out is meant for that.
@@ -298,6 +300,16 @@ impl Session for MysqlSession {
     }
 
     #[inline]
+    async fn insert(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
+        let mut generated = std::mem::take(&mut self.generated);
+        self.schema.table_of_operation(self.schema.steps[step].operation).generate(key, 0, &mut generated);
+        let row = generated.row();
+        let result = self.write(step, (0..row.len()).map(|i| param(row.value(i)))).await;
+        self.generated = generated;
+        result
+    }
+
+    #[inline]
     async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<bool, Failure> {
         self.write(step, [Param::Int(delta), Param::Int(key as i64)].into_iter()).await
     }
@@ -350,6 +362,17 @@ impl Administration for MysqlSession {
         self.exchange.be_patient(WHOLE_TABLE_NS);
         let name = table_name(&self.schema.tables[table]);
         Ok(self.query_one(&format!("SELECT COUNT(*) FROM {name}")).await?.and_then(|n| n.parse().ok()))
+    }
+
+    async fn count_by_index(&mut self, table: usize, index: usize) -> Result<Option<u64>, Trouble> {
+        self.exchange.be_patient(WHOLE_TABLE_NS);
+        let sql = count_by_index(&self.schema.tables[table], index, "FORCE INDEX (?)");
+        Ok(self.query_one(&sql).await?.and_then(|n| n.parse().ok()))
+    }
+
+    async fn last_key(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
+        let sql = last_key(&self.schema.tables[table]);
+        Ok(self.query_one(&sql).await?.and_then(|n| n.parse().ok()))
     }
 
     async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble> {

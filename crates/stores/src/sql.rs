@@ -25,13 +25,17 @@ pub fn create_table(table: &Table, int: &str) -> String {
     format!("CREATE TABLE {} ({})", table_name(table), columns.collect::<Vec<_>>().join(", "))
 }
 
+fn index_name(table: &Table, index: &dbdyno_model::Index) -> String {
+    format!("{}_{}", table_name(table), table.columns[index.column].name)
+}
+
 /// The name of each index and its `CREATE INDEX`.
 pub fn create_indexes(table: &Table) -> Vec<(String, String)> {
     let name = table_name(table);
     let index = |index: &dbdyno_model::Index| {
         let unique = if index.unique { "UNIQUE " } else { "" };
         let column = &table.columns[index.column].name;
-        let index_name = format!("{name}_{column}");
+        let index_name = index_name(table, index);
         let sql = format!("CREATE {unique}INDEX {index_name} ON {name} ({column})");
         (index_name, sql)
     };
@@ -44,8 +48,20 @@ pub fn count_keys(table: &Table, keys: &Range<u64>) -> String {
     format!("SELECT COUNT(*) FROM {name} WHERE {key} >= {} AND {key} < {}", keys.start, keys.end)
 }
 
+/// How many rows an index leads to; `by` says how a store is told to use the index that follows.
+pub fn count_by_index(table: &Table, index: usize, by: &str) -> String {
+    let (column, name) = (&table.columns[table.indexes[index].column].name, table_name(table));
+    let by = by.replace('?', &index_name(table, &table.indexes[index]));
+    format!("SELECT COUNT({column}) FROM {name} {by}")
+}
+
+/// The highest key.
+pub fn last_key(table: &Table) -> String {
+    format!("SELECT MAX({}) FROM {}", table.columns[0].name, table_name(table))
+}
+
 /// The statement of a step, `?` for each parameter: for an update the versioned columns in order and then the key, for an
-/// addition the number and then the key.
+/// addition the number and then the key, for an insertion all columns in order.
 pub fn statement(tables: &[Table], step: &Step) -> String {
     let table = &tables[step.operation.table()];
     let (name, key) = (table_name(table), &table.columns[0].name);
@@ -61,6 +77,9 @@ pub fn statement(tables: &[Table], step: &Step) -> String {
         Operation::Update { .. } => {
             let changes = table.columns.iter().filter(|c| c.is_versioned()).map(|c| format!("{} = ?", c.name));
             format!("UPDATE {name} SET {} WHERE {key} = ?", changes.collect::<Vec<_>>().join(", "))
+        }
+        Operation::Insert { .. } => {
+            format!("INSERT INTO {name} ({}) VALUES ({})", columns(), vec!["?"; table.columns.len()].join(", "))
         }
         Operation::Add { column, .. } => {
             let column = &table.columns[column].name;
@@ -106,7 +125,13 @@ mod tests {
         let index = "CREATE UNIQUE INDEX dbdyno_bm_sid ON dbdyno_bm (sid)";
         assert_eq!(create_indexes(&table), [("dbdyno_bm_sid".to_string(), index.to_string())]);
         assert_eq!(count_keys(&table, &(3..9)), "SELECT COUNT(*) FROM dbdyno_bm WHERE id >= 3 AND id < 9");
+        assert_eq!(
+            count_by_index(&table, 0, "INDEXED BY ?"),
+            "SELECT COUNT(sid) FROM dbdyno_bm INDEXED BY dbdyno_bm_sid"
+        );
+        assert_eq!(last_key(&table), "SELECT MAX(id) FROM dbdyno_bm");
         let statements = [
+            (Operation::Insert { table: 0 }, "INSERT INTO dbdyno_bm (id, sid, c) VALUES (?, ?, ?)"),
             (Operation::Get { table: 0 }, "SELECT id, sid, c FROM dbdyno_bm WHERE id = ?"),
             (Operation::GetMany { table: 0, keys: 2 }, "SELECT id, sid, c FROM dbdyno_bm WHERE id IN (?, ?)"),
             (Operation::Find { table: 0, column: 1 }, "SELECT id, sid, c FROM dbdyno_bm WHERE sid = ?"),

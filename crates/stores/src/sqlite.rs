@@ -9,7 +9,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags, Params, ToSql, params_from_iter};
 
 use crate::asked::Asked;
-use crate::sql::{count_keys, create_indexes, create_table, statement, table_name};
+use crate::sql::{count_by_index, count_keys, create_indexes, create_table, last_key, statement, table_name};
 use crate::{Administration, SharedSchema, Trouble};
 
 #[derive(Clone, Debug)]
@@ -201,6 +201,14 @@ impl Session for SqliteSession {
     }
 
     #[inline]
+    async fn insert(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
+        let operation = self.schema.steps[step].operation;
+        self.schema.table_of_operation(operation).generate(key, 0, &mut self.generated);
+        let row = self.generated.row();
+        self.write(step, params_from_iter((0..row.len()).map(|i| Bound(row.value(i)))))
+    }
+
+    #[inline]
     async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<bool, Failure> {
         self.write(step, [delta, key as i64])
     }
@@ -239,6 +247,15 @@ impl Administration for SqliteSession {
     async fn count(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
         let count = self.one(&format!("SELECT COUNT(*) FROM {}", table_name(&self.schema.tables[table])))?;
         Ok(u64::try_from(count).ok())
+    }
+
+    async fn count_by_index(&mut self, table: usize, index: usize) -> Result<Option<u64>, Trouble> {
+        let sql = count_by_index(&self.schema.tables[table], index, "INDEXED BY ?");
+        Ok(u64::try_from(self.one(&sql)?).ok())
+    }
+
+    async fn last_key(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
+        Ok(u64::try_from(self.one(&last_key(&self.schema.tables[table]))?).ok())
     }
 
     async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble> {

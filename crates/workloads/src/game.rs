@@ -103,6 +103,9 @@ mod tests {
         async fn add(&mut self, _: usize, _: u64, _: i64) -> Result<(), Failed> {
             Err(Failed)
         }
+        async fn insert(&mut self, _: usize, _: u64) -> Result<(), Failed> {
+            Err(Failed)
+        }
         fn row(&self) -> Row<'_> {
             self.row.row()
         }

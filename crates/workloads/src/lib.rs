@@ -4,6 +4,7 @@
 
 mod batch_get;
 mod game;
+mod insert_indexes;
 mod point_get;
 mod point_update;
 mod secondary_get;
@@ -11,7 +12,7 @@ mod tables;
 
 use std::ops::RangeInclusive;
 
-use dbdyno_model::{Choices, Failed, Operations, Step, Table};
+use dbdyno_model::{Choices, Failed, Operation, Operations, Step, Table};
 use serde_json::{Map, Value};
 
 /// A check of what the store holds after a run.
@@ -21,6 +22,8 @@ pub enum Check {
     RowCount { table: usize },
     /// The sum of the column has grown by exactly the increments that were acknowledged.
     SumOfIncrements { table: usize, column: usize },
+    /// The table, and each of its indexes, has as many rows more as were acknowledged.
+    RowsInserted { table: usize },
 }
 
 /// What every workload has.
@@ -44,6 +47,7 @@ pub enum AnyWorkload {
     SecondaryGet(secondary_get::SecondaryGet),
     PointUpdate(point_update::PointUpdate),
     BatchGet(batch_get::BatchGet),
+    InsertIndexes(insert_indexes::InsertIndexes),
     Game(game::Game),
 }
 
@@ -54,12 +58,13 @@ macro_rules! each {
             AnyWorkload::SecondaryGet($workload) => $body,
             AnyWorkload::PointUpdate($workload) => $body,
             AnyWorkload::BatchGet($workload) => $body,
+            AnyWorkload::InsertIndexes($workload) => $body,
             AnyWorkload::Game($workload) => $body,
         }
     };
 }
 
-pub const NAMES: [&str; 5] = ["point-get", "secondary-get", "point-update", "batch-get", "game"];
+pub const NAMES: [&str; 6] = ["point-get", "secondary-get", "point-update", "batch-get", "insert-indexes", "game"];
 
 impl AnyWorkload {
     /// The workload `name` over tables of `rows` rows.
@@ -79,6 +84,10 @@ impl AnyWorkload {
     }
 
     fn make(name: &str, rows: u64, options: &mut Options<'_>) -> Result<Self, String> {
+        if name == "insert-indexes" {
+            let indexes = options.number("indexes", 0..=insert_indexes::MAX_INDEXES as u64, 0)?;
+            return Ok(Self::InsertIndexes(insert_indexes::InsertIndexes::new(rows, indexes as usize)));
+        }
         let access = options.one_of("access", &[("uniform", Access::Uniform), ("sequential", Access::Sequential)])?;
         match name {
             "point-get" => Ok(Self::PointGet(point_get::PointGet::new(rows, access))),
@@ -109,6 +118,19 @@ impl AnyWorkload {
 
     pub fn checks(&self) -> &[Check] {
         each!(self, workload => workload.checks())
+    }
+
+    /// The table that transactions add rows to.
+    pub fn growing_table(&self) -> Option<usize> {
+        let inserted = |step: &Step| matches!(step.operation, Operation::Insert { .. }).then(|| step.operation.table());
+        self.steps().iter().find_map(inserted)
+    }
+
+    /// Rows are added behind this key.
+    pub fn continue_after(&mut self, last: u64) {
+        if let AnyWorkload::InsertIndexes(workload) = self {
+            workload.continue_after(last);
+        }
     }
 
     /// The key of a transaction that is one `get`, the first and only step; `None` for other workloads.
@@ -213,6 +235,8 @@ mod tests {
         assert!(refused("game", 1 << 40, None).contains("32-bit"));
         assert!(refused("game", 1, Some(("acess", "uniform"))).contains("acess"));
         assert!(refused("game", 1, Some(("access", "random"))).contains("sequential"));
+        assert!(refused("insert-indexes", 1, Some(("access", "uniform"))).contains("access"));
+        assert!(refused("insert-indexes", 1, Some(("indexes", "4"))).contains("0 to 3"));
         assert!(refused("batch-get", 200, Some(("batch", "101"))).contains("1 to 100"));
     }
 

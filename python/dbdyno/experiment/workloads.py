@@ -8,6 +8,7 @@ from dbdyno.errors import did_you_mean
 
 GET = "get"
 GET_MANY = "get-many"
+INSERT = "insert"
 UPDATE = "update"
 ADD = "add"
 FIND_UNIQUE = "find-unique"
@@ -19,6 +20,7 @@ OPERATIONS = {
     GET_MANY: "get several rows by their primary keys in one request",
     UPDATE: "store a changed row back",
     ADD: "add to a column in place",
+    INSERT: "insert a row",
     FIND_UNIQUE: "find a row by a unique column",
     FIND_SECONDARY: "find rows by a secondary index",
     SUM: "sum a column over the table",
@@ -48,6 +50,12 @@ WORKLOADS = {
             "fetch several rows by their primary keys in one request",
             (GET_MANY,),
             {"batch": ("10", "1", "2", "5", "20", "50", "100"), **_ACCESS},
+        ),
+        Workload(
+            "insert-indexes",
+            "insert rows with rising keys; all must then be in the table and in each index",
+            (INSERT,),
+            {"indexes": ("0", "1", "2", "3")},
         ),
         Workload("point-update", "k = k + 1 on one row; the sum of k is checked at the end", (ADD, SUM), _ACCESS),
         Workload(
