@@ -24,6 +24,7 @@ def resolved(**keys):
         ("point-update", "memcached", "lmdb", "memcached"),
         ("insert-indexes", "redis", "sqlite", "lmdb"),
         ("insert-indexes", "cache-aside(memcached, mariadb)", "mariadb", "cache-aside"),
+        ("trx-lifecycle", "lmdb", "mariadb", "redis"),
         ("batch-get", "cache-aside(memcached, mariadb)", "memcached", "cache-aside"),
         ("point-update", "cache-aside(memcached, mariadb)", "redis", "cache-aside"),
         ("point-update", "memcached://host", "sqlite", "memcached"),

@@ -443,6 +443,11 @@ impl Operations for Client {
         self.finish(step, key, result, false)
     }
 
+    async fn control(&mut self, step: usize) -> Result<(), Failed> {
+        let result = session!(self).control(step).await;
+        self.finish(step, 0, result.map(|()| true), false)
+    }
+
     #[inline]
     fn row(&self) -> Row<'_> {
         match &self.session {

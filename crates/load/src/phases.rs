@@ -106,6 +106,7 @@ impl<'a> Execution<'a> {
     fn hello(&self) {
         let operation = |step: &dbdyno_model::Step| {
             let table = &self.workload.tables()[step.operation.table()].name;
+            let table = if step.operation.is_control() { None } else { Some(table) };
             json!({"name": step.name, "operation": step.operation.name(), "table": table})
         };
         let operations: Vec<Value> = self.workload.steps().iter().map(operation).collect();

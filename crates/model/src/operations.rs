@@ -17,6 +17,10 @@ pub trait Session {
     async fn insert(&mut self, _step: usize, _key: u64) -> Result<bool, Failure> {
         Err(Failure::Server("this store cannot insert".into()))
     }
+    /// Begins or commits a transaction, as the step says. A begin rolls back what a failure has left open.
+    async fn control(&mut self, _step: usize) -> Result<(), Failure> {
+        Err(Failure::Server("this store has no transactions of several operations".into()))
+    }
     /// Reads rows by primary key; `each` is given the index of every key once, and its row. What `step` is decides the form: of a `get`
     /// there is a request for every key, all sent before the first answer is read, and `each` is called in order; a `get-many` is one
     /// request for all of them, and the keys rise. A store that cannot do the one or the other says so before a run begins.
@@ -45,5 +49,7 @@ pub trait Operations {
     async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<(), Failed>;
     async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<(), Failed>;
     async fn insert(&mut self, step: usize, key: u64) -> Result<(), Failed>;
+    /// Begins or commits a transaction of the store.
+    async fn control(&mut self, step: usize) -> Result<(), Failed>;
     fn row(&self) -> Row<'_>;
 }

@@ -15,6 +15,10 @@ pub enum Operation {
     Insert { table: usize },
     /// Add to a column of the row with this primary key, atomically.
     Add { table: usize, column: usize },
+    /// Begin a transaction of the store. It is about every table; the first stands for them.
+    Begin { read_only: bool },
+    /// Commit it.
+    Commit,
 }
 
 impl Operation {
@@ -26,11 +30,19 @@ impl Operation {
             Operation::Update { .. } => "update",
             Operation::Insert { .. } => "insert",
             Operation::Add { .. } => "add",
+            Operation::Begin { .. } => "begin",
+            Operation::Commit => "commit",
         }
+    }
+
+    /// Whether it begins or ends a transaction, and reads or writes nothing itself.
+    pub fn is_control(&self) -> bool {
+        matches!(self, Operation::Begin { .. } | Operation::Commit)
     }
 
     pub fn table(&self) -> usize {
         match *self {
+            Operation::Begin { .. } | Operation::Commit => 0,
             Operation::Get { table }
             | Operation::GetMany { table, .. }
             | Operation::Find { table, .. }

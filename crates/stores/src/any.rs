@@ -42,6 +42,10 @@ macro_rules! forward {
             async fn insert(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
                 match self { $($any::$variant(s) => s.insert(step, key).await),+ }
             }
+            #[inline]
+            async fn control(&mut self, step: usize) -> Result<(), Failure> {
+                match self { $($any::$variant(s) => s.control(step).await),+ }
+            }
             async fn get_many(
                 &mut self,
                 step: usize,
@@ -377,15 +381,19 @@ impl Builder<'_> {
     }
 
     fn refusal(&self, config: &Config, step: &Step) -> String {
+        let (kind, step_name, operation) = (config.kind(), &step.name, step.operation.name());
+        if step.operation.is_control() {
+            return format!("{kind} cannot do the step {step_name}: {operation}");
+        }
         let table = &self.schema.table_of_operation(step.operation).name;
-        format!("{} cannot do the step {}: {} on {table}", config.kind(), step.name, step.operation.name())
+        format!("{kind} cannot do the step {step_name}: {operation} on {table}")
     }
 
     fn can_do(&self, config: &Config, step: &Step) -> bool {
         let filed_under = self.schema.table_of_operation(step.operation).filed_under;
         match (config, step.operation) {
             (Config::Mysql { .. } | Config::Postgres { .. } | Config::Sqlite { .. }, _) => true,
-            (_, Operation::Insert { .. }) => false,
+            (_, Operation::Insert { .. } | Operation::Begin { .. } | Operation::Commit) => false,
             (Config::Memcached { .. }, Operation::Add { .. }) => false,
             (Config::Redis { layout: crate::Layout::String, .. }, Operation::Add { .. }) => false,
             (Config::Redis { layout: crate::Layout::Hash, .. }, Operation::GetMany { .. }) => false,
@@ -422,6 +430,7 @@ mod tests {
         assert_eq!(refusal(REDIS, add), None);
         assert_eq!(refusal(MEMCACHED, Operation::Get { table: 0 }), None);
         assert_eq!(refusal(REDIS, Operation::Insert { table: 0 }).unwrap(), "redis cannot do the step s: insert on bm");
+        assert_eq!(refusal(REDIS, Operation::Commit).unwrap(), "redis cannot do the step s: commit");
         let several = Operation::GetMany { table: 0, keys: 2 };
         assert_eq!(refusal(REDIS, several), None);
         assert!(refusal(&REDIS.replace("\"user\"", "\"layout\": \"hash\", \"user\""), several).is_some());

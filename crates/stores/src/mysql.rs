@@ -35,6 +35,7 @@ pub struct Mysql {
 }
 
 /// A prepared statement, and whether the server has been told the types of its parameters.
+#[derive(Default)]
 struct Statement {
     prepared: Prepared,
     bound: bool,
@@ -46,6 +47,8 @@ pub struct MysqlSession {
     schema: SharedSchema,
     table_options: String,
     statements: Vec<Statement>,
+    /// Whether a transaction has begun and not ended.
+    is_open: bool,
     loader: loading::Loader,
     generated: RowBuffer,
     fields: Vec<Field>,
@@ -62,6 +65,7 @@ impl Mysql {
             schema: SharedSchema::clone(&self.schema),
             table_options: self.table_options.clone(),
             statements: Vec::new(),
+            is_open: false,
             generated: RowBuffer::default(),
             fields: Vec::new(),
         })
@@ -130,6 +134,11 @@ impl MysqlSession {
     #[cold]
     async fn prepare_statements(&mut self) -> Result<(), Failure> {
         for step in &self.schema.steps {
+            if step.operation.is_control() {
+                // MySQL cannot prepare START TRANSACTION, so these go as text; this only keeps the place.
+                self.statements.push(Statement::default());
+                continue;
+            }
             let sql = statement(&self.schema.tables, step);
             wire::prepare(self.exchange.begin(), &sql);
             let dialect = self.dialect;
@@ -307,6 +316,16 @@ impl Session for MysqlSession {
         let result = self.write(step, (0..row.len()).map(|i| param(row.value(i)))).await;
         self.generated = generated;
         result
+    }
+
+    async fn control(&mut self, step: usize) -> Result<(), Failure> {
+        let step = &self.schema.steps[step];
+        let (sql, is_begin) = (statement(&self.schema.tables, step), step.operation != Operation::Commit);
+        if is_begin && self.is_open {
+            self.query("ROLLBACK").await?;
+        }
+        self.is_open = is_begin;
+        self.query(&sql).await.map(drop)
     }
 
     #[inline]

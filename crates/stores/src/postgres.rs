@@ -8,8 +8,9 @@ use dbdyno_net::Reactor;
 use dbdyno_wire::postgres::{self as wire, Answer, Login, LoginStep, Prepared, ServerMessage};
 use dbdyno_wire::{Cell, Decoded, Malformed, Param, TextRows};
 
+use crate::asked::Asked;
 use crate::network::{Endpoint, Exchange, while_logging_in};
-use crate::sql::{TABLE_PREFIX, count_keys, create_indexes, create_table, numbered, statement, table_name};
+use crate::sql::{TABLE_PREFIX, count_keys, create_indexes, create_table, last_key, numbered, statement, table_name};
 use crate::{Administration, MARKER, SharedSchema, Trouble};
 
 /// An hour, for what reads or writes a whole table.
@@ -34,6 +35,8 @@ pub struct PostgresSession {
     exchange: Exchange,
     schema: SharedSchema,
     statements: Vec<Prepared>,
+    /// Whether a transaction has begun and not ended.
+    is_open: bool,
     generated: RowBuffer,
     fields: Vec<Field>,
 }
@@ -46,6 +49,7 @@ impl Postgres {
             exchange,
             schema: SharedSchema::clone(&self.schema),
             statements: Vec::new(),
+            is_open: false,
             generated: RowBuffer::default(),
             fields: Vec::new(),
         })
@@ -124,6 +128,11 @@ impl PostgresSession {
     #[cold]
     async fn prepare_statements(&mut self) -> Result<(), Failure> {
         for (i, step) in self.schema.steps.iter().enumerate() {
+            if step.operation.is_control() {
+                // It goes as text, as through every client library; this only keeps the place.
+                self.statements.push(Prepared::default());
+                continue;
+            }
             let (name, sql) = (format!("s{i}"), numbered(&statement(&self.schema.tables, step)));
             wire::prepare(self.exchange.begin(), &name, &sql);
             let prepared = self.exchange.ask(|bytes| wire::prepared(bytes, &name)).await?;
@@ -173,6 +182,23 @@ impl PostgresSession {
             Answer::Affected(rows) => Ok(rows > 0),
             other => Err(unexpected(&other)),
         }
+    }
+
+    async fn read_many(
+        &mut self,
+        step: usize,
+        keys: &[u64],
+        each: &mut dyn FnMut(usize, Option<Row<'_>>),
+    ) -> Result<(), Failure> {
+        match self.execute(step, keys.iter().map(|&key| Param::Int(key as i64))).await? {
+            Answer::Rows(_) => {}
+            other => return Err(unexpected(&other)),
+        }
+        let columns = self.schema.table_of_operation(self.schema.steps[step].operation).columns.len();
+        let (mut asked, bytes) = (Asked::new(keys), self.exchange.bytes());
+        self.fields.chunks_exact(columns).try_for_each(|fields| asked.found(Row::new(bytes, fields), each))?;
+        asked.finish(each);
+        Ok(())
     }
 
     /// Runs statements as text.
@@ -247,17 +273,40 @@ impl Session for PostgresSession {
     }
 
     #[inline]
+    async fn insert(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
+        let mut generated = std::mem::take(&mut self.generated);
+        self.schema.table_of_operation(self.schema.steps[step].operation).generate(key, 0, &mut generated);
+        let row = generated.row();
+        let result = self.write(step, (0..row.len()).map(|i| param(row.value(i)))).await;
+        self.generated = generated;
+        result
+    }
+
+    async fn control(&mut self, step: usize) -> Result<(), Failure> {
+        let step = &self.schema.steps[step];
+        let (sql, is_begin) = (statement(&self.schema.tables, step), step.operation != Operation::Commit);
+        if is_begin && self.is_open {
+            self.query("ROLLBACK").await?;
+        }
+        self.is_open = is_begin;
+        self.query(&sql).await.map(drop)
+    }
+
+    #[inline]
     async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<bool, Failure> {
         self.write(step, [Param::Int(delta), Param::Int(key as i64)].into_iter()).await
     }
 
-    /// All statements of a batch share one Sync, so the server sends their answers together, and after an error none of those behind it.
+    /// All statements of a pipelined batch share one Sync, so the server sends their answers together, and after an error none of those behind it.
     async fn get_many(
         &mut self,
         step: usize,
         keys: &[u64],
         each: &mut dyn FnMut(usize, Option<Row<'_>>),
     ) -> Result<(), Failure> {
+        if matches!(self.schema.steps[step].operation, Operation::GetMany { .. }) {
+            return self.read_many(step, keys, each).await;
+        }
         if self.statements.is_empty() {
             self.prepare_statements().await?;
         }
@@ -371,6 +420,11 @@ impl Administration for PostgresSession {
         self.exchange.be_patient(WHOLE_TABLE_NS);
         let name = table_name(&self.schema.tables[table]);
         Ok(self.query_one(&format!("SELECT count(*) FROM {name}")).await?.and_then(|n| n.parse().ok()))
+    }
+
+    async fn last_key(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
+        let sql = last_key(&self.schema.tables[table]);
+        Ok(self.query_one(&sql).await?.and_then(|n| n.parse().ok()))
     }
 
     async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble> {

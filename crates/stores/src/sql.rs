@@ -78,6 +78,9 @@ pub fn statement(tables: &[Table], step: &Step) -> String {
             let changes = table.columns.iter().filter(|c| c.is_versioned()).map(|c| format!("{} = ?", c.name));
             format!("UPDATE {name} SET {} WHERE {key} = ?", changes.collect::<Vec<_>>().join(", "))
         }
+        Operation::Begin { read_only: true } => "START TRANSACTION READ ONLY".into(),
+        Operation::Begin { read_only: false } => "START TRANSACTION".into(),
+        Operation::Commit => "COMMIT".into(),
         Operation::Insert { .. } => {
             format!("INSERT INTO {name} ({}) VALUES ({})", columns(), vec!["?"; table.columns.len()].join(", "))
         }
@@ -131,6 +134,9 @@ mod tests {
         );
         assert_eq!(last_key(&table), "SELECT MAX(id) FROM dbdyno_bm");
         let statements = [
+            (Operation::Begin { read_only: true }, "START TRANSACTION READ ONLY"),
+            (Operation::Begin { read_only: false }, "START TRANSACTION"),
+            (Operation::Commit, "COMMIT"),
             (Operation::Insert { table: 0 }, "INSERT INTO dbdyno_bm (id, sid, c) VALUES (?, ?, ?)"),
             (Operation::Get { table: 0 }, "SELECT id, sid, c FROM dbdyno_bm WHERE id = ?"),
             (Operation::GetMany { table: 0, keys: 2 }, "SELECT id, sid, c FROM dbdyno_bm WHERE id IN (?, ?)"),

@@ -208,6 +208,20 @@ impl Session for SqliteSession {
         self.write(step, params_from_iter((0..row.len()).map(|i| Bound(row.value(i)))))
     }
 
+    async fn control(&mut self, step: usize) -> Result<(), Failure> {
+        let sql = match self.schema.steps[step].operation {
+            Operation::Begin { read_only: true } => "BEGIN DEFERRED",
+            // What is going to write takes the write lock at once: a reader that becomes a writer may be refused half-way.
+            Operation::Begin { read_only: false } => "BEGIN IMMEDIATE",
+            _ => "COMMIT",
+        };
+        let execute = |sql: &str| self.connection.prepare_cached(sql)?.execute([]).map(drop);
+        if sql != "COMMIT" && !self.connection.is_autocommit() {
+            execute("ROLLBACK").map_err(failure)?;
+        }
+        execute(sql).map_err(failure)
+    }
+
     #[inline]
     async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<bool, Failure> {
         self.write(step, [delta, key as i64])

@@ -106,6 +106,9 @@ mod tests {
         async fn insert(&mut self, _: usize, _: u64) -> Result<(), Failed> {
             Err(Failed)
         }
+        async fn control(&mut self, _: usize) -> Result<(), Failed> {
+            Err(Failed)
+        }
         fn row(&self) -> Row<'_> {
             self.row.row()
         }

@@ -9,11 +9,14 @@ mod point_get;
 mod point_update;
 mod secondary_get;
 mod tables;
+mod trx_lifecycle;
 
 use std::ops::RangeInclusive;
 
 use dbdyno_model::{Choices, Failed, Operation, Operations, Step, Table};
 use serde_json::{Map, Value};
+
+use trx_lifecycle::Within;
 
 /// A check of what the store holds after a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +51,7 @@ pub enum AnyWorkload {
     PointUpdate(point_update::PointUpdate),
     BatchGet(batch_get::BatchGet),
     InsertIndexes(insert_indexes::InsertIndexes),
+    TrxLifecycle(trx_lifecycle::TrxLifecycle),
     Game(game::Game),
 }
 
@@ -59,12 +63,17 @@ macro_rules! each {
             AnyWorkload::PointUpdate($workload) => $body,
             AnyWorkload::BatchGet($workload) => $body,
             AnyWorkload::InsertIndexes($workload) => $body,
+            AnyWorkload::TrxLifecycle($workload) => $body,
             AnyWorkload::Game($workload) => $body,
         }
     };
 }
 
-pub const NAMES: [&str; 6] = ["point-get", "secondary-get", "point-update", "batch-get", "insert-indexes", "game"];
+pub const NAMES: [&str; 7] =
+    ["point-get", "secondary-get", "point-update", "batch-get", "insert-indexes", "trx-lifecycle", "game"];
+
+const TRANSACTIONS: [(&str, Within); 3] =
+    [("autocommit", Within::Autocommit), ("read-only", Within::ReadOnly), ("read-write", Within::ReadWrite)];
 
 impl AnyWorkload {
     /// The workload `name` over tables of `rows` rows.
@@ -96,6 +105,10 @@ impl AnyWorkload {
             "batch-get" => {
                 let batch = options.number("batch", 1..=batch_get::MAX_BATCH as u64, 10)? as usize;
                 Ok(Self::BatchGet(batch_get::BatchGet::new(rows, access, batch)?))
+            }
+            "trx-lifecycle" => {
+                let within = options.one_of("transaction", &TRANSACTIONS)?;
+                Ok(Self::TrxLifecycle(trx_lifecycle::TrxLifecycle::new(rows, access, within)))
             }
             _ => Ok(Self::Game(game::Game::new(rows, access))),
         }
@@ -237,6 +250,7 @@ mod tests {
         assert!(refused("game", 1, Some(("access", "random"))).contains("sequential"));
         assert!(refused("insert-indexes", 1, Some(("access", "uniform"))).contains("access"));
         assert!(refused("insert-indexes", 1, Some(("indexes", "4"))).contains("0 to 3"));
+        assert!(refused("trx-lifecycle", 1, Some(("transaction", "none"))).contains("read-only"));
         assert!(refused("batch-get", 200, Some(("batch", "101"))).contains("1 to 100"));
     }
 

@@ -9,6 +9,7 @@ from dbdyno.errors import did_you_mean
 GET = "get"
 GET_MANY = "get-many"
 INSERT = "insert"
+TRANSACTION = "transaction"
 UPDATE = "update"
 ADD = "add"
 FIND_UNIQUE = "find-unique"
@@ -21,6 +22,7 @@ OPERATIONS = {
     UPDATE: "store a changed row back",
     ADD: "add to a column in place",
     INSERT: "insert a row",
+    TRANSACTION: "begin and commit a transaction of several operations",
     FIND_UNIQUE: "find a row by a unique column",
     FIND_SECONDARY: "find rows by a secondary index",
     SUM: "sum a column over the table",
@@ -56,6 +58,12 @@ WORKLOADS = {
             "insert rows with rising keys; all must then be in the table and in each index",
             (INSERT,),
             {"indexes": ("0", "1", "2", "3")},
+        ),
+        Workload(
+            "trx-lifecycle",
+            "read one row as autocommit, in a read-only or in a read-write transaction",
+            (GET, TRANSACTION),
+            {"transaction": ("autocommit", "read-only", "read-write"), **_ACCESS},
         ),
         Workload("point-update", "k = k + 1 on one row; the sum of k is checked at the end", (ADD, SUM), _ACCESS),
         Workload(

@@ -10,21 +10,24 @@ use dbdyno_wire::{Decoded, Malformed, Param};
 use super::Answerer;
 use super::keys::first_number;
 
+/// A number of 4 bytes behind its length.
+const INT_PARAM_SIZE_BYTES: usize = 8;
+
 pub struct Postgres {
     schema: Arc<Schema>,
     is_logged_in: bool,
     /// The name under which the client prepared each step's statement.
     names: Vec<Vec<u8>>,
-    /// The step that was prepared or bound last, and the key it was bound with.
+    /// The step that was prepared or bound last, and the keys of rows that it was bound with.
     step: usize,
-    key: Option<u64>,
+    keys: Vec<u64>,
     row: RowBuffer,
 }
 
 impl Postgres {
     pub fn new(schema: Arc<Schema>) -> Self {
         let names = vec![Vec::new(); schema.steps.len()];
-        Self { schema, is_logged_in: false, names, step: 0, key: None, row: RowBuffer::default() }
+        Self { schema, is_logged_in: false, names, step: 0, keys: Vec::new(), row: RowBuffer::default() }
     }
 
     fn prepare(&mut self, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Malformed> {
@@ -47,8 +50,11 @@ impl Postgres {
         let named: Vec<_> = table.columns.iter().zip(&types).map(|(c, &kind)| (c.name.as_str(), kind)).collect();
         match operation {
             Operation::Get { .. } => wire::write_description(out, &types[..1], &named),
+            Operation::GetMany { keys, .. } => wire::write_description(out, &vec![types[0]; keys], &named),
             Operation::Find { column, .. } => wire::write_description(out, &types[column..=column], &named),
             Operation::Add { column, .. } => wire::write_description(out, &[types[column], types[0]], &[]),
+            Operation::Insert { .. } => wire::write_description(out, &types, &[]),
+            Operation::Begin { .. } | Operation::Commit => wire::write_description(out, &[], &[]),
             Operation::Update { .. } => {
                 let versioned = (0..types.len()).filter(|&i| table.columns[i].is_versioned());
                 let params: Vec<ScalarType> = versioned.map(|i| types[i]).chain([types[0]]).collect();
@@ -65,30 +71,39 @@ impl Postgres {
             Operation::Find { table, column } => !self.schema.tables[table].columns[column].is_int(),
             _ => false,
         };
-        let key = match is_text {
-            true => first_number(bound.param),
-            false => bound.param.first_chunk().map(|n| u64::from(u32::from_be_bytes(*n))),
-        };
-        self.key = key.filter(|key| (1..=self.schema.rows).contains(key));
+        let number = |bytes: &[u8]| bytes.first_chunk().map(|n| u64::from(u32::from_be_bytes(*n)));
+        self.keys.clear();
+        match self.schema.steps[self.step].operation {
+            Operation::GetMany { keys, .. } => {
+                let params = bound.params.chunks_exact(INT_PARAM_SIZE_BYTES).take(keys);
+                self.keys.extend(params.filter_map(|param| number(&param[4..])));
+            }
+            _ if is_text => self.keys.extend(first_number(bound.param)),
+            _ => self.keys.extend(number(bound.param)),
+        }
+        let rows = self.schema.rows;
+        self.keys.retain(|key| (1..=rows).contains(key));
         wire::write_bound(out);
         Ok(())
     }
 
     fn execute(&mut self, out: &mut Vec<u8>) {
         let operation = self.schema.steps[self.step].operation;
-        if !matches!(operation, Operation::Get { .. } | Operation::Find { .. }) {
+        use Operation::{Find, Get, GetMany};
+        if !matches!(operation, Get { .. } | GetMany { .. } | Find { .. }) {
             return wire::write_complete(out, "UPDATE 1");
         }
-        let Some(key) = self.key else { return wire::write_complete(out, "SELECT 0") };
-        self.schema.tables[operation.table()].generate(key, 0, &mut self.row);
-        let row = self.row.row();
-        let cells = (0..row.len()).map(|i| match row.value(i) {
-            Value::Int(n) => Param::Int(n),
-            Value::Text(text) => Param::Text(text),
-            Value::Null => Param::Text(b""),
-        });
-        wire::write_row(out, cells);
-        wire::write_complete(out, "SELECT 1");
+        for &key in &self.keys {
+            self.schema.tables[operation.table()].generate(key, 0, &mut self.row);
+            let row = self.row.row();
+            let cells = (0..row.len()).map(|i| match row.value(i) {
+                Value::Int(n) => Param::Int(n),
+                Value::Text(text) => Param::Text(text),
+                Value::Null => Param::Text(b""),
+            });
+            wire::write_row(out, cells);
+        }
+        wire::write_complete(out, &format!("SELECT {}", self.keys.len()));
     }
 }
 
@@ -106,6 +121,10 @@ impl Answerer for Postgres {
         let payload = &bytes[message.start..message.end];
         match message.kind {
             b'B' => self.bind(payload, out)?,
+            b'Q' => {
+                wire::write_complete(out, "BEGIN");
+                wire::write_ready(out);
+            }
             b'E' => self.execute(out),
             b'S' => wire::write_ready(out),
             b'P' => self.prepare(payload, out)?,

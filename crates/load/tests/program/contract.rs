@@ -47,7 +47,7 @@ fn every_protocol_against_its_null_server_completes_verified_with_sound_records(
 
 #[test]
 fn a_batch_is_one_request_and_all_its_rows_are_verified() {
-    for protocol in ["mysql", "redis", "memcached"] {
+    for protocol in ["mysql", "postgres", "redis", "memcached"] {
         let options = json!({"batch": "20"});
         let null = Null::with_options(protocol, "batch-get", &options);
         let mut plan = plan(network_store(protocol, null.port), 2);

@@ -15,7 +15,7 @@ const TYPE_VAR_STRING: u8 = 0xfd;
 const TYPE_LONG: u8 = 0x03;
 
 /// A prepared statement as the server described it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prepared {
     pub id: u32,
     pub params: usize,

@@ -23,11 +23,12 @@ pub fn parse_message(payload: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((name, c_string(payload, at)?.0))
 }
 
-/// What a client asks to execute: the statement's name and the first parameter.
+/// What a client asks to execute: the statement's name, the first parameter, and all of them, each behind its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bound<'a> {
     pub statement: &'a [u8],
     pub param: &'a [u8],
+    pub params: &'a [u8],
 }
 
 /// Decodes the payload of Bind: portal, statement, formats of the parameters, the parameters.
@@ -41,7 +42,7 @@ pub fn bound(payload: &[u8]) -> Option<Bound<'_>> {
         return None;
     }
     let (start, end) = sized(payload, at)?.0?;
-    Some(Bound { statement, param: &payload[start..end] })
+    Some(Bound { statement, param: &payload[start..end], params: &payload[at..] })
 }
 
 /// Appends that the client is let in, and may begin.
@@ -132,7 +133,9 @@ mod tests {
         execute(&mut bytes, &statement, [Param::Int(7)].into_iter());
         let bind = message(&bytes, 0).unwrap().unwrap();
         let payload = &bytes[bind.start..bind.end];
-        assert_eq!(bound(payload), Some(Bound { statement: b"s0", param: &7u64.to_be_bytes() }));
+        let found = bound(payload).unwrap();
+        assert_eq!((found.statement, found.param), (&b"s0"[..], &7u64.to_be_bytes()[..]));
+        assert!(found.params.starts_with(b"\0\0\0\x08\0\0\0\0\0\0\0\x07"));
         for cut in 0..payload.len() - 4 {
             assert_eq!(bound(&payload[..cut]), None, "cut at {cut}");
         }

@@ -74,7 +74,7 @@ pub(super) fn put_sized(out: &mut Vec<u8>, value: &[u8]) {
 }
 
 /// A prepared statement as the server described it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prepared {
     /// Bind up to its first parameter, with a length of 0.
     head: Vec<u8>,
