@@ -144,6 +144,29 @@ def test_what_was_inserted_is_in_the_table_and_in_every_index_also_after_a_secon
             assert check["ok"] is True and check["found"] >= trial["operations"]["insert"]["count"] > 0
 
 
+def test_inserts_without_an_answer_may_be_there_and_are_counted(tmp_path):
+    need("mariadb")
+    small = ("--rows", "50", "--clients", "4", "--seconds", "4", "--warmup", "0", "--quiet", "--out", str(tmp_path))
+    options = ("--set", "options.indexes=3", "--set", "operation_timeout_seconds=1", *ALONE)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dbdyno", "run", "insert-indexes", "--system", "mariadb", *small, *options],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "python")},
+        stderr=subprocess.DEVNULL,
+    )
+    records = wait_until(lambda: list(tmp_path.glob("*/trials/001-*/records.jsonl")))[0]
+    wait_until(lambda: '"interval"' in records.read_text())
+    server = json.loads(records.with_name("trial.json").read_text())["server_pids"]["mariadb"]
+    os.kill(server, signal.SIGSTOP)
+    try:
+        wait_until(lambda: records.read_text().count('"timeout"') >= 4)
+    finally:
+        os.kill(server, signal.SIGCONT)
+    assert process.wait() == 1
+    checks = [record for line in records.open() if (record := json.loads(line))["record"] == "check"]
+    assert len(checks) == 4 and len({check["found"] for check in checks}) == 1
+    assert all(check["ok"] and check["note"].startswith("4 more had no answer") for check in checks)
+
+
 def test_a_read_is_within_a_transaction_of_the_kind_that_was_asked_for(dbdyno):
     need("mariadb", "postgresql")
     stores = [part for name in ("mariadb", "postgresql", "sqlite") for part in ("--system", name)]
