@@ -164,7 +164,7 @@ def test_inserts_without_an_answer_may_be_there_and_are_counted(tmp_path):
     assert process.wait() == 1
     checks = [record for line in records.open() if (record := json.loads(line))["record"] == "check"]
     assert len(checks) == 4 and len({check["found"] for check in checks}) == 1
-    assert all(check["ok"] and check["note"].startswith("4 more had no answer") for check in checks)
+    assert all(check["ok"] and "more had no answer" in check["note"] for check in checks)
 
 
 def test_a_read_is_within_a_transaction_of_the_kind_that_was_asked_for(dbdyno):
