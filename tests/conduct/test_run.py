@@ -64,6 +64,14 @@ def test_everything_in_order(fake_load, fake_system, tmp_path, monkeypatch):
     assert json.loads((end.folder / "environment.json").read_text())["cpus"]
 
 
+def test_the_host_is_measured_before_a_run_unless_it_is_not_wanted(fake_load, fake_system, tmp_path):
+    for wanted in (True, False):
+        end = conduct(experiment(clients=[1], seconds=1, host=wanted), "dbdyno run mine", tmp_path, Listener())
+        measured = json.loads((end.folder / "environment.json").read_text())["measured"]
+        assert (measured is not None) is wanted
+        assert not wanted or measured["at_unix_s"] < json.loads((end.folder / "run.json").read_text())["ended_unix_s"]
+
+
 def test_its_experiment_can_be_run_again(fake_load, fake_system, tmp_path):
     end = conduct(experiment(), "", tmp_path, Listener())
     again = read_experiment(str(end.folder / "experiment.toml"))

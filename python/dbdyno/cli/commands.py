@@ -18,6 +18,7 @@ COMMANDS = {
     "history": "dbdyno.cli.history",
     "clean": "dbdyno.cli.clean",
     "doctor": "dbdyno.cli.doctor",
+    "host": "dbdyno.cli.host",
     "systems": "dbdyno.cli.systems",
 }
 """The commands in the order of their use, each with its module."""

@@ -1,9 +1,5 @@
 """`dbdyno doctor`: what on this host would spoil a measurement."""
 
-import os
-import tempfile
-from pathlib import Path
-
 import click
 from rich.console import Console
 from rich.text import Text
@@ -11,6 +7,7 @@ from rich.text import Text
 from dbdyno.conduct.load_client import find_load_client, load_client_version
 from dbdyno.errors import UserError
 from dbdyno.observe.doctor import Finding, examine
+from dbdyno.observe.environment import data_directory
 from dbdyno.systems import SYSTEMS
 
 
@@ -18,8 +15,7 @@ from dbdyno.systems import SYSTEMS
 def command() -> int:
     """Say what on this host would spoil a measurement, and what to do about it."""
     console = Console(highlight=False)
-    data_directory = Path(os.environ.get("DBDYNO_DATA_DIR") or tempfile.gettempdir())
-    for finding in [_load_client(), *_servers(), *examine(data_directory)]:
+    for finding in [_load_client(), *_servers(), *examine(data_directory())]:
         mark = Text("ok    ", "green") if finding.fine else Text("warn  ", "yellow")
         advice = "" if finding.fine else f"\n      {finding.advice}"
         console.print(mark + Text(finding.what + advice), soft_wrap=True)

@@ -23,7 +23,8 @@ from dbdyno.experiment.read import NamedExperiment
 from dbdyno.experiment.trials import Preparation, expand
 from dbdyno.experiment.write import to_toml
 from dbdyno.observe.delay_accounting import account_delays
-from dbdyno.observe.environment import describe_host
+from dbdyno.observe.environment import data_directory, describe_host
+from dbdyno.observe.gauges.measure import measure_host
 from dbdyno.results.write import FORMAT, RunFolder
 from dbdyno.systems.guard import Guard
 
@@ -93,7 +94,7 @@ def _record(context: Context, preparations: list[Preparation], resolved: Resolve
     """Write what the folder begins with, run everything, and write how it ended."""
     folder = context.folder
     folder.write_experiment(to_toml(context.experiment))
-    folder.write_environment(describe_host())
+    folder.write_environment(_describe_host(context))
     trial_s = context.experiment.warmup_seconds + context.experiment.seconds
     context.listener.run_begins(folder.path, sum(len(preparation.trials) for preparation in preparations), trial_s)
     announce(context)
@@ -103,6 +104,12 @@ def _record(context: Context, preparations: list[Preparation], resolved: Resolve
     state, reason = _run_all(context, planned)
     context.journal.end(state, reason)
     return RunEnd(folder.path, state, reason)
+
+
+def _describe_host(context: Context) -> dict[str, Any]:
+    """Describe the host and, before anything that this could disturb, measure what it does."""
+    described = describe_host()
+    return described | {"measured": measure_host(data_directory()) if context.experiment.host else None}
 
 
 def _run_all(context: Context, preparations: Iterable[Preparation]) -> tuple[str, str | None]:

@@ -138,7 +138,7 @@ class Experiment(_Strict):
     find_rate: instead of rates, the limit that the highest rate is searched for.
     warmup: "auto" begins the figures where the steady state begins, after the `warmup_seconds` in any case.
     pipeline: requests a client sends at once before it reads the answers. ceiling: measure the load client alone, too.
-    observe: watch host, processes and stores while a trial runs.
+    observe: watch host, processes and stores while a trial runs. host: measure the host itself first, for two seconds.
     workload: one or several, each as `name` or `name?option=value`. options: of all of them; a list makes a
     variant of each for every value.
     rows: per table, in the workload's own unit. memory_limit: of each server, e.g. "512M".
@@ -165,6 +165,7 @@ class Experiment(_Strict):
     pipeline: Annotated[list[int], BeforeValidator(_as_list), AfterValidator(_check_pipeline)] = [1]
     ceiling: bool = True
     observe: bool = True
+    host: bool = True
     seconds: Annotated[int, Field(ge=1)]
     warmup_seconds: Annotated[int, Field(ge=0)] = 1
     warmup: Literal["auto"] | None = None

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,11 @@ def read_first(path: str) -> str | None:
         return Path(path).read_text(errors="replace").strip()
     except OSError:
         return None
+
+
+def data_directory() -> Path:
+    """Return where private servers keep their data."""
+    return Path(os.environ.get("DBDYNO_DATA_DIR") or tempfile.gettempdir())
 
 
 def cpu_model() -> str | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from dbdyno.errors import UserError
+from dbdyno.report.hosts import host_differences
 from dbdyno.results.model import Run, Trial
 
 
@@ -130,6 +131,7 @@ def cautions(baseline: Side, candidate: Side) -> Iterator[str]:
             ours, theirs = (side.run.environment.get(key) for side in (baseline, candidate))
             if ours != theirs and None not in (ours, theirs):
                 yield f"between the runs {key.replace('_', ' ')} differs: {ours} against {theirs}"
+        yield from host_differences(*(side.run.environment.get("measured") for side in (baseline, candidate)))
     keys = ("seconds", "warmup_seconds", "client_cpus", "server_cpus", "memory_limit_bytes", "attached")
     for key in (*keys, *_DEFAULTS):
         default = _DEFAULTS.get(key)

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from dbdyno.report import words
 from dbdyno.report.document import document
+from dbdyno.report.hosts import host_in_words
 from dbdyno.report.libraries import understated
 from dbdyno.report.loads import Document, is_open, time_label, time_name, times_us
 from dbdyno.results.model import Run
@@ -48,6 +49,8 @@ def print_document(shown: Document, console: Console) -> None:
             _print_group(label, workload, group, kept, console)
         _say(console, f"Latencies: {time_label(trials)}. CPU µs: per transaction. {_FLOOR}", "dim")
         if sentence := words.observing(shown):
+            _say(console, sentence, "dim")
+        if sentence := host_in_words(shown["environment"].get("measured")):
             _say(console, sentence, "dim")
         if left_out:
             names = ", ".join(heading.replace("\n", " ") for heading in left_out)

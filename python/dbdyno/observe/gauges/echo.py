@@ -1,0 +1,21 @@
+"""The other end of the loopback gauge: a program that sends back each byte that comes, until the connection ends.
+
+It is run by its path, without dbdyno around it, so that it is there at once.
+"""
+
+import socket
+
+
+def main() -> None:
+    """Say on stdout which port one connection is waited for on, and serve that one."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        print(listener.getsockname()[1], flush=True)
+        connection, _ = listener.accept()
+    with connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        while received := connection.recv(64):
+            connection.sendall(received)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""All gauges one after the other: for a few seconds when asked, and shortly before every run."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dbdyno.observe.gauges import fio
+from dbdyno.observe.gauges.loopback import measure_loopback
+from dbdyno.observe.gauges.memory import measure_memory
+from dbdyno.observe.gauges.processor import measure_processor
+from dbdyno.observe.gauges.storage import measure_storage
+from dbdyno.observe.gauges.timers import measure_clock, measure_oversleep
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long each gauge takes, in seconds: loopback three times that, storage twice.
+
+    with_fio: leave the disk to fio where it is installed. Of runs it is always asked in the same way, so that they can
+    be held against each other.
+    """
+
+    oversleep_s: float
+    memory_s: float
+    loopback_s: float
+    storage_s: float
+    processor_s: float
+    with_fio: bool
+
+
+SHORT = Effort(0.2, 0.15, 0.1, 0.2, 0.6, with_fio=False)
+"""Before a run: about two seconds, under three."""
+FULL = Effort(1.0, 1.0, 1.0, 2.0, 5.0, with_fio=True)
+"""`dbdyno host`: some fifteen seconds."""
+
+
+def measure_host(directory: Path, effort: Effort | None = None) -> dict[str, Any]:
+    """Return what the host does (docs/run-folder.md, environment.json), at first the shortest.
+
+    What cannot be measured is None, and `not_measured` says why. directory: where private servers keep their data.
+    """
+    effort = effort or SHORT
+    began = time.time()
+    storage = fio.measure_by_fio if effort.with_fio and fio.is_installed() else measure_storage
+    gauges: dict[str, Callable[[], dict[str, Any]]] = {
+        "clock": measure_clock,
+        "oversleep_us": lambda: measure_oversleep(effort.oversleep_s),
+        "memory": lambda: measure_memory(effort.memory_s),
+        "loopback_us": lambda: measure_loopback(effort.loopback_s),
+        "disk": lambda: storage(directory, effort.storage_s),
+        "processor": lambda: measure_processor(effort.processor_s),
+    }
+    measured: dict[str, Any] = {"at_unix_s": began}
+    not_measured: dict[str, str] = {}
+    for name, gauge in gauges.items():
+        try:
+            measured[name] = gauge()
+        except OSError as error:
+            measured[name], not_measured[name] = None, str(error)
+    return measured | {"seconds": round(time.time() - began, 2), "not_measured": not_measured}

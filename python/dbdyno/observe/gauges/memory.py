@@ -1,0 +1,36 @@
+"""Memory bandwidth: copying what no cache holds."""
+
+import time
+from typing import Any
+
+import numpy as np
+import psutil
+
+COPIED_BYTES = 64 << 20
+"""More than the caches that a processor of today has for one core; smaller where memory is short."""
+FEWEST = 3
+"""Copies: one alone may have lost its processor."""
+LARGEST_SHARE = 16
+"""Both arrays together take at most an eighth of what is available."""
+
+
+def measure_memory(seconds: float) -> dict[str, Any]:
+    """Return how fast one thread copies, in bytes copied per second: each is read once and written once.
+
+    best, median: of whole copies, as many as `seconds` have room for.
+    """
+    size = min(COPIED_BYTES, psutil.virtual_memory().available // LARGEST_SHARE)
+    # Not zeros: the kernel gives those their memory only when they are written to, which took ten times the copy.
+    source, target = np.ones(size, np.uint8), np.ones(size, np.uint8)
+    rates: list[float] = []
+    end = time.perf_counter() + seconds
+    while len(rates) < FEWEST or time.perf_counter() < end:
+        began = time.perf_counter()
+        np.copyto(target, source)
+        rates.append(size / (time.perf_counter() - began))
+    return {
+        "copied_bytes": size,
+        "count": len(rates),
+        "best_bytes_per_s": round(max(rates)),
+        "median_bytes_per_s": round(float(np.median(rates))),
+    }

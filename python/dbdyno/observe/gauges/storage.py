@@ -1,0 +1,74 @@
+"""The data directory's disk: the time of a random read past the kernel's cache, and of a write with its flush."""
+
+import errno
+import mmap
+import os
+import tempfile
+import time
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from dbdyno.observe.gauges.spread import spread_us
+
+FILE_BYTES = 16 << 20
+BLOCK_BYTES = 4096
+
+
+def measure_storage(directory: Path, seconds: float) -> dict[str, Any]:
+    """Return `read_us` of random blocks of 4 KiB, and `flush_us` of overwriting one and fdatasync, each for `seconds`.
+
+    `direct` is False where the file system knows no O_DIRECT: reads then came from memory. The file, of 16 MiB, is
+    without a name from the first moment. Raises OSError if it cannot be made, or there is no room for it.
+    """
+    with tempfile.TemporaryFile(dir=directory) as file:
+        for _ in range(FILE_BYTES >> 20):
+            file.write(os.urandom(1 << 20))
+        file.flush()
+        os.fsync(file.fileno())
+        descriptor, direct = _past_the_cache(file.fileno())
+        try:
+            read = spread_us(_read(descriptor, seconds))
+        finally:
+            os.close(descriptor)
+        return {
+            "by": "dbdyno",
+            "direct": direct,
+            "read_us": read,
+            "flush_us": spread_us(_flush(file.fileno(), seconds)),
+        }
+
+
+def _past_the_cache(file: int) -> tuple[int, bool]:
+    """Open a file again for reading from the disk; and whether that is so."""
+    try:
+        return os.open(f"/proc/self/fd/{file}", os.O_RDONLY | os.O_DIRECT), True
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+        return os.dup(file), False
+
+
+def _read(file: int, seconds: float) -> list[int]:
+    # O_DIRECT wants an aligned buffer; a page of its own is.
+    buffer, random, times = mmap.mmap(-1, BLOCK_BYTES), Random(1), []
+    end = time.monotonic_ns() + int(seconds * 1e9)
+    while not times or time.monotonic_ns() < end:
+        offset = random.randrange(FILE_BYTES // BLOCK_BYTES) * BLOCK_BYTES
+        began = time.monotonic_ns()
+        os.preadv(file, [buffer], offset)
+        times.append(time.monotonic_ns() - began)
+    return times
+
+
+def _flush(file: int, seconds: float) -> list[int]:
+    random, times = Random(2), []
+    end = time.monotonic_ns() + int(seconds * 1e9)
+    while not times or time.monotonic_ns() < end:
+        block = random.randbytes(BLOCK_BYTES)
+        offset = random.randrange(FILE_BYTES // BLOCK_BYTES) * BLOCK_BYTES
+        began = time.monotonic_ns()
+        os.pwrite(file, block, offset)
+        os.fdatasync(file)
+        times.append(time.monotonic_ns() - began)
+    return times

@@ -1,0 +1,102 @@
+"""What was measured of a host, in words, and what of it differs too much between two of them to compare lightly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dbdyno.report.words import significant
+
+Measured = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """One figure of a host.
+
+    Attributes:
+        name: for people.
+        path: where it stands in `measured` (docs/run-folder.md, environment.json).
+        unit, scale: what it is shown in, and what it is divided by for that.
+        apart: two hosts whose figures differ by more than this factor differ; `None` where it only tells.
+    """
+
+    name: str
+    path: tuple[str, ...]
+    unit: str
+    scale: float = 1.0
+    apart: float | None = None
+
+    def written(self, value: float) -> str:
+        """Return a value of it with its unit."""
+        return f"{significant(value / self.scale)}{self.unit}"
+
+
+GAUGES = (
+    Gauge("resolution of the clock", ("clock", "resolution_ns"), " ns"),
+    Gauge("reading the clock", ("clock", "read_ns"), " ns"),
+    Gauge("sleeping too long (of 100 µs), median", ("oversleep_us", "p50"), " µs", apart=2.0),
+    Gauge("sleeping too long, 99th percentile", ("oversleep_us", "p99"), " µs"),
+    Gauge("copying memory, best", ("memory", "best_bytes_per_s"), " GB/s", 1e9, 1.5),
+    Gauge("loopback round trip, anywhere, median", ("loopback_us", "unpinned", "p50"), " µs"),
+    Gauge("loopback round trip, one CPU, median", ("loopback_us", "same_cpu", "p50"), " µs", apart=1.5),
+    Gauge("loopback round trip, two CPUs, median", ("loopback_us", "two_cpus", "p50"), " µs"),
+    Gauge("random read of 4 KiB, median", ("disk", "read_us", "p50"), " µs", apart=2.0),
+    Gauge("random read of 4 KiB, 99th percentile", ("disk", "read_us", "p99"), " µs"),
+    Gauge("write and flush of 4 KiB, median", ("disk", "flush_us", "p50"), " µs", apart=2.0),
+    Gauge("write and flush of 4 KiB, 99th percentile", ("disk", "flush_us", "p99"), " µs"),
+    Gauge("speed of a fixed loop, median", ("processor", "steps_per_s", "median"), " million steps/s", 1e6, 1.2),
+    Gauge("speed of a fixed loop, slowest 0.1 s", ("processor", "steps_per_s", "slowest"), " million steps/s", 1e6),
+    Gauge("speed of it per second of CPU", ("processor", "steps_per_cpu_s"), " million steps/s", 1e6, 1.2),
+    Gauge("processor taken by the hypervisor", ("processor", "steal_share"), " %", 0.01),
+)
+"""In the order they are shown. The factors are chosen: what a change of machine, a clock held down or a busy neighbour
+do to a figure, and a quiet machine does not. What each differed by in practice is in docs/experiments/host.md."""
+STOLEN = 0.01
+"""A host that loses more of its processors to its neighbours is named."""
+_SHORTLY = {
+    ("processor", "steps_per_s", "median"): "fixed loop",
+    ("processor", "steps_per_s", "slowest"): "its slowest 0.1 s",
+    ("processor", "steal_share"): "stolen",
+    ("memory", "best_bytes_per_s"): "memory copy",
+    ("loopback_us", "same_cpu", "p50"): "loopback",
+    ("disk", "read_us", "p50"): "disk read",
+    ("disk", "flush_us", "p50"): "flush",
+}
+
+
+def figure(measured: Measured, gauge: Gauge) -> float | None:
+    """Return a figure of a host, or `None` where it was not measured."""
+    value: Any = measured
+    for key in gauge.path:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value
+
+
+def host_in_words(measured: Measured | None) -> str | None:
+    """Return what a host did before a run, in a line; `None` where that was not measured."""
+    if not measured:
+        return None
+    by_path = {gauge.path: gauge for gauge in GAUGES}
+    values = {path: figure(measured, by_path[path]) for path in _SHORTLY}
+    said = [f"{_SHORTLY[path]} {by_path[path].written(value)}" for path, value in values.items() if value is not None]
+    return f"Host before the run: {', '.join(said)}."
+
+
+def host_differences(ours: Measured | None, theirs: Measured | None) -> Iterator[str]:
+    """Yield what differs by much between the hosts of two runs, and which of them lost processors to its neighbours."""
+    if not ours or not theirs:
+        return
+    for gauge in GAUGES:
+        values = figure(ours, gauge), figure(theirs, gauge)
+        if gauge.apart is None or not all(values):
+            continue
+        factor = max(values) / min(values)
+        if factor > gauge.apart:
+            said = " against ".join(gauge.written(value) for value in values)
+            yield f"between the runs the host differs, {gauge.name}: {said}, a factor of {significant(factor)}"
+    stolen = [(measured.get("processor") or {}).get("steal_share") or 0.0 for measured in (ours, theirs)]
+    if max(stolen) > STOLEN:
+        taken = f"{stolen[0]:.1%} of the processors before the first run, {stolen[1]:.1%} before the second"
+        yield f"the hypervisor took {taken}"

@@ -1,0 +1,27 @@
+"""All gauges are asked, fio only where it is to be, and one that cannot be read spoils no other."""
+
+import json
+
+from dbdyno.observe.gauges import measure
+from dbdyno.observe.gauges.measure import Effort, measure_host
+
+QUICK = Effort(0.0, 0.0, 0.0, 0.0, 0.0, with_fio=False)
+
+
+def test_every_gauge_is_in_it_as_json(tmp_path):
+    found = json.loads(json.dumps(measure_host(tmp_path, QUICK)))
+    assert found["not_measured"] == {}
+    assert all(found[name] for name in ("clock", "oversleep_us", "memory", "loopback_us", "disk", "processor"))
+
+
+def test_what_cannot_be_measured_is_said(tmp_path):
+    found = measure_host(tmp_path / "nowhere", QUICK)
+    assert found["disk"] is None and "nowhere" in found["not_measured"]["disk"]
+    assert found["memory"]["best_bytes_per_s"] > 0
+
+
+def test_fio_is_asked_only_where_it_may(tmp_path, monkeypatch):
+    monkeypatch.setattr(measure.fio, "is_installed", lambda: True)
+    monkeypatch.setattr(measure.fio, "measure_by_fio", lambda directory, seconds: {"by": "fio"})
+    assert measure_host(tmp_path, Effort(0, 0, 0, 0, 0, with_fio=True))["disk"] == {"by": "fio"}
+    assert measure_host(tmp_path, QUICK)["disk"]["by"] == "dbdyno"

@@ -1,0 +1,17 @@
+"""What is copied is copied, and never more than memory has room for."""
+
+from types import SimpleNamespace
+
+from dbdyno.observe.gauges import memory
+from dbdyno.observe.gauges.memory import FEWEST, measure_memory
+
+
+def test_copies_have_a_rate():
+    found = measure_memory(0.0)
+    assert found["count"] == FEWEST
+    assert found["best_bytes_per_s"] >= found["median_bytes_per_s"] > 0
+
+
+def test_little_memory_is_not_taken(monkeypatch):
+    monkeypatch.setattr(memory.psutil, "virtual_memory", lambda: SimpleNamespace(available=16 << 20))
+    assert measure_memory(0.0)["copied_bytes"] == 1 << 20

@@ -1,0 +1,22 @@
+"""The loop's speed is told by slot, and what the hypervisor took as a share of all processors."""
+
+from collections import namedtuple
+
+from dbdyno.observe.gauges import processor
+from dbdyno.observe.gauges.processor import measure_processor
+
+Times = namedtuple("Times", "user idle steal")
+
+
+def test_every_slot_has_its_speed(monkeypatch):
+    monkeypatch.setattr(processor, "SLOT_S", 0.01)
+    found = measure_processor(0.03)
+    assert len(found["slots"]) == 3
+    assert min(found["slots"]) == found["steps_per_s"]["slowest"] > 0
+    assert 0 < found["cpu_share"] <= 1
+
+
+def test_steal_is_a_share_of_all_time(monkeypatch):
+    seen = iter([Times(1.0, 1.0, 0.0), Times(1.5, 1.25, 0.25)])
+    monkeypatch.setattr(processor.psutil, "cpu_times", lambda: next(seen))
+    assert measure_processor(0.0)["steal_share"] == 0.25
