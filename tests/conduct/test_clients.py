@@ -43,6 +43,7 @@ def test_of_a_list_each_system_takes_those_that_speak_to_it():
             "'pymemcache' speaks to none of these systems; pymemcache speaks to memcached",
         ),
         ({"system": "redis", "client": "redis-py", "rate": 100}, "closed loop; leave rate"),
+        ({"system": "redis", "client": "redis-py", "network_delay_us": 200}, "leave network_delay_us out"),
         ({"system": "redis", "client": "redis-py", "pipeline": 16, "workload": "point-get"}, "leave pipeline out"),
         ({"system": "redis", "client": "redis-py", "clients": 513}, "at most 512"),
     ],

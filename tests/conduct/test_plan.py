@@ -41,6 +41,14 @@ def test_a_trials_plan_has_its_load():
     assert (alone["arrivals"], alone["store"], alone["duration_s"]) == (None, {"kind": "null"}, 1)
 
 
+def test_the_load_client_alone_waits_for_no_network():
+    named = experiment(network_delay_us="1ms", clients=[8])
+    (trial,) = expand(named.experiment, named.experiment.system)[0].trials
+    plan = make_trial_plan(named.experiment, "run-1", {"kind": "fake"}, trial)
+    assert plan["network_delay_us"] == 1000
+    assert make_ceiling_plan(plan, {"kind": "null"})["network_delay_us"] == 0
+
+
 def test_a_cleaning_plan_has_them_too():
     plan = make_cleaning_plan({"kind": "fake"}, "clean-1")
     assert plan.keys() == documented_plan().keys()

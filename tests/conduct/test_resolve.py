@@ -135,3 +135,8 @@ def test_settings_are_tried_out_and_what_has_none_is_not(fake_system, guard):
     with pytest.raises(RunFailed, match="fake did not start"):
         try_out(mistyped, mistyped.system, guard)
     assert fake_system.told == ["start", "stop"]
+
+
+def test_an_embedded_store_has_no_network():
+    with pytest.raises(UserError, match="'sqlite' runs inside the load client, with no network"):
+        resolved(system="sqlite", network_delay_us=200)

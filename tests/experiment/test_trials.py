@@ -86,3 +86,10 @@ def test_a_rate_search_begins_with_closed_loops_and_names_its_steps_after_them()
     step = search_step(first, 3, 12_000)
     assert (step.name, step.rate.per_s, step.step) == ("002-fake-game-c4-s03-r12000", (12_000,), 3)
     assert (step.clients, step.system) == (4, first.system)
+
+
+def test_a_network_delay_is_a_factor_and_in_the_name():
+    named = small(clients=[1, 4], network_delay_us=[0, "1ms"]).experiment
+    trials = [trial for one in expand(named, named.system) for trial in one.trials]
+    assert [trial.network_delay_us for trial in trials] == [0, 0, 1000, 1000]
+    assert trials[3].name.endswith("-c4-d1000") and cell_of(trials[3]) != cell_of(trials[1])

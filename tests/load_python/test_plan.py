@@ -30,6 +30,7 @@ def test_a_plan_and_its_secret_are_read():
         ({"phases": ["load"]}, "the phase load: only the native load client"),
         ({"arrivals": {"kind": "poisson"}}, "open loop"),
         ({"pipeline": 16}, "pipeline = 16"),
+        ({"network_delay_us": 200}, "network_delay_us = 200"),
         ({"contract": 2}, "contract 2"),
         ({"clients": {"first": 0, "count": 513, "of": 513}}, "513 clients: .* at most 512"),
         ({"clients": {"first": 1, "count": 8, "of": 8}}, "clients 1 to"),

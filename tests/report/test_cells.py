@@ -38,7 +38,13 @@ def test_a_cell_is_the_work_the_size_and_the_load(two):
     assert (cell.workload, cell.rows, cell.clients, cell.load) == ("game", 20_000, 1, "1 client")
     same = {cell_of(changed(two, **keys).trials[0]) for keys in ({}, {"options": {}}, {"repeat": 4})}
     assert same == {cell}
-    for keys in ({"rows": 5}, {"options": {"a": 1}}, {"workload": "point-get"}, {"pipeline": 8}):
+    for keys in (
+        {"rows": 5},
+        {"options": {"a": 1}},
+        {"workload": "point-get"},
+        {"pipeline": 8},
+        {"network_delay_us": 200},
+    ):
         assert cell_of(changed(two, **keys).trials[0]) != cell
     assert cell_of(changed(two, rate={"per_s": 10, "words": "10/s"}).trials[0]).load == "1 client, 10/s"
 

@@ -23,6 +23,12 @@ def test_of_repetitions_the_median_stands_for_all(plain):
     assert next(iter(chosen.values()))["throughput_per_s"] == rates[0]
 
 
+def test_a_store_further_away_is_a_series_of_its_own(limited):
+    first, second = limited["trials"][:2]
+    series = series_of(dict(limited, trials=[first, dict(second, network_delay_us=1000)]))
+    assert [one.name for one in series] == ["mariadb", "mariadb, 1,000 µs away"]
+
+
 def test_what_is_pipelined_is_a_series_of_its_own(limited):
     first, second = limited["trials"]
     series = series_of(dict(limited, trials=[first, dict(second, pipeline=16)]))

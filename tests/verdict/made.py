@@ -68,7 +68,7 @@ def trial(columns=None, clients=16, completed=1000, cpu_s=0.1, offered=None, **a
         (),
         {},
         BEGAN_UNIX_S,
-        {"completed": int(counts.sum())},
+        {"completed": int(counts.sum()), "failed": 0, "operations": {"get": (int(counts.sum()), 0)}},
         None,
         None,
         steady=steady_state(counts[1:].astype(float)),

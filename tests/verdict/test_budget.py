@@ -22,6 +22,15 @@ def test_where_the_store_shows_its_waits_the_rest_is_in_the_client_or_on_its_way
     assert bands(trial(told)) == pytest.approx(seen | {"client_cpu": 0.1, "client_cpu_wait": 0.2, "network": 3.2})
 
 
+def test_a_network_delay_that_was_asked_for_is_the_network_whoever_tells():
+    made = trial(process("mariadb", cpu=0.9) | process("client", cpu=0.1), network_delay_us=4000)
+    assert bands(made)["network"] == pytest.approx(4.0)
+    made = trial(waits(cpu=1, client=15) | process("client", cpu=0.1), network_delay_us=4000)
+    assert bands(made)["network"] == pytest.approx(14.9)
+    made = trial(waits(cpu=16) | process("client", cpu=0.1), network_delay_us=4000)
+    assert bands(made) == pytest.approx({"server_cpu": 12.0, "network": 4.0})
+
+
 def test_load_threads_that_never_idle_keep_every_answer_waiting():
     told = waits(cpu=1, client=15) | process("client", cpu=0.2, queue=1.7)
     assert bands(trial(told, cpu_s=0.2)) == pytest.approx({"server_cpu": 1, "client_cpu": 0.2, "client_cpu_wait": 14.8})

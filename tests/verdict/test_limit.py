@@ -92,3 +92,9 @@ def test_what_came_of_taking_some_of_it_away_decides_how_sure_it_is(confirmation
     tried = replace(made, confirmation=confirmation)
     object.__setattr__(tried, "observations", made.observations)
     assert found(tried).confidence == confidence
+
+
+def test_a_network_delay_that_was_asked_for_is_named_with_it():
+    one = found(trial(waits(cpu=1, client=15) | process("client", cpu=0.1), network_delay_us=14_900))
+    assert (one.limit, one.confidence) == ("network", "high")
+    assert one.signs == ("14.9 waited the 14,900 µs that were put before every request",)

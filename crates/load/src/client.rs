@@ -151,6 +151,7 @@ impl Client {
         keys.extend(steps.filter_map(|step| trial.workload.single_key(&mut self.choices.at(step))));
         self.thread.recorder.borrow_mut().totals.scheduled += keys.len() as u64;
         let table = &trial.workload.tables()[trial.workload.steps()[SINGLE_STEP].operation.table()];
+        self.network_delay().await;
         let (mut wrong, mut answered) = (Vec::new(), 0);
         let Some(session) = &mut self.session else { return now_ns() };
         let scratch = &mut self.scratch;
@@ -345,6 +346,15 @@ impl Client {
         }
     }
 
+    /// Waits as a request and its answer would on a longer way, before the request: it is in the operation's service time.
+    #[inline]
+    async fn network_delay(&self) {
+        let delay_ns = self.thread.trial.network_delay_ns;
+        if delay_ns > 0 {
+            self.thread.sleep_until(now_ns() + delay_ns).await;
+        }
+    }
+
     fn step(&self, step: usize) -> &Step {
         &self.thread.trial.workload.steps()[step]
     }
@@ -381,6 +391,7 @@ macro_rules! session {
 impl Operations for Client {
     #[inline]
     async fn get(&mut self, step: usize, key: u64) -> Result<(), Failed> {
+        self.network_delay().await;
         let result = session!(self).get(step, key).await;
         self.finish(step, key, result, true)
     }
@@ -406,18 +417,21 @@ impl Operations for Client {
 
     #[inline]
     async fn find(&mut self, step: usize, value: Value<'_>, key: u64) -> Result<(), Failed> {
+        self.network_delay().await;
         let result = session!(self).find(step, value).await;
         self.finish(step, key, result, true)
     }
 
     #[inline]
     async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<(), Failed> {
+        self.network_delay().await;
         let result = session!(self).update(step, key, version).await;
         self.finish(step, key, result, false)
     }
 
     #[inline]
     async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<(), Failed> {
+        self.network_delay().await;
         let result = session!(self).add(step, key, delta).await;
         {
             let totals = &mut self.thread.recorder.borrow_mut().totals;

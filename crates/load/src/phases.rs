@@ -244,6 +244,7 @@ impl<'a> Execution<'a> {
             verify_reads: self.plan.verify_reads,
             arrivals: self.arrivals()?,
             pipeline: self.plan.pipeline,
+            network_delay_ns: self.plan.network_delay_us * 1000,
         };
         run(&Arc::new(trial), self.plan)
     }

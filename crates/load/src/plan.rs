@@ -12,6 +12,8 @@ use crate::arrivals::{Arrivals, ArrivalsPlan};
 pub const CONTRACT: u32 = 1;
 /// Requests sent at once: their answers must fit the sockets' buffers, or both sides wait for each other.
 const MAX_PIPELINE: usize = 1000;
+/// A second each way: further than any network is.
+const MAX_NETWORK_DELAY_US: u64 = 2_000_000;
 
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
 #[serde(rename_all = "lowercase")]
@@ -78,6 +80,9 @@ pub struct Plan {
     pub arrivals: Option<ArrivalsPlan>,
     #[serde(default = "one_at_a_time")]
     pub pipeline: usize,
+    /// How long a client waits between an answer and its next request.
+    #[serde(default)]
+    pub network_delay_us: u64,
     #[serde(default)]
     pub run_id: String,
 }
@@ -164,6 +169,9 @@ impl Plan {
         if !(1..=MAX_PIPELINE).contains(&self.pipeline) {
             return wrong(format!("pipeline = {}: 1 to {MAX_PIPELINE}", self.pipeline));
         }
+        if self.network_delay_us > MAX_NETWORK_DELAY_US {
+            return wrong(format!("network_delay_us = {}: at most {MAX_NETWORK_DELAY_US}", self.network_delay_us));
+        }
         if let Some(arrivals) = &self.arrivals {
             if self.pipeline > 1 {
                 return wrong("arrivals and pipeline: an open loop sends each arrival on its own".into());
@@ -201,7 +209,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named() {
         type Change = fn(&mut Value);
-        let cases: [(Change, &str); 12] = [
+        let cases: [(Change, &str); 13] = [
             (|p| p["contract"] = 2.into(), "contract 2"),
             (|p| p["phases"] = serde_json::json!(["verify", "run"]), "phases"),
             (|p| p["phases"] = serde_json::json!(["runn"]), "runn"),
@@ -210,6 +218,7 @@ mod tests {
             (|p| p["duration_s"] = 0.into(), "duration_s"),
             (|p| p["operation_timeout_s"] = 0.into(), "operation_timeout_s"),
             (|p| p["pipeline"] = 0.into(), "pipeline"),
+            (|p| p["network_delay_us"] = 2_000_001.into(), "network_delay_us"),
             (|p| p["arrivals"] = serde_json::json!({"kind": "constant", "segments": []}), "segments"),
             (
                 |p| p["arrivals"] = serde_json::json!({"kind": "constant", "segments": [{"seconds": 1, "from_per_s": 0, "to_per_s": 1}]}),

@@ -43,6 +43,7 @@ pub struct Trial {
     pub verify_reads: bool,
     pub arrivals: Option<Arc<Arrivals>>,
     pub pipeline: usize,
+    pub network_delay_ns: u64,
 }
 
 impl Trial {

@@ -99,8 +99,9 @@ class Plain(Listener):
         width = len(str(self._trials))
         clients = f"{trial.clients} client{'s' if trial.clients > 1 else ''}"
         pipeline = f"  pipeline {trial.pipeline}" if trial.pipeline > 1 else ""
+        delay = f"  {trial.network_delay_us:,} µs away" if trial.network_delay_us else ""
         rate = f"  {trial.rate.words}" if trial.rate else ""
-        what = f"{trial.system.label}  {trial.workload}  {clients}{pipeline}{rate}"
+        what = f"{trial.system.label}  {trial.workload}  {clients}{pipeline}{delay}{rate}"
         return f"[{number:>{width}}/{self._trials}] {what}"
 
 

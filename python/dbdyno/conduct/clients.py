@@ -60,5 +60,7 @@ def _check_load(experiment: Experiment, library: str) -> None:
         raise UserError(f"client: '{library}' is driven in a closed loop; leave rate and find_rate out, or the client")
     if max(experiment.pipeline) > 1:
         raise UserError(f"client: '{library}' is driven one request at a time; leave pipeline out, or the client")
+    if max(experiment.network_delay_us):
+        raise UserError(f"client: '{library}' cannot wait as on a network; leave network_delay_us out, or the client")
     if max(experiment.clients) > CLIENTS_MAX:
         raise UserError(f"clients: '{library}' takes a thread for each client, at most {CLIENTS_MAX}")

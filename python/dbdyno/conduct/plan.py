@@ -34,6 +34,7 @@ def make_plan(
         "verify_reads": True,
         "arrivals": None,
         "pipeline": 1,
+        "network_delay_us": 0,
         "run_id": run_id,
     }
 
@@ -46,13 +47,13 @@ def make_trial_plan(experiment: Experiment, run_id: str, store: dict[str, Any], 
         plan["arrivals"] = {"kind": experiment.arrivals or "constant", "segments": segments}
     if trial.system.client != NATIVE:
         plan["library"] = trial.system.client
-    return plan | {"pipeline": trial.pipeline}
+    return plan | {"pipeline": trial.pipeline, "network_delay_us": trial.network_delay_us}
 
 
 def make_ceiling_plan(trial_plan: dict[str, Any], store: dict[str, Any]) -> dict[str, Any]:
     """Return the plan of the same load for a second, as fast as it goes, on null servers at `store`."""
     times = {"warmup_s": 0, "duration_s": CEILING_SECONDS}
-    return trial_plan | times | {"phases": ["run"], "store": store, "arrivals": None}
+    return trial_plan | times | {"phases": ["run"], "store": store, "arrivals": None, "network_delay_us": 0}
 
 
 def make_cleaning_plan(store: dict[str, Any], run_id: str) -> dict[str, Any]:
@@ -73,5 +74,6 @@ def make_cleaning_plan(store: dict[str, Any], run_id: str) -> dict[str, Any]:
         "verify_reads": True,
         "arrivals": None,
         "pipeline": 1,
+        "network_delay_us": 0,
         "run_id": run_id,
     }

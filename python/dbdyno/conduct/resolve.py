@@ -89,6 +89,10 @@ def _check_pipeline(experiment: Experiment, spec: SystemSpec, system: System) ->
 
 
 def _check_limits(experiment: Experiment, spec: SystemSpec, system: System) -> None:
+    if max(experiment.network_delay_us) and system.embedded:
+        raise UserError(
+            f"network_delay_us: '{spec.label}' runs inside the load client, with no network between; leave one out"
+        )
     if experiment.memory_limit and (system.embedded or spec.attached):
         why = "runs inside the load client" if system.embedded else "was not started by dbdyno"
         raise UserError(

@@ -140,6 +140,7 @@ def describe_trial(context: Context, trial: Trial, preparation: str) -> Document
         "rows": experiment.rows,
         "clients": trial.clients,
         "pipeline": trial.pipeline,
+        "network_delay_us": trial.network_delay_us,
         "rate": _describe_rate(experiment.arrivals, trial.rate) if trial.rate else None,
         "client_ceiling_per_s": None,
         "client_ceiling_note": None,

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from dbdyno.experiment.clients import NATIVE, check_clients
+from dbdyno.experiment.delay import read_delays
 from dbdyno.experiment.limit import Limit, parse_limit
 from dbdyno.experiment.percent import parse_percent
 from dbdyno.experiment.rate import Rate, read_rates
@@ -131,13 +132,16 @@ class Cpus(_Strict):
 
 
 class Experiment(_Strict):
-    """One experiment: systems × settings × workloads × pipelines × rates × clients × repetitions, and how each is run.
+    """One experiment, and how each of its trials is run.
+
+    Trials: systems × settings × workloads × pipelines × network delays × rates × clients × repetitions.
 
     client: what drives the stores: the native load client, or client libraries for Python.
     rate: transactions per second of an open loop, or None for a closed one. arrivals: its gaps, equal or exponential.
     find_rate: instead of rates, the limit that the highest rate is searched for.
     warmup: "auto" begins the figures where the steady state begins, after the `warmup_seconds` in any case.
     pipeline: requests a client sends at once before it reads the answers. ceiling: measure the load client alone, too.
+    network_delay_us: a client waits so long between an answer and its next request; a list is a factor.
     observe: watch host, processes and stores while a trial runs. host: measure the host itself first, for two seconds.
     workload: one or several, each as `name` or `name?option=value`. options: of all of them; a list makes a
     variant of each for every value.
@@ -163,6 +167,7 @@ class Experiment(_Strict):
     arrivals: Literal["constant", "poisson"] | None = None
     find_rate: Annotated[Limit, BeforeValidator(_read_limit)] | None = None
     pipeline: Annotated[list[int], BeforeValidator(_as_list), AfterValidator(_check_pipeline)] = [1]
+    network_delay_us: Annotated[list[int], BeforeValidator(read_delays)] = [0]
     ceiling: bool = True
     observe: bool = True
     host: bool = True

@@ -16,6 +16,7 @@ class Trial:
     """One execution of one cell: `name` is its folder's, `001-mariadb-game-c1`.
 
     rate: of the open loop, or None for a closed one. pipeline: requests a client sends at once.
+    network_delay_us: that a client waits between an answer and its next request.
     step: which step of a rate search it is, from 1; 0 of the closed loop that a search begins with; else None.
     """
 
@@ -27,6 +28,7 @@ class Trial:
     rate: Rate | None = None
     pipeline: int = 1
     step: int | None = None
+    network_delay_us: int = 0
 
 
 @dataclass(frozen=True)
@@ -48,27 +50,30 @@ class Cell:
     pipeline: int
     rate: Rate | None
     clients: int
+    network_delay_us: int = 0
 
     @property
     def slug(self) -> str:
-        """It as a part of a folder's name: `game-c16`, `game-c16-p8-r20000`."""
+        """It as a part of a folder's name: `game-c16`, `game-c16-p8-d200-r20000`."""
         pipeline = f"-p{self.pipeline}" if self.pipeline > 1 else ""
         rate = f"-{self.rate.slug}" if self.rate else ""
-        return f"{_slug(self.workload)}-c{self.clients}{pipeline}{rate}"
+        delay = f"-d{self.network_delay_us}" if self.network_delay_us else ""
+        return f"{_slug(self.workload)}-c{self.clients}{pipeline}{delay}{rate}"
 
 
 def cell_of(trial: Trial) -> Cell:
     """Return a trial's cell."""
-    return Cell(trial.workload, trial.pipeline, trial.rate, trial.clients)
+    return Cell(trial.workload, trial.pipeline, trial.rate, trial.clients, trial.network_delay_us)
 
 
 def cells_of(experiment: Experiment) -> list[Cell]:
-    """Return the cells: workloads × pipelines × rates × clients, the last changing first.
+    """Return the cells: workloads × pipelines × network delays × rates × clients, the last changing first.
 
     Of a rate search these are the closed loops it begins with.
     """
-    loads = product(experiment.workload, experiment.pipeline, experiment.rate or [None], experiment.clients)
-    return [Cell(*load) for load in loads]
+    ways = product(experiment.workload, experiment.pipeline, experiment.network_delay_us)
+    loads = product(ways, experiment.rate or [None], experiment.clients)
+    return [Cell(workload, pipeline, *load, delay_us) for (workload, pipeline, delay_us), *load in loads]
 
 
 def expand(experiment: Experiment, systems: Sequence[SystemSpec]) -> list[Preparation]:
@@ -123,7 +128,7 @@ def _prepare(
     trials = tuple(
         Trial(
             f"{number + index:03d}-{_slug(system.label)}-{cell.slug}",
-            *(system, cell.workload, cell.clients, repeat, cell.rate, cell.pipeline, step),
+            *(system, cell.workload, cell.clients, repeat, cell.rate, cell.pipeline, step, cell.network_delay_us),
         )
         for index, cell in enumerate(cells, 1)
     )

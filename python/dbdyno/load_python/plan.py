@@ -77,6 +77,8 @@ def _check(plan: Mapping[str, Any]) -> None:
         raise Ended("refused", f"arrivals (an open loop): {native}")
     if plan.get("pipeline", 1) != 1:
         raise Ended("refused", f"pipeline = {plan['pipeline']}: {native}")
+    if plan.get("network_delay_us"):
+        raise Ended("refused", f"network_delay_us = {plan['network_delay_us']}: {native}")
     first, count, of = (plan["clients"][key] for key in ("first", "count", "of"))
     if not 0 < count <= of - first:
         raise Ended("refused", f"clients {first} to {first} + {count} of {of}")

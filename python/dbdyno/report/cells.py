@@ -21,12 +21,14 @@ class Cell:
     clients: int
     pipeline: int
     rate: str
+    network_delay_us: int = 0
 
     @property
     def load(self) -> str:
         """The load, for people."""
         clients = f"{self.clients} client{'' if self.clients == 1 else 's'}"
         pipeline = f", pipeline {self.pipeline}" if self.pipeline > 1 else ""
+        pipeline += f", {self.network_delay_us:,} µs away" if self.network_delay_us else ""
         return clients + pipeline + (f", {self.rate}" if self.rate else "")
 
 
@@ -68,6 +70,7 @@ def cell_of(trial: Trial) -> Cell:
         int(about["clients"]),
         int(about.get("pipeline") or 1),
         str(rate.get("words", "")) if rate else "",
+        int(about.get("network_delay_us") or 0),
     )
 
 

@@ -15,6 +15,7 @@ from rich.text import Text
 from dbdyno.errors import UserError
 from dbdyno.report import words
 from dbdyno.report.cells import Cell, Side, cautions, differences, loosened
+from dbdyno.report.loads import LOAD_KEYS
 from dbdyno.report.noise import floor_of
 from dbdyno.results.model import Trial
 from dbdyno.results.noise import NoiseFloor
@@ -168,7 +169,7 @@ def _cell_document(one: Compared) -> dict[str, Any]:
     figures = asdict(one.comparison) if one.comparison else {}
     sides = zip(("baseline", "candidate"), (one.baseline, one.candidate), one.trials, strict=True)
     return {
-        **{key: getattr(one.cell, key) for key in ("workload", "rows", "clients", "pipeline")},
+        **{key: getattr(one.cell, key) for key in LOAD_KEYS},
         "rate": one.cell.rate or None,
         **{
             role: {

@@ -69,7 +69,8 @@ def in_reading_order(run: Run) -> Sequence[Trial]:
         # The steps of a rate search, which have one rate each, stay in their order.
         rate = 0.0 if run.about.get("find_rate") else load_of(about).per_s
         pipeline = about.get("pipeline") or 1
-        return labels.index(trial.label), workload, pipeline, about["clients"], rate, about.get("repeat") or 1
+        way = pipeline, about.get("network_delay_us") or 0
+        return labels.index(trial.label), workload, *way, about["clients"], rate, about.get("repeat") or 1
 
     return sorted(run.trials, key=place)
 
@@ -94,6 +95,7 @@ def _trial(trial: Trial, run: Run) -> dict[str, Any]:
         **{key: about.get(key) for key in ("settings", "workload", "options", "rows", "clients", "repeat", "attached")},
         "embedded": trial.embedded,
         "pipeline": about.get("pipeline", 1),
+        "network_delay_us": about.get("network_delay_us", 0),
         "warmup": about.get("warmup"),
         "data": about.get("data"),
         "cache_state": about.get("cache_state"),

@@ -157,8 +157,9 @@ class _Profiled:
         self.folder, self.trial, self.label = folder, folder.parent.name, str(trial["label"])
         rate = f", {trial['rate']['words']}" if trial["rate"] else ""
         pipeline = f", pipeline {trial['pipeline']}" if trial["pipeline"] > 1 else ""
+        away = f", {delay_us:,} µs away" if (delay_us := trial.get("network_delay_us")) else ""
         repeat = f", repetition {trial['repeat']}" if trial["repeat"] > 1 else ""
-        self.load = f"{trial['workload']}, {trial['clients']} clients{rate}{pipeline}{repeat}"
+        self.load = f"{trial['workload']}, {trial['clients']} clients{rate}{pipeline}{away}{repeat}"
         self.rate_per_s: float | None = profile["transactions_per_s"]
         self.seconds: float = profile["seconds"]
         self.stacks = {path.stem: read_folded(path) for path in sorted(folder.glob("*.folded"))}

@@ -8,7 +8,7 @@ from typing import Any
 from dbdyno.errors import UserError
 from dbdyno.report import words
 from dbdyno.report.cells import Side
-from dbdyno.report.loads import Document, at, load_of
+from dbdyno.report.loads import LOAD_KEYS, Document, at, load_of
 from dbdyno.results.model import Run
 
 MARGIN = 0.02
@@ -93,7 +93,7 @@ def _at_the_load_of(top: Document, trials: list[Document]) -> Iterable[Document]
     same = [
         trial
         for trial in filter(_usable, trials)
-        if (trial["workload"], load_of(trial), trial["pipeline"]) == (top["workload"], load_of(top), top["pipeline"])
+        if load_of(trial) == load_of(top) and all(trial[key] == top[key] for key in LOAD_KEYS)
     ]
     for label in dict.fromkeys(trial["label"] for trial in same):
         repeated = sorted((one for one in same if one["label"] == label), key=lambda one: one["throughput_per_s"])
@@ -104,7 +104,7 @@ def _ratios(top: Document, comparison: Document) -> dict[str, dict[str, Any]]:
     """The comparisons of other systems with the leader at its load, turned so that the leader is the baseline."""
     found = {}
     for cell in comparison["cells"]:
-        same = all(cell[key] == top[key] for key in ("workload", "rows", "clients", "pipeline"))
+        same = all(cell[key] == top[key] for key in LOAD_KEYS)
         labels = cell["baseline"]["label"], cell["candidate"]["label"]
         if same and (cell["rate"] or "") == load_of(top).words and top["label"] in labels:
             found[labels[labels[0] == top["label"]]] = turned(cell, labels[1] == top["label"])

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from dbdyno.report import words
 from dbdyno.report.cells import Cell, Side
+from dbdyno.report.loads import LOAD_KEYS
 from dbdyno.results.model import Run
 from dbdyno.results.usable import compared_rate_per_s, evenness, unusable
 from dbdyno.stats.change_points import SHORTEST_SEGMENT, ChangePoint, change_points
@@ -73,7 +74,7 @@ def history_document(found: Sequence[Series]) -> dict[str, Any]:
 
 def _series_document(one: Series) -> dict[str, Any]:
     changes = None if one.changes is None else [asdict(c) | {"run": one.runs[c.index]} for c in one.changes]
-    cell = {key: getattr(one.cell, key) for key in ("workload", "rows", "clients", "pipeline")}
+    cell = {key: getattr(one.cell, key) for key in LOAD_KEYS}
     keys = ("run", "throughput_per_s", "stability")
     figures = zip(one.runs, one.throughput_per_s, one.stability, strict=True)
     points = [dict(zip(keys, point, strict=True)) for point in figures]

@@ -12,6 +12,9 @@ from typing import Any
 
 Document = Mapping[str, Any]
 
+LOAD_KEYS = ("workload", "rows", "clients", "pipeline", "network_delay_us")
+"""What the documents of two trials, or of a trial and a comparison's cell, must have in common, beside the rate."""
+
 _NO_TIMES: Mapping[str, None] = dict.fromkeys(("mean", "p50", "p95", "p99", "p999", "max"))
 
 

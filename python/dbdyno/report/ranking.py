@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dbdyno.report import words
 from dbdyno.report.headline import limit_of, turned
-from dbdyno.report.loads import Document, Load, load_of
+from dbdyno.report.loads import LOAD_KEYS, Document, Load, load_of
 from dbdyno.report.series import Series, representatives
 
 MARKS = {"equivalent": "~", "faster": "▲", "slower": "▼", "inconclusive": "?", "invalid": ""}
@@ -90,7 +90,7 @@ def _entry(shown: Document, trial: Document | None, leader: str | None) -> Entry
         return Entry(throughput, "", "leader", "")
     for cell in (shown["comparison"] or {}).get("cells", ()):
         labels = cell["baseline"]["label"], cell["candidate"]["label"]
-        same = all(cell[key] == trial[key] for key in ("workload", "rows", "clients", "pipeline"))
+        same = all(cell[key] == trial[key] for key in LOAD_KEYS)
         if set(labels) == {leader, trial["label"]} and same and (cell["rate"] or "") == load_of(trial).words:
             found = turned(cell, labels[1] == leader)
             return Entry(throughput, words.ratio(found), found["verdict"], found["reason"] or "")

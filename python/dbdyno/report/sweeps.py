@@ -14,22 +14,23 @@ from dbdyno.stats.scalability import scalability
 
 
 def sweeps(run: Run) -> list[dict[str, Any]]:
-    """Return the scalability of each system, workload and pipeline, from its closed loops that can be used.
+    """Return the scalability of each system, workload, pipeline and network delay, from closed loops that can be used.
 
     `law` and the figures are `None` where the sweep is too small. Where the client limited a trial, `words` say so:
     what looks like the store's ceiling may be the client's.
     """
-    found: dict[tuple[str, str, int], list[Trial]] = {}
+    found: dict[tuple[str, str, int, int], list[Trial]] = {}
     for trial in run.trials:
         if trial.system is not None and not unusable(trial) and not (cell := cell_of(trial)).rate:
-            found.setdefault((trial.label, cell.workload, cell.pipeline), []).append(trial)
+            found.setdefault((trial.label, cell.workload, cell.pipeline, cell.network_delay_us), []).append(trial)
     return [_sweep(*key, trials) for key, trials in found.items()]
 
 
-def _sweep(label: str, workload: str, pipeline: int, trials: list[Trial]) -> dict[str, Any]:
+def _sweep(label: str, workload: str, pipeline: int, delay_us: int, trials: list[Trial]) -> dict[str, Any]:
     clients = np.array([cell_of(trial).clients for trial in trials])
     fitted = scalability(clients, np.array([compared_rate_per_s(trial) for trial in trials]))
-    about: dict[str, Any] = {"label": label, "workload": workload, "pipeline": pipeline, "trials": len(trials)}
+    load = {"pipeline": pipeline, "network_delay_us": delay_us}
+    about: dict[str, Any] = {"label": label, "workload": workload, **load, "trials": len(trials)}
     if fitted is None:
         return about | {"law": None, "words": "too few trials to say how it scales: sweep four client counts, twice"}
     figures = asdict(fitted)

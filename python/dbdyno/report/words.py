@@ -84,7 +84,7 @@ def latency_unit(trials: Iterable[Document]) -> tuple[str, float]:
 def groups(document: Document) -> dict[tuple[str, str | None], list[Document]]:
     """The trials that have something to show, by (label, workload), in the order of the run.
 
-    Pipelining is another way to use a store, so it is another label: no line joins it with what is not pipelined.
+    Pipelining is another way to use a store, so it is another label, and so is a longer way: no line joins them.
     """
     found: dict[tuple[str, str | None], list[Document]] = {}
     for trial in document["trials"]:
@@ -94,8 +94,10 @@ def groups(document: Document) -> dict[tuple[str, str | None], list[Document]]:
 
 
 def label_of(trial: Document) -> str:
-    """What a trial's system is called, its pipeline named where it has one."""
-    return trial["label"] + (f", pipeline {trial['pipeline']}" if trial["pipeline"] > 1 else "")
+    """What a trial's system is called, its pipeline and its network delay named where it has one."""
+    pipeline = f", pipeline {trial['pipeline']}" if trial["pipeline"] > 1 else ""
+    away = f", {delay_us:,} µs away" if (delay_us := trial.get("network_delay_us")) else ""
+    return trial["label"] + pipeline + away
 
 
 def best_by_group(document: Document) -> list[Document]:

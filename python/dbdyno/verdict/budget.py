@@ -120,8 +120,10 @@ def _client_cpu(trial: Trial, lengths_s: np.ndarray) -> np.ndarray:
 def _served(trial: Trial, seconds: Seconds, in_flight: np.ndarray, lengths_s: np.ndarray) -> dict[str, np.ndarray]:
     """A store of one or more servers: what is seen in them, what is in the client, and what is between."""
     inside, other, told = _inside(seconds, servers_of(trial), in_flight)
-    inside = _fitted(inside, in_flight)
-    outside = np.maximum(0.0, in_flight - sum(inside.values(), other))
+    # It is known, and not seen: what a server was seen doing beyond the rest was not done for our operations.
+    injected = np.minimum(in_flight, injected_waits(trial))
+    inside = _fitted(inside, in_flight - injected)
+    outside = np.maximum(0.0, in_flight - injected - sum(inside.values(), other))
     told &= ~stalled_seconds(trial)
     client_cpu = np.minimum(outside, _client_cpu(trial, lengths_s))
     waiting = np.nan_to_num(seconds.rate("process.client.run_queue_s_total"))
@@ -131,8 +133,23 @@ def _served(trial: Trial, seconds: Seconds, in_flight: np.ndarray, lengths_s: np
     return inside | {
         "client_cpu": client_cpu,
         "client_cpu_wait": client_cpu_wait + np.where(told & (busy >= NEVER_IDLE), rest, 0.0),
-        "network": np.where(told & (busy < MOSTLY_IDLE), rest, 0.0),
+        "network": injected + np.where(told & (busy < MOSTLY_IDLE), rest, 0.0),
     }
+
+
+def injected_waits(trial: Trial) -> np.ndarray:
+    """Return how many operations waited for the network delay that was asked for (`network_delay_us`), in each second.
+
+    It is put before every request, so by Little's law that is the rate of the operations times the delay; transactions
+    of one pipeline wait it together. shape (seconds,).
+    """
+    delay_s = (trial.about.get("network_delay_us") or 0) * 1e-6
+    if not delay_s:
+        return np.zeros(len(trial.recorded.intervals))
+    completed = np.array([interval.completed for interval in trial.recorded.intervals])
+    operations = sum(sum(counted) for counted in trial.recorded.sums["operations"].values())
+    each = operations / max(1, trial.recorded.sums["completed"] + trial.recorded.sums["failed"])
+    return completed * each * delay_s / _lengths_s(trial)
 
 
 def stalled_seconds(trial: Trial) -> np.ndarray:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dbdyno.results.model import Trial
 from dbdyno.verdict import evidence
-from dbdyno.verdict.budget import TimeBudget, stalled_seconds
+from dbdyno.verdict.budget import TimeBudget, injected_waits, stalled_seconds
 from dbdyno.verdict.client import signs_of_client
 from dbdyno.verdict.evidence import Measured
 
@@ -69,7 +69,7 @@ def limited(trial: Trial, budget: TimeBudget) -> Limited:
     """
     measured = Measured.of(trial)
     held = _held(budget)
-    signs = _signs(trial, measured)
+    signs = _signs(trial, measured) | _injected(trial, budget)
     if trial.recorded.followed:
         limit = RATE
     elif signs[CLIENT]:
@@ -110,6 +110,15 @@ def _signs(trial: Trial, measured: Measured | None) -> dict[str, tuple[str, ...]
         DISK: disk + times if disk else (),
         COMMIT: disk + times,
     }
+
+
+def _injected(trial: Trial, budget: TimeBudget) -> dict[str, tuple[str, ...]]:
+    """Return what there is to say of a network delay that was asked for: it is known, and not inferred."""
+    delay_us = trial.about.get("network_delay_us")
+    if not delay_us:
+        return {}
+    waits = injected_waits(trial)[budget.measured].mean()
+    return {NETWORK: (f"{waits:.1f} waited the {delay_us:,} µs that were put before every request",)}
 
 
 def unexplained_stalls(trial: Trial, budget: TimeBudget) -> str | None:

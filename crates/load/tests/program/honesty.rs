@@ -219,3 +219,22 @@ fn a_pipeline_sends_all_requests_of_a_batch_before_it_reads_an_answer() {
     assert_eq!(status.code(), Some(2));
     assert!(only(&records, "end")["reason"].as_str().unwrap().contains("pipeline = 8 with game on redis"));
 }
+
+#[test]
+fn a_network_delay_is_in_the_service_time_of_every_operation_and_the_loop_stays_closed() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (port, log) = delayed(|_| Duration::from_millis(20));
+    let mut plan = trial(port, 4, 1);
+    plan["network_delay_us"] = 30_000.into();
+    let (records, status) = execute(&plan);
+    assert!(status.success());
+    served_ms(&log, 4);
+    // What the server saw between an answer and the next request is what was asked for, never less.
+    let connections = log.lock().unwrap();
+    let gaps = connections.iter().flat_map(|c| c.windows(2).map(|two| two[1].0 - two[0].1));
+    assert!(gaps.min().unwrap() >= Duration::from_millis(30));
+    let fastest = of_kind(&records, "interval").into_iter().map(|i| &i["transactions"]["service_time"]["min_ns"]);
+    assert!(fastest.filter_map(Value::as_u64).min().unwrap() >= 50_000_000);
+    let in_flight = only(&records, "total")["in_flight_mean"].as_f64().unwrap();
+    assert!((in_flight / 4.0 - 1.0).abs() < 0.02, "Little's law: {in_flight}");
+}
