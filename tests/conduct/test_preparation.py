@@ -170,3 +170,27 @@ def test_without_room_for_a_copy_it_is_loaded(repeated, fake_system, monkeypatch
     _, trials = repeated(0.0, repeat=2)
     assert verbs(fake_system) == ["start", "keep", "start", "stop", "start", "stop"]
     assert {one["data"] for one in trials} == {"loaded"}
+
+
+def test_a_restart_is_on_a_copy_for_every_trial_and_cold_where_that_was_asked(run, fake_system, tmp_path, monkeypatch):
+    monkeypatch.setattr(fake_system, "copies", tmp_path)
+    # It takes longer than loading, and is what was asked for all the same.
+    monkeypatch.setattr(fake_system, "restore_s", 3600.0)
+    launches = []
+    start = fake_system.start
+    monkeypatch.setattr(fake_system, "start", lambda self, launch: (launches.append(launch), start(self, launch)))
+    running, outcomes = run(restart="cold")
+    assert states(outcomes) == ["complete"]
+    assert fake_system.told[:3] == ["start", "keep", "restore"]
+    assert [launch.cold for launch in launches] == [False, True]
+    (trial,) = (running.folder.path / "trials").glob("*/trial.json")
+    about = json.loads(trial.read_text())
+    assert (about["restart"], about["data"], about["cache_state"]) == ("cold", "restored", "cold")
+    assert about["answered_unix_s"] <= about["ended_unix_s"]
+
+
+def test_without_room_for_a_copy_there_is_no_restart(run, fake_system, tmp_path, monkeypatch):
+    monkeypatch.setattr(fake_system, "copies", tmp_path)
+    monkeypatch.setattr("dbdyno.conduct.states.Kept.has_room", lambda self: False)
+    _, outcomes = run(restart="lukewarm")
+    assert states(outcomes) == ["failed"] and "no room for a copy" in outcomes[0].reason

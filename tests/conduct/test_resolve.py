@@ -140,3 +140,8 @@ def test_settings_are_tried_out_and_what_has_none_is_not(fake_system, guard):
 def test_an_embedded_store_has_no_network():
     with pytest.raises(UserError, match="'sqlite' runs inside the load client, with no network"):
         resolved(system="sqlite", network_delay_us=200)
+
+
+def test_what_keeps_nothing_cannot_be_restarted():
+    with pytest.raises(UserError, match="'memcached' keeps nothing that dbdyno could start it from"):
+        resolved(system="memcached", restart="cold")

@@ -55,6 +55,8 @@ def test_what_is_left_out_has_its_default():
         {"profile": True, "find_rate": "p99 < 10ms"},
         {"rate": 100, "arrivals": "bursts"},
         {"find_rate": 10},
+        {"restart": "hot"},
+        {"restart": "cold", "find_rate": "p99 < 1ms"},
         {"find_rate": "fast"},
         {"pipeline": 0},
         {"pipeline": [16, 16]},

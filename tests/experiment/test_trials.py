@@ -93,3 +93,8 @@ def test_a_network_delay_is_a_factor_and_in_the_name():
     trials = [trial for one in expand(named, named.system) for trial in one.trials]
     assert [trial.network_delay_us for trial in trials] == [0, 0, 1000, 1000]
     assert trials[3].name.endswith("-c4-d1000") and cell_of(trials[3]) != cell_of(trials[1])
+
+
+def test_a_restart_prepares_every_trial_for_itself():
+    named = small(clients=[1, 4], restart="cold").experiment
+    assert [len(one.trials) for one in expand(named, named.system)] == [1, 1]

@@ -142,3 +142,14 @@ def test_repetitions_are_read_by_system_and_load_whatever_order_they_were_run_in
     ]
     assert [one["state"] for one in shown[6:]] == ["not reached"] * 2
     assert read_run(folder).labels == ("lmdb", "sqlite")
+
+
+def test_a_restart_is_told_with_its_warm_rate(plain):
+    trial = plain.trials[0]
+    began = trial.recorded.run_began_unix_s
+    restarted = replace(trial, about={**trial.about, "restart": "cold", "answered_unix_s": began - 0.5})
+    found, *others = document(replace(plain, trials=(restarted, *plain.trials[1:])))["trials"]
+    assert all(one["warm_up"] is None for one in others)
+    whole = [second for second in found["timeline"] if second["seconds"] > 0.9]
+    assert (found["warm_up"] is None) is (len(whole) < 8)
+    assert found["warm_up"] is None or found["warm_up"]["answered_s"] == 0.5

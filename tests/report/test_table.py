@@ -94,6 +94,15 @@ def test_evenness_stands_beside_the_mean(shown):
     assert re.search(r" 88% +5 ", printed(dict(shown, trials=trials), 100))
 
 
+def test_after_a_restart_it_is_told_when_it_was_warm(shown):
+    first = shown["trials"][0]
+    warm = dict(first, warm_up={"warm_per_s": 100.0, "seconds": 7, "first_per_s": 1.0, "answered_s": 0.2})
+    rising = dict(first, warm_up=warm["warm_up"] | {"seconds": None}, seconds=20.0)
+    text = printed(dict(shown, trials=[warm, rising]), 120)
+    assert re.search(r"95% warm", text) and " 7 " in text and "> 20" in text
+    assert "95% warm" not in printed(shown, 120)
+
+
 def test_a_lower_bound_is_marked(limited):
     text = printed(limited, 100)
     assert text.count("≥") == 2 and "≥ limited by the client: a lower bound" in text

@@ -14,6 +14,7 @@ from dbdyno.systems import process
 from dbdyno.systems.process import (
     PrivateDirectory,
     ServerProcess,
+    copy_data,
     describe_exit,
     find_program,
     free_port,
@@ -200,3 +201,17 @@ def test_stopping_in_order_is_asked_of_the_server(directory, launch):
     wait_until(lambda: "ready" in orderly.log_path.read_text())
     orderly.stop_in_order()
     assert orderly.death() == "fake ended with status 0"
+
+
+def test_a_cold_copy_is_forgotten_by_the_kernel_file_by_file(tmp_path, monkeypatch):
+    source, target = tmp_path / "source", tmp_path / "target"
+    (source / "below").mkdir(parents=True)
+    target.mkdir()
+    (source / "below" / "data").write_text("rows")
+    forgotten = []
+    monkeypatch.setattr(os, "posix_fadvise", lambda *asked: forgotten.append(asked[1:]))
+    copy_data(source, target)
+    assert forgotten == []
+    copy_data(source, target, cold=True)
+    assert forgotten == [(0, 0, os.POSIX_FADV_DONTNEED)]
+    assert (target / "below" / "data").read_text() == "rows"

@@ -83,6 +83,8 @@ def prepared_system(context: Context, preparation: Preparation, name: str) -> It
 
 def _to_restore(context: Context, preparation: Preparation, system: System) -> bool:
     """Whether to start from data that is kept, or to find out if that is faster."""
+    if context.experiment.restart:
+        return True
     return context.experiment.repeat > 1 and system.restorable and context.states.restored(preparation) is not False
 
 
@@ -124,18 +126,22 @@ class _Making:
     def restore(self) -> dict[str, Any]:
         """Start it on a copy of what was loaded once, now or earlier; returns the facts for `trial.json`.
 
-        Where there is no room for copies, or the first one took longer than loading did, it is loaded after all.
+        Where there is no room for copies, or the first one took longer than loading did, it is loaded after all, unless
+        a restart is what was asked for.
         """
+        restart = self._context.experiment.restart
         states, preparation = self._context.states, self._preparation
         if (kept := states.find(preparation)) is None:
             kept = self._load_and_keep()
             if not kept.has_room():
+                if restart:
+                    raise RunFailed("restart: there is no room for a copy of the loaded data; set DBDYNO_DATA_DIR")
                 return self._give_up("there is no room for a copy of the data")
         began = time.time()
-        self.system.start(replace(self._launch, data=kept.path))
+        self.system.start(replace(self._launch, data=kept.path, cold=restart == "cold"))
         took_s = time.time() - began
         fresh_s = self._document.get("start_seconds", 0.0) + self._document.get("load_seconds", 0.0)
-        if states.restored(preparation) is None and took_s > fresh_s:
+        if not restart and states.restored(preparation) is None and took_s > fresh_s:
             self.system.stop()
             return self._give_up(f"copy and start took {took_s:.1f} s, start and load {fresh_s:.1f} s")
         states.decide(preparation, True)
@@ -156,7 +162,12 @@ class _Making:
         return self.load()
 
     def _facts(self, restored: bool) -> dict[str, Any]:
-        state = {"data": "restored" if restored else "loaded", "cache_state": self.system.cache_state(restored)}
+        cold = restored and self._context.experiment.restart == "cold"
+        state = {
+            "data": "restored" if restored else "loaded",
+            "cache_state": "cold" if cold else self.system.cache_state(restored),
+            "answered_unix_s": time.time(),
+        }
         return describe_system(self.system, self._context.experiment) | state
 
 

@@ -83,7 +83,7 @@ def _describe_run(
         "reason": None,
         "systems": [system.label for system in resolved.systems],
         "workloads": named.experiment.workload,
-        "order": "randomised ABBA blocks" if named.experiment.repeat > 1 else "as written",
+        "order": "randomised ABBA blocks" if named.experiment.prepared_alone else "as written",
         "seed": named.experiment.seed,
         "trials": [trial.name for preparation in preparations for trial in preparation.trials],
         "skipped": [{"system": spec.label, "reason": reason} for spec, reason in resolved.skipped],

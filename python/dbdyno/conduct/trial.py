@@ -135,6 +135,8 @@ def describe_trial(context: Context, trial: Trial, preparation: str) -> Document
         "durability": {"class": "unknown", "reason": "the system was not started"},
         "data": None,
         "cache_state": None,
+        "restart": experiment.restart,
+        "answered_unix_s": None,
         "workload": trial.workload,
         "options": experiment.options,
         "rows": experiment.rows,

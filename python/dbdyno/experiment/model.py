@@ -142,6 +142,7 @@ class Experiment(_Strict):
     warmup: "auto" begins the figures where the steady state begins, after the `warmup_seconds` in any case.
     pipeline: requests a client sends at once before it reads the answers. ceiling: measure the load client alone, too.
     network_delay_us: a client waits so long between an answer and its next request; a list is a factor.
+    restart: each trial begins on a store just started again, its files in the kernel's memory (lukewarm) or not (cold).
     observe: watch host, processes and stores while a trial runs. host: measure the host itself first, for two seconds.
     workload: one or several, each as `name` or `name?option=value`. options: of all of them; a list makes a
     variant of each for every value.
@@ -168,6 +169,7 @@ class Experiment(_Strict):
     find_rate: Annotated[Limit, BeforeValidator(_read_limit)] | None = None
     pipeline: Annotated[list[int], BeforeValidator(_as_list), AfterValidator(_check_pipeline)] = [1]
     network_delay_us: Annotated[list[int], BeforeValidator(read_delays)] = [0]
+    restart: Literal["lukewarm", "cold"] | None = None
     ceiling: bool = True
     observe: bool = True
     host: bool = True
@@ -256,6 +258,8 @@ class Experiment(_Strict):
             raise ValueError(
                 "pipeline sends requests several at once, an open loop each at its own time; leave one out"
             )
+        if self.restart and self.find_rate:
+            raise ValueError("restart: the steps of a search share one start; leave one of the two out")
         for rate in self.rate or ():
             if self.warmup and rate.length_s:
                 raise ValueError("warmup = 'auto': a rate that changes has no steady state; give warmup_seconds alone")
@@ -265,6 +269,11 @@ class Experiment(_Strict):
                     f"give seconds = {rate.length_s} or more"
                 )
         return self
+
+    @property
+    def prepared_alone(self) -> bool:
+        """Whether each trial has a preparation of its own."""
+        return self.repeat > 1 or self.restart is not None
 
     @property
     def memory_limit_bytes(self) -> int | None:

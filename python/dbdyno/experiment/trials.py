@@ -79,10 +79,11 @@ def cells_of(experiment: Experiment) -> list[Cell]:
 def expand(experiment: Experiment, systems: Sequence[SystemSpec]) -> list[Preparation]:
     """Return all preparations, in the order they are run.
 
-    Without repetitions: for each of `systems`, for each workload, one preparation for all its loads. With them, trials
-    are to be compared, so each is prepared for itself and nothing that an earlier one changed is in it; see `one_pass`.
+    Without repetitions and restarts: for each of `systems`, for each workload, one preparation for all its loads. With
+    them, trials are to be compared, so each is prepared for itself and nothing that an earlier one changed is in it; see
+    `one_pass`.
     """
-    if experiment.repeat > 1:
+    if experiment.prepared_alone:
         planned: list[Preparation] = []
         for repeat in range(1, experiment.repeat + 1):
             planned += one_pass(experiment, systems, cells_of(experiment), repeat, planned)

@@ -135,7 +135,7 @@ def cautions(baseline: Side, candidate: Side) -> Iterator[str]:
             if ours != theirs and None not in (ours, theirs):
                 yield f"between the runs {key.replace('_', ' ')} differs: {ours} against {theirs}"
         yield from host_differences(*(side.run.environment.get("measured") for side in (baseline, candidate)))
-    keys = ("seconds", "warmup_seconds", "client_cpus", "server_cpus", "memory_limit_bytes", "attached")
+    keys = ("seconds", "warmup_seconds", "client_cpus", "server_cpus", "memory_limit_bytes", "attached", "restart")
     for key in (*keys, *_DEFAULTS):
         default = _DEFAULTS.get(key)
         values = [

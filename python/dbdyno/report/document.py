@@ -7,13 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
+
 from dbdyno.report.cost import cost
 from dbdyno.report.headline import compared, headline
 from dbdyno.report.libraries import NATIVE, library_costs
 from dbdyno.report.loads import load_of
 from dbdyno.report.sweeps import sweeps
-from dbdyno.results.model import Interval, Operation, Recorded, Run, Trial
+from dbdyno.results.model import WHOLE_SECOND, Interval, Operation, Recorded, Run, Trial
 from dbdyno.stats.histogram import Histogram
+from dbdyno.stats.warm_up import warm_up
 from dbdyno.verdict.card import Card, card, short
 from dbdyno.verdict.judge import judged
 
@@ -99,6 +102,7 @@ def _trial(trial: Trial, run: Run) -> dict[str, Any]:
         "warmup": about.get("warmup"),
         "data": about.get("data"),
         "cache_state": about.get("cache_state"),
+        "warm_up": _warm_up(trial),
         "rate": about.get("rate"),
         "durability": durability.get("class"),
         "durability_reason": durability.get("reason"),
@@ -177,6 +181,20 @@ def _rows_read_per_s(recorded: Recorded) -> float | None:
     """Rows read and verified per second; `None` where the client did not verify, and so did not count them."""
     rows = sum(interval.reads_verified for interval in recorded.measured)
     return rows / recorded.seconds if rows and recorded.seconds else None
+
+
+def _warm_up(trial: Trial) -> dict[str, Any] | None:
+    """How long it took to be warm after a restart, counted from the first second of the load; else `None`.
+
+    answered_s: how long before the load the store had answered, and could reload its cache.
+    """
+    recorded = trial.recorded
+    whole = [interval for interval in recorded.intervals if interval.seconds > WHOLE_SECOND]
+    found = warm_up(np.array([one.completed / one.seconds for one in whole])) if trial.about.get("restart") else None
+    if found is None:
+        return None
+    answered, began = trial.about.get("answered_unix_s"), recorded.run_began_unix_s
+    return asdict(found) | {"answered_s": round(began - answered, 2) if answered and began else None}
 
 
 def _open_loop(recorded: Recorded) -> dict[str, Any]:

@@ -70,6 +70,7 @@ def _columns(trials: list[Document]) -> list[_Column]:
         return cell
 
     steady = [_Column("steady\nstate", words.steady_state)] if words.long_enough(trials) else []
+    warm = [_Column("95% warm\nafter s", _warm)] if any(trial.get("warm_up") for trial in trials) else []
     repeat = [_Column("repeat", lambda trial: str(trial["repeat"]))] if any(_repeats(trials)) else []
     rows = [_Column("rows\nper s", _rows_read)] if any(map(_reads_several, trials)) else []
     return [
@@ -78,6 +79,7 @@ def _columns(trials: list[Document]) -> list[_Column]:
         *([_Column("offered\nper s", _offered)] if is_open(trials) else []),
         _Column("per s", _throughput),
         *rows,
+        *warm,
         _Column("floor", lambda trial: words.percent(trial["stability"]["floor"])),
         _Column("stall\ns", lambda trial: words.whole(trial["stability"]["longest_without_completion_s"])),
         *(_Column(f"{key}\n{unit}", latency(key)) for key in ("p50", "p95", "p99", "max")),
@@ -107,6 +109,14 @@ def _reads_several(trial: Document) -> bool:
 
 def _rows_read(trial: Document) -> str:
     return words.whole(trial["rows_read_per_s"])
+
+
+def _warm(trial: Document) -> str:
+    """After how many seconds of load it was warm; `>` where it still rose when the trial ended."""
+    found = trial.get("warm_up")
+    if found is None:
+        return words.UNKNOWN
+    return f"> {words.whole(trial['seconds'])}" if found["seconds"] is None else words.whole(found["seconds"])
 
 
 def _throughput(trial: Document) -> str:

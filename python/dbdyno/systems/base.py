@@ -19,6 +19,7 @@ class Launch:
     server_cpus: processors the servers may use, or None for any. memory_limit_bytes: of each server, or None.
     clients: the most that will connect at once. rows: per table that will be loaded.
     data: a loaded data directory (`System.keep`) to start on a copy of, or None to start empty.
+    cold: have none of that copy in the kernel's memory.
     """
 
     guard: Guard
@@ -28,6 +29,7 @@ class Launch:
     server_cpus: tuple[int, ...] | None = None
     memory_limit_bytes: int | None = None
     data: Path | None = None
+    cold: bool = False
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,8 @@ class System(ABC):
     def cache_state(self, restored: bool) -> str | None:
         """Return what its caches hold when the first trial begins, as METHODS section 7 has it; None if not known.
 
-        `hot`: what loading left in them. `lukewarm`: nothing, but the kernel has the files in memory.
+        `hot`: what loading left in them. `lukewarm`: nothing, but the kernel has the files in memory
+        (of `cold`, a restart that was asked for, `Launch` knows).
         """
         if self.spec.attached:
             return None

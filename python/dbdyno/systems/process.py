@@ -47,7 +47,7 @@ class PrivateDirectory:
         self._guard.tell("dir", self.path)
         if launch.data:
             try:
-                copy_data(launch.data, self.path)
+                copy_data(launch.data, self.path, launch.cold)
             except RunFailed:
                 self.remove()
                 raise
@@ -157,10 +157,12 @@ class ServerProcess:
             self._limit.remove()
 
 
-def copy_data(source: Path, target: Path) -> None:
+def copy_data(source: Path, target: Path, cold: bool = False) -> None:
     """Copy what is in a data directory, sharing its blocks where the file system can, and see it onto the disk.
 
     Else the kernel would write it there while a trial runs. Raises RunFailed if that cannot be done.
+    cold: then have the kernel forget it, which it does for whoever owns the files. Dropping all caches of the host would
+    take root, and everybody else there would pay for it.
     """
     copied = subprocess.run(
         ["cp", "--archive", "--reflink=auto", f"{source}/.", str(target)], capture_output=True, text=True, check=False
@@ -168,10 +170,12 @@ def copy_data(source: Path, target: Path) -> None:
     if copied.returncode != 0:
         raise RunFailed(f"the loaded data could not be copied: {copied.stderr.strip()}")
     for path in target.rglob("*"):
-        if path.is_file() and path.stat().st_size >= SEEN_TO_DISK_BYTES:
+        if path.is_file() and (cold or path.stat().st_size >= SEEN_TO_DISK_BYTES):
             descriptor = os.open(path, os.O_RDONLY)
             try:
                 os.fsync(descriptor)
+                if cold:
+                    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
             finally:
                 os.close(descriptor)
 
