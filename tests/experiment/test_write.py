@@ -15,7 +15,7 @@ HARD = {
 }
 OPEN = {"rate": [500, {"ramp": [10, 20.5], "seconds": 1}], "arrivals": "poisson", "seconds": 5}
 PAIRED = {"precise": "0.5%", "clients": "1..8", "warmup": "auto"}
-SEARCH = {"find_rate": "p99.9 < 1.5s", "pipeline": [1], "ceiling": False}
+SEARCH = {"find_rate": "p99.9 < 1.5s", "pipeline": [1], "ceiling": False, "restart": None}
 
 
 @pytest.mark.parametrize("name", sorted(shipped_experiments()))

@@ -80,8 +80,7 @@ def expand(experiment: Experiment, systems: Sequence[SystemSpec]) -> list[Prepar
     """Return all preparations, in the order they are run.
 
     Without repetitions and restarts: for each of `systems`, for each workload, one preparation for all its loads. With
-    them, trials are to be compared, so each is prepared for itself and nothing that an earlier one changed is in it; see
-    `one_pass`.
+    them, each trial is prepared for itself, and nothing that an earlier one changed is in it; see `one_pass`.
     """
     if experiment.prepared_alone:
         planned: list[Preparation] = []

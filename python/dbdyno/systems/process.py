@@ -161,8 +161,8 @@ def copy_data(source: Path, target: Path, cold: bool = False) -> None:
     """Copy what is in a data directory, sharing its blocks where the file system can, and see it onto the disk.
 
     Else the kernel would write it there while a trial runs. Raises RunFailed if that cannot be done.
-    cold: then have the kernel forget it, which it does for whoever owns the files. Dropping all caches of the host would
-    take root, and everybody else there would pay for it.
+    cold: then have the kernel forget it, which it does for whoever owns the files. Dropping all caches of the host
+    would take root, and everybody else there would pay for it.
     """
     copied = subprocess.run(
         ["cp", "--archive", "--reflink=auto", f"{source}/.", str(target)], capture_output=True, text=True, check=False
