@@ -20,12 +20,14 @@ PYTHON_MAY_IMPORT = {
     "stats": set(),
     # A program of its own, as the native load client is: what it shares with the rest is docs/contract.md.
     "load_python": set(),
-    "systems": {"experiment", "results", "stats"},
+    # Rows, files and answers of the flight table.
+    "analytics": set(),
+    "systems": {"analytics", "experiment", "results", "stats"},
     "observe": {"experiment", "results", "stats"},
     "verdict": {"stats", "results"},
     "report": {"results", "stats", "verdict"},
     # How many pairs a wanted precision takes is decided while they are run.
-    "conduct": {"experiment", "systems", "observe", "results", "stats", "verdict"},
+    "conduct": {"analytics", "experiment", "systems", "observe", "results", "stats", "verdict"},
     "cli": {"experiment", "results", "stats", "systems", "observe", "verdict", "report", "conduct"},
     "__main__": {"cli"},
 }

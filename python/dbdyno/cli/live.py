@@ -58,6 +58,9 @@ class Plain(Listener):
     def not_seen(self, band: str, reason: str) -> None:
         self.say(f"not seen: {band}: {reason}", "dim")
 
+    def said(self, what: str) -> None:
+        self.say(what, "yellow")
+
     def preparation_begins(self, preparation: Preparation) -> None:
         if preparation.repeat == 1:
             self.say(f"{preparation.system.label}: starting and loading", "dim")

@@ -74,6 +74,7 @@ def overrides_of(options: dict[str, Any]) -> dict[str, Any]:
         "rows": options["rows"],
         "seed": options["seed"],
         "confirm_limit": options["confirm_limit"] or None,
+        "options.csv": options.get("csv"),
         "keep": options["keep"] or None,
         "observe": False if options["no_observe"] else None,
         "profile": options["profile"] or None,

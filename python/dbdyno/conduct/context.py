@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from dbdyno.analytics.answers import Answer
 from dbdyno.conduct.interrupt import Interrupts
 from dbdyno.conduct.journal import Journal
 from dbdyno.conduct.listener import Listener
@@ -28,7 +29,8 @@ class Context:
     """One run going on.
 
     ceilings: what was measured of the load client alone, by what decides it. said: what cannot be seen and was told.
-    states: the loaded data that later repetitions start from.
+    states: the loaded data that later repetitions start from. answers: who
+    answered each analytic query first, and what.
     """
 
     experiment: Experiment
@@ -39,4 +41,5 @@ class Context:
     journal: Journal
     ceilings: dict[str, Ceiling] = field(default_factory=dict)
     states: States = field(default_factory=States)
+    answers: dict[str, tuple[str, Answer]] = field(default_factory=dict)
     said: set[tuple[str, str]] = field(default_factory=set)

@@ -64,6 +64,9 @@ class Listener:
     def system_is_skipped(self, label: str, reason: str) -> None:
         """A system is left out."""
 
+    def said(self, what: str) -> None:
+        """Something is to be known of what is loaded."""
+
     def preparation_begins(self, preparation: Preparation) -> None:
         """A system is about to be started and loaded."""
 

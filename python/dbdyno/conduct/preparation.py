@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from dbdyno.conduct.analysis import load_table, run_analysis
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.find_rate import find_rate
 from dbdyno.conduct.listener import Outcome
@@ -19,6 +20,7 @@ from dbdyno.errors import DbdynoError, RunFailed
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import bare_name
 from dbdyno.experiment.trials import Preparation
+from dbdyno.experiment.workloads import find_workload
 from dbdyno.results.write import write_object
 from dbdyno.systems import build
 from dbdyno.systems.base import Launch, System
@@ -44,7 +46,9 @@ def run_preparation(context: Context, preparation: Preparation) -> Iterator[Outc
             with prepared_system(context, preparation, name) as prepared:
                 while trials and not context.interrupts.requested:
                     trial = trials.pop(0)
-                    if context.experiment.find_rate:
+                    if find_workload(trial.workload).analytic:
+                        yield run_analysis(context, prepared, trial)
+                    elif context.experiment.find_rate:
                         yield from find_rate(context, prepared, trial)
                     else:
                         yield run_trial(context, prepared, trial)
@@ -119,7 +123,7 @@ class _Making:
         folder = self.folder / "again" if self.has_begun_to_load else self.folder
         folder.mkdir(exist_ok=True)
         began, self.has_begun_to_load = time.time(), True
-        _load(self._context, self._preparation, self.system, folder)
+        facts |= _load(self._context, self._preparation, self.system, folder)
         self.write(load_seconds=round(time.time() - began, 3))
         return facts
 
@@ -202,7 +206,10 @@ def describe_system(system: System, experiment: Experiment) -> dict[str, Any]:
     }
 
 
-def _load(context: Context, preparation: Preparation, system: System, folder: Path) -> None:
+def _load(context: Context, preparation: Preparation, system: System, folder: Path) -> dict[str, Any]:
+    """Make and fill the tables; returns what there is to say of them in `trial.json`."""
+    if find_workload(preparation.workload).analytic:
+        return load_table(context, system, folder)
     secrets: list[str] = []
     store = system.store_plan(secrets)
     plan = make_plan(context.experiment, context.folder.name, PREPARE, store, preparation.workload, loading_clients())
@@ -211,6 +218,7 @@ def _load(context: Context, preparation: Preparation, system: System, folder: Pa
         raise KeyboardInterrupt
     if reason := system.death() or why_it_failed(summary, folder):
         raise RunFailed(f"{preparation.system.label} could not be loaded: {reason}")
+    return {}
 
 
 def _clean_up(context: Context, preparation: Preparation, system: System, folder: Path) -> None:

@@ -8,7 +8,7 @@ from dbdyno.conduct.clients import driven, missing_library
 from dbdyno.errors import UserError
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workloads import GET, OPERATIONS, WORKLOADS, find_workload, missing_operations
+from dbdyno.experiment.workloads import GET, WORDS, WORKLOADS, find_workload, missing_operations
 from dbdyno.systems import SYSTEMS, build, missing
 from dbdyno.systems.base import Launch, System
 from dbdyno.systems.guard import Guard
@@ -33,6 +33,7 @@ class Resolved:
 def resolve(experiment: Experiment) -> Resolved:
     """Return what can be run; raises UserError if something cannot, unless it is only missing and may be skipped."""
     _check_cpus(experiment)
+    _check_analytic(experiment)
     systems, skipped = [], []
     for spec in driven(experiment):
         system = build(spec)
@@ -51,6 +52,30 @@ def resolve(experiment: Experiment) -> Resolved:
     return Resolved(systems, skipped)
 
 
+def _check_analytic(experiment: Experiment) -> None:
+    """Raise UserError if an analytic workload is asked for what only the load of clients has."""
+    names = [name for name in experiment.workload if WORKLOADS[name].analytic]
+    if not names:
+        return
+    asked = {
+        "workload": len(experiment.workload) > 1,
+        "clients": experiment.clients != [1],
+        "pipeline": experiment.pipeline != [1],
+        "rate": bool(experiment.rate or experiment.find_rate),
+        "repeat": experiment.repeat > 1 or experiment.precise is not None,
+        "confirm_limit": experiment.confirm_limit,
+        "profile": experiment.profile,
+    }
+    if wrong := [key for key, given in asked.items() if given]:
+        raise UserError(
+            f"{wrong[0]}: '{names[0]}' asks one query at a time, once cold and three times hot: leave {wrong[0]} out"
+        )
+    if attached := [spec.label for spec in experiment.system if spec.attached]:
+        raise UserError(
+            f"{attached[0]}: '{names[0]}' restarts its store for each query, so not one that it did not start"
+        )
+
+
 def _check_cpus(experiment: Experiment) -> None:
     usable = os.sched_getaffinity(0)
     for side in ("client", "server"):
@@ -67,7 +92,7 @@ def _check_operations(experiment: Experiment, spec: SystemSpec, system: System) 
         if lacking := missing_operations(workload, system.operations):
             able = [other.name for other in SYSTEMS.values() if not missing_operations(workload, other.operations)]
             raise UserError(
-                f"the workload '{name}' needs to {' and to '.join(OPERATIONS[one] for one in lacking)}, which "
+                f"the workload '{name}' needs to {' and to '.join(WORDS[one] for one in lacking)}, which "
                 f"'{spec.label}' cannot do; {', '.join(able)} can"
             )
 

@@ -15,6 +15,7 @@ ADD = "add"
 FIND_UNIQUE = "find-unique"
 FIND_SECONDARY = "find-secondary"
 SUM = "sum"
+ANALYSE = "analyse"
 
 OPERATIONS = {
     GET: "get a row by its primary key",
@@ -29,15 +30,26 @@ OPERATIONS = {
 }
 """The logical operations on which workloads and stores meet, and what each is for a person."""
 
+WORDS = {**OPERATIONS, ANALYSE: "answer SQL queries over a whole table that was loaded in bulk"}
+"""The same, and what no client of many does, so that it is done by dbdyno itself."""
+
 
 @dataclass(frozen=True)
 class Workload:
-    """A built-in workload: what it does, the operations it needs, its options with their values, default first."""
+    """A built-in workload: what it does, the operations it needs, its options with their values, default first.
+
+    An option without values takes any text.
+    """
 
     name: str
     what: str
     operations: tuple[str, ...]
     options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def analytic(self) -> bool:
+        """Whether it loads a table and asks it some queries, in the place of transactions of clients."""
+        return ANALYSE in self.operations
 
 
 _ACCESS = {"access": ("uniform", "sequential")}
@@ -68,6 +80,12 @@ WORKLOADS = {
         Workload("point-update", "k = k + 1 on one row; the sum of k is checked at the end", (ADD, SUM), _ACCESS),
         Workload(
             "game", "read a player, change it, look up the account by its e-mail", (GET, UPDATE, FIND_UNIQUE), _ACCESS
+        ),
+        Workload(
+            "air-traffic",
+            "load a table of flights in bulk, and ask it queries Q0 to Q10, cold and hot",
+            (ANALYSE,),
+            {"csv": (), "malformed": ("fail", "skip"), "until": ()},
         ),
     )
 }
@@ -108,7 +126,7 @@ def check_options(workload: Workload, options: Mapping[str, str]) -> None:
         if accepted is None:
             takes = f"it takes {', '.join(workload.options)}" if workload.options else "it takes none"
             raise ValueError(f"the workload '{workload.name}' has no option '{key}'; {takes}")
-        if value not in accepted:
+        if accepted and value not in accepted:
             raise ValueError(f"option {key} = '{value}' of '{workload.name}': give one of {', '.join(accepted)}")
 
 

@@ -106,6 +106,8 @@ def _trial(trial: Trial, run: Run) -> dict[str, Any]:
         "rate": about.get("rate"),
         "durability": durability.get("class"),
         "durability_reason": durability.get("reason"),
+        "loaded": about.get("loaded"),
+        "analysis": about.get("analysis"),
         **_figures(trial),
         **{f"{who}_cpu_us_per_transaction": costs[f"{who}_cpu_us"] for who in ("client", "server")},
         **_open_loop(recorded),

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dbdyno.report import words
+from dbdyno.report.analyses import analysed, print_analyses
 from dbdyno.report.document import document
 from dbdyno.report.hosts import host_in_words
 from dbdyno.report.libraries import understated
@@ -39,7 +40,9 @@ def print_document(shown: Document, console: Console) -> None:
     """Print what `dbdyno.report.document.document` returned."""
     grouped = words.groups(shown)
     trials = [trial for group in grouped.values() for trial in group]
-    if trials:
+    if asked := analysed(shown):
+        print_analyses(asked, console)
+    elif trials:
         columns = _columns(trials)
         widths = [_width(column, trials) for column in columns]
         left_out = _left_out(columns, widths, console.width)

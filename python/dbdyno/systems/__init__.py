@@ -6,6 +6,7 @@ from dbdyno.errors import UserError, did_you_mean
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.systems.base import System
 from dbdyno.systems.cache_aside import CacheAside
+from dbdyno.systems.duckdb import DuckDB
 from dbdyno.systems.lmdb import LMDB
 from dbdyno.systems.mariadb import AttachedMySQL, MariaDB
 from dbdyno.systems.memcached import AttachedMemcached, Memcached
@@ -18,7 +19,8 @@ from dbdyno.systems.sqlite import SQLite
 from dbdyno.systems.valkey import Valkey
 
 SYSTEMS: dict[str, type[System]] = {
-    system.name: system for system in (MariaDB, MySQL, PostgreSQL, Memcached, Redis, Valkey, SQLite, LMDB, CacheAside)
+    system.name: system
+    for system in (MariaDB, MySQL, PostgreSQL, Memcached, Redis, Valkey, SQLite, LMDB, DuckDB, CacheAside)
 }
 """What dbdyno can start, by name."""
 ATTACHED: dict[str, type[System]] = {

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.guard import Guard
 from dbdyno.systems.probe import Probe
 
@@ -80,6 +81,17 @@ class System(ABC):
     @abstractmethod
     def stop(self) -> None:
         """Stop it and remove what was made for it; may be called at any time, and twice."""
+
+    def restart(self) -> None:
+        """Stop its servers in good order and start them again with all they hold; nothing to do where there are none.
+
+        Raises RunFailed if they do not stop or come up.
+        """
+        return
+
+    def analyst(self) -> Analyst:
+        """Return a new connection for whole tables; only where the store can `analyse`."""
+        raise NotImplementedError(f"{self.name} answers no SQL over whole tables")
 
     @property
     def restorable(self) -> bool:

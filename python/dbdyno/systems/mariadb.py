@@ -9,9 +9,11 @@ from pymysql.constants import CR, ER
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workloads import OPERATIONS
+from dbdyno.experiment.workloads import ANALYSE, OPERATIONS
+from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.base import Durability, Launch, numbers_of
 from dbdyno.systems.endpoint import CONNECT_TIMEOUT_S, PASSWORD_VARIABLE, Endpoint, endpoint_of, refuse_server_settings
+from dbdyno.systems.mysql_analyst import MySQLAnalyst
 from dbdyno.systems.mysql_probe import MySQLProbe
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.process import PrivateDirectory, ServerProcess, find_program, free_port, run_to_end
@@ -82,7 +84,7 @@ class MariaDB(Server):
 
     name = "mariadb"
     what = "MariaDB, any engine (engine=…), any server variable"
-    operations = frozenset(OPERATIONS)
+    operations = frozenset({*OPERATIONS, ANALYSE})
     libraries: ClassVar[tuple[str, ...]] = ("pymysql", "mysqlclient")
     own_settings: ClassVar[tuple[str, ...]] = ("engine", "connect", "port")
     driver_errors = (pymysql.MySQLError, OSError)
@@ -125,12 +127,21 @@ class MariaDB(Server):
             ),
             *self.server_options(),
         ]
-        self._server = ServerProcess(self.server_name, argv, directory, launch)
+        self._run = lambda: ServerProcess(self.server_name, argv, directory, launch)
+        self._server = self._run()
         self.endpoint = Endpoint("127.0.0.1", port, str(socket), "dbdyno", password, "dbdyno")
         self._server.wait_ready(self._answers)
         self._check_engine()
         if not self.on_socket:
             self.endpoint = Endpoint("127.0.0.1", port, None, "dbdyno", password, "dbdyno")
+
+    def restart(self) -> None:
+        self._server.stop_in_order()
+        self._server = self._run()
+        self._server.wait_ready(self._answers)
+
+    def analyst(self) -> Analyst:
+        return MySQLAnalyst(self.endpoint, self.engine, self._directory.path / "data")
 
     @property
     def restorable(self) -> bool:

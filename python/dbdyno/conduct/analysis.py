@@ -1,0 +1,314 @@
+"""An analytic workload: a table loaded in bulk, and each of its queries asked cold, then hot; by dbdyno itself.
+
+One question at a time of seconds needs no load client; what is recorded is in the words of docs/contract.md all the
+same, a pass through all queries being a transaction, so that whatever reads a run reads this one.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from dbdyno import __version__
+from dbdyno.analytics.answers import Answer, difference, plain
+from dbdyno.analytics.columns import TABLE
+from dbdyno.analytics.files import BATCH_ROWS, Batch, checked, generated, own_files
+from dbdyno.analytics.months import FIRST, last_month, plan_months
+from dbdyno.analytics.queries import Query, queries
+from dbdyno.conduct.context import Context
+from dbdyno.conduct.listener import Outcome
+from dbdyno.conduct.trial import Prepared, describe_trial
+from dbdyno.errors import RunFailed, UserError
+from dbdyno.experiment.trials import Trial
+from dbdyno.results.write import Lines, write_object
+from dbdyno.stats.histogram import bucket_index
+from dbdyno.systems.analyst import Analyst
+from dbdyno.systems.base import System
+
+HOT_RUNS = 3
+"""How often each query is asked again right after it was asked cold."""
+LOAD_TIMEOUT_S = 24 * 3600
+ROW_BYTES = 500
+"""What a row takes at most, in a file and in a store; seen: 430 in a file, 290 in a row store."""
+DROP_CACHES = Path("/proc/sys/vm/drop_caches")
+
+Document = dict[str, Any]
+Result = TypeVar("Result")
+
+
+def load_table(context: Context, system: System, folder: Path) -> Document:
+    """Make and load the table; returns what `trial.json` says of it. Only the store's own work is in `seconds`.
+
+    Raises UserError for files that cannot be loaded or a disk that is too small, RunFailed if the store fails.
+    """
+    with (
+        closing(Lines(folder / "records.jsonl")) as records,
+        context.guard.scratch() as scratch,
+        closing(system.analyst()) as analyst,
+    ):
+        source, batches = _source(context, scratch)
+        _check_disk(system, scratch, context.experiment.rows)
+        spent = _Spent(context, analyst, system.spec.label)
+        rows = _fill(context, spent, batches, records)
+        size_bytes = spent.on(analyst.finish, LOAD_TIMEOUT_S)
+        loaded = {
+            "rows": rows,
+            "seconds": round(spent.seconds, 3),
+            "rows_per_s": round(rows / spent.seconds, 1),
+            "by": analyst.by,
+            "size_bytes": size_bytes,
+            "source": source,
+        }
+        records.append_object({"record": "phase", "phase": "load", "state": "end", **loaded})
+        records.append_object({"record": "end", "status": "complete", "reason": None})
+    return {"loaded": loaded, "rows": rows}
+
+
+def _source(context: Context, scratch: Path) -> tuple[str, Iterator[Batch]]:
+    """Return where rows come from, in words, and the files."""
+    experiment, options = context.experiment, context.experiment.options
+    if folder := options.get("csv"):
+        skip = options.get("malformed") == "skip"
+        return folder, checked(own_files(Path(folder)), scratch, skip, context.listener.said)
+    until = _until(options.get("until"))
+    words = f"generated, {FIRST[0]}-{FIRST[1]:02d} to {until[0]}-{until[1]:02d}, seed {experiment.seed}"
+    return words, generated(plan_months(experiment.rows, until), experiment.seed, scratch)
+
+
+def _until(given: str | None) -> tuple[int, int]:
+    if given is None:
+        return last_month(date.today())
+    try:
+        found = datetime.strptime(given, "%Y-%m")
+    except ValueError:
+        raise UserError(f"options.until = '{given}': give a month, e.g. 2025-12") from None
+    if (found.year, found.month) < FIRST:
+        raise UserError(f"options.until = '{given}': the table begins in {FIRST[0]}-{FIRST[1]:02d}")
+    return found.year, found.month
+
+
+def _check_disk(system: System, scratch: Path, rows: int) -> None:
+    """Raise UserError if the table, as large as it may get, does not fit."""
+    needed = ROW_BYTES * (rows + min(rows, BATCH_ROWS))
+    for path in (*system.data_directories(), scratch):
+        if (free := shutil.disk_usage(path).free) < needed:
+            raise UserError(
+                f"{system.spec.label}: {rows:,} rows may take {needed / 1e9:.1f} GB and {free / 1e9:.1f} GB are free "
+                f"at {path}: give fewer --rows, or another disk in DBDYNO_DATA_DIR"
+            )
+
+
+def _fill(context: Context, spent: _Spent, batches: Iterator[Batch], records: Lines) -> int:
+    """Create the table and load batch after batch, removing what was loaded; returns how many rows there are."""
+    rows, total = 0, context.experiment.rows
+    spent.on(spent.analyst.create, LOAD_TIMEOUT_S)
+    for batch in batches:
+        paths = [path for path, _ in batch]
+        spent.on(lambda paths=paths: spent.analyst.load(paths), LOAD_TIMEOUT_S)
+        rows += sum(count for _, count in batch)
+        for path in paths:
+            path.unlink()
+        known = {"total": max(total, rows), "unit": "rows", "rows_per_s": rows / spent.seconds, "left_s": None}
+        record = {"record": "progress", "phase": "load", "done": rows, **known}
+        records.append_object(record)
+        context.listener.record_came(record)
+    (found,) = spent.on(lambda: spent.analyst.ask(f"SELECT COUNT(*) FROM {TABLE}"), LOAD_TIMEOUT_S)[0]
+    if found != rows:
+        raise RunFailed(f"{spent.label}: {rows:,} rows were loaded and {found:,} are there")
+    return rows
+
+
+class _Spent:
+    """Does a store's work on a thread of its own, so that it can be interrupted, and adds up its time in seconds."""
+
+    def __init__(self, context: Context, analyst: Analyst, label: str) -> None:
+        self.analyst, self.label, self._context = analyst, label, context
+        self.seconds = 0.0
+
+    def on(self, work: Callable[[], Result], timeout_s: float) -> Result:
+        """Return what the work does; raises RunFailed if the store fails, or takes longer than that."""
+        began = time.perf_counter()
+        with ThreadPoolExecutor(1) as pool:
+            future = pool.submit(work)
+            try:
+                if not wait([future], timeout_s).done:
+                    self._give_up(future)
+                    raise RunFailed(f"{self.label}: no answer within {timeout_s:,.0f} s")
+            except KeyboardInterrupt:
+                self._give_up(future)
+                raise
+            try:
+                return future.result()
+            except self.analyst.error as error:
+                raise RunFailed(f"{self.label}: {error}") from None
+            finally:
+                self.seconds += time.perf_counter() - began
+
+    def _give_up(self, future: Future[Any]) -> None:
+        self.analyst.cancel()
+        wait([future])
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A query as it was asked of a store; times in seconds. differs: from another store's answer, how and whose."""
+
+    name: str
+    what: str
+    sql: str
+    cold_s: float
+    hot_s: list[float]
+    answer: Answer
+    differs: str | None
+
+
+def run_analysis(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
+    """Ask all queries, and write the trial's folder; a store that fails makes the trial failed, not the run."""
+    context.listener.trial_begins(trial)
+    folder = context.folder.trial(trial.name)
+    document = describe_trial(context, trial, prepared.name) | prepared.facts | {"seconds": None}
+    write_object(folder / "trial.json", document)
+    asked: list[Asked] = []
+    records = Lines(folder / "records.jsonl")
+    with closing(records):
+        every = queries(document["rows"])
+        records.append_object(_hello(every))
+        records.append_object({"record": "phase", "phase": "run", "state": "begin", "at_unix_s": time.time()})
+        try:
+            for query in every:
+                asked.append(_ask(context, prepared.system, query, trial.system.label))
+                records.append_object({"record": "query", **asdict(asked[-1])})
+            state, reason = _judge(asked)
+        except RunFailed as failure:
+            state, reason = "failed", str(failure)
+        for record in _conclusion(asked, every, reason if state == "failed" else None):
+            records.append_object(record)
+    document |= {
+        "ended_unix_s": time.time(),
+        "state": state,
+        "reason": reason,
+        "analysis": {"cold": _cold_words(), "queries": [asdict(one) for one in asked]},
+    }
+    write_object(folder / "trial.json", document)
+    hot_s = sum(sum(one.hot_s) for one in asked)
+    outcome = Outcome(trial, state, reason, HOT_RUNS if len(asked) == len(every) else 0, hot_s, {})
+    context.listener.trial_ended(outcome)
+    return outcome
+
+
+def _ask(context: Context, system: System, query: Query, label: str) -> Asked:
+    """Ask a query of a store that has nothing in memory, then again and again."""
+    system.restart()
+    _drop_caches(system)
+    times: list[float] = []
+    answers: list[Answer] = []
+    with closing(system.analyst()) as analyst:
+        for _ in range(1 + HOT_RUNS):
+            spent = _Spent(context, analyst, f"{label}: {query.name}")
+            rows = spent.on(lambda: analyst.ask(query.sql), context.experiment.operation_timeout_seconds)
+            times.append(spent.seconds)
+            answers.append(plain(rows))
+    first, expected = context.answers.setdefault(query.name, (label, answers[0]))
+    differs = [
+        *(f"asked again: {found}" for again in answers[1:] if (found := difference(again, answers[0]))),
+        *([f"{found} of {first}"] if (found := difference(answers[0], expected)) else []),
+    ]
+    answer_first = differs[0] if differs else None
+    return Asked(query.name, query.what, query.sql, times[0], times[1:], answers[0], answer_first)
+
+
+def _drop_caches(system: System) -> None:
+    """Have the kernel forget files, where that is permitted; what is not yet on the disk it cannot forget."""
+    if not os.access(DROP_CACHES, os.W_OK):
+        return
+    for path in (path for folder in system.data_directories() for path in folder.rglob("*") if path.is_file()):
+        descriptor = os.open(path, os.O_RDONLY)
+        os.fsync(descriptor)
+        os.close(descriptor)
+    DROP_CACHES.write_text("3")
+
+
+def _cold_words() -> str:
+    if os.access(DROP_CACHES, os.W_OK):
+        return "the store started anew, and the kernel's page cache dropped, before each query"
+    return "the store started anew before each query; files may have been in the page cache, which only root can drop"
+
+
+def _judge(asked: list[Asked]) -> tuple[str, str | None]:
+    differing = [one for one in asked if one.differs]
+    if not differing:
+        return "complete", None
+    return "failed", f"{len(differing)} of {len(asked)} answers differ; {differing[0].name}: {differing[0].differs}"
+
+
+def _hello(every: tuple[Query, ...]) -> Document:
+    return {
+        "record": "hello",
+        "contract": 1,
+        "program": "dbdyno",
+        "version": __version__,
+        "profile": "release",
+        "pid": os.getpid(),
+        "transaction": "pass",
+        "operations": [{"name": query.name, "operation": "analyse", "table": TABLE} for query in every],
+        "threads": 1,
+    }
+
+
+def _conclusion(asked: list[Asked], every: tuple[Query, ...], failure: str | None) -> Iterator[Document]:
+    """Yield the records after the queries: a pass cold, marked as warm-up, the passes hot, checks, total and end."""
+    whole = len(asked) == len(every)
+    passes = [[one.cold_s for one in asked], *([one.hot_s[run] for one in asked] for run in range(HOT_RUNS))]
+    for second, times in enumerate(passes):
+        yield {
+            "record": "interval",
+            "second": second,
+            "warmup": second == 0,
+            "seconds": sum(times),
+            "connected": 1,
+            "transactions": _counted([sum(times)] if whole else []),
+            "operations": {one.name: _counted([spent]) for one, spent in zip(asked, times, strict=True)},
+            "errors": {},
+            "reads_verified": 0,
+            "mismatches": 0,
+            "client_cpu_s": 0.0,
+        }
+    seconds = sum(map(sum, passes))
+    yield {"record": "phase", "phase": "run", "state": "end", "at_unix_s": time.time(), "seconds": seconds}
+    for one in asked:
+        answered = {"expected": None, "found": one.differs, "ok": not one.differs, "note": None}
+        yield {"record": "check", "name": f"{one.name}: the same answer of every store", **answered}
+    done = len(passes) if whole else 0
+    yield {
+        "record": "total",
+        "transactions": {"scheduled": done, "completed": done, "failed": 0, "unfinished": 0},
+        "operations": {one.name: {"completed": len(passes), "failed": 0} for one in asked},
+        "reads_verified": 0,
+        "mismatches": 0,
+        "seconds": seconds,
+        "in_flight_mean": 1.0,
+    }
+    yield {"record": "end", "status": "failed" if failure else "complete", "reason": failure}
+
+
+def _counted(times_s: list[float]) -> Document:
+    """Return how often and how long, as an interval has it."""
+    times_ns = [round(seconds * 1e9) for seconds in times_s]
+    buckets = sorted(Counter(map(bucket_index, times_ns)).items())
+    service_time = {
+        "count": len(times_ns),
+        "sum_ns": sum(times_ns),
+        "min_ns": min(times_ns, default=0),
+        "max_ns": max(times_ns, default=0),
+        "buckets": [number for pair in buckets for number in pair],
+    }
+    return {"completed": len(times_ns), "failed": 0, "service_time": service_time}

@@ -1,0 +1,40 @@
+"""What a system's store is told where a whole table is loaded and asked: bulk load, queries, size."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+
+class Analyst(ABC):
+    """A connection of the store's own driver. Used by one thread, but for `cancel`.
+
+    error: what its driver raises. by: how it loads, for a person.
+    """
+
+    error: tuple[type[Exception], ...]
+    by: str
+
+    @abstractmethod
+    def create(self) -> None:
+        """Make the empty table (`dbdyno.analytics.columns`)."""
+
+    @abstractmethod
+    def load(self, paths: Sequence[Path]) -> None:
+        """Load files, each with a header, in the store's own bulk way."""
+
+    @abstractmethod
+    def finish(self) -> int:
+        """See what was loaded onto the disk, and return the bytes it takes there."""
+
+    @abstractmethod
+    def ask(self, sql: str) -> Sequence[Sequence[Any]]:
+        """Return all rows of a query."""
+
+    @abstractmethod
+    def cancel(self) -> None:
+        """End what another thread is waiting for; that raises."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close the connection."""

@@ -1,0 +1,40 @@
+"""DuckDB, inside dbdyno's own process: whole tables are loaded and asked, through its Python client."""
+
+from importlib import import_module
+from importlib.metadata import version
+from importlib.util import find_spec
+from typing import Any, ClassVar
+
+from dbdyno.experiment.workloads import ANALYSE
+from dbdyno.systems.analyst import Analyst
+from dbdyno.systems.base import Durability
+from dbdyno.systems.embedded import Embedded
+
+
+class DuckDB(Embedded):
+    """One database file. Settings: `threads` and `memory_limit_mib`; 0 is DuckDB's own default."""
+
+    name = "duckdb"
+    what = "DuckDB, embedded, for whole tables (threads, memory_limit_mib)"
+    operations = frozenset({ANALYSE})
+    choices: ClassVar[dict[str, tuple[str, ...]]] = {}
+    numbers: ClassVar[dict[str, int]] = {"threads": 0, "memory_limit_mib": 0}
+
+    @classmethod
+    def missing(cls) -> str | None:
+        return None if find_spec("duckdb") else "duckdb is not installed: pip install 'dbdyno[duckdb]'"
+
+    def durability(self) -> Durability:
+        return Durability("D2", "DuckDB flushes its log at each commit")
+
+    def servers(self) -> list[dict[str, Any]]:
+        return [{**super().servers()[0], "version": version("duckdb")}]
+
+    def analyst(self) -> Analyst:
+        # Loading its library takes time and memory, which no other command should, and it may not be there.
+        module = import_module("dbdyno.systems.duckdb_analyst")
+        return module.DuckDBAnalyst(self.path, self.settings())
+
+    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+        del secrets
+        return {"kind": "duckdb", "path": str(self.path), **self.settings()}

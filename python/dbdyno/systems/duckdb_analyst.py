@@ -1,0 +1,54 @@
+"""A whole table in DuckDB, through its Python client."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from dbdyno.analytics.columns import COLUMNS, TABLE, Column
+from dbdyno.systems.analyst import Analyst
+
+_TYPES = {"integer": "INTEGER", "date": "DATE", "text": "VARCHAR"}
+
+
+def _definition(column: Column) -> str:
+    return f'"{column.name}" {_TYPES[column.kind]}'
+
+
+class DuckDBAnalyst(Analyst):
+    """A connection to the database file in `folder`, opened anew, so that nothing of it is in DuckDB's memory."""
+
+    error = (duckdb.Error,)
+    by = "INSERT … SELECT from read_csv"
+
+    def __init__(self, folder: Path, settings: dict[str, int]) -> None:
+        given = {"threads": settings["threads"], "memory_limit": f"{settings['memory_limit_mib']}MiB"}
+        config = {key: value for key, value in given.items() if str(value).strip("MiB") != "0"}
+        self._path = folder / "dbdyno.duckdb"
+        self._connection = duckdb.connect(str(self._path), config={**config, "temp_directory": str(folder / "spill")})
+
+    def create(self) -> None:
+        self._connection.execute(f"CREATE TABLE {TABLE} ({', '.join(map(_definition, COLUMNS))})")
+
+    def load(self, paths: Sequence[Path]) -> None:
+        columns = ", ".join(f"'{column.name}': '{_TYPES[column.kind]}'" for column in COLUMNS)
+        named = ", ".join(f'"{column.name}"' for column in COLUMNS)
+        self._connection.execute(
+            f"INSERT INTO {TABLE} SELECT {named} FROM read_csv(?, header = true, auto_detect = false, delim = ',', "
+            f"quote = '\"', escape = '\"', nullstr = '', columns = {{{columns}, 'the_end': 'VARCHAR'}})",
+            [[str(path) for path in paths]],
+        )
+
+    def finish(self) -> int:
+        self._connection.execute("CHECKPOINT")
+        return self._path.stat().st_size
+
+    def ask(self, sql: str) -> Sequence[Sequence[Any]]:
+        return self._connection.execute(sql).fetchall()
+
+    def cancel(self) -> None:
+        self._connection.interrupt()
+
+    def close(self) -> None:
+        self._connection.close()
