@@ -125,8 +125,8 @@ _TYPES = {"integer": pa.float64(), "date": pa.date32(), "text": pa.binary()}
 def _check_header(name: str, path: Path) -> None:
     with path.open(encoding="latin-1", newline="") as file:
         found = [EARLIER_NAMES.get(one.strip(), one.strip()) for one in next(csv.reader(file), [])]
-    wanted = [column.name for column in COLUMNS]
-    found = found[:-1] if found[-1:] == [""] else found
+    # Every line of the real files ends with a comma, so that there is a column more, without a name.
+    wanted = [*(column.name for column in COLUMNS), ""]
     for number, (one, other) in enumerate(zip(found, wanted, strict=False), 1):
         if one.lower() != other.lower():
             raise UserError(f"{name}, line 1: column {number} is '{one}' and should be '{other}': another layout")
@@ -163,9 +163,8 @@ def _problem(line: bytes) -> str | None:
     if text.count('"') % 2:
         return "a quote is not closed"
     fields = next(csv.reader([text]), [])
-    fields = fields[:-1] if len(fields) == len(COLUMNS) + 1 and not fields[-1] else fields
-    if len(fields) != len(COLUMNS):
-        return f"{len(fields)} fields in the place of {len(COLUMNS)}"
+    if len(fields) != len(COLUMNS) + 1 or fields[-1]:
+        return f"{len(fields)} fields in the place of {len(COLUMNS)} and a comma"
     return next(filter(None, map(_wrong_value, COLUMNS, fields)), None)
 
 

@@ -48,7 +48,7 @@ def header() -> bytes:
 
 
 def write_file(path: Path, seed: int, months: list[Month]) -> None:
-    """Write the flights of some months; raises OSError if that cannot be done. Memory does not depend on their number."""
+    """Write the flights of some months; raises OSError if that cannot be done. Memory is that of one chunk."""
     with path.open("wb") as file:
         file.write(header())
         for month in months:

@@ -21,8 +21,8 @@ def print_analyses(trials: list[Document], console: Console) -> None:
     table = Table(box=None, padding=(0, 1), header_style="bold")
     table.add_column("s", no_wrap=True)
     for trial in trials:
-        for heading in (f"{trial['label']}\ncold", "\nbest", "\nmedian"):
-            table.add_column(heading, justify="right")
+        for heading in (f"{trial['label']}\ncold", "best", "median"):
+            table.add_column(Text(heading, overflow="fold"), justify="right", vertical="bottom")
     for name in _queries(trials):
         table.add_row(name, *(cell for trial in trials for cell in _cells(trial, name)))
     console.print(table)

@@ -59,6 +59,10 @@ def print_document(shown: Document, console: Console) -> None:
             names = ", ".join(heading.replace("\n", " ") for heading in left_out)
             _say(console, f"Too narrow for: {names}.", "dim")
     _print_remarks(shown, console)
+    if asked:
+        _print_card(shown["fairness"], console)
+    else:
+        _print_conclusions(shown, console)
 
 
 def _columns(trials: list[Document]) -> list[_Column]:
@@ -182,6 +186,9 @@ def _print_remarks(shown: Document, console: Console) -> None:
     for sentence in (words.client_limited(shown), words.run_state(shown), words.durability_caution(shown)):
         if sentence:
             _say(console, sentence, "yellow")
+
+
+def _print_conclusions(shown: Document, console: Console) -> None:
     sweeps = [f"{one['label']}, {one['workload']}: {one['words']}" for one in shown["scalability"] if one["law"]]
     for line in filter(None, (words.automatic_warmup(shown), *sweeps)):
         _say(console, line, "")

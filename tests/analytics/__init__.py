@@ -1,0 +1,1 @@
+"""Tests of the flight table: rows, files, queries and answers."""

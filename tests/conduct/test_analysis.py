@@ -1,0 +1,140 @@
+"""A run of an analytic workload: its folder, its answers, its failures."""
+
+import os
+import signal
+import threading
+
+import pytest
+
+from dbdyno.conduct import analysis
+from dbdyno.conduct.listener import Listener
+from dbdyno.conduct.run import conduct
+from dbdyno.errors import UserError
+from dbdyno.results.read import read_run
+from dbdyno.systems.duckdb import DuckDB
+from helpers import experiment, need, wait_until
+
+KEYS = {"workload": "air-traffic", "system": ["duckdb?threads=1", "duckdb?threads=2"], "rows": 2000, "clients": [1]}
+KEYS |= {"options": {"until": "2009-12"}, "operation_timeout_seconds": 60}
+
+
+@pytest.fixture(autouse=True)
+def caches(monkeypatch, tmp_path, fake_load):
+    """Have tests drop no cache of the host."""
+    need("duckdb")
+    drop = tmp_path / "drop_caches"
+    drop.touch()
+    monkeypatch.setattr(analysis, "DROP_CACHES", drop)
+    return drop
+
+
+def run(tmp_path, **keys):
+    end = conduct(experiment(**KEYS | keys), "dbdyno run air-traffic", tmp_path, Listener())
+    return end, read_run(end.folder)
+
+
+def test_a_run_has_times_sizes_and_answers(tmp_path, caches):
+    end, shown = run(tmp_path)
+    assert (end.state, end.reason) == ("complete", None)
+    for trial in shown.trials:
+        assert trial.state == "complete" and not trial.warnings
+        assert trial.about["loaded"]["rows"] == trial.about["rows"] == 2000
+        assert trial.about["loaded"]["size_bytes"] > 100_000
+        assert "to 2009-12" in trial.about["loaded"]["source"]
+        asked = trial.about["analysis"]["queries"]
+        assert len(asked) == 15 and all(len(query["hot_s"]) == 3 and query["cold_s"] > 0 for query in asked)
+        assert all(query["answer"] for query in asked)
+        # Three passes hot, and in each every query once.
+        assert trial.recorded.completed == 3
+        assert {operation.service_time.count for operation in trial.recorded.operations} == {3}
+        assert all(check["ok"] for check in trial.recorded.checks)
+    assert caches.read_text() == "3"
+
+
+def test_a_loaded_preparation_says_how_fast(tmp_path):
+    _, shown = run(tmp_path)
+    assert {preparation.rows for preparation in shown.preparations.values()} == {2000}
+
+
+def test_a_store_that_answers_otherwise_fails(tmp_path, monkeypatch):
+    def analyst(self, real=DuckDB.analyst):
+        made = real(self)
+        if self.spec.settings["threads"] == "2":
+            made.ask = lambda sql, ask=made.ask: [(*row[:-1], 7) for row in ask(sql)] if "Origin," in sql else ask(sql)
+        return made
+
+    monkeypatch.setattr(DuckDB, "analyst", analyst)
+    end, shown = run(tmp_path)
+    assert end.state == "failed"
+    first, second = shown.trials
+    assert first.state == "complete"
+    assert second.state == "failed" and "1 of 15 answers differ; q3: row 1:" in second.reason
+
+
+def test_a_query_that_takes_too_long_fails_the_trial(tmp_path, monkeypatch):
+    class Slow(analysis.Query):
+        pass
+
+    endless = "SELECT COUNT(*) FROM range(100000000) a, range(100000000) b WHERE a.range % 7 = b.range % 3"
+    monkeypatch.setattr(analysis, "queries", lambda rows: (Slow("q0", "never", endless),))
+    end, _ = run(tmp_path, system="duckdb", operation_timeout_seconds=1)
+    assert end.state == "failed"
+    assert "q0: no answer within 1 s" in end.reason
+
+
+def test_a_signal_ends_a_query(tmp_path, monkeypatch):
+    endless = "SELECT COUNT(*) FROM range(100000000) a, range(100000000) b WHERE a.range % 7 = b.range % 3"
+    monkeypatch.setattr(analysis, "queries", lambda rows: (analysis.Query("q0", "never", endless),))
+    begun = threading.Event()
+
+    class Telling(Listener):
+        def trial_begins(self, trial):
+            begun.set()
+
+    def interrupt():
+        wait_until(begun.is_set)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    end = conduct(experiment(**KEYS | {"system": "duckdb"}), "dbdyno run air-traffic", tmp_path, Telling())
+    thread.join()
+    assert end.state == "interrupted"
+
+
+def test_files_of_ones_own_are_loaded(tmp_path):
+    folder = tmp_path / "own"
+    folder.mkdir()
+    analysis_files = next(iter(analysis.generated(analysis.plan_months(300, (1988, 1)), 1, folder)))
+    assert sum(count for _, count in analysis_files) == 300
+    end, shown = run(tmp_path, system="duckdb", options={"csv": str(folder)})
+    assert end.state == "complete"
+    assert shown.trials[0].about["rows"] == 300
+
+
+def test_what_does_not_fit_is_said_before_loading(tmp_path):
+    end, _ = run(tmp_path, system="duckdb", rows=(1 << 31) - 1)
+    assert end.state == "failed"
+    assert "2,147,483,647 rows may take" in end.reason
+
+
+@pytest.mark.parametrize("until", ["2009", "1980-01"])
+def test_a_month_that_is_none_is_refused(tmp_path, until):
+    end, _ = run(tmp_path, system="duckdb", options={"until": until})
+    assert f"options.until = '{until}'" in end.reason
+
+
+@pytest.mark.parametrize(
+    ("keys", "what"),
+    [
+        ({"clients": [1, 2]}, "clients: 'air-traffic'"),
+        ({"repeat": 2}, "repeat: 'air-traffic'"),
+        ({"rate": 5}, "rate: 'air-traffic'"),
+        ({"system": "redis"}, "'redis' cannot do; mariadb, mysql, duckdb can"),
+        ({"system": "mysql://me@localhost/test"}, "give one that dbdyno starts"),
+        ({"options": {"malformed": "hide"}}, "give one of fail, skip"),
+    ],
+)
+def test_what_it_cannot_do_is_refused(tmp_path, keys, what):
+    with pytest.raises((UserError, ValueError), match=what):
+        run(tmp_path, **keys)

@@ -1,0 +1,94 @@
+"""Whatever loads and asks whole tables does it alike: each store's answers to the same file."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from dbdyno.analytics.answers import difference, plain
+from dbdyno.analytics.columns import COLUMNS, TABLE
+from dbdyno.analytics.flights import write_file
+from dbdyno.analytics.months import Month
+from dbdyno.analytics.queries import queries
+from dbdyno.systems.base import Launch, System
+from helpers import need, system
+
+FEW = [Month(year, 7, 300) for year in (1990, 2000, 2001, 2007, 2009)]
+SYSTEMS = ("duckdb", "mariadb", "mariadb?engine=MyISAM")
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("flights") / "few.csv"
+    write_file(path, 1, FEW)
+    return path
+
+
+@pytest.fixture(params=SYSTEMS)
+def started(request, guard, tmp_path) -> Iterator[System]:
+    need(request.param.split("?")[0])
+    under_test = system(request.param)
+    under_test.start(Launch(guard, tmp_path, 1, 1000))
+    yield under_test
+    under_test.stop()
+
+
+@pytest.fixture(scope="module")
+def answers() -> dict[str, tuple[str, list]]:
+    """Collect what each store answered, by query."""
+    return {}
+
+
+def test_it_loads_keeps_and_answers_as_the_others_do(started, file, answers):
+    with closing(started.analyst()) as analyst:
+        analyst.create()
+        analyst.load([file, file])
+        assert analyst.finish() > 100_000
+        assert analyst.ask(f"SELECT COUNT(*) FROM {TABLE}")[0] == (3000,)
+    started.restart()
+    with closing(started.analyst()) as analyst:
+        for query in queries(3000):
+            found = plain(analyst.ask(query.sql))
+            assert found, query.name
+            first, expected = answers.setdefault(query.name, (started.spec.label, found))
+            assert difference(found, expected) is None, f"{query.name}: {started.spec.label} against {first}"
+
+
+def test_values_are_those_of_the_file_and_empty_ones_are_null(started, file):
+    with closing(started.analyst()) as analyst:
+        analyst.create()
+        analyst.load([file])
+        rows = analyst.ask(f"SELECT * FROM {TABLE} WHERE Year = 2009 AND Cancelled = 1 LIMIT 1")
+        row = dict(zip((column.name for column in COLUMNS), rows[0], strict=True))
+        assert isinstance(row["FlightDate"], date) and row["FlightDate"].year == 2009
+        assert row["DepDelay"] is None and row["CarrierDelay"] is None and row["CRSDepTime"] is not None
+        (least,) = analyst.ask(f"SELECT MIN(DepDelay) FROM {TABLE}")[0]
+        assert least < 0
+
+
+def test_a_wrong_statement_raises_what_it_says_it_does(started):
+    with closing(started.analyst()) as analyst, pytest.raises(analyst.error):
+        analyst.ask("SELECT nothing FROM nowhere")
+
+
+def test_what_takes_too_long_can_be_cancelled(started, file):
+    analyst = started.analyst()
+    analyst.create()
+    analyst.load([file])
+    raised: list[Exception] = []
+
+    def ask() -> None:
+        try:
+            analyst.ask(f"SELECT SUM(a.Year * b.Month * c.DayofMonth % 7) FROM {TABLE} a, {TABLE} b, {TABLE} c")
+        except analyst.error as error:
+            raised.append(error)
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    asking.join(0.3)
+    analyst.cancel()
+    asking.join(20)
+    assert not asking.is_alive() and raised
