@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import date
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from dbdyno.analytics.flights import write_file
 from dbdyno.analytics.months import Month
 from dbdyno.analytics.queries import queries
 from dbdyno.systems.base import Launch, System
+from dbdyno.systems.guard import Guard
 from helpers import need, system
 
 FEW = [Month(year, 7, 300) for year in (1990, 2000, 2001, 2007, 2009)]
@@ -27,13 +28,23 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(params=SYSTEMS)
-def started(request, guard, tmp_path) -> Iterator[System]:
+@pytest.fixture(params=SYSTEMS, scope="module")
+def running(request, tmp_path_factory) -> Iterator[System]:
+    """Yield a system, started once for all tests."""
     need(request.param.split("?")[0])
     under_test = system(request.param)
-    under_test.start(Launch(guard, tmp_path, 1, 1000))
-    yield under_test
-    under_test.stop()
+    with Guard() as guard:
+        under_test.start(Launch(guard, tmp_path_factory.mktemp("log"), 1, 1000))
+        yield under_test
+        under_test.stop()
+
+
+@pytest.fixture
+def started(running) -> System:
+    """Return it without a table."""
+    with closing(running.analyst()) as analyst:
+        analyst.ask(f"DROP TABLE IF EXISTS {TABLE}")
+    return running
 
 
 @pytest.fixture(scope="module")
@@ -92,3 +103,7 @@ def test_what_takes_too_long_can_be_cancelled(started, file):
     analyst.cancel()
     asking.join(20)
     assert not asking.is_alive() and raised
+    with suppress(*analyst.error):
+        analyst.close()
+    # A server that was asked by who is gone does not know that yet.
+    started.restart()

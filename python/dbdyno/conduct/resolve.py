@@ -71,9 +71,7 @@ def _check_analytic(experiment: Experiment) -> None:
             f"{wrong[0]}: '{names[0]}' asks one query at a time, once cold and three times hot: leave {wrong[0]} out"
         )
     if attached := [spec.label for spec in experiment.system if spec.attached]:
-        raise UserError(
-            f"{attached[0]}: '{names[0]}' restarts its store for each query, so not one that it did not start"
-        )
+        raise UserError(f"{attached[0]}: '{names[0]}' restarts its store for each query: give one that dbdyno starts")
 
 
 def _check_cpus(experiment: Experiment) -> None:
