@@ -114,7 +114,7 @@ def _check(name: str, path: Path, skip: bool, tell: Tell) -> int:
         with pv.open_csv(path, reading, convert_options=converting) as reader:
             return sum(batch.num_rows for batch in reader)
     except pa.ArrowInvalid:
-        # It does not say in which line; what follows does, at a fifteenth of the speed.
+        # It does not say in which line; what follows does, at a tenth of the speed.
         return _without_malformed(name, path, skip, tell)
 
 
