@@ -10,7 +10,7 @@ import os
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import asdict, dataclass
@@ -71,6 +71,14 @@ def load_table(context: Context, system: System, folder: Path) -> Document:
         records.append_object({"record": "phase", "phase": "load", "state": "end", **loaded})
         records.append_object({"record": "end", "status": "complete", "reason": None})
     return {"loaded": loaded, "rows": rows}
+
+
+def check_source(options: Mapping[str, str]) -> None:
+    """Raise UserError if the options of an analytic workload name no files, or no month."""
+    if folder := options.get("csv"):
+        own_files(Path(folder))
+    else:
+        _until(options.get("until"))
 
 
 def _source(context: Context, scratch: Path) -> tuple[str, Iterator[Batch]]:

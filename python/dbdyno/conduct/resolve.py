@@ -4,6 +4,7 @@ import os
 import resource
 from dataclasses import dataclass
 
+from dbdyno.conduct.analysis import check_source
 from dbdyno.conduct.clients import driven, missing_library
 from dbdyno.errors import UserError
 from dbdyno.experiment.model import Experiment
@@ -70,6 +71,7 @@ def _check_analytic(experiment: Experiment) -> None:
         raise UserError(
             f"{wrong[0]}: '{names[0]}' asks one query at a time, once cold and three times hot: leave {wrong[0]} out"
         )
+    check_source(experiment.options)
     if attached := [spec.label for spec in experiment.system if spec.attached]:
         raise UserError(f"{attached[0]}: '{names[0]}' restarts its store for each query: give one that dbdyno starts")
 
