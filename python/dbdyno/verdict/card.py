@@ -197,6 +197,9 @@ def _of_disk(observed: Mapping[str, float], name: str) -> float | None:
 
 
 def _temperature(trial: Trial, run: Run) -> Line:
+    if analysis := trial.about.get("analysis"):
+        both = f"{trial.about['cache_state']}, then hot"
+        return Line("temperature", f"each query {both}: {analysis['cold']}", both)
     preparation = run.preparations.get(str(trial.about.get("preparation")))
     state = preparation.about.get("cache_state") if preparation else None
     warmup_s = trial.about.get("warmup_seconds") or 0
