@@ -30,3 +30,12 @@ def test_with_one_it_is_passed_on_as_sigint():
         assert interrupts.requested
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_where_it_is_only_noted_nothing_is_raised():
+    with Interrupts() as interrupts:
+        with interrupts.noted():
+            os.kill(os.getpid(), signal.SIGTERM)
+        assert interrupts.requested
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)

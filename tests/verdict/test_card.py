@@ -116,7 +116,7 @@ def test_queries_that_were_asked_cold_and_hot(run):
     about = {"cache_state": "cold", "analysis": {"cold": "started anew"}}
     trials = tuple(replace(one, about={**one.about, **about}) for one in run.trials)
     line = lines_of(card(replace(run, trials=trials)), "mariadb")["temperature"]
-    assert (line.text, line.badge) == ("each query cold, then hot: started anew", "cold, then hot")
+    assert (line.text, line.brief) == ("each query cold, then hot: started anew", "cold, then hot")
 
 
 def test_a_ranking_across_durability_classes_is_badged(run):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import signal
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -39,7 +40,9 @@ def generated(months: list[Month], seed: int, folder: Path) -> Iterator[Batch]:
     No batch is made while another is loaded: generating would take the processors that loading is measured by.
     """
     workers = len(os.sched_getaffinity(0))
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+    # A terminal's Ctrl-C reaches them too; who started them ends them.
+    ignoring = {"initializer": signal.signal, "initargs": (signal.SIGINT, signal.SIG_IGN)}
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), **ignoring) as pool:
         for batch in _grouped(_grouped(months, FILE_ROWS, _rows), BATCH_ROWS, lambda file: sum(map(_rows, file))):
             paths = [folder / f"{file[0].year}-{file[0].month:02d}.csv" for file in batch]
             list(pool.map(write_file, paths, [seed] * len(batch), batch))

@@ -11,7 +11,7 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from datetime import date, datetime
@@ -39,6 +39,8 @@ HOT_RUNS = 3
 LOAD_TIMEOUT_S = 24 * 3600
 ROW_BYTES = 500
 """What a row takes at most, in a file and in a store; seen: 432 in a file, 378 in InnoDB, which takes most."""
+POLL_S = 0.1
+"""How often a signal is looked for."""
 DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 
 Document = dict[str, Any]
@@ -119,7 +121,8 @@ def _fill(context: Context, spent: _Spent, batches: Iterator[Batch], records: Li
     """Create the table and load batch after batch, removing what was loaded; returns how many rows there are."""
     rows, total = 0, context.experiment.rows
     spent.on(spent.analyst.create, LOAD_TIMEOUT_S)
-    for batch in batches:
+    # A batch that is being made is soon made: there is nothing to cancel.
+    while batch := _wait(context, lambda: next(batches, None), lambda: None, LOAD_TIMEOUT_S):
         paths = [path for path, _ in batch]
         spent.on(lambda paths=paths: spent.analyst.load(paths), LOAD_TIMEOUT_S)
         rows += sum(count for _, count in batch)
@@ -135,8 +138,25 @@ def _fill(context: Context, spent: _Spent, batches: Iterator[Batch], records: Li
     return rows
 
 
+def _wait(context: Context, work: Callable[[], Result], cancel: Callable[[], None], timeout_s: float) -> Result:
+    """Do some work on a thread of its own, so that it can be cancelled, and return what it does.
+
+    Raises KeyboardInterrupt after a signal, TimeoutError if it takes longer, both when it has ended.
+    """
+    deadline = time.monotonic() + timeout_s
+    with ThreadPoolExecutor(1) as pool, context.interrupts.noted():
+        future = pool.submit(work)
+        while not wait([future], POLL_S).done:
+            late = time.monotonic() > deadline
+            if late or context.interrupts.requested:
+                cancel()
+                wait([future])
+                raise TimeoutError if late else KeyboardInterrupt
+        return future.result()
+
+
 class _Spent:
-    """Does a store's work on a thread of its own, so that it can be interrupted, and adds up its time in seconds."""
+    """Does a store's work, and adds up its time in seconds."""
 
     def __init__(self, context: Context, analyst: Analyst, label: str) -> None:
         self.analyst, self.label, self._context = analyst, label, context
@@ -145,25 +165,14 @@ class _Spent:
     def on(self, work: Callable[[], Result], timeout_s: float) -> Result:
         """Return what the work does; raises RunFailed if the store fails, or takes longer than that."""
         began = time.perf_counter()
-        with ThreadPoolExecutor(1) as pool:
-            future = pool.submit(work)
-            try:
-                if not wait([future], timeout_s).done:
-                    self._give_up(future)
-                    raise RunFailed(f"{self.label}: no answer within {timeout_s:,.0f} s")
-            except KeyboardInterrupt:
-                self._give_up(future)
-                raise
-            try:
-                return future.result()
-            except self.analyst.error as error:
-                raise RunFailed(f"{self.label}: {error}") from None
-            finally:
-                self.seconds += time.perf_counter() - began
-
-    def _give_up(self, future: Future[Any]) -> None:
-        self.analyst.cancel()
-        wait([future])
+        try:
+            return _wait(self._context, work, self.analyst.cancel, timeout_s)
+        except TimeoutError:
+            raise RunFailed(f"{self.label}: no answer within {timeout_s:,.0f} s") from None
+        except self.analyst.error as error:
+            raise RunFailed(f"{self.label}: {error}") from None
+        finally:
+            self.seconds += time.perf_counter() - began
 
 
 @dataclass(frozen=True)

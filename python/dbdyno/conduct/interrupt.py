@@ -19,6 +19,7 @@ class Interrupts:
     def __init__(self) -> None:
         self.requested = False
         self._load_client: int | None = None
+        self._only_noted = False
 
     def __enter__(self) -> "Interrupts":
         self._before = {number: signal.signal(number, self._handle) for number in _SIGNALS}
@@ -37,9 +38,23 @@ class Interrupts:
         finally:
             self._load_client = None
 
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """Only note signals inside, for who waits for threads and asks `requested`.
+
+        An exception that comes into the middle of threading's own locks leaves them broken.
+        """
+        self._only_noted = True
+        try:
+            yield
+        finally:
+            self._only_noted = False
+
     def _handle(self, number: int, frame: FrameType | None) -> None:
         del number, frame
         self.requested = True
+        if self._only_noted:
+            return
         if self._load_client is None:
             raise KeyboardInterrupt
         with suppress(ProcessLookupError):
