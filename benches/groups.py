@@ -246,7 +246,7 @@ def _follow_peak(pid: int, peaks_kib: list[int]) -> None:
 
 @contextmanager
 def _send_lag(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
-    with servers.null_server(bench, placement) as store:
+    with servers.null_server(bench, placement, "redis") as store:
         segment = {"seconds": 1, "from_per_s": OPEN_RATE, "to_per_s": OPEN_RATE}
         arrivals = {"kind": "constant", "segments": [segment]}
         open_loop = {"clients": 64, "threads": 1, "arrivals": arrivals, "duration_s": bench.seconds}

@@ -17,7 +17,7 @@ use dbdyno_workloads::AnyWorkload;
 use serde_json::json;
 
 use crate::arrivals::{Arrivals, ClientArrivals};
-use crate::client::{Client, START_POLL_NS, Thread};
+use crate::client::{CONNECTING_AT_ONCE, Client, START_POLL_NS, Thread};
 use crate::interval::Interval;
 use crate::phases::Outcome;
 use crate::plan::Plan;
@@ -29,7 +29,7 @@ use crate::signals;
 pub const MAX_EMBEDDED_CLIENTS: u64 = 512;
 
 /// Load threads where processors are few.
-const AMONG_OTHERS: u64 = 16;
+const AMONG_OTHERS: u64 = 4;
 
 /// What all threads of a trial share.
 pub struct Trial {
@@ -135,9 +135,13 @@ fn spawn(
         let (steps, is_open) = (trial.workload.steps().len(), trial.arrivals.is_some());
         let recorder = Recorder::new(Arc::clone(&trial.schedule), intervals, steps, is_open);
         let reactor = if trial.store.is_embedded() { None } else { Some(Reactor::new()?) };
-        let thread =
-            Thread { trial, recorder: RefCell::new(recorder), reactor: reactor.clone(), connecting: Cell::new(0) };
-        let thread = Rc::new(thread);
+        let thread = Rc::new(Thread {
+            trial,
+            recorder: RefCell::new(recorder),
+            reactor: reactor.clone(),
+            connecting: Cell::new(0),
+            connecting_at_once: (CONNECTING_AT_ONCE / threads).max(1),
+        });
         let clients = (first + i..first + count).step_by(threads as usize);
         let clients = clients.map(|number| Client::new(Rc::clone(&thread), number));
         match reactor {
@@ -338,6 +342,6 @@ mod tests {
 
     #[test]
     fn threads_are_many_where_processors_are_few_and_one_where_there_is_one() {
-        assert_eq!([1, 2, 8, 64, 65].map(chosen_threads), [1, 16, 16, 32, 33]);
+        assert_eq!([1, 2, 8, 64, 65].map(chosen_threads), [1, 4, 4, 32, 33]);
     }
 }
