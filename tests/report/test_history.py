@@ -27,7 +27,7 @@ def runs(tmp_path_factory):
 
 
 def printed(found):
-    console = Console(file=io.StringIO(), width=160, color_system=None)
+    console = Console(file=io.StringIO(), width=120, color_system=None)
     print_history(found, console)
     return console.file.getvalue()
 

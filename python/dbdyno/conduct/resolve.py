@@ -55,7 +55,7 @@ def resolve(experiment: Experiment) -> Resolved:
 
 def _check_analytic(experiment: Experiment) -> None:
     """Raise UserError if an analytic workload is asked for what only the load of clients has."""
-    names = [name for name in experiment.workload if WORKLOADS[name].analytic]
+    names = [name for name in experiment.workload if find_workload(name).analytic]
     if not names:
         return
     asked = {

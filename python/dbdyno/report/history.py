@@ -84,7 +84,8 @@ def _series_document(one: Series) -> dict[str, Any]:
 def print_history(found: Sequence[Series], console: Console) -> None:
     """Print a line for each series, and one for each change."""
     for one in found:
-        console.print(Text.assemble((one.label, "bold"), f"  {one.cell.workload}, {one.cell.load}  {_level(one)}"))
+        line = Text.assemble((one.label, "bold"), f"  {one.cell.workload}, {one.cell.load}  {_level(one)}")
+        console.print(line, soft_wrap=True)
         for change in one.changes or ():
             direction = f"{100 * change.change:+.1f} % from {one.runs[change.index]} on (p = {change.p_value:.2g})"
             console.print(Text(f"    {direction}", style="red" if change.change < 0 else "green"))
