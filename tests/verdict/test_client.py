@@ -19,10 +19,11 @@ def of_two(idle):
         (1.0, 1.0, {}, "waited for a processor 50% of the time"),
         (0.09, 1.0, {}, None),
         (1.0, 0.1, {}, None),
-        (0.5, 0.1, APART, "waited for a processor 25% of the time"),
+        (1.0, 0.1, APART, "waited for a processor 50% of the time"),
+        (0.5, 1.0, {}, None),
         (0.04, 0.1, APART, None),
     ],
-    ids=["alone", "hardly", "as the server", "on its own", "hardly on its own"],
+    ids=["alone", "hardly", "as the server", "on its own", "mostly asleep", "hardly on its own"],
 )
 def test_waiting_for_a_processor_counts_where_the_server_does_not_wait_too(waiting, idle, about, said):
     signs = signs_of_client(trial(process("client", queue=waiting) | of_two(idle), **about))

@@ -9,6 +9,9 @@ from dbdyno.results.model import Trial
 
 WAITING_LOAD_THREADS = 0.05
 """Of the time, that a load thread may wait for a processor (METHODS §5)."""
+WORKING_LOAD_THREADS = 0.5
+"""Of the time, that load threads must work or wait for a processor before their waiting counts: those that sleep longer
+keep hardly an answer waiting."""
 THROTTLED = 0.05
 """Of the time, that a quota holds a control group back."""
 FREE_PROCESSORS = 0.1
@@ -68,6 +71,9 @@ def _waiting(trial: Trial) -> str | None:
     """
     waiting, threads = run_queue_threads(trial, ("client",)), load_threads(trial)
     if waiting is None or not threads or waiting / threads <= WAITING_LOAD_THREADS:
+        return None
+    working = sum(one.client_cpu_s for one in trial.recorded.measured) / trial.recorded.seconds
+    if (working + waiting) / threads < WORKING_LOAD_THREADS:
         return None
     client, server = (set(trial.about.get(f"{side}_cpus") or ()) for side in ("client", "server"))
     apart = bool(client and server and not client & server)
