@@ -30,6 +30,11 @@ def test_waiting_for_a_processor_counts_where_the_server_does_not_wait_too(waiti
     assert (not signs) if said is None else said in signs[0]
 
 
+def test_where_the_servers_threads_wait_as_long_the_processors_are_what_is_short():
+    queues = process("client", queue=1.0) | process("mariadb", queue=1.0)
+    assert not signs_of_client(trial(queues | of_two(1.0)))
+
+
 def test_a_quota_of_its_own_is_a_sign():
     (sign,) = signs_of_client(trial({"cgroup.client.throttled_s_total": 0.7}))
     assert sign == "a CPU quota held it back for 0.70 s in every second"

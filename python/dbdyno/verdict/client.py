@@ -80,4 +80,7 @@ def _waiting(trial: Trial) -> str | None:
     free = free_processors(trial)
     if not apart and (free is None or free < FREE_PROCESSORS):
         return None
+    servers = tuple(str(one["name"]) for one in trial.about.get("servers") or ())
+    if not apart and (run_queue_threads(trial, servers) or 0.0) >= waiting:
+        return None
     return f"its load threads waited for a processor {min(1.0, waiting / threads):.0%} of the time"
