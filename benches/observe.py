@@ -21,8 +21,9 @@ from benches.__main__ import FOLDER, setting, warn_of_company
 from benches.measured import Placement, placements
 from benches.servers import Bench, Started
 from dbdyno.errors import RunFailed, UserError
+from dbdyno.experiment.order import abba_order
 from dbdyno.observe.observer import Observed, Observer
-from dbdyno.stats.comparison import Comparison, abba_order, compare
+from dbdyno.stats.comparison import Comparison, compare
 from dbdyno.systems.guard import Guard
 
 LIMIT = 0.01
@@ -96,7 +97,7 @@ def compare_sides(run: Callable[..., Run], pairs: int) -> Iterator[str]:
 
 def _both(run: Callable[..., Run], pairs: int, rate_per_s: int | None) -> dict[str, list[Run]]:
     runs: dict[str, list[Run]] = {ON: [], OFF: []}
-    for block in abba_order((ON, OFF), pairs, seed=1):
+    for block in abba_order((ON, OFF), pairs, seed="1"):
         for side in block:
             runs[side].append(run(side, rate_per_s))
     return runs
