@@ -1,11 +1,13 @@
 """The load client is measured alone once for each load, on null servers that are gone afterwards."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from dbdyno.conduct.ceiling import measure_ceiling, store_kinds
 from dbdyno.conduct.plan import MEASURE, make_plan
+from dbdyno.experiment.workloads import SQL, WORKLOADS
 from dbdyno.systems.guard import start_time
 
 TCP = {"host": "db.example", "port": 3306}
@@ -45,6 +47,14 @@ def test_an_arrangement_has_a_null_server_for_each_part(measure):
     (plan,) = plans(measure)
     assert plan["store"]["cache"]["address"]["unix"].endswith("null.sock")
     assert plan["store"]["store"]["address"]["host"] == "127.0.0.1"
+
+
+def test_null_servers_do_not_answer_sql_of_a_workloads_own(measure, monkeypatch):
+    name, workload = "point-get", WORKLOADS["point-get"]
+    monkeypatch.setitem(WORKLOADS, name, replace(workload, operations=(*workload.operations, SQL)))
+    found = measure(MYSQL)
+    assert found.per_s is None and "SQL" in found.note
+    assert plans(measure) == []
 
 
 def test_an_equal_load_is_measured_once(measure):

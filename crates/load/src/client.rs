@@ -1,11 +1,13 @@
 //! A client: one session with the store, its transactions timed, verified and recorded, and opened anew when it is lost.
 
+mod operations;
+
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dbdyno_model::{Choices, Difference, Failed, Failure, Operations, Row, Session, Step, Value};
+use dbdyno_model::{Choices, Difference, Failed, Failure, Session, Step};
 use dbdyno_net::{Reactor, now_ns};
 use dbdyno_stores::{AnySession, CacheCounters};
 
@@ -23,6 +25,8 @@ const LAST_BACK_OFF_NS: u64 = 1_000_000_000;
 const LATE_NS: u64 = 1_000_000;
 /// The step of a workload whose transaction is one `get`.
 const SINGLE_STEP: usize = 0;
+/// How often a transaction that is in another's way is tried again before it counts as failed.
+const MOST_RETRIES: u32 = 100;
 /// Clients of all threads that connect at the same time. More overflow the server's queue of new connections (50 in MySQL 5.5): the kernel then
 /// takes a connection that the server never hears of, until a time-out of seconds.
 pub const CONNECTING_AT_ONCE: u64 = 32;
@@ -58,13 +62,30 @@ pub struct Client {
     due_ns: u64,
     /// When the operation that runs began, or the last one ended: the next begins then, so that the clock is read once for both.
     begun_ns: u64,
+    /// How often the transaction that runs has been tried again, and whether it has just been in another's way.
+    retries: u32,
+    is_conflict: bool,
+    /// The step that stands for this kind of transaction.
+    kind: Option<usize>,
 }
 
 impl Client {
     pub fn new(thread: Rc<Thread>, number: u64) -> Self {
         let cache = CacheCounters::default();
         let choices = Choices::new(thread.trial.seed, number, thread.trial.clients_of, 0);
-        Self { thread, number, session: None, cache, scratch: Vec::new(), choices, due_ns: 0, begun_ns: 0 }
+        Self {
+            thread,
+            number,
+            session: None,
+            cache,
+            scratch: Vec::new(),
+            choices,
+            due_ns: 0,
+            begun_ns: 0,
+            retries: 0,
+            is_conflict: false,
+            kind: None,
+        }
     }
 
     /// The client's whole life.
@@ -270,10 +291,18 @@ impl Client {
     async fn transaction(&mut self, trial: &Trial, step: u64, scheduled_ns: u64, begun_ns: u64) -> u64 {
         (self.due_ns, self.begun_ns) = (scheduled_ns, begun_ns);
         self.thread.recorder.borrow_mut().totals.scheduled += 1;
-        let result = trial.workload.transaction(self, &mut self.choices.at(step)).await;
+        let mut result = trial.workload.transaction(self, &mut self.choices.at(step)).await;
+        if result.is_err() {
+            // Boxed, so that what seldom happens takes no room in every client's future.
+            result = Box::pin(self.after_failure(trial, step)).await;
+        }
         let ended_ns = self.begun_ns;
+        let times = Times { scheduled_ns, begun_ns, ended_ns };
         let mut recorder = self.thread.recorder.borrow_mut();
-        recorder.transaction(Times { scheduled_ns, begun_ns, ended_ns }, result.is_ok());
+        recorder.transaction(times, result.is_ok());
+        if let Some(kind) = self.kind.take() {
+            recorder.transaction_of_kind(kind, times, result.is_ok());
+        }
         if let Some(session) = &mut self.session {
             session.release();
             if let Some(counted) = session.cache_counters() {
@@ -282,6 +311,43 @@ impl Client {
             }
         }
         ended_ns
+    }
+
+    /// Rolls back what a failed transaction has left open, and tries one that was in another's way again, with the same choices.
+    #[cold]
+    async fn after_failure(&mut self, trial: &Trial, step: u64) -> Result<(), Failed> {
+        loop {
+            let abandoned = match &mut self.session {
+                Some(session) => session.abandon().await,
+                None => Ok(()),
+            };
+            let now = now_ns();
+            if let Err(failure) = abandoned {
+                self.lose(&failure, now);
+            }
+            let is_tried_again = std::mem::take(&mut self.is_conflict) && self.session.is_some();
+            if !is_tried_again {
+                self.retries = 0;
+                return Err(Failed);
+            }
+            self.retries += 1;
+            (self.due_ns, self.begun_ns) = (now, now);
+            if trial.workload.transaction(self, &mut self.choices.at(step)).await.is_ok() {
+                self.retries = 0;
+                return Ok(());
+            }
+        }
+    }
+
+    /// The session could not even be put in order.
+    #[cold]
+    fn lose(&mut self, failure: &Failure, at_ns: u64) {
+        self.show(failure, None, at_ns);
+        let mut recorder = self.thread.recorder.borrow_mut();
+        recorder.failure(at_ns, failure);
+        if self.session.take().is_some() {
+            recorder.connected -= 1;
+        }
     }
 
     /// Records an operation whose answer came just now, after a row that it read has been verified.
@@ -318,10 +384,15 @@ impl Client {
     }
 
     #[cold]
-    fn fail_mismatch(&mut self, step: usize, key: u64, difference: &Difference, ended_ns: u64) -> Failed {
+    fn show_mismatch(&self, step: usize, key: Option<u64>, difference: &Difference, ended_ns: u64) {
         let trial = &self.thread.trial;
         let place = Place { operation: Some(&self.step(step).name), client: self.number, at_s: trial.at_s(ended_ns) };
         trial.records.mismatch(key, difference, &place);
+    }
+
+    #[cold]
+    fn fail_mismatch(&mut self, step: usize, key: u64, difference: &Difference, ended_ns: u64) -> Failed {
+        self.show_mismatch(step, Some(key), difference, ended_ns);
         self.fail(step, &Failure::Mismatch(difference.of_row(key)), ended_ns)
     }
 
@@ -363,6 +434,12 @@ impl Client {
 
     #[cold]
     fn fail(&mut self, step: usize, failure: &Failure, ended_ns: u64) -> Failed {
+        let is_over = ended_ns >= self.thread.trial.schedule.end_ns();
+        if matches!(failure, Failure::Conflict(_)) && self.retries < MOST_RETRIES && !is_over {
+            self.is_conflict = true;
+            self.thread.recorder.borrow_mut().conflict(step, ended_ns);
+            return Failed;
+        }
         let name = self.step(step).name.clone();
         self.show(failure, Some(&name), ended_ns);
         let mut recorder = self.thread.recorder.borrow_mut();
@@ -377,98 +454,5 @@ impl Client {
     fn show(&self, failure: &Failure, operation: Option<&str>, at_ns: u64) {
         let trial = &self.thread.trial;
         trial.records.failure(failure, &Place { operation, client: self.number, at_s: trial.at_s(at_ns) });
-    }
-}
-
-/// The session, or the end of the transaction: it was lost earlier in this one.
-macro_rules! session {
-    ($client:expr) => {
-        match &mut $client.session {
-            Some(session) => session,
-            None => return Err(Failed),
-        }
-    };
-}
-
-impl Operations for Client {
-    #[inline]
-    async fn get(&mut self, step: usize, key: u64) -> Result<(), Failed> {
-        self.network_delay().await;
-        let result = session!(self).get(step, key).await;
-        self.finish(step, key, result, true)
-    }
-
-    /// Rows are verified where they lie, as they are decoded, so that this is in the request's time.
-    async fn get_many(&mut self, step: usize, keys: &[u64]) -> Result<(), Failed> {
-        let Self { thread, session, scratch, .. } = self;
-        let Some(session) = session else { return Err(Failed) };
-        let trial = &thread.trial;
-        let table = &trial.workload.tables()[trial.workload.steps()[step].operation.table()];
-        let mut wrong = None;
-        let mut each = |place: usize, row: Option<Row<'_>>| {
-            let found = match row {
-                None => Some(None),
-                Some(row) if trial.verify_reads => table.check(row, keys[place], scratch).err().map(Some),
-                Some(_) => None,
-            };
-            wrong = wrong.take().or(found.map(|difference| (keys[place], difference)));
-        };
-        let result = session.get_many(step, keys, &mut each).await;
-        self.finish_many(step, keys, result, wrong)
-    }
-
-    #[inline]
-    async fn find(&mut self, step: usize, value: Value<'_>, key: u64) -> Result<(), Failed> {
-        self.network_delay().await;
-        let result = session!(self).find(step, value).await;
-        self.finish(step, key, result, true)
-    }
-
-    #[inline]
-    async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<(), Failed> {
-        self.network_delay().await;
-        let result = session!(self).update(step, key, version).await;
-        self.finish(step, key, result, false)
-    }
-
-    #[inline]
-    async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<(), Failed> {
-        self.network_delay().await;
-        let result = session!(self).add(step, key, delta).await;
-        {
-            let totals = &mut self.thread.recorder.borrow_mut().totals;
-            match &result {
-                Ok(true) => totals.added += delta,
-                Ok(false) => {}
-                Err(failure) => totals.maybe_added += if failure.ends_session() { delta } else { 0 },
-            }
-        }
-        self.finish(step, key, result, false)
-    }
-
-    #[inline]
-    async fn insert(&mut self, step: usize, key: u64) -> Result<(), Failed> {
-        let result = session!(self).insert(step, key).await;
-        {
-            let totals = &mut self.thread.recorder.borrow_mut().totals;
-            match &result {
-                Ok(is_inserted) => totals.inserted += u64::from(*is_inserted),
-                Err(failure) => totals.maybe_inserted += u64::from(failure.ends_session()),
-            }
-        }
-        self.finish(step, key, result, false)
-    }
-
-    async fn control(&mut self, step: usize) -> Result<(), Failed> {
-        let result = session!(self).control(step).await;
-        self.finish(step, 0, result.map(|()| true), false)
-    }
-
-    #[inline]
-    fn row(&self) -> Row<'_> {
-        match &self.session {
-            Some(session) => session.row(),
-            None => Row::new(&[], &[]),
-        }
     }
 }

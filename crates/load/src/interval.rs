@@ -24,6 +24,8 @@ struct OpenTimes {
 #[derive(Clone, Debug, Default)]
 pub struct Counted {
     pub failed: u64,
+    /// Neither completed nor failed: another transaction was in the way, and the whole was tried again.
+    pub conflicts: u64,
     service_time: Histogram,
     open: Option<Box<OpenTimes>>,
 }
@@ -48,6 +50,7 @@ impl Counted {
 
     fn merge(&mut self, other: &Counted) {
         self.failed += other.failed;
+        self.conflicts += other.conflicts;
         self.service_time.merge(&other.service_time);
         if let (Some(mine), Some(others)) = (&mut self.open, &other.open) {
             mine.response_time.merge(&others.response_time);
@@ -58,6 +61,9 @@ impl Counted {
     fn to_json(&self) -> Value {
         let mut counted =
             json!({"completed": self.completed(), "failed": self.failed, "service_time": self.service_time.to_json()});
+        if self.conflicts > 0 {
+            counted["conflicts"] = self.conflicts.into();
+        }
         if let Some(open) = &self.open {
             counted["response_time"] = open.response_time.to_json();
             counted["send_lag"] = open.send_lag.to_json();

@@ -59,11 +59,13 @@ pub struct Loaded {
 pub fn load(job: &Job<'_>) -> Result<Loaded, Trouble> {
     let chunk = if job.store.is_embedded() { EMBEDDED_CHUNK } else { NETWORK_CHUNK };
     let most = if job.store.is_embedded() { 1 } else { job.sessions };
-    let sessions = job.rows.div_ceil(chunk).min(most);
+    let sessions = job.most_numbers().div_ceil(chunk).min(most).max(1);
+    let absent = job.make_loadable()?;
     let shared = Arc::new(Shared::new(job));
     let results: Vec<_> = thread::scope(|scope| {
         let load = |number| {
-            let loader = Loader { shared: Arc::clone(&shared), number, chunk, parts: job.parts(number, sessions) };
+            let loader =
+                Loader { shared: Arc::clone(&shared), number, chunk, parts: job.parts(number, sessions, &absent) };
             scope.spawn(move || loader.run())
         };
         let threads: Vec<_> = (0..sessions).map(load).collect();
@@ -90,6 +92,14 @@ fn panicked() -> Trouble {
     Trouble::Failed(Failure::Protocol("a thread that loads panicked: see the log".into()))
 }
 
+/// Rows without numbers that the store could be asked about are there once more if they are loaded once more.
+#[cold]
+fn cannot_go_on(table: &Table, trouble: Trouble) -> Trouble {
+    let Trouble::Failed(failure) = trouble else { return trouble };
+    let why = format!("rows of {} cannot be asked for by their numbers, so load once more: {failure}", table.name);
+    Trouble::Failed(Failure::Server(why))
+}
+
 fn index(job: &Job<'_>) -> Result<(), Trouble> {
     let indexed: Vec<usize> = (0..job.tables.len()).filter(|&i| !job.tables[i].indexes.is_empty()).collect();
     for (done, &table) in indexed.iter().enumerate() {
@@ -99,13 +109,21 @@ fn index(job: &Job<'_>) -> Result<(), Trouble> {
     Ok(())
 }
 
+/// What is known of a table before it is loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Known {
+    Empty,
+    Whole,
+    /// Which of its rows are there must be asked, range by range.
+    Unknown,
+}
+
 /// Rows of a table that one session has still to load.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Part {
     table: usize,
     keys: Range<u64>,
-    /// Whether none of them is known to be there; else the store is asked first.
-    is_absent: bool,
+    known: Known,
 }
 
 impl Part {
@@ -123,12 +141,43 @@ impl Part {
 }
 
 impl Job<'_> {
+    fn numbers(&self, table: usize) -> Range<u64> {
+        self.tables[table].numbers(self.rows)
+    }
+
+    fn most_numbers(&self) -> u64 {
+        (0..self.tables.len()).map(|table| self.numbers(table).end - 1).max().unwrap_or(0)
+    }
+
+    /// Rows of all tables together.
+    fn total(&self) -> u64 {
+        self.tables.iter().map(|table| table.count(table.numbers(self.rows))).sum()
+    }
+
+    /// Finds out what is known of each table. One whose rows cannot be asked for by their numbers is whole, or is emptied.
+    fn make_loadable(&self) -> Result<Vec<Known>, Trouble> {
+        let known = |(i, table): (usize, &Table)| {
+            if self.is_new || table.is_keyed_by_number() {
+                return Ok(if self.is_new { Known::Empty } else { Known::Unknown });
+            }
+            let rows = table.count(self.numbers(i));
+            with_session(self.store, async move |session| match session.count(i).await? {
+                Some(count) if count == rows => Ok(Known::Whole),
+                Some(0) => Ok(Known::Empty),
+                _ => session.remove_rows(i).await.map(|()| Known::Empty),
+            })
+        };
+        self.tables.iter().enumerate().map(known).collect()
+    }
+
     /// The parts of one session, to be taken from the end.
-    fn parts(&self, number: u64, sessions: u64) -> Vec<Part> {
-        let bound = |i: u64| 1 + (u128::from(self.rows) * u128::from(i) / u128::from(sessions)) as u64;
-        let keys = bound(number)..bound(number + 1);
-        let part = |table| Part { table, keys: keys.clone(), is_absent: self.is_new };
-        (0..self.tables.len()).rev().map(part).collect()
+    fn parts(&self, number: u64, sessions: u64, known: &[Known]) -> Vec<Part> {
+        let part = |table: usize| {
+            let numbers = self.numbers(table).end - 1;
+            let bound = |i: u64| 1 + (u128::from(numbers) * u128::from(i) / u128::from(sessions)) as u64;
+            Part { table, keys: bound(number)..bound(number + 1), known: known[table] }
+        };
+        (0..self.tables.len()).rev().map(part).filter(|part| part.len() > 0).collect()
     }
 }
 
@@ -136,6 +185,7 @@ impl Job<'_> {
 struct Shared {
     store: Arc<Store>,
     records: Arc<Records>,
+    tables: Vec<Table>,
     total: u64,
     begun_ns: u64,
     added: AtomicU64,
@@ -152,7 +202,8 @@ impl Shared {
         Self {
             store: Arc::clone(job.store),
             records: Arc::clone(job.records),
-            total: job.rows * job.tables.len() as u64,
+            tables: job.tables.to_vec(),
+            total: job.total(),
             begun_ns: now,
             added: AtomicU64::new(0),
             found: AtomicU64::new(0),
@@ -243,8 +294,12 @@ impl Loader {
                 return Ok(());
             }
             if let Err(trouble) = self.advance(&mut session, &mut part).await {
+                let table = &self.shared.tables[part.table];
+                if !table.is_keyed_by_number() {
+                    return Err(cannot_go_on(table, trouble));
+                }
                 // Whether an answer that never came would have been a good one, only the store knows.
-                part.is_absent = false;
+                part.known = Known::Unknown;
                 self.parts.push(part);
                 return Err(trouble);
             }
@@ -253,19 +308,32 @@ impl Loader {
         Ok(())
     }
 
+    async fn load_chunk(&mut self, session: &mut AnySession, part: &mut Part) -> Result<(), Trouble> {
+        if part.len() > self.chunk {
+            self.parts.push(part.split(self.chunk));
+        }
+        let rows = self.shared.tables[part.table].count(part.keys.clone());
+        if rows > 0 {
+            session.load(part.table, part.keys.clone()).await?;
+        }
+        self.shared.count(rows, &self.shared.added);
+        Ok(())
+    }
+
     /// Loads the first rows of a part, or finds out which of it are there: all, none, or some, and then it is halved.
     async fn advance(&mut self, session: &mut AnySession, part: &mut Part) -> Result<(), Trouble> {
-        if part.is_absent {
-            if part.len() > self.chunk {
-                self.parts.push(part.split(self.chunk));
+        let rows = || self.shared.tables[part.table].count(part.keys.clone());
+        match part.known {
+            Known::Whole => {
+                self.shared.count(rows(), &self.shared.found);
+                return Ok(());
             }
-            session.load(part.table, part.keys.clone()).await?;
-            self.shared.count(part.len(), &self.shared.added);
-            return Ok(());
+            Known::Empty => return self.load_chunk(session, part).await,
+            Known::Unknown => {}
         }
         match session.present(part.table, part.keys.clone()).await? {
             Some(found) if found == part.len() => self.shared.count(found, &self.shared.found),
-            None | Some(0) => self.parts.push(Part { is_absent: true, ..part.clone() }),
+            None | Some(0) => self.parts.push(Part { known: Known::Empty, ..part.clone() }),
             Some(_) => {
                 let mut first = part.clone();
                 self.parts.push(first.split(part.len() / 2));
@@ -291,7 +359,7 @@ mod tests {
         let config: Config =
             serde_json::from_value(json!({"kind": "sqlite", "path": folder.join("db"), "synchronous": "OFF"})).unwrap();
         let tables = workload.tables().to_vec();
-        let schema = Schema { tables: tables.clone(), steps: workload.steps().to_vec(), rows };
+        let schema = Schema { tables: tables.clone(), steps: workload.steps().to_vec(), statements: vec![], rows };
         (Arc::new(Store::new(&config, &[], schema, 1_000_000_000).unwrap()), tables)
     }
 
@@ -301,7 +369,7 @@ mod tests {
         let (store, tables) = sqlite(&folder, 10);
         let records = Arc::new(Records::new(Box::new(Written::default())));
         let job = Job { store: &store, records: &records, tables: &tables, rows: 10, sessions: 3, is_new: true };
-        let keys: Vec<_> = (0..3).map(|i| job.parts(i, 3)[0].keys.clone()).collect();
+        let keys: Vec<_> = (0..3).map(|i| job.parts(i, 3, &[Known::Empty])[0].keys.clone()).collect();
         assert_eq!(keys, [1..4, 4..7, 7..11]);
         std::fs::remove_dir_all(folder).unwrap();
     }

@@ -4,9 +4,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use dbdyno_model::Choices;
+use dbdyno_model::{Choices, Statement};
 use dbdyno_net::unix_now_s;
 use dbdyno_stores::{Administration, MARKER, Schema, Store, Trouble};
+use dbdyno_wire::TextRows;
 use dbdyno_workloads::{AnyWorkload, Check};
 use serde_json::{Value, json};
 
@@ -106,7 +107,7 @@ impl<'a> Execution<'a> {
     fn hello(&self) {
         let operation = |step: &dbdyno_model::Step| {
             let table = &self.workload.tables()[step.operation.table()].name;
-            let table = if step.operation.is_control() { None } else { Some(table) };
+            let table = if step.operation.has_table() { Some(table) } else { None };
             json!({"name": step.name, "operation": step.operation.name(), "table": table})
         };
         let operations: Vec<Value> = self.workload.steps().iter().map(operation).collect();
@@ -172,6 +173,7 @@ impl<'a> Execution<'a> {
             with_session(&self.store, async move |session| session.settle(table).await)?;
         }
         self.check_loaded()?;
+        self.check_queries_of_loaded()?;
         Ok(json!({"rows": loaded.added + loaded.found, "found": loaded.found, "by": loaded.by,
             "rows_per_s": loaded.added as f64 / loaded.rows_s, "index_s": loaded.index_s,
             "sessions": loaded.sessions, "reconnected": loaded.reconnected}))
@@ -193,12 +195,44 @@ impl<'a> Execution<'a> {
     fn check_loaded(&self) -> Result<(), Outcome> {
         for table in 0..self.workload.tables().len() {
             let count = with_session(&self.store, async move |session| session.count(table).await)?;
-            if let Some(count) = count.filter(|&count| count != self.workload_plan.rows) {
-                let (name, rows) = (&self.workload.tables()[table].name, self.workload_plan.rows);
+            let rows = self.rows_of(table);
+            if let Some(count) = count.filter(|&count| count != rows) {
+                let name = &self.workload.tables()[table].name;
                 return Err(Outcome::Failed(format!("{rows} rows of {name} were loaded and the store has {count}")));
             }
         }
         Ok(())
+    }
+
+    /// How many rows a table has when it is loaded.
+    fn rows_of(&self, table: usize) -> u64 {
+        let table = &self.workload.tables()[table];
+        table.count(table.numbers(self.workload_plan.rows))
+    }
+
+    /// What must be so after every run must be so before the first.
+    fn check_queries_of_loaded(&self) -> Result<(), Outcome> {
+        let mut violated = vec![];
+        for check in self.workload.checks() {
+            if let Check::FindsNothing { what, query } = check {
+                let found = self.check_query(what, query)?;
+                if found["ok"] == false {
+                    violated.push(format!("{what}: {}", found["note"].as_str().unwrap_or_default()));
+                }
+                self.records.write(&found);
+            }
+        }
+        if violated.is_empty() {
+            return Ok(());
+        }
+        Err(Outcome::Failed(format!("what was loaded is not what it must be: {}", violated.join("; "))))
+    }
+
+    /// Asks what must find nothing, and shows what it found.
+    fn check_query(&self, what: &str, query: &Statement) -> Result<Value, Outcome> {
+        let asked = query.clone();
+        let rows = with_session(&self.store, async move |session| session.ask(&asked).await)?;
+        Ok(finding(what, &rows))
     }
 
     /// For each check what the run will add to, as it is now: a sum, or a number of rows.
@@ -258,6 +292,7 @@ impl<'a> Execution<'a> {
                 Check::SumOfIncrements { table, column } => {
                     self.records.write(&self.check_sum(table, column, before, totals)?);
                 }
+                Check::FindsNothing { ref what, ref query } => self.records.write(&self.check_query(what, query)?),
                 Check::RowsInserted { table } => self.check_inserted(table, before, totals)?,
             }
         }
@@ -271,8 +306,8 @@ impl<'a> Execution<'a> {
         let mut counted = vec![(format!("rows added to {}", schema.name), rows)];
         for (i, index) in schema.indexes.iter().enumerate() {
             let rows = with_session(store, async move |session| session.count_by_index(table, i).await)?;
-            let column = &schema.columns[index.column].name;
-            counted.push((format!("rows added to the index {}.{column}", schema.name), rows));
+            let columns: Vec<&str> = index.columns.iter().map(|&i| schema.columns[i].name.as_str()).collect();
+            counted.push((format!("rows added to the index {}.{}", schema.name, columns.join(",")), rows));
         }
         let (least, unknown) = (i128::from(totals.inserted), i128::from(totals.maybe_inserted));
         for (name, rows) in counted {
@@ -283,7 +318,7 @@ impl<'a> Execution<'a> {
     }
 
     fn check_count(&self, table: usize) -> Result<Value, Outcome> {
-        let (name, rows) = (&self.workload.tables()[table].name, self.workload_plan.rows);
+        let (name, rows) = (&self.workload.tables()[table].name, self.rows_of(table));
         let found = with_session(&self.store, async move |session| session.count(table).await)?;
         let note = if found.is_none() { Some("this store cannot tell") } else { None };
         Ok(json!({"record": "check", "name": format!("rows of {name}"), "expected": rows, "found": found,
@@ -304,6 +339,25 @@ impl<'a> Execution<'a> {
         }
         clean_up(self.input, self.records, Some(Arc::clone(&self.store)))
     }
+}
+
+/// How many rows a finding shows.
+const SHOWN: usize = 3;
+
+/// The check that a query found nothing: no row, or one of a single 0 or NULL.
+fn finding(what: &str, rows: &TextRows) -> Value {
+    let shown =
+        |row: &Vec<Option<String>>| row.iter().map(|v| v.as_deref().unwrap_or("NULL")).collect::<Vec<_>>().join(", ");
+    let (number, is_nothing) = match &rows[..] {
+        [] => (0, true),
+        [row] if row.len() == 1 => match row[0].as_deref() {
+            None => (0, true),
+            Some(value) => (value.parse().unwrap_or(1), value.parse() == Ok(0.0)),
+        },
+        rows => (rows.len() as i64, false),
+    };
+    let note = (!is_nothing).then(|| rows.iter().take(SHOWN).map(shown).collect::<Vec<_>>().join("; "));
+    json!({"record": "check", "name": what, "expected": 0, "found": number, "ok": is_nothing, "note": note})
 }
 
 /// The check that something has grown by `least`, and by at most `unknown` more, of which nothing is known.
@@ -351,7 +405,7 @@ fn check_host(plan: &Plan) -> Result<(), Outcome> {
 /// Removes what carries a marker: the tables of `store`, or of any workload where there is none.
 fn clean_up(input: &Input, records: &Arc<Records>, store: Option<Arc<Store>>) -> Result<(), Outcome> {
     record_phase(records, "cleanup", || {
-        let anything = || open_store(input, Schema { tables: vec![], steps: vec![], rows: 0 });
+        let anything = || open_store(input, Schema { tables: vec![], steps: vec![], statements: vec![], rows: 0 });
         let store = store.map_or_else(anything, Ok)?;
         let Some(marker) = with_session(&store, async |session| session.marker().await)? else {
             return Ok(json!({"removed": []}));

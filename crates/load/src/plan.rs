@@ -42,7 +42,8 @@ impl WorkloadPlan {
     }
 
     pub fn schema(&self, workload: &AnyWorkload) -> Schema {
-        Schema { tables: workload.tables().to_vec(), steps: workload.steps().to_vec(), rows: self.rows }
+        let (tables, steps) = (workload.tables().to_vec(), workload.steps().to_vec());
+        Schema { tables, steps, statements: workload.statements().to_vec(), rows: self.rows }
     }
 }
 

@@ -54,8 +54,8 @@ pub struct Totals {
     pub never_begun: u64,
     pub completed: u64,
     pub failed: u64,
-    /// Completed and failed of each step.
-    pub operations: Vec<(u64, u64)>,
+    /// Of each step.
+    pub operations: Vec<OperationTotals>,
     pub reads_verified: u64,
     pub mismatches: u64,
     pub in_flight_ns: u64,
@@ -68,6 +68,13 @@ pub struct Totals {
     pub maybe_inserted: u64,
 }
 
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OperationTotals {
+    pub completed: u64,
+    pub failed: u64,
+    pub conflicts: u64,
+}
+
 impl Totals {
     pub fn merge(&mut self, other: &Totals) {
         self.scheduled += other.scheduled;
@@ -75,10 +82,11 @@ impl Totals {
         self.never_begun += other.never_begun;
         self.completed += other.completed;
         self.failed += other.failed;
-        self.operations.resize(self.operations.len().max(other.operations.len()), (0, 0));
+        self.operations.resize(self.operations.len().max(other.operations.len()), OperationTotals::default());
         for (mine, others) in self.operations.iter_mut().zip(&other.operations) {
-            mine.0 += others.0;
-            mine.1 += others.1;
+            mine.completed += others.completed;
+            mine.failed += others.failed;
+            mine.conflicts += others.conflicts;
         }
         self.reads_verified += other.reads_verified;
         self.mismatches += other.mismatches;
@@ -87,6 +95,10 @@ impl Totals {
         self.maybe_added += other.maybe_added;
         self.inserted += other.inserted;
         self.maybe_inserted += other.maybe_inserted;
+    }
+
+    pub fn conflicts(&self) -> u64 {
+        self.operations.iter().map(|of| of.conflicts).sum()
     }
 
     pub fn unfinished(&self) -> u64 {
@@ -109,7 +121,7 @@ pub struct Recorder {
 
 impl Recorder {
     pub fn new(schedule: Arc<Schedule>, intervals: mpsc::Sender<Interval>, steps: usize, is_open: bool) -> Self {
-        let totals = Totals { operations: vec![(0, 0); steps], ..Totals::default() };
+        let totals = Totals { operations: vec![OperationTotals::default(); steps], ..Totals::default() };
         Self {
             schedule,
             intervals,
@@ -184,7 +196,7 @@ impl Recorder {
             return;
         }
         self.current.operations[step].record(times);
-        self.totals.operations[step].0 += 1;
+        self.totals.operations[step].completed += 1;
         self.current.reads_verified += verified;
         self.totals.reads_verified += verified;
     }
@@ -194,11 +206,40 @@ impl Recorder {
         self.failure(ended_ns, failure);
         if self.counts(ended_ns) {
             self.current.operations[step].failed += 1;
-            self.totals.operations[step].1 += 1;
+            self.totals.operations[step].failed += 1;
             if matches!(failure, Failure::Mismatch(_)) {
                 self.current.mismatches += 1;
                 self.totals.mismatches += 1;
             }
+        }
+    }
+
+    /// The operation was in another transaction's way, and its own is tried again.
+    #[cold]
+    pub fn conflict(&mut self, step: usize, ended_ns: u64) {
+        if self.counts(ended_ns) {
+            self.current.transactions.conflicts += 1;
+            self.current.operations[step].conflicts += 1;
+            self.totals.operations[step].conflicts += 1;
+        }
+    }
+
+    /// Rows of operations that were counted when they ended have been compared since.
+    #[inline]
+    pub fn verified(&mut self, rows: u64, ended_ns: u64) {
+        if self.counts(ended_ns) {
+            self.current.reads_verified += rows;
+            self.totals.reads_verified += rows;
+        }
+    }
+
+    /// What such an operation read is not what it must be.
+    #[cold]
+    pub fn mismatch(&mut self, ended_ns: u64, failure: &Failure) {
+        self.failure(ended_ns, failure);
+        if self.counts(ended_ns) {
+            self.current.mismatches += 1;
+            self.totals.mismatches += 1;
         }
     }
 
@@ -223,6 +264,16 @@ impl Recorder {
         } else {
             self.current.transactions.failed += 1;
             self.totals.failed += 1;
+        }
+    }
+
+    /// Records a whole transaction once more, under the step that stands for its kind.
+    pub fn transaction_of_kind(&mut self, step: usize, times: Times, is_ok: bool) {
+        if is_ok {
+            self.operation_completed(step, times, 0);
+        } else if self.counts(times.ended_ns) {
+            self.current.operations[step].failed += 1;
+            self.totals.operations[step].failed += 1;
         }
     }
 

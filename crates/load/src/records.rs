@@ -55,7 +55,7 @@ impl Records {
     }
 
     /// Writes the first few rows that differ from their generator.
-    pub fn mismatch(&self, key: u64, difference: &dbdyno_model::Difference, place: &Place<'_>) {
+    pub fn mismatch(&self, key: Option<u64>, difference: &dbdyno_model::Difference, place: &Place<'_>) {
         if self.mismatches_shown.fetch_add(1, Ordering::Relaxed) < EXAMPLES {
             self.write(&json!({"record": "mismatch", "operation": place.operation, "key": key,
                 "column": difference.column, "expected": difference.expected, "found": difference.found,

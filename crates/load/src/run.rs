@@ -14,14 +14,14 @@ use dbdyno_model::Failure;
 use dbdyno_net::{Reactor, Task, block_on, now_ns, unix_now_s};
 use dbdyno_stores::Store;
 use dbdyno_workloads::AnyWorkload;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::arrivals::{Arrivals, ClientArrivals};
 use crate::client::{CONNECTING_AT_ONCE, Client, START_POLL_NS, Thread};
-use crate::interval::Interval;
+use crate::interval::{Counted, Interval};
 use crate::phases::Outcome;
 use crate::plan::Plan;
-use crate::recorder::{Recorder, Schedule, Totals};
+use crate::recorder::{OperationTotals, Recorder, Schedule, Totals};
 use crate::records::Records;
 use crate::signals;
 
@@ -244,6 +244,15 @@ fn due_of_clients(trial: &Trial, plan: &Plan) -> Vec<Peekable<Due>> {
     (plan.clients.first..plan.clients.first + plan.clients.count).map(of_client).collect()
 }
 
+/// Conflicts are written only where there were some: most stores know none.
+fn counted(completed: u64, failed: u64, conflicts: u64) -> Value {
+    let mut counted = json!({"completed": completed, "failed": failed});
+    if conflicts > 0 {
+        counted["conflicts"] = conflicts.into();
+    }
+    counted
+}
+
 impl<'a> Merger<'a> {
     fn new(trial: &'a Trial, threads: u64, plan: &Plan) -> Self {
         let (sum, due) = (Totals::default(), due_of_clients(trial, plan));
@@ -291,7 +300,9 @@ impl<'a> Merger<'a> {
         self.sum.failed += interval.transactions.failed;
         self.sum.reads_verified += interval.reads_verified;
         self.sum.mismatches += interval.mismatches;
-        let operations = interval.operations.iter().map(|o| (o.completed(), o.failed)).collect();
+        let of_step =
+            |o: &Counted| OperationTotals { completed: o.completed(), failed: o.failed, conflicts: o.conflicts };
+        let operations = interval.operations.iter().map(of_step).collect();
         self.sum.merge(&Totals { operations, ..Totals::default() });
         self.seconds += interval.seconds;
         let mut record = interval.to_json(&self.trial.names(), self.warmup_s);
@@ -306,11 +317,12 @@ impl<'a> Merger<'a> {
     /// Writes the totals and asserts the identities of docs/contract.md.
     fn finish(&self, totals: &Totals, plan: &Plan) -> Result<(), Outcome> {
         let operations: serde_json::Map<_, _> = (self.trial.names().into_iter().zip(&totals.operations))
-            .map(|(name, (completed, failed))| (name, json!({"completed": completed, "failed": failed})))
+            .map(|(name, of)| (name, counted(of.completed, of.failed, of.conflicts)))
             .collect();
         let in_flight_mean = if self.seconds > 0.0 { totals.in_flight_ns as f64 / 1e9 / self.seconds } else { 0.0 };
-        let mut transactions = json!({"scheduled": totals.scheduled, "completed": totals.completed,
-            "failed": totals.failed, "unfinished": totals.unfinished()});
+        let mut transactions = counted(totals.completed, totals.failed, totals.conflicts());
+        transactions["scheduled"] = totals.scheduled.into();
+        transactions["unfinished"] = totals.unfinished().into();
         if !self.due.is_empty() {
             transactions["never_begun"] = totals.never_begun.into();
             transactions["late"] = totals.late.into();
@@ -318,8 +330,8 @@ impl<'a> Merger<'a> {
         self.trial.records.write(&json!({"record": "total", "transactions": transactions,
             "operations": operations, "reads_verified": totals.reads_verified, "mismatches": totals.mismatches,
             "seconds": self.seconds, "in_flight_mean": in_flight_mean}));
-        let counted = |t: &Totals| (t.completed, t.failed, t.operations.clone(), t.reads_verified, t.mismatches);
-        if counted(&self.sum) != counted(totals) {
+        let sums = |t: &Totals| (t.completed, t.failed, t.operations.clone(), t.reads_verified, t.mismatches);
+        if sums(&self.sum) != sums(totals) {
             let reason = format!("the intervals do not add up to the totals: {:?}, {totals:?}", self.sum);
             return Err(Outcome::Failed(format!("{reason}: a bug in dbdyno-load")));
         }

@@ -3,13 +3,30 @@
 use crate::choices::mix;
 use crate::row::{RowBuffer, Value};
 
-/// The declared type of a column.
+/// The declared type of a column. Values of all but the texts are [`Value::Int`], the same in every store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
+    /// 8 bits, signed; 16 where a store has no smaller ones.
+    TinyInt,
+    /// 16 bits, signed.
+    SmallInt,
     /// 32 bits, signed.
     Int,
+    /// 64 bits, signed.
+    BigInt,
+    /// So many digits, of them so many behind the point. The value is counted in units of the last: 12.34 of `Decimal(4, 2)` is 1234.
+    Decimal(u8, u8),
+    /// A second of the calendar, without a time zone. The value is its digits: 20240229235959.
+    DateTime,
     Char(u16),
     Varchar(u16),
+}
+
+impl Kind {
+    /// Whether its values are numbers.
+    pub fn is_number(self) -> bool {
+        !matches!(self, Kind::Char(_) | Kind::Varchar(_))
+    }
 }
 
 /// Where a column's value comes from: a pure function of (key, version).
@@ -33,6 +50,8 @@ pub enum Source {
     Letters { salt: u64 },
     /// Letters that fill the column's width and change with the version.
     VersionedLetters { salt: u64 },
+    /// The table's population.
+    Population,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,11 +59,18 @@ pub struct Column {
     pub name: String,
     pub kind: Kind,
     pub source: Source,
+    pub is_nullable: bool,
 }
 
 impl Column {
     pub fn new(name: &str, kind: Kind, source: Source) -> Self {
-        Self { name: name.into(), kind, source }
+        Self { name: name.into(), kind, source, is_nullable: false }
+    }
+
+    /// The same column, which may hold NULL.
+    #[must_use]
+    pub fn nullable(self) -> Self {
+        Self { is_nullable: true, ..self }
     }
 
     /// Whether a new version of a row has another value here.
@@ -52,14 +78,14 @@ impl Column {
         matches!(self.source, Source::Version | Source::Number { .. } | Source::VersionedLetters { .. })
     }
 
-    pub fn is_int(&self) -> bool {
-        self.kind == Kind::Int
+    pub fn is_number(&self) -> bool {
+        self.kind.is_number()
     }
 
     fn width(&self) -> usize {
         match self.kind {
-            Kind::Int => 4,
             Kind::Char(n) | Kind::Varchar(n) => usize::from(n),
+            _ => 0,
         }
     }
 
@@ -120,7 +146,7 @@ impl Column {
             Source::Name => write_name(key, out),
             Source::Letters { salt } => write_letters(seed(key, 0, salt), self.width(), out),
             Source::VersionedLetters { salt } => write_letters(seed(key, version, salt), self.width(), out),
-            Source::Key | Source::Counter | Source::Version | Source::Number { .. } => {}
+            Source::Key | Source::Counter | Source::Version | Source::Number { .. } | Source::Population => {}
         }
     }
 }

@@ -25,7 +25,7 @@ pub fn decode_row(table: &Table, bytes: &[u8], start: usize, end: usize, fields:
     let Some(bytes) = bytes.get(..end) else { return false };
     let mut at = start;
     for column in &table.columns {
-        if column.is_int() {
+        if column.is_number() {
             let Some(n) = bytes.get(at..).and_then(|b| b.first_chunk::<8>()) else { return false };
             fields.push(Field::Int(i64::from_le_bytes(*n)));
             at += 8;
@@ -48,16 +48,12 @@ mod tests {
     use crate::{Column, Kind, RowBuffer, Source};
 
     fn table() -> Table {
-        Table {
-            name: "t".into(),
-            columns: vec![
-                Column::new("id", Kind::Int, Source::Key),
-                Column::new("email", Kind::Varchar(64), Source::Email),
-                Column::new("k", Kind::Int, Source::Counter),
-            ],
-            indexes: vec![],
-            filed_under: 0,
-        }
+        let columns = vec![
+            Column::new("id", Kind::Int, Source::Key),
+            Column::new("email", Kind::Varchar(64), Source::Email),
+            Column::new("k", Kind::Int, Source::Counter),
+        ];
+        Table::new("t", columns)
     }
 
     #[test]

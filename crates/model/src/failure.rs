@@ -19,11 +19,14 @@ pub enum Failure {
     Mismatch(String),
     /// The store has no room left.
     Full(String),
+    /// Another transaction was in the way, and this one may succeed when it is tried again: a deadlock, a lock waited for in vain, a
+    /// failed serialization or certification.
+    Conflict(String),
 }
 
 impl Failure {
-    pub const KINDS: [&'static str; 8] =
-        ["connect", "connection", "timeout", "server", "protocol", "missing", "mismatch", "full"];
+    pub const KINDS: [&'static str; 9] =
+        ["connect", "connection", "timeout", "server", "protocol", "missing", "mismatch", "full", "conflict"];
 
     /// The index of this failure's kind in [`Self::KINDS`].
     pub fn kind_index(&self) -> usize {
@@ -36,6 +39,7 @@ impl Failure {
             Failure::Missing(_) => 5,
             Failure::Mismatch(_) => 6,
             Failure::Full(_) => 7,
+            Failure::Conflict(_) => 8,
         }
     }
 
@@ -52,7 +56,8 @@ impl Failure {
             | Failure::Protocol(m)
             | Failure::Missing(m)
             | Failure::Mismatch(m)
-            | Failure::Full(m) => m,
+            | Failure::Full(m)
+            | Failure::Conflict(m) => m,
         }
     }
 
@@ -80,7 +85,7 @@ mod tests {
 
     #[test]
     fn every_kind_has_its_own_name() {
-        let all: [fn(String) -> Failure; 8] = [
+        let all: [fn(String) -> Failure; 9] = [
             Failure::Connect,
             Failure::Connection,
             Failure::Timeout,
@@ -89,6 +94,7 @@ mod tests {
             Failure::Missing,
             Failure::Mismatch,
             Failure::Full,
+            Failure::Conflict,
         ];
         for (index, make) in all.iter().enumerate() {
             let failure = make("why".into());

@@ -7,7 +7,9 @@ mod column;
 mod encoding;
 mod failure;
 mod operations;
+mod population;
 mod row;
+mod statement;
 mod step;
 mod table;
 
@@ -16,6 +18,8 @@ pub use column::{Column, Kind, Source, write_decimal};
 pub use encoding::{decode_row, encode_row};
 pub use failure::{Failed, Failure};
 pub use operations::{Operations, Session};
+pub use population::Population;
 pub use row::{Field, Row, RowBuffer, Value};
+pub use statement::{Dialect, Statement, Variant, variant};
 pub use step::{Operation, Step};
 pub use table::{Difference, Index, Table};

@@ -1,6 +1,6 @@
 //! Where workloads and stores meet: the logical operations, once as a store offers them and once as a workload uses them.
 
-use crate::{Failed, Failure, Row, Value};
+use crate::{Difference, Failed, Failure, Row, Value};
 
 /// One client's open session with a store. `step` indexes the workload's steps, for which the store has prepared itself.
 #[allow(async_fn_in_trait)] // Sessions stay on the thread that opened them, so their futures need not be Send.
@@ -17,9 +17,23 @@ pub trait Session {
     async fn insert(&mut self, _step: usize, _key: u64) -> Result<bool, Failure> {
         Err(Failure::Server("this store cannot insert".into()))
     }
-    /// Begins or commits a transaction, as the step says. A begin rolls back what a failure has left open.
+    /// Begins or ends a transaction, as the step says.
     async fn control(&mut self, _step: usize) -> Result<(), Failure> {
         Err(Failure::Server("this store has no transactions of several operations".into()))
+    }
+    /// Rolls back the transaction that a failure has left open, if there is one.
+    async fn abandon(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
+    /// Executes the step's statement; `each` is given every row in order. Returns how many rows it read, or wrote. The parameters are as
+    /// many as the statement has, and of its kinds.
+    async fn sql(
+        &mut self,
+        _step: usize,
+        _params: &[Value<'_>],
+        _each: &mut dyn FnMut(Row<'_>),
+    ) -> Result<u64, Failure> {
+        Err(Failure::Server("this store has no SQL".into()))
     }
     /// Reads rows by primary key; `each` is given the index of every key once, and its row. What `step` is decides the form: of a `get`
     /// there is a request for every key, all sent before the first answer is read, and `each` is called in order; a `get-many` is one
@@ -49,7 +63,29 @@ pub trait Operations {
     async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<(), Failed>;
     async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<(), Failed>;
     async fn insert(&mut self, step: usize, key: u64) -> Result<(), Failed>;
-    /// Begins or commits a transaction of the store.
+    /// Begins, commits or rolls back a transaction of the store.
     async fn control(&mut self, step: usize) -> Result<(), Failed>;
+    /// Executes a statement of the workload's own; `each` is given every row in order. Returns how many rows it read, or wrote. What must
+    /// be so of them only the workload knows: it says so by [`Operations::verify`].
+    async fn sql(
+        &mut self,
+        _step: usize,
+        _params: &[Value<'_>],
+        _each: &mut dyn FnMut(Row<'_>),
+    ) -> Result<u64, Failed> {
+        Err(Failed)
+    }
+    /// Verifies `rows` rows that `step` has just read, or its number of rows, where reads are to be verified. What differs is recorded as a
+    /// mismatch, and ends the transaction.
+    fn verify(
+        &mut self,
+        _step: usize,
+        _rows: u64,
+        check: impl FnOnce() -> Result<(), Box<Difference>>,
+    ) -> Result<(), Failed> {
+        check().map_err(|_| Failed)
+    }
+    /// Says which kind of transaction this is, by the step that stands for it.
+    fn kind(&mut self, _step: usize) {}
     fn row(&self) -> Row<'_>;
 }

@@ -19,6 +19,12 @@ pub enum Operation {
     Begin { read_only: bool },
     /// Commit it.
     Commit,
+    /// Roll it back.
+    Rollback,
+    /// Execute a statement of the workload's own, by its index among these.
+    Sql { statement: usize },
+    /// Never issued: stands for whole transactions of one kind, where a workload has several ([`crate::Operations::kind`]).
+    Transaction,
 }
 
 impl Operation {
@@ -32,17 +38,26 @@ impl Operation {
             Operation::Add { .. } => "add",
             Operation::Begin { .. } => "begin",
             Operation::Commit => "commit",
+            Operation::Rollback => "rollback",
+            Operation::Sql { .. } => "sql",
+            Operation::Transaction => "transaction",
         }
     }
 
     /// Whether it begins or ends a transaction, and reads or writes nothing itself.
     pub fn is_control(&self) -> bool {
-        matches!(self, Operation::Begin { .. } | Operation::Commit)
+        matches!(self, Operation::Begin { .. } | Operation::Commit | Operation::Rollback)
+    }
+
+    /// Whether it is about one table.
+    pub fn has_table(&self) -> bool {
+        !self.is_control() && !matches!(self, Operation::Sql { .. } | Operation::Transaction)
     }
 
     pub fn table(&self) -> usize {
         match *self {
-            Operation::Begin { .. } | Operation::Commit => 0,
+            Operation::Begin { .. } | Operation::Commit | Operation::Rollback => 0,
+            Operation::Sql { .. } | Operation::Transaction => 0,
             Operation::Get { table }
             | Operation::GetMany { table, .. }
             | Operation::Find { table, .. }

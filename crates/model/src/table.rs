@@ -1,21 +1,42 @@
 //! Tables: their columns, their indexes, and the check of a row against its generator.
 
-use crate::{Column, Row, RowBuffer, Source, Value};
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::{Column, Population, Row, RowBuffer, Source, Value, Variant};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Index {
-    pub column: usize,
+    pub columns: Vec<usize>,
     pub unique: bool,
 }
 
-/// A table. Column 0 is the primary key and its source is [`Source::Key`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+impl Index {
+    pub fn new(columns: &[usize]) -> Self {
+        Self { columns: columns.into(), unique: false }
+    }
+
+    pub fn unique(columns: &[usize]) -> Self {
+        Self { columns: columns.into(), unique: true }
+    }
+}
+
+/// A table. Its rows are numbered from 1. Without a population, column 0 is the primary key, its source is [`Source::Key`], and it is the
+/// row's number.
+#[derive(Clone, Debug)]
 pub struct Table {
     pub name: String,
     pub columns: Vec<Column>,
     pub indexes: Vec<Index>,
+    /// So many leading columns are the primary key; 0: there is none.
+    pub primary_key: usize,
     /// The column under whose value a key-value store files the row: the primary key, unless rows are only ever looked up by another unique one.
     pub filed_under: usize,
+    /// Numbers of rows, where they are not as many as the workload's rows.
+    pub rows: Option<u64>,
+    pub population: Option<Arc<dyn Population>>,
+    /// What a dialect has after the closing parenthesis, such as its partitions.
+    pub options: Vec<Variant>,
 }
 
 /// A row differs from its generator.
@@ -27,14 +48,71 @@ pub struct Difference {
 }
 
 impl Difference {
+    pub fn new(column: &str, expected: impl ToString, found: impl ToString) -> Box<Self> {
+        Box::new(Self { column: column.into(), expected: expected.to_string(), found: found.to_string() })
+    }
+
     /// In words.
     pub fn of_row(&self, key: u64) -> String {
-        format!("row {key}, {}: expected {}, found {}", self.column, self.expected, self.found)
+        format!("row {key}, {self}")
+    }
+}
+
+impl std::fmt::Display for Difference {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: expected {}, found {}", self.column, self.expected, self.found)
     }
 }
 
 impl Table {
-    /// Replaces `out` by row `key` at `version`.
+    /// A table with a primary key of one column, and nothing else.
+    pub fn new(name: &str, columns: Vec<Column>) -> Self {
+        Self {
+            name: name.into(),
+            columns,
+            indexes: vec![],
+            primary_key: 1,
+            filed_under: 0,
+            rows: None,
+            population: None,
+            options: vec![],
+        }
+    }
+
+    /// Whether which rows are there can be asked by ranges of their numbers.
+    pub fn is_keyed_by_number(&self) -> bool {
+        self.primary_key == 1 && self.population.is_none()
+    }
+
+    /// The numbers of its rows, in a workload of so many.
+    pub fn numbers(&self, workload_rows: u64) -> Range<u64> {
+        1..self.rows.unwrap_or(workload_rows) + 1
+    }
+
+    /// How many rows have a number among these.
+    pub fn count(&self, numbers: Range<u64>) -> u64 {
+        match &self.population {
+            Some(population) => numbers.filter(|&number| population.has(number)).count() as u64,
+            None => numbers.end - numbers.start,
+        }
+    }
+
+    /// Replaces `out` by the row as it is loaded; false where there is none with this number.
+    #[inline]
+    pub fn make(&self, number: u64, out: &mut RowBuffer) -> bool {
+        let Some(population) = &self.population else {
+            self.generate(number, 0, out);
+            return true;
+        };
+        let is_there = population.has(number);
+        if is_there {
+            out.clear();
+            population.make(number, out);
+        }
+        is_there
+    }
+
+    /// Replaces `out` by row `key` at `version`, of a table without a population.
     #[inline]
     pub fn generate(&self, key: u64, version: u64, out: &mut RowBuffer) {
         out.clear();
@@ -95,16 +173,39 @@ mod tests {
     use crate::Kind;
 
     fn table() -> Table {
-        Table {
-            name: "t".into(),
-            columns: vec![
-                Column::new("id", Kind::Int, Source::Key),
-                Column::new("version", Kind::Int, Source::Version),
-                Column::new("note", Kind::Varchar(10), Source::VersionedLetters { salt: 1 }),
-            ],
-            indexes: vec![],
-            filed_under: 0,
+        let columns = vec![
+            Column::new("id", Kind::Int, Source::Key),
+            Column::new("version", Kind::Int, Source::Version),
+            Column::new("note", Kind::Varchar(10), Source::VersionedLetters { salt: 1 }),
+        ];
+        Table::new("t", columns)
+    }
+
+    /// Lines 1 and 2 of three of every order.
+    #[derive(Debug)]
+    struct Lines;
+
+    impl Population for Lines {
+        fn has(&self, number: u64) -> bool {
+            !number.is_multiple_of(3)
         }
+        fn make(&self, number: u64, out: &mut RowBuffer) {
+            out.push(Value::Int(number as i64 / 3));
+            out.push(Value::Int(number as i64 % 3));
+        }
+    }
+
+    #[test]
+    fn a_population_makes_the_rows_and_says_which_are_not_there() {
+        let mut table = Table::new("lines", vec![]);
+        table.population = Some(Arc::new(Lines));
+        let mut row = RowBuffer::default();
+        let made: Vec<_> = table.numbers(7).filter(|&n| table.make(n, &mut row)).collect();
+        assert_eq!(made, [1, 2, 4, 5, 7]);
+        assert_eq!(table.count(table.numbers(7)), 5);
+        assert_eq!((row.row().value(0), row.row().value(1)), (Value::Int(2), Value::Int(1)));
+        table.rows = Some(2);
+        assert_eq!(table.numbers(7), 1..3);
     }
 
     #[test]

@@ -4,8 +4,9 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use dbdyno_model::{Failure, Operation, Row, Session, Step, Value};
+use dbdyno_model::{Failure, Operation, Row, Session, Statement, Step, Value};
 use dbdyno_net::Reactor;
+use dbdyno_wire::TextRows;
 
 use crate::cache_aside::CacheAsideSession;
 use crate::config::Config;
@@ -45,6 +46,17 @@ macro_rules! forward {
             #[inline]
             async fn control(&mut self, step: usize) -> Result<(), Failure> {
                 match self { $($any::$variant(s) => s.control(step).await),+ }
+            }
+            async fn abandon(&mut self) -> Result<(), Failure> {
+                match self { $($any::$variant(s) => s.abandon().await),+ }
+            }
+            async fn sql(
+                &mut self,
+                step: usize,
+                params: &[Value<'_>],
+                each: &mut dyn FnMut(Row<'_>),
+            ) -> Result<u64, Failure> {
+                match self { $($any::$variant(s) => s.sql(step, params, each).await),+ }
             }
             async fn get_many(
                 &mut self,
@@ -91,6 +103,12 @@ macro_rules! forward {
             }
             async fn last_key(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
                 match self { $($any::$variant(s) => s.last_key(table).await),+ }
+            }
+            async fn remove_rows(&mut self, table: usize) -> Result<(), Trouble> {
+                match self { $($any::$variant(s) => s.remove_rows(table).await),+ }
+            }
+            async fn ask(&mut self, query: &Statement) -> Result<TextRows, Trouble> {
+                match self { $($any::$variant(s) => s.ask(query).await),+ }
             }
             async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble> {
                 match self { $($any::$variant(s) => s.sum(table, column).await),+ }
@@ -374,7 +392,8 @@ impl Builder<'_> {
 
     /// Refuses what has no meaning that is its own with a cache in front.
     fn can_be_aside(&self, config: &Config) -> Result<(), String> {
-        match self.schema.steps.iter().find(|step| matches!(step.operation, Operation::GetMany { .. })) {
+        use Operation::{GetMany, Sql};
+        match self.schema.steps.iter().find(|step| matches!(step.operation, GetMany { .. } | Sql { .. })) {
             None => Ok(()),
             Some(step) => Err(self.refusal(config, step)),
         }
@@ -382,7 +401,7 @@ impl Builder<'_> {
 
     fn refusal(&self, config: &Config, step: &Step) -> String {
         let (kind, step_name, operation) = (config.kind(), &step.name, step.operation.name());
-        if step.operation.is_control() {
+        if !step.operation.has_table() {
             return format!("{kind} cannot do the step {step_name}: {operation}");
         }
         let table = &self.schema.table_of_operation(step.operation).name;
@@ -393,7 +412,9 @@ impl Builder<'_> {
         let filed_under = self.schema.table_of_operation(step.operation).filed_under;
         match (config, step.operation) {
             (Config::Mysql { .. } | Config::Postgres { .. } | Config::Sqlite { .. }, _) => true,
-            (_, Operation::Insert { .. } | Operation::Begin { .. } | Operation::Commit) => false,
+            (_, Operation::Transaction) => true,
+            (_, Operation::Insert { .. } | Operation::Sql { .. }) => false,
+            (_, Operation::Begin { .. } | Operation::Commit | Operation::Rollback) => false,
             (Config::Memcached { .. }, Operation::Add { .. }) => false,
             (Config::Redis { layout: crate::Layout::String, .. }, Operation::Add { .. }) => false,
             (Config::Redis { layout: crate::Layout::Hash, .. }, Operation::GetMany { .. }) => false,
@@ -410,9 +431,9 @@ mod tests {
 
     fn refusal(config: &str, operation: Operation) -> Option<String> {
         let columns = ["id", "sid"].map(|name| Column::new(name, Kind::Int, Source::Key)).to_vec();
-        let indexes = vec![Index { column: 1, unique: false }];
-        let tables = vec![Table { name: "bm".into(), columns, indexes, filed_under: 0 }];
-        let schema = Schema { tables, steps: vec![Step::new("s", operation)], rows: 1 };
+        let tables = vec![Table { indexes: vec![Index::new(&[1])], ..Table::new("bm", columns) }];
+        let statements = vec![Statement::default()];
+        let schema = Schema { tables, steps: vec![Step::new("s", operation)], statements, rows: 1 };
         let config: Config = serde_json::from_str(config).unwrap();
         Store::new(&config, &[], schema, 1).err()
     }
@@ -431,6 +452,7 @@ mod tests {
         assert_eq!(refusal(MEMCACHED, Operation::Get { table: 0 }), None);
         assert_eq!(refusal(REDIS, Operation::Insert { table: 0 }).unwrap(), "redis cannot do the step s: insert on bm");
         assert_eq!(refusal(REDIS, Operation::Commit).unwrap(), "redis cannot do the step s: commit");
+        assert_eq!(refusal(REDIS, Operation::Sql { statement: 0 }).unwrap(), "redis cannot do the step s: sql");
         let several = Operation::GetMany { table: 0, keys: 2 };
         assert_eq!(refusal(REDIS, several), None);
         assert!(refusal(&REDIS.replace("\"user\"", "\"layout\": \"hash\", \"user\""), several).is_some());

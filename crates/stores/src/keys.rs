@@ -38,15 +38,9 @@ mod tests {
 
     #[test]
     fn rows_are_filed_under_the_tables_column() {
-        let mut table = Table {
-            name: "account".into(),
-            columns: vec![
-                Column::new("id", Kind::Int, Source::Key),
-                Column::new("name", Kind::Varchar(64), Source::Name),
-            ],
-            indexes: vec![],
-            filed_under: 0,
-        };
+        let columns =
+            vec![Column::new("id", Kind::Int, Source::Key), Column::new("name", Kind::Varchar(64), Source::Name)];
+        let mut table = Table::new("account", columns);
         let (mut row, mut key) = (RowBuffer::default(), Vec::new());
         write_key_of_row(&table, &prefix(&table), 42, &mut row, &mut key);
         assert_eq!(key, b"dbdyno:account:42");

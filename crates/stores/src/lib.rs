@@ -11,6 +11,7 @@ mod lmdb;
 mod memcached;
 mod mysql;
 mod network;
+mod params;
 mod postgres;
 mod redis;
 mod sql;
@@ -20,7 +21,8 @@ mod values;
 use std::ops::Range;
 use std::sync::Arc;
 
-use dbdyno_model::{Failure, Operation, Row, Step, Table, Value};
+use dbdyno_model::{Dialect, Failure, Kind, Operation, Row, Statement, Step, Table, Value};
+use dbdyno_wire::TextRows;
 
 pub use any::{AnySession, Store};
 pub use config::{AddressConfig, Config, Layout, Secret};
@@ -33,7 +35,9 @@ pub const MARKER: &str = "dbdyno:";
 pub struct Schema {
     pub tables: Vec<Table>,
     pub steps: Vec<Step>,
-    /// Rows per table.
+    /// What steps of the kind `sql` execute.
+    pub statements: Vec<Statement>,
+    /// Rows per table that does not say how many it has.
     pub rows: u64,
 }
 
@@ -43,16 +47,56 @@ impl Schema {
     fn table_of_operation(&self, operation: Operation) -> &Table {
         &self.tables[operation.table()]
     }
+
+    /// What the parameters of a step's statement are.
+    fn parameter_kinds(&self, step: usize) -> Vec<Kind> {
+        let operation = self.steps[step].operation;
+        let columns = &self.table_of_operation(operation).columns;
+        let key = || columns[0].kind;
+        match operation {
+            Operation::Sql { statement } => self.statements[statement].parameters.clone(),
+            Operation::Get { .. } => vec![key()],
+            Operation::GetMany { keys, .. } => vec![key(); keys],
+            Operation::Find { column, .. } => vec![columns[column].kind],
+            Operation::Add { column, .. } => vec![columns[column].kind, key()],
+            Operation::Insert { .. } => columns.iter().map(|column| column.kind).collect(),
+            Operation::Update { .. } => {
+                columns.iter().filter(|column| column.is_versioned()).map(|column| column.kind).chain([key()]).collect()
+            }
+            Operation::Begin { .. } | Operation::Commit | Operation::Rollback | Operation::Transaction => vec![],
+        }
+    }
+
+    /// What the values of a step's answer are.
+    fn answer_kinds(&self, step: usize) -> Vec<Kind> {
+        match self.steps[step].operation {
+            Operation::Sql { statement } => self.statements[statement].columns.clone(),
+            Operation::Get { table } | Operation::GetMany { table, .. } | Operation::Find { table, .. } => {
+                self.tables[table].columns.iter().map(|column| column.kind).collect()
+            }
+            _ => vec![],
+        }
+    }
 }
 
-/// The SQL with which the SQL stores prepare step `step`.
+/// The SQL with which stores of the MySQL protocol prepare step `step`.
 pub fn step_statement(schema: &Schema, step: usize) -> String {
-    sql::statement(&schema.tables, &schema.steps[step])
+    sql::statement(schema, &schema.steps[step], Dialect::Mysql)
 }
 
-/// The same, with numbered parameters.
+/// The SQL with which stores of the PostgreSQL protocol do, parameters numbered.
 pub fn numbered_statement(schema: &Schema, step: usize) -> String {
-    sql::numbered(&step_statement(schema, step))
+    sql::numbered(&sql::statement(schema, &schema.steps[step], Dialect::Postgres))
+}
+
+/// Refuses a statement with another number of parameters and columns than was declared.
+fn declared_as(step: &Step, declared: (usize, usize), found: (usize, usize)) -> Result<(), Failure> {
+    if declared == found {
+        return Ok(());
+    }
+    let words = |(parameters, columns)| format!("{parameters} parameters and {columns} columns");
+    let (name, declared, found) = (&step.name, words(declared), words(found));
+    Err(Failure::Server(format!("the statement {name} was declared with {declared} and has {found}")))
 }
 
 /// Why preparing, checking or cleaning up did not happen.
@@ -75,7 +119,7 @@ pub trait Administration {
     /// Makes empty tables that carry `marker` (which begins with [`MARKER`]), in the place of tables of the same name that carry
     /// one; refuses where there is one that does not.
     async fn prepare(&mut self, marker: &str) -> Result<(), Trouble>;
-    /// Adds the rows with these keys, none of which is there: in the store's fastest ordinary way, and where it has transactions as one
+    /// Adds the rows with these numbers, none of which is there: in the store's fastest ordinary way, and where it has transactions as one
     /// or a few of them, each a range of keys.
     async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble>;
     /// How [`Administration::load`] does it, in a few words.
@@ -97,6 +141,14 @@ pub trait Administration {
     /// The highest key in the table; `None` where it is empty or the store cannot tell.
     async fn last_key(&mut self, _table: usize) -> Result<Option<u64>, Trouble> {
         Ok(None)
+    }
+    /// Removes all rows of a table.
+    async fn remove_rows(&mut self, _table: usize) -> Result<(), Trouble> {
+        Err(Trouble::Refused("this store cannot empty a table".into()))
+    }
+    /// The rows of a query without parameters, as text.
+    async fn ask(&mut self, _query: &Statement) -> Result<TextRows, Trouble> {
+        Err(Trouble::Refused("this store has no SQL".into()))
     }
     /// The sum of an integer column; `None` where the store cannot tell.
     async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble>;

@@ -5,20 +5,22 @@ mod loading;
 use std::ops::Range;
 use std::rc::Rc;
 
-use dbdyno_model::{Failure, Field, Operation, Row, RowBuffer, Session, Value};
-use dbdyno_net::{Address, Reactor};
-use dbdyno_wire::mysql::{
-    self as wire, Answer, Cell, Dialect, Greeting, Login, LoginStep, Param, Prepared, ServerMessage,
+use dbdyno_model::{
+    Dialect as Sql, Failure, Field, Kind, Operation, Row, RowBuffer, Session, Statement as Query, Value,
 };
-use dbdyno_wire::{Decoded, Malformed};
+use dbdyno_net::{Address, Reactor};
+use dbdyno_wire::mysql::{self as wire, Answer, Dialect, Greeting, Login, LoginStep, Param, Prepared, ServerMessage};
+use dbdyno_wire::{Decoded, Malformed, TextRows};
 
 use crate::asked::Asked;
 use crate::config::LoadWith;
 use crate::network::{Endpoint, Exchange, while_logging_in};
+use crate::params::{field, param, scale};
 use crate::sql::{
-    TABLE_PREFIX, count_by_index, count_keys, create_indexes, create_table, last_key, statement, table_name,
+    TABLE_PREFIX, control, count_by_index, count_keys, create_indexes, create_table, last_key, statement, table_name,
+    table_options,
 };
-use crate::{Administration, MARKER, SharedSchema, Trouble};
+use crate::{Administration, MARKER, Schema, SharedSchema, Trouble, declared_as};
 
 /// To make an index, or to count rows, takes as long as the table is large: no operation's time-out is meant for that.
 const WHOLE_TABLE_NS: u64 = 3600 * 1_000_000_000;
@@ -34,11 +36,17 @@ pub struct Mysql {
     pub schema: SharedSchema,
 }
 
+/// Errors of a transaction that can be tried again: a lock waited for in vain, a deadlock (also a failed certification of Galera), a row changed
+/// since the snapshot, a failed certification of Group Replication, a write conflict of TiDB.
+const CONFLICTS: [u16; 5] = [1205, 1213, 1020, 3101, 9007];
+
 /// A prepared statement, and whether the server has been told the types of its parameters.
 #[derive(Default)]
 struct Statement {
     prepared: Prepared,
     bound: bool,
+    /// What the parameters are.
+    parameters: Vec<Kind>,
 }
 
 pub struct MysqlSession {
@@ -108,44 +116,40 @@ fn whole_packet(bytes: &[u8]) -> Decoded<((u8, Vec<u8>), usize)> {
 fn refused(error: &ServerMessage) -> Failure {
     let message = format!("{} (error {})", error.text, error.code);
     let is_full = matches!(error.code, 1021 | 1114) || (error.code == 1030 && error.text.contains("28"));
-    if is_full { Failure::Full(message) } else { Failure::Server(message) }
-}
-
-#[inline]
-fn field(cell: Cell) -> Field {
-    match cell {
-        Cell::Null => Field::Null,
-        Cell::Int(n) => Field::Int(n),
-        Cell::Text { start, end } => Field::text(start, end),
+    match error.code {
+        _ if is_full => Failure::Full(message),
+        code if CONFLICTS.contains(&code) => Failure::Conflict(message),
+        _ => Failure::Server(message),
     }
 }
 
-#[inline]
-fn param(value: Value<'_>) -> Param<'_> {
-    match value {
-        Value::Int(n) => Param::Int(n),
-        Value::Text(text) => Param::Text(text),
-        Value::Null => Param::Text(b""),
-    }
+/// Takes a statement as the server described it, where it is as the workload declared it.
+fn adopt(schema: &Schema, step: usize, mut prepared: Prepared) -> Result<Statement, Failure> {
+    let (parameters, kinds) = (schema.parameter_kinds(step), schema.answer_kinds(step));
+    let found = (prepared.params, prepared.columns.len());
+    declared_as(&schema.steps[step], (parameters.len(), kinds.len()), found)?;
+    prepared.columns.iter_mut().zip(kinds).for_each(|(column, kind)| column.scale = scale(kind));
+    Ok(Statement { prepared, bound: false, parameters })
 }
 
 impl MysqlSession {
     /// Prepares a statement for each step, the first time one is needed: loading needs none, and the tables must exist.
     #[cold]
     async fn prepare_statements(&mut self) -> Result<(), Failure> {
-        for step in &self.schema.steps {
-            if step.operation.is_control() {
+        let mut statements = Vec::with_capacity(self.schema.steps.len());
+        for (i, step) in self.schema.steps.iter().enumerate() {
+            if step.operation.is_control() || step.operation == Operation::Transaction {
                 // MySQL cannot prepare START TRANSACTION, so these go as text; this only keeps the place.
-                self.statements.push(Statement::default());
+                statements.push(Statement::default());
                 continue;
             }
-            let sql = statement(&self.schema.tables, step);
+            let sql = statement(&self.schema, step, Sql::Mysql);
             wire::prepare(self.exchange.begin(), &sql);
             let dialect = self.dialect;
             let prepared = self.exchange.ask(|bytes| wire::prepared(bytes, dialect)).await?;
-            let prepared = prepared.map_err(|error| refused(&error))?;
-            self.statements.push(Statement { prepared, bound: false });
+            statements.push(adopt(&self.schema, i, prepared.map_err(|error| refused(&error))?)?);
         }
+        self.statements = statements;
         Ok(())
     }
 
@@ -158,8 +162,10 @@ impl MysqlSession {
     ) -> Result<Answer, Failure> {
         let Self { exchange, statements, fields, dialect, .. } = self;
         let statement = &mut statements[step];
-        wire::execute(exchange.begin(), statement.prepared.id, params, !statement.bound);
-        statement.bound = true;
+        // A NULL says nothing of its parameter's type, so the next execution does.
+        let has_null = params.clone().any(|param| param == Param::Null);
+        wire::execute(exchange.begin(), statement.prepared.id, params, has_null || !statement.bound);
+        statement.bound = !has_null;
         let columns = &statement.prepared.columns;
         let decode = |bytes: &[u8]| {
             fields.clear();
@@ -176,7 +182,7 @@ impl MysqlSession {
         if self.statements.is_empty() {
             self.prepare_statements().await?;
         }
-        match self.execute(step, std::iter::once(param(value))).await? {
+        match self.execute(step, std::iter::once(param(Kind::Int, value))).await? {
             Answer::Rows(1) => Ok(true),
             Answer::Rows(0) => Ok(false),
             Answer::Rows(n) => Err(Failure::Mismatch(format!("{n} rows where there is one"))),
@@ -197,6 +203,20 @@ impl MysqlSession {
             Answer::Affected(rows) => Ok(rows > 0),
             other => Err(Failure::Protocol(format!("an answer with rows: {other:?}"))),
         }
+    }
+
+    /// Writes with the generated values as the parameters.
+    #[inline]
+    async fn write_generated(&mut self, step: usize) -> Result<bool, Failure> {
+        if self.statements.is_empty() {
+            self.prepare_statements().await?;
+        }
+        let (kinds, generated) =
+            (std::mem::take(&mut self.statements[step].parameters), std::mem::take(&mut self.generated));
+        let row = generated.row();
+        let result = self.write(step, kinds.iter().enumerate().map(|(i, &kind)| param(kind, row.value(i)))).await;
+        (self.statements[step].parameters, self.generated) = (kinds, generated);
+        result
     }
 
     /// Runs a statement in the text protocol.
@@ -228,10 +248,11 @@ impl MysqlSession {
             Some(_) => drop(self.query(&format!("DROP TABLE {name}")).await?),
             None => {}
         }
-        let create = create_table(&self.schema.tables[table], "INT");
-        let mut sql = format!("{create} {} COMMENT='", self.table_options);
+        let table = &self.schema.tables[table];
+        let mut sql = format!("{} {} COMMENT='", create_table(table, Sql::Mysql), self.table_options);
         escape_into(&mut sql, marker);
         sql.push('\'');
+        sql.push_str(&table_options(table, Sql::Mysql));
         self.query(&sql).await?;
         Ok(())
     }
@@ -296,36 +317,50 @@ impl Session for MysqlSession {
     #[inline]
     async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<bool, Failure> {
         let Operation::Update { table } = self.schema.steps[step].operation else { return Ok(false) };
-        let mut generated = std::mem::take(&mut self.generated);
-        generated.clear();
+        self.generated.clear();
         for column in self.schema.tables[table].columns.iter().filter(|c| c.is_versioned()) {
-            column.generate(key, version, &mut generated);
+            column.generate(key, version, &mut self.generated);
         }
-        generated.push(Value::Int(key as i64));
-        let row = generated.row();
-        let result = self.write(step, (0..row.len()).map(|i| param(row.value(i)))).await;
-        self.generated = generated;
-        result
+        self.generated.push(Value::Int(key as i64));
+        self.write_generated(step).await
     }
 
     #[inline]
     async fn insert(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
-        let mut generated = std::mem::take(&mut self.generated);
-        self.schema.table_of_operation(self.schema.steps[step].operation).generate(key, 0, &mut generated);
-        let row = generated.row();
-        let result = self.write(step, (0..row.len()).map(|i| param(row.value(i)))).await;
-        self.generated = generated;
-        result
+        self.schema.table_of_operation(self.schema.steps[step].operation).generate(key, 0, &mut self.generated);
+        self.write_generated(step).await
     }
 
     async fn control(&mut self, step: usize) -> Result<(), Failure> {
-        let step = &self.schema.steps[step];
-        let (sql, is_begin) = (statement(&self.schema.tables, step), step.operation != Operation::Commit);
-        if is_begin && self.is_open {
+        let operation = self.schema.steps[step].operation;
+        self.is_open = matches!(operation, Operation::Begin { .. });
+        self.query(control(operation)).await.map(drop)
+    }
+
+    async fn abandon(&mut self) -> Result<(), Failure> {
+        if std::mem::take(&mut self.is_open) {
             self.query("ROLLBACK").await?;
         }
-        self.is_open = is_begin;
-        self.query(&sql).await.map(drop)
+        Ok(())
+    }
+
+    async fn sql(&mut self, step: usize, values: &[Value<'_>], each: &mut dyn FnMut(Row<'_>)) -> Result<u64, Failure> {
+        if self.statements.is_empty() {
+            self.prepare_statements().await?;
+        }
+        let kinds = std::mem::take(&mut self.statements[step].parameters);
+        let answer = self.execute(step, kinds.iter().zip(values).map(|(&kind, &value)| param(kind, value))).await;
+        let statement = &mut self.statements[step];
+        statement.parameters = kinds;
+        let (columns, bytes) = (statement.prepared.columns.len(), self.exchange.bytes());
+        match answer? {
+            Answer::Rows(rows) => {
+                self.fields.chunks_exact(columns).for_each(|fields| each(Row::new(bytes, fields)));
+                Ok(rows)
+            }
+            Answer::Affected(rows) => Ok(rows),
+            Answer::Error(error) => Err(refused(&error)),
+        }
     }
 
     #[inline]
@@ -394,6 +429,18 @@ impl Administration for MysqlSession {
         Ok(self.query_one(&sql).await?.and_then(|n| n.parse().ok()))
     }
 
+    async fn remove_rows(&mut self, table: usize) -> Result<(), Trouble> {
+        self.exchange.be_patient(WHOLE_TABLE_NS);
+        let sql = format!("TRUNCATE TABLE {}", table_name(&self.schema.tables[table]));
+        Ok(self.query(&sql).await.map(drop)?)
+    }
+
+    async fn ask(&mut self, query: &Query) -> Result<TextRows, Trouble> {
+        self.exchange.be_patient(WHOLE_TABLE_NS);
+        let sql = query.text(Sql::Mysql, &self.schema.tables, table_name);
+        Ok(self.query(&sql).await?)
+    }
+
     async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble> {
         let table = &self.schema.tables[table];
         let sql = format!("SELECT SUM({}) FROM {}", table.columns[column].name, table_name(table));
@@ -424,6 +471,7 @@ mod tests {
         let failure = |code, text: &str| refused(&ServerMessage { code, text: text.into() });
         assert!(matches!(failure(1114, "The table is full"), Failure::Full(_)));
         assert!(matches!(failure(1030, "Got error 28 \"No space left on device\""), Failure::Full(_)));
-        assert!(matches!(failure(1213, "Deadlock found"), Failure::Server(m) if m == "Deadlock found (error 1213)"));
+        assert!(matches!(failure(1213, "Deadlock found"), Failure::Conflict(m) if m == "Deadlock found (error 1213)"));
+        assert!(matches!(failure(1064, "You have an error"), Failure::Server(_)));
     }
 }

@@ -1,17 +1,19 @@
 //! Everything that speaks the PostgreSQL protocol: prepared statements, each step's prepared once a session.
 
-use std::ops::Range;
+mod administration;
+
 use std::rc::Rc;
 
-use dbdyno_model::{Failure, Field, Operation, Row, RowBuffer, Session, Value};
+use dbdyno_model::{Dialect, Failure, Field, Kind, Operation, Row, RowBuffer, Session, Value};
 use dbdyno_net::Reactor;
-use dbdyno_wire::postgres::{self as wire, Answer, Login, LoginStep, Prepared, ServerMessage};
-use dbdyno_wire::{Cell, Decoded, Malformed, Param, TextRows};
+use dbdyno_wire::postgres::{self as wire, Answer, Login, LoginStep, Prepared, ScalarType, ServerMessage};
+use dbdyno_wire::{Decoded, Malformed, Param, TextRows};
 
 use crate::asked::Asked;
 use crate::network::{Endpoint, Exchange, while_logging_in};
-use crate::sql::{TABLE_PREFIX, count_keys, create_indexes, create_table, last_key, numbered, statement, table_name};
-use crate::{Administration, MARKER, SharedSchema, Trouble};
+use crate::params::{field, param, scale};
+use crate::sql::{TABLE_PREFIX, control, create_table, table_name, table_options};
+use crate::{MARKER, Schema, SharedSchema, Trouble, declared_as, numbered_statement};
 
 /// An hour, for what reads or writes a whole table.
 const WHOLE_TABLE_NS: u64 = 3600 * 1_000_000_000;
@@ -21,6 +23,9 @@ const COPY_NS: u64 = 60 * 1_000_000_000;
 const COPY_SIZE_BYTES: usize = 256 << 10;
 /// The SQLSTATE of a full disk; one that has no memory left answers something else, and goes on.
 const DISK_FULL: &str = "53100";
+
+/// Of a transaction that can be tried again: a failed serialization, a deadlock, a lock waited for in vain (`lock_timeout`).
+const CONFLICTS: [&str; 3] = ["40001", "40P01", "55P03"];
 
 #[derive(Clone, Debug)]
 pub struct Postgres {
@@ -35,6 +40,8 @@ pub struct PostgresSession {
     exchange: Exchange,
     schema: SharedSchema,
     statements: Vec<Prepared>,
+    /// What the parameters of each statement are.
+    parameters: Vec<Vec<Kind>>,
     /// Whether a transaction has begun and not ended.
     is_open: bool,
     generated: RowBuffer,
@@ -49,6 +56,7 @@ impl Postgres {
             exchange,
             schema: SharedSchema::clone(&self.schema),
             statements: Vec::new(),
+            parameters: Vec::new(),
             is_open: false,
             generated: RowBuffer::default(),
             fields: Vec::new(),
@@ -92,6 +100,7 @@ fn refused(error: &ServerMessage) -> Failure {
     match error.code.as_str() {
         DISK_FULL => Failure::Full(message),
         _ if error.is_fatal => Failure::Connection(message),
+        code if CONFLICTS.contains(&code) => Failure::Conflict(message),
         _ => Failure::Server(message),
     }
 }
@@ -105,39 +114,49 @@ fn unexpected(answer: &Answer) -> Failure {
     }
 }
 
-#[inline]
-fn field(cell: Cell) -> Field {
-    match cell {
-        Cell::Null => Field::Null,
-        Cell::Int(n) => Field::Int(n),
-        Cell::Text { start, end } => Field::text(start, end),
+/// The type that a column of this kind has (`sql::create_table`).
+pub fn scalar_type(kind: Kind) -> ScalarType {
+    match kind {
+        Kind::TinyInt | Kind::SmallInt => ScalarType::Int2,
+        Kind::Int => ScalarType::Int4,
+        Kind::BigInt => ScalarType::Int8,
+        Kind::Decimal(_, scale) => ScalarType::Numeric(scale),
+        Kind::DateTime => ScalarType::Timestamp,
+        Kind::Char(_) | Kind::Varchar(_) => ScalarType::Text,
     }
 }
 
-#[inline]
-fn param(value: Value<'_>) -> Param<'_> {
-    match value {
-        Value::Int(n) => Param::Int(n),
-        Value::Text(text) => Param::Text(text),
-        Value::Null => Param::Text(b""),
+/// Takes a statement as the server described it, where it is as the workload declared it.
+fn adopt(schema: &Schema, step: usize, mut prepared: Prepared) -> Result<Prepared, Failure> {
+    let kinds = schema.answer_kinds(step);
+    let found = (prepared.parameters(), prepared.columns.len());
+    declared_as(&schema.steps[step], (schema.parameter_kinds(step).len(), kinds.len()), found)?;
+    for (column, kind) in prepared.columns.iter_mut().zip(kinds) {
+        if let ScalarType::Numeric(of) = column {
+            *of = scale(kind);
+        }
     }
+    Ok(prepared)
 }
 
 impl PostgresSession {
     /// Prepares a statement for each step, the first time one is needed: loading needs none, and the tables must exist.
     #[cold]
     async fn prepare_statements(&mut self) -> Result<(), Failure> {
+        let mut statements = Vec::with_capacity(self.schema.steps.len());
         for (i, step) in self.schema.steps.iter().enumerate() {
-            if step.operation.is_control() {
+            if step.operation.is_control() || step.operation == Operation::Transaction {
                 // It goes as text, as through every client library; this only keeps the place.
-                self.statements.push(Prepared::default());
+                statements.push(Prepared::default());
                 continue;
             }
-            let (name, sql) = (format!("s{i}"), numbered(&statement(&self.schema.tables, step)));
+            let (name, sql) = (format!("s{i}"), numbered_statement(&self.schema, i));
             wire::prepare(self.exchange.begin(), &name, &sql);
             let prepared = self.exchange.ask(|bytes| wire::prepared(bytes, &name)).await?;
-            self.statements.push(prepared.map_err(|error| refused(&error))?);
+            statements.push(adopt(&self.schema, i, prepared.map_err(|error| refused(&error))?)?);
         }
+        self.parameters = (0..statements.len()).map(|i| self.schema.parameter_kinds(i)).collect();
+        self.statements = statements;
         Ok(())
     }
 
@@ -165,7 +184,7 @@ impl PostgresSession {
 
     #[inline]
     async fn read(&mut self, step: usize, value: Value<'_>) -> Result<bool, Failure> {
-        match self.execute(step, std::iter::once(param(value))).await? {
+        match self.execute(step, std::iter::once(param(Kind::Int, value))).await? {
             Answer::Rows(1) => Ok(true),
             Answer::Rows(0) => Ok(false),
             other => Err(unexpected(&other)),
@@ -182,6 +201,19 @@ impl PostgresSession {
             Answer::Affected(rows) => Ok(rows > 0),
             other => Err(unexpected(&other)),
         }
+    }
+
+    /// Writes with the generated values as the parameters.
+    #[inline]
+    async fn write_generated(&mut self, step: usize) -> Result<bool, Failure> {
+        if self.statements.is_empty() {
+            self.prepare_statements().await?;
+        }
+        let (kinds, generated) = (std::mem::take(&mut self.parameters[step]), std::mem::take(&mut self.generated));
+        let row = generated.row();
+        let result = self.write(step, kinds.iter().enumerate().map(|(i, &kind)| param(kind, row.value(i)))).await;
+        (self.parameters[step], self.generated) = (kinds, generated);
+        result
     }
 
     async fn read_many(
@@ -226,7 +258,8 @@ impl PostgresSession {
             None => String::new(),
         };
         // One query is one transaction: the table is never there without its marker.
-        let create = create_table(&self.schema.tables[table], "INT4");
+        let table = &self.schema.tables[table];
+        let create = create_table(table, Dialect::Postgres) + &table_options(table, Dialect::Postgres);
         self.query(&format!("{drop}{create}; COMMENT ON TABLE {name} IS '{}'", marker.replace('\'', "''"))).await?;
         Ok(())
     }
@@ -238,7 +271,9 @@ impl PostgresSession {
             0 => format!("LIKE '{}%'", TABLE_PREFIX.replace('_', "\\_")),
             _ => format!("IN ({})", names.join(", ")),
         };
-        format!("FROM pg_class WHERE {HERE} AND relkind = 'r' AND relname {named} AND {COMMENT} LIKE '{MARKER}%'")
+        format!(
+            "FROM pg_class WHERE {HERE} AND relkind IN ('r', 'p') AND relname {named} AND {COMMENT} LIKE '{MARKER}%'"
+        )
     }
 }
 
@@ -260,36 +295,49 @@ impl Session for PostgresSession {
     #[inline]
     async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<bool, Failure> {
         let Operation::Update { table } = self.schema.steps[step].operation else { return Ok(false) };
-        let mut generated = std::mem::take(&mut self.generated);
-        generated.clear();
+        self.generated.clear();
         for column in self.schema.tables[table].columns.iter().filter(|c| c.is_versioned()) {
-            column.generate(key, version, &mut generated);
+            column.generate(key, version, &mut self.generated);
         }
-        generated.push(Value::Int(key as i64));
-        let row = generated.row();
-        let result = self.write(step, (0..row.len()).map(|i| param(row.value(i)))).await;
-        self.generated = generated;
-        result
+        self.generated.push(Value::Int(key as i64));
+        self.write_generated(step).await
     }
 
     #[inline]
     async fn insert(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
-        let mut generated = std::mem::take(&mut self.generated);
-        self.schema.table_of_operation(self.schema.steps[step].operation).generate(key, 0, &mut generated);
-        let row = generated.row();
-        let result = self.write(step, (0..row.len()).map(|i| param(row.value(i)))).await;
-        self.generated = generated;
-        result
+        self.schema.table_of_operation(self.schema.steps[step].operation).generate(key, 0, &mut self.generated);
+        self.write_generated(step).await
     }
 
     async fn control(&mut self, step: usize) -> Result<(), Failure> {
-        let step = &self.schema.steps[step];
-        let (sql, is_begin) = (statement(&self.schema.tables, step), step.operation != Operation::Commit);
-        if is_begin && self.is_open {
+        let operation = self.schema.steps[step].operation;
+        self.is_open = matches!(operation, Operation::Begin { .. });
+        self.query(control(operation)).await.map(drop)
+    }
+
+    async fn abandon(&mut self) -> Result<(), Failure> {
+        if std::mem::take(&mut self.is_open) {
             self.query("ROLLBACK").await?;
         }
-        self.is_open = is_begin;
-        self.query(&sql).await.map(drop)
+        Ok(())
+    }
+
+    async fn sql(&mut self, step: usize, values: &[Value<'_>], each: &mut dyn FnMut(Row<'_>)) -> Result<u64, Failure> {
+        if self.statements.is_empty() {
+            self.prepare_statements().await?;
+        }
+        let kinds = std::mem::take(&mut self.parameters[step]);
+        let answer = self.execute(step, kinds.iter().zip(values).map(|(&kind, &value)| param(kind, value))).await;
+        self.parameters[step] = kinds;
+        let (columns, bytes) = (self.statements[step].columns.len(), self.exchange.bytes());
+        match answer? {
+            Answer::Rows(rows) => {
+                self.fields.chunks_exact(columns).for_each(|fields| each(Row::new(bytes, fields)));
+                Ok(rows)
+            }
+            Answer::Affected(rows) => Ok(rows),
+            Answer::Error(error) => Err(refused(&error)),
+        }
     }
 
     #[inline]
@@ -358,97 +406,6 @@ fn pipelined_row(
     Ok(Some((done, end)))
 }
 
-impl Administration for PostgresSession {
-    async fn prepare(&mut self, marker: &str) -> Result<(), Trouble> {
-        for table in 0..self.schema.tables.len() {
-            self.create(table, marker).await?;
-        }
-        Ok(())
-    }
-
-    /// By COPY in the binary format; the rows of one call are one transaction. What the server has to say it says at the end.
-    async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble> {
-        let Self { exchange, schema, generated, .. } = self;
-        exchange.be_patient(COPY_NS);
-        let table = &schema.tables[table];
-        let request = exchange.begin();
-        wire::query(request, &format!("COPY {} FROM STDIN (FORMAT binary)", table_name(table)));
-        wire::copy_begin(request);
-        for key in keys {
-            table.generate(key, 0, generated);
-            let row = generated.row();
-            wire::copy_row(&mut exchange.request, (0..row.len()).map(|i| param(row.value(i))));
-            if exchange.request.len() >= COPY_SIZE_BYTES {
-                exchange.send().await?;
-                exchange.request.clear();
-            }
-        }
-        wire::copy_end(&mut exchange.request);
-        exchange.send().await?;
-        let rows = exchange.next(wire::text_answer).await?;
-        rows.map_err(|error| refused(&error))?;
-        Ok(())
-    }
-
-    fn loads_by(&self) -> &'static str {
-        "COPY in the binary format"
-    }
-
-    async fn present(&mut self, table: usize, keys: Range<u64>) -> Result<Option<u64>, Trouble> {
-        self.exchange.be_patient(WHOLE_TABLE_NS);
-        let sql = count_keys(&self.schema.tables[table], &keys);
-        Ok(self.query_one(&sql).await?.and_then(|n| n.parse().ok()))
-    }
-
-    async fn index(&mut self, table: usize) -> Result<(), Trouble> {
-        self.exchange.be_patient(WHOLE_TABLE_NS);
-        for (_, sql) in create_indexes(&self.schema.tables[table]) {
-            self.query(&sql.replacen("INDEX", "INDEX IF NOT EXISTS", 1)).await?;
-        }
-        Ok(())
-    }
-
-    /// Else the planner guesses until autovacuum has come by, which it does in the middle of a run.
-    async fn settle(&mut self, table: usize) -> Result<(), Trouble> {
-        self.exchange.be_patient(WHOLE_TABLE_NS);
-        let name = table_name(&self.schema.tables[table]);
-        self.query(&format!("VACUUM (ANALYZE) {name}")).await?;
-        Ok(())
-    }
-
-    async fn count(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
-        self.exchange.be_patient(WHOLE_TABLE_NS);
-        let name = table_name(&self.schema.tables[table]);
-        Ok(self.query_one(&format!("SELECT count(*) FROM {name}")).await?.and_then(|n| n.parse().ok()))
-    }
-
-    async fn last_key(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
-        let sql = last_key(&self.schema.tables[table]);
-        Ok(self.query_one(&sql).await?.and_then(|n| n.parse().ok()))
-    }
-
-    async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble> {
-        self.exchange.be_patient(WHOLE_TABLE_NS);
-        let table = &self.schema.tables[table];
-        let sql = format!("SELECT sum({}) FROM {}", table.columns[column].name, table_name(table));
-        Ok(self.query_one(&sql).await?.and_then(|n| n.parse().ok()))
-    }
-
-    async fn marker(&mut self) -> Result<Option<String>, Trouble> {
-        let sql = format!("SELECT max({COMMENT}) {}", self.marked_tables());
-        Ok(self.query_one(&sql).await?)
-    }
-
-    async fn remove(&mut self) -> Result<Vec<String>, Trouble> {
-        let rows = self.query(&format!("SELECT relname {}", self.marked_tables())).await?;
-        let names: Vec<String> = rows.into_iter().flatten().flatten().collect();
-        for name in &names {
-            self.query(&format!("DROP TABLE {name}")).await?;
-        }
-        Ok(names)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -458,7 +415,8 @@ mod tests {
         let failure = |code: &str, is_fatal| refused(&ServerMessage { code: code.into(), text: "no".into(), is_fatal });
         assert!(matches!(failure(DISK_FULL, false), Failure::Full(_)));
         assert!(matches!(failure("57P01", true), Failure::Connection(_)));
-        assert!(matches!(failure("40P01", false), Failure::Server(m) if m == "no (SQLSTATE 40P01)"));
+        assert!(matches!(failure("40P01", false), Failure::Conflict(m) if m == "no (SQLSTATE 40P01)"));
+        assert!(matches!(failure("42601", false), Failure::Server(_)));
     }
 
     #[test]

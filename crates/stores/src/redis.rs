@@ -261,7 +261,7 @@ fn hash_fields(bytes: &[u8], table: &Table, fields: &mut Vec<Field>) -> Decoded<
         let Some((element, next)) = reply(bytes, at)? else { return Ok(None) };
         at = next;
         let field = match element {
-            Reply::Bulk { start, end } if column.is_int() => integer(&bytes[start..end]),
+            Reply::Bulk { start, end } if column.is_number() => integer(&bytes[start..end]),
             Reply::Bulk { start, end } => Field::text(start, end),
             Reply::Nil => Field::Null,
             other => return Err(Malformed(format!("expected a field, got {other:?}"))),

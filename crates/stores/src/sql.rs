@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use dbdyno_model::{Kind, Operation, Step, Table};
+use dbdyno_model::{Column, Dialect, Index, Kind, Operation, Step, Table, variant};
+
+use crate::Schema;
 
 /// Tables of dbdyno begin with this.
 pub const TABLE_PREFIX: &str = "dbdyno_";
@@ -11,32 +13,65 @@ pub fn table_name(table: &Table) -> String {
     format!("{TABLE_PREFIX}{}", table.name)
 }
 
-/// `CREATE TABLE` without what may follow the closing parenthesis; `int` is the type of whole numbers.
-pub fn create_table(table: &Table, int: &str) -> String {
-    let columns = table.columns.iter().enumerate().map(|(i, column)| {
-        let kind = match column.kind {
-            Kind::Int => int.to_string(),
-            Kind::Char(n) => format!("CHAR({n})"),
-            Kind::Varchar(n) => format!("VARCHAR({n})"),
-        };
-        let constraint = if i == 0 { " PRIMARY KEY" } else { "" };
-        format!("{} {kind} NOT NULL{constraint}", column.name)
-    });
-    format!("CREATE TABLE {} ({})", table_name(table), columns.collect::<Vec<_>>().join(", "))
+/// The type that a column is declared with. SQLite has whole numbers of one kind, and only a column declared INTEGER PRIMARY KEY is the key of the
+/// table's own tree; it has no decimal numbers and no dates, which so are whole numbers, as they are in the load client.
+fn declared(kind: Kind, dialect: Dialect) -> String {
+    match (kind, dialect) {
+        (Kind::Char(n), _) => format!("CHAR({n})"),
+        (Kind::Varchar(n), _) => format!("VARCHAR({n})"),
+        (_, Dialect::Sqlite) => "INTEGER".into(),
+        (Kind::TinyInt, Dialect::Mysql) => "TINYINT".into(),
+        (Kind::TinyInt | Kind::SmallInt, _) => "SMALLINT".into(),
+        (Kind::Int, _) => "INT".into(),
+        (Kind::BigInt, _) => "BIGINT".into(),
+        (Kind::Decimal(digits, scale), _) => format!("DECIMAL({digits}, {scale})"),
+        (Kind::DateTime, Dialect::Mysql) => "DATETIME".into(),
+        (Kind::DateTime, _) => "TIMESTAMP(0)".into(),
+    }
 }
 
-fn index_name(table: &Table, index: &dbdyno_model::Index) -> String {
-    format!("{}_{}", table_name(table), table.columns[index.column].name)
+/// `CREATE TABLE` without what may follow the closing parenthesis.
+pub fn create_table(table: &Table, dialect: Dialect) -> String {
+    let is_single_key = table.primary_key == 1;
+    let column = |(i, column): (usize, &Column)| {
+        let kind = declared(column.kind, dialect);
+        let null = if column.is_nullable { "" } else { " NOT NULL" };
+        let constraint = if i == 0 && is_single_key { " PRIMARY KEY" } else { "" };
+        format!("{} {kind}{null}{constraint}", column.name)
+    };
+    let mut parts: Vec<String> = table.columns.iter().enumerate().map(column).collect();
+    if table.primary_key > 1 {
+        parts.push(format!("PRIMARY KEY ({})", names(&table.columns[..table.primary_key])));
+    }
+    format!("CREATE TABLE {} ({})", table_name(table), parts.join(", "))
+}
+
+/// What follows the closing parenthesis in this dialect, with a space before it; `{name}` in it stands for the table.
+pub fn table_options(table: &Table, dialect: Dialect) -> String {
+    let named = |options: &str| format!(" {options}").replace(&format!("{{{}}}", table.name), &table_name(table));
+    variant(&table.options, dialect).map(named).unwrap_or_default()
+}
+
+fn names<'a>(columns: impl IntoIterator<Item = &'a Column>) -> String {
+    columns.into_iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+/// The columns of an index, separated by this.
+fn indexed(table: &Table, index: &Index, separator: &str) -> String {
+    index.columns.iter().map(|&i| table.columns[i].name.as_str()).collect::<Vec<_>>().join(separator)
+}
+
+fn index_name(table: &Table, index: &Index) -> String {
+    format!("{}_{}", table_name(table), indexed(table, index, "_"))
 }
 
 /// The name of each index and its `CREATE INDEX`.
 pub fn create_indexes(table: &Table) -> Vec<(String, String)> {
     let name = table_name(table);
-    let index = |index: &dbdyno_model::Index| {
+    let index = |index: &Index| {
         let unique = if index.unique { "UNIQUE " } else { "" };
-        let column = &table.columns[index.column].name;
         let index_name = index_name(table, index);
-        let sql = format!("CREATE {unique}INDEX {index_name} ON {name} ({column})");
+        let sql = format!("CREATE {unique}INDEX {index_name} ON {name} ({})", indexed(table, index, ", "));
         (index_name, sql)
     };
     table.indexes.iter().map(index).collect()
@@ -50,9 +85,9 @@ pub fn count_keys(table: &Table, keys: &Range<u64>) -> String {
 
 /// How many rows an index leads to; `by` says how a store is told to use the index that follows.
 pub fn count_by_index(table: &Table, index: usize, by: &str) -> String {
-    let (column, name) = (&table.columns[table.indexes[index].column].name, table_name(table));
-    let by = by.replace('?', &index_name(table, &table.indexes[index]));
-    format!("SELECT COUNT({column}) FROM {name} {by}")
+    let (index, name) = (&table.indexes[index], table_name(table));
+    let by = by.replace('?', &index_name(table, index));
+    format!("SELECT COUNT({}) FROM {name} {by}", table.columns[index.columns[0]].name)
 }
 
 /// The highest key.
@@ -60,12 +95,23 @@ pub fn last_key(table: &Table) -> String {
     format!("SELECT MAX({}) FROM {}", table.columns[0].name, table_name(table))
 }
 
+/// What begins or ends a transaction.
+pub fn control(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Begin { read_only: true } => "START TRANSACTION READ ONLY",
+        Operation::Begin { read_only: false } => "START TRANSACTION",
+        Operation::Commit => "COMMIT",
+        Operation::Rollback => "ROLLBACK",
+        _ => "",
+    }
+}
+
 /// The statement of a step, `?` for each parameter: for an update the versioned columns in order and then the key, for an
 /// addition the number and then the key, for an insertion all columns in order.
-pub fn statement(tables: &[Table], step: &Step) -> String {
-    let table = &tables[step.operation.table()];
+pub fn statement(schema: &Schema, step: &Step, dialect: Dialect) -> String {
+    let table = &schema.tables[step.operation.table()];
     let (name, key) = (table_name(table), &table.columns[0].name);
-    let columns = || table.columns.iter().map(|c| c.name.as_str()).collect::<Vec<_>>().join(", ");
+    let columns = || names(&table.columns);
     match step.operation {
         Operation::Get { .. } => format!("SELECT {} FROM {name} WHERE {key} = ?", columns()),
         Operation::GetMany { keys, .. } => {
@@ -78,9 +124,6 @@ pub fn statement(tables: &[Table], step: &Step) -> String {
             let changes = table.columns.iter().filter(|c| c.is_versioned()).map(|c| format!("{} = ?", c.name));
             format!("UPDATE {name} SET {} WHERE {key} = ?", changes.collect::<Vec<_>>().join(", "))
         }
-        Operation::Begin { read_only: true } => "START TRANSACTION READ ONLY".into(),
-        Operation::Begin { read_only: false } => "START TRANSACTION".into(),
-        Operation::Commit => "COMMIT".into(),
         Operation::Insert { .. } => {
             format!("INSERT INTO {name} ({}) VALUES ({})", columns(), vec!["?"; table.columns.len()].join(", "))
         }
@@ -88,6 +131,8 @@ pub fn statement(tables: &[Table], step: &Step) -> String {
             let column = &table.columns[column].name;
             format!("UPDATE {name} SET {column} = {column} + ? WHERE {key} = ?")
         }
+        Operation::Sql { statement } => schema.statements[statement].text(dialect, &schema.tables, table_name),
+        other => control(other).into(),
     }
 }
 
@@ -101,7 +146,7 @@ pub fn numbered(statement: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbdyno_model::{Column, Index, Source};
+    use dbdyno_model::{Source, Statement};
 
     #[test]
     fn parameters_are_numbered() {
@@ -111,18 +156,14 @@ mod tests {
 
     #[test]
     fn golden_statements() {
-        let table = Table {
-            name: "bm".into(),
-            columns: vec![
-                Column::new("id", Kind::Int, Source::Key),
-                Column::new("sid", Kind::Int, Source::Version),
-                Column::new("c", Kind::Char(120), Source::VersionedLetters { salt: 1 }),
-            ],
-            indexes: vec![Index { column: 1, unique: true }],
-            filed_under: 0,
-        };
+        let columns = vec![
+            Column::new("id", Kind::Int, Source::Key),
+            Column::new("sid", Kind::Int, Source::Version),
+            Column::new("c", Kind::Char(120), Source::VersionedLetters { salt: 1 }),
+        ];
+        let mut table = Table { indexes: vec![Index::unique(&[1])], ..Table::new("bm", columns) };
         assert_eq!(
-            create_table(&table, "INT"),
+            create_table(&table, Dialect::Mysql),
             "CREATE TABLE dbdyno_bm (id INT NOT NULL PRIMARY KEY, sid INT NOT NULL, c CHAR(120) NOT NULL)"
         );
         let index = "CREATE UNIQUE INDEX dbdyno_bm_sid ON dbdyno_bm (sid)";
@@ -133,7 +174,12 @@ mod tests {
             "SELECT COUNT(sid) FROM dbdyno_bm INDEXED BY dbdyno_bm_sid"
         );
         assert_eq!(last_key(&table), "SELECT MAX(id) FROM dbdyno_bm");
+        let named = Statement::new("SELECT sid FROM {bm} WHERE sid > ?", &[Kind::Int], &[Kind::Int]);
+        table.indexes.clear();
+        let schema = Schema { tables: vec![table], steps: vec![], statements: vec![named], rows: 1 };
         let statements = [
+            (Operation::Rollback, "ROLLBACK"),
+            (Operation::Sql { statement: 0 }, "SELECT sid FROM dbdyno_bm WHERE sid > ?"),
             (Operation::Begin { read_only: true }, "START TRANSACTION READ ONLY"),
             (Operation::Begin { read_only: false }, "START TRANSACTION"),
             (Operation::Commit, "COMMIT"),
@@ -145,7 +191,44 @@ mod tests {
             (Operation::Add { table: 0, column: 1 }, "UPDATE dbdyno_bm SET sid = sid + ? WHERE id = ?"),
         ];
         for (operation, sql) in statements {
-            assert_eq!(statement(std::slice::from_ref(&table), &Step::new("s", operation)), sql);
+            assert_eq!(statement(&schema, &Step::new("s", operation), Dialect::Mysql), sql);
         }
+    }
+
+    #[test]
+    fn keys_and_indexes_of_several_columns_and_every_kind_in_every_dialect() {
+        let column = |name, kind| Column::new(name, kind, Source::Population);
+        let columns = vec![
+            column("a", Kind::TinyInt),
+            column("b", Kind::BigInt),
+            column("c", Kind::Decimal(12, 2)),
+            column("d", Kind::DateTime).nullable(),
+        ];
+        let options = vec![(Dialect::Mysql, "PARTITION BY HASH (a)".to_string())];
+        let mut table =
+            Table { primary_key: 2, indexes: vec![Index::new(&[2, 1])], options, ..Table::new("t", columns) };
+        let create = |dialect| create_table(&table, dialect) + &table_options(&table, dialect);
+        let key = "PRIMARY KEY (a, b))";
+        assert_eq!(
+            create(Dialect::Mysql),
+            format!(
+                "CREATE TABLE dbdyno_t (a TINYINT NOT NULL, b BIGINT NOT NULL, c DECIMAL(12, 2) NOT NULL, d DATETIME, {key} PARTITION BY HASH (a)"
+            )
+        );
+        assert_eq!(
+            create(Dialect::Postgres),
+            format!(
+                "CREATE TABLE dbdyno_t (a SMALLINT NOT NULL, b BIGINT NOT NULL, c DECIMAL(12, 2) NOT NULL, d TIMESTAMP(0), {key}"
+            )
+        );
+        assert_eq!(
+            create(Dialect::Sqlite),
+            format!(
+                "CREATE TABLE dbdyno_t (a INTEGER NOT NULL, b INTEGER NOT NULL, c INTEGER NOT NULL, d INTEGER, {key}"
+            )
+        );
+        assert_eq!(create_indexes(&table)[0].1, "CREATE INDEX dbdyno_t_c_b ON dbdyno_t (c, b)");
+        table.primary_key = 0;
+        assert!(!create_table(&table, Dialect::Mysql).contains("PRIMARY KEY"));
     }
 }

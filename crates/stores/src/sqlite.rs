@@ -4,13 +4,17 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use dbdyno_model::{Failure, Operation, Row, RowBuffer, Session, Value};
+use dbdyno_model::{Dialect, Failure, Kind, Operation, Row, RowBuffer, Session, Statement, Value};
+use dbdyno_wire::TextRows;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags, Params, ToSql, params_from_iter};
 
 use crate::asked::Asked;
-use crate::sql::{count_by_index, count_keys, create_indexes, create_table, last_key, statement, table_name};
-use crate::{Administration, SharedSchema, Trouble};
+use crate::params::scale;
+use crate::sql::{
+    count_by_index, count_keys, create_indexes, create_table, last_key, statement, table_name, table_options,
+};
+use crate::{Administration, SharedSchema, Trouble, declared_as};
 
 #[derive(Clone, Debug)]
 pub struct Sqlite {
@@ -27,6 +31,10 @@ pub struct SqliteSession {
     connection: Connection,
     schema: SharedSchema,
     statements: Vec<String>,
+    /// What the values of each step's answer are.
+    answers: Vec<Vec<Kind>>,
+    /// Whether each step's statement has been held against what the workload declared.
+    is_checked: Vec<bool>,
     generated: RowBuffer,
     read: RowBuffer,
 }
@@ -40,11 +48,15 @@ impl Sqlite {
         self.configure(&connection).map_err(connect)?;
         let schema = SharedSchema::clone(&self.schema);
         connection.set_prepared_statement_cache_capacity(schema.steps.len() + 8);
-        let statements = schema.steps.iter().map(|step| statement(&schema.tables, step)).collect();
+        let statements = schema.steps.iter().map(|step| statement(&schema, step, Dialect::Sqlite)).collect();
+        let is_checked = vec![false; schema.steps.len()];
+        let answers = (0..schema.steps.len()).map(|step| schema.answer_kinds(step)).collect();
         Ok(SqliteSession {
             connection,
             schema,
             statements,
+            answers,
+            is_checked,
             generated: RowBuffer::default(),
             read: RowBuffer::default(),
         })
@@ -91,18 +103,28 @@ impl ToSql for Bound<'_> {
     }
 }
 
-/// Replaces `out` by a row's first `columns` values.
+/// Replaces `out` by a row's values, which are of these kinds. SQLite's own arithmetic can make a fraction of a decimal number's unit.
 #[inline]
-fn copy_row(row: &rusqlite::Row<'_>, columns: usize, out: &mut RowBuffer) -> rusqlite::Result<()> {
+fn copy_row(row: &rusqlite::Row<'_>, kinds: &[Kind], out: &mut RowBuffer) -> rusqlite::Result<()> {
     out.clear();
-    for i in 0..columns {
+    for (i, &kind) in kinds.iter().enumerate() {
         out.push(match row.get_ref(i)? {
             ValueRef::Integer(n) => Value::Int(n),
             ValueRef::Text(text) | ValueRef::Blob(text) => Value::Text(text),
-            ValueRef::Null | ValueRef::Real(_) => Value::Null,
+            ValueRef::Real(x) => Value::Int((x * 10f64.powi(i32::from(scale(kind)))).round() as i64),
+            ValueRef::Null => Value::Null,
         });
     }
     Ok(())
+}
+
+fn as_text(value: ValueRef<'_>) -> Option<String> {
+    match value {
+        ValueRef::Null => None,
+        ValueRef::Integer(n) => Some(n.to_string()),
+        ValueRef::Real(x) => Some(x.to_string()),
+        ValueRef::Text(text) | ValueRef::Blob(text) => Some(String::from_utf8_lossy(text).into_owned()),
+    }
 }
 
 impl SqliteSession {
@@ -111,7 +133,7 @@ impl SqliteSession {
         let mut statement = self.connection.prepare_cached(&self.statements[step])?;
         let mut rows = statement.query([Bound(value)])?;
         let Some(row) = rows.next()? else { return Ok(false) };
-        copy_row(row, self.schema.table_of_operation(self.schema.steps[step].operation).columns.len(), &mut self.read)?;
+        copy_row(row, &self.answers[step], &mut self.read)?;
         Ok(true)
     }
 
@@ -121,12 +143,11 @@ impl SqliteSession {
         keys: &[u64],
         each: &mut dyn FnMut(usize, Option<Row<'_>>),
     ) -> Result<(), Failure> {
-        let columns = self.schema.table_of_operation(self.schema.steps[step].operation).columns.len();
         let mut statement = self.connection.prepare_cached(&self.statements[step]).map_err(failure)?;
         let mut rows = statement.query(params_from_iter(keys.iter().map(|&key| key as i64))).map_err(failure)?;
         let mut asked = Asked::new(keys);
         while let Some(row) = rows.next().map_err(failure)? {
-            copy_row(row, columns, &mut self.read).map_err(failure)?;
+            copy_row(row, &self.answers[step], &mut self.read).map_err(failure)?;
             asked.found(self.read.row(), each)?;
         }
         asked.finish(each);
@@ -139,11 +160,47 @@ impl SqliteSession {
         statement.execute(params).map(|rows| rows > 0).map_err(failure)
     }
 
+    /// Of a transaction that is in another's way SQLite says at once that it is busy; to begin one, it waits first.
+    #[cold]
+    fn failed(&self, error: Error) -> Failure {
+        match failure(error) {
+            Failure::Timeout(message) if !self.connection.is_autocommit() => Failure::Conflict(message),
+            failure => failure,
+        }
+    }
+
+    fn execute(&self, sql: &str) -> Result<(), Failure> {
+        let execute = || self.connection.prepare_cached(sql)?.execute([]).map(drop);
+        execute().map_err(|error| self.failed(error))
+    }
+
+    fn query(&mut self, step: usize, params: &[Value<'_>], each: &mut dyn FnMut(Row<'_>)) -> rusqlite::Result<u64> {
+        let mut statement = self.connection.prepare_cached(&self.statements[step])?;
+        let params = params_from_iter(params.iter().map(|&value| Bound(value)));
+        if self.answers[step].is_empty() {
+            return statement.execute(params).map(|rows| rows as u64);
+        }
+        let (mut rows, mut count) = (statement.query(params)?, 0);
+        while let Some(row) = rows.next()? {
+            copy_row(row, &self.answers[step], &mut self.read)?;
+            each(self.read.row());
+            count += 1;
+        }
+        Ok(count)
+    }
+
+    /// A statement of the workload's own has as many columns as it was declared with.
+    #[cold]
+    fn check_declared(&self, step: usize) -> Result<(), Failure> {
+        let statement = self.connection.prepare_cached(&self.statements[step]).map_err(failure)?;
+        let declared = (self.schema.parameter_kinds(step).len(), self.answers[step].len());
+        declared_as(&self.schema.steps[step], declared, (statement.parameter_count(), statement.column_count()))
+    }
+
     fn create(&self, table: usize) -> rusqlite::Result<()> {
         let table = &self.schema.tables[table];
         let name = table_name(table);
-        // Only a column declared INTEGER PRIMARY KEY is the key of the table's own tree.
-        let create = create_table(table, "INTEGER");
+        let create = create_table(table, Dialect::Sqlite) + &table_options(table, Dialect::Sqlite);
         self.connection.execute_batch(&format!("DROP TABLE IF EXISTS {name}; {create}"))
     }
 
@@ -155,12 +212,21 @@ impl SqliteSession {
             let mut insert =
                 transaction.prepare_cached(&format!("INSERT INTO {} VALUES ({marks})", table_name(table)))?;
             for key in keys {
-                table.generate(key, 0, &mut self.generated);
+                if !table.make(key, &mut self.generated) {
+                    continue;
+                }
                 let row = self.generated.row();
                 insert.execute(params_from_iter((0..row.len()).map(|i| Bound(row.value(i)))))?;
             }
         }
         transaction.commit()
+    }
+
+    fn rows(&self, sql: &str) -> rusqlite::Result<TextRows> {
+        let mut statement = self.connection.prepare(sql)?;
+        let columns = statement.column_count();
+        let row = |row: &rusqlite::Row<'_>| (0..columns).map(|i| row.get_ref(i).map(as_text)).collect();
+        statement.query_map([], row)?.collect()
     }
 
     fn one(&self, sql: &str) -> Result<i64, Trouble> {
@@ -213,13 +279,22 @@ impl Session for SqliteSession {
             Operation::Begin { read_only: true } => "BEGIN DEFERRED",
             // What is going to write takes the write lock at once: a reader that becomes a writer may be refused half-way.
             Operation::Begin { read_only: false } => "BEGIN IMMEDIATE",
+            Operation::Rollback => "ROLLBACK",
             _ => "COMMIT",
         };
-        let execute = |sql: &str| self.connection.prepare_cached(sql)?.execute([]).map(drop);
-        if sql != "COMMIT" && !self.connection.is_autocommit() {
-            execute("ROLLBACK").map_err(failure)?;
+        self.execute(sql)
+    }
+
+    async fn abandon(&mut self) -> Result<(), Failure> {
+        if self.connection.is_autocommit() { Ok(()) } else { self.execute("ROLLBACK") }
+    }
+
+    async fn sql(&mut self, step: usize, params: &[Value<'_>], each: &mut dyn FnMut(Row<'_>)) -> Result<u64, Failure> {
+        if !self.is_checked[step] {
+            self.check_declared(step)?;
+            self.is_checked[step] = true;
         }
-        execute(sql).map_err(failure)
+        self.query(step, params, each).map_err(|error| self.failed(error))
     }
 
     #[inline]
@@ -270,6 +345,15 @@ impl Administration for SqliteSession {
 
     async fn last_key(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
         Ok(u64::try_from(self.one(&last_key(&self.schema.tables[table]))?).ok())
+    }
+
+    async fn remove_rows(&mut self, table: usize) -> Result<(), Trouble> {
+        let sql = format!("DELETE FROM {}", table_name(&self.schema.tables[table]));
+        self.connection.execute_batch(&sql).map_err(trouble)
+    }
+
+    async fn ask(&mut self, query: &Statement) -> Result<TextRows, Trouble> {
+        self.rows(&query.text(Dialect::Sqlite, &self.schema.tables, table_name)).map_err(trouble)
     }
 
     async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble> {

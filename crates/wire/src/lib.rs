@@ -2,12 +2,15 @@
 //!
 //! Decoders take the bytes received so far. `Ok(None)` means that the message is not complete yet: call again with more bytes.
 
+mod calendar;
 pub mod memcached;
 pub mod mysql;
 pub mod postgres;
 pub mod redis;
+mod scaled;
 mod value;
 
+pub use scaled::write_scaled;
 pub use value::{Cell, Param, TextRows};
 
 /// Bytes that are no message of the protocol in this state.

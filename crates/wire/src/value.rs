@@ -3,7 +3,13 @@
 /// A parameter of a prepared statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Param<'a> {
+    Null,
     Int(i64),
+    /// So many units of the last of `scale` digits behind the point.
+    Decimal {
+        unscaled: i64,
+        scale: u8,
+    },
     Text(&'a [u8]),
 }
 

@@ -35,11 +35,11 @@ impl BatchGet {
         let mut chosen = 0;
         while chosen < keys.len() {
             let key = match self.access {
-                Access::Uniform => choices.key(self.rows),
                 Access::Sequential => {
                     let first = (choices.step * choices.clients + choices.client) * self.batch as u64;
                     1 + (first + chosen as u64) % self.rows
                 }
+                access => access.key(choices, self.rows),
             };
             if let Err(place) = keys[..chosen].binary_search(&key) {
                 keys.copy_within(place..chosen, place + 1);

@@ -22,12 +22,10 @@ const INSERT: usize = 0;
 impl InsertIndexes {
     pub fn new(rows: u64, indexes: usize) -> Self {
         let number = |name, salt| Column::new(name, Kind::Int, Source::Number { salt, below: i32::MAX as u32 });
-        let table = Table {
-            name: "inserted".into(),
-            columns: vec![Column::new("id", Kind::Int, Source::Key), number("a", 21), number("b", 22), number("c", 23)],
-            indexes: (1..=indexes).map(|column| Index { column, unique: false }).collect(),
-            filed_under: 0,
-        };
+        let columns =
+            vec![Column::new("id", Kind::Int, Source::Key), number("a", 21), number("b", 22), number("c", 23)];
+        let indexes = (1..=indexes).map(|column| Index::new(&[column])).collect();
+        let table = Table { indexes, ..Table::new("inserted", columns) };
         Self { last: rows, tables: [table], steps: [Step::new("insert", Operation::Insert { table: 0 })] }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Every random choice is a pure function of (seed, client, step). No sockets, no clock, no store's name.
 
+mod access;
 mod batch_get;
 mod game;
 mod insert_indexes;
@@ -13,13 +14,14 @@ mod trx_lifecycle;
 
 use std::ops::RangeInclusive;
 
-use dbdyno_model::{Choices, Failed, Operation, Operations, Step, Table};
+use dbdyno_model::{Choices, Failed, Operation, Operations, Statement, Step, Table};
 use serde_json::{Map, Value};
 
+pub use access::Access;
 use trx_lifecycle::Within;
 
 /// A check of what the store holds after a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Check {
     /// The table has as many rows as were loaded.
     RowCount { table: usize },
@@ -27,6 +29,8 @@ pub enum Check {
     SumOfIncrements { table: usize, column: usize },
     /// The table, and each of its indexes, has as many rows more as were acknowledged.
     RowsInserted { table: usize },
+    /// The query, which has no parameters, finds nothing: no row, or one of a single 0 or NULL. Also asked after loading.
+    FindsNothing { what: String, query: Statement },
 }
 
 /// What every workload has.
@@ -38,12 +42,18 @@ pub trait Workload {
     fn steps(&self) -> &[Step];
     fn checks(&self) -> &[Check];
 
+    /// What its steps of the kind `sql` execute.
+    fn statements(&self) -> &[Statement] {
+        &[]
+    }
+
     /// One transaction. It may decide by what its operations read.
     #[allow(async_fn_in_trait)]
     async fn transaction<O: Operations>(&self, operations: &mut O, choices: &mut Choices) -> Result<(), Failed>;
 }
 
-/// A workload of this crate.
+/// A workload of this crate. There is one a trial.
+#[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug)]
 pub enum AnyWorkload {
     PointGet(point_get::PointGet),
@@ -72,6 +82,9 @@ macro_rules! each {
 pub const NAMES: [&str; 7] =
     ["point-get", "secondary-get", "point-update", "batch-get", "insert-indexes", "trx-lifecycle", "game"];
 
+/// The values of the option `access`, the default first.
+const ACCESS: [&str; 8] = ["uniform", "sequential", "zipfian", "latest", "hot-set", "special", "gaussian", "pareto"];
+
 const TRANSACTIONS: [(&str, Within); 3] =
     [("autocommit", Within::Autocommit), ("read-only", Within::ReadOnly), ("read-write", Within::ReadWrite)];
 
@@ -97,7 +110,10 @@ impl AnyWorkload {
             let indexes = options.number("indexes", 0..=insert_indexes::MAX_INDEXES as u64, 0)?;
             return Ok(Self::InsertIndexes(insert_indexes::InsertIndexes::new(rows, indexes as usize)));
         }
-        let access = options.one_of("access", &[("uniform", Access::Uniform), ("sequential", Access::Sequential)])?;
+        // A batch's keys are all different, which of a skewed distribution's would take long to draw.
+        let names = if name == "batch-get" { &ACCESS[..2] } else { &ACCESS };
+        let names: Vec<(&str, &str)> = names.iter().map(|&name| (name, name)).collect();
+        let access = Access::named(options.one_of("access", &names)?, rows).unwrap_or(Access::Uniform);
         match name {
             "point-get" => Ok(Self::PointGet(point_get::PointGet::new(rows, access))),
             "secondary-get" => Ok(Self::SecondaryGet(secondary_get::SecondaryGet::new(rows, access))),
@@ -133,6 +149,18 @@ impl AnyWorkload {
         each!(self, workload => workload.checks())
     }
 
+    pub fn statements(&self) -> &[Statement] {
+        each!(self, workload => workload.statements())
+    }
+
+    /// Whether these can be the parameters of a step's statement.
+    pub fn takes(&self, step: usize, params: &[dbdyno_model::Value<'_>]) -> bool {
+        match self.steps()[step].operation {
+            Operation::Sql { statement } => self.statements()[statement].takes(params),
+            _ => false,
+        }
+    }
+
     /// The table that transactions add rows to.
     pub fn growing_table(&self) -> Option<usize> {
         let inserted = |step: &Step| matches!(step.operation, Operation::Insert { .. }).then(|| step.operation.table());
@@ -158,25 +186,6 @@ impl AnyWorkload {
     #[inline]
     pub async fn transaction<O: Operations>(&self, operations: &mut O, choices: &mut Choices) -> Result<(), Failed> {
         each!(self, workload => workload.transaction(operations, choices).await)
-    }
-}
-
-/// How keys are chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    Uniform,
-    /// All clients together walk the keys in order: the worst case of a cache smaller than the data.
-    Sequential,
-}
-
-impl Access {
-    /// The key of this transaction, in `1..=rows`.
-    #[inline]
-    fn key(self, choices: &mut Choices, rows: u64) -> u64 {
-        match self {
-            Access::Uniform => choices.key(rows),
-            Access::Sequential => 1 + (choices.step * choices.clients + choices.client) % rows,
-        }
     }
 }
 
@@ -252,14 +261,5 @@ mod tests {
         assert!(refused("insert-indexes", 1, Some(("indexes", "4"))).contains("0 to 3"));
         assert!(refused("trx-lifecycle", 1, Some(("transaction", "none"))).contains("read-only"));
         assert!(refused("batch-get", 200, Some(("batch", "101"))).contains("1 to 100"));
-    }
-
-    #[test]
-    fn sequential_clients_together_visit_every_key_in_order() {
-        let keys: Vec<u64> = (0..3)
-            .flat_map(|step| (0..4).map(move |client| (client, step)))
-            .map(|(client, step)| Access::Sequential.key(&mut Choices::new(1, client, 4, step), 10))
-            .collect();
-        assert_eq!(keys, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 1, 2]);
     }
 }

@@ -4,74 +4,58 @@ use dbdyno_model::{Column, Index, Kind, Source, Table};
 
 /// `bm` of point-get and point-update: `c` and `pad` are the decimal id padded with `x` and `y`.
 pub fn bm() -> Table {
-    Table {
-        name: "bm".into(),
-        columns: vec![
-            Column::new("id", Kind::Int, Source::Key),
-            Column::new("k", Kind::Int, Source::Counter),
-            Column::new("c", Kind::Char(120), Source::Padded(b'x')),
-            Column::new("pad", Kind::Char(120), Source::Padded(b'y')),
-        ],
-        indexes: vec![],
-        filed_under: 0,
-    }
+    let columns = vec![
+        Column::new("id", Kind::Int, Source::Key),
+        Column::new("k", Kind::Int, Source::Counter),
+        Column::new("c", Kind::Char(120), Source::Padded(b'x')),
+        Column::new("pad", Kind::Char(120), Source::Padded(b'y')),
+    ];
+    Table::new("bm", columns)
 }
 
 /// `bm` of secondary-get: `sid` equals `id` and has an index of its own.
 pub fn bm_with_secondary_key() -> Table {
-    Table {
-        name: "bm".into(),
-        columns: vec![
-            Column::new("id", Kind::Int, Source::Key),
-            Column::new("sid", Kind::Int, Source::Key),
-            Column::new("k", Kind::Int, Source::Counter),
-            Column::new("c", Kind::Char(120), Source::Padded(b'x')),
-            Column::new("pad", Kind::Char(60), Source::Padded(b'y')),
-        ],
-        indexes: vec![Index { column: 1, unique: false }],
-        filed_under: 0,
-    }
+    let columns = vec![
+        Column::new("id", Kind::Int, Source::Key),
+        Column::new("sid", Kind::Int, Source::Key),
+        Column::new("k", Kind::Int, Source::Counter),
+        Column::new("c", Kind::Char(120), Source::Padded(b'x')),
+        Column::new("pad", Kind::Char(60), Source::Padded(b'y')),
+    ];
+    Table { indexes: vec![Index::new(&[1])], ..Table::new("bm", columns) }
 }
 
 /// Rows of about 1 kB, so that 2,000,000 players and accounts are together about 4 GB.
 pub fn player() -> Table {
     let stat = |name, salt, below| Column::new(name, Kind::Int, Source::Number { salt, below });
-    Table {
-        name: "player".into(),
-        columns: vec![
-            Column::new("id", Kind::Int, Source::Key),
-            Column::new("email", Kind::Varchar(64), Source::Email),
-            Column::new("name", Kind::Varchar(64), Source::Name),
-            Column::new("version", Kind::Int, Source::Version),
-            stat("level", 1, 100),
-            stat("experience", 2, 1_000_000_000),
-            stat("gold", 3, 1_000_000),
-            stat("health", 4, 1_000),
-            stat("strength", 5, 1_000),
-            stat("position_x", 6, 100_000),
-            stat("position_y", 7, 100_000),
-            Column::new("inventory", Kind::Varchar(400), Source::VersionedLetters { salt: 8 }),
-            Column::new("biography", Kind::Varchar(400), Source::Letters { salt: 9 }),
-        ],
-        indexes: vec![],
-        filed_under: 0,
-    }
+    let columns = vec![
+        Column::new("id", Kind::Int, Source::Key),
+        Column::new("email", Kind::Varchar(64), Source::Email),
+        Column::new("name", Kind::Varchar(64), Source::Name),
+        Column::new("version", Kind::Int, Source::Version),
+        stat("level", 1, 100),
+        stat("experience", 2, 1_000_000_000),
+        stat("gold", 3, 1_000_000),
+        stat("health", 4, 1_000),
+        stat("strength", 5, 1_000),
+        stat("position_x", 6, 100_000),
+        stat("position_y", 7, 100_000),
+        Column::new("inventory", Kind::Varchar(400), Source::VersionedLetters { salt: 8 }),
+        Column::new("biography", Kind::Varchar(400), Source::Letters { salt: 9 }),
+    ];
+    Table::new("player", columns)
 }
 
 /// A player's account, only ever looked up by its e-mail.
 pub fn account() -> Table {
-    Table {
-        name: "account".into(),
-        columns: vec![
-            Column::new("id", Kind::Int, Source::Key),
-            Column::new("email", Kind::Varchar(64), Source::Email),
-            Column::new("name", Kind::Varchar(64), Source::Name),
-            Column::new("password_hash", Kind::Char(64), Source::Letters { salt: 10 }),
-            Column::new("address", Kind::Varchar(800), Source::Letters { salt: 11 }),
-        ],
-        indexes: vec![Index { column: EMAIL, unique: true }],
-        filed_under: EMAIL,
-    }
+    let columns = vec![
+        Column::new("id", Kind::Int, Source::Key),
+        Column::new("email", Kind::Varchar(64), Source::Email),
+        Column::new("name", Kind::Varchar(64), Source::Name),
+        Column::new("password_hash", Kind::Char(64), Source::Letters { salt: 10 }),
+        Column::new("address", Kind::Varchar(800), Source::Letters { salt: 11 }),
+    ];
+    Table { indexes: vec![Index::unique(&[EMAIL])], filed_under: EMAIL, ..Table::new("account", columns) }
 }
 
 /// The column `email` of both player and account.

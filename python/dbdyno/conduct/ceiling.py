@@ -16,6 +16,7 @@ from dbdyno.conduct.context import Ceiling, Context
 from dbdyno.conduct.load_client import execute, find_load_client, why_it_failed
 from dbdyno.conduct.plan import make_ceiling_plan
 from dbdyno.errors import RunFailed
+from dbdyno.experiment.workloads import SQL, WORKLOADS
 from dbdyno.systems.guard import Guard
 
 NULL_PROTOCOLS = ("mysql", "postgres", "redis", "memcached")
@@ -29,13 +30,16 @@ def measure_ceiling(context: Context, plan: dict[str, Any], reached_per_s: float
     reached_per_s: what a trial of that load then reached. Where that is more, the ceiling was measured too low, as one
     second is at the mercy of the scheduler; it is measured once more, and the higher of the two counts.
 
-    None where there is none: the store is embedded, the experiment has `ceiling = false`, or a client library drives
-    the store: null servers understand what the native client says, and no more. A ceiling that cannot be
+    Without a figure, and with the reason, where the workload has SQL statements of its own, which null servers cannot
+    answer. None where there is none: the store is embedded, the experiment has `ceiling = false`, or a client library
+    drives the store: null servers understand what the native client says, and no more. A ceiling that cannot be
     measured spoils no trial; it is not known then. Raises KeyboardInterrupt if the run is interrupted meanwhile.
     """
     kinds = store_kinds(plan["store"])
     if "library" in plan or not context.experiment.ceiling or not set(kinds) <= set(NULL_PROTOCOLS):
         return None
+    if SQL in WORKLOADS[plan["workload"]["name"]].operations:
+        return Ceiling(None, "null servers do not answer SQL statements of a workload's own")
     key = json.dumps([plan[name] for name in ("workload", "clients", "pipeline", "cpus", "threads")] + kinds)
     known = context.ceilings.get(key)
     if known is None or (known.again is False and known.per_s is not None and known.per_s < reached_per_s):

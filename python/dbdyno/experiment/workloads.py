@@ -15,6 +15,7 @@ ADD = "add"
 FIND_UNIQUE = "find-unique"
 FIND_SECONDARY = "find-secondary"
 SUM = "sum"
+SQL = "sql"
 ANALYSE = "analyse"
 
 OPERATIONS = {
@@ -27,6 +28,7 @@ OPERATIONS = {
     FIND_UNIQUE: "find a row by a unique column",
     FIND_SECONDARY: "find rows by a secondary index",
     SUM: "sum a column over the table",
+    SQL: "run prepared SQL statements of the workload's own",
 }
 """The logical operations on which workloads and stores meet, and what each is for a person."""
 
@@ -52,7 +54,9 @@ class Workload:
         return ANALYSE in self.operations
 
 
-_ACCESS = {"access": ("uniform", "sequential")}
+_ACCESS = {
+    "access": ("uniform", "sequential", "zipfian", "latest", "hot-set", "special", "gaussian", "pareto"),
+}
 
 WORKLOADS = {
     workload.name: workload
@@ -63,7 +67,7 @@ WORKLOADS = {
             "batch-get",
             "fetch several rows by their primary keys in one request",
             (GET_MANY,),
-            {"batch": ("10", "1", "2", "5", "20", "50", "100"), **_ACCESS},
+            {"batch": ("10", "1", "2", "5", "20", "50", "100"), "access": ("uniform", "sequential")},
         ),
         Workload(
             "insert-indexes",

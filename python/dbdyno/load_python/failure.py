@@ -1,6 +1,6 @@
 """What can go wrong, as a closed table: an operation's failure by kind, and the end of a plan by status."""
 
-KINDS = ("connect", "connection", "timeout", "server", "protocol", "missing", "mismatch", "full")
+KINDS = ("connect", "connection", "timeout", "server", "protocol", "missing", "mismatch", "full", "conflict")
 _ENDS_SESSION = ("connect", "connection", "timeout", "protocol")
 
 

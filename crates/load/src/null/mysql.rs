@@ -56,7 +56,7 @@ impl Mysql {
             out.extend_from_slice(&[0, 0, 0]);
         });
         (0..params).for_each(|_| packet(out, &|out| wire::write_definition(out, "?", true)));
-        columns.iter().for_each(|c| packet(out, &|out| wire::write_definition(out, &c.name, c.is_int())));
+        columns.iter().for_each(|c| packet(out, &|out| wire::write_definition(out, &c.name, c.is_number())));
     }
 
     fn has_rows(&self, step: usize) -> bool {
@@ -110,7 +110,7 @@ impl Mysql {
             let cells = (0..row.len()).map(|i| match row.value(i) {
                 Value::Int(n) => Param::Int(n),
                 Value::Text(text) => Param::Text(text),
-                Value::Null => Param::Text(b""),
+                Value::Null => Param::Null,
             });
             wire::frame(out, sequence, |out| wire::write_binary_row(out, cells));
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dbdyno_model::{Operation, RowBuffer, Value};
+use dbdyno_model::{Column, Operation, RowBuffer, Value};
 use dbdyno_stores::{Schema, numbered_statement};
 use dbdyno_wire::postgres::{self as wire, ScalarType};
 use dbdyno_wire::{Decoded, Malformed, Param};
@@ -45,8 +45,7 @@ impl Postgres {
     fn describe(&self, out: &mut Vec<u8>) {
         let operation = self.schema.steps[self.step].operation;
         let table = &self.schema.tables[operation.table()];
-        let types: Vec<ScalarType> =
-            table.columns.iter().map(|c| if c.is_int() { ScalarType::Int4 } else { ScalarType::Text }).collect();
+        let types: Vec<ScalarType> = table.columns.iter().map(scalar_type).collect();
         let named: Vec<_> = table.columns.iter().zip(&types).map(|(c, &kind)| (c.name.as_str(), kind)).collect();
         match operation {
             Operation::Get { .. } => wire::write_description(out, &types[..1], &named),
@@ -54,7 +53,8 @@ impl Postgres {
             Operation::Find { column, .. } => wire::write_description(out, &types[column..=column], &named),
             Operation::Add { column, .. } => wire::write_description(out, &[types[column], types[0]], &[]),
             Operation::Insert { .. } => wire::write_description(out, &types, &[]),
-            Operation::Begin { .. } | Operation::Commit => wire::write_description(out, &[], &[]),
+            Operation::Begin { .. } | Operation::Commit | Operation::Rollback => wire::write_description(out, &[], &[]),
+            Operation::Sql { .. } | Operation::Transaction => wire::write_description(out, &[], &[]),
             Operation::Update { .. } => {
                 let versioned = (0..types.len()).filter(|&i| table.columns[i].is_versioned());
                 let params: Vec<ScalarType> = versioned.map(|i| types[i]).chain([types[0]]).collect();
@@ -68,7 +68,7 @@ impl Postgres {
         let bound = wire::bound(payload).ok_or_else(wrong)?;
         self.step = self.names.iter().position(|name| name == bound.statement).ok_or_else(wrong)?;
         let is_text = match self.schema.steps[self.step].operation {
-            Operation::Find { table, column } => !self.schema.tables[table].columns[column].is_int(),
+            Operation::Find { table, column } => !self.schema.tables[table].columns[column].is_number(),
             _ => false,
         };
         let number = |bytes: &[u8]| bytes.first_chunk().map(|n| u64::from(u32::from_be_bytes(*n)));
@@ -94,17 +94,22 @@ impl Postgres {
             return wire::write_complete(out, "UPDATE 1");
         }
         for &key in &self.keys {
-            self.schema.tables[operation.table()].generate(key, 0, &mut self.row);
+            let table = &self.schema.tables[operation.table()];
+            table.generate(key, 0, &mut self.row);
             let row = self.row.row();
-            let cells = (0..row.len()).map(|i| match row.value(i) {
-                Value::Int(n) => Param::Int(n),
-                Value::Text(text) => Param::Text(text),
-                Value::Null => Param::Text(b""),
-            });
-            wire::write_row(out, cells);
+            let cell = |(i, column)| match row.value(i) {
+                Value::Int(n) => (scalar_type(column), Param::Int(n)),
+                Value::Text(text) => (ScalarType::Text, Param::Text(text)),
+                Value::Null => (ScalarType::Text, Param::Null),
+            };
+            wire::write_row(out, table.columns.iter().enumerate().map(cell));
         }
         wire::write_complete(out, &format!("SELECT {}", self.keys.len()));
     }
+}
+
+fn scalar_type(column: &Column) -> ScalarType {
+    if column.is_number() { ScalarType::Int4 } else { ScalarType::Text }
 }
 
 impl Answerer for Postgres {

@@ -1,6 +1,7 @@
 //! `dbdyno-load` as a program: its contract, and its conduct with stores that fail. One test binary, so that it is linked once.
 
 mod common;
+mod conflicts;
 mod contract;
 mod faults;
 mod honesty;

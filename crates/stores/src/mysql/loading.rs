@@ -3,11 +3,13 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use dbdyno_model::{Failure, Row, RowBuffer, Table, Value};
-use dbdyno_wire::mysql::{self as wire, LoadAnswer};
+use dbdyno_model::{Failure, Kind, Row, RowBuffer, Table};
+use dbdyno_wire::mysql::{self as wire, BulkType, LoadAnswer};
+use dbdyno_wire::{Param, write_scaled};
 
-use super::{MysqlSession, escape_into, param, refused};
+use super::{MysqlSession, escape_into, refused};
 use crate::config::LoadWith;
+use crate::params::params;
 use crate::sql::table_name;
 
 /// A request is about this long, or shorter where the server allows less: longer ones are no faster.
@@ -46,12 +48,20 @@ impl Loader {
 /// Generates rows one after the other until `append` says that the request is long enough, and returns the first key that was not.
 fn generate(table: &Table, keys: &Range<u64>, row: &mut RowBuffer, mut append: impl FnMut(Row<'_>) -> bool) -> u64 {
     for key in keys.clone() {
-        table.generate(key, 0, row);
-        if append(row.row()) {
+        if table.make(key, row) && append(row.row()) {
             return key + 1;
         }
     }
     keys.end
+}
+
+fn bulk_type(kind: Kind) -> BulkType {
+    match kind {
+        Kind::TinyInt | Kind::SmallInt | Kind::Int => BulkType::Int32,
+        Kind::BigInt | Kind::DateTime => BulkType::Int64,
+        Kind::Decimal(..) => BulkType::Decimal,
+        Kind::Char(_) | Kind::Varchar(_) => BulkType::Text,
+    }
 }
 
 impl MysqlSession {
@@ -98,9 +108,10 @@ impl MysqlSession {
         let Self { exchange, schema, generated, dialect, .. } = self;
         let table = &schema.tables[table];
         let mut next = keys.end;
-        wire::bulk_execute(exchange.begin(), id, table.columns.iter().map(|c| c.is_int()), |out| {
+        let types = table.columns.iter().map(|column| bulk_type(column.kind));
+        wire::bulk_execute(exchange.begin(), id, types.clone(), |out| {
             next = generate(table, keys, generated, |row| {
-                wire::bulk_row(out, (0..row.len()).map(|i| param(row.value(i))));
+                wire::bulk_row(out, types.clone().zip(params(table.columns.iter(), row)));
                 out.len() >= size
             });
         });
@@ -125,7 +136,7 @@ impl MysqlSession {
         }
         // Of a local file the server takes what it can and skips the rest, so the number must be looked at.
         match self.exchange.ask(wire::load_answer).await? {
-            LoadAnswer::Added(rows) if rows == keys.end - keys.start => Ok(keys.end),
+            LoadAnswer::Added(rows) if rows == self.schema.tables[table].count(keys.clone()) => Ok(keys.end),
             LoadAnswer::Error(error) => Err(refused(&error)),
             other => Err(Failure::Server(format!("LOAD DATA LOCAL of rows {keys:?} into {name}: {other:?}"))),
         }
@@ -143,7 +154,7 @@ impl MysqlSession {
         while !rest.is_empty() {
             wire::frame(exchange.begin(), sequence, |out| {
                 rest.start = generate(&schema.tables[table], &rest, generated, |row| {
-                    wire::load_line(out, (0..row.len()).map(|i| param(row.value(i))));
+                    wire::load_line(out, params(schema.tables[table].columns.iter(), row));
                     out.len() >= size
                 });
             });
@@ -163,7 +174,7 @@ impl MysqlSession {
             if sql.len() > head {
                 sql.push(',');
             }
-            append_values(&mut sql, row);
+            append_values(&mut sql, params(table.columns.iter(), row));
             sql.len() >= size
         });
         self.query(&sql).await?;
@@ -172,16 +183,21 @@ impl MysqlSession {
 }
 
 /// Appends `(1,'…')`.
-fn append_values(sql: &mut String, row: Row<'_>) {
+fn append_values<'p>(sql: &mut String, values: impl Iterator<Item = Param<'p>>) {
     sql.push('(');
-    for i in 0..row.len() {
+    for (i, value) in values.enumerate() {
         if i > 0 {
             sql.push(',');
         }
-        match row.value(i) {
-            Value::Int(n) => drop(write!(sql, "{n}")),
-            Value::Null => sql.push_str("NULL"),
-            Value::Text(text) => {
+        match value {
+            Param::Int(n) => drop(write!(sql, "{n}")),
+            Param::Null => sql.push_str("NULL"),
+            Param::Decimal { unscaled, scale } => {
+                let mut digits = Vec::new();
+                write_scaled(unscaled, scale, &mut digits);
+                sql.push_str(&String::from_utf8_lossy(&digits));
+            }
+            Param::Text(text) => {
                 sql.push('\'');
                 escape_into(sql, &String::from_utf8_lossy(text));
                 sql.push('\'');
@@ -197,12 +213,10 @@ mod tests {
 
     #[test]
     fn inserted_text_is_quoted() {
-        let mut row = RowBuffer::default();
-        row.push(Value::Int(-1));
-        row.push(Value::Text(br"it's a \ test"));
         let mut sql = String::new();
-        append_values(&mut sql, row.row());
-        assert_eq!(sql, r"(-1,'it\'s a \\ test')");
+        let decimal = Param::Decimal { unscaled: -5, scale: 2 };
+        append_values(&mut sql, [Param::Int(-1), Param::Text(br"it's a \ test"), Param::Null, decimal].into_iter());
+        assert_eq!(sql, r"(-1,'it\'s a \\ test',NULL,-0.05)");
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use super::Param;
 use super::packet::{Packet, ServerMessage, frame, ok_affected_rows, packet, put_lenenc, server_error};
+use super::statement::put_decimal;
+use crate::scaled::write_scaled;
 use crate::{Decoded, Malformed};
 
 const SEND_TYPES: u16 = 128;
@@ -9,16 +11,39 @@ const TYPE_LONG: u8 = 0x03;
 /// Bytes without a character set: stored in a text column as they are. Text (0xfd) the server converts character by character from the
 /// connection's character set, which is a third of its work for a row.
 const TYPE_BLOB: u8 = 0xfc;
+const TYPE_LONGLONG: u8 = 0x08;
+const TYPE_NEWDECIMAL: u8 = 0xf6;
 const IS_VALUE: u8 = 0;
+const IS_NULL: u8 = 1;
 
-/// Appends COM_STMT_BULK_EXECUTE; `is_int` says of each parameter whether it is a 32-bit number, `rows` appends rows with [`bulk_row`].
-pub fn bulk_execute(out: &mut Vec<u8>, id: u32, is_int: impl Iterator<Item = bool>, rows: impl FnOnce(&mut Vec<u8>)) {
+/// What a parameter of all rows is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BulkType {
+    Int32,
+    Int64,
+    Decimal,
+    Text,
+}
+
+/// Appends COM_STMT_BULK_EXECUTE; `rows` appends rows with [`bulk_row`], of parameters of these types.
+pub fn bulk_execute(
+    out: &mut Vec<u8>,
+    id: u32,
+    types: impl Iterator<Item = BulkType>,
+    rows: impl FnOnce(&mut Vec<u8>),
+) {
     frame(out, 0, |out| {
         out.push(0xfa);
         out.extend_from_slice(&id.to_le_bytes());
         out.extend_from_slice(&SEND_TYPES.to_le_bytes());
-        for is_int in is_int {
-            out.extend_from_slice(&[if is_int { TYPE_LONG } else { TYPE_BLOB }, 0]);
+        for of in types {
+            let code = match of {
+                BulkType::Int32 => TYPE_LONG,
+                BulkType::Int64 => TYPE_LONGLONG,
+                BulkType::Decimal => TYPE_NEWDECIMAL,
+                BulkType::Text => TYPE_BLOB,
+            };
+            out.extend_from_slice(&[code, 0]);
         }
         rows(out);
     });
@@ -26,15 +51,18 @@ pub fn bulk_execute(out: &mut Vec<u8>, id: u32, is_int: impl Iterator<Item = boo
 
 /// Appends a row of COM_STMT_BULK_EXECUTE.
 #[inline]
-pub fn bulk_row<'a>(out: &mut Vec<u8>, values: impl Iterator<Item = Param<'a>>) {
-    for value in values {
-        out.push(IS_VALUE);
+pub fn bulk_row<'a>(out: &mut Vec<u8>, values: impl Iterator<Item = (BulkType, Param<'a>)>) {
+    for (of, value) in values {
+        out.push(if value == Param::Null { IS_NULL } else { IS_VALUE });
         match value {
-            Param::Int(n) => out.extend_from_slice(&(n as i32).to_le_bytes()),
+            Param::Int(n) if of == BulkType::Int32 => out.extend_from_slice(&(n as i32).to_le_bytes()),
+            Param::Int(n) => out.extend_from_slice(&n.to_le_bytes()),
+            Param::Decimal { unscaled, scale } => put_decimal(out, unscaled, scale),
             Param::Text(text) => {
                 put_lenenc(out, text.len() as u64);
                 out.extend_from_slice(text);
             }
+            Param::Null => {}
         }
     }
 }
@@ -48,6 +76,8 @@ pub fn load_line<'a>(out: &mut Vec<u8>, values: impl Iterator<Item = Param<'a>>)
         }
         match value {
             Param::Int(n) => out.extend_from_slice(n.to_string().as_bytes()),
+            Param::Decimal { unscaled, scale } => write_scaled(unscaled, scale, out),
+            Param::Null => out.extend_from_slice(b"\\N"),
             Param::Text(text) => {
                 for &byte in text {
                     if matches!(byte, b'\t' | b'\n' | b'\\') {
@@ -98,13 +128,25 @@ mod tests {
     #[test]
     fn golden_bulk_execute() {
         let mut out = Vec::new();
-        bulk_execute(&mut out, 7, [true, false].into_iter(), |out| {
-            bulk_row(out, [Param::Int(258), Param::Text(b"ab")].into_iter());
-            bulk_row(out, [Param::Int(-1), Param::Text(b"")].into_iter());
+        let types = [BulkType::Int32, BulkType::Text];
+        bulk_execute(&mut out, 7, types.into_iter(), |out| {
+            bulk_row(out, types.into_iter().zip([Param::Int(258), Param::Text(b"ab")]));
+            bulk_row(out, types.into_iter().zip([Param::Int(-1), Param::Text(b"")]));
         });
         let head = b"\x1b\x00\x00\x00\xfa\x07\x00\x00\x00\x80\x00\x03\x00\xfc\x00";
         let rows = b"\x00\x02\x01\x00\x00\x00\x02ab\x00\xff\xff\xff\xff\x00\x00";
         assert_eq!(out, [&head[..], rows].concat());
+    }
+
+    #[test]
+    fn wide_numbers_decimals_and_nulls_in_bulk() {
+        let mut out = Vec::new();
+        let params = [Param::Int(1), Param::Decimal { unscaled: 5, scale: 1 }, Param::Null];
+        bulk_row(&mut out, [BulkType::Int64, BulkType::Decimal, BulkType::Text].into_iter().zip(params));
+        assert_eq!(out, b"\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x030.5\x01");
+        out.clear();
+        load_line(&mut out, params.into_iter());
+        assert_eq!(out, b"1\t0.5\t\\N\n");
     }
 
     #[test]

@@ -10,7 +10,7 @@ mod server_key;
 mod statement;
 
 pub use crate::{Cell, Param, TextRows};
-pub use bulk::{LoadAnswer, bulk_execute, bulk_row, load_answer, load_line};
+pub use bulk::{BulkType, LoadAnswer, bulk_execute, bulk_row, load_answer, load_line};
 pub use handshake::{Greeting, Login, LoginStep, greeting, server_greeting};
 pub use packet::{Packet, ServerMessage, frame, lenenc, ok_affected_rows, packet, put_lenenc, server_error};
 pub use statement::{

@@ -1,6 +1,8 @@
 //! Commands and their answers: prepared statements in the binary protocol, plain queries in the text protocol.
 
 use super::packet::{Packet, ServerMessage, frame, lenenc, ok_affected_rows, packet, put_lenenc, server_error};
+use crate::calendar::digits;
+use crate::scaled::{read_scaled, write_scaled};
 use crate::{Cell, Decoded, Malformed, Param, TextRows};
 
 /// How a column's values are encoded in a binary row.
@@ -8,11 +10,16 @@ use crate::{Cell, Decoded, Malformed, Param, TextRows};
 pub struct ColumnType {
     code: u8,
     unsigned: bool,
+    /// At which scale a decimal number is read.
+    pub scale: u8,
 }
 
 const TYPE_LONGLONG: u8 = 0x08;
 const TYPE_VAR_STRING: u8 = 0xfd;
 const TYPE_LONG: u8 = 0x03;
+const TYPE_NEWDECIMAL: u8 = 0xf6;
+/// TIMESTAMP, DATE, DATETIME.
+const TYPES_OF_DATES: [u8; 3] = [0x07, 0x0a, 0x0c];
 
 /// A prepared statement as the server described it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -56,7 +63,8 @@ fn command(out: &mut Vec<u8>, code: u8, body: &[u8]) {
     });
 }
 
-/// Appends COM_STMT_EXECUTE. `types` must be true the first time; the server remembers the parameters' types.
+/// Appends COM_STMT_EXECUTE. `types` must be true the first time, and where a parameter is NULL, and the next time after that: the server
+/// remembers the parameters' types.
 #[inline]
 pub fn execute<'a>(out: &mut Vec<u8>, id: u32, params: impl ExactSizeIterator<Item = Param<'a>> + Clone, types: bool) {
     frame(out, 0, |out| {
@@ -66,25 +74,42 @@ pub fn execute<'a>(out: &mut Vec<u8>, id: u32, params: impl ExactSizeIterator<It
         if params.len() == 0 {
             return;
         }
-        let nulls = out.len() + params.len().div_ceil(8);
-        out.resize(nulls, 0);
+        let nulls = out.len();
+        out.resize(nulls + params.len().div_ceil(8), 0);
         out.push(u8::from(types));
         if types {
             for param in params.clone() {
-                let code = if matches!(param, Param::Int(_)) { TYPE_LONGLONG } else { TYPE_VAR_STRING };
+                let code = match param {
+                    Param::Int(_) => TYPE_LONGLONG,
+                    Param::Decimal { .. } => TYPE_NEWDECIMAL,
+                    Param::Text(_) | Param::Null => TYPE_VAR_STRING,
+                };
                 out.extend_from_slice(&[code, 0]);
             }
         }
-        for param in params {
+        for (i, param) in params.enumerate() {
             match param {
                 Param::Int(n) => out.extend_from_slice(&n.to_le_bytes()),
-                Param::Text(text) => {
-                    put_lenenc(out, text.len() as u64);
-                    out.extend_from_slice(text);
-                }
+                Param::Text(text) => put_text(out, text),
+                Param::Decimal { unscaled, scale } => put_decimal(out, unscaled, scale),
+                Param::Null => out[nulls + i / 8] |= 1 << (i % 8),
             }
         }
     });
+}
+
+#[inline]
+fn put_text(out: &mut Vec<u8>, text: &[u8]) {
+    put_lenenc(out, text.len() as u64);
+    out.extend_from_slice(text);
+}
+
+/// A decimal number goes as text; the longest of 64 bits is far below the 251 bytes whose length needs more than one.
+pub(super) fn put_decimal(out: &mut Vec<u8>, unscaled: i64, scale: u8) {
+    let length = out.len();
+    out.push(0);
+    write_scaled(unscaled, scale, out);
+    out[length] = (out.len() - length - 1) as u8;
 }
 
 /// Decodes the answer to COM_STMT_PREPARE.
@@ -143,7 +168,7 @@ fn definition(payload: &[u8]) -> Option<ColumnType> {
         at = next.checked_add(usize::try_from(len).ok()?)?;
     }
     let rest = payload.get(at..)?;
-    Some(ColumnType { code: *rest.get(7)?, unsigned: rest.get(8)? & 0x20 != 0 })
+    Some(ColumnType { code: *rest.get(7)?, unsigned: rest.get(8)? & 0x20 != 0, scale: 0 })
 }
 
 /// Decodes the answer that begins at `at` to an executed statement whose columns are `columns`, and where it ends. `cell` is given every
@@ -251,17 +276,31 @@ fn binary_row(
                 cell(Cell::Int(if column.unsigned { i64::from(n as u16) } else { i64::from(n) }));
                 at += 2;
             }
-            _ => {
+            code => {
                 let (len, text) = lenenc(bytes, at)?;
                 at = text.checked_add(usize::try_from(len).ok()?)?;
                 if at > end {
                     return None;
                 }
-                cell(Cell::Text { start: text, end: at });
+                cell(match code {
+                    TYPE_NEWDECIMAL => Cell::Int(read_scaled(&bytes[text..at], column.scale)?),
+                    code if TYPES_OF_DATES.contains(&code) => Cell::Int(date_time(&bytes[text..at])?),
+                    _ => Cell::Text { start: text, end: at },
+                });
             }
         }
     }
     (at == end).then_some(())
+}
+
+/// A date and a time, as short as their zeros at the end allow.
+fn date_time(bytes: &[u8]) -> Option<i64> {
+    let mut parts = [0; 7];
+    parts.get_mut(..bytes.len().min(7))?.copy_from_slice(&bytes[..bytes.len().min(7)]);
+    let [year_low, year_high, rest @ ..] = parts;
+    let [month, day, hour, minute, second] = rest.map(i64::from);
+    let date = [i64::from(u16::from_le_bytes([year_low, year_high])), month, day];
+    matches!(bytes.len(), 0 | 4 | 7 | 11).then(|| digits(date, [hour, minute, second]))
 }
 
 /// Decodes the answer to COM_QUERY: the rows (none for a statement that has none).
@@ -312,7 +351,7 @@ fn text_row(payload: &[u8], columns: usize) -> Option<Vec<Option<String>>> {
     (at == payload.len()).then_some(row)
 }
 
-/// Appends the payload of a binary row (the server's side): integers as 4 bytes.
+/// Appends the payload of a binary row (the server's side): integers as 4 bytes, and no NULL.
 pub fn write_binary_row<'a>(out: &mut Vec<u8>, cells: impl ExactSizeIterator<Item = Param<'a>>) {
     out.push(0);
     let nulls = out.len() + (cells.len() + 9) / 8;
@@ -320,10 +359,9 @@ pub fn write_binary_row<'a>(out: &mut Vec<u8>, cells: impl ExactSizeIterator<Ite
     for cell in cells {
         match cell {
             Param::Int(n) => out.extend_from_slice(&(n as i32).to_le_bytes()),
-            Param::Text(text) => {
-                put_lenenc(out, text.len() as u64);
-                out.extend_from_slice(text);
-            }
+            Param::Text(text) => put_text(out, text),
+            Param::Decimal { unscaled, scale } => put_decimal(out, unscaled, scale),
+            Param::Null => out.push(0),
         }
     }
 }
@@ -354,7 +392,7 @@ mod tests {
     }
 
     fn columns() -> Vec<ColumnType> {
-        [TYPE_LONG, TYPE_VAR_STRING].map(|code| ColumnType { code, unsigned: false }).to_vec()
+        [TYPE_LONG, TYPE_VAR_STRING].map(|code| ColumnType { code, unsigned: false, scale: 0 }).to_vec()
     }
 
     #[test]
@@ -367,6 +405,26 @@ mod tests {
         out.clear();
         execute(&mut out, 7, [Param::Int(1)].into_iter(), false);
         assert_eq!(out.len(), 4 + 10 + 2 + 8);
+    }
+
+    #[test]
+    fn null_and_decimal_parameters() {
+        let mut out = Vec::new();
+        let params = [Param::Null, Param::Decimal { unscaled: -1234, scale: 2 }];
+        execute(&mut out, 7, params.into_iter(), true);
+        assert_eq!(out[14..], *b"\x01\x01\xfd\x00\xf6\x00\x06-12.34");
+    }
+
+    #[test]
+    fn decimals_and_dates_are_numbers() {
+        let codes = [(TYPE_NEWDECIMAL, 2), (0x0c, 0), (0x0a, 0), (0x0c, 0)];
+        let columns = codes.map(|(code, scale)| ColumnType { code, unsigned: false, scale });
+        let row = b"\0\0\x04-1.5\x07\xe8\x07\x02\x1d\x17\x3b\x3a\x04\xe8\x07\x01\x02\0";
+        let mut cells = vec![];
+        binary_row(row, 0, row.len(), &columns, &mut |cell| cells.push(cell)).unwrap();
+        let expected = [-150, 20240229235958, 20240102000000, 0].map(Cell::Int);
+        assert_eq!(cells, expected);
+        assert_eq!(date_time(b"\xe8\x07"), None);
     }
 
     #[test]

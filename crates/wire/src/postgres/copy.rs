@@ -2,7 +2,7 @@
 //! (<https://www.postgresql.org/docs/current/sql-copy.html>, "Binary Format").
 
 use super::message::frame;
-use super::statement::put_sized;
+use super::statement::ScalarType;
 use crate::Param;
 
 /// Appends what goes before the first row.
@@ -10,20 +10,15 @@ pub fn copy_begin(out: &mut Vec<u8>) {
     frame(out, b'd', |out| out.extend_from_slice(b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0"));
 }
 
-/// Appends a row; numbers have 4 bytes.
-pub fn copy_row<'a>(out: &mut Vec<u8>, cells: impl ExactSizeIterator<Item = Param<'a>>) {
+/// Appends a row.
+pub fn copy_row<'a>(out: &mut Vec<u8>, cells: impl ExactSizeIterator<Item = (ScalarType, Param<'a>)>) {
     frame(out, b'd', |out| put_row(out, cells));
 }
 
 /// Appends a number of values, then each with its length.
-pub(super) fn put_row<'a>(out: &mut Vec<u8>, cells: impl ExactSizeIterator<Item = Param<'a>>) {
+pub(super) fn put_row<'a>(out: &mut Vec<u8>, cells: impl ExactSizeIterator<Item = (ScalarType, Param<'a>)>) {
     out.extend_from_slice(&(cells.len() as u16).to_be_bytes());
-    for cell in cells {
-        match cell {
-            Param::Int(n) => put_sized(out, &(n as i32).to_be_bytes()),
-            Param::Text(text) => put_sized(out, text),
-        }
-    }
+    cells.for_each(|(kind, cell)| kind.put(out, cell));
 }
 
 /// Appends the end of the rows.
@@ -40,7 +35,7 @@ mod tests {
     fn golden_copy() {
         let mut out = Vec::new();
         copy_begin(&mut out);
-        copy_row(&mut out, [Param::Int(7), Param::Text(b"ab")].into_iter());
+        copy_row(&mut out, [(ScalarType::Int4, Param::Int(7)), (ScalarType::Text, Param::Text(b"ab"))].into_iter());
         copy_end(&mut out);
         let mut expected = b"d\0\0\0\x17PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0".to_vec();
         expected.extend_from_slice(b"d\0\0\0\x14\0\x02\0\0\0\x04\0\0\0\x07\0\0\0\x02ab");

@@ -9,6 +9,7 @@
 mod copy;
 mod login;
 mod message;
+mod number;
 mod query;
 mod server;
 mod statement;

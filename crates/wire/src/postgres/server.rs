@@ -77,9 +77,9 @@ pub fn write_bound(out: &mut Vec<u8>) {
     out.extend_from_slice(b"2\0\0\0\x04");
 }
 
-/// Appends a row in the binary format; numbers have 4 bytes.
+/// Appends a row in the binary format.
 #[inline]
-pub fn write_row<'a>(out: &mut Vec<u8>, cells: impl ExactSizeIterator<Item = Param<'a>>) {
+pub fn write_row<'a>(out: &mut Vec<u8>, cells: impl ExactSizeIterator<Item = (ScalarType, Param<'a>)>) {
     frame(out, b'D', |out| put_row(out, cells));
 }
 

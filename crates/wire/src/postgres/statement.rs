@@ -3,6 +3,7 @@
 use super::message::{
     Message, ServerMessage, c_string, end_frame, four_bytes, frame, is_aside, message, server_error, sized, two_bytes,
 };
+use super::number::{put_numeric, put_timestamp, read_numeric, read_timestamp};
 use crate::{Cell, Decoded, Malformed, Param, decimal};
 
 const BIND: u8 = b'B';
@@ -10,6 +11,8 @@ const BIND: u8 = b'B';
 const ALL_BINARY: &[u8] = b"\0\x01\0\x01";
 /// Execute the unnamed portal, all rows.
 const EXECUTE: &[u8] = b"E\0\0\0\x09\0\0\0\0\0";
+/// In the place of a length.
+const NULL: [u8; 4] = [0xff; 4];
 const SYNC: &[u8] = b"S\0\0\0\x04";
 
 /// How values of a type are encoded in the binary format.
@@ -18,6 +21,9 @@ pub enum ScalarType {
     Int2,
     Int4,
     Int8,
+    /// A decimal number, read at this scale.
+    Numeric(u8),
+    Timestamp,
     Text,
 }
 
@@ -29,6 +35,8 @@ impl ScalarType {
             21 => Some(Self::Int2),
             23 => Some(Self::Int4),
             25 | 1042 | 1043 => Some(Self::Text),
+            1114 => Some(Self::Timestamp),
+            1700 => Some(Self::Numeric(0)),
             _ => None,
         }
     }
@@ -40,6 +48,8 @@ impl ScalarType {
             Self::Int2 => 21,
             Self::Int4 => 23,
             Self::Text => 25,
+            Self::Timestamp => 1114,
+            Self::Numeric(_) => 1700,
         }
     }
 
@@ -51,17 +61,23 @@ impl ScalarType {
             Self::Text => Cell::Text { start, end },
             Self::Int8 => Cell::Int(i64::from_be_bytes(value.try_into().ok()?)),
             Self::Int2 => Cell::Int(i64::from(i16::from_be_bytes(value.try_into().ok()?))),
+            Self::Numeric(scale) => Cell::Int(read_numeric(value, scale)?),
+            Self::Timestamp => Cell::Int(read_timestamp(value)?),
         })
     }
 
     #[inline]
-    fn put(self, out: &mut Vec<u8>, param: Param<'_>) {
+    pub(super) fn put(self, out: &mut Vec<u8>, param: Param<'_>) {
         match (self, param) {
             (Self::Int4, Param::Int(n)) => put_sized(out, &(n as i32).to_be_bytes()),
             (Self::Int8, Param::Int(n)) => put_sized(out, &n.to_be_bytes()),
             (Self::Int2, Param::Int(n)) => put_sized(out, &(n as i16).to_be_bytes()),
             (Self::Text, Param::Int(n)) => put_sized(out, n.to_string().as_bytes()),
             (_, Param::Text(text)) => put_sized(out, text),
+            (_, Param::Null) => out.extend_from_slice(&NULL),
+            (Self::Timestamp, Param::Int(digits)) => put_timestamp(out, digits),
+            (Self::Numeric(_), Param::Int(n)) => put_numeric(out, n, 0),
+            (_, Param::Decimal { unscaled, scale }) => put_numeric(out, unscaled, scale),
         }
     }
 }
@@ -86,6 +102,11 @@ impl Prepared {
     fn new(name: &str, params: Vec<ScalarType>, columns: Vec<ScalarType>) -> Self {
         let head = [&[BIND, 0, 0, 0, 0, 0], name.as_bytes(), b"\0", ALL_BINARY, &(params.len() as u16).to_be_bytes()];
         Self { head: head.concat(), params, columns }
+    }
+
+    /// How many parameters it has.
+    pub fn parameters(&self) -> usize {
+        self.params.len()
     }
 }
 
@@ -309,7 +330,7 @@ mod tests {
             assert_eq!(prepared(&bytes[..cut], "s0"), Ok(None), "cut at {cut}");
         }
         let numeric = bytes.iter().position(|&b| b == 23).unwrap();
-        bytes[numeric - 1..=numeric].copy_from_slice(&1700u16.to_be_bytes());
+        bytes[numeric - 1..=numeric].copy_from_slice(&600u16.to_be_bytes());
         assert!(prepared(&bytes, "s0").unwrap_err().0.contains("known parameters"));
     }
 
@@ -327,7 +348,7 @@ mod tests {
         let mut bytes = Vec::new();
         write_bound(&mut bytes);
         bytes.extend_from_slice(b"N\0\0\0\x05\0");
-        write_row(&mut bytes, [Param::Int(-5), Param::Text(b"hello")].into_iter());
+        write_row(&mut bytes, COLUMNS.into_iter().zip([Param::Int(-5), Param::Text(b"hello")]));
         write_complete(&mut bytes, "SELECT 1");
         write_ready(&mut bytes);
         bytes

@@ -1,0 +1,140 @@
+//! The logical operations as a workload's transaction issues them: with the network delay before, and recorded after.
+
+use dbdyno_model::{Difference, Failed, Failure, Operations, Row, Session, Value};
+
+use super::Client;
+
+/// The session, or the end of the transaction: it was lost earlier in this one.
+macro_rules! session {
+    ($client:expr) => {
+        match &mut $client.session {
+            Some(session) => session,
+            None => return Err(Failed),
+        }
+    };
+}
+
+impl Operations for Client {
+    #[inline]
+    async fn get(&mut self, step: usize, key: u64) -> Result<(), Failed> {
+        self.network_delay().await;
+        let result = session!(self).get(step, key).await;
+        self.finish(step, key, result, true)
+    }
+
+    /// Rows are verified where they lie, as they are decoded, so that this is in the request's time.
+    async fn get_many(&mut self, step: usize, keys: &[u64]) -> Result<(), Failed> {
+        self.network_delay().await;
+        let Self { thread, session, scratch, .. } = self;
+        let Some(session) = session else { return Err(Failed) };
+        let trial = &thread.trial;
+        let table = &trial.workload.tables()[trial.workload.steps()[step].operation.table()];
+        let mut wrong = None;
+        let mut each = |place: usize, row: Option<Row<'_>>| {
+            let found = match row {
+                None => Some(None),
+                Some(row) if trial.verify_reads => table.check(row, keys[place], scratch).err().map(Some),
+                Some(_) => None,
+            };
+            wrong = wrong.take().or(found.map(|difference| (keys[place], difference)));
+        };
+        let result = session.get_many(step, keys, &mut each).await;
+        self.finish_many(step, keys, result, wrong)
+    }
+
+    #[inline]
+    async fn find(&mut self, step: usize, value: Value<'_>, key: u64) -> Result<(), Failed> {
+        self.network_delay().await;
+        let result = session!(self).find(step, value).await;
+        self.finish(step, key, result, true)
+    }
+
+    #[inline]
+    async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<(), Failed> {
+        self.network_delay().await;
+        let result = session!(self).update(step, key, version).await;
+        self.finish(step, key, result, false)
+    }
+
+    #[inline]
+    async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<(), Failed> {
+        self.network_delay().await;
+        let result = session!(self).add(step, key, delta).await;
+        {
+            let totals = &mut self.thread.recorder.borrow_mut().totals;
+            match &result {
+                Ok(true) => totals.added += delta,
+                Ok(false) => {}
+                Err(failure) => totals.maybe_added += if failure.ends_session() { delta } else { 0 },
+            }
+        }
+        self.finish(step, key, result, false)
+    }
+
+    #[inline]
+    async fn insert(&mut self, step: usize, key: u64) -> Result<(), Failed> {
+        self.network_delay().await;
+        let result = session!(self).insert(step, key).await;
+        {
+            let totals = &mut self.thread.recorder.borrow_mut().totals;
+            match &result {
+                Ok(is_inserted) => totals.inserted += u64::from(*is_inserted),
+                Err(failure) => totals.maybe_inserted += u64::from(failure.ends_session()),
+            }
+        }
+        self.finish(step, key, result, false)
+    }
+
+    async fn control(&mut self, step: usize) -> Result<(), Failed> {
+        self.network_delay().await;
+        let result = session!(self).control(step).await;
+        self.finish(step, 0, result.map(|()| true), false)
+    }
+
+    async fn sql(&mut self, step: usize, params: &[Value<'_>], each: &mut dyn FnMut(Row<'_>)) -> Result<u64, Failed> {
+        self.network_delay().await;
+        debug_assert!(self.thread.trial.workload.takes(step, params), "step {step} does not take {params:?}");
+        let result = session!(self).sql(step, params, each).await;
+        let rows = *result.as_ref().unwrap_or(&0);
+        self.finish(step, 0, result.map(|_| true), false).map(|()| rows)
+    }
+
+    fn verify(
+        &mut self,
+        step: usize,
+        rows: u64,
+        check: impl FnOnce() -> Result<(), Box<Difference>>,
+    ) -> Result<(), Failed> {
+        if !self.thread.trial.verify_reads {
+            return Ok(());
+        }
+        let ended_ns = self.begun_ns;
+        match check() {
+            Ok(()) => {
+                self.thread.recorder.borrow_mut().verified(rows, ended_ns);
+                Ok(())
+            }
+            Err(difference) => {
+                self.show_mismatch(step, None, &difference, ended_ns);
+                let failure = Failure::Mismatch(difference.to_string());
+                let place = Some(self.step(step).name.as_str());
+                self.show(&failure, place, ended_ns);
+                self.thread.recorder.borrow_mut().mismatch(ended_ns, &failure);
+                Err(Failed)
+            }
+        }
+    }
+
+    #[inline]
+    fn kind(&mut self, step: usize) {
+        self.kind = Some(step);
+    }
+
+    #[inline]
+    fn row(&self) -> Row<'_> {
+        match &self.session {
+            Some(session) => session.row(),
+            None => Row::new(&[], &[]),
+        }
+    }
+}

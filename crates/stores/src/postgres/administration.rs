@@ -1,0 +1,117 @@
+//! Preparing, loading, counting and cleaning up.
+
+use std::ops::Range;
+
+use dbdyno_model::{Dialect, Statement};
+use dbdyno_wire::TextRows;
+use dbdyno_wire::postgres as wire;
+
+use super::{COMMENT, COPY_NS, COPY_SIZE_BYTES, PostgresSession, WHOLE_TABLE_NS, refused, scalar_type};
+use crate::params::params;
+use crate::sql::{count_keys, create_indexes, last_key, table_name};
+use crate::{Administration, Trouble};
+
+impl Administration for PostgresSession {
+    async fn prepare(&mut self, marker: &str) -> Result<(), Trouble> {
+        for table in 0..self.schema.tables.len() {
+            self.create(table, marker).await?;
+        }
+        Ok(())
+    }
+
+    /// By COPY in the binary format; the rows of one call are one transaction. What the server has to say it says at the end.
+    async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble> {
+        let Self { exchange, schema, generated, .. } = self;
+        exchange.be_patient(COPY_NS);
+        let table = &schema.tables[table];
+        let request = exchange.begin();
+        wire::query(request, &format!("COPY {} FROM STDIN (FORMAT binary)", table_name(table)));
+        wire::copy_begin(request);
+        let types = table.columns.iter().map(|column| scalar_type(column.kind));
+        for key in keys {
+            if !table.make(key, generated) {
+                continue;
+            }
+            wire::copy_row(&mut exchange.request, types.clone().zip(params(table.columns.iter(), generated.row())));
+            if exchange.request.len() >= COPY_SIZE_BYTES {
+                exchange.send().await?;
+                exchange.request.clear();
+            }
+        }
+        wire::copy_end(&mut exchange.request);
+        exchange.send().await?;
+        let rows = exchange.next(wire::text_answer).await?;
+        rows.map_err(|error| refused(&error))?;
+        Ok(())
+    }
+
+    fn loads_by(&self) -> &'static str {
+        "COPY in the binary format"
+    }
+
+    async fn present(&mut self, table: usize, keys: Range<u64>) -> Result<Option<u64>, Trouble> {
+        self.exchange.be_patient(WHOLE_TABLE_NS);
+        let sql = count_keys(&self.schema.tables[table], &keys);
+        Ok(self.query_one(&sql).await?.and_then(|n| n.parse().ok()))
+    }
+
+    async fn index(&mut self, table: usize) -> Result<(), Trouble> {
+        self.exchange.be_patient(WHOLE_TABLE_NS);
+        for (_, sql) in create_indexes(&self.schema.tables[table]) {
+            self.query(&sql.replacen("INDEX", "INDEX IF NOT EXISTS", 1)).await?;
+        }
+        Ok(())
+    }
+
+    /// Else the planner guesses until autovacuum has come by, which it does in the middle of a run.
+    async fn settle(&mut self, table: usize) -> Result<(), Trouble> {
+        self.exchange.be_patient(WHOLE_TABLE_NS);
+        let name = table_name(&self.schema.tables[table]);
+        self.query(&format!("VACUUM (ANALYZE) {name}")).await?;
+        Ok(())
+    }
+
+    async fn count(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
+        self.exchange.be_patient(WHOLE_TABLE_NS);
+        let name = table_name(&self.schema.tables[table]);
+        Ok(self.query_one(&format!("SELECT count(*) FROM {name}")).await?.and_then(|n| n.parse().ok()))
+    }
+
+    async fn last_key(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
+        let sql = last_key(&self.schema.tables[table]);
+        Ok(self.query_one(&sql).await?.and_then(|n| n.parse().ok()))
+    }
+
+    async fn remove_rows(&mut self, table: usize) -> Result<(), Trouble> {
+        self.exchange.be_patient(WHOLE_TABLE_NS);
+        let sql = format!("TRUNCATE TABLE {}", table_name(&self.schema.tables[table]));
+        Ok(self.query(&sql).await.map(drop)?)
+    }
+
+    async fn ask(&mut self, query: &Statement) -> Result<TextRows, Trouble> {
+        self.exchange.be_patient(WHOLE_TABLE_NS);
+        let sql = query.text(Dialect::Postgres, &self.schema.tables, table_name);
+        Ok(self.query(&sql).await?)
+    }
+
+    async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble> {
+        self.exchange.be_patient(WHOLE_TABLE_NS);
+        let table = &self.schema.tables[table];
+        let sql = format!("SELECT sum({}) FROM {}", table.columns[column].name, table_name(table));
+        Ok(self.query_one(&sql).await?.and_then(|n| n.parse().ok()))
+    }
+
+    async fn marker(&mut self) -> Result<Option<String>, Trouble> {
+        let sql = format!("SELECT max({COMMENT}) {}", self.marked_tables());
+        Ok(self.query_one(&sql).await?)
+    }
+
+    async fn remove(&mut self) -> Result<Vec<String>, Trouble> {
+        let rows = self.query(&format!("SELECT relname {}", self.marked_tables())).await?;
+        let names: Vec<String> = rows.into_iter().flatten().flatten().collect();
+        for name in &names {
+            self.query(&format!("DROP TABLE {name}")).await?;
+        }
+        Ok(names)
+    }
+}
