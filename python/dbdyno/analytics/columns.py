@@ -1,17 +1,8 @@
 """The 109 columns of the on-time performance files of the Bureau of Transportation Statistics, in their order."""
 
-from dataclasses import dataclass
+from dbdyno.analytics.table import Column, Table
 
 TABLE = "dbdyno_ontime"
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column: `kind` is `integer` (of 32 bits), `date` or `text`, of at most `length` characters."""
-
-    name: str
-    kind: str
-    length: int = 0
 
 
 def _text(length: int, *names: str) -> list[Column]:
@@ -67,6 +58,8 @@ COLUMNS: tuple[Column, ...] = (
     *_integers("DivAirportLandings DivReachedDest DivActualElapsedTime DivArrDelay DivDistance"),
     *(column for number in range(1, 6) for column in _diversion(number)),
 )
+
+FLIGHTS = Table(TABLE, COLUMNS)
 
 EARLIER_NAMES = {
     "UniqueCarrier": "Reporting_Airline",

@@ -16,9 +16,10 @@ from typing import TypeVar
 import pyarrow as pa
 import pyarrow.csv as pv
 
-from dbdyno.analytics.columns import COLUMNS, EARLIER_NAMES, Column
+from dbdyno.analytics.columns import COLUMNS, EARLIER_NAMES
 from dbdyno.analytics.flights import write_file
 from dbdyno.analytics.months import Month
+from dbdyno.analytics.table import Column
 from dbdyno.errors import UserError
 
 BATCH_ROWS = 1_000_000

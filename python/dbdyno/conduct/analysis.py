@@ -10,25 +10,26 @@ import os
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import asdict, dataclass
-from datetime import date, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
 from dbdyno import __version__
+from dbdyno.analytics.analysis import Analysis
 from dbdyno.analytics.answers import Answer, difference, plain
-from dbdyno.analytics.columns import TABLE
-from dbdyno.analytics.files import BATCH_ROWS, Batch, checked, generated, own_files
-from dbdyno.analytics.months import FIRST, last_month, plan_months
-from dbdyno.analytics.queries import Query, queries
+from dbdyno.analytics.catalogue import ANALYSES
+from dbdyno.analytics.files import BATCH_ROWS, Batch
+from dbdyno.analytics.table import Query, Table
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.listener import Outcome
 from dbdyno.conduct.trial import Prepared, describe_trial
 from dbdyno.errors import RunFailed, UserError
+from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.trials import Trial
+from dbdyno.experiment.workloads import split_variant
 from dbdyno.results.write import Lines, write_object
 from dbdyno.stats.histogram import bucket_index
 from dbdyno.systems.analyst import Analyst
@@ -37,8 +38,6 @@ from dbdyno.systems.base import System
 HOT_RUNS = 3
 """How often each query is asked again right after it was asked cold."""
 LOAD_TIMEOUT_S = 24 * 3600
-ROW_BYTES = 500
-"""What a row takes at most, in a file and in a store; seen: 432 in a file, 378 in InnoDB, which takes most."""
 POLL_S = 0.1
 """How often a signal is looked for."""
 DROP_CACHES = Path("/proc/sys/vm/drop_caches")
@@ -47,68 +46,45 @@ Document = dict[str, Any]
 Result = TypeVar("Result")
 
 
-def load_table(context: Context, system: System, folder: Path) -> Document:
+def find_analysis(experiment: Experiment, workload: str) -> Analysis:
+    """Return what a variant of an analytic workload is made of; raises UserError if its options name no files."""
+    name, options = split_variant(workload)
+    return ANALYSES[name](experiment.options | options)
+
+
+def load_table(context: Context, workload: str, system: System, folder: Path) -> Document:
     """Make and load the table; returns what `trial.json` says of it. Only the store's own work is in `seconds`.
 
     Raises UserError for files that cannot be loaded or a disk that is too small, RunFailed if the store fails.
     """
+    experiment = context.experiment
+    analysis = find_analysis(experiment, workload)
     with (
         closing(Lines(folder / "records.jsonl")) as records,
         context.guard.scratch() as scratch,
         closing(system.analyst()) as analyst,
     ):
-        source, batches = _source(context, scratch)
-        _check_disk(system, scratch, context.experiment.rows)
+        _check_disk(system, scratch, experiment.rows, analysis.row_bytes)
         spent = _Spent(context, analyst, system.spec.label)
-        rows = _fill(context, spent, batches, records)
-        size_bytes = spent.on(analyst.finish, LOAD_TIMEOUT_S)
+        files = analysis.files(experiment.rows, experiment.seed, scratch, context.listener.said)
+        rows = _fill(context, spent, analysis.table, files, records)
+        size_bytes = spent.on(lambda: analyst.finish(analysis.table), LOAD_TIMEOUT_S)
         loaded = {
             "rows": rows,
             "seconds": round(spent.seconds, 3),
             "rows_per_s": round(rows / spent.seconds, 1),
             "by": analyst.by,
             "size_bytes": size_bytes,
-            "source": source,
+            "source": analysis.source(experiment.rows, experiment.seed),
         }
         records.append_object({"record": "phase", "phase": "load", "state": "end", **loaded})
         records.append_object({"record": "end", "status": "complete", "reason": None})
     return {"loaded": loaded, "rows": rows}
 
 
-def check_source(options: Mapping[str, str]) -> None:
-    """Raise UserError if the options of an analytic workload name no files, or no month."""
-    if folder := options.get("csv"):
-        own_files(Path(folder))
-    else:
-        _until(options.get("until"))
-
-
-def _source(context: Context, scratch: Path) -> tuple[str, Iterator[Batch]]:
-    """Return where rows come from, in words, and the files."""
-    experiment, options = context.experiment, context.experiment.options
-    if folder := options.get("csv"):
-        skip = options.get("malformed") == "skip"
-        return folder, checked(own_files(Path(folder)), scratch, skip, context.listener.said)
-    until = _until(options.get("until"))
-    words = f"generated, {FIRST[0]}-{FIRST[1]:02d} to {until[0]}-{until[1]:02d}, seed {experiment.seed}"
-    return words, generated(plan_months(experiment.rows, until), experiment.seed, scratch)
-
-
-def _until(given: str | None) -> tuple[int, int]:
-    if given is None:
-        return last_month(date.today())
-    try:
-        found = datetime.strptime(given, "%Y-%m")
-    except ValueError:
-        raise UserError(f"options.until = '{given}': give a month, e.g. 2025-12") from None
-    if (found.year, found.month) < FIRST:
-        raise UserError(f"options.until = '{given}': the table begins in {FIRST[0]}-{FIRST[1]:02d}")
-    return found.year, found.month
-
-
-def _check_disk(system: System, scratch: Path, rows: int) -> None:
+def _check_disk(system: System, scratch: Path, rows: int, row_bytes: int) -> None:
     """Raise UserError if the table, as large as it may get, does not fit."""
-    needed = ROW_BYTES * (rows + min(rows, BATCH_ROWS))
+    needed = row_bytes * (rows + min(rows, BATCH_ROWS))
     for path in (*system.data_directories(), scratch):
         if (free := shutil.disk_usage(path).free) < needed:
             raise UserError(
@@ -117,14 +93,14 @@ def _check_disk(system: System, scratch: Path, rows: int) -> None:
             )
 
 
-def _fill(context: Context, spent: _Spent, batches: Iterator[Batch], records: Lines) -> int:
+def _fill(context: Context, spent: _Spent, table: Table, batches: Iterator[Batch], records: Lines) -> int:
     """Create the table and load batch after batch, removing what was loaded; returns how many rows there are."""
     rows, total = 0, context.experiment.rows
-    spent.on(spent.analyst.create, LOAD_TIMEOUT_S)
+    spent.on(lambda: spent.analyst.create(table), LOAD_TIMEOUT_S)
     # A batch that is being made is soon made: there is nothing to cancel.
     while batch := _wait(context, lambda: next(batches, None), lambda: None, LOAD_TIMEOUT_S):
         paths = [path for path, _ in batch]
-        spent.on(lambda paths=paths: spent.analyst.load(paths), LOAD_TIMEOUT_S)
+        spent.on(lambda paths=paths: spent.analyst.load(table, paths), LOAD_TIMEOUT_S)
         rows += sum(count for _, count in batch)
         for path in paths:
             path.unlink()
@@ -132,7 +108,7 @@ def _fill(context: Context, spent: _Spent, batches: Iterator[Batch], records: Li
         record = {"record": "progress", "phase": "load", "done": rows, **known}
         records.append_object(record)
         context.listener.record_came(record)
-    (found,) = spent.on(lambda: spent.analyst.ask(f"SELECT COUNT(*) FROM {TABLE}"), LOAD_TIMEOUT_S)[0]
+    (found,) = spent.on(lambda: spent.analyst.ask(f"SELECT COUNT(*) FROM {table.name}"), LOAD_TIMEOUT_S)[0]
     if found != rows:
         raise RunFailed(f"{spent.label}: {rows:,} rows were loaded and {found:,} are there")
     return rows
@@ -182,6 +158,7 @@ class Asked:
     name: str
     what: str
     sql: str
+    columns: int | None
     cold_s: float
     hot_s: list[float]
     answer: Answer
@@ -198,12 +175,13 @@ def run_analysis(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
     asked: list[Asked] = []
     records = Lines(folder / "records.jsonl")
     with closing(records):
-        every = queries(document["rows"])
-        records.append_object(_hello(every))
+        analysis = find_analysis(context.experiment, trial.workload)
+        every = analysis.queries(document["rows"])
+        records.append_object(_hello(analysis.table, every))
         records.append_object({"record": "phase", "phase": "run", "state": "begin", "at_unix_s": time.time()})
         try:
             for query in every:
-                asked.append(_ask(context, prepared.system, query, trial.system.label))
+                asked.append(_ask(context, prepared.system, query, trial))
                 records.append_object({"record": "query", **asdict(asked[-1])})
             state, reason = _judge(asked)
         except RunFailed as failure:
@@ -223,10 +201,11 @@ def run_analysis(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
     return outcome
 
 
-def _ask(context: Context, system: System, query: Query, label: str) -> Asked:
+def _ask(context: Context, system: System, query: Query, trial: Trial) -> Asked:
     """Ask a query of a store that has nothing in memory, then again and again."""
     system.restart()
     _drop_caches(system)
+    label = trial.system.label
     times: list[float] = []
     answers: list[Answer] = []
     with closing(system.analyst()) as analyst:
@@ -235,13 +214,13 @@ def _ask(context: Context, system: System, query: Query, label: str) -> Asked:
             rows = spent.on(lambda: analyst.ask(query.sql), context.experiment.operation_timeout_seconds)
             times.append(spent.seconds)
             answers.append(plain(rows))
-    first, expected = context.answers.setdefault(query.name, (label, answers[0]))
+    first, expected = context.answers.setdefault((trial.workload, query.name), (label, answers[0]))
     differs = [
         *(f"asked again: {found}" for again in answers[1:] if (found := difference(again, answers[0]))),
         *([f"{found} of {first}"] if (found := difference(answers[0], expected)) else []),
     ]
     answer_first = differs[0] if differs else None
-    return Asked(query.name, query.what, query.sql, times[0], times[1:], answers[0], answer_first)
+    return Asked(query.name, query.what, query.sql, query.columns, times[0], times[1:], answers[0], answer_first)
 
 
 def _drop_caches(system: System) -> None:
@@ -273,7 +252,7 @@ def _judge(asked: list[Asked]) -> tuple[str, str | None]:
     return "failed", f"{len(differing)} of {len(asked)} answers differ; {differing[0].name}: {differing[0].differs}"
 
 
-def _hello(every: tuple[Query, ...]) -> Document:
+def _hello(table: Table, every: tuple[Query, ...]) -> Document:
     return {
         "record": "hello",
         "contract": 1,
@@ -282,7 +261,7 @@ def _hello(every: tuple[Query, ...]) -> Document:
         "profile": "release",
         "pid": os.getpid(),
         "transaction": "pass",
-        "operations": [{"name": query.name, "operation": "analyse", "table": TABLE} for query in every],
+        "operations": [{"name": query.name, "operation": "analyse", "table": table.name} for query in every],
         "threads": 1,
     }
 

@@ -30,7 +30,7 @@ class Context:
 
     ceilings: what was measured of the load client alone, by what decides it. said: what cannot be seen and was told.
     states: the loaded data that later repetitions start from. answers: who
-    answered each analytic query first, and what.
+    answered each analytic query of a workload first, and what.
     """
 
     experiment: Experiment
@@ -41,5 +41,5 @@ class Context:
     journal: Journal
     ceilings: dict[str, Ceiling] = field(default_factory=dict)
     states: States = field(default_factory=States)
-    answers: dict[str, tuple[str, Answer]] = field(default_factory=dict)
+    answers: dict[tuple[str, str], tuple[str, Answer]] = field(default_factory=dict)
     said: set[tuple[str, str]] = field(default_factory=set)

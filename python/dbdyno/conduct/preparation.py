@@ -209,7 +209,7 @@ def describe_system(system: System, experiment: Experiment) -> dict[str, Any]:
 def _load(context: Context, preparation: Preparation, system: System, folder: Path) -> dict[str, Any]:
     """Make and fill the tables; returns what there is to say of them in `trial.json`."""
     if find_workload(preparation.workload).analytic:
-        return load_table(context, system, folder)
+        return load_table(context, preparation.workload, system, folder)
     secrets: list[str] = []
     store = system.store_plan(secrets)
     plan = make_plan(context.experiment, context.folder.name, PREPARE, store, preparation.workload, loading_clients())

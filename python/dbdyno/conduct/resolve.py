@@ -4,7 +4,7 @@ import os
 import resource
 from dataclasses import dataclass
 
-from dbdyno.conduct.analysis import check_source
+from dbdyno.conduct.analysis import find_analysis
 from dbdyno.conduct.clients import driven, missing_library
 from dbdyno.errors import UserError
 from dbdyno.experiment.model import Experiment
@@ -59,7 +59,7 @@ def _check_analytic(experiment: Experiment) -> None:
     if not names:
         return
     asked = {
-        "workload": len(experiment.workload) > 1,
+        "workload": len({find_workload(name).name for name in experiment.workload}) > 1,
         "clients": experiment.clients != [1],
         "pipeline": experiment.pipeline != [1],
         "rate": bool(experiment.rate or experiment.find_rate),
@@ -71,7 +71,8 @@ def _check_analytic(experiment: Experiment) -> None:
         raise UserError(
             f"{wrong[0]}: '{names[0]}' asks one query at a time, once cold and three times hot: leave {wrong[0]} out"
         )
-    check_source(experiment.options)
+    for name in names:
+        find_analysis(experiment, name)
     if attached := [spec.label for spec in experiment.system if spec.attached]:
         raise UserError(f"{attached[0]}: '{names[0]}' restarts its store for each query: give one that dbdyno starts")
 

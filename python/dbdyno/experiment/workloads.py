@@ -91,6 +91,12 @@ WORKLOADS = {
             (ANALYSE,),
             {"csv": (), "malformed": ("fail", "skip"), "until": ()},
         ),
+        Workload(
+            "wide-rows",
+            "load a table of few or of many columns in bulk, and scan all of it",
+            (ANALYSE,),
+            {"layout": ("tinyint", "tinyint-char", "tinyints", "tinyints-varchar")},
+        ),
     )
 }
 

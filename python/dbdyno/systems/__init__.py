@@ -6,10 +6,13 @@ from dbdyno.errors import UserError, did_you_mean
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.systems.base import System
 from dbdyno.systems.cache_aside import CacheAside
+from dbdyno.systems.chdb import ChDB
+from dbdyno.systems.clickhouse import ClickHouse
 from dbdyno.systems.duckdb import DuckDB
 from dbdyno.systems.lmdb import LMDB
 from dbdyno.systems.mariadb import AttachedMySQL, MariaDB
 from dbdyno.systems.memcached import AttachedMemcached, Memcached
+from dbdyno.systems.monetdb import MonetDB
 from dbdyno.systems.mysql import MySQL
 from dbdyno.systems.packages.cache import installed
 from dbdyno.systems.packages.install import find_package
@@ -20,7 +23,10 @@ from dbdyno.systems.valkey import Valkey
 
 SYSTEMS: dict[str, type[System]] = {
     system.name: system
-    for system in (MariaDB, MySQL, PostgreSQL, Memcached, Redis, Valkey, SQLite, LMDB, DuckDB, CacheAside)
+    for system in (
+        *(MariaDB, MySQL, PostgreSQL, Memcached, Redis, Valkey, SQLite, LMDB),
+        *(DuckDB, ChDB, MonetDB, ClickHouse, CacheAside),
+    )
 }
 """What dbdyno can start, by name."""
 ATTACHED: dict[str, type[System]] = {

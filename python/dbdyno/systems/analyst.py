@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from dbdyno.analytics.table import Table
+
 
 class Analyst(ABC):
     """A connection of the store's own driver. Used by one thread, but for `cancel`.
@@ -16,15 +18,15 @@ class Analyst(ABC):
     by: str
 
     @abstractmethod
-    def create(self) -> None:
-        """Make the empty table (`dbdyno.analytics.columns`)."""
+    def create(self, table: Table) -> None:
+        """Make the empty table."""
 
     @abstractmethod
-    def load(self, paths: Sequence[Path]) -> None:
-        """Load files, each with a header, in the store's own bulk way."""
+    def load(self, table: Table, paths: Sequence[Path]) -> None:
+        """Load files in the store's own bulk way: each has a header, and every line ends with a comma."""
 
     @abstractmethod
-    def finish(self) -> int:
+    def finish(self, table: Table) -> int:
         """See what was loaded onto the disk, and return the bytes it takes there."""
 
     @abstractmethod

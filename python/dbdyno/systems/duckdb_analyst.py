@@ -6,10 +6,10 @@ from typing import Any
 
 import duckdb
 
-from dbdyno.analytics.columns import COLUMNS, TABLE, Column
+from dbdyno.analytics.table import Column, Table
 from dbdyno.systems.analyst import Analyst
 
-_TYPES = {"integer": "INTEGER", "date": "DATE", "text": "VARCHAR"}
+_TYPES = {"integer": "INTEGER", "tiny": "TINYINT", "date": "DATE", "text": "VARCHAR", "char": "VARCHAR"}
 
 
 def _definition(column: Column) -> str:
@@ -28,19 +28,20 @@ class DuckDBAnalyst(Analyst):
         self._path = folder / "dbdyno.duckdb"
         self._connection = duckdb.connect(str(self._path), config={**config, "temp_directory": str(folder / "spill")})
 
-    def create(self) -> None:
-        self._connection.execute(f"CREATE TABLE {TABLE} ({', '.join(map(_definition, COLUMNS))})")
+    def create(self, table: Table) -> None:
+        self._connection.execute(f"CREATE TABLE {table.name} ({', '.join(map(_definition, table.columns))})")
 
-    def load(self, paths: Sequence[Path]) -> None:
-        columns = ", ".join(f"'{column.name}': '{_TYPES[column.kind]}'" for column in COLUMNS)
-        named = ", ".join(f'"{column.name}"' for column in COLUMNS)
+    def load(self, table: Table, paths: Sequence[Path]) -> None:
+        columns = ", ".join(f"'{column.name}': '{_TYPES[column.kind]}'" for column in table.columns)
+        named = ", ".join(f'"{column.name}"' for column in table.columns)
         self._connection.execute(
-            f"INSERT INTO {TABLE} SELECT {named} FROM read_csv(?, header = true, auto_detect = false, delim = ',', "
-            f"quote = '\"', escape = '\"', nullstr = '', columns = {{{columns}, 'the_end': 'VARCHAR'}})",
+            f"INSERT INTO {table.name} SELECT {named} FROM read_csv(?, header = true, auto_detect = false, "
+            f"delim = ',', quote = '\"', escape = '\"', nullstr = '', columns = {{{columns}, 'the_end': 'VARCHAR'}})",
             [[str(path) for path in paths]],
         )
 
-    def finish(self) -> int:
+    def finish(self, table: Table) -> int:
+        del table
         self._connection.execute("CHECKPOINT")
         return self._path.stat().st_size
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pymysql
 
-from dbdyno.analytics.columns import COLUMNS, TABLE, Column
+from dbdyno.analytics.table import Column, Table
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.endpoint import CONNECT_TIMEOUT_S, Endpoint
 
-_TYPES = {"integer": "INT", "date": "DATE"}
+_TYPES = {"integer": "INT", "tiny": "TINYINT", "date": "DATE"}
 
 
 class MySQLAnalyst(Analyst):
@@ -33,32 +33,33 @@ class MySQLAnalyst(Analyst):
             autocommit=True,
             local_infile=True,
             connect_timeout=CONNECT_TIMEOUT_S,
+            init_command="SET SESSION sql_mode = CONCAT(@@sql_mode, ',ANSI_QUOTES')",
         )
 
-    def create(self) -> None:
-        columns = ", ".join(f"`{column.name}` {_type(column)}" for column in COLUMNS)
+    def create(self, table: Table) -> None:
+        columns = ", ".join(f"`{column.name}` {_type(column)}" for column in table.columns)
         engine = f" ENGINE={self._engine}" if self._engine else ""
         # Newer servers of this protocol refuse files of a client until told otherwise.
         self.ask("SET GLOBAL local_infile = 1")
-        self.ask(f"CREATE TABLE {TABLE} ({columns}) CHARACTER SET latin1{engine}")
+        self.ask(f"CREATE TABLE {table.name} ({columns}) CHARACTER SET latin1{engine}")
 
-    def load(self, paths: Sequence[Path]) -> None:
+    def load(self, table: Table, paths: Sequence[Path]) -> None:
         for path in paths:
-            self._load(path)
+            self._load(table, path)
 
-    def _load(self, path: Path) -> None:
-        fields = ", ".join(f"@{column.name}" for column in COLUMNS)
-        values = ", ".join(f"`{column.name}` = NULLIF(@{column.name}, '')" for column in COLUMNS)
+    def _load(self, table: Table, path: Path) -> None:
+        fields = ", ".join(f"@{column.name}" for column in table.columns)
+        values = ", ".join(f"`{column.name}` = NULLIF(@{column.name}, '')" for column in table.columns)
         self._execute(
-            f"LOAD DATA LOCAL INFILE %s INTO TABLE {TABLE} CHARACTER SET latin1 FIELDS TERMINATED BY ',' "
+            f"LOAD DATA LOCAL INFILE %s INTO TABLE {table.name} CHARACTER SET latin1 FIELDS TERMINATED BY ',' "
             f"OPTIONALLY ENCLOSED BY '\"' ESCAPED BY '' LINES TERMINATED BY '\\n' IGNORE 1 LINES "
             f"({fields}, @the_end) SET {values}",
             [str(path)],
         )
 
-    def finish(self) -> int:
-        self.ask(f"FLUSH TABLES {TABLE}")
-        return sum(path.stat().st_size for path in self._data.glob(f"*/{TABLE}[.#]*"))
+    def finish(self, table: Table) -> int:
+        self.ask(f"FLUSH TABLES {table.name}")
+        return sum(path.stat().st_size for path in self._data.glob(f"*/{table.name}[.#]*"))
 
     def ask(self, sql: str) -> Sequence[Sequence[Any]]:
         return self._execute(sql)
@@ -77,4 +78,5 @@ class MySQLAnalyst(Analyst):
 
 
 def _type(column: Column) -> str:
-    return _TYPES.get(column.kind) or f"VARCHAR({column.length})"
+    text = "CHAR" if column.kind == "char" else "VARCHAR"
+    return _TYPES.get(column.kind) or f"{text}({column.length})"

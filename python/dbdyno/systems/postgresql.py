@@ -9,9 +9,11 @@ import psycopg
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workloads import OPERATIONS
+from dbdyno.experiment.workloads import ANALYSE, OPERATIONS
+from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.base import Durability, Launch, numbers_of
 from dbdyno.systems.endpoint import PASSWORD_VARIABLE, Endpoint, endpoint_of, refuse_server_settings
+from dbdyno.systems.postgresql_analyst import PostgreSQLAnalyst
 from dbdyno.systems.postgresql_probe import PostgreSQLProbe, connect, existing_views, statistics
 from dbdyno.systems.postgresql_settings import Setting, is_accepted
 from dbdyno.systems.probe import Probe
@@ -78,7 +80,7 @@ class PostgreSQL(Server):
 
     name = "postgresql"
     what = "PostgreSQL, any server setting (shared_buffers=1GB, synchronous_commit=off …)"
-    operations = frozenset(OPERATIONS)
+    operations = frozenset({*OPERATIONS, ANALYSE})
     own_settings: ClassVar[tuple[str, ...]] = ("connect", "port")
     driver_errors = (psycopg.Error, OSError)
     forks = True
@@ -103,12 +105,24 @@ class PostgreSQL(Server):
         }
         argv = [*self.program("postgres"), "-D", str(data)]
         argv += [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
-        self._server = ServerProcess(self.server_name, argv, directory, launch)
-        # On SIGTERM it would wait for its clients; what it has not written goes away with its directory.
-        self._server.stop_signal = signal.SIGQUIT
+        self._run = lambda: ServerProcess(self.server_name, argv, directory, launch)
+        self._start_server()
         self.endpoint = Endpoint("127.0.0.1", port, str(socket) if socket else None, _USER, password, _DATABASE)
         self._server.wait_ready(self._answers)
         self._check_settings()
+
+    def _start_server(self) -> None:
+        self._server = self._run()
+        # On SIGTERM it would wait for its clients; what it has not written goes away with its directory.
+        self._server.stop_signal = signal.SIGQUIT
+
+    def restart(self) -> None:
+        self._server.stop_in_order()
+        self._start_server()
+        self._server.wait_ready(self._answers)
+
+    def analyst(self) -> Analyst:
+        return PostgreSQLAnalyst(self.endpoint)
 
     @property
     def restorable(self) -> bool:

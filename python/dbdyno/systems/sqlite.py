@@ -2,9 +2,11 @@
 
 from typing import Any, ClassVar
 
-from dbdyno.experiment.workloads import OPERATIONS
+from dbdyno.experiment.workloads import ANALYSE, OPERATIONS
+from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.base import Durability
 from dbdyno.systems.embedded import Embedded
+from dbdyno.systems.sqlite_analyst import SQLiteAnalyst
 
 
 class SQLite(Embedded):
@@ -15,7 +17,7 @@ class SQLite(Embedded):
 
     name = "sqlite"
     what = "SQLite, embedded (journal_mode, synchronous, cache_size_kib, mmap_size_bytes)"
-    operations = frozenset(OPERATIONS)
+    operations = frozenset({*OPERATIONS, ANALYSE})
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
         "journal_mode": ("wal", "delete", "truncate", "persist", "memory", "off"),
         "synchronous": ("full", "extra", "normal", "off"),
@@ -25,6 +27,9 @@ class SQLite(Embedded):
     def durability(self) -> Durability:
         settings = self.settings()
         return durability_of(settings["journal_mode"], settings["synchronous"])
+
+    def analyst(self) -> Analyst:
+        return SQLiteAnalyst(self.path / "dbdyno.sqlite", self.settings())
 
     def store_plan(self, secrets: list[str]) -> dict[str, Any]:
         del secrets

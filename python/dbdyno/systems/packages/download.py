@@ -89,7 +89,7 @@ def _command(package: Package, folder: Path) -> list[str]:
             return ["npm", "pack", package.coordinates, "--silent", *own]
         case _:
             pip = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
-            return [*pip, "--no-cache-dir", "--dest", str(folder), package.coordinates]
+            return [*pip, "--no-cache-dir", "--dest", str(folder), *package.client_options, package.coordinates]
 
 
 def _bytes_in(folder: Path) -> int:

@@ -21,8 +21,10 @@ class Part:
 class Package:
     """One version of one server.
 
-    system, version: as an experiment has them, `mysql` and `5.6`. release: the server's own exact version.
+    system, version: as an experiment has them, `mysql` and `5.6`; no version where it is the only way to the system.
+    release: the store's own exact version.
     client: what gets it, `mvn`, `npm` or `pip`. coordinates: the package and its exact version, as the client has them.
+    client_options: what else the client must be told.
     file: what the client leaves. sha256, size_bytes: of that file.
     parts: what is taken out of it. programs: name to path in the installation.
     library_folder: where its own shared libraries are, or empty.
@@ -39,8 +41,9 @@ class Package:
     parts: tuple[Part, ...]
     programs: Mapping[str, str] = field(hash=False)
     library_folder: str = ""
+    client_options: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         """The system as an experiment names it: `mysql@5.6`."""
-        return f"{self.system}@{self.version}"
+        return f"{self.system}@{self.version}" if self.version else self.system

@@ -1,0 +1,15 @@
+"""chDB: ClickHouse as a library."""
+
+from dbdyno.systems.base import Durability
+from dbdyno.systems.library import Library
+
+
+class ChDB(Library):
+    """A folder of MergeTree tables."""
+
+    name = "chdb"
+    what = "chDB, ClickHouse embedded, for whole tables (threads, memory_limit_mib)"
+    analyst_name = "dbdyno.systems.chdb_analyst:ChDBAnalyst"
+
+    def durability(self) -> Durability:
+        return Durability("D1", "fsync_after_insert=0: the kernel writes to the disk when it likes")

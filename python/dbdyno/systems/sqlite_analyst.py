@@ -1,0 +1,62 @@
+"""A whole table in SQLite, through Python's own module of it."""
+
+import csv
+import sqlite3
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from dbdyno.analytics.table import Table
+from dbdyno.systems.analyst import Analyst
+
+_TYPES = {"integer": "INTEGER", "tiny": "INTEGER"}
+
+
+class SQLiteAnalyst(Analyst):
+    """A connection to the database file at `path`, with the pragmas that the load client sets."""
+
+    error = (sqlite3.Error,)
+    by = "a prepared INSERT, a transaction a file"
+
+    def __init__(self, path: Path, settings: Mapping[str, Any]) -> None:
+        self._path = path
+        self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        pragmas = {
+            "journal_mode": settings["journal_mode"],
+            "synchronous": settings["synchronous"],
+            "cache_size": -settings["cache_size_kib"],
+            "mmap_size": settings["mmap_size_bytes"],
+        }
+        for name, value in pragmas.items():
+            self._connection.execute(f"PRAGMA {name} = {value}")
+
+    def create(self, table: Table) -> None:
+        columns = ", ".join(f'"{column.name}" {_TYPES.get(column.kind, "TEXT")}' for column in table.columns)
+        self.ask(f"CREATE TABLE {table.name} ({columns})")
+
+    def load(self, table: Table, paths: Sequence[Path]) -> None:
+        width = len(table.columns)
+        values = ", ".join(["NULLIF(?, '')"] * width)
+        for path in paths:
+            with path.open(encoding="latin-1", newline="") as file:
+                lines = csv.reader(file)
+                next(lines)
+                self.ask("BEGIN")
+                self._connection.executemany(
+                    f"INSERT INTO {table.name} VALUES ({values})", (line[:width] for line in lines)
+                )
+                self.ask("COMMIT")
+
+    def finish(self, table: Table) -> int:
+        del table
+        self.ask("PRAGMA wal_checkpoint(TRUNCATE)")
+        return self._path.stat().st_size
+
+    def ask(self, sql: str) -> Sequence[Sequence[Any]]:
+        return self._connection.execute(sql).fetchall()
+
+    def cancel(self) -> None:
+        self._connection.interrupt()
+
+    def close(self) -> None:
+        self._connection.close()
