@@ -59,9 +59,7 @@ class WideRows(Analysis):
         return (
             Query("first", "how many rows have a value in the first column that none has", _count(first), 1),
             Query("last", "the same of the last column", _count(last), 1),
-            Query(
-                "all", "the sum of every column, of texts the greatest", f"SELECT {every} FROM {TABLE}", len(columns)
-            ),
+            Query("all", "the sum of every column, of texts the greatest", f"SELECT {every} FROM {TABLE}", width),
         )
 
 

@@ -28,8 +28,9 @@ class ChDBAnalyst:
         self.ask(clickhouse_table.create(table))
 
     def load(self, table: Table, paths: Sequence[Path]) -> None:
-        names = ",".join(str(path) for path in paths)
-        files = f"{{{names}}}" if len(paths) > 1 else names
+        # A batch lies in one folder; of names in braces only the last part of a path may consist.
+        names = ",".join(path.name for path in paths)
+        files = paths[0].parent / (f"{{{names}}}" if len(paths) > 1 else names)
         self.ask(
             f"INSERT INTO {table.name} SELECT {clickhouse_table.converted(table)} FROM file('{files}', 'CSV', "
             f"'{clickhouse_table.lines(table)}') SETTINGS input_format_csv_skip_first_lines = 1"

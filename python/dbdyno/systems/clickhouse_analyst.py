@@ -36,14 +36,15 @@ class ClickHouseAnalyst(Analyst):
 
     def create(self, table: Table) -> None:
         self.ask(clickhouse_table.create(table))
-        self.ask(f"CREATE TABLE {table.name}_lines ({clickhouse_table.lines(table)}) ENGINE = Null")
-        self.ask(
-            f"CREATE MATERIALIZED VIEW {table.name}_view TO {table.name} "
-            f"AS SELECT {clickhouse_table.converted(table)} FROM {table.name}_lines"
-        )
 
     def load(self, table: Table, paths: Sequence[Path]) -> None:
-        self._send(f"INSERT INTO {table.name}_lines FORMAT CSV", _without_headers(paths))
+        lines, view = f"{table.name}_lines", f"{table.name}_view"
+        self.ask(f"CREATE TABLE {lines} ({clickhouse_table.lines(table)}) ENGINE = Null")
+        rows = f"SELECT {clickhouse_table.converted(table)} FROM {lines}"
+        self.ask(f"CREATE MATERIALIZED VIEW {view} TO {table.name} AS {rows}")
+        self._send(f"INSERT INTO {lines} FORMAT CSV", _without_headers(paths))
+        self.ask(f"DROP TABLE {view}")
+        self.ask(f"DROP TABLE {lines}")
 
     def finish(self, table: Table) -> int:
         (size,) = self.ask(f"SELECT SUM(bytes_on_disk) FROM system.parts WHERE active AND table = '{table.name}'")[0]
