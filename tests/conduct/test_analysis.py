@@ -6,6 +6,10 @@ import threading
 
 import pytest
 
+from dbdyno.analytics.air_traffic import AirTraffic
+from dbdyno.analytics.files import generated
+from dbdyno.analytics.months import plan_months
+from dbdyno.analytics.table import Query
 from dbdyno.conduct import analysis
 from dbdyno.conduct.listener import Listener
 from dbdyno.conduct.run import conduct
@@ -60,7 +64,9 @@ def test_a_store_that_answers_otherwise_fails(tmp_path, monkeypatch):
     def analyst(self, real=DuckDB.analyst):
         made = real(self)
         if self.spec.settings["threads"] == "2":
-            made.ask = lambda sql, ask=made.ask: [(*row[:-1], 7) for row in ask(sql)] if "Origin," in sql else ask(sql)
+            made.ask = lambda sql, ask=made.ask: (
+                [(*row[:-1], 7) for row in ask(sql)] if '"Origin",' in sql else ask(sql)
+            )
         return made
 
     monkeypatch.setattr(DuckDB, "analyst", analyst)
@@ -71,12 +77,18 @@ def test_a_store_that_answers_otherwise_fails(tmp_path, monkeypatch):
     assert second.state == "failed" and "1 of 15 answers differ; q3: row 1:" in second.reason
 
 
-def test_a_query_that_takes_too_long_fails_the_trial(tmp_path, monkeypatch):
-    class Slow(analysis.Query):
-        pass
+def test_variants_of_a_workload_are_tables_and_answers_of_their_own(tmp_path):
+    layouts = ["tinyint", "tinyints-varchar"]
+    end, shown = run(tmp_path, workload="wide-rows", system="duckdb", rows=300, options={"layout": layouts})
+    assert (end.state, end.reason) == ("complete", None)
+    asked = [trial.about["analysis"]["queries"] for trial in shown.trials]
+    assert [[query["name"] for query in queries] for queries in asked] == [["first", "last", "all"]] * 2
+    assert [queries[-1]["columns"] for queries in asked] == [1, 100]
 
+
+def test_a_query_that_takes_too_long_fails_the_trial(tmp_path, monkeypatch):
     endless = "SELECT COUNT(*) FROM range(100000000) a, range(100000000) b WHERE a.range % 7 = b.range % 3"
-    monkeypatch.setattr(analysis, "queries", lambda rows: (Slow("q0", "never", endless),))
+    monkeypatch.setattr(AirTraffic, "queries", lambda self, rows: (Query("q0", "never", endless),))
     end, _ = run(tmp_path, system="duckdb", operation_timeout_seconds=1)
     assert end.state == "failed"
     assert "q0: no answer within 1 s" in end.reason
@@ -84,7 +96,7 @@ def test_a_query_that_takes_too_long_fails_the_trial(tmp_path, monkeypatch):
 
 def test_a_signal_ends_a_query(tmp_path, monkeypatch):
     endless = "SELECT COUNT(*) FROM range(100000000) a, range(100000000) b WHERE a.range % 7 = b.range % 3"
-    monkeypatch.setattr(analysis, "queries", lambda rows: (analysis.Query("q0", "never", endless),))
+    monkeypatch.setattr(AirTraffic, "queries", lambda self, rows: (Query("q0", "never", endless),))
     begun = threading.Event()
 
     class Telling(Listener):
@@ -105,7 +117,7 @@ def test_a_signal_ends_a_query(tmp_path, monkeypatch):
 def test_files_of_ones_own_are_loaded(tmp_path):
     folder = tmp_path / "own"
     folder.mkdir()
-    analysis_files = next(iter(analysis.generated(analysis.plan_months(300, (1988, 1)), 1, folder)))
+    analysis_files = next(iter(generated(plan_months(300, (1988, 1)), 1, folder)))
     assert sum(count for _, count in analysis_files) == 300
     end, shown = run(tmp_path, system="duckdb", options={"csv": str(folder)})
     assert end.state == "complete"
@@ -130,7 +142,11 @@ def test_a_source_that_is_none_is_refused_before_anything_starts(tmp_path, optio
         ({"clients": [1, 2]}, "clients: 'air-traffic'"),
         ({"repeat": 2}, "repeat: 'air-traffic'"),
         ({"rate": 5}, "rate: 'air-traffic'"),
-        ({"system": "redis"}, "'redis' cannot do; mariadb, mysql, duckdb can"),
+        (
+            {"system": "redis"},
+            "'redis' cannot do; mariadb, mysql, postgresql, sqlite, duckdb, chdb, monetdb, clickhouse can",
+        ),
+        ({"workload": ["air-traffic", "wide-rows"], "options": {}}, "workload: 'air-traffic'"),
         ({"system": "mysql://me@localhost/test"}, "give one that dbdyno starts"),
         ({"options": {"malformed": "hide"}}, "give one of fail, skip"),
     ],

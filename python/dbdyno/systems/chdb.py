@@ -9,7 +9,8 @@ class ChDB(Library):
 
     name = "chdb"
     what = "chDB, ClickHouse embedded, for whole tables (threads, memory_limit_mib)"
-    analyst_name = "dbdyno.systems.chdb_analyst:ChDBAnalyst"
+    analyst_module = "dbdyno.systems.chdb_analyst"
+    analyst_class = "ChDBAnalyst"
 
     def durability(self) -> Durability:
         return Durability("D1", "fsync_after_insert=0: the kernel writes to the disk when it likes")

@@ -26,17 +26,17 @@ class ChildFailed(Exception):
 
 
 class ChildAnalyst(Analyst):
-    """The analyst `name`, as `module:class`, in a new process whose working directory is the store's `folder`.
+    """The analyst `kind` of `module`, in a new process whose working directory is the store's `folder`.
 
     It is made there with `folder` and `arguments`. Raises ChildFailed if it cannot be made.
     """
 
     error = (ChildFailed,)
 
-    def __init__(self, name: str, folder: Path, *arguments: Any) -> None:
+    def __init__(self, module: str, kind: str, folder: Path, *arguments: Any) -> None:
         context = get_context("spawn")
         self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=serve, args=(theirs, name, folder, arguments), daemon=True)
+        self._process = context.Process(target=serve, args=(theirs, (module, kind), folder, arguments), daemon=True)
         self._process.start()
         theirs.close()
         self.by = self._receive()
@@ -82,13 +82,13 @@ class ChildAnalyst(Analyst):
         return said
 
 
-def serve(pipe: Connection, name: str, folder: Path, arguments: tuple[Any, ...]) -> None:
+def serve(pipe: Connection, name: tuple[str, str], folder: Path, arguments: tuple[Any, ...]) -> None:
     """Make an analyst and do what is asked of it through a pipe, until it is closed or nobody asks any more."""
     # A terminal's Ctrl-C reaches it too, and who started it ends it; a directory is what the guard finds it by.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.chdir(folder)
     _silence()
-    module, _, kind = name.partition(":")
+    module, kind = name
     analyst: Any = None
 
     def do(verb: str, *given: Any) -> Any:

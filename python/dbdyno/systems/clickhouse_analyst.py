@@ -13,7 +13,7 @@ from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.endpoint import Endpoint
 
 BLOCK_BYTES = 1 << 20
-_FORMAT = {"output_format_json_quote_64bit_integers": "0"}
+_FORMAT = {"default_format": "JSONCompact", "output_format_json_quote_64bit_integers": "0"}
 
 
 class ClickHouseError(Exception):
@@ -52,7 +52,7 @@ class ClickHouseAnalyst(Analyst):
 
     def ask(self, sql: str) -> Sequence[Sequence[Any]]:
         # A request of GET may change nothing, and one of POST may.
-        return clickhouse_table.rows(self._send("", iter([f"{sql} FORMAT JSONCompact".encode()])))
+        return clickhouse_table.rows(self._send("", iter([sql.encode()])))
 
     def _send(self, query: str, body: Iterator[bytes]) -> str:
         """Return what the server answers to a query, or to what begins with it and goes on in `body`."""

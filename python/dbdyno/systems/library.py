@@ -14,14 +14,14 @@ from dbdyno.systems.packages.catalogue import PACKAGES
 class Library(Embedded):
     """One folder of data. Settings: `threads` and `memory_limit_mib`; 0 is the store's own default.
 
-    analyst_name: `module:class` of what is made in the child process, of the data's folder, the package's, and the
-        settings.
+    analyst_module, analyst_class: what is made in the child process, of the data's folder, the package's, and settings.
     """
 
     operations = frozenset({ANALYSE})
     choices: ClassVar[dict[str, tuple[str, ...]]] = {}
     numbers: ClassVar[dict[str, int]] = {"threads": 0, "memory_limit_mib": 0}
-    analyst_name: ClassVar[str]
+    analyst_module: ClassVar[str]
+    analyst_class: ClassVar[str]
 
     @classmethod
     def missing(cls) -> str | None:
@@ -36,7 +36,7 @@ class Library(Embedded):
     def analyst(self) -> Analyst:
         library = folder_of(PACKAGES[self.name])
         try:
-            return ChildAnalyst(self.analyst_name, self.path, library, self.settings())
+            return ChildAnalyst(self.analyst_module, self.analyst_class, self.path, library, self.settings())
         except ChildFailed as error:
             raise RunFailed(f"{self.spec.label}: {error}") from None
 

@@ -9,7 +9,8 @@ class MonetDB(Library):
 
     name = "monetdb"
     what = "MonetDB, embedded, for whole tables (threads, memory_limit_mib)"
-    analyst_name = "dbdyno.systems.monetdb_analyst:MonetDBAnalyst"
+    analyst_module = "dbdyno.systems.monetdb_analyst"
+    analyst_class = "MonetDBAnalyst"
 
     def durability(self) -> Durability:
         return Durability("D2", "MonetDB flushes its log at each commit")
