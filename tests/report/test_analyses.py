@@ -4,7 +4,8 @@ from io import StringIO
 
 from rich.console import Console
 
-from dbdyno.report.analyses import analysed, answers, loading, print_analyses
+from dbdyno.report.analyses import analysed, answers, column_ns, figures, loading, name, print_analyses, scans
+from dbdyno.report.series import Series
 
 
 def trial(label, differs=None):
@@ -13,7 +14,16 @@ def trial(label, differs=None):
         {"name": "q1", "what": "more", "cold_s": 2.5, "hot_s": [0.5, 0.5, 0.5], "answer": [[1]], "differs": differs},
     ]
     loaded = {"rows": 1000, "seconds": 2.0, "rows_per_s": 500.0, "by": "hand", "size_bytes": 200_000}
-    return {"label": label, "loaded": loaded, "analysis": {"cold": "started anew", "queries": queries}}
+    about = {"label": label, "workload": "air-traffic", "loaded": loaded}
+    return about | {"analysis": {"cold": "started anew", "queries": queries}}
+
+
+def scan(label, layout, columns):
+    """Return a trial of whole scans: one reads a column, one all of them."""
+    shown = trial(label) | {"workload": f"wide-rows?layout={layout}"}
+    for query, count in zip(shown["analysis"]["queries"], (1, columns), strict=True):
+        query["columns"] = count
+    return shown
 
 
 def printed(trials):
@@ -57,3 +67,48 @@ def test_differences_are_said():
     assert answers([trial("a"), trial("b", "row 1: 2 against 1 of a")]) == (
         "Answers DIFFER: b, q1: row 1: 2 against 1 of a"
     )
+
+
+def test_stores_that_do_not_fit_beside_each_other_stand_below():
+    out = StringIO()
+    print_analyses([trial("one"), trial("two"), trial("three")], Console(file=out, width=70))
+    assert [line.split() for line in out.getvalue().splitlines() if line.strip().startswith("q0")] == [
+        ["q0", *["1.250", "0.100", "0.200"] * 2],
+        ["q0", "1.250", "0.100", "0.200"],
+    ]
+
+
+def test_scans_are_shown_as_speeds_and_time_per_column():
+    one = scan("a", "tinyints", 100)
+    assert name(one) == "a tinyints"
+    # Half a second for 1,000 rows of 100 columns.
+    assert column_ns(one) == 5000
+    headings, row = scans([one])
+    assert headings == ["system", "table", "bytes a row", "q0, M rows/s", "q1, M rows/s", "ns a column"]
+    assert row == ["a", "tinyints", "200", "0.01", "0.002", "5,000.0"]
+    assert [line.split() for line in printed([one]).splitlines() if line.strip().startswith("a  ")] == [row]
+    assert "q0" not in [line.split()[0] for line in printed([one]).splitlines() if line.strip()]
+
+
+def plotted(*trials):
+    return figures([Series(place, t["label"], t["workload"], name(t), "D2", "", [t]) for place, t in enumerate(trials)])
+
+
+def test_a_plot_has_the_median_of_every_query_of_every_store():
+    found = plotted(trial("a"), trial("b"))
+    assert found.keys() == {"queries"}
+    one, other = found["queries"]["data"]
+    assert (one["x"], one["y"]) == (["q0", "q1"], [0.2, 0.5])
+    assert one["marker"] != other["marker"]
+
+
+def test_a_plot_of_scans_has_a_store_in_one_colour_by_layout():
+    found = plotted(scan("a", "tinyint", 1), scan("a", "tinyints", 100), scan("b", "tinyint", 1))
+    assert found.keys() == {"scans"}
+    one, two, three = found["scans"]["data"]
+    assert one["marker"] == two["marker"] != three["marker"]
+    assert (one["x"], two["x"], two["y"]) == (["tinyint"], ["tinyints"], [5000])
+
+
+def test_other_runs_have_no_such_plot():
+    assert plotted({"label": "a", "workload": "game", "analysis": None}) == {}

@@ -201,3 +201,13 @@ def test_a_comparison_is_drawn_as_what_it_is(plain, shown):
     ratios = {"sqlite": cells | {"verdict": "equivalent"}, "redis": cells | {"verdict": "invalid", "reason": "<why>"}}
     page = render(dict(shown, headline=shown["headline"] | {"ratios": ratios}))
     assert "~ 0.990×" in page and 'class="invalid" title="&lt;why&gt;"' in page and "[0.985, 0.995]" in page
+
+
+def test_an_analytic_run_has_its_queries_and_their_plot(shown):
+    asked = {"name": "q0", "cold_s": 1.5, "hot_s": [0.25, 0.5, 0.75], "differs": None}
+    loaded = {"rows": 10, "seconds": 2.0, "rows_per_s": 5.0, "by": "<hand>", "size_bytes": 20}
+    analytic = {"analysis": {"cold": "started anew", "queries": [asked]}, "loaded": loaded}
+    page = render({**shown, "trials": [trial | analytic for trial in shown["trials"]]})
+    assert 'id="queries"' in page and "Queries, cold and hot" in page
+    assert "1.500" in page and "0.250" in page and "&lt;hand&gt;" in page
+    assert 'id="queries"' not in render(shown)

@@ -1,14 +1,23 @@
-"""What analytic workloads are shown as: a row for each query, columns for each store."""
+"""What analytic workloads are shown as: a row for each query, columns for each store; scans as time per column."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from html import escape
 from statistics import median
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from dbdyno.report.loads import Document
+from dbdyno.report.series import COLOURS, Series
+
+TIMES = ("cold", "best", "median")
+CELL_WIDTH = 10
+"""Characters that a time takes at most, with what is around it."""
+_Time = Callable[[Document], float]
 
 
 def analysed(shown: Document) -> list[Document]:
@@ -18,18 +27,111 @@ def analysed(shown: Document) -> list[Document]:
 
 def print_analyses(trials: list[Document], console: Console) -> None:
     """Print how the table was loaded, how long each query took, cold and hot, and where answers differ."""
-    table = Table(box=None, padding=(0, 1), header_style="bold")
-    table.add_column("s", no_wrap=True)
-    for trial in trials:
-        for heading in (f"{trial['label']}\ncold", "best", "median"):
-            table.add_column(Text(heading, overflow="fold"), justify="right", vertical="bottom")
-    for name in _queries(trials):
-        table.add_row(name, *(cell for trial in trials for cell in _cells(trial, name)))
-    console.print(table)
+    if is_scans(trials):
+        headings, *rows = scans(trials)
+        console.print(_table(headings, rows))
+    else:
+        at_once = max(1, console.width // (len(TIMES) * CELL_WIDTH))
+        for begin in range(0, len(trials), at_once):
+            _print_times(trials[begin : begin + at_once], console)
     for trial in trials:
         console.print(Text(loading(trial)), soft_wrap=True)
     console.print(Text(f"Cold: {trials[0]['analysis']['cold']}; then three times hot.", style="dim"), soft_wrap=True)
     console.print(Text(answers(trials)), soft_wrap=True)
+
+
+def _print_times(trials: list[Document], console: Console) -> None:
+    headings = ["s", *(f"{name(trial)}\n{what}" if what == TIMES[0] else what for trial in trials for what in TIMES)]
+    console.print(_table(headings, times(trials)))
+
+
+def _table(headings: list[str], rows: list[list[str]]) -> Table:
+    table = Table(box=None, padding=(0, 1), header_style="bold")
+    for place, heading in enumerate(headings):
+        is_name = place == 0 or rows[0][place][:1].isalpha()
+        justify = "left" if is_name else "right"
+        table.add_column(Text(heading, overflow="fold"), justify=justify, vertical="bottom", no_wrap=is_name)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return table
+
+
+def times(trials: Sequence[Document]) -> list[list[str]]:
+    """Return a row for each query: its name, and of each trial the times cold, best and median, in seconds."""
+    return [[query, *(cell for trial in trials for cell in _cells(trial, query))] for query in _queries(trials)]
+
+
+def name(trial: Document) -> str:
+    """Return a trial's system, and its variant of the workload where it is one."""
+    return " ".join(filter(None, (trial["label"], _variant(trial))))
+
+
+def _variant(trial: Document) -> str:
+    """Return the options' values that a variant of a workload is named by."""
+    _, _, options = str(trial["workload"]).partition("?")
+    return " ".join(option.partition("=")[2] for option in options.split("&"))
+
+
+def is_scans(trials: Sequence[Document]) -> bool:
+    """Whether the queries are whole scans that are told apart by how many columns they read."""
+    return all(query.get("columns") for trial in trials for query in trial["analysis"]["queries"])
+
+
+def scans(trials: Sequence[Document]) -> list[list[str]]:
+    """Return headings, then a row for each trial: million rows a second by query, hot, and the time per column.
+
+    The time per column is that of the query that reads most of them, by the rows and the columns it reads.
+    """
+    queries = _queries(trials)
+    headings = ["system", "table", "bytes a row", *(f"{query}, M rows/s" for query in queries), "ns a column"]
+    return [headings, *(_scan(trial, queries) for trial in trials)]
+
+
+def _scan(trial: Document, queries: list[str]) -> list[str]:
+    loaded, asked = trial["loaded"], {query["name"]: query for query in trial["analysis"]["queries"]}
+    speeds = [f"{loaded['rows'] / min(asked[one]['hot_s']) / 1e6:.3g}" if one in asked else "–" for one in queries]
+    size = f"{loaded['size_bytes'] / max(loaded['rows'], 1):.0f}"
+    return [trial["label"], _variant(trial), size, *speeds, f"{column_ns(trial):,.1f}"]
+
+
+def column_ns(trial: Document) -> float:
+    """Return the nanoseconds a column of a row takes in the query that reads most columns, hot, at best."""
+    query = max(trial["analysis"]["queries"], key=lambda one: one["columns"])
+    return min(query["hot_s"]) * 1e9 / max(trial["loaded"]["rows"], 1) / query["columns"]
+
+
+def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
+    """Return the plot of an analytic run, by its name: times of queries, or times per column; none of another run."""
+    found = [(series, trial) for series in all_series for trial in analysed({"trials": series.trials})]
+    if not found:
+        return {}
+    axis = {"type": "log", "ticksuffix": " s", "minexponent": 1}
+    if not is_scans([trial for _, trial in found]):
+        data = [_bars(series, trial, *zip(*_medians(trial), strict=True), series.place) for series, trial in found]
+        return {"queries": {"data": data, "layout": {"barmode": "group", "yaxis": axis}}}
+    places = {label: place for place, label in enumerate(dict.fromkeys(trial["label"] for _, trial in found))}
+    data = [
+        _bars(series, trial, [_variant(trial)], [column_ns(trial)], places[trial["label"]]) for series, trial in found
+    ]
+    return {"scans": {"data": data, "layout": {"barmode": "group", "yaxis": axis | {"ticksuffix": " ns"}}}}
+
+
+def _medians(trial: Document) -> Iterator[tuple[str, float]]:
+    for query in trial["analysis"]["queries"]:
+        yield query["name"], median(query["hot_s"])
+
+
+def _bars(series: Series, trial: Document, x: Sequence[str], y: Sequence[float], place: int) -> dict[str, Any]:
+    return {
+        "type": "bar",
+        "x": list(x),
+        "y": list(y),
+        "name": escape(trial["label"]),
+        "offsetgroup": str(place),
+        "marker": {"color": COLOURS[place % len(COLOURS)]},
+        "meta": {"s": series.place, "c": 0},
+        "hovertemplate": f"{escape(name(trial))}: %{{y:.4g}}",
+    }
 
 
 def loading(trial: Document) -> str:
@@ -37,7 +139,7 @@ def loading(trial: Document) -> str:
     loaded = trial["loaded"]
     rows, size = loaded["rows"], loaded["size_bytes"]
     return (
-        f"{trial['label']}: {rows:,} rows loaded in {loaded['seconds']:,.1f} s ({loaded['rows_per_s']:,.0f} rows/s) by "
+        f"{name(trial)}: {rows:,} rows loaded in {loaded['seconds']:,.1f} s ({loaded['rows_per_s']:,.0f} rows/s) by "
         f"{loaded['by']}; {size / 1e6:,.1f} MB on disk, {size / max(rows, 1):.0f} bytes a row"
     )
 
@@ -45,17 +147,18 @@ def loading(trial: Document) -> str:
 def answers(trials: list[Document]) -> str:
     """Say whether all stores gave the same answers, and where not."""
     found = [
-        f"{trial['label']}, {query['name']}: {query['differs']}"
+        f"{name(trial)}, {query['name']}: {query['differs']}"
         for trial in trials
         for query in trial["analysis"]["queries"]
         if query["differs"]
     ]
     if found:
         return "Answers DIFFER: " + "; ".join(found)
-    return "All stores gave the same answers." if len(trials) > 1 else "Every answer was the same each time."
+    several = len({trial["label"] for trial in trials}) > 1
+    return "All stores gave the same answers." if several else "Every answer was the same each time."
 
 
-def _queries(trials: list[Document]) -> list[str]:
+def _queries(trials: Sequence[Document]) -> list[str]:
     return list(dict.fromkeys(one["name"] for trial in trials for one in trial["analysis"]["queries"]))
 
 
@@ -63,4 +166,4 @@ def _cells(trial: Document, name: str) -> list[str]:
     for query in trial["analysis"]["queries"]:
         if query["name"] == name:
             return [f"{seconds:.3f}" for seconds in (query["cold_s"], min(query["hot_s"]), median(query["hot_s"]))]
-    return ["–"] * 3
+    return ["–"] * len(TIMES)

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from dbdyno.errors import RunFailed
-from dbdyno.report import plots, ranking, words
+from dbdyno.report import analyses, plots, ranking, words
 from dbdyno.report.document import document
 from dbdyno.report.loads import Document, at, is_open, load_of, time_label, time_name, times_us
 from dbdyno.report.over_time import Recordings, by_load, by_trial, recordings_of
@@ -91,7 +91,7 @@ def render(shown: Document, recordings: Recordings | None = None, flames: Sequen
     """
     series = series_of(shown)
     over_time, single = by_load(series), by_trial(series, recordings or Recordings())
-    figures = plots.figures(series, shown["scalability"])
+    figures = plots.figures(series, shown["scalability"]) | analyses.figures(series)
     parts = {f"load-{place}": part for place, part in over_time.items()}
     parts |= {f"trial-{one}-{load}": part for (one, load), part in single.items()}
     return (
@@ -109,6 +109,8 @@ def render(shown: Document, recordings: Recordings | None = None, flames: Sequen
             environment_rows=list(flattened(shown["environment"])),
             card_lines=_card_lines(shown),
             words=words,
+            analyses=analyses,
+            analysed=analyses.analysed(shown),
             marks=ranking.MARKS,
             reads=READS,
             representatives=representatives,

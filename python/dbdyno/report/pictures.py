@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dbdyno.errors import RunFailed, UserError
-from dbdyno.report import plots
+from dbdyno.report import analyses, plots
 from dbdyno.report.document import document
 from dbdyno.report.headline import limit_of
 from dbdyno.report.loads import at, load_of, time_label
@@ -72,11 +72,13 @@ def _figures(run: Run) -> Iterator[tuple[str, str, Figure]]:
         "throughput": "Throughput, transactions/s",
         "latency-p50": f"Median {time}",
         "latency-p99": f"p99 {time}",
+        "queries": "Queries, hot: the median of three",
+        "scans": "A column of a row where every column is read, hot, at best",
         "cost": "CPU time of a transaction: solid client, hatched server",
     }
     for place, name in enumerate(operations(series)):
         titles[f"operation-{place}"] = f"{name}: {time}, {unit}, at every load"
-    for name, figure in plots.figures(series, shown["scalability"]).items():
+    for name, figure in (plots.figures(series, shown["scalability"]) | analyses.figures(series)).items():
         if not name.startswith("operation-"):
             yield name, titles[name], figure
     by_name = {trial["trial"]: (one, trial) for one in series for trial in one.trials}
