@@ -32,3 +32,9 @@ def test_a_check_loads_reads_back_and_says_so(capsys):
     assert run(["systems", "check", "redis"]) == 0
     said = capsys.readouterr().out
     assert said.startswith("redis: fine. Version ") and "1,000 rows loaded" in said
+
+
+def test_a_check_of_a_store_for_whole_tables_loads_and_scans_one(capsys):
+    need("duckdb")
+    assert run(["systems", "check", "duckdb"]) == 0
+    assert "1,000 rows loaded, and counted, durability D2" in capsys.readouterr().out

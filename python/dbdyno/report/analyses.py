@@ -105,7 +105,7 @@ def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
     found = [(series, trial) for series in all_series for trial in analysed({"trials": series.trials})]
     if not found:
         return {}
-    axis = {"type": "log", "ticksuffix": " s", "minexponent": 1}
+    axis = {"type": "log", "ticksuffix": "s"}
     if not is_scans([trial for _, trial in found]):
         data = [_bars(series, trial, *zip(*_medians(trial), strict=True), series.place) for series, trial in found]
         return {"queries": {"data": data, "layout": {"barmode": "group", "yaxis": axis}}}
@@ -113,7 +113,12 @@ def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
     data = [
         _bars(series, trial, [_variant(trial)], [column_ns(trial)], places[trial["label"]]) for series, trial in found
     ]
-    return {"scans": {"data": data, "layout": {"barmode": "group", "yaxis": axis | {"ticksuffix": " ns"}}}}
+    return {
+        "scans": {
+            "data": data,
+            "layout": {"barmode": "group", "yaxis": axis | {"ticksuffix": " ns", "exponentformat": "none"}},
+        }
+    }
 
 
 def _medians(trial: Document) -> Iterator[tuple[str, float]]:
