@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib import import_module
 from multiprocessing import get_context
@@ -88,29 +88,25 @@ def serve(pipe: Connection, name: tuple[str, str], folder: Path, arguments: tupl
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.chdir(folder)
     _silence()
-    module, kind = name
-    analyst: Any = None
-
-    def do(verb: str, *given: Any) -> Any:
-        nonlocal analyst
-        if verb == "make":
-            analyst = getattr(import_module(module), kind)(folder, *arguments)
-            return analyst.by
-        return getattr(analyst, verb)(*given)
-
-    request = ("make", ())
     # Who asks may be gone: then there is nothing left to do.
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
-        while True:
-            pipe.send(_answer(do, request))
-            if request[0] == "close":
-                return
-            request = pipe.recv()
+        failed, made = _answer(_make, name, folder, arguments)
+        pipe.send((failed, made if failed else made.by))
+        verb = ""
+        while not failed and verb != "close":
+            verb, given = pipe.recv()
+            pipe.send(_answer(getattr(made, verb), *given))
 
 
-def _answer(do: Any, request: tuple[str, tuple[Any, ...]]) -> tuple[bool, Any]:
+def _make(name: tuple[str, str], folder: Path, arguments: tuple[Any, ...]) -> Any:
+    module, kind = name
+    return getattr(import_module(module), kind)(folder, *arguments)
+
+
+def _answer(do: Callable[..., Any], *arguments: Any) -> tuple[bool, Any]:
+    """Return whether it failed, and what it returned or said."""
     try:
-        return False, do(request[0], *request[1])
+        return False, do(*arguments)
     except Exception as error:  # whatever a store's library raises is what it has to say
         return True, " ".join(str(error).split())[:1000] or type(error).__name__
 
