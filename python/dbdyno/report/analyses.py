@@ -34,8 +34,8 @@ def print_analyses(trials: list[Document], console: Console) -> None:
         at_once = max(1, console.width // (len(TIMES) * CELL_WIDTH))
         for begin in range(0, len(trials), at_once):
             _print_times(trials[begin : begin + at_once], console)
-    for trial in trials:
-        console.print(Text(loading(trial)), soft_wrap=True)
+        for trial in trials:
+            console.print(Text(loading(trial)), soft_wrap=True)
     console.print(Text(f"Cold: {trials[0]['analysis']['cold']}; then three times hot.", style="dim"), soft_wrap=True)
     console.print(Text(answers(trials)), soft_wrap=True)
 
@@ -50,7 +50,7 @@ def _table(headings: list[str], rows: list[list[str]]) -> Table:
     for place, heading in enumerate(headings):
         is_name = place == 0 or rows[0][place][:1].isalpha()
         justify = "left" if is_name else "right"
-        table.add_column(Text(heading, overflow="fold"), justify=justify, vertical="bottom", no_wrap=is_name)
+        table.add_column(Text(heading, overflow="fold"), justify=justify, vertical="bottom", no_wrap=not is_name)
     for row in rows:
         table.add_row(*map(Text, row))
     return table
@@ -78,12 +78,13 @@ def is_scans(trials: Sequence[Document]) -> bool:
 
 
 def scans(trials: Sequence[Document]) -> list[list[str]]:
-    """Return headings, then a row for each trial: million rows a second by query, hot, and the time per column.
+    """Return headings, then a row for each trial: its size, rows a second by query, hot, and the time per column.
 
     The time per column is that of the query that reads most of them, by the rows and the columns it reads.
     """
     queries = _queries(trials)
-    headings = ["system", "table", "bytes a row", *(f"{query}, M rows/s" for query in queries), "ns a column"]
+    speeds = ["loaded\nrows/s", *(f"{query}\nM rows/s" for query in queries)]
+    headings = ["system", "table", "bytes\na row", *speeds, "ns a\ncolumn"]
     return [headings, *(_scan(trial, queries) for trial in trials)]
 
 
@@ -91,7 +92,7 @@ def _scan(trial: Document, queries: list[str]) -> list[str]:
     loaded, asked = trial["loaded"], {query["name"]: query for query in trial["analysis"]["queries"]}
     speeds = [f"{loaded['rows'] / min(asked[one]['hot_s']) / 1e6:.3g}" if one in asked else "–" for one in queries]
     size = f"{loaded['size_bytes'] / max(loaded['rows'], 1):.0f}"
-    return [trial["label"], _variant(trial), size, *speeds, f"{column_ns(trial):,.1f}"]
+    return [trial["label"], _variant(trial), size, f"{loaded['rows_per_s']:,.0f}", *speeds, f"{column_ns(trial):,.1f}"]
 
 
 def column_ns(trial: Document) -> float:
