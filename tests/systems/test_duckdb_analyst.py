@@ -4,6 +4,8 @@ from contextlib import closing
 
 import pytest
 
+from dbdyno.analytics.columns import FLIGHTS
+
 duckdb_analyst = pytest.importorskip("dbdyno.systems.duckdb_analyst")
 
 DEFAULTS = {"threads": 0, "memory_limit_mib": 0}
@@ -20,6 +22,6 @@ def test_its_defaults_are_left_alone(tmp_path):
 def test_a_file_of_another_form_is_an_error(tmp_path):
     (tmp_path / "a.csv").write_text("a,b\n1,2\n")
     with closing(duckdb_analyst.DuckDBAnalyst(tmp_path, DEFAULTS)) as analyst:
-        analyst.create()
+        analyst.create(FLIGHTS)
         with pytest.raises(analyst.error):
-            analyst.load([tmp_path / "a.csv"])
+            analyst.load(FLIGHTS, [tmp_path / "a.csv"])

@@ -2,7 +2,7 @@
 
 from contextlib import closing
 
-from dbdyno.analytics.columns import TABLE
+from dbdyno.analytics.columns import FLIGHTS, TABLE
 from dbdyno.systems.base import Launch
 from helpers import need, system
 
@@ -13,7 +13,7 @@ def test_the_table_is_made_in_the_engine_asked_for(guard, tmp_path):
     under_test.start(Launch(guard, tmp_path, 1, 1000))
     try:
         with closing(under_test.analyst()) as analyst:
-            analyst.create()
+            analyst.create(FLIGHTS)
             (created,) = analyst.ask(f"SHOW CREATE TABLE {TABLE}")
             assert "ENGINE=Aria" in created[1]
         pid = under_test.server_pids()["mariadb"]
