@@ -109,6 +109,7 @@ def test_a_plot_of_scans_has_a_store_in_one_colour_by_layout():
     assert found.keys() == {"scans"}
     one, two, three = found["scans"]["data"]
     assert one["marker"] == two["marker"] != three["marker"]
+    assert [bars["showlegend"] for bars in (one, two, three)] == [True, False, True]
     assert (one["x"], two["x"], two["y"]) == (["tinyint"], ["tinyints"], [5000])
 
 

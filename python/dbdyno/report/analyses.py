@@ -107,7 +107,7 @@ def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
     found = [(series, trial) for series in all_series for trial in analysed({"trials": series.trials})]
     if not found:
         return {}
-    axis = {"type": "log", "ticksuffix": "s"}
+    axis = {"type": "log", "dtick": 1, "ticksuffix": " s", "exponentformat": "none"}
     if not is_scans([trial for _, trial in found]):
         data = [_bars(series, trial, *zip(*_medians(trial), strict=True), series.place) for series, trial in found]
         return {"queries": {"data": data, "layout": {"barmode": "group", "yaxis": axis}}}
@@ -115,12 +115,9 @@ def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
     data = [
         _bars(series, trial, [_variant(trial)], [column_ns(trial)], places[trial["label"]]) for series, trial in found
     ]
-    return {
-        "scans": {
-            "data": data,
-            "layout": {"barmode": "group", "yaxis": axis | {"ticksuffix": " ns", "exponentformat": "none"}},
-        }
-    }
+    for place, bars in enumerate(data):
+        bars["showlegend"] = bars["offsetgroup"] not in {one["offsetgroup"] for one in data[:place]}
+    return {"scans": {"data": data, "layout": {"barmode": "group", "yaxis": axis | {"ticksuffix": " ns"}}}}
 
 
 def _medians(trial: Document) -> Iterator[tuple[str, float]]:
