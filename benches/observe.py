@@ -27,7 +27,7 @@ from dbdyno.stats.comparison import Comparison, compare
 from dbdyno.systems.guard import Guard
 
 LIMIT = 0.01
-CLIENTS = 64
+CLIENTS = setting("BENCH_CLIENTS", 64)
 PACE_PER_S = 64
 ON, OFF = "observed", "alone"
 STORES = {"mariadb": servers.mariadb, "redis": servers.redis_server}

@@ -72,6 +72,16 @@ def test_of_many_threads_not_all_are_read_every_second(monkeypatch):
     assert seen.count(True) == 1
 
 
+def test_of_many_processes_neither_are_the_bytes(monkeypatch):
+    monkeypatch.setattr(process, "TASKS_A_SECOND", 0.1)
+    sampler = ProcessSampler("me", os.getpid(), {}, True)
+    child = subprocess.Popen(["sleep", "600"])
+    seen = ["process.me.read_bytes_total" in sampler.sample() for _ in range(3)]
+    child.kill()
+    child.wait()
+    assert seen == [True, False, False]
+
+
 @pytest.mark.parametrize("refused", [PermissionError, FileNotFoundError])
 def test_what_may_not_be_read_is_told_and_the_rest_is_seen(monkeypatch, refused):
     def guarded(path, read=process.read):

@@ -14,6 +14,10 @@ def test_a_file_is_read(tmp_path):
         read(str(tmp_path / "none"))
 
 
+def test_a_list_longer_than_a_page_is_read_whole():
+    assert len(read("/proc/self/maps")) > 4096
+
+
 def test_a_name_may_hold_anything():
     assert fields_of_stat(b"7 (a) R 9 (b) S 1 7 7\n") == [b"S", b"1", b"7", b"7"]
     own = fields_of_stat(read("/proc/self/stat"))

@@ -78,7 +78,7 @@ def test_waits_are_the_mean_of_what_came_since(watch):
 def test_many_connections_are_asked_for_less_often(watch):
     one, _ = watch(FakeProbe({"client": 3200}))
     wait_until(lambda: one.take()[1])
-    assert one._pause_s == 10
+    assert one._pause_s == 1.25
 
 
 def test_one_that_cannot_be_asked_is_told_and_left_alone(watch):

@@ -16,11 +16,11 @@ from dbdyno.systems.mysql_probe import MySQLProbe
 from helpers import need, system, wait_until
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
+@pytest.fixture(scope="module", params=["mariadb", "mariadb?performance_schema=ON"])
+def server(tmp_path_factory, request):
     need("mariadb")
     with Guard() as guard:
-        one = system("mariadb")
+        one = system(request.param)
         one.start(Launch(guard, tmp_path_factory.mktemp("logs"), clients=8, rows=100))
         yield one
         one.stop()
@@ -63,7 +63,7 @@ def test_figures_have_their_names(probe):
     assert probe.not_shown == {}
 
 
-def test_a_row_that_is_waited_for_is_a_lock(probe, connect):
+def test_a_row_that_is_waited_for_is_a_lock(server, probe, connect):
     holder, waiter = connect(), connect()
     run(holder, "CREATE TABLE hot (id INT PRIMARY KEY, k INT) ENGINE=InnoDB", "INSERT INTO hot VALUES (1, 0)", "COMMIT")
     run(holder, "BEGIN", "UPDATE hot SET k = 1 WHERE id = 1")
@@ -72,6 +72,7 @@ def test_a_row_that_is_waited_for_is_a_lock(probe, connect):
     wait_until(lambda: probe.counters()["innodb_row_lock_waiting"])
     # InnoDB shows transactions as they were until they have not been asked for during a tenth of a second.
     states = wait_until(lambda: time.sleep(0.15) or ((seen := probe.waits())["lock"] and seen))
+    assert ("performance_schema" in probe._waits) == bool(server.spec.settings)
     run(holder, "ROLLBACK")
     waiting.join()
     assert states == {"client": 1, "lock": 1, "commit": 0, "cpu": 0}

@@ -30,32 +30,29 @@ def test_those_that_wait_for_a_row_are_among_those_at_work():
 
 
 @pytest.mark.parametrize(
-    ("wait_type", "event", "activity", "state"),
+    ("wait_type", "event", "state"),
     [
-        (None, None, "active", "cpu"),
-        (None, None, "idle", "client"),
-        (None, None, "idle in transaction", "client"),
-        ("Client", "ClientRead", "idle", "client"),
-        ("Client", "ClientRead", "active", "client"),
-        ("IO", "DataFileRead", "active", "disk"),
-        ("IO", "WALSync", "active", "commit"),
-        ("IO", "WalSync", "active", "commit"),
-        ("LWLock", "WALWrite", "active", "commit"),
-        ("LWLock", "WALWriteLock", "active", "commit"),
-        ("IPC", "SyncRep", "active", "commit"),
-        ("IPC", "XactGroupUpdate", "active", "commit"),
-        ("LWLock", "BufferContent", "active", "lock"),
-        ("Lock", "transactionid", "active", "lock"),
-        ("Lock", "tuple", "active", "lock"),
-        ("BufferPin", "BufferPin", "active", "lock"),
-        ("Timeout", "PgSleep", "active", "other"),
-        ("IPC", "BgWorkerShutdown", "active", "other"),
+        (None, None, "cpu"),
+        ("Client", "ClientRead", "client"),
+        ("IO", "DataFileRead", "disk"),
+        ("IO", "WALSync", "commit"),
+        ("IO", "WalSync", "commit"),
+        ("LWLock", "WALWrite", "commit"),
+        ("LWLock", "WALWriteLock", "commit"),
+        ("IPC", "SyncRep", "commit"),
+        ("IPC", "XactGroupUpdate", "commit"),
+        ("LWLock", "BufferContent", "lock"),
+        ("Lock", "transactionid", "lock"),
+        ("Lock", "tuple", "lock"),
+        ("BufferPin", "BufferPin", "lock"),
+        ("Timeout", "PgSleep", "other"),
+        ("IPC", "BgWorkerShutdown", "other"),
     ],
 )
-def test_wait_events(wait_type, event, activity, state):
-    assert state_of_wait(wait_type, event, activity) == state
+def test_wait_events(wait_type, event, state):
+    assert state_of_wait(wait_type, event) == state
 
 
 def test_activity_is_counted():
-    rows = [("Client", "ClientRead", "idle", 4), ("Lock", "tuple", "active", 2), ("Lock", "transactionid", "active", 1)]
+    rows = [("Client", "ClientRead", 4), ("Lock", "tuple", 2), ("Lock", "transactionid", 1)]
     assert states_of_activity(rows) == {"client": 4, "lock": 3}

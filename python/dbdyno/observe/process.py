@@ -11,7 +11,8 @@ from dbdyno.observe import delay_accounting
 from dbdyno.observe.procfs import PAGE_BYTES, TICK_S, NotSeen, fields_of_stat, read
 
 TASKS_A_SECOND = 64
-"""A thread costs about 25 µs to read, so of a process with more of them all are read every second or third time."""
+"""A thread costs about 25 µs to read, so of a process with more of them all are read every second or third time; and so
+are the bytes of a server of as many processes."""
 _UTIME, _STIME, _CHILDREN_UTIME, _CHILDREN_STIME, _THREADS, _RESIDENT, _IO_DELAY = 11, 12, 13, 14, 17, 21, 39
 
 
@@ -65,8 +66,10 @@ class ProcessSampler:
             "resident_bytes": sum(int(stat[_RESIDENT]) for stat in stats.values()) * PAGE_BYTES,
             "threads": sum(int(stat[_THREADS]) for stat in stats.values()),
         }
-        seen |= self._transfers(pids) if self._io_seen else {}
-        if self._until_tasks <= 0:
+        all_due = self._until_tasks <= 0
+        if self._io_seen and (all_due or len(pids) == 1):
+            seen |= self._transfers(pids)
+        if all_due:
             self._until_tasks = seen["threads"] / TASKS_A_SECOND
             seen |= self._of_tasks(stats)
         self._until_tasks -= 1

@@ -4,17 +4,22 @@ import os
 
 TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
-_LARGEST = 1 << 18
+_CHUNK = 4096
+"""Nearly all of these files are smaller; lists of records come a page at a time, whatever is asked for."""
 
 NotSeen = dict[str, str]
 """What cannot be observed here: a band or a column of it, and why. A sampler that is made adds what it cannot see."""
 
 
 def read(path: str) -> bytes:
-    """Return a file's content, at most 256 KiB; raises OSError. Half the time of `open`, which buffers and decodes."""
+    """Return a file's content; raises OSError. Half the time of `open`, which buffers and decodes."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        return os.read(descriptor, _LARGEST)
+        content = chunk = os.read(descriptor, _CHUNK)
+        while chunk:
+            chunk = os.read(descriptor, _CHUNK)
+            content += chunk
+        return content
     finally:
         os.close(descriptor)
 

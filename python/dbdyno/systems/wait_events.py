@@ -48,26 +48,26 @@ def _state_in_processlist(command: str, state: str) -> str:
     return "commit" if any(word in state for word in _COMMITTING) else "cpu"
 
 
-def states_of_activity(rows: Iterable[tuple[str | None, str | None, str | None, int]]) -> dict[str, float]:
-    """Return connections by state, of counts by (wait_event_type, wait_event, state) of PostgreSQL's pg_stat_activity.
+def states_of_activity(rows: Iterable[tuple[str | None, str | None, int]]) -> dict[str, float]:
+    """Return connections by state, of counts by (wait_event_type, wait_event) of PostgreSQL's backends.
 
     Names are compared without regard to case: `WALSync` was `WalSync` before PostgreSQL 17.
     """
     counts: dict[str, float] = {}
-    for wait_type, event, activity, count in rows:
-        state = state_of_wait(wait_type, event, activity)
+    for wait_type, event, count in rows:
+        state = state_of_wait(wait_type, event)
         counts[state] = counts.get(state, 0.0) + float(count)
     return counts
 
 
-def state_of_wait(wait_type: str | None, event: str | None, activity: str | None) -> str:
-    """Return a connection's state from its wait event and its activity (PostgreSQL's manual, "Wait Event Types").
+def state_of_wait(wait_type: str | None, event: str | None) -> str:
+    """Return a connection's state from its wait event (PostgreSQL's manual, "Wait Event Types").
 
-    One that waits for nothing is at work if it is active; else it has just turned to its client. A wait of the write
-    ahead log, its lock's too, is what a commit consists of.
+    One that waits for nothing is at work, if only on turning to its client, for whom it then waits. A wait of the
+    write-ahead log, its lock's too, is what a commit consists of.
     """
     if wait_type is None:
-        return "cpu" if activity in (None, "active", "fastpath function call") else "client"
+        return "cpu"
     if (event or "").upper().removesuffix("LOCK") in _FLUSHING:
         return "commit"
     return _BY_TYPE.get(wait_type, "other")
