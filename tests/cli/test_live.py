@@ -11,8 +11,10 @@ from dbdyno.conduct.listener import Outcome, Step
 from dbdyno.experiment.rate import Rate
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.trials import Preparation, Trial
+from dbdyno.stats.stability import Stability
 
 SYSTEM = SystemSpec("redis", label="redis")
+STILL = Stability(20, 3, 0.421, 4, 3, 0.2, None)
 TRIAL = Trial("001-redis-game-c8", SYSTEM, "game", 8, 1)
 INTERVAL = {
     "record": "interval",
@@ -54,7 +56,7 @@ def test_where_the_output_is_no_terminal_lines_stay():
     console = screen(terminal=False)
     with listener_for(console, quiet=False) as listener:
         assert type(listener) is Plain
-        tell_of_a_trial(listener, Outcome(TRIAL, "complete", None, 40_000, 2.0, {"timeout": 2}))
+        tell_of_a_trial(listener, Outcome(TRIAL, "complete", None, 40_000, 2.0, {"timeout": 2}, STILL))
         listener.trial_ended(Outcome(TRIAL, "failed", "it broke", 0, 0.0, {}))
     lines = console.file.getvalue().splitlines()
     assert lines == [
@@ -62,7 +64,7 @@ def test_where_the_output_is_no_terminal_lines_stay():
         "lmdb is left out: not there",
         "redis: starting and loading",
         "not seen: pressure: the kernel keeps none",
-        "[ 1/12] redis  game  8 clients      20,000/s  2 errors (2 timeout)",
+        "[ 1/12] redis  game  8 clients      20,000/s  floor 42%, longest stall 3 s  2 errors (2 timeout)",
         "[ 2/12] redis  game  8 clients  failed: it broke",
     ]
 
@@ -77,7 +79,7 @@ def test_each_step_of_a_search_is_a_line_and_its_end_a_sentence():
     first = replace(TRIAL, step=0)
     listener.run_begins("runs/x", 1, 10)
     listener.search_begins(first, "p99 < 10ms")
-    listener.trial_ended(Outcome(first, "complete", None, 30_000, 2.0, {}))
+    listener.trial_ended(Outcome(first, "complete", None, 30_000, 2.0, {}, STILL))
     listener.trial_ended(
         Outcome(replace(TRIAL, step=1, rate=Rate("constant", (12_000,))), "complete", None, 1, 1.0, {})
     )
@@ -87,7 +89,7 @@ def test_each_step_of_a_search_is_a_line_and_its_end_a_sentence():
     listener.search_ended("redis: 12,000/s is it.")
     assert console.file.getvalue().splitlines()[1:] == [
         "[1/1] redis  game  8 clients  searching for the highest rate with p99 < 10ms",
-        "        15,000/s in a closed loop",
+        "        15,000/s  floor 42%, longest stall 3 s in a closed loop",
         "        12,000/s: p99 8.1 ms holds",
         "        15,000/s: p99 2.35 s does not hold: not below the limit",
         "          12.5/s: nothing completed does not hold: no transaction was completed (confirming)",
@@ -104,7 +106,7 @@ def test_of_an_open_loop_the_line_shows_what_is_offered_and_response_times():
         listener.trial_begins(replace(TRIAL, rate=Rate("constant", (30_000,)), pipeline=16, network_delay_us=200))
         listener.record_came(INTERVAL | {"transactions": transactions})
     shown = console.file.getvalue()
-    assert "redis  game  8 clients  pipeline 16  200 µs away  30,000/s  4 of 10 s  20,000/s of 30,000 offered" in shown
+    assert "redis  game  8 clients  pipeline 16  200 µs away  30,000/s  4 of 10 s  20,000/s of 30,000 offered  floor –" in shown
 
 
 @pytest.mark.parametrize(
@@ -129,11 +131,27 @@ def test_on_a_terminal_a_line_follows_the_trial():
     console = screen(terminal=True)
     with listener_for(console, quiet=False) as listener:
         assert type(listener) is LiveLine
-        tell_of_a_trial(listener, Outcome(TRIAL, "complete", None, 40_000, 2.0, {}))
+        tell_of_a_trial(listener, Outcome(TRIAL, "complete", None, 40_000, 2.0, {}, STILL))
     shown = console.file.getvalue()
     assert "load 10 of 20 rows" in shown
-    assert "4 of 10 s  20,000/s  p99 0.50 ms  2 errors (2 timeout)" in shown
-    assert "[ 1/12] redis  game  8 clients      20,000/s  no errors" in shown
+    assert "4 of 10 s  20,000/s  floor –, longest stall 0 s  p99 0.50 ms  2 errors (2 timeout)" in shown
+    assert "[ 1/12] redis  game  8 clients      20,000/s  floor 42%, longest stall 3 s  no errors" in shown
+
+
+def test_the_live_line_knows_the_floor_and_the_stalls_of_what_was_measured():
+    console = screen(terminal=True)
+    with listener_for(console, quiet=False) as listener:
+        listener.run_begins("runs/x", 1, 22)
+        for trial in (TRIAL, TRIAL):
+            listener.trial_begins(trial)
+            for second in range(-2, 20):
+                completed = 0 if second < 0 or second in (3, 4) else 20_000
+                counted = INTERVAL["transactions"] | {"completed": completed}
+                listener.record_came(INTERVAL | {"second": second + 2, "warmup": second < 0, "transactions": counted})
+    shown = console.file.getvalue()
+    assert "warm-up, 2 of 22 s  0/s  p99" in shown
+    assert "22 of 22 s  20,000/s  floor 0%, longest stall 2 s  p99" in shown
+    assert "3 of 22 s  20,000/s  floor –, longest stall 0 s" in shown.rpartition("2 of 22 s  0/s")[2]
 
 
 @pytest.mark.parametrize(

@@ -65,16 +65,21 @@ def test_a_long_trial_has_a_heat_map_of_a_page_not_of_an_hour(shown):
 
 def test_what_was_not_recorded_is_not_drawn(shown):
     part = by_trial(series_of(shown), Recordings())[2, 1]
-    assert part["heat"] is None and "checkpoints not seen" in part["words"] and part["checkpoints"] == []
+    assert part["heat"] is None and "checkpoints not seen" in part["words"]
+    (steady,) = part["shapes"]
+    assert steady["label"]["text"] == "too short to tell" and steady["fillcolor"] == "rgba(0,0,0,0)"
 
 
-@pytest.mark.parametrize(("applied", "begin"), [(False, 6.0), (True, 1.0)])
-def test_the_steady_part_is_from_the_cut_to_the_end(shown, applied, begin):
+@pytest.mark.parametrize(("applied", "begin", "dashes"), [(False, 6.0, ["dash", "dot"]), (True, 1.0, ["dot"])])
+def test_the_steady_part_is_from_the_cut_to_the_end(shown, applied, begin, dashes):
     steady = {"steady": True, "cut_s": 5, "applied": applied, "class": "warm-up"}
     trials = [dict(one, steady_state=one["steady_state"] | steady) for one in shown["trials"]]
     part = by_trial(series_of(dict(shown, trials=trials)), Recordings(checkpoints=lambda _: [4.5]))[2, 1]
-    assert part["steady"] == [begin, 13.0]
-    assert part["words"] == "steady state: warm-up, from 5 s after the warm-up on; 1 checkpoints"
+    steady, *lines = part["shapes"]
+    assert (steady["x0"], steady["x1"], steady["opacity"]) == (begin, 13.0, 0.13)
+    assert [line["line"]["dash"] for line in lines] == dashes and lines[-1]["x0"] == 4.5
+    assert steady["label"]["text"] == "warm-up, steady from 5 s after the warm-up on"
+    assert part["words"] == "steady state: warm-up, steady from 5 s after the warm-up on; 1 checkpoints"
 
 
 def test_a_budget_is_stacked_band_on_band(shown):

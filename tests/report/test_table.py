@@ -39,7 +39,7 @@ def test_failures_are_marked_with_their_reasons(shown):
     assert "1 WRONG            –  FAILED" in text and "CUT" in text
     assert "mariadb, 4 clients: failed: mariadb was killed (signal 9)" in text
     assert "valkey: skipped: valkey-server is not installed" in text
-    assert "No interval, no winner: one trial each." in text
+    assert "No interval, no winner: one trial each." in " ".join(text.split())
 
 
 def test_repetitions_get_their_column(plain):
@@ -66,7 +66,7 @@ def test_the_fairness_card_stands_below_in_short(shown):
 def test_an_open_loop_has_what_was_offered_and_response_times(opened):
     text = printed(opened, 100)
     assert "offered" in text and "Latencies: response time, open loop, 2,000/s, 20,000/s." in text
-    assert "Highest achieved: lmdb, 20,000 transactions/s at 4 clients, offered 20,000/s." in text
+    assert "Highest achieved: lmdb, 20,000 transactions/s at 4 clients, offered 20,000/s (" in text
     assert max(map(len, text.splitlines())) <= 100
 
 

@@ -2,9 +2,11 @@
 
 import sys
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
@@ -12,7 +14,10 @@ from rich.text import Text
 from dbdyno.conduct.listener import Listener, Outcome, Step
 from dbdyno.experiment.redact import redact
 from dbdyno.experiment.trials import Preparation, Trial
+from dbdyno.report.words import evenness
+from dbdyno.results.model import WHOLE_SECOND
 from dbdyno.stats.histogram import Histogram
+from dbdyno.stats.stability import Stability, stability
 
 
 def listener_for(console: Console, quiet: bool) -> AbstractContextManager[Listener]:
@@ -88,14 +93,16 @@ class Plain(Listener):
         self._ended += not searching
         if outcome.state == "complete":
             rate = outcome.transactions / outcome.seconds if outcome.seconds else 0.0
-            self.say(f"{self.place(outcome.trial, self._ended)}  {rate:>10,.0f}/s{_errors(outcome.errors)}")
+            even = _even(outcome.stability)
+            self.say(f"{self.place(outcome.trial, self._ended)}  {rate:>10,.0f}/s{even}{_errors(outcome.errors)}")
         else:
             self.say(f"{self.place(outcome.trial, self._ended)}  {outcome.state}: {outcome.reason}", "bold red")
 
     def _begun_with(self, outcome: Outcome) -> None:
         """Say what a search begins with; what its steps found is said by themselves."""
         if outcome.trial.step == 0 and outcome.seconds:
-            self.say(f"    {outcome.transactions / outcome.seconds:>10,.0f}/s in a closed loop")
+            rate = outcome.transactions / outcome.seconds
+            self.say(f"    {rate:>10,.0f}/s{_even(outcome.stability)} in a closed loop")
 
     def place(self, trial: Trial, number: int) -> str:
         """Return which trial it is, of how many."""
@@ -119,6 +126,7 @@ class LiveLine(Plain):
         self._live = Live(console=console, auto_refresh=False, transient=True)
         self._where = ""
         self._errors: dict[str, int] = {}
+        self._rates_per_s: list[float] = []
 
     def __enter__(self) -> "LiveLine":
         self._live.start()
@@ -136,7 +144,7 @@ class LiveLine(Plain):
 
     def trial_begins(self, trial: Trial) -> None:
         self._where = self.place(trial, self._ended + 1)
-        self._errors = {}
+        self._errors, self._rates_per_s = {}, []
         self._draw(self._where)
 
     def trial_ended(self, outcome: Outcome) -> None:
@@ -155,13 +163,16 @@ class LiveLine(Plain):
             self._errors[kind] = self._errors.get(kind, 0) + count
         transactions = interval["transactions"]
         rate = transactions["completed"] / interval["seconds"] if interval["seconds"] else 0.0
+        if not interval["warmup"] and interval["seconds"] > WHOLE_SECOND:
+            self._rates_per_s.append(rate)
+        even = _even(stability(np.array(self._rates_per_s))) if self._rates_per_s else ""
         times = transactions.get("response_time") or transactions["service_time"]
         p99_ns = Histogram.from_record(times).percentile_ns(99)
         p99 = "–" if p99_ns is None else f"{p99_ns / 1e6:.2f} ms"
         offered = f" of {due:,} offered" if (due := transactions.get("scheduled")) is not None else ""
         doing = "warm-up, " if interval["warmup"] else ""
         second = f"{doing}{interval['second'] + 1} of {self.trial_s} s"
-        return f"{second}  {rate:,.0f}/s{offered}  p99 {p99}{_errors(self._errors)}"
+        return f"{second}  {rate:,.0f}/s{offered}{even}  p99 {p99}{_errors(self._errors)}"
 
 
 def _progress(record: dict[str, Any]) -> str:
@@ -181,6 +192,11 @@ def _rest(seconds: float) -> str:
 def _length(time_us: float) -> str:
     """Return a time in ms, or in s where that is shorter, with two or three digits that tell."""
     return f"{time_us / 1e6:.2f} s" if time_us >= 1e6 else f"{time_us / 1e3:.{1 if time_us >= 1e3 else 2}f} ms"
+
+
+def _even(found: Stability | None) -> str:
+    """Return how even the seconds were so far, or nothing where there are none."""
+    return f"  {evenness(asdict(found))}" if found else ""
 
 
 def _errors(errors: dict[str, int]) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from dbdyno.experiment.trials import Preparation, Trial
+from dbdyno.stats.stability import Stability
 
 
 @dataclass(frozen=True)
@@ -12,7 +13,8 @@ class Outcome:
     """How one trial ended: what a line about it says.
 
     state: `complete`, `failed`, `interrupted`. transactions, seconds: completed and measured, the warm-up left out.
-    errors: failed operations by kind, the warm-up's too.
+    errors: failed operations by kind, the warm-up's too. stability: of the whole measured seconds, or None where the
+    trial has no seconds of its own.
     """
 
     trial: Trial
@@ -21,6 +23,7 @@ class Outcome:
     transactions: int
     seconds: float
     errors: dict[str, int]
+    stability: Stability | None = None
 
     @property
     def right(self) -> bool:

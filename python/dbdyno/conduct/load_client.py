@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from dbdyno.conduct.interrupt import Interrupts
 from dbdyno.conduct.plan import CONTRACT
 from dbdyno.errors import RunFailed, UserError
+from dbdyno.results.model import WHOLE_SECOND
 from dbdyno.results.write import Lines, write_object
 from dbdyno.systems.guard import Guard
 from dbdyno.systems.process import describe_exit
@@ -26,11 +27,13 @@ _READ_SIZE = 1 << 20
 class Summary:
     """What conduct must know of a load client's records; the figures are computed from the records themselves.
 
-    transactions, seconds: completed and measured, without the warm-up. errors (by kind), mismatches: with it.
+    transactions, seconds: completed and measured, without the warm-up. rates_per_s: of its whole seconds.
+    errors (by kind), mismatches: with the warm-up.
     """
 
     transactions: int = 0
     seconds: float = 0.0
+    rates_per_s: list[float] = field(default_factory=list)
     errors: dict[str, int] = field(default_factory=dict)
     mismatches: int = 0
     wrong_checks: list[dict[str, Any]] = field(default_factory=list)
@@ -49,6 +52,8 @@ class Summary:
                 if not record["warmup"]:
                     self.transactions += record["transactions"]["completed"]
                     self.seconds += record["seconds"]
+                    if record["seconds"] > WHOLE_SECOND:
+                        self.rates_per_s.append(record["transactions"]["completed"] / record["seconds"])
                 self.mismatches += record["mismatches"]
                 for kind, count in record["errors"].items():
                     self.errors[kind] = self.errors.get(kind, 0) + count

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from dbdyno.conduct.ceiling import measure_ceiling
 from dbdyno.conduct.confirm import confirm_limit
 from dbdyno.conduct.context import Context
@@ -21,6 +23,7 @@ from dbdyno.experiment.system_spec import bare_name
 from dbdyno.experiment.trials import Trial
 from dbdyno.results.read import read_trial
 from dbdyno.results.write import write_object
+from dbdyno.stats.stability import Stability, stability
 from dbdyno.systems.base import System
 from dbdyno.verdict.judge import judge_folder
 
@@ -82,19 +85,21 @@ def run_trial(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
     _judge(folder)
     if context.experiment.profile and state == "complete":
         profile(context, plan, secrets, prepared.system.server_pids(), folder / "profile")
-    outcome = Outcome(trial, state, reason, *_measured(context, summary, folder), summary.errors)
+    completed, seconds, even = _measured(context, summary, folder)
+    outcome = Outcome(trial, state, reason, completed, seconds, summary.errors, even)
     context.listener.trial_ended(outcome)
     if context.experiment.confirm_limit and state == "complete" and trial.step is None:
         confirm_limit(context, prepared.system, plan, secrets, folder)
     return outcome
 
 
-def _measured(context: Context, summary: Summary, folder: Path) -> tuple[int, float]:
-    """Return the transactions and seconds that the figures count: of an automatic warm-up only the records tell."""
+def _measured(context: Context, summary: Summary, folder: Path) -> tuple[int, float, Stability]:
+    """Return the transactions and seconds that the figures count, and how even these were: of an automatic warm-up only
+    the records tell."""
     if context.experiment.warmup is None:
-        return summary.transactions, summary.seconds
+        return summary.transactions, summary.seconds, stability(np.array(summary.rates_per_s))
     recorded = read_trial(folder).recorded
-    return recorded.completed, recorded.seconds
+    return recorded.completed, recorded.seconds, recorded.stability
 
 
 def _judge(folder: Path) -> None:

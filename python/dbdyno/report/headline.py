@@ -157,4 +157,5 @@ def _observed(top: Document, trials: list[Document]) -> str:
     once = max((trial["repeat"] or 1 for trial in trials), default=1) == 1
     caution = " No interval, no winner: one trial each." if once else " No winner: nothing stands beside it."
     figure = f"{least}{words.whole(top['throughput_per_s'])} transactions/s{of} {at(top)}"
+    figure += f" ({words.evenness(top['stability'])})"
     return f"Highest {kind}: {words.label_of(top)}, {figure}.{caution}"

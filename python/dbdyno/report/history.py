@@ -93,10 +93,8 @@ def print_history(found: Sequence[Series], console: Console) -> None:
 
 def _level(one: Series) -> str:
     count = len(one.runs)
-    even = one.stability[-1]
-    stall_s = even["longest_without_completion_s"]
-    steady = f"floor {words.percent(even['floor'])}, longest stall {stall_s} s"
-    last = f"{words.whole(one.throughput_per_s[-1])}/s ({steady}) in the last of {count} run{'' if count == 1 else 's'}"
+    even = words.evenness(one.stability[-1])
+    last = f"{words.whole(one.throughput_per_s[-1])}/s ({even}) in the last of {count} run{'' if count == 1 else 's'}"
     if one.changes is None:
         return f"{last}: too few to tell a change, {2 * SHORTEST_SEGMENT} are needed"
     return last if one.changes else f"{last}: no confirmed change"

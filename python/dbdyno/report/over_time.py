@@ -38,6 +38,8 @@ BANDS = {
     "unexplained": "#8a8f98",
 }
 """The time budget's, from the client to what it waits for in the server."""
+_OF_TIME: Figure = {"xref": "x", "yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
+"""Of a shape: from a time to a time, and as high as the plot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +124,8 @@ def _of_load(all_series: Sequence[Series], load: Load) -> Iterator[tuple[Series,
 def by_trial(all_series: Sequence[Series], recordings: Recordings) -> dict[tuple[int, int], dict[str, Any]]:
     """Return what is shown of one system at a time, by the places of its series and of its load.
 
-    `colour`: of the system; `steady`: begin and end of the steady part, or `None`; `words`: what is said of it;
-    `checkpoints`: when there was one; `heat` and `budget`: figures, or `None` where that was not seen.
+    `shapes`: what is drawn into throughput over time, its steady state and its checkpoints; `words`: what is said of
+    them; `heat` and `budget`: figures, or `None` where that was not seen.
     """
     found = {}
     places = places_of(all_series)
@@ -131,28 +133,44 @@ def by_trial(all_series: Sequence[Series], recordings: Recordings) -> dict[tuple
         for load, trial in representatives(series).items():
             latencies, checkpoints = recordings.latencies(trial["trial"]), recordings.checkpoints(trial["trial"])
             found[series.place, places[load]] = {
-                "colour": series.colour,
-                "steady": _steady(trial),
+                "shapes": [*_steady(series, trial), *_checkpoint_lines(series, checkpoints or ())],
                 "words": _steady_words(trial, checkpoints),
-                "checkpoints": checkpoints or [],
                 "heat": _heat(all_series, latencies) if latencies is not None and latencies.size else None,
                 "budget": _budget(trial),
             }
     return found
 
 
-def _steady(trial: Document) -> list[float] | None:
+def _steady(series: Series, trial: Document) -> Iterator[Figure]:
+    """The class of the steady state over the seconds it is of, shaded where there is one, and the cut (METHODS §2)."""
     found = trial["steady_state"]
     # With an automatic warm-up what lies before the cut is warm-up already.
-    begin = trial["warmup_seconds"] + (0 if found["applied"] else found["cut_s"])
-    return [round(begin, 1), round(trial["warmup_seconds"] + trial["seconds"], 1)] if found["steady"] else None
+    cut_s = found["cut_s"] if found["steady"] and not found["applied"] else 0
+    begin, end = (round(trial["warmup_seconds"] + after_s, 1) for after_s in (cut_s, trial["seconds"]))
+    shade = {"fillcolor": series.colour, "opacity": 0.13} if found["steady"] else {"fillcolor": "rgba(0,0,0,0)"}
+    label = {"text": escape(_steady_class(trial)), "textposition": "top right", "font": {"size": 11}}
+    yield _OF_TIME | shade | {"type": "rect", "x0": begin, "x1": end, "line": {"width": 0}, "label": label}
+    if cut_s:
+        yield _upright(begin, {"color": series.colour, "width": 1.5, "dash": "dash"})
+
+
+def _checkpoint_lines(series: Series, at_s: Sequence[float]) -> list[Figure]:
+    return [_upright(one, {"color": series.colour, "width": 1, "dash": "dot"}) for one in at_s]
+
+
+def _upright(at_s: float, line: Figure) -> Figure:
+    return _OF_TIME | {"type": "line", "x0": at_s, "x1": at_s, "line": line}
+
+
+def _steady_class(trial: Document) -> str:
+    found = trial["steady_state"]
+    cut = f", steady from {found['cut_s']} s after the warm-up on" if found["steady"] and found["cut_s"] else ""
+    return f"{found['class']}{cut}"
 
 
 def _steady_words(trial: Document, checkpoints: list[float] | None) -> str:
-    found = trial["steady_state"]
-    cut = f", from {found['cut_s']} s after the warm-up on" if found["steady"] and found["cut_s"] else ""
     seen = "checkpoints not seen" if checkpoints is None else f"{len(checkpoints)} checkpoints"
-    return f"steady state: {found['class']}{cut}; {seen}"
+    return f"steady state: {_steady_class(trial)}; {seen}"
 
 
 def _throughput(series: Series, trial: Document, stands: bool) -> list[Figure]:
@@ -239,7 +257,7 @@ def _axes(all_series: Sequence[Series], suffix: str) -> Figure:
     trials = [trial for trial in trials_of(all_series) if trial["timeline"]]
     warmup_s = max((trial["warmup_seconds"] for trial in trials), default=0)
     end_s = max((trial["warmup_seconds"] + trial["seconds"] for trial in trials), default=0)
-    shade = {"type": "rect", "xref": "x", "yref": "paper", "x0": 0, "x1": warmup_s, "y0": 0, "y1": 1, "layer": "below"}
+    shade = _OF_TIME | {"type": "rect", "x0": 0, "x1": warmup_s}
     note = {"text": "warm-up", "textposition": "top left", "font": {"size": 11}}
     return {
         "xaxis": {"range": [0, end_s], "title": {"text": "seconds since the trial began"}, "zeroline": False},

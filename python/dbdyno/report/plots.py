@@ -17,7 +17,7 @@ import numpy as np
 
 from dbdyno.report.loads import Document, Load, is_open, load_of, time_name, times_us
 from dbdyno.report.series import Series, load_labels, operations, places_of, representatives, trials_of
-from dbdyno.report.words import label_of
+from dbdyno.report.words import evenness, label_of
 from dbdyno.stats.scalability import Law
 
 Figure = dict[str, Any]
@@ -236,6 +236,8 @@ def _hover(series: Series, trial: Document, figure: float, unit: str) -> str:
     remark = "" if trial["state"] == "complete" else f"<br>{escape(trial['state'])}: not to be used"
     if trial["client_limited"]:
         remark += "<br>limited by the client: the store may do more"
+    if unit == "/s":
+        remark = f"<br>{evenness(trial['stability'])}{remark}"
     where = f"{escape(series.name)} [{escape(series.durability)}], {trial['clients']} clients{rate}{repetition}"
     return f"{where}<br><b>{figure:,.5g} {unit}</b>{remark}"
 

@@ -37,9 +37,11 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One system at one load: its throughput, and its ratio to the leader; `verdict` names how it is drawn."""
+    """One system at one load: its throughput, how even that was, and its ratio to the leader; `verdict` names how it is
+    drawn."""
 
     throughput: str
+    even: str
     ratio: str
     verdict: str
     reason: str
@@ -86,12 +88,13 @@ def _entry(shown: Document, trial: Document | None, leader: str | None) -> Entry
     if trial is None:
         return None
     throughput = ("≥ " if trial["client_limited"] else "") + words.whole(trial["throughput_per_s"])
+    figures = throughput, words.evenness(trial["stability"])
     if trial["label"] == leader:
-        return Entry(throughput, "", "leader", "")
+        return Entry(*figures, "", "leader", "")
     for cell in (shown["comparison"] or {}).get("cells", ()):
         labels = cell["baseline"]["label"], cell["candidate"]["label"]
         same = all(cell[key] == trial[key] for key in LOAD_KEYS)
         if set(labels) == {leader, trial["label"]} and same and (cell["rate"] or "") == load_of(trial).words:
             found = turned(cell, labels[1] == leader)
-            return Entry(throughput, words.ratio(found), found["verdict"], found["reason"] or "")
-    return Entry(throughput, "", "", "")
+            return Entry(*figures, words.ratio(found), found["verdict"], found["reason"] or "")
+    return Entry(*figures, "", "", "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from dbdyno.report.loads import Document, at, time_name, times_us
@@ -51,6 +51,12 @@ def short_bytes(value: float | None) -> str:
 def percent(share: float | None, digits: int = 0) -> str:
     """Write a share as a percentage; `None` as a dash."""
     return UNKNOWN if share is None else f"{100 * share:.{digits}f}%"
+
+
+def evenness(stability: Mapping[str, float | int | None]) -> str:
+    """Write what stands beside every mean (METHODS §4), of `floor` and `longest_without_completion_s`."""
+    floor, stall_s = stability["floor"], stability["longest_without_completion_s"]
+    return f"floor {percent(floor)}, longest stall {whole(stall_s)} s"
 
 
 def ratio(found: Document | None) -> str:

@@ -33,17 +33,8 @@
   const overTime = (id) => ["timeline", "timeline-p99", "heat", "budget"].includes(id);
 
   function shapesOf(id, figure) {
-    const shapes = [...(figure.layout.shapes ?? [])], trial = part(`trial-${system}-${load}`);
-    if (id !== "timeline" || hidden.has(system)) return shapes;
-    const band = { type: "rect", xref: "x", yref: "paper", y0: 0, y1: 1, layer: "below", line: { width: 0 } };
-    if (trial.steady) {
-      const label = { text: "steady", textposition: "top right", font: { size: 11 } };
-      shapes.push({ ...band, x0: trial.steady[0], x1: trial.steady[1], fillcolor: trial.colour, opacity: 0.13, label });
-    }
-    for (const at of trial.checkpoints ?? []) {
-      shapes.push({ type: "line", xref: "x", yref: "paper", x0: at, x1: at, y0: 0, y1: 1, line: { color: trial.colour, width: 1, dash: "dot" } });
-    }
-    return shapes;
+    const shapes = figure.layout.shapes ?? [], trial = part(`trial-${system}-${load}`);
+    return id !== "timeline" || hidden.has(system) ? shapes : [...shapes, ...(trial.shapes ?? [])];
   }
 
   // Plotly takes colours as values, not as CSS variables, so they are set again whenever the page's theme changes.
