@@ -3,7 +3,7 @@
 import pytest
 
 from dbdyno.errors import RunFailed, UserError
-from helpers import system
+from helpers import need, system
 
 
 def test_clients_connect_by_tcp_unless_told_otherwise():
@@ -25,3 +25,26 @@ def test_a_driver_error_becomes_a_failed_run():
         raise redis.driver_errors[0]("gone")
     with pytest.raises(ZeroDivisionError), redis.asking():
         raise ZeroDivisionError
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("memcached?memory=70", ["-l 127.0.0.1", "-p PORT", "-m 70", "-c 1024", "-M"]),
+        ("redis?appendonly=yes", ["requirepass …", "port PORT", 'dir "DIR"', "maxclients 10000", "appendonly yes"]),
+        ("mariadb", ["--no-defaults", "--datadir=DIR/data", "--port=PORT", "--max-connections=151"]),
+        ("postgresql", ["-D DIR/data", "-c port=PORT", "-c max_connections=100"]),
+    ],
+)
+def test_what_a_server_was_started_with_is_told_without_what_is_private(launch, text, told):
+    need(text.partition("?")[0])
+    one = system(text)
+    assert one.started_with() == {}
+    try:
+        one.start(launch)
+        (found,) = one.started_with().values()
+        assert set(told) <= set(found)
+        assert not any(str(one._directory.path) in setting or str(one.endpoint.port) in setting for setting in found)
+        assert not one.endpoint.password or one.endpoint.password not in " ".join(found)
+    finally:
+        one.stop()

@@ -53,6 +53,14 @@ def test_settings_and_limits_that_were_given(run):
     assert limited.text == "tuned: io-threads = 2, memory limit = 1,024 bytes"
 
 
+def test_what_dbdyno_told_a_server_is_said_and_its_own_settings_in_short(run):
+    told = ["--no-defaults", "--datadir=DIR/data", "--port=PORT", "--max-connections=151", "-c io-threads=2"]
+    line = changed(run, "redis", servers=[{"name": "redis", "started_with": told}])["started with"]
+    assert line.text == f"redis: {', '.join(told)}"
+    assert line.brief == "dbdyno set --no-defaults, --max-connections=151"
+    assert "started with" not in changed(run, "redis", servers=[{"name": "redis", "started_with": None}])
+
+
 @pytest.mark.parametrize(("read_per_s", "said"), [(0.0, "smaller than the cache"), (1e9, "larger than the cache")])
 def test_data_and_cache_by_what_was_read_from_the_disk(run, read_per_s, said):
     assert said in changed(run, "mariadb", {"process.mariadb.read_bytes_total": read_per_s})["memory"].text

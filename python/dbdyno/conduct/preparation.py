@@ -196,9 +196,9 @@ def make_launch(context: Context, log_folder: Path) -> Launch:
 def describe_system(system: System, experiment: Experiment) -> dict[str, Any]:
     """Return what is in force and what it promises, as `trial.json` has it; only what dbdyno started is pinned."""
     durability = system.durability()
-    started = bool(system.server_pids())
+    started, told = bool(system.server_pids()), system.started_with()
     return {
-        "servers": system.servers(),
+        "servers": [one | {"started_with": told.get(one["name"])} for one in system.servers()],
         "embedded": system.embedded,
         "server_cpus": experiment.cpus.server if started else None,
         "memory_limit_bytes": experiment.memory_limit_bytes if started else None,

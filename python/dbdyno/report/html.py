@@ -25,6 +25,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 CARD_NAMES = {
     "versions": "Versions",
     "settings": "Default or tuned",
+    "started with": "What dbdyno told the server",
     "memory": "Data and cache",
     "durability": "An acknowledged write survives",
     "flushes": "Flushes",

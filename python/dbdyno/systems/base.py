@@ -119,6 +119,10 @@ class System(ABC):
         """Return the servers dbdyno started, name to pid."""
         return {}
 
+    def started_with(self) -> dict[str, list[str]]:
+        """Return what the servers dbdyno started were told by it, name to settings, `DIR` and `PORT` for the private."""
+        return {}
+
     def forking(self) -> frozenset[str]:
         """Return the names of those servers that are several processes."""
         return frozenset(self.server_pids()) if self.forks else frozenset()

@@ -65,6 +65,9 @@ class CacheAside(System):
     def server_pids(self) -> dict[str, int]:
         return self.cache.server_pids() | self.store.server_pids()
 
+    def started_with(self) -> dict[str, list[str]]:
+        return self.cache.started_with() | self.store.started_with()
+
     def forking(self) -> frozenset[str]:
         return self.cache.forking() | self.store.forking()
 

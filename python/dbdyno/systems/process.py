@@ -10,7 +10,7 @@ import stat
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from dbdyno.errors import RunFailed, UserError
@@ -97,6 +97,7 @@ class ServerProcess:
     ) -> None:
         """Start `argv` in `directory`, pinned and limited as `launch` says, its output going to the server's log."""
         self.name = name
+        self._given = [*_options(argv), *stdin.splitlines()]
         self.log_path = launch.log_folder / f"server-{name}.log"
         self._guard = launch.guard
         self._limit_bytes, self._limit = launch.memory_limit_bytes, _memory_group(launch)
@@ -110,6 +111,18 @@ class ServerProcess:
             self._limit.add(self.pid)
         with self._process.stdin as pipe:
             pipe.write(stdin.encode())
+
+    def started_with(self, private: Mapping[str, str]) -> list[str]:
+        """Return the options of its command line and the lines it was given on stdin, each a setting.
+
+        private: secrets, and what is another one at each start, to what stands for it there.
+        """
+        told = []
+        for setting in self._given:
+            for text, instead in private.items():
+                setting = re.sub(rf"(?<!\w){re.escape(text)}(?!\w)", instead, setting)  # noqa: PLW2901
+            told.append(setting)
+        return told
 
     def wait_ready(self, answers: Callable[[], bool]) -> None:
         """Wait until `answers()`; raises UserError if the server ended instead, RunFailed if it never did."""
@@ -155,6 +168,17 @@ class ServerProcess:
         self._guard.tell("done", self.pid)
         if self._limit:
             self._limit.remove()
+
+
+def _options(argv: list[str]) -> list[str]:
+    """Return a command line's options, each with its value; what is before the first one is the program."""
+    options: list[str] = []
+    for word in argv:
+        if word.startswith("-") and word != "-":
+            options.append(word)
+        elif options and "=" not in options[-1] and " " not in options[-1]:
+            options[-1] += f" {word}"
+    return options
 
 
 def copy_data(source: Path, target: Path, cold: bool = False) -> None:

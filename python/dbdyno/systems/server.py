@@ -74,6 +74,14 @@ class Server(System):
         directory, self._server, self._directory = self._directory, None, None
         return directory.path
 
+    def started_with(self) -> dict[str, list[str]]:
+        if not self._server:
+            return {}
+        private = {str(self._directory.path): "DIR", str(self.endpoint.port): "PORT"}
+        if self.endpoint.password:
+            private[self.endpoint.password] = "…"
+        return {self.server_name: self._server.started_with(private)}
+
     def data_directories(self) -> tuple[Path, ...]:
         return (self._directory.path,) if self._directory else ()
 

@@ -21,6 +21,8 @@ QUICK_FLUSH_S = 50e-6
 FLUSHES_OF_COMMITS = 0.5
 """With fewer flushes than this share of the fewest that group commit allows, some did not reach the device."""
 NOT_SEEN = "not seen"
+_OF_ITS_PLACE = re.compile(r"\b(?:DIR|PORT|127\.0\.0\.1)\b|…")
+"""Where a server is and answers is no setting that a figure depends on, and a password is none to be told."""
 _CACHES = re.compile(r"(buffer_pool_size|buffers|buffer_size|cache_size(_kib)?|maxmemory|maxbytes|map_size(_bytes)?)$")
 """The ends of the names of settings that size what a store keeps in memory."""
 
@@ -85,6 +87,7 @@ def _lines(trials: Sequence[Trial], run: Run) -> Iterator[Line]:
     first = trials[0]
     yield Line("versions", _versions(first, run))
     yield _settings(first)
+    yield from _started_with(first)
     yield _memory(trials)
     durability = _durability(first)
     yield Line("durability", f"{durability.get('class') or 'unknown'}: {durability.get('reason') or 'no reason known'}")
@@ -117,6 +120,25 @@ def _settings(trial: Trial) -> Line:
         return Line("settings", "default: the experiment gave none", "default settings")
     text = "tuned: " + ", ".join(f"{key} = {value}" for key, value in given.items())
     return Line("settings", text, text)
+
+
+def _started_with(trial: Trial) -> Iterator[Line]:
+    """What dbdyno itself told the servers it started, beside what the experiment gave: that is not their default."""
+    told = {str(one["name"]): one.get("started_with") for one in trial.about.get("servers") or ()}
+    known = {name: settings for name, settings in told.items() if settings}
+    if not known:
+        return
+    given = {_key(key.rpartition(".")[2]) for key in trial.about.get("settings") or ()}
+    own = [one for settings in known.values() for one in settings if not _OF_ITS_PLACE.search(one)]
+    own = [one for one in own if _key(one) not in given]
+    text = "; ".join(f"{name}: {', '.join(settings)}" for name, settings in known.items())
+    yield Line("started with", text, f"dbdyno set {', '.join(own)}" if own else "")
+
+
+def _key(setting: str) -> str:
+    """The name of a setting in an option, whatever way it is written: `--max-connections=151`, `-c max_connections=100`."""
+    words = setting.removeprefix("-c ").lstrip("-").replace("=", " ").split()
+    return words[0].replace("-", "_") if words else ""
 
 
 def _memory(trials: Sequence[Trial]) -> Line:
