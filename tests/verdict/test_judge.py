@@ -30,6 +30,15 @@ def test_a_client_that_holds_most_makes_the_figure_a_lower_bound():
     assert document["client_limited"] == "15.9 of 16.0 operations in flight were in the client"
 
 
+def test_a_figure_near_the_clients_own_is_a_lower_bound_whatever_is_said_to_limit():
+    made = trial(waits(cpu=2, cpu_wait=13.5, client=0.5), client_ceiling_per_s=1250.0)
+    marked = replace(made, client_limited="it reached 80%")
+    object.__setattr__(marked, "observations", made.observations)
+    document = judge(marked)
+    assert document["client_limited"] == "it reached 80%"
+    assert document["verdict"]["sentence"].startswith("Limited by the server's CPU (confidence low): 15.5 of 16.0 ")
+
+
 def test_a_trial_that_did_not_end_has_no_verdict():
     assert judge(replace(trial(), state="interrupted"))["verdict"] is None
     assert judge(trial(completed=np.zeros(11)))["verdict"] is None

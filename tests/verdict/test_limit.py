@@ -55,6 +55,32 @@ def test_the_signs_of_a_client_that_is_the_bottleneck_go_before():
     assert "95% busy" in said.signs[0] and said.confidence == "medium"
 
 
+@pytest.mark.parametrize(
+    ("columns", "limit", "runner_up"),
+    [
+        (CPU, "server-cpu", None),
+        (waits(cpu=2, cpu_wait=11, client=3) | process("client", queue=2) | host(BUSY_HOST), "server-cpu", "client"),
+        (waits("redis", cpu=0.97, client=0.03) | IDLE, "server-cpu", None),
+        (process("mariadb", cpu=0.3) | IDLE, "client", "unexplained"),
+    ],
+    ids=["server", "server and some client", "event loop", "nothing seen"],
+)
+def test_a_figure_near_the_clients_own_is_doubted_where_the_time_budget_has_little_in_the_client(
+    columns, limit, runner_up
+):
+    servers = [{"name": "redis" if "waits.redis.cpu" in columns else "mariadb"}]
+    said = found(trial(columns, client_ceiling_per_s=1250.0, servers=servers))
+    assert (said.limit, said.runner_up, said.confidence) == (limit, runner_up, "low")
+    assert any("it reached 80% of the 1,250/s its client reaches" in sign for sign in said.signs)
+    assert said.signs[-1].startswith("yet ") == (limit != "client")
+
+
+def test_a_figure_near_the_clients_own_is_the_clients_where_the_time_budget_agrees():
+    columns = waits(client=15.9, cpu=0.1) | process("client", queue=1.9) | host(BUSY_HOST)
+    said = found(trial(columns, client_ceiling_per_s=1250.0))
+    assert (said.limit, said.confidence) == ("client", "high")
+
+
 def test_a_rate_that_was_followed_is_all_that_was_asked_for():
     assert found(trial(CPU, offered=1000)).limit == "rate"
     assert found(trial(CPU, offered=2000)).limit == "server-cpu"

@@ -200,7 +200,7 @@ def client_limited(document: Document) -> str | None:
     """What the mark of client-limited figures means, or `None` where there are none."""
     if not any(trial["client_limited"] for trial in document["trials"]):
         return None
-    return "≥ limited by the client: a lower bound of what the store can do"
+    return "≥ limited by the client, or near to all it can do: a lower bound of what the store can do"
 
 
 def observing(document: Document) -> str | None:

@@ -22,7 +22,7 @@ def client_limited(recorded: Recorded, about: JsonObject, embedded: bool) -> str
     """
     if recorded.followed or recorded.seconds <= 0 or embedded:
         return None
-    signs = [sign for sign in (_near_ceiling(recorded, about), _busy(recorded, about)) if sign]
+    signs = [sign for sign in (_near_ceiling(recorded, about), busy_load_threads(recorded, about)) if sign]
     return " and ".join(signs) + ", so the store may be able to do more" if signs else None
 
 
@@ -33,7 +33,8 @@ def _near_ceiling(recorded: Recorded, about: JsonObject) -> str | None:
     return f"it reached {reached / ceiling:.0%} of the {ceiling:,.0f}/s its client reaches on a server doing nothing"
 
 
-def _busy(recorded: Recorded, about: JsonObject) -> str | None:
+def busy_load_threads(recorded: Recorded, about: JsonObject) -> str | None:
+    """Return how busy the load threads were where that was nearly all they could be, else `None`."""
     hello = recorded.hello or {}
     threads = hello.get("threads")
     if not threads:

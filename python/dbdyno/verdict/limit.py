@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dbdyno.results.model import Trial
 from dbdyno.verdict import evidence
 from dbdyno.verdict.budget import TimeBudget, injected_waits, stalled_seconds
-from dbdyno.verdict.client import signs_of_client
+from dbdyno.verdict.client import only_near_ceiling, signs_of_client
 from dbdyno.verdict.evidence import Measured
 
 CLIENT, NETWORK, SERVER_CPU, DISK, LOCK, COMMIT = "client", "network", "server-cpu", "disk", "lock", "commit"
@@ -28,6 +28,8 @@ LIMIT_OF = {
 
 MOST = 0.5
 """A limit that holds at least this share of the operations is clear by the time budget alone."""
+HARDLY_ANY = 0.25
+"""A client that holds less of the operations is doubted to limit, if all else that is seen of it is a high figure."""
 LOCKED = 0.3
 """Locks that hold this share of the operations are a limit of their own (METHODS §5)."""
 WORTH_NAMING = 0.05
@@ -64,31 +66,43 @@ def limited(trial: Trial, budget: TimeBudget) -> Limited:
 
     In this order: a rate that was followed is all that was asked for; the signs of a client that is the bottleneck go
     before everything else, as nothing can be said of the store then; long stalls that nothing explains; the widest
-    band, and where most is unexplained the server's CPU if the server itself could use no more, as it must have waited
-    in front of it. Processors and disks that are all taken may be so by others.
+    band. Processors and disks that are all taken may be so by others.
+
+    A figure near to what the client reaches alone is a lower bound by rule. Where the time budget has hardly anything
+    in the client and names another limit, that one is named with the contradiction, and is not sure.
     """
     measured = Measured.of(trial)
     held = _held(budget)
     signs = _signs(trial, measured) | _injected(trial, budget)
+    widest = _widest(held, measured)
+    doubted = held.get(CLIENT, 0.0) < HARDLY_ANY * budget.in_flight and only_near_ceiling(trial)
     if trial.recorded.followed:
-        limit = RATE
-    elif signs[CLIENT]:
+        limit, doubted = RATE, False
+    elif signs[CLIENT] and not (doubted and widest not in (CLIENT, UNEXPLAINED)):
         limit = CLIENT
     elif stalls := unexplained_stalls(trial, budget):
         limit, signs[UNEXPLAINED] = UNEXPLAINED, (stalls,)
     else:
-        limit = max(held, key=lambda name: held[name])
-        if limit == UNEXPLAINED and measured and any(evidence.server_used_up(measured)):
-            limit = SERVER_CPU
+        limit = widest
+    if doubted and limit != CLIENT:
+        signs[limit] = (*signs.get(limit, ()), *(f"yet {sign}" for sign in signs[CLIENT]))
     others = {name: value for name, value in held.items() if name != limit}
-    second = max(others, key=lambda name: others[name])
+    second = CLIENT if doubted and limit != CLIENT else max(others, key=lambda name: others[name])
     named = second if others[second] >= WORTH_NAMING * budget.in_flight else None
     share = held.get(limit, 0.0) / budget.in_flight if budget.in_flight else 0.0
-    sure = _confidence(limit, share, bool(signs.get(limit)), trial.confirmation)
+    sure = _confidence(limit, share, bool(signs.get(limit)), trial.confirmation, doubted)
     return Limited(
         *(limit, held.get(limit, 0.0), budget.in_flight, signs.get(limit, ())),
         *(named, others[second] if named else 0.0, sure),
     )
+
+
+def _widest(held: Mapping[str, float], measured: Measured | None) -> str:
+    """The limit of the widest band; where most is unexplained the server's CPU, if the server itself could use no more:
+    it must have waited in front of that."""
+    widest = max(held, key=lambda name: held[name])
+    used_up = widest == UNEXPLAINED and measured is not None and any(evidence.server_used_up(measured))
+    return SERVER_CPU if used_up else widest
 
 
 def _held(budget: TimeBudget) -> dict[str, float]:
@@ -134,7 +148,9 @@ def unexplained_stalls(trial: Trial, budget: TimeBudget) -> str | None:
     return f"in {still} of {seconds} s it stood all but still, and nothing that was seen says why"
 
 
-def _confidence(limit: str, share: float, sign: bool, confirmation: Mapping[str, float] | None) -> str:
+def _confidence(
+    limit: str, share: float, sign: bool, confirmation: Mapping[str, float] | None, doubted: bool
+) -> str:
     """How sure it is: a resource by its share and by being used up, locks and what the network holds by their share."""
     if limit == RATE:
         return "high"
@@ -143,6 +159,8 @@ def _confidence(limit: str, share: float, sign: bool, confirmation: Mapping[str,
     followed = confirmation.get("followed") if confirmation and confirmation.get("limit") == limit else None
     if followed is not None and (followed >= FOLLOWED_ENOUGH or followed < HARDLY_FOLLOWED):
         return "high" if followed >= FOLLOWED_ENOUGH else "low"
+    if doubted:
+        return "low"
     clear = share >= (LOCKED if limit == LOCK else MOST)
     told = limit in (LOCK, COMMIT, NETWORK) and clear
     if clear and (sign or told):
