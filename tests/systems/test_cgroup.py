@@ -1,6 +1,7 @@
 """A limit is a limit, or is refused, and what was limited for a while is afterwards as it was."""
 
 import os
+import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -127,3 +128,62 @@ def test_in_version_2_what_is_limited_already_is_limited_further(guard, monkeypa
     with limited([os.getpid()], cpu_limit(1.5), guard):
         assert (group / "cpu.max").read_text() == "150000 100000"
     assert (group / "cpu.max").read_text() == "999999 100000"
+
+
+@pytest.fixture
+def version2(monkeypatch, tmp_path):
+    """A tree of version 2 in files, as cgroup-v2.rst has it: a group has the files of what its parent passes on.
+
+    Returns the group this process is in.
+    """
+    own = tmp_path / "user.slice" / "own.scope"
+    own.mkdir(parents=True)
+    (tmp_path / "cgroup.controllers").write_text("cpu io memory")
+    for group in (tmp_path, own.parent, own):
+        (group / "cgroup.procs").touch()
+        (group / "cgroup.subtree_control").touch()
+
+    def make(prefix, dir):
+        group = Path(dir) / f"{prefix}made"
+        group.mkdir()
+        files = {"cpu": ["cpu.max"], "io": ["io.max"], "memory": ["memory.max", "memory.swap.max"]}
+        passed_on = (Path(dir) / "cgroup.subtree_control").read_text().split()
+        for name in ["cgroup.procs", *(file for controller in passed_on for file in files[controller])]:
+            (group / name).touch()
+        return str(group)
+
+    monkeypatch.setattr(cgroup, "_ROOT", tmp_path)
+    monkeypatch.setattr(cgroup, "_memberships", lambda process: ["0::/user.slice/own.scope"])
+    monkeypatch.setattr(cgroup.tempfile, "mkdtemp", make)
+    # A control group is removed with the files the kernel put there.
+    monkeypatch.setattr(Path, "rmdir", shutil.rmtree)
+    return own
+
+
+@pytest.mark.parametrize(
+    ("limit", "files"),
+    [
+        (cpu_limit(0.5), {"cpu.max": "50000 100000"}),
+        (memory_limit(LIMIT_BYTES), {"memory.max": "67108864", "memory.swap.max": "0"}),
+        (disk_limit("254:0", {"read_iops": 400, "write_iops": 80}), {"io.max": "254:0 riops=400 wiops=80"}),
+        (disk_limit("254:0", {"read_bps": 8e6}), {"io.max": "254:0 rbps=8000000"}),
+    ],
+)
+def test_in_version_2_the_files_are_those_of_its_documentation(guard, version2, limit, files):
+    (version2 / "cgroup.subtree_control").write_text("cpu io memory")
+    with limited([4711], limit, guard):
+        (group,) = version2.glob("dbdyno-*")
+        assert {name: (group / name).read_text() for name in files} == files
+        assert (group / "cgroup.procs").read_text() == "4711"
+    assert not group.exists() and (version2 / "cgroup.procs").read_text() == "4711"
+
+
+def test_in_version_2_a_controller_that_is_not_passed_on_is_asked_for_in_every_group_above(guard, version2, tmp_path):
+    with (
+        pytest.raises(UserError, match="does not let dbdyno limit the disk"),
+        limited([4711], disk_limit("8:0", {"read_iops": 1}), guard),
+    ):
+        pass
+    asked = [(group / "cgroup.subtree_control").read_text() for group in (version2, version2.parent, tmp_path)]
+    assert asked == ["+io", "+io", "+io"]
+    assert not list(tmp_path.rglob("dbdyno-*"))

@@ -162,16 +162,21 @@ def _own(line: str, limit: Limit) -> tuple[Path, Path, int] | None:
 
 def _group_of(pid: int, limit: Limit) -> tuple[Path, int]:
     """Return the group in which a process would be limited, and the version of it."""
-    lines = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
+    lines = _memberships(str(pid))
     for _, group, version in sorted(filter(None, (_own(line, limit) for line in lines)), key=lambda found: found[2]):
         return group, version
     raise UserError(f"this host does not let dbdyno limit {limit.what} (no control groups)")
 
 
+def _memberships(process: str) -> list[str]:
+    """Return the lines of `/proc/PID/cgroup`: a hierarchy each, with its controllers and the group in it."""
+    return Path(f"/proc/{process}/cgroup").read_text().splitlines()
+
+
 def _parents(limit: Limit) -> list[tuple[Path, int]]:
     """Return the groups a group could be made in, with their version: our own, and those above it."""
     found = []
-    for line in Path("/proc/self/cgroup").read_text().splitlines():
+    for line in _memberships("self"):
         if place := _own(line, limit):
             root, own, version = place
             groups = (own, *(above for above in own.parents if above.is_relative_to(root)))
