@@ -106,7 +106,10 @@ def test_of_an_open_loop_the_line_shows_what_is_offered_and_response_times():
         listener.trial_begins(replace(TRIAL, rate=Rate("constant", (30_000,)), pipeline=16, network_delay_us=200))
         listener.record_came(INTERVAL | {"transactions": transactions})
     shown = console.file.getvalue()
-    assert "redis  game  8 clients  pipeline 16  200 µs away  30,000/s  4 of 10 s  20,000/s of 30,000 offered  floor –" in shown
+    assert (
+        "redis  game  8 clients  pipeline 16  200 µs away  30,000/s  4 of 10 s  20,000/s of 30,000 offered  floor –"
+        in shown
+    )
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,8 @@ def test_server_and_client_are_seen_at_work(profiled):
     lines = (folder / "profile" / "server-on-cpu.folded").read_text().splitlines()
     assert all(line.startswith("python") and int(line.rpartition(" ")[2]) > 0 for line in lines)
     assert document["transactions_per_s"] == 1000
+    unnamed = document["stacks"]["server-on-cpu"]["unnamed"]
+    assert all(0.01 <= one["share"] <= 1 and one.keys() == {"file", "share", "package"} for one in unnamed)
 
 
 def test_what_happens_in_the_window_is_in_no_figure(profiled, blind):

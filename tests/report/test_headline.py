@@ -54,7 +54,9 @@ def test_one_trial_each_names_no_winner(run, shown):
     found = headline(shown["trials"], None, [])
     assert found["winner"] is None and found["ratios"] == {}
     assert found["sentence"].startswith("Highest measured: lmdb, ")
-    assert found["sentence"].endswith("at 2 clients (floor 93%, longest stall 0 s). No interval, no winner: one trial each.")
+    assert found["sentence"].endswith(
+        "at 2 clients (floor 93%, longest stall 0 s). No interval, no winner: one trial each."
+    )
 
 
 def test_one_system_has_nothing_beside_it(plain):

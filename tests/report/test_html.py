@@ -8,7 +8,7 @@ import pytest
 
 from dbdyno.errors import RunFailed
 from dbdyno.report.headline import headline
-from dbdyno.report.html import flame_graphs, flattened, json_for_script, render, write_report
+from dbdyno.report.html import flame_graphs, flattened, json_for_script, render, without_names, write_report
 
 
 @pytest.fixture(scope="module")
@@ -211,3 +211,18 @@ def test_an_analytic_run_has_its_queries_and_their_plot(shown):
     assert 'id="queries"' in page and "Queries, cold and hot" in page
     assert "1.500" in page and "0.250" in page and "&lt;hand&gt;" in page
     assert 'id="queries"' not in render(shown)
+
+
+def test_files_without_names_are_told_with_the_packages_that_have_them(shown, tmp_path):
+    folder = tmp_path / "trials" / "001-x" / "profile"
+    folder.mkdir(parents=True)
+    unnamed = [
+        {"file": "served", "share": 0.4, "package": "served-dbgsym"},
+        {"file": "<own>", "share": 0.1, "package": None},
+    ]
+    (folder / "profile.json").write_text(json.dumps({"stacks": {"server-on-cpu": {"unnamed": unnamed}, "old": {}}}))
+    nameless = without_names(tmp_path)
+    assert nameless == [("<own>", None), ("served", "served-dbgsym")]
+    page = render(shown, flames=[("x", "<svg/>")], nameless=nameless)
+    assert "functions of &lt;own&gt;, served (package <code>served-dbgsym</code>)." in page
+    assert "Without names" not in render(shown, flames=[("x", "<svg/>")])

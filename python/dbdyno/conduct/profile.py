@@ -15,13 +15,16 @@ import psutil
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.load_client import execute, why_it_failed
 from dbdyno.errors import RunFailed
-from dbdyno.observe.stacks.fold import Folded, unnamed_share
+from dbdyno.observe.stacks.fold import Folded, unnamed_shares
 from dbdyno.observe.stacks.perf import Recording, switches_per_sample
 from dbdyno.observe.stacks.permission import OFF_CPU, ON_CPU, in_words, not_seen
+from dbdyno.observe.stacks.symbols import mapped_files, package_with_names
 from dbdyno.results.write import write_object, write_whole
 from dbdyno.systems.guard import Guard
 
 WINDOW_S = 5
+WORTH_A_NAME = 0.01
+"""Of the functions in stacks, that a file has without their names before it is said where these are."""
 _WARMUP_S = 1
 _MARGIN_S = 2
 """perf takes about a second to attach to a server of many threads; the load must outlast it and the window."""
@@ -72,6 +75,7 @@ class _Window:
         one = len(server_pids) == 1
         self._pids = {"server" if one else f"server-{name}": pid for name, pid in server_pids.items()}
         self._recordings: dict[str, Recording] = {}
+        self._files: dict[str, dict[str, str]] = {}
         self.begun_unix_s: float | None = None
 
     def __enter__(self) -> "_Window":
@@ -93,6 +97,7 @@ class _Window:
         processes = {name: _with_children(pid) for name, pid in self._pids.items()}
         every = switches_per_sample(processes)
         self.begun_unix_s = time.time()
+        self._files = {name: mapped_files(pids) for name, pids in processes.items()}
         for name, pids in processes.items():
             self._recordings[name] = Recording(pids, self._scratch / f"{name}.data", WINDOW_S, every[name])
             self._guard.tell("pid", self._recordings[name].process.pid)
@@ -107,7 +112,7 @@ class _Window:
                 failed[name] = str(failure)
                 continue
             for kind in {ON_CPU, OFF_CPU} - without:
-                written[f"{name}-{kind}"] = _write(folder / f"{name}-{kind}.folded", folded, kind)
+                written[f"{name}-{kind}"] = _write(folder / f"{name}-{kind}.folded", folded, kind, self._files[name])
         return dict(sorted(written.items())), failed
 
 
@@ -119,11 +124,17 @@ def _with_children(pid: int) -> list[int]:
     return [pid]
 
 
-def _write(path: Path, folded: Folded, kind: str) -> dict[str, Any]:
+def _write(path: Path, folded: Folded, kind: str, files: Mapping[str, str]) -> dict[str, Any]:
     stacks = folded.on_cpu if kind == ON_CPU else folded.off_cpu
     write_whole(path, "".join(f"{stack} {us}\n" for stack, us in sorted(stacks.items())))
+    unnamed = unnamed_shares(stacks)
     return {
         "samples": folded.samples[kind],
         "thread_seconds": round(sum(stacks.values()) / 1e6, 3),
-        "unnamed_share": unnamed_share(stacks),
+        "unnamed_share": round(sum(unnamed.values()), 3) if any(stacks.values()) else None,
+        "unnamed": [
+            {"file": file, "share": share, "package": package_with_names(files[file]) if file in files else None}
+            for file, share in unnamed.items()
+            if share >= WORTH_A_NAME
+        ],
     }

@@ -19,6 +19,7 @@ from dbdyno.report.loads import Document, at, is_open, load_of, time_label, time
 from dbdyno.report.over_time import Recordings, by_load, by_trial, recordings_of
 from dbdyno.report.series import READS, Series, load_labels, operations, representatives, series_of, trials_of
 from dbdyno.report.unfair import unfair
+from dbdyno.results.jsonfiles import read_object
 from dbdyno.results.model import Run
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -41,7 +42,7 @@ def write_report(run: Run, path: Path) -> None:
     Raises:
         RunFailed: it cannot be written, for want of room or of permission.
     """
-    write_page(render(document(run), recordings_of(run), flame_graphs(run.path)), path)
+    write_page(render(document(run), recordings_of(run), flame_graphs(run.path), without_names(run.path)), path)
 
 
 def write_page(page: str, path: Path) -> None:
@@ -59,6 +60,15 @@ def flame_graphs(folder: Path) -> list[tuple[str, str]]:
     """Return the stacks that were taken during a run, as (trial and name, the SVG)."""
     found = sorted(folder.glob("trials/*/profile/*.svg"))
     return [(f"{path.parent.parent.name}: {path.stem}", path.read_text(encoding="utf-8")) for path in found]
+
+
+def without_names(folder: Path) -> list[tuple[str, str | None]]:
+    """Return the files whose functions stand without names in a run's stacks, each with the package that has them."""
+    found: dict[str, str | None] = {}
+    for path in sorted(folder.glob("trials/*/profile/profile.json")):
+        for stacks in read_object(path).get("stacks", {}).values():
+            found |= {one["file"]: one["package"] for one in stacks.get("unnamed", ())}
+    return sorted(found.items())
 
 
 def environment_of_templates() -> Environment:
@@ -80,7 +90,12 @@ def environment_of_templates() -> Environment:
     return environment
 
 
-def render(shown: Document, recordings: Recordings | None = None, flames: Sequence[tuple[str, str]] = ()) -> str:
+def render(
+    shown: Document,
+    recordings: Recordings | None = None,
+    flames: Sequence[tuple[str, str]] = (),
+    nameless: Sequence[tuple[str, str | None]] = (),
+) -> str:
     """Return the page of what `dbdyno.report.document.document` returned.
 
     Labels, settings, errors and anything a server said are untrusted text: the template escapes all of it, and what
@@ -89,6 +104,7 @@ def render(shown: Document, recordings: Recordings | None = None, flames: Sequen
     Args:
         recordings: what the plots over time need beside it; without, they show throughput only.
         flames: names and SVGs of flame graphs; they are shown in a frame that may not touch the page.
+        nameless: files whose functions stand in them without names, and the packages that have these.
     """
     series = series_of(shown)
     over_time, single = by_load(series), by_trial(series, recordings or Recordings())
@@ -106,6 +122,7 @@ def render(shown: Document, recordings: Recordings | None = None, flames: Sequen
             data=json_for_script({"figures": figures}),
             parts=[(id, json_for_script(part)) for id, part in parts.items()],
             flames=flames,
+            nameless=nameless,
             operations=_operations(series, figures),
             environment_rows=list(flattened(shown["environment"])),
             card_lines=_card_lines(shown),

@@ -46,7 +46,10 @@ def _promises(shown: Document) -> Iterator[str]:
 
 def _limits(trials: list[Document]) -> Iterator[str]:
     if limited := _labels(trial for trial in trials if trial["client_limited"]):
-        yield f"Limited by the client, or near to all it can do, so that figures are lower bounds of what the store can do: {limited}."
+        yield (
+            "Limited by the client, or near to all it can do, so that figures are lower bounds of what the store can "
+            f"do: {limited}."
+        )
     if behind := _labels(trial for trial in trials if trial.get("followed") is False):
         yield f"Could not follow what was offered, so response times grow for as long as the trial lasts: {behind}."
 

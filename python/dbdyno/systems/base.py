@@ -120,7 +120,7 @@ class System(ABC):
         return {}
 
     def started_with(self) -> dict[str, list[str]]:
-        """Return what the servers dbdyno started were told by it, name to settings, `DIR` and `PORT` for the private."""
+        """Return what dbdyno told the servers it started, name to settings; `DIR` and `PORT` for the private."""
         return {}
 
     def forking(self) -> frozenset[str]:

@@ -136,7 +136,7 @@ def _started_with(trial: Trial) -> Iterator[Line]:
 
 
 def _key(setting: str) -> str:
-    """The name of a setting in an option, whatever way it is written: `--max-connections=151`, `-c max_connections=100`."""
+    """The name of the setting in an option, however that is written: `--max-connections=9`, `-c max_connections=9`."""
     words = setting.removeprefix("-c ").lstrip("-").replace("=", " ").split()
     return words[0].replace("-", "_") if words else ""
 

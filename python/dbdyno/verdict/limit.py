@@ -148,9 +148,7 @@ def unexplained_stalls(trial: Trial, budget: TimeBudget) -> str | None:
     return f"in {still} of {seconds} s it stood all but still, and nothing that was seen says why"
 
 
-def _confidence(
-    limit: str, share: float, sign: bool, confirmation: Mapping[str, float] | None, doubted: bool
-) -> str:
+def _confidence(limit: str, share: float, sign: bool, confirmation: Mapping[str, float] | None, doubted: bool) -> str:
     """How sure it is: a resource by its share and by being used up, locks and what the network holds by their share."""
     if limit == RATE:
         return "high"

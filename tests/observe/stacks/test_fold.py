@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from dbdyno.observe.stacks.fold import PREEMPTED, fold, unnamed_share
+from dbdyno.observe.stacks.fold import PREEMPTED, fold, unnamed_shares
 
 SWITCH = """\
 load 1 worker 7/8 10.000000:          1 context-switches/period=3/:
@@ -56,5 +56,5 @@ def test_another_threads_switch_ends_no_wait():
 
 
 def test_how_much_has_no_name():
-    assert unnamed_share(Counter({"a;[x]": 30, "a;b": 10})) == 0.375
-    assert unnamed_share(Counter()) is None
+    assert unnamed_shares(Counter({"a;[x]": 30, "a;b": 10, "[y];[x]": 40})) == {"x": 0.438, "y": 0.25}
+    assert unnamed_shares(Counter()) == {}

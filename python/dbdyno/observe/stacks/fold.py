@@ -100,11 +100,13 @@ def _clean(name: str) -> str:
     return name.replace(";", ":")
 
 
-def unnamed_share(stacks: Counter[str]) -> float | None:
-    """Return the share of functions that have no name, each weighted by the time of its stacks; None of no time."""
-    total = sum(stacks.values())
-    unnamed = 0.0
+def unnamed_shares(stacks: Counter[str]) -> dict[str, float]:
+    """Return the shares of functions that have no name, by the file they are in, each weighted by its stacks' time."""
+    total = sum(stacks.values()) or 1
+    unnamed: Counter[str] = Counter()
     for stack, us in stacks.items():
         functions = stack.split(";")
-        unnamed += us * sum(name.startswith("[") for name in functions) / len(functions)
-    return round(unnamed / total, 3) if total else None
+        for name in functions:
+            if name.startswith("["):
+                unnamed[name.strip("[]")] += us / len(functions) / total
+    return {file: round(share, 3) for file, share in unnamed.most_common()}
