@@ -10,13 +10,18 @@ use dbdyno_wire::TextRows;
 
 use crate::cache_aside::CacheAsideSession;
 use crate::config::Config;
-use crate::lmdb::{Lmdb, LmdbSession};
+use crate::embedded::{Embedded, EmbeddedSession, Engine};
+use crate::kyotocabinet::Kyotocabinet;
+use crate::lmdb::Lmdb;
 use crate::memcached::{Memcached, MemcachedSession};
 use crate::mysql::{Mysql, MysqlSession};
 use crate::network::Endpoint;
 use crate::postgres::{Postgres, PostgresSession};
 use crate::redis::{Redis, RedisSession, is_hash};
+use crate::rocksdb::Rocksdb;
 use crate::sqlite::{Sqlite, SqliteSession};
+use crate::tkrzw::Tkrzw;
+use crate::tokyocabinet::Tokyocabinet;
 use crate::{Administration, Cache, CacheCounters, Schema, SharedSchema, Trouble};
 
 /// Implements traits for an enum by handing every call to the variant.
@@ -156,10 +161,10 @@ pub enum SingleSession {
     Redis(RedisSession),
     Memcached(MemcachedSession),
     Sqlite(SqliteSession),
-    Lmdb(LmdbSession),
+    Embedded(EmbeddedSession),
 }
 
-forward!(SingleSession, Mysql, Postgres, Redis, Memcached, Sqlite, Lmdb);
+forward!(SingleSession, Mysql, Postgres, Redis, Memcached, Sqlite, Embedded);
 
 /// A session with any store. There is one a client, and it stays where it is.
 #[allow(clippy::large_enum_variant)]
@@ -169,11 +174,11 @@ pub enum AnySession {
     Redis(RedisSession),
     Memcached(MemcachedSession),
     Sqlite(SqliteSession),
-    Lmdb(LmdbSession),
+    Embedded(EmbeddedSession),
     CacheAside(CacheAsideSession),
 }
 
-forward!(AnySession, Mysql, Postgres, Redis, Memcached, Sqlite, Lmdb, CacheAside);
+forward!(AnySession, Mysql, Postgres, Redis, Memcached, Sqlite, Embedded, CacheAside);
 
 /// One enum and not one in the other: each costs an operation another future.
 impl From<SingleSession> for AnySession {
@@ -184,7 +189,7 @@ impl From<SingleSession> for AnySession {
             SingleSession::Redis(s) => AnySession::Redis(s),
             SingleSession::Memcached(s) => AnySession::Memcached(s),
             SingleSession::Sqlite(s) => AnySession::Sqlite(s),
-            SingleSession::Lmdb(s) => AnySession::Lmdb(s),
+            SingleSession::Embedded(s) => AnySession::Embedded(s),
         }
     }
 }
@@ -208,7 +213,7 @@ enum Single {
     Redis(Redis),
     Memcached(Memcached),
     Sqlite(Sqlite),
-    Lmdb(Lmdb),
+    Embedded(Embedded),
 }
 
 /// Any store that a plan can name. Shared by all threads.
@@ -264,7 +269,7 @@ impl Store {
         let can = match &self.single {
             Single::Redis(redis) => !redis.is_hash,
             Single::Memcached(_) | Single::Postgres(_) => true,
-            Single::Mysql(_) | Single::Sqlite(_) | Single::Lmdb(_) => false,
+            Single::Mysql(_) | Single::Sqlite(_) | Single::Embedded(_) => false,
         };
         self.cache.is_none() && can
     }
@@ -300,7 +305,7 @@ impl Single {
         let no_loop = || Failure::Connect("a network store was opened outside an event loop".into());
         match self {
             Single::Sqlite(store) => Ok(SingleSession::Sqlite(store.open()?)),
-            Single::Lmdb(store) => Ok(SingleSession::Lmdb(store.open()?)),
+            Single::Embedded(store) => Ok(SingleSession::Embedded(store.open()?)),
             Single::Mysql(store) => Ok(SingleSession::Mysql(store.open(reactor.ok_or_else(no_loop)?).await?)),
             Single::Postgres(store) => Ok(SingleSession::Postgres(store.open(reactor.ok_or_else(no_loop)?).await?)),
             Single::Redis(store) => Ok(SingleSession::Redis(store.open(reactor.ok_or_else(no_loop)?).await?)),
@@ -359,10 +364,18 @@ impl Builder<'_> {
                 })
             }
             Config::Lmdb { path, sync, map_size_bytes } => {
-                Single::Lmdb(Lmdb::new(path.clone(), *sync, *map_size_bytes, schema())?)
+                self.embedded(Lmdb::new(path, *sync, *map_size_bytes, self.schema)?)
             }
+            Config::Rocksdb(config) => self.embedded(Rocksdb::new(config, self.schema)?),
+            Config::Tokyocabinet(config) => self.embedded(Tokyocabinet::new(config, self.schema)?),
+            Config::Kyotocabinet(config) => self.embedded(Kyotocabinet::new(config, self.schema)?),
+            Config::Tkrzw(config) => self.embedded(Tkrzw::new(config, self.schema)?),
             Config::CacheAside { .. } => return Err("cache-aside inside cache-aside is not possible".into()),
         })
+    }
+
+    fn embedded(&self, engine: impl Engine + 'static) -> Single {
+        Single::Embedded(Embedded::new(engine, SharedSchema::clone(self.schema)))
     }
 
     /// A cache keeps whole rows, whatever the workload changes: it only ever forgets them.

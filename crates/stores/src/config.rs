@@ -5,6 +5,11 @@ use std::path::PathBuf;
 use dbdyno_net::Address;
 use serde::Deserialize;
 
+use crate::kyotocabinet::KyotocabinetConfig;
+use crate::rocksdb::RocksdbConfig;
+use crate::tkrzw::TkrzwConfig;
+use crate::tokyocabinet::TokyocabinetConfig;
+
 /// A password's place among the secrets.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
@@ -60,6 +65,34 @@ pub enum LmdbSync {
     None,
 }
 
+/// What every write to an embedded store is followed by.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Flush {
+    /// What it wrote is on the device.
+    Full,
+    None,
+}
+
+/// The same for a store that can make a transaction of each write.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Commit {
+    Full,
+    /// Each write is a transaction that is on the device when it is committed.
+    Transaction,
+    None,
+}
+
+/// What an embedded store files its rows in.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Structure {
+    Hash,
+    /// A B+ tree.
+    Tree,
+}
+
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Config {
@@ -106,6 +139,10 @@ pub enum Config {
         sync: LmdbSync,
         map_size_bytes: usize,
     },
+    Rocksdb(RocksdbConfig),
+    Tokyocabinet(TokyocabinetConfig),
+    Kyotocabinet(KyotocabinetConfig),
+    Tkrzw(TkrzwConfig),
     CacheAside {
         cache: Box<Config>,
         store: Box<Config>,
@@ -130,6 +167,10 @@ impl Config {
             Config::Memcached { .. } => "memcached",
             Config::Sqlite { .. } => "sqlite",
             Config::Lmdb { .. } => "lmdb",
+            Config::Rocksdb(_) => "rocksdb",
+            Config::Tokyocabinet(_) => "tokyocabinet",
+            Config::Kyotocabinet(_) => "kyotocabinet",
+            Config::Tkrzw(_) => "tkrzw",
             Config::CacheAside { .. } => "cache-aside",
         }
     }
@@ -137,9 +178,8 @@ impl Config {
     /// Sockets that one client has: an arrangement's has one to each of its stores.
     pub fn connections(&self) -> u64 {
         match self {
-            Config::Sqlite { .. } | Config::Lmdb { .. } => 0,
-            Config::Mysql { .. } | Config::Postgres { .. } | Config::Redis { .. } | Config::Memcached { .. } => 1,
             Config::CacheAside { cache, store } => cache.connections() + store.connections(),
+            single => u64::from(!single.is_embedded()),
         }
     }
 
@@ -147,6 +187,7 @@ impl Config {
     pub fn is_embedded(&self) -> bool {
         match self {
             Config::Sqlite { .. } | Config::Lmdb { .. } => true,
+            Config::Rocksdb(_) | Config::Tokyocabinet(_) | Config::Kyotocabinet(_) | Config::Tkrzw(_) => true,
             Config::Mysql { .. } | Config::Postgres { .. } | Config::Redis { .. } | Config::Memcached { .. } => false,
             Config::CacheAside { cache, store } => cache.is_embedded() || store.is_embedded(),
         }

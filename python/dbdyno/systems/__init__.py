@@ -9,6 +9,7 @@ from dbdyno.systems.cache_aside import CacheAside
 from dbdyno.systems.chdb import ChDB
 from dbdyno.systems.clickhouse import ClickHouse
 from dbdyno.systems.duckdb import DuckDB
+from dbdyno.systems.kyotocabinet import KyotoCabinet
 from dbdyno.systems.lmdb import LMDB
 from dbdyno.systems.mariadb import AttachedMySQL, MariaDB
 from dbdyno.systems.memcached import AttachedMemcached, Memcached
@@ -18,13 +19,17 @@ from dbdyno.systems.packages.cache import installed
 from dbdyno.systems.packages.install import find_package
 from dbdyno.systems.postgresql import AttachedPostgreSQL, PostgreSQL
 from dbdyno.systems.redis import AttachedRedis, Redis
+from dbdyno.systems.rocksdb import RocksDB
 from dbdyno.systems.sqlite import SQLite
+from dbdyno.systems.tkrzw import Tkrzw
+from dbdyno.systems.tokyocabinet import TokyoCabinet
 from dbdyno.systems.valkey import Valkey
 
 SYSTEMS: dict[str, type[System]] = {
     system.name: system
     for system in (
-        *(MariaDB, MySQL, PostgreSQL, Memcached, Redis, Valkey, SQLite, LMDB),
+        *(MariaDB, MySQL, PostgreSQL, Memcached, Redis, Valkey),
+        *(SQLite, LMDB, RocksDB, TokyoCabinet, KyotoCabinet, Tkrzw),
         *(DuckDB, ChDB, MonetDB, ClickHouse, CacheAside),
     )
 }

@@ -1,0 +1,377 @@
+//! What embedded key-value stores have in common: a library for each table's values, rows encoded as values, and every operation on them.
+//!
+//! A store is an [`Engine`] with its [`Access`], which know keys and values; rows, workload steps and checks are known here only.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use dbdyno_model::{Failure, Field, Operation, Row, RowBuffer, Session, Table, Value, decode_row, encode_row};
+
+use crate::{Administration, SharedSchema, Trouble};
+
+/// A library's open data, shared by all threads.
+pub trait Engine: Send + Sync {
+    /// Makes a way to the data for one thread.
+    ///
+    /// # Errors
+    /// As the library has them.
+    fn access(self: Arc<Self>) -> Result<Box<dyn Access>, Failure>;
+}
+
+/// What is done with a key's value, by the key's place among those that were asked for.
+pub type Each<'a> = dyn FnMut(usize, Option<&[u8]>) -> Result<(), Failure> + 'a;
+
+/// One thread's way to the data. Tables go by their place in the schema; errors are the library's.
+pub trait Access {
+    /// Looks up `key` in the newest state; whether it is there. The value is then at [`Access::found`].
+    fn get(&mut self, table: usize, key: &[u8]) -> Result<bool, Failure>;
+    /// Looks up the rows with these numbers as keys, all in one state where the library can, and hands each to `each`.
+    fn get_many(&mut self, table: usize, keys: &[u64], each: &mut Each<'_>) -> Result<(), Failure> {
+        for (place, key) in keys.iter().enumerate() {
+            let is_there = self.get(table, &key.to_be_bytes())?;
+            each(place, is_there.then(|| self.found()))?;
+        }
+        Ok(())
+    }
+    /// The value that the last get found, until [`Access::release`] or the next operation; else nothing.
+    fn found(&self) -> &[u8];
+    /// Lets go of what keeps the value in its place.
+    fn release(&mut self);
+    /// Puts one value, as durable as the settings say when it returns.
+    fn put(&mut self, table: usize, key: &[u8], value: &[u8]) -> Result<(), Failure>;
+    /// Replaces a value by what `addition` makes of it, with nobody else's write in between; false where there is none.
+    fn add(&mut self, table: usize, key: &[u8], addition: &mut Addition<'_>) -> Result<bool, Failure>;
+    /// Puts rows that are not there, in the library's fastest way; they are durable once the table is settled.
+    fn load(&mut self, table: usize, rows: &mut Rows<'_>) -> Result<(), Failure>;
+    /// How [`Access::load`] does it, in a few words.
+    fn loads_by(&self) -> &'static str;
+    /// Does, once all rows are there, what the library would else do in the background.
+    fn settle(&mut self, table: usize) -> Result<(), Failure>;
+    /// How many values the table has now.
+    fn count(&mut self, table: usize) -> Result<u64, Failure>;
+    /// Hands every value of the table to `each`.
+    fn for_each(&mut self, table: usize, each: &mut dyn FnMut(&[u8])) -> Result<(), Failure>;
+    /// Removes all values of the table.
+    fn clear(&mut self, table: usize) -> Result<(), Failure>;
+}
+
+/// Rows to load, encoded one after the other into the same memory.
+pub struct Rows<'a> {
+    table: &'a Table,
+    keys: Range<u64>,
+    generated: &'a mut RowBuffer,
+    value: &'a mut Vec<u8>,
+    number: [u8; 8],
+}
+
+impl Rows<'_> {
+    /// The next row: what it is filed under, and its value.
+    pub fn next_row(&mut self) -> Option<(&[u8], &[u8])> {
+        let key = self.keys.next()?;
+        encode(self.table, key, 0, self.generated, self.value);
+        let filed = self.generated.row().value(self.table.filed_under);
+        Some((key_of(filed, &mut self.number), self.value))
+    }
+
+    /// What the first row is filed under if that rises from row to row and from load to load.
+    pub fn first_of_rising(&self) -> Option<[u8; 8]> {
+        (self.table.filed_under == 0).then(|| self.keys.start.to_be_bytes())
+    }
+}
+
+/// A number to add to a column.
+pub struct Addition<'a> {
+    table: &'a Table,
+    column: usize,
+    delta: i64,
+    fields: &'a mut Vec<Field>,
+    value: &'a mut Vec<u8>,
+}
+
+impl Addition<'_> {
+    /// The value of a row after the addition; `None` where `bytes` are no row.
+    pub fn apply(&mut self, bytes: &[u8]) -> Option<&[u8]> {
+        if !decode_row(self.table, bytes, 0, bytes.len(), self.fields) {
+            return None;
+        }
+        if let Field::Int(n) = &mut self.fields[self.column] {
+            *n += self.delta;
+        }
+        self.value.clear();
+        encode_row(Row::new(bytes, self.fields), self.value);
+        Some(self.value)
+    }
+}
+
+/// Replaces `value` by the encoded row `key`.
+fn encode(table: &Table, key: u64, version: u64, generated: &mut RowBuffer, value: &mut Vec<u8>) {
+    table.generate(key, version, generated);
+    value.clear();
+    encode_row(generated.row(), value);
+}
+
+/// The key that a row is filed under: numbers in big-endian order, so that they sort; text as it is. `number` is where one is put.
+#[inline]
+fn key_of<'a>(filed: Value<'a>, number: &'a mut [u8; 8]) -> &'a [u8] {
+    match filed {
+        Value::Int(n) => {
+            *number = (n as u64).to_be_bytes();
+            number
+        }
+        Value::Text(text) => text,
+        Value::Null => &[],
+    }
+}
+
+const CACHE_LINE_SIZE_BYTES: usize = 64;
+
+/// Reads a byte of every cache line of a row, so that they are fetched at once: decoding it alone fetches one after the other, as where
+/// a column lies depends on the one before.
+#[inline]
+fn touch(bytes: &[u8]) {
+    std::hint::black_box(bytes.iter().step_by(CACHE_LINE_SIZE_BYTES).fold(0, |all, byte| all ^ byte));
+}
+
+#[inline]
+fn decode(table: &Table, bytes: &[u8], fields: &mut Vec<Field>) -> Result<(), Failure> {
+    touch(bytes);
+    if decode_row(table, bytes, 0, bytes.len(), fields) {
+        return Ok(());
+    }
+    Err(no_row(table, bytes))
+}
+
+#[cold]
+fn no_row(table: &Table, bytes: &[u8]) -> Failure {
+    Failure::Mismatch(format!("{} bytes that are no row of {}", bytes.len(), table.name))
+}
+
+/// An embedded store as sessions are opened with it.
+#[derive(Clone)]
+pub struct Embedded {
+    engine: Arc<dyn Engine>,
+    schema: SharedSchema,
+}
+
+impl Embedded {
+    pub fn new(engine: impl Engine + 'static, schema: SharedSchema) -> Self {
+        Self { engine: Arc::new(engine), schema }
+    }
+
+    /// # Errors
+    /// As the library has them.
+    pub fn open(&self) -> Result<EmbeddedSession, Failure> {
+        Ok(EmbeddedSession {
+            access: Arc::clone(&self.engine).access()?,
+            schema: SharedSchema::clone(&self.schema),
+            value: Vec::new(),
+            generated: RowBuffer::default(),
+            fields: Vec::new(),
+        })
+    }
+}
+
+/// One type for all engines: a call through a table costs nothing beside a look-up, and a store is then one file and one line.
+pub struct EmbeddedSession {
+    access: Box<dyn Access>,
+    schema: SharedSchema,
+    value: Vec<u8>,
+    generated: RowBuffer,
+    fields: Vec<Field>,
+}
+
+impl EmbeddedSession {
+    /// Reads a row, which stays where the library has it until it is released.
+    #[inline]
+    fn read(&mut self, step: usize, filed: Value<'_>) -> Result<bool, Failure> {
+        let Self { access, schema, fields, .. } = self;
+        let table = schema.steps[step].operation.table();
+        if !access.get(table, key_of(filed, &mut [0; 8]))? {
+            return Ok(false);
+        }
+        decode(&schema.tables[table], access.found(), fields)?;
+        Ok(true)
+    }
+
+    fn count_of(&mut self, table: usize, keys: Range<u64>) -> Result<u64, Failure> {
+        let Self { access, schema, generated, .. } = self;
+        let columns = &schema.tables[table];
+        let mut count = 0;
+        for key in keys {
+            generated.clear();
+            columns.columns[columns.filed_under].generate(key, 0, generated);
+            count += u64::from(access.get(table, key_of(generated.row().value(0), &mut [0; 8]))?);
+        }
+        access.release();
+        Ok(count)
+    }
+
+    fn total(&mut self, table: usize, column: usize) -> Result<i128, Failure> {
+        let Self { access, schema, fields, .. } = self;
+        let mut sum = 0;
+        access.for_each(table, &mut |bytes| {
+            if decode_row(&schema.tables[table], bytes, 0, bytes.len(), fields)
+                && let Field::Int(n) = fields[column]
+            {
+                sum += i128::from(n);
+            }
+        })?;
+        Ok(sum)
+    }
+
+    fn empty(&mut self) -> Result<(), Failure> {
+        (0..self.schema.tables.len()).try_for_each(|table| self.access.clear(table))
+    }
+}
+
+impl Session for EmbeddedSession {
+    #[inline]
+    async fn get(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
+        self.read(step, Value::Int(key as i64))
+    }
+
+    async fn get_many(
+        &mut self,
+        step: usize,
+        keys: &[u64],
+        each: &mut dyn FnMut(usize, Option<Row<'_>>),
+    ) -> Result<(), Failure> {
+        let Self { access, schema, fields, .. } = self;
+        let table = schema.steps[step].operation.table();
+        access.release();
+        access.get_many(table, keys, &mut |place, bytes| {
+            if let Some(bytes) = bytes {
+                decode(&schema.tables[table], bytes, fields)?;
+            }
+            each(place, bytes.map(|bytes| Row::new(bytes, fields)));
+            Ok(())
+        })
+    }
+
+    #[inline]
+    async fn find(&mut self, step: usize, value: Value<'_>) -> Result<bool, Failure> {
+        self.read(step, value)
+    }
+
+    async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<bool, Failure> {
+        let Self { access, schema, generated, value, .. } = self;
+        let table = schema.steps[step].operation.table();
+        access.release();
+        encode(&schema.tables[table], key, version, generated, value);
+        access.put(table, &key.to_be_bytes(), value)?;
+        Ok(true)
+    }
+
+    async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<bool, Failure> {
+        let Self { access, schema, fields, value, .. } = self;
+        let Operation::Add { table, column } = schema.steps[step].operation else { return Ok(false) };
+        access.release();
+        let mut addition = Addition { table: &schema.tables[table], column, delta, fields, value };
+        access.add(table, &key.to_be_bytes(), &mut addition)
+    }
+
+    #[inline]
+    fn row(&self) -> Row<'_> {
+        Row::new(self.access.found(), &self.fields)
+    }
+
+    #[inline]
+    fn release(&mut self) {
+        self.access.release();
+    }
+}
+
+/// The directory is dbdyno's own, made for this run, so it needs no marker.
+impl Administration for EmbeddedSession {
+    async fn prepare(&mut self, _: &str) -> Result<(), Trouble> {
+        Ok(self.empty()?)
+    }
+
+    async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble> {
+        let Self { access, schema, generated, value, .. } = self;
+        let mut rows = Rows { table: &schema.tables[table], keys, generated, value, number: [0; 8] };
+        Ok(access.load(table, &mut rows)?)
+    }
+
+    fn loads_by(&self) -> &'static str {
+        self.access.loads_by()
+    }
+
+    async fn present(&mut self, table: usize, keys: Range<u64>) -> Result<Option<u64>, Trouble> {
+        Ok(Some(self.count_of(table, keys)?))
+    }
+
+    async fn index(&mut self, _: usize) -> Result<(), Trouble> {
+        Ok(())
+    }
+
+    async fn settle(&mut self, table: usize) -> Result<(), Trouble> {
+        Ok(self.access.settle(table)?)
+    }
+
+    async fn count(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
+        Ok(Some(self.access.count(table)?))
+    }
+
+    async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble> {
+        Ok(Some(self.total(table, column)?))
+    }
+
+    async fn marker(&mut self) -> Result<Option<String>, Trouble> {
+        Ok(None)
+    }
+
+    async fn remove(&mut self) -> Result<Vec<String>, Trouble> {
+        self.empty()?;
+        Ok(self.schema.tables.iter().map(|t| t.name.clone()).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbdyno_model::{Column, Kind, Source};
+
+    fn table(filed_under: usize) -> Table {
+        let columns = vec![
+            Column::new("id", Kind::Int, Source::Key),
+            Column::new("k", Kind::Int, Source::Counter),
+            Column::new("name", Kind::Varchar(20), Source::Name),
+        ];
+        Table { name: "t".into(), columns, indexes: vec![], filed_under }
+    }
+
+    fn rows<'a>(table: &'a Table, generated: &'a mut RowBuffer, value: &'a mut Vec<u8>) -> Rows<'a> {
+        Rows { table, keys: 255..258, generated, value, number: [0; 8] }
+    }
+
+    #[test]
+    fn rows_are_filed_in_the_order_of_their_keys_or_under_text() {
+        let (mut generated, mut value) = (RowBuffer::default(), vec![]);
+        let (by_key, by_name) = (table(0), table(2));
+        let mut all = rows(&by_key, &mut generated, &mut value);
+        assert_eq!(all.first_of_rising(), Some(255u64.to_be_bytes()));
+        let mut keys = vec![];
+        while let Some((key, value)) = all.next_row() {
+            assert!(decode_row(&by_key, value, 0, value.len(), &mut vec![]));
+            keys.push(key.to_vec());
+        }
+        assert!(keys.len() == 3 && keys.is_sorted(), "{keys:?}");
+        let mut named = rows(&by_name, &mut generated, &mut value);
+        assert_eq!(named.first_of_rising(), None);
+        assert!(named.next_row().is_some_and(|(key, _)| key.ends_with(b" 255")));
+    }
+
+    #[test]
+    fn an_addition_changes_its_column_only_and_refuses_what_is_no_row() {
+        let (table, mut generated, mut bytes) = (table(0), RowBuffer::default(), vec![]);
+        encode(&table, 7, 0, &mut generated, &mut bytes);
+        let (mut fields, mut value) = (vec![], vec![]);
+        let mut addition = Addition { table: &table, column: 1, delta: 5, fields: &mut fields, value: &mut value };
+        assert_eq!(addition.apply(b"no row"), None);
+        let changed = addition.apply(&bytes).unwrap().to_vec();
+        assert!(decode_row(&table, &changed, 0, changed.len(), &mut fields));
+        assert_eq!((fields[0], fields[1]), (Field::Int(7), Field::Int(7 + 5)));
+        assert_eq!(changed[16..], bytes[16..]);
+    }
+}
