@@ -1,7 +1,7 @@
 # What the other scripts ask of the machine; sourced, never run.
 
 # Debian keeps servers in /usr/sbin, which an ordinary user's PATH leaves out.
-PATH="$PATH:/usr/sbin:/usr/local/sbin"
+PATH="$PATH:/usr/sbin:/usr/local/sbin:/sbin"
 
 # install_line APT DNF PACMAN: the one line that installs these packages here.
 install_line() {

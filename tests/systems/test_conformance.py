@@ -21,7 +21,13 @@ from helpers import need, system
 from systems.load import ROWS, begin, end, execute, plan_of
 
 SERVERS = ("mariadb", "postgresql", "redis", "valkey@9.1", "memcached")
-STORES = (*SERVERS, "sqlite", "lmdb", "cache-aside(memcached, postgresql)")
+LIBRARIES = (
+    *("rocksdb", "rocksdb?sync=none&wal=off&compression=none"),
+    *("tokyocabinet", "tokyocabinet?type=tree&sync=transaction&compression=deflate"),
+    *("kyotocabinet?sync=none&compression=zlib", "kyotocabinet?type=tree&sync=transaction"),
+    *("tkrzw?file=positional", "tkrzw?type=tree&sync=none&compression=zlib"),
+)
+STORES = (*SERVERS, "sqlite", "lmdb", *LIBRARIES, "cache-aside(memcached, postgresql)")
 CASES = ("game", "secondary-get", "point-update")
 """Workloads that together have every logical operation."""
 CRASH = {"postgresql": signal.SIGQUIT}

@@ -1,5 +1,6 @@
 //! C libraries that are loaded when a store is opened, so that dbdyno can be installed and run where they are not.
 
+use std::error::Error;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::mem::ManuallyDrop;
 use std::os::unix::ffi::OsStrExt;
@@ -26,7 +27,11 @@ impl Library {
     /// Loading it does no harm: it is the library that `name` says.
     pub unsafe fn load(name: &str) -> Result<Self, String> {
         // SAFETY: as above.
-        let loaded = unsafe { libloading::Library::new(name) }.map_err(|error| error.to_string())?;
+        let loaded = unsafe { libloading::Library::new(name) };
+        let loaded = loaded.map_err(|error| match error.source() {
+            Some(loader) => format!("{name} cannot be loaded: {loader}"),
+            None => format!("{name} cannot be loaded: {error}"),
+        })?;
         Ok(Self { name: name.into(), loaded: ManuallyDrop::new(loaded) })
     }
 
@@ -128,7 +133,8 @@ mod tests {
         let (no_function, no_library) =
             unsafe { (Numbers::find(&c, "no_such_").err(), Library::load("no-such.so").err()) };
         assert_eq!(no_function.unwrap(), "libc.so.6 has no no_such_abs: another version is needed");
-        assert!(no_library.unwrap().contains("no-such.so"));
+        let said = no_library.unwrap();
+        assert!(said.starts_with("no-such.so cannot be loaded: ") && said.contains("No such file"), "{said}");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! Additions are optimistic transactions; every other operation goes to the database below them, which they cost nothing.
 
-use std::ffi::{CString, c_char, c_int};
+use std::ffi::{CStr, CString, c_char, c_int};
 use std::path::PathBuf;
 use std::ptr::{self, null_mut};
 use std::sync::Arc;
@@ -71,6 +71,8 @@ functions!(Functions {
     fn flushoptions_create() -> Handle;
     fn flushoptions_destroy(Handle);
     fn optimistictransactiondb_open_column_families(Handle, *const c_char, c_int, *const *const c_char, *const Handle, *mut Handle, *mut *mut c_char) -> Handle;
+    fn list_column_families(Handle, *const c_char, *mut usize, *mut *mut c_char) -> *mut *mut c_char;
+    fn list_column_families_destroy(*mut *mut c_char, usize);
     fn optimistictransactiondb_get_base_db(Handle) -> Handle;
     fn optimistictransactiondb_close_base_db(Handle);
     fn optimistictransactiondb_close(Handle);
@@ -181,26 +183,45 @@ impl Rocksdb {
     }
 }
 
-/// Opens the database with a column family for each table, behind the one that must be there.
+/// Opens the database with a column family for each table.
 fn open(c: &Functions, config: &RocksdbConfig, schema: &Schema) -> Result<(Handle, Vec<Handle>), String> {
-    let tables = schema.tables.iter().map(|table| table.name.as_str());
-    let names: Vec<CString> =
-        ["default"].into_iter().chain(tables).map(|n| CString::new(n).unwrap_or_default()).collect();
-    let name_pointers: Vec<*const c_char> = names.iter().map(|name| name.as_ptr()).collect();
+    let tables = schema.tables.iter().map(|table| CString::new(table.name.as_str()).unwrap_or_default());
+    let mut names: Vec<CString> = tables.collect();
     let path = c_path(&config.path);
-    let mut families = vec![null_mut(); names.len()];
-    let opened = with_options(c, config, |options| {
+    with_options(c, config, |options| {
+        let others = families_beside(c, options, &path, &names);
+        names.extend(others);
+        let name_pointers: Vec<*const c_char> = names.iter().map(|name| name.as_ptr()).collect();
+        let mut families = vec![null_mut(); names.len()];
         let all = vec![options; names.len()];
         // SAFETY: all arrays have as many entries as names, and RocksDB copies the options.
-        c.checked(|error| unsafe {
+        let opened = c.checked(|error| unsafe {
             let count = names.len() as c_int;
             let (names, all, families) = (name_pointers.as_ptr(), all.as_ptr(), families.as_mut_ptr());
             (c.optimistictransactiondb_open_column_families)(options, path.as_ptr(), count, names, all, families, error)
-        })
-    })?;
-    // SAFETY: the handle of the family that no table uses is destroyed once.
-    unsafe { (c.column_family_handle_destroy)(families.remove(0)) };
-    Ok((opened, families))
+        })?;
+        for family in families.drain(schema.tables.len()..) {
+            // SAFETY: the handle of a family that no table uses is destroyed once.
+            unsafe { (c.column_family_handle_destroy)(family) };
+        }
+        Ok((opened, families))
+    })
+}
+
+/// The column families beside those of these names: RocksDB opens all of them or none.
+fn families_beside(c: &Functions, options: Handle, path: &CStr, names: &[CString]) -> Vec<CString> {
+    let mut count = 0;
+    // SAFETY: the path ends with 0.
+    let listed = c.checked(|error| unsafe { (c.list_column_families)(options, path.as_ptr(), &mut count, error) });
+    // There are none where there is no database yet.
+    let Ok(list) = listed else { return vec![c"default".into()] };
+    // SAFETY: RocksDB has made a list of so many texts, which is destroyed once.
+    unsafe {
+        let all = std::slice::from_raw_parts(list, count).iter().map(|&name| CString::from(CStr::from_ptr(name)));
+        let others = all.filter(|name| !names.contains(name)).collect();
+        (c.list_column_families_destroy)(list, count);
+        others
+    }
 }
 
 fn with_options<T>(c: &Functions, config: &RocksdbConfig, then: impl FnOnce(Handle) -> T) -> T {

@@ -18,7 +18,7 @@ BUCKETS_PER_ROW = 2
 class InstalledLibrary(Embedded):
     """A store in a C library of the host's.
 
-    library: as the linker names it. package: Debian's, that installs it.
+    library: as the linker names it.
     version_symbol: the text in it that says its version, or None where only its file's name does.
     only_with: settings that only one value of another setting has a use for: setting to (other setting, value).
     levels: what each value of `sync` promises of an acknowledged write.
@@ -26,7 +26,6 @@ class InstalledLibrary(Embedded):
 
     operations = frozenset((GET, GET_MANY, UPDATE, ADD, FIND_UNIQUE, SUM))
     library: ClassVar[str]
-    package: ClassVar[str]
     version_symbol: ClassVar[str | None] = None
     only_with: ClassVar[dict[str, tuple[str, str]]] = {}
     levels: ClassVar[dict[str, str]]
@@ -44,7 +43,8 @@ class InstalledLibrary(Embedded):
     def missing(cls) -> str | None:
         if soname(cls.library):
             return None
-        return f"lib{cls.library} is not installed: apt install {cls.package}"
+        # The development package, as the other's name changes with every release.
+        return f"lib{cls.library} is not installed: apt install lib{cls.library}-dev"
 
     def settings(self) -> dict[str, Any]:
         settings = super().settings()

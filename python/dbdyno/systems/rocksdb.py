@@ -18,7 +18,6 @@ class RocksDB(InstalledLibrary):
     name = "rocksdb"
     what = "RocksDB, embedded (sync=full|none, wal=on|off, compression, cache_mib, bloom_bits, write_buffer_mib)"
     library = "rocksdb"
-    package = "librocksdb7.8"
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
         "sync": ("full", "none"),
         "wal": ("on", "off"),

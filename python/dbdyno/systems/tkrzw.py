@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+from dbdyno.systems.base import Durability
 from dbdyno.systems.installed_library import InstalledLibrary
 
 
@@ -15,7 +16,6 @@ class Tkrzw(InstalledLibrary):
     name = "tkrzw"
     what = "Tkrzw, embedded (type=hash|tree, sync=full|none, file=mmap|positional, compression, buckets, cached_pages)"
     library = "tkrzw"
-    package = "libtkrzw1"
     version_symbol = "TKRZW_PACKAGE_VERSION"
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
         "type": ("hash", "tree"),
@@ -26,3 +26,11 @@ class Tkrzw(InstalledLibrary):
     numbers: ClassVar[dict[str, int]] = {"buckets": 0, "cached_pages": 10_000}
     only_with: ClassVar[dict[str, tuple[str, str]]] = {"buckets": ("type", "hash"), "cached_pages": ("type", "tree")}
     levels: ClassVar[dict[str, str]] = {"full": "D2", "none": "D0"}
+
+    def durability(self) -> Durability:
+        level = super().durability().level
+        settings = self.settings()
+        if (settings["sync"], settings["file"]) == ("full", "positional"):
+            # Its sync is sync_file_range, which writes pages but does not have the device flush (sync_file_range(2)).
+            level = "D1"
+        return Durability(level, "sync={sync} file={file}".format_map(settings))

@@ -19,7 +19,6 @@ class TokyoCabinet(InstalledLibrary):
         "cached_leaves)"
     )
     library = "tokyocabinet"
-    package = "libtokyocabinet9"
     version_symbol = "tcversion"
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
         "type": ("hash", "tree"),
