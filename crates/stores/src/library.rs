@@ -55,7 +55,7 @@ macro_rules! functions {
     ($name:ident { $(fn $function:ident($($type:ty),*) $(-> $result:ty)?;)+ }) => {
         #[allow(non_snake_case)] // The names are the library's.
         #[derive(Clone, Copy)]
-        struct $name { $($function: unsafe extern "C" fn($($type),*) $(-> $result)?,)+ }
+        pub struct $name { $(pub $function: unsafe extern "C" fn($($type),*) $(-> $result)?,)+ }
 
         impl $name {
             /// # Errors
@@ -63,7 +63,7 @@ macro_rules! functions {
             ///
             /// # Safety
             /// The library's functions have these types.
-            unsafe fn find(library: &$crate::library::Library, prefix: &str) -> Result<Self, String> {
+            pub unsafe fn find(library: &$crate::library::Library, prefix: &str) -> Result<Self, String> {
                 // SAFETY: as above.
                 Ok(Self { $($function: unsafe { library.find(&format!("{prefix}{}", stringify!($function)))? },)+ })
             }
