@@ -38,7 +38,7 @@ BANNED = (
 
 # What keeps the invariants of absence (ARCHITECTURE.md).
 NO_IO = r"std::(?:net|thread|os::fd|os::unix|fs)\b|\b(?:Instant|SystemTime|TcpStream|UnixStream)\b|\bthread::"
-PRODUCTS = r"(?i)mariadb|mysql|redis|valkey|memcached|sqlite|lmdb|innodb|postgres|mongo"
+PRODUCTS = r"(?i)mariadb|mysql|redis|valkey|memcached|sqlite|lmdb|innodb|postgres|mongo|rocksdb|tokyo|kyoto|tkrzw"
 # But whose SQL a text is in is said with the dialect's name.
 PRODUCTS_NOT_DIALECTS = r"(?i)(?<!Dialect::)(?:" + PRODUCTS.removeprefix("(?i)") + r")(?!\w*,\s+// dialect)"
 ABSENT = (

@@ -338,7 +338,7 @@ mod tests {
             Column::new("k", Kind::Int, Source::Counter),
             Column::new("name", Kind::Varchar(20), Source::Name),
         ];
-        Table { name: "t".into(), columns, indexes: vec![], filed_under }
+        Table { filed_under, ..Table::new("t", columns) }
     }
 
     fn rows<'a>(table: &'a Table, generated: &'a mut RowBuffer, value: &'a mut Vec<u8>) -> Rows<'a> {
