@@ -175,6 +175,16 @@ impl Connection {
         .await
     }
 
+    /// Lets other tasks run, then takes what has come meanwhile, without waiting for any.
+    ///
+    /// # Errors
+    /// The connection was lost.
+    pub async fn take_arrived(&mut self) -> io::Result<()> {
+        self.reactor.yield_to_others().await;
+        self.make_room()?;
+        if self.reactor.is_readable(self.slot) { self.read(RecvFlags::DONTWAIT).unwrap_or(Ok(())) } else { Ok(()) }
+    }
+
     #[inline]
     fn late_or_pending(&self) -> Poll<io::Result<()>> {
         if self.reactor.is_late(self.slot) {

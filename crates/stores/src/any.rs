@@ -9,11 +9,12 @@ use dbdyno_net::Reactor;
 use dbdyno_wire::TextRows;
 
 use crate::cache_aside::CacheAsideSession;
-use crate::config::Config;
+use crate::config::{Config, Write};
 use crate::embedded::{Embedded, EmbeddedSession, Engine};
 use crate::kyotocabinet::Kyotocabinet;
 use crate::lmdb::Lmdb;
 use crate::memcached::{Memcached, MemcachedSession};
+use crate::mongodb::{Mongodb, MongodbSession};
 use crate::mysql::{Mysql, MysqlSession};
 use crate::network::Endpoint;
 use crate::postgres::{Postgres, PostgresSession};
@@ -160,11 +161,12 @@ pub enum SingleSession {
     Postgres(PostgresSession),
     Redis(RedisSession),
     Memcached(MemcachedSession),
+    Mongodb(MongodbSession),
     Sqlite(SqliteSession),
     Embedded(EmbeddedSession),
 }
 
-forward!(SingleSession, Mysql, Postgres, Redis, Memcached, Sqlite, Embedded);
+forward!(SingleSession, Mysql, Postgres, Redis, Memcached, Mongodb, Sqlite, Embedded);
 
 /// A session with any store. There is one a client, and it stays where it is.
 #[allow(clippy::large_enum_variant)]
@@ -173,12 +175,13 @@ pub enum AnySession {
     Postgres(PostgresSession),
     Redis(RedisSession),
     Memcached(MemcachedSession),
+    Mongodb(MongodbSession),
     Sqlite(SqliteSession),
     Embedded(EmbeddedSession),
     CacheAside(CacheAsideSession),
 }
 
-forward!(AnySession, Mysql, Postgres, Redis, Memcached, Sqlite, Embedded, CacheAside);
+forward!(AnySession, Mysql, Postgres, Redis, Memcached, Mongodb, Sqlite, Embedded, CacheAside);
 
 /// One enum and not one in the other: each costs an operation another future.
 impl From<SingleSession> for AnySession {
@@ -188,6 +191,7 @@ impl From<SingleSession> for AnySession {
             SingleSession::Postgres(s) => AnySession::Postgres(s),
             SingleSession::Redis(s) => AnySession::Redis(s),
             SingleSession::Memcached(s) => AnySession::Memcached(s),
+            SingleSession::Mongodb(s) => AnySession::Mongodb(s),
             SingleSession::Sqlite(s) => AnySession::Sqlite(s),
             SingleSession::Embedded(s) => AnySession::Embedded(s),
         }
@@ -212,6 +216,7 @@ enum Single {
     Postgres(Postgres),
     Redis(Redis),
     Memcached(Memcached),
+    Mongodb(Mongodb),
     Sqlite(Sqlite),
     Embedded(Embedded),
 }
@@ -269,9 +274,14 @@ impl Store {
         let can = match &self.single {
             Single::Redis(redis) => !redis.is_hash,
             Single::Memcached(_) | Single::Postgres(_) => true,
-            Single::Mysql(_) | Single::Sqlite(_) | Single::Embedded(_) => false,
+            Single::Mysql(_) | Single::Mongodb(_) | Single::Sqlite(_) | Single::Embedded(_) => false,
         };
         self.cache.is_none() && can
+    }
+
+    /// Whether writes are answered, so that what was done can be held against what was counted.
+    pub fn is_acknowledging(&self) -> bool {
+        !matches!(&self.single, Single::Mongodb(store) if store.write == Write::Unacknowledged)
     }
 
     /// How the store holds a row, where it has a choice.
@@ -310,6 +320,7 @@ impl Single {
             Single::Postgres(store) => Ok(SingleSession::Postgres(store.open(reactor.ok_or_else(no_loop)?).await?)),
             Single::Redis(store) => Ok(SingleSession::Redis(store.open(reactor.ok_or_else(no_loop)?).await?)),
             Single::Memcached(store) => Ok(SingleSession::Memcached(store.open(reactor.ok_or_else(no_loop)?).await?)),
+            Single::Mongodb(store) => Ok(SingleSession::Mongodb(store.open(reactor.ok_or_else(no_loop)?).await?)),
         }
     }
 }
@@ -352,6 +363,15 @@ impl Builder<'_> {
             Config::Memcached { address } => {
                 Single::Memcached(Memcached { endpoint: endpoint(address)?, schema: schema() })
             }
+            Config::Mongodb { address, user, password, database, auth_database, write } => Single::Mongodb(Mongodb {
+                endpoint: endpoint(address)?,
+                user: user.clone().unwrap_or_default(),
+                password: self.secret(*password)?.unwrap_or_default(),
+                database: database.clone(),
+                auth_database: auth_database.clone(),
+                write: *write,
+                schema: schema(),
+            }),
             Config::Sqlite { path, journal_mode, synchronous, cache_size_kib, mmap_size_bytes } => {
                 Single::Sqlite(Sqlite {
                     path: path.clone(),
@@ -426,6 +446,7 @@ impl Builder<'_> {
         match (config, step.operation) {
             (Config::Mysql { .. } | Config::Postgres { .. } | Config::Sqlite { .. }, _) => true,
             (_, Operation::Transaction) => true,
+            (Config::Mongodb { .. }, operation) => operation.has_table(),
             (_, Operation::Insert { .. } | Operation::Sql { .. }) => false,
             (_, Operation::Begin { .. } | Operation::Commit | Operation::Rollback) => false,
             (Config::Memcached { .. }, Operation::Add { .. }) => false,
@@ -454,6 +475,9 @@ mod tests {
     const MEMCACHED: &str = r#"{"kind": "memcached", "address": {"host": "127.0.0.1", "port": 1}}"#;
     const REDIS: &str = r#"{"kind": "redis", "address": {"unix": "/x"}, "user": null, "password": null}"#;
 
+    const MONGODB: &str =
+        r#"{"kind": "mongodb", "address": {"unix": "/x"}, "user": null, "password": null, "database": "d"}"#;
+
     #[test]
     fn what_a_store_cannot_do_is_refused_naming_both_sides() {
         let find = Operation::Find { table: 0, column: 1 };
@@ -466,6 +490,8 @@ mod tests {
         assert_eq!(refusal(REDIS, Operation::Insert { table: 0 }).unwrap(), "redis cannot do the step s: insert on bm");
         assert_eq!(refusal(REDIS, Operation::Commit).unwrap(), "redis cannot do the step s: commit");
         assert_eq!(refusal(REDIS, Operation::Sql { statement: 0 }).unwrap(), "redis cannot do the step s: sql");
+        assert_eq!(refusal(MONGODB, Operation::Commit).unwrap(), "mongodb cannot do the step s: commit");
+        assert_eq!(refusal(MONGODB, find), None);
         let several = Operation::GetMany { table: 0, keys: 2 };
         assert_eq!(refusal(REDIS, several), None);
         assert!(refusal(&REDIS.replace("\"user\"", "\"layout\": \"hash\", \"user\""), several).is_some());

@@ -56,6 +56,16 @@ pub enum LoadWith {
     Insert,
 }
 
+/// Whether writes of the MongoDB protocol are answered.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Write {
+    #[default]
+    Acknowledged,
+    /// Sent and forgotten: `w: 0`.
+    Unacknowledged,
+}
+
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum LmdbSync {
@@ -124,6 +134,18 @@ pub enum Config {
     Memcached {
         address: AddressConfig,
     },
+    Mongodb {
+        address: AddressConfig,
+        /// `None`: nobody is logged in.
+        user: Option<String>,
+        password: Option<Secret>,
+        database: String,
+        /// The database that knows the user.
+        #[serde(default = "admin")]
+        auth_database: String,
+        #[serde(default)]
+        write: Write,
+    },
     Sqlite {
         path: PathBuf,
         #[serde(default = "wal")]
@@ -149,6 +171,10 @@ pub enum Config {
     },
 }
 
+fn admin() -> String {
+    "admin".into()
+}
+
 fn wal() -> String {
     "WAL".into()
 }
@@ -165,6 +191,7 @@ impl Config {
             Config::Postgres { .. } => "postgres",
             Config::Redis { .. } => "redis",
             Config::Memcached { .. } => "memcached",
+            Config::Mongodb { .. } => "mongodb",
             Config::Sqlite { .. } => "sqlite",
             Config::Lmdb { .. } => "lmdb",
             Config::Rocksdb(_) => "rocksdb",
@@ -189,6 +216,7 @@ impl Config {
             Config::Sqlite { .. } | Config::Lmdb { .. } => true,
             Config::Rocksdb(_) | Config::Tokyocabinet(_) | Config::Kyotocabinet(_) | Config::Tkrzw(_) => true,
             Config::Mysql { .. } | Config::Postgres { .. } | Config::Redis { .. } | Config::Memcached { .. } => false,
+            Config::Mongodb { .. } => false,
             Config::CacheAside { cache, store } => cache.is_embedded() || store.is_embedded(),
         }
     }

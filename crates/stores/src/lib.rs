@@ -12,6 +12,7 @@ mod kyotocabinet;
 mod library;
 mod lmdb;
 mod memcached;
+mod mongodb;
 mod mysql;
 mod network;
 mod params;
@@ -32,6 +33,8 @@ use dbdyno_wire::TextRows;
 
 pub use any::{AnySession, Store};
 pub use config::{AddressConfig, Config, Layout, Secret};
+pub use mongodb::field_name;
+pub use sql::TABLE_PREFIX;
 
 /// Every table and key of dbdyno begins with this, in the form the store allows.
 pub const MARKER: &str = "dbdyno:";

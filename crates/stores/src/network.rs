@@ -100,7 +100,23 @@ impl Exchange {
         if !self.connection.unread().is_empty() {
             return Err(self.unasked());
         }
+        self.send_anyway().await
+    }
+
+    /// Sends the request, whatever has come before it.
+    #[inline]
+    pub async fn send_anyway(&mut self) -> Result<(), Failure> {
         self.connection.send(&self.request).await.map_err(|error| self.lost(&error))
+    }
+
+    /// Lets other clients run, and forgets those messages that have come meanwhile, each of which ends where `end_of` says: for requests
+    /// that nobody waits for an answer to, with which a client would else keep its thread to itself.
+    pub async fn forget_unasked(&mut self, end_of: impl Fn(&[u8]) -> Decoded<usize>) -> Result<(), Failure> {
+        self.connection.take_arrived().await.map_err(|error| self.lost(&error))?;
+        while let Some(end) = end_of(self.connection.unread()).map_err(|malformed| Failure::Protocol(malformed.0))? {
+            self.connection.discard(end);
+        }
+        Ok(())
     }
 
     /// Waits for answers at least this long from now on: what is asked is no single operation.

@@ -4,6 +4,7 @@
 
 mod calendar;
 pub mod memcached;
+pub mod mongodb;
 pub mod mysql;
 pub mod postgres;
 pub mod redis;

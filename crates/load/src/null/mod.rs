@@ -3,6 +3,7 @@
 
 mod keys;
 mod memcached;
+mod mongodb;
 mod mysql;
 mod postgres;
 mod redis;
@@ -49,6 +50,7 @@ enum Protocol {
     Postgres,
     Redis,
     Memcached,
+    Mongodb,
 }
 
 /// One protocol's side of a connection: from the bytes received so far to how many were understood, with the answers appended.
@@ -103,6 +105,7 @@ async fn accept_all(reactor: Rc<Reactor>, listener: Listener, protocol: Protocol
                         Protocol::Postgres => converse(connection, &on, postgres::Postgres::new(schema)).await,
                         Protocol::Redis => converse(connection, &on, redis::Redis::new(schema)).await,
                         Protocol::Memcached => converse(connection, &on, memcached::Memcached::new(schema)).await,
+                        Protocol::Mongodb => converse(connection, &on, mongodb::Mongodb::new(schema)).await,
                     };
                 }));
             }

@@ -1,0 +1,625 @@
+//! Everything that speaks the MongoDB protocol: a table is a collection, a row a document with its key as `_id`.
+//!
+//! Each step's command is written once a session, up to the values. Collections can carry no marker, so these are documents of a
+//! collection of their own.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use dbdyno_model::{Failure, Field, Operation, Row, RowBuffer, Session, Step, Table, Value};
+use dbdyno_net::Reactor;
+use dbdyno_wire::mongodb::{
+    self as wire, Answer, Command, Login, LoginStep, MORE_TO_COME, ServerMessage, array, document, int, text,
+};
+use dbdyno_wire::{Cell, Decoded, Malformed};
+
+use crate::asked::Asked;
+use crate::config::Write;
+use crate::network::{Endpoint, Exchange, while_logging_in};
+use crate::sql::{TABLE_PREFIX, table_name};
+use crate::{Administration, MARKER, SharedSchema, Trouble};
+
+/// The collection of markers: the name of a collection is the `_id`.
+const MARKERS: &str = "dbdyno_marker";
+/// An hour, for what reads or writes a whole table.
+const WHOLE_TABLE_NS: u64 = 3600 * 1_000_000_000;
+/// A minute, for a server that flushes what it was given while the next comes.
+const LOAD_NS: u64 = 60 * 1_000_000_000;
+/// Documents of one insert are together about this large.
+const LOAD_SIZE_BYTES: usize = 1 << 20;
+/// More markers than collections are ever made.
+const MOST_MARKERS: i64 = 1000;
+const OUT_OF_DISK_SPACE: i64 = 14_031;
+const NAMESPACE_NOT_FOUND: i64 = 26;
+/// The server ends, or is no longer the one that writes: another connection may find the one that is.
+const GOING_AWAY: [i64; 6] = [91, 189, 10_107, 11_600, 11_602, 13_435];
+
+#[derive(Clone, Debug)]
+pub struct Mongodb {
+    pub endpoint: Endpoint,
+    /// Empty: nobody is logged in.
+    pub user: String,
+    pub password: String,
+    pub database: String,
+    pub auth_database: String,
+    pub write: Write,
+    pub schema: SharedSchema,
+}
+
+pub struct MongodbSession {
+    exchange: Exchange,
+    schema: SharedSchema,
+    database: String,
+    is_acknowledging: bool,
+    /// Of each step.
+    commands: Vec<Command>,
+    /// The names of each table's columns.
+    names: Vec<Vec<Vec<u8>>>,
+    /// "0", "1" …, for as many keys as a step asks for.
+    places: Vec<String>,
+    /// Of the last request.
+    number: u32,
+    generated: RowBuffer,
+    fields: Vec<Field>,
+}
+
+/// What a column is called in a document.
+pub fn field_name(table: &Table, column: usize) -> &str {
+    if column == 0 { "_id" } else { &table.columns[column].name }
+}
+
+impl Mongodb {
+    pub async fn open(&self, reactor: &Rc<Reactor>) -> Result<MongodbSession, Failure> {
+        let mut exchange = self.endpoint.connect(reactor).await?;
+        self.log_in(&mut exchange).await.map_err(while_logging_in)?;
+        let schema = SharedSchema::clone(&self.schema);
+        let names = |table: &Table| (0..table.columns.len()).map(|i| wire::name(field_name(table, i))).collect();
+        let most = schema
+            .steps
+            .iter()
+            .map(|step| if let Operation::GetMany { keys, .. } = step.operation { keys } else { 0 })
+            .max();
+        Ok(MongodbSession {
+            exchange,
+            database: self.database.clone(),
+            is_acknowledging: self.write == Write::Acknowledged,
+            commands: schema.steps.iter().map(|step| self.command(step)).collect(),
+            names: schema.tables.iter().map(names).collect(),
+            places: (0..most.unwrap_or(0)).map(|i| i.to_string()).collect(),
+            number: 0,
+            generated: RowBuffer::default(),
+            fields: Vec::new(),
+            schema,
+        })
+    }
+
+    async fn log_in(&self, exchange: &mut Exchange) -> Result<(), Failure> {
+        let mut login = Login::new(&self.user, &self.password, &self.auth_database);
+        let mut message = login.greeting();
+        loop {
+            exchange.begin().extend_from_slice(&message);
+            match exchange.ask(|bytes| login.next(bytes)).await? {
+                LoginStep::Send(next) => message = next,
+                LoginStep::Done => return Ok(()),
+                LoginStep::Refused(error) => return Err(refused(&error)),
+            }
+        }
+    }
+
+    /// A step's command, up to what varies.
+    fn command(&self, step: &Step) -> Command {
+        let name = table_name(self.schema.table_of_operation(step.operation));
+        let read = |most: i64| {
+            let head = |out: &mut Vec<u8>| {
+                begin(out, "find", &name, &self.database);
+                // Some servers look for what follows the last that may be returned.
+                int(out, "limit", most);
+                int(out, "batchSize", most);
+                wire::boolean(out, "singleBatch", true);
+            };
+            Command::new(0, head).document("filter")
+        };
+        let write = |verb: &str, documents: &str| self.write_command(verb, &name).sequence(documents);
+        match step.operation {
+            Operation::Get { .. } => read(1),
+            Operation::GetMany { keys, .. } => read(keys as i64),
+            // A second row would be one too many, and is to be seen.
+            Operation::Find { .. } => read(2),
+            Operation::Update { .. } | Operation::Add { .. } => write("update", "updates"),
+            Operation::Insert { .. } => write("insert", "documents"),
+            Operation::Begin { .. } | Operation::Commit => Command::default(),
+        }
+    }
+
+    fn write_command(&self, verb: &str, name: &str) -> Command {
+        let is_acknowledged = self.write == Write::Acknowledged;
+        Command::new(if is_acknowledged { 0 } else { MORE_TO_COME }, |out| {
+            begin(out, verb, name, &self.database);
+            if !is_acknowledged {
+                document(out, "writeConcern", |out| int(out, "w", 0));
+            }
+        })
+    }
+}
+
+/// The beginning of every command: its name comes first.
+fn begin(out: &mut Vec<u8>, verb: &str, collection: &str, database: &str) {
+    text(out, verb, collection.as_bytes());
+    text(out, "$db", database.as_bytes());
+}
+
+#[inline]
+fn put(out: &mut Vec<u8>, name: &str, value: Value<'_>) {
+    match value {
+        Value::Int(n) => int(out, name, n),
+        Value::Text(bytes) => text(out, name, bytes),
+        Value::Null => {}
+    }
+}
+
+fn write_row(out: &mut Vec<u8>, table: &Table, row: Row<'_>) {
+    wire::elements(out, |out| (0..row.len()).for_each(|i| put(out, field_name(table, i), row.value(i))));
+}
+
+#[inline]
+fn field(cell: Cell) -> Field {
+    match cell {
+        Cell::Null => Field::Null,
+        Cell::Int(n) => Field::Int(n),
+        Cell::Text { start, end } => Field::text(start, end),
+    }
+}
+
+/// Decodes the answer to the request with this number. Answers to others are passed over where there may be any: FerretDB answers also
+/// what is not to be answered.
+#[inline]
+fn awaited(
+    bytes: &[u8],
+    number: u32,
+    is_alone: bool,
+    names: &[Vec<u8>],
+    fields: &mut Vec<Field>,
+) -> Decoded<(Answer, usize)> {
+    let mut at = 0;
+    loop {
+        let Some(((answers, answer), end)) = wire::answer(bytes, at, names, fields, field)? else { return Ok(None) };
+        if answers == number {
+            return Ok(Some((answer, end)));
+        }
+        if is_alone {
+            return Err(Malformed(format!("an answer to request {answers}, where one to {number} was awaited")));
+        }
+        at = end;
+    }
+}
+
+fn end_of_message(bytes: &[u8]) -> Decoded<usize> {
+    Ok(wire::message(bytes, 0)?.map(|message| message.next))
+}
+
+#[cold]
+fn refused(error: &ServerMessage) -> Failure {
+    let message = format!("{} (code {})", error.text, error.code);
+    match error.code {
+        OUT_OF_DISK_SPACE => Failure::Full(message),
+        code if GOING_AWAY.contains(&code) => Failure::Connection(message),
+        _ => Failure::Server(message),
+    }
+}
+
+#[cold]
+fn unexpected(answer: &Answer) -> Failure {
+    match answer {
+        Answer::Error(error) => refused(error),
+        Answer::Rows(n @ 2..) => Failure::Mismatch(format!("{n} rows where there is one")),
+        other => Failure::Protocol(format!("an answer of another kind: {other:?}")),
+    }
+}
+
+impl MongodbSession {
+    /// Writes a step's request.
+    #[inline]
+    fn request(&mut self, step: usize, write: impl FnOnce(&mut Vec<u8>)) {
+        self.number = self.number.wrapping_add(1);
+        self.commands[step].write(self.exchange.begin(), self.number, write);
+    }
+
+    /// Sends the request; rows of `table` end up in `self.fields`.
+    #[inline]
+    async fn ask(&mut self, table: usize) -> Result<Answer, Failure> {
+        let Self { exchange, names, fields, number, is_acknowledging, .. } = self;
+        let decode = |bytes: &[u8]| awaited(bytes, *number, *is_acknowledging, &names[table], fields);
+        if *is_acknowledging {
+            return exchange.ask(decode).await;
+        }
+        exchange.forget_unasked(end_of_message).await?;
+        exchange.send_anyway().await?;
+        exchange.read(decode).await
+    }
+
+    #[inline]
+    async fn read(&mut self, step: usize, column: usize, value: Value<'_>) -> Result<bool, Failure> {
+        let Self { schema, commands, exchange, number, .. } = self;
+        let table = schema.steps[step].operation.table();
+        *number = number.wrapping_add(1);
+        let name = field_name(&schema.tables[table], column);
+        commands[step].write(exchange.begin(), *number, |out| put(out, name, value));
+        match self.ask(table).await? {
+            Answer::Rows(1) => Ok(true),
+            Answer::Rows(0) => Ok(false),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Sends the request, which writes, and waits for its answer unless that is not wanted.
+    #[inline]
+    async fn write(&mut self) -> Result<bool, Failure> {
+        if !self.is_acknowledging {
+            self.exchange.forget_unasked(end_of_message).await?;
+            return self.exchange.send_anyway().await.map(|()| true);
+        }
+        match self.ask(0).await? {
+            Answer::Number(n) => Ok(n > 0),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Runs a command outside of the run, which is always answered; documents' columns `names` end up as texts or numbers.
+    async fn run(
+        &mut self,
+        verb: &str,
+        collection: &str,
+        names: &[&str],
+        write: impl FnOnce(&mut Vec<u8>),
+    ) -> Result<Answer, Failure> {
+        let command = Command::new(0, |out| begin(out, verb, collection, &self.database));
+        self.number = self.number.wrapping_add(1);
+        command.write(self.exchange.begin(), self.number, write);
+        let names: Vec<Vec<u8>> = names.iter().map(|name| wire::name(name)).collect();
+        let Self { exchange, fields, number, .. } = self;
+        match exchange.ask(|bytes| awaited(bytes, *number, true, &names, fields)).await? {
+            Answer::Error(error) => Err(refused(&error)),
+            answer => Ok(answer),
+        }
+    }
+
+    /// The number in the first column of the only document; `None` where there is no document.
+    fn first_number(&self) -> Option<i64> {
+        self.fields.first().and_then(|field| if let Field::Int(n) = *field { Some(n) } else { None })
+    }
+
+    fn text(&self, field: usize) -> String {
+        match Row::new(self.exchange.bytes(), &self.fields).value(field) {
+            Value::Text(text) => String::from_utf8_lossy(text).into_owned(),
+            _ => String::new(),
+        }
+    }
+
+    async fn is_there(&mut self, collection: &str) -> Result<bool, Failure> {
+        let filter = |out: &mut Vec<u8>| {
+            document(out, "filter", |out| text(out, "name", collection.as_bytes()));
+            wire::boolean(out, "nameOnly", true);
+        };
+        let command = Command::new(0, |out| {
+            int(out, "listCollections", 1);
+            text(out, "$db", self.database.as_bytes());
+        });
+        self.number = self.number.wrapping_add(1);
+        command.write(self.exchange.begin(), self.number, filter);
+        let (names, Self { exchange, fields, number, .. }) = ([wire::name("name")], self);
+        match exchange.ask(|bytes| awaited(bytes, *number, true, &names, fields)).await? {
+            Answer::Rows(n) => Ok(n > 0),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// The collections that carry a marker, with it: those of the schema, or all where it is empty.
+    async fn marked(&mut self) -> Result<Vec<(String, String)>, Failure> {
+        let all = |out: &mut Vec<u8>| {
+            int(out, "batchSize", MOST_MARKERS);
+            document(out, "filter", |_| {});
+        };
+        self.run("find", MARKERS, &["_id", "marker"], all).await?;
+        let found = (0..self.fields.len()).step_by(2).map(|i| (self.text(i), self.text(i + 1)));
+        let ours: Vec<String> = self.schema.tables.iter().map(table_name).collect();
+        let is_ours = |name: &String| ours.is_empty() && name.starts_with(TABLE_PREFIX) || ours.contains(name);
+        Ok(found.filter(|(name, marker)| is_ours(name) && marker.starts_with(MARKER)).collect())
+    }
+
+    /// Drops a collection; none of that name is as good.
+    async fn drop_collection(&mut self, name: &str) -> Result<(), Failure> {
+        let missing = format!("(code {NAMESPACE_NOT_FOUND})");
+        match self.run("drop", name, &[], |_| {}).await {
+            Err(Failure::Server(message)) if message.ends_with(&missing) => Ok(()),
+            result => result.map(drop),
+        }
+    }
+
+    async fn create(&mut self, name: &str, marker: &str) -> Result<(), Trouble> {
+        let is_marked = self.marked().await?.iter().any(|(marked, _)| marked == name);
+        if self.is_there(name).await? {
+            if !is_marked {
+                return Err(Trouble::Refused(format!(
+                    "a collection {name} without dbdyno's marker is already there: it is not dbdyno's to drop. Use another database"
+                )));
+            }
+            self.drop_collection(name).await?;
+        }
+        // The marker first: what is there without one is never dbdyno's.
+        let mark = |out: &mut Vec<u8>| {
+            array(out, "updates", |out| {
+                document(out, "0", |out| {
+                    document(out, "q", |out| text(out, "_id", name.as_bytes()));
+                    document(out, "u", |out| document(out, "$set", |out| text(out, "marker", marker.as_bytes())));
+                    wire::boolean(out, "upsert", true);
+                });
+            });
+        };
+        self.run("update", MARKERS, &[], mark).await?;
+        self.run("create", name, &[], |_| {}).await?;
+        Ok(())
+    }
+}
+
+impl Session for MongodbSession {
+    #[inline]
+    async fn get(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
+        self.read(step, 0, Value::Int(key as i64)).await
+    }
+
+    #[inline]
+    async fn find(&mut self, step: usize, value: Value<'_>) -> Result<bool, Failure> {
+        let Operation::Find { column, .. } = self.schema.steps[step].operation else { return Ok(false) };
+        self.read(step, column, value).await
+    }
+
+    #[inline]
+    async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<bool, Failure> {
+        let (schema, mut generated) = (SharedSchema::clone(&self.schema), std::mem::take(&mut self.generated));
+        let table = schema.table_of_operation(schema.steps[step].operation);
+        table.generate(key, version, &mut generated);
+        let row = generated.row();
+        self.request(step, |out| {
+            wire::elements(out, |out| {
+                document(out, "q", |out| int(out, "_id", key as i64));
+                document(out, "u", |out| {
+                    document(out, "$set", |out| {
+                        let versioned = (0..row.len()).filter(|&i| table.columns[i].is_versioned());
+                        versioned.for_each(|i| put(out, field_name(table, i), row.value(i)));
+                    });
+                });
+            });
+        });
+        self.generated = generated;
+        self.write().await
+    }
+
+    #[inline]
+    async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<bool, Failure> {
+        let Self { schema, commands, exchange, number, .. } = self;
+        let Operation::Add { table, column } = schema.steps[step].operation else { return Ok(false) };
+        let name = field_name(&schema.tables[table], column);
+        *number = number.wrapping_add(1);
+        commands[step].write(exchange.begin(), *number, |out| {
+            wire::elements(out, |out| {
+                document(out, "q", |out| int(out, "_id", key as i64));
+                document(out, "u", |out| document(out, "$inc", |out| int(out, name, delta)));
+            });
+        });
+        self.write().await
+    }
+
+    #[inline]
+    async fn insert(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
+        let Self { schema, commands, exchange, number, generated, .. } = self;
+        let table = schema.table_of_operation(schema.steps[step].operation);
+        table.generate(key, 0, generated);
+        *number = number.wrapping_add(1);
+        commands[step].write(exchange.begin(), *number, |out| write_row(out, table, generated.row()));
+        self.write().await
+    }
+
+    /// One request for all keys; `get` step by step is not pipelined.
+    async fn get_many(
+        &mut self,
+        step: usize,
+        keys: &[u64],
+        each: &mut dyn FnMut(usize, Option<Row<'_>>),
+    ) -> Result<(), Failure> {
+        let Self { commands, exchange, number, places, .. } = self;
+        *number = number.wrapping_add(1);
+        commands[step].write(exchange.begin(), *number, |out| {
+            document(out, "_id", |out| {
+                array(out, "$in", |out| keys.iter().zip(places).for_each(|(&key, place)| int(out, place, key as i64)));
+            });
+        });
+        let table = self.schema.steps[step].operation.table();
+        match self.ask(table).await? {
+            Answer::Rows(_) => {}
+            other => return Err(unexpected(&other)),
+        }
+        let (mut asked, bytes) = (Asked::new(keys), self.exchange.bytes());
+        let columns = self.schema.tables[table].columns.len();
+        self.fields.chunks_exact(columns).try_for_each(|fields| asked.found(Row::new(bytes, fields), each))?;
+        asked.finish(each);
+        Ok(())
+    }
+
+    #[inline]
+    fn row(&self) -> Row<'_> {
+        Row::new(self.exchange.bytes(), &self.fields)
+    }
+}
+
+impl Administration for MongodbSession {
+    async fn prepare(&mut self, marker: &str) -> Result<(), Trouble> {
+        let names: Vec<String> = self.schema.tables.iter().map(table_name).collect();
+        for name in names {
+            self.create(&name, marker).await?;
+        }
+        Ok(())
+    }
+
+    async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble> {
+        self.exchange.be_patient(LOAD_NS);
+        let name = table_name(&self.schema.tables[table]);
+        let insert = Command::new(0, |out| begin(out, "insert", &name, &self.database)).sequence("documents");
+        let mut keys = keys.peekable();
+        while keys.peek().is_some() {
+            let Self { exchange, schema, generated, number, .. } = self;
+            *number = number.wrapping_add(1);
+            let (table, mut sent) = (&schema.tables[table], 0);
+            insert.write(exchange.begin(), *number, |out| {
+                while out.len() < LOAD_SIZE_BYTES
+                    && let Some(key) = keys.next()
+                {
+                    table.generate(key, 0, generated);
+                    write_row(out, table, generated.row());
+                    sent += 1;
+                }
+            });
+            let Self { exchange, fields, number, .. } = self;
+            match exchange.ask(|bytes| awaited(bytes, *number, true, &[], fields)).await? {
+                Answer::Number(n) if n == sent => {}
+                Answer::Number(n) => return Err(Failure::Server(format!("{n} of {sent} rows were inserted")).into()),
+                other => return Err(unexpected(&other).into()),
+            }
+        }
+        Ok(())
+    }
+
+    fn loads_by(&self) -> &'static str {
+        "insert of many documents"
+    }
+
+    async fn present(&mut self, table: usize, keys: Range<u64>) -> Result<Option<u64>, Trouble> {
+        self.exchange.be_patient(WHOLE_TABLE_NS);
+        let query = |out: &mut Vec<u8>| {
+            document(out, "query", |out| {
+                document(out, "_id", |out| {
+                    int(out, "$gte", keys.start as i64);
+                    int(out, "$lt", keys.end as i64);
+                });
+            });
+        };
+        let name = table_name(&self.schema.tables[table]);
+        match self.run("count", &name, &[], query).await? {
+            Answer::Number(n) => Ok(u64::try_from(n).ok()),
+            other => Err(unexpected(&other).into()),
+        }
+    }
+
+    async fn index(&mut self, table: usize) -> Result<(), Trouble> {
+        self.exchange.be_patient(WHOLE_TABLE_NS);
+        let schema = SharedSchema::clone(&self.schema);
+        let table = &schema.tables[table];
+        for index in &table.indexes {
+            let column = &table.columns[index.column].name;
+            let indexes = |out: &mut Vec<u8>| {
+                array(out, "indexes", |out| {
+                    document(out, "0", |out| {
+                        document(out, "key", |out| int(out, column, 1));
+                        text(out, "name", format!("{}_{column}", table_name(table)).as_bytes());
+                        wire::boolean(out, "unique", index.unique);
+                    });
+                });
+            };
+            self.run("createIndexes", &table_name(table), &[], indexes).await?;
+        }
+        Ok(())
+    }
+
+    /// Counted, as the number that a server keeps can be wrong after a crash.
+    async fn count(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
+        self.present(table, 0..i64::MAX as u64).await
+    }
+
+    async fn last_key(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
+        self.exchange.be_patient(WHOLE_TABLE_NS);
+        let last = |out: &mut Vec<u8>| {
+            document(out, "sort", |out| int(out, "_id", -1));
+            int(out, "limit", 1);
+            wire::boolean(out, "singleBatch", true);
+        };
+        let name = table_name(&self.schema.tables[table]);
+        self.run("find", &name, &["_id"], last).await?;
+        Ok(self.first_number().and_then(|n| u64::try_from(n).ok()))
+    }
+
+    async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble> {
+        self.exchange.be_patient(WHOLE_TABLE_NS);
+        let table = &self.schema.tables[table];
+        let (name, column) = (table_name(table), format!("${}", field_name(table, column)));
+        let total = |out: &mut Vec<u8>| {
+            array(out, "pipeline", |out| {
+                document(out, "0", |out| {
+                    document(out, "$group", |out| {
+                        int(out, "_id", 0);
+                        document(out, "sum", |out| text(out, "$sum", column.as_bytes()));
+                    });
+                });
+            });
+            document(out, "cursor", |_| {});
+        };
+        self.run("aggregate", &name, &["sum"], total).await?;
+        Ok(self.first_number().map(i128::from))
+    }
+
+    async fn marker(&mut self) -> Result<Option<String>, Trouble> {
+        Ok(self.marked().await?.pop().map(|(_, marker)| marker))
+    }
+
+    async fn remove(&mut self) -> Result<Vec<String>, Trouble> {
+        let names: Vec<String> = self.marked().await?.into_iter().map(|(name, _)| name).collect();
+        for name in &names {
+            self.drop_collection(name).await?;
+            let unmark = |out: &mut Vec<u8>| {
+                array(out, "deletes", |out| {
+                    document(out, "0", |out| {
+                        document(out, "q", |out| text(out, "_id", name.as_bytes()));
+                        int(out, "limit", 1);
+                    });
+                });
+            };
+            self.run("delete", MARKERS, &[], unmark).await?;
+        }
+        if let Answer::Number(0) = self.run("count", MARKERS, &[], |_| {}).await? {
+            self.drop_collection(MARKERS).await?;
+        }
+        Ok(names)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_and_a_server_that_goes_away_are_told_from_other_errors() {
+        let failure = |code| refused(&ServerMessage { code, text: "no".into() });
+        assert!(matches!(failure(OUT_OF_DISK_SPACE), Failure::Full(_)));
+        assert!(matches!(failure(91), Failure::Connection(_)));
+        assert!(matches!(failure(11_000), Failure::Server(m) if m == "no (code 11000)"));
+    }
+
+    #[test]
+    fn an_answer_to_another_request_is_passed_over_only_where_there_may_be_one() {
+        let (mut bytes, mut fields) = (vec![], vec![]);
+        for (number, n) in [(6, 1), (7, 2)] {
+            wire::write_answer(&mut bytes, number, |out| {
+                int(out, "n", n);
+                int(out, "ok", 1);
+            });
+        }
+        let end = bytes.len();
+        assert_eq!(awaited(&bytes, 7, false, &[], &mut fields), Ok(Some((Answer::Number(2), end))));
+        assert_eq!(awaited(&bytes[..end - 1], 7, false, &[], &mut fields), Ok(None));
+        assert!(awaited(&bytes, 7, true, &[], &mut fields).unwrap_err().0.contains("request 6"));
+    }
+
+    #[test]
+    fn more_rows_than_one_are_a_mismatch() {
+        assert!(matches!(unexpected(&Answer::Rows(2)), Failure::Mismatch(m) if m.starts_with("2 rows")));
+        assert!(matches!(unexpected(&Answer::Number(1)), Failure::Protocol(_)));
+    }
+}
