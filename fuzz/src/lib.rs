@@ -7,6 +7,7 @@ use std::fmt::Debug;
 use dbdyno_wire::Decoded;
 
 mod memcached;
+mod mongodb;
 mod mysql;
 mod postgres;
 mod redis;
@@ -17,6 +18,10 @@ pub type Decoder = (&'static str, fn(&[u8]));
 pub const DECODERS: &[Decoder] = &[
     ("memcached_got", memcached::got),
     ("memcached_line", memcached::line),
+    ("mongodb_answer", mongodb::answer),
+    ("mongodb_login", mongodb::login),
+    ("mongodb_message", mongodb::message),
+    ("mongodb_request", mongodb::request),
     ("mysql_answer", mysql::answer),
     ("mysql_load", mysql::load_answer),
     ("mysql_login", mysql::login),
