@@ -9,11 +9,13 @@ from dbdyno.systems.cache_aside import CacheAside
 from dbdyno.systems.chdb import ChDB
 from dbdyno.systems.clickhouse import ClickHouse
 from dbdyno.systems.duckdb import DuckDB
+from dbdyno.systems.ferretdb import FerretDB
 from dbdyno.systems.kyotocabinet import KyotoCabinet
 from dbdyno.systems.lmdb import LMDB
 from dbdyno.systems.mariadb import AttachedMySQL, MariaDB
 from dbdyno.systems.memcached import AttachedMemcached, Memcached
 from dbdyno.systems.monetdb import MonetDB
+from dbdyno.systems.mongodb import AttachedMongoDB
 from dbdyno.systems.mysql import MySQL
 from dbdyno.systems.packages.cache import installed
 from dbdyno.systems.packages.install import find_package
@@ -28,7 +30,7 @@ from dbdyno.systems.valkey import Valkey
 SYSTEMS: dict[str, type[System]] = {
     system.name: system
     for system in (
-        *(MariaDB, MySQL, PostgreSQL, Memcached, Redis, Valkey),
+        *(MariaDB, MySQL, PostgreSQL, Memcached, Redis, Valkey, FerretDB),
         *(SQLite, LMDB, RocksDB, TokyoCabinet, KyotoCabinet, Tkrzw),
         *(DuckDB, ChDB, MonetDB, ClickHouse, CacheAside),
     )
@@ -39,6 +41,7 @@ ATTACHED: dict[str, type[System]] = {
     "postgresql": AttachedPostgreSQL,
     "memcached": AttachedMemcached,
     "redis": AttachedRedis,
+    "mongodb": AttachedMongoDB,
 }
 """What dbdyno can attach to, by the scheme of its URL."""
 

@@ -14,4 +14,4 @@ def test_a_package_is_pinned_and_belongs_to_a_system(name):
     assert package.name == name and package.system in SYSTEMS
     assert package.release.startswith(package.version)
     assert re.fullmatch("[0-9a-f]{64}", package.sha256) and package.size_bytes > 1_000_000
-    assert package.client in ("mvn", "npm", "pip")
+    assert package.client in ("mvn", "npm", "pip", "go")

@@ -13,7 +13,7 @@ from dbdyno.errors import RunFailed, UserError
 from dbdyno.systems.packages.package import Package
 
 POLL_S = 0.1
-_CLIENT_PACKAGES = {"mvn": "maven", "npm": "npm"}
+_CLIENT_PACKAGES = {"mvn": "maven", "npm": "npm", "go": "golang-go"}
 
 
 def missing_client(package: Package) -> str | None:
@@ -37,7 +37,7 @@ def download(package: Package, folder: Path, progress: Callable[[int], None]) ->
     if not (file.is_file() and sum_of(file) == package.sha256):
         if reason := missing_client(package):
             raise UserError(reason)
-        _run(package, folder, progress)
+        run_client(package, folder, _command(package, folder), progress)
         if not file.is_file():
             raise RunFailed(f"{package.name}: {package.client} left no {package.file} in {folder}")
     if (found := sum_of(file)) != package.sha256:
@@ -50,12 +50,13 @@ def download(package: Package, folder: Path, progress: Callable[[int], None]) ->
     return file
 
 
-def _run(package: Package, folder: Path, progress: Callable[[int], None]) -> None:
+def run_client(package: Package, folder: Path, command: list[str], progress: Callable[[int], None]) -> None:
+    """Run a package client to its end; raises RunFailed, in its words, if it fails."""
     log_path = folder / f"{package.client}.log"
     with (
         log_path.open("wb") as log,
         subprocess.Popen(
-            _command(package, folder),
+            command,
             cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=log,

@@ -11,6 +11,7 @@ from dbdyno.errors import RunFailed, UserError, did_you_mean
 from dbdyno.systems.packages.cache import Installation, cache_folder, installed, publish
 from dbdyno.systems.packages.catalogue import PACKAGES
 from dbdyno.systems.packages.download import download
+from dbdyno.systems.packages.go import build
 from dbdyno.systems.packages.package import Package
 from dbdyno.systems.packages.unpack import unpack
 
@@ -19,9 +20,12 @@ LIBRARY_PACKAGES = {"libaio.so.1": "libaio1", "libnuma.so.1": "libnuma1"}
 
 
 def find_package(name: str) -> Package:
-    """Return the package `mysql@5.6`; raises UserError naming those there are."""
+    """Return the package `mysql@5.6`, or the only one of a system; raises UserError naming those there are."""
     if name in PACKAGES:
         return PACKAGES[name]
+    versions = [package for package in PACKAGES.values() if package.system == name]
+    if len(versions) == 1:
+        return versions[0]
     raise UserError(f"there is no package '{name}'{did_you_mean(name, PACKAGES)} There are {', '.join(PACKAGES)}.")
 
 
@@ -35,9 +39,13 @@ def install(package: Package, progress: Callable[[int], None]) -> Installation:
         return there
     downloads, partial = cache_folder() / "downloads" / package.name, cache_folder() / f"{package.name}.partial"
     try:
-        archive = download(package, downloads, progress)
+        got = build(package, downloads, progress) if package.client == "go" else download(package, downloads, progress)
         shutil.rmtree(partial, ignore_errors=True)
-        unpack(archive, package.parts, partial)
+        if package.client == "go":
+            (partial / "bin").mkdir(parents=True)
+            shutil.copy2(got, partial / "bin")
+        else:
+            unpack(got, package.parts, partial)
         _allow(package, partial)
         _check_libraries(package, Installation(package, partial))
         there = publish(partial, package)

@@ -1,9 +1,9 @@
 //! Everything that speaks the MongoDB protocol: a table is a collection, a row a document with its key as `_id`.
 //!
-//! Each step's command is written once a session, up to the values. Collections can carry no marker, so these are documents of a
-//! collection of their own.
+//! Each step's command is written once a session, up to the values.
 
-use std::ops::Range;
+mod administration;
+
 use std::rc::Rc;
 
 use dbdyno_model::{Failure, Field, Operation, Row, RowBuffer, Session, Step, Table, Value};
@@ -13,24 +13,13 @@ use dbdyno_wire::mongodb::{
 };
 use dbdyno_wire::{Cell, Decoded, Malformed};
 
+use crate::SharedSchema;
 use crate::asked::Asked;
 use crate::config::Write;
 use crate::network::{Endpoint, Exchange, while_logging_in};
-use crate::sql::{TABLE_PREFIX, table_name};
-use crate::{Administration, MARKER, SharedSchema, Trouble};
+use crate::sql::table_name;
 
-/// The collection of markers: the name of a collection is the `_id`.
-const MARKERS: &str = "dbdyno_marker";
-/// An hour, for what reads or writes a whole table.
-const WHOLE_TABLE_NS: u64 = 3600 * 1_000_000_000;
-/// A minute, for a server that flushes what it was given while the next comes.
-const LOAD_NS: u64 = 60 * 1_000_000_000;
-/// Documents of one insert are together about this large.
-const LOAD_SIZE_BYTES: usize = 1 << 20;
-/// More markers than collections are ever made.
-const MOST_MARKERS: i64 = 1000;
 const OUT_OF_DISK_SPACE: i64 = 14_031;
-const NAMESPACE_NOT_FOUND: i64 = 26;
 /// The server ends, or is no longer the one that writes: another connection may find the one that is.
 const GOING_AWAY: [i64; 6] = [91, 189, 10_107, 11_600, 11_602, 13_435];
 
@@ -217,13 +206,6 @@ fn unexpected(answer: &Answer) -> Failure {
 }
 
 impl MongodbSession {
-    /// Writes a step's request.
-    #[inline]
-    fn request(&mut self, step: usize, write: impl FnOnce(&mut Vec<u8>)) {
-        self.number = self.number.wrapping_add(1);
-        self.commands[step].write(self.exchange.begin(), self.number, write);
-    }
-
     /// Sends the request; rows of `table` end up in `self.fields`.
     #[inline]
     async fn ask(&mut self, table: usize) -> Result<Answer, Failure> {
@@ -263,102 +245,6 @@ impl MongodbSession {
             other => Err(unexpected(&other)),
         }
     }
-
-    /// Runs a command outside of the run, which is always answered; documents' columns `names` end up as texts or numbers.
-    async fn run(
-        &mut self,
-        verb: &str,
-        collection: &str,
-        names: &[&str],
-        write: impl FnOnce(&mut Vec<u8>),
-    ) -> Result<Answer, Failure> {
-        let command = Command::new(0, |out| begin(out, verb, collection, &self.database));
-        self.number = self.number.wrapping_add(1);
-        command.write(self.exchange.begin(), self.number, write);
-        let names: Vec<Vec<u8>> = names.iter().map(|name| wire::name(name)).collect();
-        let Self { exchange, fields, number, .. } = self;
-        match exchange.ask(|bytes| awaited(bytes, *number, true, &names, fields)).await? {
-            Answer::Error(error) => Err(refused(&error)),
-            answer => Ok(answer),
-        }
-    }
-
-    /// The number in the first column of the only document; `None` where there is no document.
-    fn first_number(&self) -> Option<i64> {
-        self.fields.first().and_then(|field| if let Field::Int(n) = *field { Some(n) } else { None })
-    }
-
-    fn text(&self, field: usize) -> String {
-        match Row::new(self.exchange.bytes(), &self.fields).value(field) {
-            Value::Text(text) => String::from_utf8_lossy(text).into_owned(),
-            _ => String::new(),
-        }
-    }
-
-    async fn is_there(&mut self, collection: &str) -> Result<bool, Failure> {
-        let filter = |out: &mut Vec<u8>| {
-            document(out, "filter", |out| text(out, "name", collection.as_bytes()));
-            wire::boolean(out, "nameOnly", true);
-        };
-        let command = Command::new(0, |out| {
-            int(out, "listCollections", 1);
-            text(out, "$db", self.database.as_bytes());
-        });
-        self.number = self.number.wrapping_add(1);
-        command.write(self.exchange.begin(), self.number, filter);
-        let (names, Self { exchange, fields, number, .. }) = ([wire::name("name")], self);
-        match exchange.ask(|bytes| awaited(bytes, *number, true, &names, fields)).await? {
-            Answer::Rows(n) => Ok(n > 0),
-            other => Err(unexpected(&other)),
-        }
-    }
-
-    /// The collections that carry a marker, with it: those of the schema, or all where it is empty.
-    async fn marked(&mut self) -> Result<Vec<(String, String)>, Failure> {
-        let all = |out: &mut Vec<u8>| {
-            int(out, "batchSize", MOST_MARKERS);
-            document(out, "filter", |_| {});
-        };
-        self.run("find", MARKERS, &["_id", "marker"], all).await?;
-        let found = (0..self.fields.len()).step_by(2).map(|i| (self.text(i), self.text(i + 1)));
-        let ours: Vec<String> = self.schema.tables.iter().map(table_name).collect();
-        let is_ours = |name: &String| ours.is_empty() && name.starts_with(TABLE_PREFIX) || ours.contains(name);
-        Ok(found.filter(|(name, marker)| is_ours(name) && marker.starts_with(MARKER)).collect())
-    }
-
-    /// Drops a collection; none of that name is as good.
-    async fn drop_collection(&mut self, name: &str) -> Result<(), Failure> {
-        let missing = format!("(code {NAMESPACE_NOT_FOUND})");
-        match self.run("drop", name, &[], |_| {}).await {
-            Err(Failure::Server(message)) if message.ends_with(&missing) => Ok(()),
-            result => result.map(drop),
-        }
-    }
-
-    async fn create(&mut self, name: &str, marker: &str) -> Result<(), Trouble> {
-        let is_marked = self.marked().await?.iter().any(|(marked, _)| marked == name);
-        if self.is_there(name).await? {
-            if !is_marked {
-                return Err(Trouble::Refused(format!(
-                    "a collection {name} without dbdyno's marker is already there: it is not dbdyno's to drop. Use another database"
-                )));
-            }
-            self.drop_collection(name).await?;
-        }
-        // The marker first: what is there without one is never dbdyno's.
-        let mark = |out: &mut Vec<u8>| {
-            array(out, "updates", |out| {
-                document(out, "0", |out| {
-                    document(out, "q", |out| text(out, "_id", name.as_bytes()));
-                    document(out, "u", |out| document(out, "$set", |out| text(out, "marker", marker.as_bytes())));
-                    wire::boolean(out, "upsert", true);
-                });
-            });
-        };
-        self.run("update", MARKERS, &[], mark).await?;
-        self.run("create", name, &[], |_| {}).await?;
-        Ok(())
-    }
 }
 
 impl Session for MongodbSession {
@@ -375,11 +261,12 @@ impl Session for MongodbSession {
 
     #[inline]
     async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<bool, Failure> {
-        let (schema, mut generated) = (SharedSchema::clone(&self.schema), std::mem::take(&mut self.generated));
+        let Self { schema, commands, exchange, number, generated, .. } = self;
         let table = schema.table_of_operation(schema.steps[step].operation);
-        table.generate(key, version, &mut generated);
+        table.generate(key, version, generated);
         let row = generated.row();
-        self.request(step, |out| {
+        *number = number.wrapping_add(1);
+        commands[step].write(exchange.begin(), *number, |out| {
             wire::elements(out, |out| {
                 document(out, "q", |out| int(out, "_id", key as i64));
                 document(out, "u", |out| {
@@ -390,7 +277,6 @@ impl Session for MongodbSession {
                 });
             });
         });
-        self.generated = generated;
         self.write().await
     }
 
@@ -448,145 +334,6 @@ impl Session for MongodbSession {
     #[inline]
     fn row(&self) -> Row<'_> {
         Row::new(self.exchange.bytes(), &self.fields)
-    }
-}
-
-impl Administration for MongodbSession {
-    async fn prepare(&mut self, marker: &str) -> Result<(), Trouble> {
-        let names: Vec<String> = self.schema.tables.iter().map(table_name).collect();
-        for name in names {
-            self.create(&name, marker).await?;
-        }
-        Ok(())
-    }
-
-    async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble> {
-        self.exchange.be_patient(LOAD_NS);
-        let name = table_name(&self.schema.tables[table]);
-        let insert = Command::new(0, |out| begin(out, "insert", &name, &self.database)).sequence("documents");
-        let mut keys = keys.peekable();
-        while keys.peek().is_some() {
-            let Self { exchange, schema, generated, number, .. } = self;
-            *number = number.wrapping_add(1);
-            let (table, mut sent) = (&schema.tables[table], 0);
-            insert.write(exchange.begin(), *number, |out| {
-                while out.len() < LOAD_SIZE_BYTES
-                    && let Some(key) = keys.next()
-                {
-                    table.generate(key, 0, generated);
-                    write_row(out, table, generated.row());
-                    sent += 1;
-                }
-            });
-            let Self { exchange, fields, number, .. } = self;
-            match exchange.ask(|bytes| awaited(bytes, *number, true, &[], fields)).await? {
-                Answer::Number(n) if n == sent => {}
-                Answer::Number(n) => return Err(Failure::Server(format!("{n} of {sent} rows were inserted")).into()),
-                other => return Err(unexpected(&other).into()),
-            }
-        }
-        Ok(())
-    }
-
-    fn loads_by(&self) -> &'static str {
-        "insert of many documents"
-    }
-
-    async fn present(&mut self, table: usize, keys: Range<u64>) -> Result<Option<u64>, Trouble> {
-        self.exchange.be_patient(WHOLE_TABLE_NS);
-        let query = |out: &mut Vec<u8>| {
-            document(out, "query", |out| {
-                document(out, "_id", |out| {
-                    int(out, "$gte", keys.start as i64);
-                    int(out, "$lt", keys.end as i64);
-                });
-            });
-        };
-        let name = table_name(&self.schema.tables[table]);
-        match self.run("count", &name, &[], query).await? {
-            Answer::Number(n) => Ok(u64::try_from(n).ok()),
-            other => Err(unexpected(&other).into()),
-        }
-    }
-
-    async fn index(&mut self, table: usize) -> Result<(), Trouble> {
-        self.exchange.be_patient(WHOLE_TABLE_NS);
-        let schema = SharedSchema::clone(&self.schema);
-        let table = &schema.tables[table];
-        for index in &table.indexes {
-            let column = &table.columns[index.column].name;
-            let indexes = |out: &mut Vec<u8>| {
-                array(out, "indexes", |out| {
-                    document(out, "0", |out| {
-                        document(out, "key", |out| int(out, column, 1));
-                        text(out, "name", format!("{}_{column}", table_name(table)).as_bytes());
-                        wire::boolean(out, "unique", index.unique);
-                    });
-                });
-            };
-            self.run("createIndexes", &table_name(table), &[], indexes).await?;
-        }
-        Ok(())
-    }
-
-    /// Counted, as the number that a server keeps can be wrong after a crash.
-    async fn count(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
-        self.present(table, 0..i64::MAX as u64).await
-    }
-
-    async fn last_key(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
-        self.exchange.be_patient(WHOLE_TABLE_NS);
-        let last = |out: &mut Vec<u8>| {
-            document(out, "sort", |out| int(out, "_id", -1));
-            int(out, "limit", 1);
-            wire::boolean(out, "singleBatch", true);
-        };
-        let name = table_name(&self.schema.tables[table]);
-        self.run("find", &name, &["_id"], last).await?;
-        Ok(self.first_number().and_then(|n| u64::try_from(n).ok()))
-    }
-
-    async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble> {
-        self.exchange.be_patient(WHOLE_TABLE_NS);
-        let table = &self.schema.tables[table];
-        let (name, column) = (table_name(table), format!("${}", field_name(table, column)));
-        let total = |out: &mut Vec<u8>| {
-            array(out, "pipeline", |out| {
-                document(out, "0", |out| {
-                    document(out, "$group", |out| {
-                        int(out, "_id", 0);
-                        document(out, "sum", |out| text(out, "$sum", column.as_bytes()));
-                    });
-                });
-            });
-            document(out, "cursor", |_| {});
-        };
-        self.run("aggregate", &name, &["sum"], total).await?;
-        Ok(self.first_number().map(i128::from))
-    }
-
-    async fn marker(&mut self) -> Result<Option<String>, Trouble> {
-        Ok(self.marked().await?.pop().map(|(_, marker)| marker))
-    }
-
-    async fn remove(&mut self) -> Result<Vec<String>, Trouble> {
-        let names: Vec<String> = self.marked().await?.into_iter().map(|(name, _)| name).collect();
-        for name in &names {
-            self.drop_collection(name).await?;
-            let unmark = |out: &mut Vec<u8>| {
-                array(out, "deletes", |out| {
-                    document(out, "0", |out| {
-                        document(out, "q", |out| text(out, "_id", name.as_bytes()));
-                        int(out, "limit", 1);
-                    });
-                });
-            };
-            self.run("delete", MARKERS, &[], unmark).await?;
-        }
-        if let Answer::Number(0) = self.run("count", MARKERS, &[], |_| {}).await? {
-            self.drop_collection(MARKERS).await?;
-        }
-        Ok(names)
     }
 }
 

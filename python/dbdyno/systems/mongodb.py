@@ -1,0 +1,119 @@
+"""Servers of the MongoDB protocol: what they have in common, and somebody else's, attached by URL."""
+
+from importlib import import_module
+from typing import Any, ClassVar
+
+from dbdyno.errors import UserError
+from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.experiment.workloads import ADD, FIND_SECONDARY, FIND_UNIQUE, GET, GET_MANY, INSERT, SUM, UPDATE
+from dbdyno.systems.base import Durability, Launch
+from dbdyno.systems.endpoint import CONNECT_TIMEOUT_S, PASSWORD_VARIABLE, endpoint_of, refuse_server_settings
+from dbdyno.systems.probe import Probe
+from dbdyno.systems.server import Server
+
+COMMANDS = ("find", "insert", "update", "delete", "aggregate", "count", "getMore")
+"""Commands whose number is read before and after a trial."""
+WRITES = ("acknowledged", "unacknowledged")
+UNACKNOWLEDGED = Durability(
+    "D0", "write=unacknowledged: a write is sent, not acknowledged, so nothing is promised of it"
+)
+
+
+class NoAnswer(Exception):
+    """A server that was asked a command did not answer, or refused it. refused: it did answer."""
+
+    def __init__(self, message: str, refused: bool) -> None:
+        super().__init__(message)
+        self.refused = refused
+
+
+class MongoServer(Server):
+    """A server of the MongoDB protocol. Setting of its clients: `write` (`acknowledged`, or `unacknowledged`: w 0).
+
+    auth_database: the one that knows the user.
+    """
+
+    operations = frozenset((GET, GET_MANY, UPDATE, ADD, INSERT, FIND_UNIQUE, FIND_SECONDARY, SUM))
+    driver_errors = (NoAnswer,)
+    auth_database = "admin"
+
+    def __init__(self, spec: SystemSpec) -> None:
+        super().__init__(spec)
+        self.check_choice("write", WRITES)
+
+    def _ask(self, command: str) -> dict[str, Any]:
+        """Return the answer to a command without parameters; raises NoAnswer."""
+        # Loading the driver takes a third of a second, which no other command should.
+        module = import_module("dbdyno.systems.mongodb_client")
+        return module.ask(self.endpoint, self.auth_database, command, CONNECT_TIMEOUT_S)
+
+    def _answers(self) -> bool:
+        try:
+            self._ask("ping")
+        except NoAnswer:
+            return False
+        return True
+
+    @property
+    def acknowledges(self) -> bool:
+        """Whether clients wait for the answers to their writes."""
+        return self.spec.settings.get("write", WRITES[0]) == WRITES[0]
+
+    def counters(self) -> dict[str, dict[str, int]]:
+        with self.asking():
+            counted = self._ask("serverStatus").get("metrics", {}).get("commands", {})
+        totals = {name: int(counted[name]["total"]) for name in COMMANDS if name in counted}
+        return {self.server_name: totals}
+
+    def probes(self) -> list[Probe]:
+        module = import_module("dbdyno.systems.mongodb_probe")
+        return [module.MongodbProbe(self.server_name, self.endpoint, self.auth_database)]
+
+    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+        return {
+            "kind": "mongodb",
+            "address": self.endpoint.address(),
+            "user": self.endpoint.user,
+            "password": self.endpoint.secret(secrets),
+            "database": self.endpoint.database,
+            "auth_database": self.auth_database,
+            "write": self.spec.settings.get("write", WRITES[0]),
+        }
+
+
+class AttachedMongoDB(MongoServer):
+    """Somebody else's server: `mongodb://user:password@host/database`, `authSource` where it is not `admin`."""
+
+    name = "mongodb"
+    what = "any server of the MongoDB protocol: mongodb://user:password@host:27017/database"
+    own_settings: ClassVar[tuple[str, ...]] = ("authSource", "write")
+
+    def __init__(self, spec: SystemSpec) -> None:
+        super().__init__(spec)
+        refuse_server_settings(spec, (*self.own_settings, "socket"))
+        self.endpoint = endpoint_of(spec.url, 27017)
+        self.auth_database = spec.settings.get("authSource", "admin")
+        if not self.endpoint.database:
+            raise UserError(f"{spec.label}: name the database to make dbdyno's collections in, mongodb://…/database")
+
+    def start(self, launch: Launch) -> None:
+        del launch
+        try:
+            # Unlike `ping`, which anybody may, it needs to be logged in where the server wants that.
+            self._ask("listCollections")
+        except NoAnswer as error:
+            if error.refused:
+                words = f"{error}; check the user and the password in the URL or in {PASSWORD_VARIABLE}, and authSource"
+            else:
+                words = f"nobody answers there ({error}); check host, port and that the server runs"
+            raise UserError(f"{self.spec.label}: {words}") from None
+
+    def servers(self) -> list[dict[str, Any]]:
+        with self.asking():
+            version = self._ask("buildInfo").get("version")
+        return [{"name": self.server_name, "version": version, "effective_settings": {}}]
+
+    def durability(self) -> Durability:
+        if not self.acknowledges:
+            return UNACKNOWLEDGED
+        return Durability("unknown", "the server's own default write concern decides, and its journal")

@@ -1,0 +1,38 @@
+"""A program in Go: built here, from a small main of dbdyno's own and modules whose sums its go.sum pins."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from dbdyno.errors import RunFailed, UserError
+from dbdyno.systems.packages.download import missing_client, run_client, sum_of
+from dbdyno.systems.packages.package import Package
+
+
+def build(package: Package, folder: Path, progress: Callable[[int], None]) -> Path:
+    """Return the program of a package, built in `folder` from the modules that go gets.
+
+    progress: called with the bytes of modules and objects there so far. What was got and compiled before it was cut
+    short is not got and compiled again. Raises UserError if go is missing, RunFailed if it fails, or if the list of
+    sums is another than was seen working; go itself refuses a module that is not the one in that list.
+    """
+    sums = Path(__file__).parent / package.file
+    if sum_of(sums) != package.sha256:
+        raise RunFailed(f"{package.name}: {package.file} is not the list of sums that was pinned")
+    if reason := missing_client(package):
+        raise UserError(reason)
+    folder.mkdir(parents=True, exist_ok=True)
+    program = folder / package.system
+    own = {
+        "GOMODCACHE": folder / "modules",
+        "GOCACHE": folder / "objects",
+        # What the host has set for its own programs, another Go of another version among it, is not what was seen.
+        "GOFLAGS": "",
+        "GOTOOLCHAIN": "local",
+        "CGO_ENABLED": "0",
+    }
+    environment = [f"{name}={value}" for name, value in own.items()]
+    options = ["-mod=readonly", "-modcacherw", "-trimpath", "-buildvcs=false"]
+    command = ["go", "build", "-C", str(sums.parent), *options, "-o", str(program), "."]
+    run_client(package, folder, ["env", *environment, *command], progress)
+    progress(package.size_bytes)
+    return program

@@ -1,0 +1,109 @@
+"""A real private FerretDB over SQLite and over PostgreSQL. Go builds it, so `make test-systems` runs these."""
+
+import shutil
+from dataclasses import replace
+
+import pytest
+
+from dbdyno.errors import UserError
+from dbdyno.systems import ferretdb
+from dbdyno.systems.ferretdb import FerretDB
+from helpers import need, system
+from systems.load import ROWS, begin, end, execute, plan_of
+
+BACKENDS = ("sqlite", "postgresql")
+WORKLOADS = ("point-get", "secondary-get", "batch-get", "game", "insert-indexes")
+
+
+def test_what_cannot_be_its_setting_is_refused():
+    for text, said in (
+        ("ferretdb?backend=mysql", "backend = 'mysql': give one of sqlite, postgresql"),
+        ("ferretdb?shared_buffers=1MB", "over SQLite there is no setting 'shared_buffers'"),
+        ("ferretdb?synchronous=maybe", "synchronous = 'maybe': give one of full"),
+    ):
+        with pytest.raises(UserError, match=said):
+            system(text)
+
+
+def test_durability_is_its_backends():
+    assert system("ferretdb").durability().level == "D2"
+    assert system("ferretdb?synchronous=off").durability().level == "D0"
+    assert "unacknowledged" in system("ferretdb?write=unacknowledged").durability().reason
+
+
+def test_what_is_missing_is_named_with_the_way_to_it(monkeypatch):
+    monkeypatch.setattr(ferretdb, "installed", lambda package: None)
+    assert "dbdyno systems install ferretdb" in FerretDB.missing()
+
+
+@pytest.mark.systems
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_every_operation_is_done_and_verified_over_both_backends(started, backend):
+    need(*({backend} & {"postgresql"}))
+    server = started(f"ferretdb?backend={backend}")
+    assert set(server.server_pids()) == {"ferretdb"} | ({backend} & {"postgresql"})
+    for workload in WORKLOADS:
+        done = execute(server, workload, ["prepare", "load", "run", "verify", "cleanup"])
+        assert done.status == 0, done.of("end")
+        (total,) = done.of("total")
+        assert total["transactions"]["completed"] > 0 and total["transactions"]["failed"] == total["mismatches"] == 0
+        assert workload == "insert-indexes" or total["reads_verified"] > 0
+        assert all(check["ok"] is not False for check in done.of("check"))
+    assert server.counters()["ferretdb"]["find"] > 0
+    in_transaction = {"name": "trx-lifecycle", "rows": ROWS, "options": {"transaction": "read-only"}}
+    refused = end(begin(server, plan_of(None, "", ["run"]) | {"workload": in_transaction}))
+    assert refused.status == 2 and "mongodb cannot do the step begin" in refused.of("end")[0]["reason"]
+
+
+@pytest.mark.systems
+def test_what_one_client_adds_is_there_and_of_what_is_not_acknowledged_nothing_is_claimed(started):
+    server = started("ferretdb")
+    one = {"clients": {"first": 0, "count": 1, "of": 1}}
+    done = execute(server, "point-update", ["prepare", "load", "run", "verify", "cleanup"], **one)
+    assert done.of("check")[-1]["ok"] is True and done.of("check")[-1]["found"] > 0
+    unsafe = started(f"mongodb://127.0.0.1:{server.endpoint.port}/dbdyno?write=unacknowledged")
+    sent = execute(
+        unsafe, "point-update", ["prepare", "load", "run", "verify", "cleanup"], operation_timeout_s=2, **one
+    )
+    check = sent.of("check")[-1]
+    assert check["ok"] is None and "not acknowledged" in check["note"]
+    assert sent.of("total")[0]["transactions"]["completed"] > done.of("total")[0]["transactions"]["completed"]
+
+
+@pytest.mark.systems
+def test_settings_reach_sqlite_and_what_was_loaded_is_started_from_again(launch):
+    need("ferretdb")
+    first, second = (system("ferretdb?journal_mode=delete&connect=socket") for _ in range(2))
+    kept = None
+    try:
+        first.start(launch)
+        assert first.servers()[0]["effective_settings"] == {
+            "backend": "sqlite",
+            "journal_mode": "delete",
+            "synchronous": "full",
+        }
+        assert execute(first, "point-get", ["prepare", "load"]).status == 0
+        kept = first.keep()
+        assert not list(kept.glob("*-wal"))
+        second.start(replace(launch, data=kept))
+        done = execute(second, "point-get", ["run", "verify", "cleanup"])
+        assert done.of("total")[0]["reads_verified"] > 0 and done.of("check")[0]["found"] == ROWS
+    finally:
+        first.stop()
+        second.stop()
+        if kept:
+            shutil.rmtree(kept)
+
+
+@pytest.mark.systems
+def test_missing_rows_are_missing_and_after_a_crash_clients_go_on(started, launch):
+    server = started("ferretdb")
+    assert execute(server, "point-get", ["prepare", "load"]).status == 0
+    done = execute(server, "point-get", ["run"], 2 * ROWS)
+    assert done.errors() == {"missing"} and done.of("total")[0]["reads_verified"] > 0
+    directory = server._directory.path
+    server._server._process.kill()
+    server._server._process.wait()
+    assert server.death() == "ferretdb was killed by SIGKILL"
+    server.stop()
+    assert not directory.exists() and server.server_pids() == {}
