@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
 from benches import load, peers, servers
@@ -28,6 +28,7 @@ def _rate(limits: dict[str, float]) -> Measure:
 
 _USER = Measure("its user part", "µs", lambda sample: sample.user_us, {SAME: 0.30})
 _FOR_INFORMATION = _rate({})
+_NULL = ("null-postgres", "null-mongodb")
 _ISSUE_2 = 0.80
 """The limit of the first run, kept as a row: the load engine's own limit is stricter."""
 
@@ -101,17 +102,31 @@ def _postgresql(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
 
 @contextmanager
 def _null(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
-    with (
-        servers.null_server(bench, placement, "postgres") as postgres,
-        servers.null_server(bench, placement, "memcached") as memcached,
-    ):
+    with ExitStack() as stack:
 
-        def measured(store: dict[str, object]) -> Callable[[], Sample]:
+        def measured(protocol: str) -> Callable[[], Sample]:
+            store = stack.enter_context(servers.null_server(bench, placement, protocol))
             wanted = load.plan(store, bench.rows, load.MEASURE, clients=64, duration_s=bench.seconds)
             return lambda: load.measure(wanted, placement)
 
-        what = "itself over the memcached protocol, null servers, 64 clients"
-        yield [Row("null-postgres", what, (_cpu(1.30),), measured(postgres), measured(memcached))]
+        what, memcached = "itself over the memcached protocol, null servers, 64 clients", measured("memcached")
+        yield [Row(name, what, (_cpu(1.30),), measured(name.removeprefix("null-")), memcached) for name in _NULL]
+
+
+@contextmanager
+def _ferretdb(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
+    with servers.ferretdb(bench, placement) as started:
+        wanted = load.plan(started.store, servers.FERRETDB_ROWS, load.MEASURE, clients=1, duration_s=bench.seconds)
+        port = started.system.endpoint.port
+        yield [
+            Row(
+                "pymongo-1",
+                "pymongo, find_one by _id, 1 client",
+                (_cpu(0.25),),
+                lambda: load.measure(wanted, placement),
+                lambda: peers.pymongo_gets(port, bench.seconds, servers.FERRETDB_ROWS, placement),
+            )
+        ]
 
 
 @contextmanager
@@ -279,7 +294,8 @@ GROUPS: tuple[tuple[Group, tuple[str, ...], tuple[str, ...]], ...] = (
         ("sysbench-1", "sysbench-4", "sysbench-16", "sysbench-64", "sysbench-256", "bare-mysql", "memory-64"),
     ),
     (_postgresql, EVERYWHERE, ("pgbench-64", "pgbench-256", "bare-postgres")),
-    (_null, HERE, ("null-postgres",)),
+    (_null, HERE, _NULL),
+    (_ferretdb, HERE, ("pymongo-1",)),
     (_redis, EVERYWHERE, ("redis-benchmark", "redis-benchmark-p16", "bare-redis")),
     (_memcached, EVERYWHERE, ("bare-memcached",)),
     (_lmdb, HERE, ("lmdb-renew", "lmdb-begin", "lmdb-touch", "lmdb-held")),

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import redis
@@ -59,6 +60,13 @@ def bare_timer(program: Path, rate: int, seconds: int, placement: Placement) -> 
     """Run a loop that only wakes up `rate` times a second."""
     count, wall_s, p99_us = run_well([program, str(rate), str(seconds)], placement.client_cpus).output.split()
     return Sample(int(count), float(wall_s), 0, 0, {"send_lag_p99_us": float(p99_us)})
+
+
+def pymongo_gets(port: int, seconds: int, rows: int, placement: Placement) -> Sample:
+    """Run a loop of gets through pymongo; start-up is not in its CPU."""
+    program = [sys.executable, Path(__file__).parent / "pymongo_gets.py"]
+    said = run_well([*program, str(port), str(rows), str(seconds)], placement.client_cpus).output.split()
+    return Sample(int(said[0]), float(said[1]), float(said[2]), float(said[3]))
 
 
 def _counted(outcome: Outcome) -> Sample:

@@ -27,6 +27,7 @@ CLIENTS = 300
 DEFAULTS = "mariadb"
 ROOMY = "mariadb?innodb_buffer_pool_size=512M&innodb_log_file_size=1G"
 """Room for a million rows and for their log: with the defaults the load row is about eviction and checkpoints."""
+FERRETDB_ROWS = 100
 SHARED_BUFFERS = "postgresql?shared_buffers=512MB"
 BUFFER_POOL = "mariadb?innodb_buffer_pool_size=512M"
 """Room for the million rows of the load row; the default would make it about eviction."""
@@ -51,6 +52,7 @@ _TRUST = (
 )
 _NULL_STORES: dict[str, dict[str, Any]] = {
     "memcached": {},
+    "mongodb": {"user": None, "password": None, "database": "null"},
     "postgres": {"user": "bench", "password": None, "database": "postgres"},
     "redis": {"user": None, "password": None, "database": 0, "layout": "string"},
 }
@@ -145,6 +147,15 @@ def memcached(bench: Bench, placement: Placement) -> Iterator[Started]:
     with _started(bench, "memcached", placement) as system:
         started = Started(system, system.store_plan([]))
         fill(started, bench.rows, placement)
+        yield started
+
+
+@contextmanager
+def ferretdb(bench: Bench, placement: Placement) -> Iterator[Started]:
+    """Yield a FerretDB with a few rows: it looks at all of them for each get."""
+    with _started(bench, "ferretdb", placement) as system:
+        started = Started(system, system.store_plan([]))
+        fill(started, FERRETDB_ROWS, placement)
         yield started
 
 

@@ -15,6 +15,7 @@ from dbdyno.errors import RunFailed
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.read import NamedExperiment
 from dbdyno.experiment.workloads import ANALYSE, GET, OPERATIONS
+from dbdyno.results.model import Run
 from dbdyno.results.read import read_run
 from dbdyno.systems import ATTACHED, SYSTEMS
 from dbdyno.systems.packages.cache import cache_folder, installed, remove
@@ -23,6 +24,8 @@ from dbdyno.systems.packages.install import find_package, install
 from dbdyno.systems.packages.package import Package
 
 CHECKED_ROWS = 1000
+MOST_CHECK_SECONDS = 120
+"""For a store that does not read the rows within a second."""
 
 
 @click.group(invoke_without_command=True)
@@ -92,22 +95,30 @@ def check_command(name: str, allowed: bool) -> None:
     """Start a system, load 1,000 rows, read them back, and stop it."""
     if allowed and name in PACKAGES and not installed(PACKAGES[name]):
         _install(PACKAGES[name])
-    point_get = {"workload": "point-get", "options": {"access": "sequential"}, "warmup_seconds": 0, "ceiling": False}
     whole_tables = name in SYSTEMS and GET not in SYSTEMS[name].operations
-    keys = {"workload": "wide-rows"} if whole_tables else point_get
-    experiment = Experiment.model_validate(keys | {"system": name, "rows": CHECKED_ROWS, "clients": 1, "seconds": 1})
-    with tempfile.TemporaryDirectory() as folder:
-        end = conduct(NamedExperiment("check", experiment), f"dbdyno systems check {name}", Path(folder), Listener())
-        if end.state != "complete":
-            raise RunFailed(f"{name}: {end.reason}")
-        run = read_run(end.folder)
+    run, verified = _checked(name, 1, whole_tables)
+    if 0 < verified < CHECKED_ROWS:
+        run, verified = _checked(name, min(MOST_CHECK_SECONDS, 2 * CHECKED_ROWS // verified + 1), whole_tables)
     (trial,), (preparation,) = run.trials, run.preparations.values()
-    verified = trial.recorded.sums["reads_verified"]
     if verified < CHECKED_ROWS and not whole_tables:
-        raise RunFailed(f"{name}: only {verified} of {CHECKED_ROWS} rows could be read in a second")
+        raise RunFailed(f"{name}: only {verified} of {CHECKED_ROWS} rows could be read in {trial.about['seconds']} s")
     versions = ", ".join(str(server.get("version")) for server in trial.about["servers"]) or "of its own"
     start_s, durability = preparation.about["start_seconds"], trial.about["durability"]["class"]
     click.echo(
         f"{name}: fine. Version {versions}, started in {start_s:.1f} s, {preparation.rows:,} rows loaded, "
         f"{'and counted' if whole_tables else f'{verified:,} reads verified'}, durability {durability}"
     )
+
+
+def _checked(name: str, seconds: int, whole_tables: bool) -> tuple[Run, int]:
+    """Return a run that loads the rows and reads them in order for so long, and how many reads were verified."""
+    point_get = {"workload": "point-get", "options": {"access": "sequential"}, "warmup_seconds": 0, "ceiling": False}
+    keys = {"workload": "wide-rows"} if whole_tables else point_get
+    keys |= {"system": name, "rows": CHECKED_ROWS, "clients": 1, "seconds": seconds}
+    experiment = Experiment.model_validate(keys)
+    with tempfile.TemporaryDirectory() as folder:
+        end = conduct(NamedExperiment("check", experiment), f"dbdyno systems check {name}", Path(folder), Listener())
+        if end.state != "complete":
+            raise RunFailed(f"{name}: {end.reason}")
+        run = read_run(end.folder)
+    return run, run.trials[0].recorded.sums["reads_verified"]

@@ -1,6 +1,7 @@
 """Single commands to a server of the MongoDB protocol, by its Python driver: settings, counters and readiness."""
 
 from typing import Any
+from urllib.parse import quote_plus
 
 import pymongo
 from pymongo.errors import OperationFailure, PyMongoError
@@ -13,9 +14,9 @@ def connect(place: Endpoint, auth_database: str, timeout_s: float) -> pymongo.Mo
     """Return a client of this one server, not connected yet."""
     timeout_ms = round(timeout_s * 1000)
     login = {"username": place.user, "password": place.password, "authSource": auth_database} if place.user else {}
+    where = quote_plus(place.socket) if place.socket else f"{place.host}:{place.port}"
     return pymongo.MongoClient(
-        place.socket or place.host,
-        None if place.socket else place.port,
+        f"mongodb://{where}",
         directConnection=True,
         maxPoolSize=1,
         serverSelectionTimeoutMS=timeout_ms,

@@ -92,7 +92,7 @@ PACKAGES: dict[str, Package] = {
         Package(
             *("ferretdb", "1.24", "1.24.0", "go", "github.com/FerretDB/FerretDB@v1.24.0"),
             "ferretdb/go.sum",
-            *("48ec6e4094aec06c74b1c28d5b6269283fbd9968da39287dde415335b553eb1f", 600_000_000),
+            *("48ec6e4094aec06c74b1c28d5b6269283fbd9968da39287dde415335b553eb1f", 900_000_000),
             (),
             {"ferretdb": "bin/ferretdb"},
         ),
