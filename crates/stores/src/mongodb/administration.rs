@@ -184,12 +184,12 @@ impl Administration for MongodbSession {
         let schema = SharedSchema::clone(&self.schema);
         let table = &schema.tables[table];
         for index in &table.indexes {
-            let column = &table.columns[index.column].name;
+            let columns: Vec<&str> = index.columns.iter().map(|&column| field_name(table, column)).collect();
             let indexes = |out: &mut Vec<u8>| {
                 array(out, "indexes", |out| {
                     document(out, "0", |out| {
-                        document(out, "key", |out| int(out, column, 1));
-                        text(out, "name", format!("{}_{column}", table_name(table)).as_bytes());
+                        document(out, "key", |out| columns.iter().for_each(|column| int(out, column, 1)));
+                        text(out, "name", format!("{}_{}", table_name(table), columns.join("_")).as_bytes());
                         wire::boolean(out, "unique", index.unique);
                     });
                 });

@@ -116,7 +116,9 @@ impl Mongodb {
             Operation::Find { .. } => read(2),
             Operation::Update { .. } | Operation::Add { .. } => write("update", "updates"),
             Operation::Insert { .. } => write("insert", "documents"),
-            Operation::Begin { .. } | Operation::Commit => Command::default(),
+            // Refused when the store is made, or never issued.
+            Operation::Begin { .. } | Operation::Commit | Operation::Rollback => Command::default(),
+            Operation::Sql { .. } | Operation::Transaction => Command::default(),
         }
     }
 
