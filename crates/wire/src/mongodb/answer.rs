@@ -183,7 +183,9 @@ mod tests {
         (said, cells)
     }
 
-    fn batch(out: &mut Vec<u8>, documents: &[&dyn Fn(&mut Vec<u8>)]) {
+    type Write<'w> = &'w dyn Fn(&mut Vec<u8>);
+
+    fn batch(out: &mut Vec<u8>, documents: &[Write<'_>]) {
         document(out, "cursor", |out| {
             array(out, "firstBatch", |out| documents.iter().for_each(|write| document(out, "0", write)));
             int(out, "id", 0);
