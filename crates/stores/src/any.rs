@@ -2,13 +2,15 @@
 
 use std::ops::Range;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, OnceLock};
 
 use dbdyno_model::{Failure, Operation, Row, Session, Statement, Step, Value};
 use dbdyno_net::Reactor;
 use dbdyno_wire::TextRows;
 
 use crate::cache_aside::CacheAsideSession;
+use crate::cassandra::{Cassandra, CassandraSession, consistency};
 use crate::config::{Config, Write};
 use crate::embedded::{Embedded, EmbeddedSession, Engine};
 use crate::kyotocabinet::Kyotocabinet;
@@ -164,9 +166,10 @@ pub enum SingleSession {
     Mongodb(MongodbSession),
     Sqlite(SqliteSession),
     Embedded(EmbeddedSession),
+    Cassandra(CassandraSession),
 }
 
-forward!(SingleSession, Mysql, Postgres, Redis, Memcached, Mongodb, Sqlite, Embedded);
+forward!(SingleSession, Mysql, Postgres, Redis, Memcached, Mongodb, Sqlite, Embedded, Cassandra);
 
 /// A session with any store. There is one a client, and it stays where it is.
 #[allow(clippy::large_enum_variant)]
@@ -178,10 +181,11 @@ pub enum AnySession {
     Mongodb(MongodbSession),
     Sqlite(SqliteSession),
     Embedded(EmbeddedSession),
+    Cassandra(CassandraSession),
     CacheAside(CacheAsideSession),
 }
 
-forward!(AnySession, Mysql, Postgres, Redis, Memcached, Mongodb, Sqlite, Embedded, CacheAside);
+forward!(AnySession, Mysql, Postgres, Redis, Memcached, Mongodb, Sqlite, Embedded, Cassandra, CacheAside);
 
 /// One enum and not one in the other: each costs an operation another future.
 impl From<SingleSession> for AnySession {
@@ -194,6 +198,7 @@ impl From<SingleSession> for AnySession {
             SingleSession::Mongodb(s) => AnySession::Mongodb(s),
             SingleSession::Sqlite(s) => AnySession::Sqlite(s),
             SingleSession::Embedded(s) => AnySession::Embedded(s),
+            SingleSession::Cassandra(s) => AnySession::Cassandra(s),
         }
     }
 }
@@ -219,6 +224,7 @@ enum Single {
     Mongodb(Mongodb),
     Sqlite(Sqlite),
     Embedded(Embedded),
+    Cassandra(Arc<Cassandra>),
 }
 
 /// Any store that a plan can name. Shared by all threads.
@@ -273,7 +279,7 @@ impl Store {
     pub fn can_pipeline(&self) -> bool {
         let can = match &self.single {
             Single::Redis(redis) => !redis.is_hash,
-            Single::Memcached(_) | Single::Postgres(_) => true,
+            Single::Memcached(_) | Single::Postgres(_) | Single::Cassandra(_) => true,
             Single::Mysql(_) | Single::Mongodb(_) | Single::Sqlite(_) | Single::Embedded(_) => false,
         };
         self.cache.is_none() && can
@@ -321,6 +327,7 @@ impl Single {
             Single::Redis(store) => Ok(SingleSession::Redis(store.open(reactor.ok_or_else(no_loop)?).await?)),
             Single::Memcached(store) => Ok(SingleSession::Memcached(store.open(reactor.ok_or_else(no_loop)?).await?)),
             Single::Mongodb(store) => Ok(SingleSession::Mongodb(store.open(reactor.ok_or_else(no_loop)?).await?)),
+            Single::Cassandra(store) => Ok(SingleSession::Cassandra(store.open(reactor.ok_or_else(no_loop)?).await?)),
         }
     }
 }
@@ -390,6 +397,19 @@ impl Builder<'_> {
             Config::Tokyocabinet(config) => self.embedded(Tokyocabinet::new(config, self.schema)?),
             Config::Kyotocabinet(config) => self.embedded(Kyotocabinet::new(config, self.schema)?),
             Config::Tkrzw(config) => self.embedded(Tkrzw::new(config, self.schema)?),
+            Config::Cassandra { address, user, password, keyspace, consistency: level, replication_factor } => {
+                Single::Cassandra(Arc::new(Cassandra {
+                    endpoint: endpoint(address)?,
+                    user: user.clone().unwrap_or_default(),
+                    password: self.secret(*password)?,
+                    keyspace: keyspace.clone(),
+                    replication_factor: *replication_factor,
+                    consistency: consistency(level)?,
+                    schema: schema(),
+                    ring: OnceLock::new(),
+                    opened: AtomicUsize::new(0),
+                }))
+            }
             Config::CacheAside { .. } => return Err("cache-aside inside cache-aside is not possible".into()),
         })
     }
@@ -447,6 +467,9 @@ impl Builder<'_> {
             (Config::Mysql { .. } | Config::Postgres { .. } | Config::Sqlite { .. }, _) => true,
             (_, Operation::Transaction) => true,
             (Config::Mongodb { .. }, operation) => operation.has_table(),
+            (Config::Cassandra { .. }, operation) => {
+                operation.has_table() && !matches!(operation, Operation::Add { .. })
+            }
             (_, Operation::Insert { .. } | Operation::Sql { .. }) => false,
             (_, Operation::Begin { .. } | Operation::Commit | Operation::Rollback) => false,
             (Config::Memcached { .. }, Operation::Add { .. }) => false,

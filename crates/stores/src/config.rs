@@ -165,6 +165,15 @@ pub enum Config {
     Tokyocabinet(TokyocabinetConfig),
     Kyotocabinet(KyotocabinetConfig),
     Tkrzw(TkrzwConfig),
+    Cassandra {
+        address: AddressConfig,
+        user: Option<String>,
+        password: Option<Secret>,
+        keyspace: String,
+        consistency: String,
+        /// Of a keyspace that is made.
+        replication_factor: u32,
+    },
     CacheAside {
         cache: Box<Config>,
         store: Box<Config>,
@@ -198,6 +207,7 @@ impl Config {
             Config::Tokyocabinet(_) => "tokyocabinet",
             Config::Kyotocabinet(_) => "kyotocabinet",
             Config::Tkrzw(_) => "tkrzw",
+            Config::Cassandra { .. } => "cassandra",
             Config::CacheAside { .. } => "cache-aside",
         }
     }
@@ -216,7 +226,7 @@ impl Config {
             Config::Sqlite { .. } | Config::Lmdb { .. } => true,
             Config::Rocksdb(_) | Config::Tokyocabinet(_) | Config::Kyotocabinet(_) | Config::Tkrzw(_) => true,
             Config::Mysql { .. } | Config::Postgres { .. } | Config::Redis { .. } | Config::Memcached { .. } => false,
-            Config::Mongodb { .. } => false,
+            Config::Mongodb { .. } | Config::Cassandra { .. } => false,
             Config::CacheAside { cache, store } => cache.is_embedded() || store.is_embedded(),
         }
     }

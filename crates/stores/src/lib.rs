@@ -5,6 +5,7 @@
 mod any;
 mod asked;
 mod cache_aside;
+mod cassandra;
 mod config;
 mod embedded;
 mod keys;

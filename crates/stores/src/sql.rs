@@ -61,7 +61,7 @@ fn indexed(table: &Table, index: &Index, separator: &str) -> String {
     index.columns.iter().map(|&i| table.columns[i].name.as_str()).collect::<Vec<_>>().join(separator)
 }
 
-fn index_name(table: &Table, index: &Index) -> String {
+pub fn index_name(table: &Table, index: &Index) -> String {
     format!("{}_{}", table_name(table), indexed(table, index, "_"))
 }
 

@@ -3,6 +3,7 @@
 //! Decoders take the bytes received so far. `Ok(None)` means that the message is not complete yet: call again with more bytes.
 
 mod calendar;
+pub mod cql;
 pub mod memcached;
 pub mod mongodb;
 pub mod mysql;

@@ -19,7 +19,7 @@ from dbdyno.errors import RunFailed
 from dbdyno.experiment.workloads import SQL, WORKLOADS
 from dbdyno.systems.guard import Guard
 
-NULL_PROTOCOLS = ("mysql", "postgres", "redis", "memcached", "mongodb")
+NULL_PROTOCOLS = ("mysql", "postgres", "redis", "memcached", "mongodb", "cassandra")
 """The kinds of store that a null server can stand for: those reached over the network (docs/contract.md, Stores)."""
 _PARTS = ("cache", "store")
 

@@ -6,6 +6,7 @@ from dbdyno.errors import UserError, did_you_mean
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.systems.base import System
 from dbdyno.systems.cache_aside import CacheAside
+from dbdyno.systems.cassandra import AttachedCassandra, Cassandra
 from dbdyno.systems.chdb import ChDB
 from dbdyno.systems.clickhouse import ClickHouse
 from dbdyno.systems.duckdb import DuckDB
@@ -30,7 +31,7 @@ from dbdyno.systems.valkey import Valkey
 SYSTEMS: dict[str, type[System]] = {
     system.name: system
     for system in (
-        *(MariaDB, MySQL, PostgreSQL, Memcached, Redis, Valkey, FerretDB),
+        *(MariaDB, MySQL, PostgreSQL, Memcached, Redis, Valkey, FerretDB, Cassandra),
         *(SQLite, LMDB, RocksDB, TokyoCabinet, KyotoCabinet, Tkrzw),
         *(DuckDB, ChDB, MonetDB, ClickHouse, CacheAside),
     )
@@ -42,6 +43,7 @@ ATTACHED: dict[str, type[System]] = {
     "memcached": AttachedMemcached,
     "redis": AttachedRedis,
     "mongodb": AttachedMongoDB,
+    "cassandra": AttachedCassandra,
 }
 """What dbdyno can attach to, by the scheme of its URL."""
 

@@ -124,15 +124,15 @@ class ServerProcess:
             told.append(setting)
         return told
 
-    def wait_ready(self, answers: Callable[[], bool]) -> None:
+    def wait_ready(self, answers: Callable[[], bool], timeout_s: float = READY_TIMEOUT_S) -> None:
         """Wait until `answers()`; raises UserError if the server ended instead, RunFailed if it never did."""
-        deadline = time.monotonic() + READY_TIMEOUT_S
+        deadline = time.monotonic() + timeout_s
         while not answers():
             if (status := self._process.poll()) is not None:
                 raise UserError(f"{self.name} did not start: {self._why_it_ended(status)}")
             if time.monotonic() > deadline:
                 said = telling_lines(self.log_path, self._log_begins)
-                raise RunFailed(f"{self.name} did not answer within {READY_TIMEOUT_S:.0f} s: {said}")
+                raise RunFailed(f"{self.name} did not answer within {timeout_s:.0f} s: {said}")
             time.sleep(POLL_S)
 
     def _why_it_ended(self, status: int) -> str:

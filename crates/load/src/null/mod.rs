@@ -1,6 +1,7 @@
 //! The null server: answers a protocol as fast as it can, with the rows that the workload's generator makes, so that a client can be measured
 //! alone. It keeps nothing: what is written is acknowledged and forgotten.
 
+mod cassandra;
 mod keys;
 mod memcached;
 mod mongodb;
@@ -51,6 +52,7 @@ enum Protocol {
     Redis,
     Memcached,
     Mongodb,
+    Cassandra,
 }
 
 /// One protocol's side of a connection: from the bytes received so far to how many were understood, with the answers appended.
@@ -106,6 +108,7 @@ async fn accept_all(reactor: Rc<Reactor>, listener: Listener, protocol: Protocol
                         Protocol::Redis => converse(connection, &on, redis::Redis::new(schema)).await,
                         Protocol::Memcached => converse(connection, &on, memcached::Memcached::new(schema)).await,
                         Protocol::Mongodb => converse(connection, &on, mongodb::Mongodb::new(schema)).await,
+                        Protocol::Cassandra => converse(connection, &on, cassandra::Cassandra::new(schema)).await,
                     };
                 }));
             }

@@ -96,5 +96,12 @@ PACKAGES: dict[str, Package] = {
             (),
             {"ferretdb": "bin/ferretdb"},
         ),
+        Package(
+            *("cassandra", "5.0", "5.0.2", "mvn", "org.apache.cassandra:cassandra-all:5.0.2"),
+            "cassandra-5.0.2.sha256",
+            *("fa308e79e709a778ebfc32a2f836d768701c61a6915fe9fa1655668c555df273", 66017930),
+            (),
+            {},
+        ),
     )
 }

@@ -82,15 +82,19 @@ def _command(package: Package, folder: Path) -> list[str]:
     """Return the client's command; each keeps what it needs for itself below `folder`, which is removed afterwards."""
     match package.client:
         case "mvn":
-            repository = f"-Dmaven.repo.local={folder / 'repository'}"
             copy = ["dependency:copy", f"-Dartifact={package.coordinates}", f"-DoutputDirectory={folder}"]
-            return ["mvn", "--batch-mode", "--quiet", repository, *copy, "-Dmdep.useBaseVersion=true"]
+            return [*maven(folder), *copy, "-Dmdep.useBaseVersion=true"]
         case "npm":
             own = ["--cache", str(folder / "npm"), "--pack-destination", str(folder)]
             return ["npm", "pack", package.coordinates, "--silent", *own]
         case _:
             pip = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
             return [*pip, "--no-cache-dir", "--dest", str(folder), *package.client_options, package.coordinates]
+
+
+def maven(folder: Path) -> list[str]:
+    """Return the beginning of a command of mvn that keeps what it needs below `folder`."""
+    return ["mvn", "--batch-mode", "--quiet", f"-Dmaven.repo.local={folder / 'repository'}"]
 
 
 def _bytes_in(folder: Path) -> int:

@@ -12,6 +12,7 @@ from dbdyno.systems.packages.cache import Installation, cache_folder, installed,
 from dbdyno.systems.packages.catalogue import PACKAGES
 from dbdyno.systems.packages.download import download
 from dbdyno.systems.packages.go import build
+from dbdyno.systems.packages.jars import download_jars
 from dbdyno.systems.packages.package import Package
 from dbdyno.systems.packages.unpack import unpack
 
@@ -39,13 +40,7 @@ def install(package: Package, progress: Callable[[int], None]) -> Installation:
         return there
     downloads, partial = cache_folder() / "downloads" / package.name, cache_folder() / f"{package.name}.partial"
     try:
-        got = build(package, downloads, progress) if package.client == "go" else download(package, downloads, progress)
-        shutil.rmtree(partial, ignore_errors=True)
-        if package.client == "go":
-            (partial / "bin").mkdir(parents=True)
-            shutil.copy2(got, partial / "bin")
-        else:
-            unpack(got, package.parts, partial)
+        _obtain(package, downloads, partial, progress)
         _allow(package, partial)
         _check_libraries(package, Installation(package, partial))
         there = publish(partial, package)
@@ -55,6 +50,23 @@ def install(package: Package, progress: Callable[[int], None]) -> Installation:
         raise RunFailed(f"{package.name}: {package.file} cannot be unpacked: {error}") from None
     shutil.rmtree(downloads)
     return there
+
+
+def _obtain(package: Package, downloads: Path, partial: Path, progress: Callable[[int], None]) -> None:
+    """Get a package the way it comes, and leave what is kept of it, and nothing else, in `partial`."""
+    if package.client == "go":
+        program = build(package, downloads, progress)
+        shutil.rmtree(partial, ignore_errors=True)
+        (partial / "bin").mkdir(parents=True)
+        shutil.copy2(program, partial / "bin")
+    elif package.is_many:
+        jars = download_jars(package, downloads, progress)
+        shutil.rmtree(partial, ignore_errors=True)
+        shutil.copytree(jars, partial / "lib")
+    else:
+        archive = download(package, downloads, progress)
+        shutil.rmtree(partial, ignore_errors=True)
+        unpack(archive, package.parts, partial)
 
 
 def _allow(package: Package, folder: Path) -> None:

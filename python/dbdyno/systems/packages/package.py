@@ -26,7 +26,8 @@ class Package:
     client: what gets it, `mvn`, `npm`, `pip` or `go`. coordinates: the package and its exact version, as the client has
         them.
     client_options: what else the client must be told.
-    file: what the client leaves; of a program in Go, the list of its modules' sums, beside the source of its main.
+    file: what the client leaves; of a program in Go or of many jars, the list of the sums of its parts, which lies with
+        the catalogue (of one in Go, beside the source of its main).
     sha256: of that file. size_bytes: of what is downloaded, and of a program in Go also of what is compiled.
     parts: what is taken out of it. programs: name to path in the installation.
     library_folder: where its own shared libraries are, or empty.
@@ -49,3 +50,8 @@ class Package:
     def name(self) -> str:
         """The system as an experiment names it: `mysql@5.6`."""
         return f"{self.system}@{self.version}" if self.version else self.system
+
+    @property
+    def is_many(self) -> bool:
+        """Whether it comes as many files, whose sums are listed, and not as one archive."""
+        return self.file.endswith(".sha256")

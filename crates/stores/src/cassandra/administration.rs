@@ -1,0 +1,301 @@
+//! Tables around the run: made, filled, counted and removed.
+
+use std::ops::Range;
+
+use dbdyno_model::{Failure, Kind, Operation, Step, Table};
+use dbdyno_net::now_ns;
+use dbdyno_wire::TextRows;
+use dbdyno_wire::cql::{self as wire, Answer};
+
+use super::{CassandraSession, Place, param, qualified, query, unconnected, unexpected};
+use crate::sql::{TABLE_PREFIX, index_name, statement, table_name};
+use crate::{Administration, MARKER, Trouble};
+
+/// An hour, for what reads or writes a whole table.
+const WHOLE_TABLE_NS: u64 = 3600 * 1_000_000_000;
+/// A minute, for what every node must have heard of.
+const SCHEMA_NS: u64 = 60 * 1_000_000_000;
+const POLL_NS: u64 = 50_000_000;
+/// Insertions that are sent before the first answer is read.
+const IN_FLIGHT: u64 = 256;
+/// A table is read in so many parts that none has many more rows than this: the server gives each its time-out.
+const SCANNED_ROWS: u64 = 50_000;
+
+/// `CREATE TABLE` with its marker; texts have no width.
+fn create_table(table: &Table, keyspace: &str, marker: &str) -> String {
+    let kind = |kind| if matches!(kind, Kind::Int) { "int" } else { "text" };
+    let columns = table.columns.iter().enumerate().map(|(i, column)| {
+        let key = if i == 0 { " PRIMARY KEY" } else { "" };
+        format!("{} {}{key}", column.name, kind(column.kind))
+    });
+    let columns = columns.collect::<Vec<_>>().join(", ");
+    let (name, marker) = (table_name(table), marker.replace('\'', "''"));
+    format!("CREATE TABLE {keyspace}.{name} ({columns}) WITH comment = '{marker}'")
+}
+
+/// The ring in `parts` ranges of tokens, as conditions.
+fn ranges(key: &str, parts: u64) -> impl Iterator<Item = String> {
+    let bound = move |i: u64| (i128::from(i64::MIN) + (i128::from(i) << 64) / i128::from(parts)) as i64;
+    let key = key.to_string();
+    (0..parts).map(move |i| {
+        let end = if i + 1 == parts { String::new() } else { format!(" AND token({key}) < {}", bound(i + 1)) };
+        format!("token({key}) >= {}{end}", bound(i))
+    })
+}
+
+fn first_value(rows: TextRows) -> Option<String> {
+    rows.into_iter().next()?.into_iter().next()?
+}
+
+impl CassandraSession {
+    /// Runs a statement as text, on the node that was connected to first.
+    async fn query(&mut self, cql: &str) -> Result<TextRows, Failure> {
+        let Some(node) = &mut self.nodes[0] else { return Err(unconnected()) };
+        query(&mut node.exchange, cql, self.store.consistency).await
+    }
+
+    /// The same, of the server's own tables, of which every node has its own.
+    async fn own(&mut self, cql: &str) -> Result<TextRows, Failure> {
+        let Some(node) = &mut self.nodes[0] else { return Err(unconnected()) };
+        query(&mut node.exchange, cql, wire::Consistency::One).await
+    }
+
+    /// Changes the schema, and waits until all nodes have the same.
+    async fn change_schema(&mut self, cql: &str) -> Result<(), Failure> {
+        self.be_patient(SCHEMA_NS);
+        self.query(cql).await?;
+        let until_ns = now_ns() + SCHEMA_NS;
+        while self.nodes.len() > 1 {
+            let mut versions = self.own("SELECT schema_version FROM system.local").await?;
+            versions.extend(self.own("SELECT schema_version FROM system.peers").await?);
+            if versions.iter().all(|row| row[0].is_none() || row == &versions[0]) {
+                break;
+            }
+            self.pause_until(until_ns, "the nodes do not agree on the schema").await?;
+        }
+        Ok(())
+    }
+
+    async fn pause_until(&self, until_ns: u64, why: &str) -> Result<(), Failure> {
+        if now_ns() > until_ns {
+            return Err(Failure::Timeout(why.into()));
+        }
+        self.reactor.sleep_until(now_ns() + POLL_NS).await;
+        Ok(())
+    }
+
+    fn be_patient(&mut self, timeout_ns: u64) {
+        self.nodes.iter_mut().flatten().for_each(|node| node.exchange.be_patient(timeout_ns));
+    }
+
+    /// A keyspace of our own is made where it is not; anybody else's must be there.
+    async fn make_keyspace(&mut self) -> Result<(), Trouble> {
+        let (name, factor) = (self.store.keyspace.clone(), self.store.replication_factor);
+        let found = format!("SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = '{name}'");
+        if !self.own(&found).await?.is_empty() {
+            return Ok(());
+        }
+        if !name.starts_with(TABLE_PREFIX) {
+            return Err(Trouble::Refused(format!("there is no keyspace {name}: make it, or leave its name out")));
+        }
+        let replication = format!("{{'class': 'SimpleStrategy', 'replication_factor': {factor}}}");
+        self.change_schema(&format!("CREATE KEYSPACE IF NOT EXISTS {name} WITH replication = {replication}")).await?;
+        Ok(())
+    }
+
+    /// Name and comment of the tables in the keyspace that begin as dbdyno's do: those of the schema, or all where it is empty.
+    async fn tables(&mut self) -> Result<Vec<(String, String)>, Failure> {
+        let keyspace = &self.store.keyspace;
+        let found = format!("SELECT table_name, comment FROM system_schema.tables WHERE keyspace_name = '{keyspace}'");
+        let rows = self.own(&found).await?;
+        let wanted: Vec<String> = self.store.schema.tables.iter().map(table_name).collect();
+        let is_wanted = |name: &String| match wanted.is_empty() {
+            true => name.starts_with(TABLE_PREFIX),
+            false => wanted.contains(name),
+        };
+        let named = rows.into_iter().filter_map(|row| match <[_; 2]>::try_from(row) {
+            Ok([Some(name), comment]) => Some((name, comment.unwrap_or_default())),
+            _ => None,
+        });
+        Ok(named.filter(|(name, _)| is_wanted(name)).collect())
+    }
+
+    async fn marked(&mut self) -> Result<Vec<(String, String)>, Failure> {
+        let mut tables = self.tables().await?;
+        tables.retain(|(_, comment)| comment.starts_with(MARKER));
+        Ok(tables)
+    }
+
+    /// The value of an aggregate over each part of the table.
+    async fn scan(&mut self, table: usize, aggregate: &str) -> Result<Vec<i64>, Failure> {
+        self.be_patient(WHOLE_TABLE_NS);
+        let table = &self.store.schema.tables[table];
+        let (key, name) = (table.columns[0].name.clone(), table_name(table));
+        let select = format!("SELECT {} FROM {}.{name}", aggregate.replace('?', &key), self.store.keyspace);
+        let mut found = Vec::new();
+        for range in ranges(&key, self.store.schema.rows / SCANNED_ROWS + 1) {
+            let rows = self.query(&format!("{select} WHERE {range}")).await?;
+            found.extend(first_value(rows).and_then(|value| value.parse::<i64>().ok()));
+        }
+        Ok(found)
+    }
+
+    /// Returns the node for row `key`, with the insertion into `table` prepared.
+    async fn ready_to_insert(&mut self, table: usize, key: u64) -> Result<usize, Failure> {
+        let node = self.connected(self.node_of(key)).await?;
+        let Some(there) = &mut self.nodes[node] else { return Err(unconnected()) };
+        if there.insertion.as_ref().is_none_or(|(of, _)| *of != table) {
+            let step = Step::new("load", Operation::Insert { table });
+            let cql = qualified(&statement(&self.store.schema.tables, &step), &self.store.keyspace);
+            there.insertion = Some((table, there.prepare(&cql, self.store.consistency).await?));
+            there.exchange.begin();
+        }
+        Ok(node)
+    }
+
+    /// Sends the insertions of all these rows, and reads the answers.
+    async fn insert_all(&mut self, table: usize, keys: Range<u64>) -> Result<(), Failure> {
+        let mut generated = std::mem::take(&mut self.generated);
+        self.begin_all();
+        for key in keys {
+            let node = self.ready_to_insert(table, key).await?;
+            self.store.schema.tables[table].generate(key, 0, &mut generated);
+            let row = generated.row();
+            self.append(node, |node, stream| {
+                if let Some((_, insertion)) = &node.insertion {
+                    let values = (0..row.len()).map(|i| param(row.value(i)));
+                    wire::execute(&mut node.exchange.request, insertion, stream, values);
+                }
+            });
+        }
+        self.generated = generated;
+        self.answers().await?;
+        for place in &self.places {
+            let Place { node, frame: Some(frame) } = *place else { return Err(unconnected()) };
+            let Some(node) = &self.nodes[node] else { return Err(unconnected()) };
+            let answer = wire::answer_in(node.exchange.bytes(), frame, &[], |_| {});
+            match answer.map_err(|malformed| Failure::Protocol(malformed.0))? {
+                Answer::Done => {}
+                other => return Err(unexpected(&other)),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Administration for CassandraSession {
+    async fn prepare(&mut self, marker: &str) -> Result<(), Trouble> {
+        self.make_keyspace().await?;
+        let (schema, keyspace) = (self.store.schema.clone(), self.store.keyspace.clone());
+        for (name, comment) in self.tables().await? {
+            if !comment.starts_with(MARKER) {
+                return Err(Trouble::Refused(format!(
+                    "a table {keyspace}.{name} without dbdyno's marker is already there: it is not dbdyno's to drop. Use another keyspace"
+                )));
+            }
+            self.change_schema(&format!("DROP TABLE {keyspace}.{name}")).await?;
+        }
+        for table in &schema.tables {
+            self.change_schema(&create_table(table, &keyspace, marker)).await?;
+        }
+        Ok(())
+    }
+
+    async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble> {
+        self.be_patient(SCHEMA_NS);
+        for first in keys.clone().step_by(IN_FLIGHT as usize) {
+            self.insert_all(table, first..(first + IN_FLIGHT).min(keys.end)).await?;
+        }
+        Ok(())
+    }
+
+    fn loads_by(&self) -> &'static str {
+        "256 prepared INSERTs in flight"
+    }
+
+    /// Only tokens have an order, keys have none. To insert a row once more makes it what it is.
+    async fn present(&mut self, _table: usize, _keys: Range<u64>) -> Result<Option<u64>, Trouble> {
+        Ok(None)
+    }
+
+    /// The statement only begins to make an index.
+    async fn index(&mut self, table: usize) -> Result<(), Trouble> {
+        let (schema, keyspace) = (self.store.schema.clone(), self.store.keyspace.clone());
+        let table = &schema.tables[table];
+        for index in &table.indexes {
+            let (name, column) = (index_name(table, index), &table.columns[index.column].name);
+            let on = format!("{keyspace}.{} ({column})", table_name(table));
+            self.change_schema(&format!("CREATE INDEX IF NOT EXISTS {name} ON {on}")).await?;
+            let until_ns = now_ns() + WHOLE_TABLE_NS;
+            let built = format!(
+                "SELECT index_name FROM system.\"IndexInfo\" WHERE table_name = '{keyspace}' AND index_name = '{name}'"
+            );
+            while self.own(&built).await?.is_empty() {
+                self.pause_until(until_ns, "an index was not built within an hour").await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn count(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
+        let counts = self.scan(table, "COUNT(*)").await?;
+        Ok(Some(counts.iter().map(|&n| n as u64).sum()))
+    }
+
+    async fn last_key(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
+        let keys = self.scan(table, "MAX(?)").await?;
+        Ok(keys.iter().map(|&key| key as u64).max())
+    }
+
+    async fn sum(&mut self, _table: usize, _column: usize) -> Result<Option<i128>, Trouble> {
+        Ok(None)
+    }
+
+    async fn marker(&mut self) -> Result<Option<String>, Trouble> {
+        Ok(self.marked().await?.into_iter().map(|(_, comment)| comment).max())
+    }
+
+    /// A keyspace with our name goes with its last table.
+    async fn remove(&mut self) -> Result<Vec<String>, Trouble> {
+        let keyspace = self.store.keyspace.clone();
+        let mut removed = Vec::new();
+        for (name, _) in self.marked().await? {
+            self.change_schema(&format!("DROP TABLE {keyspace}.{name}")).await?;
+            removed.push(format!("{keyspace}.{name}"));
+        }
+        let left = format!("SELECT table_name FROM system_schema.tables WHERE keyspace_name = '{keyspace}'");
+        if !removed.is_empty() && keyspace.starts_with(TABLE_PREFIX) && self.own(&left).await?.is_empty() {
+            self.change_schema(&format!("DROP KEYSPACE {keyspace}")).await?;
+            removed.push(keyspace);
+        }
+        Ok(removed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbdyno_model::{Column, Source};
+
+    #[test]
+    fn golden_table() {
+        let columns = vec![
+            Column::new("id", Kind::Int, Source::Key),
+            Column::new("c", Kind::Char(120), Source::VersionedLetters { salt: 1 }),
+        ];
+        let table = Table { name: "bm".into(), columns, indexes: vec![], filed_under: 0 };
+        assert_eq!(
+            create_table(&table, "dbdyno_data", "dbdyno:it's"),
+            "CREATE TABLE dbdyno_data.dbdyno_bm (id int PRIMARY KEY, c text) WITH comment = 'dbdyno:it''s'"
+        );
+    }
+
+    #[test]
+    fn ranges_cover_the_ring_without_a_gap() {
+        let two: Vec<String> = ranges("id", 2).collect();
+        assert_eq!(two, ["token(id) >= -9223372036854775808 AND token(id) < 0", "token(id) >= 0"]);
+        assert_eq!(ranges("id", 1).collect::<Vec<_>>(), ["token(id) >= -9223372036854775808"]);
+        let bounds: Vec<i64> = ranges("id", 1000).map(|r| r.split(' ').nth(2).unwrap().parse().unwrap()).collect();
+        assert!(bounds.windows(2).all(|pair| pair[0] < pair[1]));
+    }
+}

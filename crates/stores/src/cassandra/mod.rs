@@ -1,0 +1,499 @@
+//! Cassandra and what speaks its protocol: prepared statements, each row asked of a node that has it.
+
+mod administration;
+mod ring;
+
+use std::rc::Rc;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use dbdyno_model::{Failure, Field, Operation, Row, RowBuffer, Session, Value};
+use dbdyno_net::Reactor;
+use dbdyno_wire::cql::{self as wire, Answer, Consistency, Frame, LoginStep, Prepared, ServerError};
+use dbdyno_wire::{Cell, Malformed, Param, TextRows};
+
+use crate::asked::Asked;
+use crate::network::{Endpoint, Exchange, while_logging_in};
+use crate::sql::{TABLE_PREFIX, statement};
+use crate::{Schema, SharedSchema};
+
+use ring::Ring;
+
+/// Errors of the protocol's table after which a session is opened anew, or after which a write may still have happened.
+const BOOTSTRAPPING: u32 = 0x1002;
+const WRITE_TIMEOUT: u32 = 0x1100;
+const READ_TIMEOUT: u32 = 0x1200;
+const UNPREPARED: u32 = 0x2500;
+
+/// A store as sessions are opened with it; they share what it has learned of the cluster.
+#[derive(Debug)]
+pub struct Cassandra {
+    pub endpoint: Endpoint,
+    pub user: String,
+    pub password: Option<String>,
+    pub keyspace: String,
+    pub replication_factor: u32,
+    pub consistency: Consistency,
+    pub schema: SharedSchema,
+    /// Read once, by the session that was opened first.
+    pub ring: OnceLock<Ring>,
+    /// Sessions take turns in which node does what no key says a node for.
+    pub opened: AtomicUsize,
+}
+
+/// The consistency level of this name.
+///
+/// # Errors
+/// There is none: in words for the user.
+pub fn consistency(name: &str) -> Result<Consistency, String> {
+    const NAMES: [(&str, Consistency); 9] = [
+        ("ANY", Consistency::Any),
+        ("ONE", Consistency::One),
+        ("TWO", Consistency::Two),
+        ("THREE", Consistency::Three),
+        ("QUORUM", Consistency::Quorum),
+        ("ALL", Consistency::All),
+        ("LOCAL_QUORUM", Consistency::LocalQuorum),
+        ("EACH_QUORUM", Consistency::EachQuorum),
+        ("LOCAL_ONE", Consistency::LocalOne),
+    ];
+    let found = NAMES.iter().find(|(known, _)| *known == name);
+    let known = || NAMES.map(|(name, _)| name).join(", ");
+    found.map(|(_, level)| *level).ok_or_else(|| format!("consistency = {name:?}: there are {}", known()))
+}
+
+/// The statement of a step as it is prepared, its tables in their keyspace.
+pub fn cql(schema: &Schema, keyspace: &str, step: usize) -> String {
+    qualified(&statement(&schema.tables, &schema.steps[step]), keyspace)
+}
+
+fn qualified(statement: &str, keyspace: &str) -> String {
+    statement.replace(TABLE_PREFIX, &format!("{keyspace}.{TABLE_PREFIX}"))
+}
+
+/// A connection to one node, and what is prepared there: a statement for each step, and the insertion into a table that is being loaded.
+struct Node {
+    exchange: Exchange,
+    statements: Vec<Prepared>,
+    insertion: Option<(usize, Prepared)>,
+    /// Requests that are sent, or about to be, and not answered.
+    outstanding: usize,
+}
+
+pub struct CassandraSession {
+    store: Rc<CassandraHandle>,
+    reactor: Rc<Reactor>,
+    /// By their number in the ring; connected to when the first row is asked of them.
+    nodes: Vec<Option<Node>>,
+    /// Who answers for a node: itself, but for one that could not be connected to.
+    instead: Vec<usize>,
+    home: usize,
+    /// Which node answered last.
+    last: usize,
+    generated: RowBuffer,
+    fields: Vec<Field>,
+    places: Vec<Place>,
+}
+
+type CassandraHandle = std::sync::Arc<Cassandra>;
+
+/// Where the answer to a request is, of several.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    node: usize,
+    frame: Option<Frame>,
+}
+
+impl Cassandra {
+    pub async fn open(self: &CassandraHandle, reactor: &Rc<Reactor>) -> Result<CassandraSession, Failure> {
+        let mut first = self.connect(&self.endpoint, reactor).await?;
+        let ring = match self.ring.get() {
+            Some(ring) => ring,
+            None => {
+                let ring = Ring::read(&mut first.exchange, &self.endpoint).await?;
+                self.ring.get_or_init(|| ring)
+            }
+        };
+        let count = ring.nodes.len();
+        let mut nodes: Vec<Option<Node>> = (0..count).map(|_| None).collect();
+        nodes[0] = Some(first);
+        Ok(CassandraSession {
+            store: Rc::new(CassandraHandle::clone(self)),
+            reactor: Rc::clone(reactor),
+            nodes,
+            instead: (0..count).collect(),
+            home: self.opened.fetch_add(1, Ordering::Relaxed) % count,
+            last: 0,
+            generated: RowBuffer::default(),
+            fields: Vec::new(),
+            places: Vec::new(),
+        })
+    }
+
+    async fn connect(&self, endpoint: &Endpoint, reactor: &Rc<Reactor>) -> Result<Node, Failure> {
+        let mut exchange = endpoint.connect(reactor).await?;
+        self.log_in(&mut exchange).await.map_err(while_logging_in)?;
+        Ok(Node { exchange, statements: Vec::new(), insertion: None, outstanding: 0 })
+    }
+
+    async fn log_in(&self, exchange: &mut Exchange) -> Result<(), Failure> {
+        wire::startup(exchange.begin());
+        let mut step = exchange.ask(wire::login_step).await?;
+        if step == LoginStep::Authenticate {
+            let Some(password) = &self.password else {
+                return Err(Failure::Server("the server wants a user and a password, and none were given".into()));
+            };
+            wire::credentials(exchange.begin(), &self.user, password);
+            step = exchange.ask(wire::login_step).await?;
+        }
+        match step {
+            LoginStep::Done => Ok(()),
+            LoginStep::Refused(error) => Err(Failure::Server(worded(&error))),
+            LoginStep::Authenticate => Err(Failure::Protocol("the server wants a password once more".into())),
+        }
+    }
+}
+
+fn worded(error: &ServerError) -> String {
+    format!("{} (code 0x{:04x})", error.text, error.code)
+}
+
+#[cold]
+fn refused(error: &ServerError) -> Failure {
+    let message = worded(error);
+    match error.code {
+        WRITE_TIMEOUT | READ_TIMEOUT => Failure::Timeout(message),
+        BOOTSTRAPPING | UNPREPARED => Failure::Connection(message),
+        _ => Failure::Server(message),
+    }
+}
+
+#[cold]
+fn unexpected(answer: &Answer) -> Failure {
+    match answer {
+        Answer::Error(error) => refused(error),
+        Answer::Rows(n @ 2..) => Failure::Mismatch(format!("{n} rows where there is one")),
+        other => Failure::Protocol(format!("an answer of another kind: {other:?}")),
+    }
+}
+
+#[cold]
+fn unconnected() -> Failure {
+    Failure::Connection("the node is not connected".into())
+}
+
+#[inline]
+fn field(cell: Cell) -> Field {
+    match cell {
+        Cell::Null => Field::Null,
+        Cell::Int(n) => Field::Int(n),
+        Cell::Text { start, end } => Field::text(start, end),
+    }
+}
+
+#[inline]
+fn param(value: Value<'_>) -> Param<'_> {
+    match value {
+        Value::Int(n) => Param::Int(n),
+        Value::Text(text) => Param::Text(text),
+        Value::Null => Param::Text(b""),
+    }
+}
+
+async fn query(exchange: &mut Exchange, cql: &str, consistency: Consistency) -> Result<TextRows, Failure> {
+    wire::query(exchange.begin(), cql, consistency);
+    exchange.ask(wire::text_answer).await?.map_err(|error| refused(&error))
+}
+
+impl Node {
+    async fn prepare(&mut self, cql: &str, consistency: Consistency) -> Result<Prepared, Failure> {
+        wire::prepare(self.exchange.begin(), cql);
+        let prepared = self.exchange.ask(|bytes| wire::prepared(bytes, consistency)).await?;
+        prepared.map_err(|error| refused(&error))
+    }
+
+    #[cold]
+    async fn prepare_steps(&mut self, store: &Cassandra) -> Result<(), Failure> {
+        for step in 0..store.schema.steps.len() {
+            let prepared = self.prepare(&cql(&store.schema, &store.keyspace, step), store.consistency).await?;
+            self.statements.push(prepared);
+        }
+        self.exchange.begin();
+        Ok(())
+    }
+}
+
+impl CassandraSession {
+    /// The node that has row `key`, or answers for it.
+    #[inline]
+    fn node_of(&self, key: u64) -> usize {
+        match self.store.ring.get() {
+            Some(ring) if self.nodes.len() > 1 => ring.node_of(wire::token_of_int(key as i32)),
+            _ => 0,
+        }
+    }
+
+    /// Returns the node that stands for `node`, connected to, its steps prepared.
+    #[inline]
+    async fn ready(&mut self, node: usize) -> Result<usize, Failure> {
+        let node = self.instead[node];
+        match &self.nodes[node] {
+            Some(ready) if !ready.statements.is_empty() => Ok(node),
+            _ => self.get_ready(node).await,
+        }
+    }
+
+    #[cold]
+    async fn get_ready(&mut self, node: usize) -> Result<usize, Failure> {
+        let node = self.connected(node).await?;
+        let Some(there) = &mut self.nodes[node] else { return Err(unconnected()) };
+        if there.statements.is_empty() {
+            there.prepare_steps(&self.store).await?;
+        }
+        Ok(node)
+    }
+
+    /// Returns the node that stands for `node`, connected to. Of a node that cannot be reached any other is asked in its place: that one asks
+    /// the replicas.
+    async fn connected(&mut self, node: usize) -> Result<usize, Failure> {
+        let node = self.instead[node];
+        if self.nodes[node].is_some() {
+            return Ok(node);
+        }
+        let Some(ring) = self.store.ring.get() else { return Err(unconnected()) };
+        match self.store.connect(&ring.nodes[node], &self.reactor).await {
+            Ok(connected) => {
+                self.nodes[node] = Some(connected);
+                Ok(node)
+            }
+            Err(_) => {
+                self.instead[node] = 0;
+                Ok(0)
+            }
+        }
+    }
+
+    /// Executes a step's statement on `node`; rows end up in `self.fields`.
+    #[inline]
+    async fn execute<'p>(
+        &mut self,
+        node: usize,
+        step: usize,
+        params: impl ExactSizeIterator<Item = Param<'p>>,
+    ) -> Result<Answer, Failure> {
+        self.last = self.ready(node).await?;
+        let Self { nodes, fields, last, .. } = self;
+        let Some(Node { exchange, statements, .. }) = &mut nodes[*last] else { return Err(unconnected()) };
+        let statement = &statements[step];
+        wire::execute(exchange.begin(), statement, 0, params);
+        let decode = |bytes: &[u8]| {
+            fields.clear();
+            wire::answer(bytes, 0, &statement.columns, |cell| fields.push(field(cell)))
+        };
+        exchange.ask(decode).await
+    }
+
+    #[inline]
+    async fn read(&mut self, node: usize, step: usize, value: Value<'_>) -> Result<bool, Failure> {
+        match self.execute(node, step, std::iter::once(param(value))).await? {
+            Answer::Rows(1) => Ok(true),
+            Answer::Rows(0) => Ok(false),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// A write does not read, so it never says that there was no such row.
+    #[inline]
+    async fn write<'p>(
+        &mut self,
+        node: usize,
+        step: usize,
+        params: impl ExactSizeIterator<Item = Param<'p>>,
+    ) -> Result<bool, Failure> {
+        match self.execute(node, step, params).await? {
+            Answer::Done => Ok(true),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    async fn read_many(
+        &mut self,
+        step: usize,
+        keys: &[u64],
+        each: &mut dyn FnMut(usize, Option<Row<'_>>),
+    ) -> Result<(), Failure> {
+        match self.execute(self.home, step, keys.iter().map(|&key| Param::Int(key as i64))).await? {
+            Answer::Rows(_) => {}
+            other => return Err(unexpected(&other)),
+        }
+        let columns = self.store.schema.table_of_operation(self.store.schema.steps[step].operation).columns.len();
+        let mut asked = Asked::new(keys);
+        let bytes = self.bytes();
+        self.fields.chunks_exact(columns).try_for_each(|fields| asked.found(Row::new(bytes, fields), each))?;
+        asked.finish(each);
+        Ok(())
+    }
+
+    /// Forgets all answers, for requests that are sent together.
+    fn begin_all(&mut self) {
+        self.places.clear();
+        for node in self.nodes.iter_mut().flatten() {
+            node.exchange.begin();
+            node.outstanding = 0;
+        }
+    }
+
+    /// Appends a request to those of `node`; `write` is given its stream, which is its number.
+    #[inline]
+    fn append(&mut self, node: usize, write: impl FnOnce(&mut Node, u16)) {
+        let stream = self.places.len() as u16;
+        self.places.push(Place { node, frame: None });
+        if let Some(there) = &mut self.nodes[node] {
+            there.outstanding += 1;
+            write(there, stream);
+        }
+    }
+
+    /// Sends all requests and reads until each has its answer in `self.places`: servers answer in an order of their own.
+    async fn answers(&mut self) -> Result<(), Failure> {
+        let Self { nodes, places, .. } = self;
+        for node in nodes.iter_mut().flatten().filter(|node| node.outstanding > 0) {
+            node.exchange.send().await?;
+        }
+        for (number, node) in nodes.iter_mut().enumerate() {
+            let Some(Node { exchange, outstanding: left @ 1.., .. }) = node else { continue };
+            let mut at = 0;
+            let all = |bytes: &[u8]| {
+                while *left > 0 {
+                    let Some(frame) = wire::frame(bytes, at)? else { return Ok(None) };
+                    match places.get_mut(usize::from(frame.stream)) {
+                        Some(place @ Place { frame: None, .. }) if place.node == number => place.frame = Some(frame),
+                        _ => return Err(Malformed(format!("an answer on stream {}, not asked for", frame.stream))),
+                    }
+                    (at, *left) = (frame.end, *left - 1);
+                }
+                Ok(Some(((), at)))
+            };
+            exchange.read(all).await?;
+        }
+        Ok(())
+    }
+
+    fn bytes(&self) -> &[u8] {
+        self.nodes[self.last].as_ref().map_or(&[], |node| node.exchange.bytes())
+    }
+
+    /// A row of the answer to request `i` of several: whether there is one.
+    fn answered(&mut self, i: usize, step: usize) -> Result<bool, Failure> {
+        let Place { node, frame: Some(frame) } = self.places[i] else { return Err(unconnected()) };
+        let Some(Node { exchange, statements, .. }) = &self.nodes[node] else { return Err(unconnected()) };
+        let fields = &mut self.fields;
+        fields.clear();
+        let answer = wire::answer_in(exchange.bytes(), frame, &statements[step].columns, |c| fields.push(field(c)));
+        self.last = node;
+        match answer.map_err(|malformed| Failure::Protocol(malformed.0))? {
+            Answer::Rows(n @ (0 | 1)) => Ok(n == 1),
+            other => Err(unexpected(&other)),
+        }
+    }
+}
+
+impl Session for CassandraSession {
+    #[inline]
+    async fn get(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
+        self.read(self.node_of(key), step, Value::Int(key as i64)).await
+    }
+
+    /// An index is kept by each node for its own rows: whoever is asked asks all of them.
+    #[inline]
+    async fn find(&mut self, step: usize, value: Value<'_>) -> Result<bool, Failure> {
+        self.read(self.home, step, value).await
+    }
+
+    #[inline]
+    async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<bool, Failure> {
+        let Operation::Update { table } = self.store.schema.steps[step].operation else { return Ok(false) };
+        let mut generated = std::mem::take(&mut self.generated);
+        generated.clear();
+        for column in self.store.schema.tables[table].columns.iter().filter(|c| c.is_versioned()) {
+            column.generate(key, version, &mut generated);
+        }
+        generated.push(Value::Int(key as i64));
+        let row = generated.row();
+        let result = self.write(self.node_of(key), step, (0..row.len()).map(|i| param(row.value(i)))).await;
+        self.generated = generated;
+        result
+    }
+
+    #[inline]
+    async fn insert(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
+        let mut generated = std::mem::take(&mut self.generated);
+        let schema = &self.store.schema;
+        schema.table_of_operation(schema.steps[step].operation).generate(key, 0, &mut generated);
+        let row = generated.row();
+        let result = self.write(self.node_of(key), step, (0..row.len()).map(|i| param(row.value(i)))).await;
+        self.generated = generated;
+        result
+    }
+
+    async fn add(&mut self, _step: usize, _key: u64, _delta: i64) -> Result<bool, Failure> {
+        Err(Failure::Server("cassandra cannot add to a column that is no counter".into()))
+    }
+
+    async fn get_many(
+        &mut self,
+        step: usize,
+        keys: &[u64],
+        each: &mut dyn FnMut(usize, Option<Row<'_>>),
+    ) -> Result<(), Failure> {
+        if matches!(self.store.schema.steps[step].operation, Operation::GetMany { .. }) {
+            return self.read_many(step, keys, each).await;
+        }
+        self.begin_all();
+        for &key in keys {
+            let node = self.ready(self.node_of(key)).await?;
+            self.append(node, |node, stream| {
+                let key = std::iter::once(Param::Int(key as i64));
+                wire::execute(&mut node.exchange.request, &node.statements[step], stream, key);
+            });
+        }
+        self.answers().await?;
+        for i in 0..keys.len() {
+            let is_there = self.answered(i, step)?;
+            each(i, is_there.then(|| self.row()));
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn row(&self) -> Row<'_> {
+        Row::new(self.bytes(), &self.fields)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_after_which_a_write_may_have_happened_are_told_from_others() {
+        let failure = |code| refused(&ServerError { code, text: "no".into() });
+        assert!(matches!(failure(WRITE_TIMEOUT), Failure::Timeout(m) if m == "no (code 0x1100)"));
+        assert!(matches!(failure(UNPREPARED), Failure::Connection(_)));
+        assert!(matches!(failure(0x2200), Failure::Server(_)));
+        assert!(matches!(unexpected(&Answer::Rows(2)), Failure::Mismatch(m) if m.starts_with("2 rows")));
+        assert!(matches!(unexpected(&Answer::Done), Failure::Protocol(_)));
+    }
+
+    #[test]
+    fn tables_are_named_with_their_keyspace() {
+        let found = qualified("SELECT id FROM dbdyno_bm WHERE id = ?", "dbdyno_data");
+        assert_eq!(found, "SELECT id FROM dbdyno_data.dbdyno_bm WHERE id = ?");
+    }
+
+    #[test]
+    fn a_consistency_level_that_is_none_is_refused_with_those_there_are() {
+        assert_eq!(consistency("LOCAL_QUORUM"), Ok(Consistency::LocalQuorum));
+        assert!(consistency("MOST").unwrap_err().contains("EACH_QUORUM"));
+    }
+}
