@@ -6,6 +6,7 @@ use std::fmt::Debug;
 
 use dbdyno_wire::Decoded;
 
+mod cql;
 mod memcached;
 mod mongodb;
 mod mysql;
@@ -16,6 +17,12 @@ mod redis;
 pub type Decoder = (&'static str, fn(&[u8]));
 
 pub const DECODERS: &[Decoder] = &[
+    ("cql_answer", cql::answer),
+    ("cql_frame", cql::frame),
+    ("cql_login", cql::login),
+    ("cql_prepared", cql::prepared),
+    ("cql_request", cql::request),
+    ("cql_text", cql::text_answer),
     ("memcached_got", memcached::got),
     ("memcached_line", memcached::line),
     ("mongodb_answer", mongodb::answer),

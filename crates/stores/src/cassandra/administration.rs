@@ -7,7 +7,7 @@ use dbdyno_net::now_ns;
 use dbdyno_wire::TextRows;
 use dbdyno_wire::cql::{self as wire, Answer};
 
-use super::{CassandraSession, Place, param, qualified, query, unconnected, unexpected};
+use super::{ATTEMPTS, CassandraSession, Place, param, qualified, query, unconnected, unexpected};
 use crate::sql::{TABLE_PREFIX, index_name, statement, table_name};
 use crate::{Administration, MARKER, Trouble};
 
@@ -169,7 +169,10 @@ impl CassandraSession {
             });
         }
         self.generated = generated;
-        self.answers().await?;
+        self.answers().await
+    }
+
+    fn all_done(&self) -> Result<(), Failure> {
         for place in &self.places {
             let Place { node, frame: Some(frame) } = *place else { return Err(unconnected()) };
             let Some(node) = &self.nodes[node] else { return Err(unconnected()) };
@@ -204,7 +207,15 @@ impl Administration for CassandraSession {
     async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble> {
         self.be_patient(SCHEMA_NS);
         for first in keys.clone().step_by(IN_FLIGHT as usize) {
-            self.insert_all(table, first..(first + IN_FLIGHT).min(keys.end)).await?;
+            let batch = first..(first + IN_FLIGHT).min(keys.end);
+            self.insert_all(table, batch.clone()).await?;
+            for _ in 1..ATTEMPTS {
+                if !self.is_unprepared() {
+                    break;
+                }
+                self.insert_all(table, batch.clone()).await?;
+            }
+            self.all_done()?;
         }
         Ok(())
     }

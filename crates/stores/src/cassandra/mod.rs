@@ -19,6 +19,9 @@ use crate::{Schema, SharedSchema};
 
 use ring::Ring;
 
+/// How often a statement is prepared anew that the server does not know any more. Of sessions that prepare the same one at the same time the
+/// server (4.0.2 and later) drops it for a moment.
+const ATTEMPTS: usize = 5;
 /// Errors of the protocol's table after which a session is opened anew, or after which a write may still have happened.
 const BOOTSTRAPPING: u32 = 0x1002;
 const WRITE_TIMEOUT: u32 = 0x1100;
@@ -212,6 +215,11 @@ impl Node {
         prepared.map_err(|error| refused(&error))
     }
 
+    fn forget_statements(&mut self) {
+        self.statements.clear();
+        self.insertion = None;
+    }
+
     #[cold]
     async fn prepare_steps(&mut self, store: &Cassandra) -> Result<(), Failure> {
         for step in 0..store.schema.steps.len() {
@@ -279,6 +287,24 @@ impl CassandraSession {
         &mut self,
         node: usize,
         step: usize,
+        params: impl ExactSizeIterator<Item = Param<'p>> + Clone,
+    ) -> Result<Answer, Failure> {
+        let mut answer = self.execute_once(node, step, params.clone()).await?;
+        for _ in 1..ATTEMPTS {
+            if !matches!(&answer, Answer::Error(ServerError { code: UNPREPARED, .. })) {
+                break;
+            }
+            self.nodes[self.last].iter_mut().for_each(Node::forget_statements);
+            answer = self.execute_once(node, step, params.clone()).await?;
+        }
+        Ok(answer)
+    }
+
+    #[inline]
+    async fn execute_once<'p>(
+        &mut self,
+        node: usize,
+        step: usize,
         params: impl ExactSizeIterator<Item = Param<'p>>,
     ) -> Result<Answer, Failure> {
         self.last = self.ready(node).await?;
@@ -308,7 +334,7 @@ impl CassandraSession {
         &mut self,
         node: usize,
         step: usize,
-        params: impl ExactSizeIterator<Item = Param<'p>>,
+        params: impl ExactSizeIterator<Item = Param<'p>> + Clone,
     ) -> Result<bool, Failure> {
         match self.execute(node, step, params).await? {
             Answer::Done => Ok(true),
@@ -379,8 +405,35 @@ impl CassandraSession {
         Ok(())
     }
 
+    /// Whether a node did not know the statement of a request, and then forgets what is prepared there.
+    fn is_unprepared(&mut self) -> bool {
+        let Self { nodes, places, .. } = self;
+        let mut is_unprepared = false;
+        for place in places {
+            let (Some(node), Some(frame)) = (&mut nodes[place.node], place.frame) else { continue };
+            if wire::error_code(node.exchange.bytes(), frame) == Some(UNPREPARED) {
+                node.forget_statements();
+                is_unprepared = true;
+            }
+        }
+        is_unprepared
+    }
+
     fn bytes(&self) -> &[u8] {
         self.nodes[self.last].as_ref().map_or(&[], |node| node.exchange.bytes())
+    }
+
+    /// Sends a request for each row, and reads the answers.
+    async fn ask_each(&mut self, step: usize, keys: &[u64]) -> Result<(), Failure> {
+        self.begin_all();
+        for &key in keys {
+            let node = self.ready(self.node_of(key)).await?;
+            self.append(node, |node, stream| {
+                let key = std::iter::once(Param::Int(key as i64));
+                wire::execute(&mut node.exchange.request, &node.statements[step], stream, key);
+            });
+        }
+        self.answers().await
     }
 
     /// A row of the answer to request `i` of several: whether there is one.
@@ -449,15 +502,12 @@ impl Session for CassandraSession {
         if matches!(self.store.schema.steps[step].operation, Operation::GetMany { .. }) {
             return self.read_many(step, keys, each).await;
         }
-        self.begin_all();
-        for &key in keys {
-            let node = self.ready(self.node_of(key)).await?;
-            self.append(node, |node, stream| {
-                let key = std::iter::once(Param::Int(key as i64));
-                wire::execute(&mut node.exchange.request, &node.statements[step], stream, key);
-            });
+        for _ in 0..ATTEMPTS {
+            self.ask_each(step, keys).await?;
+            if !self.is_unprepared() {
+                break;
+            }
         }
-        self.answers().await?;
         for i in 0..keys.len() {
             let is_there = self.answered(i, step)?;
             each(i, is_there.then(|| self.row()));

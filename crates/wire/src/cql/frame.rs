@@ -182,6 +182,13 @@ pub struct ServerError {
     pub text: String,
 }
 
+/// The code of the error in a frame; `None` where there is none.
+#[inline]
+pub fn error_code(bytes: &[u8], frame: Frame) -> Option<u32> {
+    let code = if frame.opcode == opcode::ERROR { four_bytes(&bytes[..frame.end], frame.start) } else { None };
+    code.map(|(code, _)| code as u32)
+}
+
 /// The error in the body of an ERROR frame; what follows its text depends on the code and is not needed.
 #[cold]
 pub(super) fn server_error(bytes: &[u8], frame: Frame) -> Result<ServerError, Malformed> {
@@ -232,6 +239,8 @@ mod tests {
             put_string(out, b"no such table");
         });
         let found = frame(&bytes, 0).unwrap().unwrap();
+        assert_eq!(error_code(&bytes, found), Some(0x2200));
+        assert_eq!(error_code(&bytes, Frame { opcode: opcode::RESULT, ..found }), None);
         assert_eq!(server_error(&bytes, found), Ok(ServerError { code: 0x2200, text: "no such table".into() }));
         for end in found.start..found.end {
             assert!(server_error(&bytes, Frame { end, ..found }).is_err());

@@ -11,7 +11,7 @@ mod statement;
 mod token;
 mod types;
 
-pub use frame::{Frame, ServerError, frame};
+pub use frame::{Frame, ServerError, error_code, frame};
 pub use login::{LoginStep, credentials, login_step, startup};
 pub use query::{query, text_answer};
 pub use server::{Executed, executed, request, text, write_error, write_prepared, write_ready, write_rows, write_void};
