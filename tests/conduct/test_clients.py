@@ -78,6 +78,7 @@ def test_a_library_that_is_missing_may_be_skipped(no_pymysql):
     assert skipped.label == "mariadb via pymysql" and "pip install" in reason
 
 
-def test_the_shipped_experiment_drives_every_library():
+def test_the_shipped_experiment_drives_every_library_whose_server_starts_soon():
     specs = driven(read_experiment("client-library").experiment)
-    assert {spec.client for spec in specs} == {"native", *LIBRARIES}
+    # Its server alone takes longer to start than all the others' trials.
+    assert {spec.client for spec in specs} == {"native", *LIBRARIES} - {"cassandra-driver"}

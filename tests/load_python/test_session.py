@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from dbdyno.experiment.clients import LIBRARIES as MODULES
 from dbdyno.load_python.failure import Ended
 from dbdyno.load_python.libraries.pymysql import Session as PyMySQL
 from dbdyno.load_python.plan import read_plan
@@ -44,7 +45,7 @@ def test_one_that_does_not_fit_is_refused(library, store, said):
 def test_one_that_is_missing_says_how_to_get_it(library, kind, monkeypatch):
     for name in [name for name in sys.modules if name.startswith("dbdyno.load_python.libraries.")]:
         monkeypatch.delitem(sys.modules, name)
-    package = {"pymysql": "pymysql", "mysqlclient": "MySQLdb", "redis-py": "redis", "pymemcache": "pymemcache"}[library]
+    package = MODULES[library].module
     imported = builtins.__import__
 
     def without(name, *arguments, **keys):

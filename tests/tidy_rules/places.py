@@ -71,7 +71,7 @@ def links(house: House) -> Iterator[str]:
 # Packages whose types are another's public interface, and come with it.
 PART_OF = {"markupsafe": "jinja2", "pydantic_core": "pydantic"}
 # Packages imported by another name than they are installed by.
-INSTALLED_AS = {"MySQLdb": "mysqlclient"}
+INSTALLED_AS = {"MySQLdb": "mysqlclient", "cassandra": "cassandra_driver"}
 # Extras that no module of the package needs.
 FOR_DEVELOPMENT = {"test"}
 

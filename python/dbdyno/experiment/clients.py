@@ -35,6 +35,7 @@ LIBRARIES = {
         Library("mysqlclient", "mysqlclient (MySQLdb), over the C library", "MySQLdb", "mysqlclient"),
         Library("redis-py", "redis-py, in Python, its parser in C where hiredis is installed", "redis", "redis"),
         Library("pymemcache", "pymemcache, in Python alone", "pymemcache", "pymemcache"),
+        Library("cassandra-driver", "cassandra-driver, in Python, compiled by Cython", "cassandra", "cassandra"),
     )
 }
 """The libraries there are, by the name an experiment gives them; which systems each speaks to, `systems` knows."""

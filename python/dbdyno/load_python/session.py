@@ -14,15 +14,28 @@ from dbdyno.load_python.plan import Plan
 from dbdyno.load_python.table import Row, Table
 from dbdyno.load_python.workloads import Step, Workload
 
-LIBRARIES = {"pymysql": "mysql", "mysqlclient": "mysql", "redis-py": "redis", "pymemcache": "memcached"}
+LIBRARIES = {
+    "pymysql": "mysql",
+    "mysqlclient": "mysql",
+    "redis-py": "redis",
+    "pymemcache": "memcached",
+    "cassandra-driver": "cassandra",
+}
 """The libraries there are, and the kind of store each speaks to."""
-_MODULES = {"pymysql": "pymysql", "mysqlclient": "mysqlclient", "redis-py": "redis_py", "pymemcache": "pymemcache"}
+_MODULES = {
+    "pymysql": "pymysql",
+    "mysqlclient": "mysqlclient",
+    "redis-py": "redis_py",
+    "pymemcache": "pymemcache",
+    "cassandra-driver": "cassandra_driver",
+}
 
 
 @dataclass(frozen=True)
 class Place:
     """Where a store is and how to get in; socket: the path of a Unix socket, else host and port.
 
+    database: of Cassandra, the keyspace. consistency: its level, of Cassandra alone.
     layout: how Redis holds a row, `string` or `hash`. timeout_s: of connecting and of every operation.
     """
 
@@ -34,6 +47,7 @@ class Place:
     database: str | None
     layout: str | None
     timeout_s: float
+    consistency: str | None = None
 
 
 class Session(ABC):
@@ -93,7 +107,7 @@ def find_library(plan: Plan) -> type[Session]:
     try:
         return import_module(f"dbdyno.load_python.libraries.{_MODULES[library]}").Session
     except ImportError as error:
-        extra = library.removesuffix("-py")
+        extra = library.removesuffix("-py").removesuffix("-driver")
         raise Ended("refused", f"{library} is not installed ({error}): pip install 'dbdyno[{extra}]'") from None
 
 
@@ -104,7 +118,7 @@ def find_place(plan: Plan, workload: Workload) -> Place:
     layout = store.get("layout")
     if layout == "auto":
         layout = "hash" if any(step.operation == "add" for step in workload.steps) else "string"
-    database = store.get("database")
+    database = store.get("database", store.get("keyspace"))
     return Place(
         address.get("host"),
         address.get("port", 0),
@@ -114,6 +128,7 @@ def find_place(plan: Plan, workload: Workload) -> Place:
         None if database is None else str(database),
         layout,
         plan.operation_timeout_s,
+        store.get("consistency"),
     )
 
 

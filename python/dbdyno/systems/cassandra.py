@@ -121,12 +121,15 @@ class Cassandra(Server):
         }
         if settings["commitlog_sync"] == "periodic":
             settings.setdefault("commitlog_sync_period", "10000ms")
-        seeds = f'[{{class_name: org.apache.cassandra.locator.SimpleSeedProvider, parameters: [{{seeds: "127.0.0.1:{storage_port}"}}]}}]'
+        provider, seed = "org.apache.cassandra.locator.SimpleSeedProvider", f"127.0.0.1:{storage_port}"
+        seeds = f'[{{class_name: {provider}, parameters: [{{seeds: "{seed}"}}]}}]'
         return "".join(f"{key}: {value}\n" for key, value in {**settings, "seed_provider": seeds}.items())
 
     def _command(self, directory: Path, launch: Launch) -> list[str]:
         libraries = self.installation().folder / "lib"
-        heap = self.spec.settings.get("heap") or f"{heap_mib(launch.memory_limit_bytes or psutil.virtual_memory().total)}M"
+        heap = (
+            self.spec.settings.get("heap") or f"{heap_mib(launch.memory_limit_bytes or psutil.virtual_memory().total)}M"
+        )
         (agent,) = libraries.glob("jamm-*.jar")
         return [
             java() or "java",
@@ -267,5 +270,7 @@ def durability_of(settings: dict[str, str]) -> Durability:
     """Return what the settings in force promise of a write that one node has acknowledged."""
     sync = settings["commitlog_sync"]
     if sync == "periodic":
-        return Durability("D1", f"commitlog_sync=periodic: flushed every {settings.get('commitlog_sync_period', '10 s')}")
+        return Durability(
+            "D1", f"commitlog_sync=periodic: flushed every {settings.get('commitlog_sync_period', '10 s')}"
+        )
     return Durability("D2", f"commitlog_sync={sync}")

@@ -1,4 +1,4 @@
-"""The Java machine that Cassandra runs in: which one, its heap, and the options that Cassandra's own scripts give it."""
+"""The Java machine that Cassandra runs in: which one, its heap, and the options that Cassandra's own files give it."""
 
 import os
 import re
@@ -10,6 +10,7 @@ from dbdyno.systems.process import find_program
 
 VERSIONS = (11, 17)
 """Of Java, that Cassandra 5.0 runs on."""
+_GET = "apt install openjdk-17-jre-headless"
 _MIB = 1 << 20
 _EXPORTS = (
     "java.base/jdk.internal.misc",
@@ -71,12 +72,12 @@ def missing_java() -> str | None:
     """Return what is wrong with the host's Java and how to get another, or None if it will do."""
     program = java()
     if program is None:
-        return "java is not installed: apt install openjdk-17-jre-headless"
+        return f"java is not installed: {_GET}"
     version = java_version(program)
     if version in VERSIONS:
         return None
     known = " or ".join(map(str, VERSIONS))
-    return f"{program} is Java {version}, and Cassandra needs {known}: set JAVA_HOME to one, or apt install openjdk-17-jre-headless"
+    return f"{program} is Java {version}, and Cassandra needs {known}: {_GET}, or set JAVA_HOME to one"
 
 
 @cache

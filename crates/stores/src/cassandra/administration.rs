@@ -7,7 +7,8 @@ use dbdyno_net::now_ns;
 use dbdyno_wire::TextRows;
 use dbdyno_wire::cql::{self as wire, Answer};
 
-use super::{ATTEMPTS, CassandraSession, Place, param, qualified, query, unconnected, unexpected};
+use super::several::Place;
+use super::{ATTEMPTS, CassandraSession, param, qualified, query, unconnected, unexpected};
 use crate::sql::{TABLE_PREFIX, index_name, statement, table_name};
 use crate::{Administration, MARKER, Trouble};
 

@@ -2,6 +2,7 @@
 
 mod administration;
 mod ring;
+mod several;
 
 use std::rc::Rc;
 use std::sync::OnceLock;
@@ -9,8 +10,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dbdyno_model::{Failure, Field, Operation, Row, RowBuffer, Session, Value};
 use dbdyno_net::Reactor;
-use dbdyno_wire::cql::{self as wire, Answer, Consistency, Frame, LoginStep, Prepared, ServerError};
-use dbdyno_wire::{Cell, Malformed, Param, TextRows};
+use dbdyno_wire::cql::{self as wire, Answer, Consistency, LoginStep, Prepared, ServerError};
+use dbdyno_wire::{Cell, Param, TextRows};
 
 use crate::asked::Asked;
 use crate::network::{Endpoint, Exchange, while_logging_in};
@@ -18,6 +19,7 @@ use crate::sql::{TABLE_PREFIX, statement};
 use crate::{Schema, SharedSchema};
 
 use ring::Ring;
+use several::Place;
 
 /// How often a statement is prepared anew that the server does not know any more. Of sessions that prepare the same one at the same time the
 /// server (4.0.2 and later) drops it for a moment.
@@ -99,13 +101,6 @@ pub struct CassandraSession {
 }
 
 type CassandraHandle = std::sync::Arc<Cassandra>;
-
-/// Where the answer to a request is, of several.
-#[derive(Clone, Copy, Debug)]
-struct Place {
-    node: usize,
-    frame: Option<Frame>,
-}
 
 impl Cassandra {
     pub async fn open(self: &CassandraHandle, reactor: &Rc<Reactor>) -> Result<CassandraSession, Failure> {
@@ -360,94 +355,8 @@ impl CassandraSession {
         Ok(())
     }
 
-    /// Forgets all answers, for requests that are sent together.
-    fn begin_all(&mut self) {
-        self.places.clear();
-        for node in self.nodes.iter_mut().flatten() {
-            node.exchange.begin();
-            node.outstanding = 0;
-        }
-    }
-
-    /// Appends a request to those of `node`; `write` is given its stream, which is its number.
-    #[inline]
-    fn append(&mut self, node: usize, write: impl FnOnce(&mut Node, u16)) {
-        let stream = self.places.len() as u16;
-        self.places.push(Place { node, frame: None });
-        if let Some(there) = &mut self.nodes[node] {
-            there.outstanding += 1;
-            write(there, stream);
-        }
-    }
-
-    /// Sends all requests and reads until each has its answer in `self.places`: servers answer in an order of their own.
-    async fn answers(&mut self) -> Result<(), Failure> {
-        let Self { nodes, places, .. } = self;
-        for node in nodes.iter_mut().flatten().filter(|node| node.outstanding > 0) {
-            node.exchange.send().await?;
-        }
-        for (number, node) in nodes.iter_mut().enumerate() {
-            let Some(Node { exchange, outstanding: left @ 1.., .. }) = node else { continue };
-            let mut at = 0;
-            let all = |bytes: &[u8]| {
-                while *left > 0 {
-                    let Some(frame) = wire::frame(bytes, at)? else { return Ok(None) };
-                    match places.get_mut(usize::from(frame.stream)) {
-                        Some(place @ Place { frame: None, .. }) if place.node == number => place.frame = Some(frame),
-                        _ => return Err(Malformed(format!("an answer on stream {}, not asked for", frame.stream))),
-                    }
-                    (at, *left) = (frame.end, *left - 1);
-                }
-                Ok(Some(((), at)))
-            };
-            exchange.read(all).await?;
-        }
-        Ok(())
-    }
-
-    /// Whether a node did not know the statement of a request, and then forgets what is prepared there.
-    fn is_unprepared(&mut self) -> bool {
-        let Self { nodes, places, .. } = self;
-        let mut is_unprepared = false;
-        for place in places {
-            let (Some(node), Some(frame)) = (&mut nodes[place.node], place.frame) else { continue };
-            if wire::error_code(node.exchange.bytes(), frame) == Some(UNPREPARED) {
-                node.forget_statements();
-                is_unprepared = true;
-            }
-        }
-        is_unprepared
-    }
-
     fn bytes(&self) -> &[u8] {
         self.nodes[self.last].as_ref().map_or(&[], |node| node.exchange.bytes())
-    }
-
-    /// Sends a request for each row, and reads the answers.
-    async fn ask_each(&mut self, step: usize, keys: &[u64]) -> Result<(), Failure> {
-        self.begin_all();
-        for &key in keys {
-            let node = self.ready(self.node_of(key)).await?;
-            self.append(node, |node, stream| {
-                let key = std::iter::once(Param::Int(key as i64));
-                wire::execute(&mut node.exchange.request, &node.statements[step], stream, key);
-            });
-        }
-        self.answers().await
-    }
-
-    /// A row of the answer to request `i` of several: whether there is one.
-    fn answered(&mut self, i: usize, step: usize) -> Result<bool, Failure> {
-        let Place { node, frame: Some(frame) } = self.places[i] else { return Err(unconnected()) };
-        let Some(Node { exchange, statements, .. }) = &self.nodes[node] else { return Err(unconnected()) };
-        let fields = &mut self.fields;
-        fields.clear();
-        let answer = wire::answer_in(exchange.bytes(), frame, &statements[step].columns, |c| fields.push(field(c)));
-        self.last = node;
-        match answer.map_err(|malformed| Failure::Protocol(malformed.0))? {
-            Answer::Rows(n @ (0 | 1)) => Ok(n == 1),
-            other => Err(unexpected(&other)),
-        }
     }
 }
 

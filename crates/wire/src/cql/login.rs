@@ -65,7 +65,7 @@ mod tests {
         let mut out = Vec::new();
         startup(&mut out);
         let options = b"\0\x02\0\x0bCQL_VERSION\0\x053.0.0\0\x0bDRIVER_NAME\0\x06dbdyno";
-        assert_eq!(out, [&b"\x04\0\0\0\x01\0\0\0\x29"[..], options].concat());
+        assert_eq!(out, [&b"\x04\0\0\0\x01\0\0\0\x2b"[..], options].concat());
         out.clear();
         credentials(&mut out, "u\0", "pw");
         assert_eq!(out, b"\x04\0\0\0\x0f\0\0\0\x09\0\0\0\x05\0u\0pw");

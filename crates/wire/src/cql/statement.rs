@@ -219,7 +219,7 @@ mod tests {
         assert!(matches!(cells[1], Cell::Text { start, end } if &bytes[start..end] == b"abc"));
         assert!(answer(&bytes, 1, &types[..1], |_| {}).is_err(), "another number of columns");
         assert!(answer(&bytes, 1, &[CqlType::Bigint, CqlType::Text], |_| {}).is_err(), "a number of another size");
-        let described = b"\x84\0\0\0\x08\0\0\0\x23\0\0\0\x02\0\0\0\x01\0\0\0\x01\0\x01k\0\x01t\0\x02id\0\x09\0\0\0\x01\0\0\0\x04\0\0\0\x05";
+        let described = b"\x84\0\0\0\x08\0\0\0\x24\0\0\0\x02\0\0\0\x01\0\0\0\x01\0\x01k\0\x01t\0\x02id\0\x09\0\0\0\x01\0\0\0\x04\0\0\0\x05";
         let found = answer(described, 0, &[CqlType::Int], |cell| assert_eq!(cell, Cell::Int(5)));
         assert_eq!(found, Ok(Some((Answer::Rows(1), described.len()))));
     }
