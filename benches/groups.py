@@ -28,7 +28,7 @@ def _rate(limits: dict[str, float]) -> Measure:
 
 _USER = Measure("its user part", "µs", lambda sample: sample.user_us, {SAME: 0.30})
 _FOR_INFORMATION = _rate({})
-_NULL = ("null-postgres", "null-mongodb")
+_NULL = ("null-postgres", "null-mongodb", "null-cassandra")
 _ISSUE_2 = 0.80
 """The limit of the first run, kept as a row: the load engine's own limit is stricter."""
 
