@@ -405,6 +405,7 @@ impl Builder<'_> {
                     keyspace: keyspace.clone(),
                     replication_factor: *replication_factor,
                     consistency: consistency(level)?,
+                    parameters: (0..self.schema.steps.len()).map(|step| self.schema.parameter_kinds(step)).collect(),
                     schema: schema(),
                     ring: OnceLock::new(),
                     opened: AtomicUsize::new(0),

@@ -35,7 +35,7 @@ impl Cassandra {
         let step = step.ok_or_else(|| Malformed::expected("a statement of the workload", body))?;
         let operation = self.schema.steps[step].operation;
         let table = &self.schema.tables[operation.table()];
-        let kind = |i: usize| if table.columns[i].is_int() { CqlType::Int } else { CqlType::Text };
+        let kind = |i: usize| if table.columns[i].is_number() { CqlType::Int } else { CqlType::Text };
         let all = || (0..table.columns.len()).map(|i| (table.columns[i].name.as_str(), kind(i))).collect::<Vec<_>>();
         let (params, columns) = match operation {
             Operation::Get { .. } => (vec![kind(0)], all()),
@@ -63,7 +63,7 @@ impl Cassandra {
                 let params = executed.params.chunks_exact(INT_PARAM_SIZE_BYTES).take(keys);
                 self.keys.extend(params.filter_map(|param| number(&param[4..])));
             }
-            Operation::Find { column, .. } if !table.columns[column].is_int() => {
+            Operation::Find { column, .. } if !table.columns[column].is_number() => {
                 self.keys.extend(first_number(executed.param));
             }
             Operation::Get { .. } | Operation::Find { .. } => self.keys.extend(number(executed.param)),
@@ -87,7 +87,7 @@ impl Cassandra {
         let cells = (0..row.len()).map(|i| match row.value(i) {
             Value::Int(n) => Param::Int(n),
             Value::Text(text) => Param::Text(text),
-            Value::Null => Param::Text(b""),
+            Value::Null => Param::Null,
         });
         wire::write_rows(out, stream, table.columns.len(), cells);
     }

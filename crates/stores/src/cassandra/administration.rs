@@ -1,6 +1,7 @@
 //! Tables around the run: made, filled, counted and removed.
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use dbdyno_model::{Failure, Kind, Operation, Step, Table};
 use dbdyno_net::now_ns;
@@ -8,7 +9,8 @@ use dbdyno_wire::TextRows;
 use dbdyno_wire::cql::{self as wire, Answer};
 
 use super::several::Place;
-use super::{ATTEMPTS, CassandraSession, param, qualified, query, unconnected, unexpected};
+use super::{ATTEMPTS, CassandraSession, DIALECT, qualified, query, unconnected, unexpected};
+use crate::params::params;
 use crate::sql::{TABLE_PREFIX, index_name, statement, table_name};
 use crate::{Administration, MARKER, Trouble};
 
@@ -22,12 +24,20 @@ const IN_FLIGHT: u64 = 256;
 /// A table is read in so many parts that none has many more rows than this: the server gives each its time-out.
 const SCANNED_ROWS: u64 = 50_000;
 
-/// `CREATE TABLE` with its marker; texts have no width.
+/// Texts have no width; decimal numbers and dates are whole numbers, as they are in the load client.
+fn declared(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Char(_) | Kind::Varchar(_) => "text",
+        Kind::TinyInt | Kind::SmallInt | Kind::Int => "int",
+        Kind::BigInt | Kind::Decimal(..) | Kind::DateTime => "bigint",
+    }
+}
+
+/// `CREATE TABLE` with its marker.
 fn create_table(table: &Table, keyspace: &str, marker: &str) -> String {
-    let kind = |kind| if matches!(kind, Kind::Int) { "int" } else { "text" };
     let columns = table.columns.iter().enumerate().map(|(i, column)| {
         let key = if i == 0 { " PRIMARY KEY" } else { "" };
-        format!("{} {}{key}", column.name, kind(column.kind))
+        format!("{} {}{key}", column.name, declared(column.kind))
     });
     let columns = columns.collect::<Vec<_>>().join(", ");
     let (name, marker) = (table_name(table), marker.replace('\'', "''"));
@@ -147,7 +157,7 @@ impl CassandraSession {
         let Some(there) = &mut self.nodes[node] else { return Err(unconnected()) };
         if there.insertion.as_ref().is_none_or(|(of, _)| *of != table) {
             let step = Step::new("load", Operation::Insert { table });
-            let cql = qualified(&statement(&self.store.schema.tables, &step), &self.store.keyspace);
+            let cql = qualified(&statement(&self.store.schema, &step, DIALECT), &self.store.keyspace);
             there.insertion = Some((table, there.prepare(&cql, self.store.consistency).await?));
             there.exchange.begin();
         }
@@ -158,13 +168,16 @@ impl CassandraSession {
     async fn insert_all(&mut self, table: usize, keys: Range<u64>) -> Result<(), Failure> {
         let mut generated = std::mem::take(&mut self.generated);
         self.begin_all();
+        let store = Rc::clone(&self.store);
+        let made = &store.schema.tables[table];
         for key in keys {
+            if !made.make(key, &mut generated) {
+                continue;
+            }
             let node = self.ready_to_insert(table, key).await?;
-            self.store.schema.tables[table].generate(key, 0, &mut generated);
-            let row = generated.row();
             self.append(node, |node, stream| {
                 if let Some((_, insertion)) = &node.insertion {
-                    let values = (0..row.len()).map(|i| param(row.value(i)));
+                    let values = params(made.columns.iter(), generated.row());
                     wire::execute(&mut node.exchange.request, insertion, stream, values);
                 }
             });
@@ -235,7 +248,10 @@ impl Administration for CassandraSession {
         let (schema, keyspace) = (self.store.schema.clone(), self.store.keyspace.clone());
         let table = &schema.tables[table];
         for index in &table.indexes {
-            let (name, column) = (index_name(table, index), &table.columns[index.column].name);
+            let [column] = index.columns[..] else {
+                return Err(Trouble::Refused("an index of several columns is none of cassandra's".into()));
+            };
+            let (name, column) = (index_name(table, index), &table.columns[column].name);
             let on = format!("{keyspace}.{} ({column})", table_name(table));
             self.change_schema(&format!("CREATE INDEX IF NOT EXISTS {name} ON {on}")).await?;
             let until_ns = now_ns() + WHOLE_TABLE_NS;
@@ -295,7 +311,7 @@ mod tests {
             Column::new("id", Kind::Int, Source::Key),
             Column::new("c", Kind::Char(120), Source::VersionedLetters { salt: 1 }),
         ];
-        let table = Table { name: "bm".into(), columns, indexes: vec![], filed_under: 0 };
+        let table = Table::new("bm", columns);
         assert_eq!(
             create_table(&table, "dbdyno_data", "dbdyno:it's"),
             "CREATE TABLE dbdyno_data.dbdyno_bm (id int PRIMARY KEY, c text) WITH comment = 'dbdyno:it''s'"

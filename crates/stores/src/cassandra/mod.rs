@@ -8,19 +8,22 @@ use std::rc::Rc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use dbdyno_model::{Failure, Field, Operation, Row, RowBuffer, Session, Value};
+use dbdyno_model::{Dialect, Failure, Field, Kind, Operation, Row, RowBuffer, Session, Value};
 use dbdyno_net::Reactor;
 use dbdyno_wire::cql::{self as wire, Answer, Consistency, LoginStep, Prepared, ServerError};
-use dbdyno_wire::{Cell, Param, TextRows};
+use dbdyno_wire::{Param, TextRows};
 
 use crate::asked::Asked;
 use crate::network::{Endpoint, Exchange, while_logging_in};
+use crate::params::{field, param, params};
 use crate::sql::{TABLE_PREFIX, statement};
 use crate::{Schema, SharedSchema};
 
 use ring::Ring;
 use several::Place;
 
+/// Statements of steps are alike in all of them.
+const DIALECT: Dialect = Dialect::Mysql;
 /// How often a statement is prepared anew that the server does not know any more. Of sessions that prepare the same one at the same time the
 /// server (4.0.2 and later) drops it for a moment.
 const ATTEMPTS: usize = 5;
@@ -40,6 +43,8 @@ pub struct Cassandra {
     pub replication_factor: u32,
     pub consistency: Consistency,
     pub schema: SharedSchema,
+    /// What the parameters of each step's statement are.
+    pub parameters: Vec<Vec<Kind>>,
     /// Read once, by the session that was opened first.
     pub ring: OnceLock<Ring>,
     /// Sessions take turns in which node does what no key says a node for.
@@ -69,7 +74,7 @@ pub fn consistency(name: &str) -> Result<Consistency, String> {
 
 /// The statement of a step as it is prepared, its tables in their keyspace.
 pub fn cql(schema: &Schema, keyspace: &str, step: usize) -> String {
-    qualified(&statement(&schema.tables, &schema.steps[step]), keyspace)
+    qualified(&statement(schema, &schema.steps[step], DIALECT), keyspace)
 }
 
 fn qualified(statement: &str, keyspace: &str) -> String {
@@ -178,24 +183,6 @@ fn unexpected(answer: &Answer) -> Failure {
 #[cold]
 fn unconnected() -> Failure {
     Failure::Connection("the node is not connected".into())
-}
-
-#[inline]
-fn field(cell: Cell) -> Field {
-    match cell {
-        Cell::Null => Field::Null,
-        Cell::Int(n) => Field::Int(n),
-        Cell::Text { start, end } => Field::text(start, end),
-    }
-}
-
-#[inline]
-fn param(value: Value<'_>) -> Param<'_> {
-    match value {
-        Value::Int(n) => Param::Int(n),
-        Value::Text(text) => Param::Text(text),
-        Value::Null => Param::Text(b""),
-    }
 }
 
 async fn query(exchange: &mut Exchange, cql: &str, consistency: Consistency) -> Result<TextRows, Failure> {
@@ -315,8 +302,8 @@ impl CassandraSession {
     }
 
     #[inline]
-    async fn read(&mut self, node: usize, step: usize, value: Value<'_>) -> Result<bool, Failure> {
-        match self.execute(node, step, std::iter::once(param(value))).await? {
+    async fn read(&mut self, node: usize, step: usize, kind: Kind, value: Value<'_>) -> Result<bool, Failure> {
+        match self.execute(node, step, std::iter::once(param(kind, value))).await? {
             Answer::Rows(1) => Ok(true),
             Answer::Rows(0) => Ok(false),
             other => Err(unexpected(&other)),
@@ -363,37 +350,42 @@ impl CassandraSession {
 impl Session for CassandraSession {
     #[inline]
     async fn get(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
-        self.read(self.node_of(key), step, Value::Int(key as i64)).await
+        self.read(self.node_of(key), step, Kind::Int, Value::Int(key as i64)).await
     }
 
     /// An index is kept by each node for its own rows: whoever is asked asks all of them.
     #[inline]
     async fn find(&mut self, step: usize, value: Value<'_>) -> Result<bool, Failure> {
-        self.read(self.home, step, value).await
+        let Operation::Find { table, column } = self.store.schema.steps[step].operation else { return Ok(false) };
+        let kind = self.store.schema.tables[table].columns[column].kind;
+        self.read(self.home, step, kind, value).await
     }
 
     #[inline]
     async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<bool, Failure> {
-        let Operation::Update { table } = self.store.schema.steps[step].operation else { return Ok(false) };
+        let store = Rc::clone(&self.store);
+        let Operation::Update { table } = store.schema.steps[step].operation else { return Ok(false) };
+        let columns = &store.schema.tables[table].columns;
         let mut generated = std::mem::take(&mut self.generated);
         generated.clear();
-        for column in self.store.schema.tables[table].columns.iter().filter(|c| c.is_versioned()) {
+        for column in columns.iter().filter(|c| c.is_versioned()) {
             column.generate(key, version, &mut generated);
         }
         generated.push(Value::Int(key as i64));
-        let row = generated.row();
-        let result = self.write(self.node_of(key), step, (0..row.len()).map(|i| param(row.value(i)))).await;
+        let (node, row, kinds) = (self.node_of(key), generated.row(), &store.parameters[step]);
+        let values = kinds.iter().enumerate().map(|(i, &kind)| param(kind, row.value(i)));
+        let result = self.write(node, step, values).await;
         self.generated = generated;
         result
     }
 
     #[inline]
     async fn insert(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
+        let store = Rc::clone(&self.store);
+        let table = store.schema.table_of_operation(store.schema.steps[step].operation);
         let mut generated = std::mem::take(&mut self.generated);
-        let schema = &self.store.schema;
-        schema.table_of_operation(schema.steps[step].operation).generate(key, 0, &mut generated);
-        let row = generated.row();
-        let result = self.write(self.node_of(key), step, (0..row.len()).map(|i| param(row.value(i)))).await;
+        table.generate(key, 0, &mut generated);
+        let result = self.write(self.node_of(key), step, params(table.columns.iter(), generated.row())).await;
         self.generated = generated;
         result
     }

@@ -93,10 +93,8 @@ pub fn write_rows<'a>(out: &mut Vec<u8>, stream: u16, columns: usize, cells: imp
         out.extend_from_slice(&[0; 4]);
         let mut count = 0;
         for cell in cells {
-            match cell {
-                Param::Int(_) => CqlType::Int.put(out, cell),
-                Param::Text(_) => CqlType::Text.put(out, cell),
-            }
+            let kind = if matches!(cell, Param::Text(_)) { CqlType::Text } else { CqlType::Int };
+            kind.put(out, cell);
             count += 1;
         }
         let rows = (count / columns.max(1)) as u32;

@@ -5,6 +5,9 @@ use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use super::frame::{four_bytes, put_sized, sized, string, two_bytes};
 use crate::{Cell, Param};
 
+/// The length of a value that is not there.
+const NULL: [u8; 4] = [0xff; 4];
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CqlType {
     Int,
@@ -62,6 +65,9 @@ impl CqlType {
             (Self::Bigint, Param::Int(n)) => put_sized(out, &n.to_be_bytes()),
             (_, Param::Int(n)) => put_sized(out, n.to_string().as_bytes()),
             (_, Param::Text(text)) => put_sized(out, text),
+            (_, Param::Null) => out.extend_from_slice(&NULL),
+            // No column of dbdyno's is declared so here: it is a whole number of units.
+            (_, Param::Decimal { unscaled, .. }) => self.put(out, Param::Int(unscaled)),
         }
     }
 
