@@ -53,6 +53,13 @@ _TRUST = (
 _NULL_STORES: dict[str, dict[str, Any]] = {
     "memcached": {},
     "mongodb": {"user": None, "password": None, "database": "null"},
+    "cassandra": {
+        "user": None,
+        "password": None,
+        "keyspace": "dbdyno_data",
+        "consistency": "ONE",
+        "replication_factor": 1,
+    },
     "postgres": {"user": "bench", "password": None, "database": "postgres"},
     "redis": {"user": None, "password": None, "database": 0, "layout": "string"},
 }
