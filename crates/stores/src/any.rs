@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 use std::rc::Rc;
-use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use dbdyno_model::{Failure, Operation, Row, Session, Statement, Step, Value};
 use dbdyno_net::Reactor;
@@ -407,8 +406,7 @@ impl Builder<'_> {
                     consistency: consistency(level)?,
                     parameters: (0..self.schema.steps.len()).map(|step| self.schema.parameter_kinds(step)).collect(),
                     schema: schema(),
-                    ring: OnceLock::new(),
-                    opened: AtomicUsize::new(0),
+                    cluster: Default::default(),
                 }))
             }
             Config::CacheAside { .. } => return Err("cache-aside inside cache-aside is not possible".into()),

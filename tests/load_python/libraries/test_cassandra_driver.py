@@ -22,7 +22,8 @@ def test_it_reads_and_stores_what_the_native_client_does(loaded):
     place = replace(store.place(), database=store.store["keyspace"], consistency="ONE")
     checks.reads_every_row_of_the_game(Session, place)
     checks.stores_a_new_version(Session, place)
-    store.native("prepare", "load", workload={"name": "point-get", "rows": 50, "options": {}})
+    store.workload = "point-get"
+    store.native("prepare", "load")
     checks.reads_every_row_of_bm(Session, place)
     session = Session(place, checks.POINT_GET.steps)
     table = checks.POINT_GET.tables[0]

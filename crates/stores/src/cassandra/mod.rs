@@ -45,10 +45,16 @@ pub struct Cassandra {
     pub schema: SharedSchema,
     /// What the parameters of each step's statement are.
     pub parameters: Vec<Vec<Kind>>,
+    pub cluster: Cluster,
+}
+
+/// What sessions share of the cluster.
+#[derive(Debug, Default)]
+pub struct Cluster {
     /// Read once, by the session that was opened first.
-    pub ring: OnceLock<Ring>,
+    ring: OnceLock<Ring>,
     /// Sessions take turns in which node does what no key says a node for.
-    pub opened: AtomicUsize,
+    opened: AtomicUsize,
 }
 
 /// The consistency level of this name.
@@ -110,11 +116,11 @@ type CassandraHandle = std::sync::Arc<Cassandra>;
 impl Cassandra {
     pub async fn open(self: &CassandraHandle, reactor: &Rc<Reactor>) -> Result<CassandraSession, Failure> {
         let mut first = self.connect(&self.endpoint, reactor).await?;
-        let ring = match self.ring.get() {
+        let ring = match self.cluster.ring.get() {
             Some(ring) => ring,
             None => {
                 let ring = Ring::read(&mut first.exchange, &self.endpoint).await?;
-                self.ring.get_or_init(|| ring)
+                self.cluster.ring.get_or_init(|| ring)
             }
         };
         let count = ring.nodes.len();
@@ -125,7 +131,7 @@ impl Cassandra {
             reactor: Rc::clone(reactor),
             nodes,
             instead: (0..count).collect(),
-            home: self.opened.fetch_add(1, Ordering::Relaxed) % count,
+            home: self.cluster.opened.fetch_add(1, Ordering::Relaxed) % count,
             last: 0,
             generated: RowBuffer::default(),
             fields: Vec::new(),
@@ -217,7 +223,7 @@ impl CassandraSession {
     /// The node that has row `key`, or answers for it.
     #[inline]
     fn node_of(&self, key: u64) -> usize {
-        match self.store.ring.get() {
+        match self.store.cluster.ring.get() {
             Some(ring) if self.nodes.len() > 1 => ring.node_of(wire::token_of_int(key as i32)),
             _ => 0,
         }
@@ -250,7 +256,7 @@ impl CassandraSession {
         if self.nodes[node].is_some() {
             return Ok(node);
         }
-        let Some(ring) = self.store.ring.get() else { return Err(unconnected()) };
+        let Some(ring) = self.store.cluster.ring.get() else { return Err(unconnected()) };
         match self.store.connect(&ring.nodes[node], &self.reactor).await {
             Ok(connected) => {
                 self.nodes[node] = Some(connected);
