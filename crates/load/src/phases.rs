@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use dbdyno_model::{Choices, Statement};
-use dbdyno_net::unix_now_s;
+use dbdyno_net::{Engine, unix_now_s};
 use dbdyno_stores::{Administration, MARKER, Schema, Store, Trouble};
 use dbdyno_wire::TextRows;
 use dbdyno_workloads::{AnyWorkload, Check};
@@ -16,7 +16,7 @@ use crate::loading::{Job, load};
 use crate::plan::{CONTRACT, Input, Phase, Plan, WorkloadPlan};
 use crate::recorder::{Schedule, Totals};
 use crate::records::Records;
-use crate::run::{Gate, MAX_EMBEDDED_CLIENTS, Trial, processors, run, threads_for};
+use crate::run::{Gate, MAX_EMBEDDED_CLIENTS, Trial, engine_for, processors, run, threads_for};
 use crate::session::with_session;
 use crate::{limits, signals};
 
@@ -81,6 +81,7 @@ struct Execution<'a> {
     workload_plan: &'a WorkloadPlan,
     workload: AnyWorkload,
     store: Arc<Store>,
+    engine: Option<Engine>,
     records: &'a Arc<Records>,
 }
 
@@ -99,7 +100,8 @@ impl<'a> Execution<'a> {
                 plan.pipeline
             )));
         }
-        let execution = Self { input, plan, workload_plan, workload, store: Arc::new(store), records };
+        let engine = engine_for(plan, store.is_embedded()).map_err(Outcome::Refused)?;
+        let execution = Self { input, plan, workload_plan, workload, store: Arc::new(store), engine, records };
         execution.hello();
         Ok(execution)
     }
@@ -114,7 +116,8 @@ impl<'a> Execution<'a> {
         self.records.write(&json!({"record": "hello", "contract": CONTRACT, "program": "dbdyno-load",
             "version": env!("CARGO_PKG_VERSION"), "profile": crate::PROFILE,
             "pid": std::process::id(), "transaction": self.workload.transaction_name(), "operations": operations,
-            "threads": threads_for(self.plan, self.store.is_embedded()), "processors": processors(), "layout": self.store.layout()}));
+            "threads": threads_for(self.plan, self.store.is_embedded()), "processors": processors(),
+            "engine": self.engine.map(|engine| engine.to_string()), "layout": self.store.layout()}));
     }
 
     fn all(&self) -> Result<(), Outcome> {
@@ -279,6 +282,7 @@ impl<'a> Execution<'a> {
             arrivals: self.arrivals()?,
             pipeline: self.plan.pipeline,
             network_delay_ns: self.plan.network_delay_us * 1000,
+            engine: self.engine,
         };
         run(&Arc::new(trial), self.plan)
     }

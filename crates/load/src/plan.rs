@@ -2,6 +2,7 @@
 
 use std::io::BufRead;
 
+use dbdyno_net::Engine;
 use dbdyno_stores::{Config, Schema};
 use dbdyno_workloads::AnyWorkload;
 use serde::Deserialize;
@@ -56,6 +57,23 @@ pub struct Clients {
     pub of: u64,
 }
 
+/// The name of an [`Engine`] in a plan.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum EngineName {
+    Epoll,
+    IoUring,
+}
+
+impl From<EngineName> for Engine {
+    fn from(name: EngineName) -> Self {
+        match name {
+            EngineName::Epoll => Engine::Epoll,
+            EngineName::IoUring => Engine::IoUring,
+        }
+    }
+}
+
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
@@ -75,6 +93,7 @@ pub struct Plan {
     #[serde(default = "ten")]
     pub operation_timeout_s: f64,
     pub threads: Option<usize>,
+    pub engine: Option<EngineName>,
     pub cpus: Option<Vec<usize>>,
     #[serde(default = "yes")]
     pub verify_reads: bool,

@@ -11,7 +11,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use dbdyno_model::Failure;
-use dbdyno_net::{Reactor, Task, block_on, now_ns, unix_now_s};
+use dbdyno_net::{Engine, Reactor, Task, block_on, now_ns, unix_now_s};
 use dbdyno_stores::Store;
 use dbdyno_workloads::AnyWorkload;
 use serde_json::{Value, json};
@@ -31,6 +31,9 @@ pub const MAX_EMBEDDED_CLIENTS: u64 = 512;
 /// Load threads where processors are few.
 const AMONG_OTHERS: u64 = 4;
 
+/// From so many clients of a thread on io_uring costs less than epoll (docs/engine.md, "Decisions").
+const WORTH_A_RING: u64 = 4;
+
 /// What all threads of a trial share.
 pub struct Trial {
     pub workload: AnyWorkload,
@@ -44,6 +47,8 @@ pub struct Trial {
     pub arrivals: Option<Arc<Arrivals>>,
     pub pipeline: usize,
     pub network_delay_ns: u64,
+    /// `None` for embedded stores.
+    pub engine: Option<Engine>,
 }
 
 impl Trial {
@@ -101,6 +106,25 @@ fn chosen_threads(processors: u64) -> u64 {
     if processors == 1 { 1 } else { processors.div_ceil(2).max(AMONG_OTHERS) }
 }
 
+/// By which of the kernel's interfaces load threads wait for their clients' sockets; `None` for embedded stores, which have none.
+///
+/// # Errors
+/// The plan asks for one that is not available: in words for the user.
+pub fn engine_for(plan: &Plan, is_embedded: bool) -> Result<Option<Engine>, String> {
+    if is_embedded {
+        return Ok(None);
+    }
+    let clients_each = plan.clients.count / threads_for(plan, is_embedded);
+    match plan.engine.map(Engine::from) {
+        Some(engine) if engine.is_available() => Ok(Some(engine)),
+        Some(engine) => {
+            Err(format!("engine = {engine}: this kernel has none, or does not permit it; null chooses another"))
+        }
+        None if clients_each >= WORTH_A_RING && Engine::IoUring.is_available() => Ok(Some(Engine::IoUring)),
+        None => Ok(Some(Engine::Epoll)),
+    }
+}
+
 /// Runs the clients from connecting to the last answer.
 ///
 /// # Errors
@@ -134,7 +158,7 @@ fn spawn(
         tighten_timers();
         let (steps, is_open) = (trial.workload.steps().len(), trial.arrivals.is_some());
         let recorder = Recorder::new(Arc::clone(&trial.schedule), intervals, steps, is_open);
-        let reactor = if trial.store.is_embedded() { None } else { Some(Reactor::new()?) };
+        let reactor = trial.engine.map(Reactor::new).transpose()?;
         let thread = Rc::new(Thread {
             trial,
             recorder: RefCell::new(recorder),

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use dbdyno_model::Failure;
-use dbdyno_net::{Reactor, Task, block_on};
+use dbdyno_net::{Engine, Reactor, Task, block_on};
 use dbdyno_stores::{AnySession, Store, Trouble};
 
 /// Opens a session and does `work` with it.
@@ -34,7 +34,7 @@ pub fn drive<T: 'static>(
     if store.is_embedded() {
         return block_on(work(None));
     }
-    let reactor = Reactor::new().map_err(broken)?;
+    let reactor = Reactor::new(Engine::Epoll).map_err(broken)?;
     let result = Rc::new(RefCell::new(None));
     let (slot, future) = (Rc::clone(&result), work(Some(Rc::clone(&reactor))));
     let task: Task = Box::pin(async move { *slot.borrow_mut() = Some(future.await) });

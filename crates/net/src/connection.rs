@@ -2,14 +2,15 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
 
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, sockopt};
+use rustix::net::{AddressFamily, RecvFlags, SocketAddrUnix, SocketFlags, SocketType, sockopt};
 
+use crate::kernel::Interest;
 use crate::reactor::TICK_NS;
 use crate::{Address, Reactor};
 
@@ -26,7 +27,6 @@ pub struct Connection {
     reactor: Rc<Reactor>,
     buffer: Vec<u8>,
     start: usize,
-    end: usize,
     timeout_ns: u64,
 }
 
@@ -60,10 +60,10 @@ impl Connection {
             Ok(()) | Err(Errno::INPROGRESS) => {}
             Err(error) => return Err(error.into()),
         }
-        let mut connection = Self::of(fd, reactor, timeout_ns)?;
+        let mut connection = Self::of(fd, reactor, timeout_ns, Interest::Room)?;
         connection.writable().await?;
         sockopt::socket_error(&connection.fd)??;
-        connection.reactor.watch_writable(connection.slot, &connection.fd, false)?;
+        connection.reactor.watch(connection.slot, &connection.fd, Interest::Bytes)?;
         connection.allow_sleep()?;
         Ok(connection)
     }
@@ -79,10 +79,10 @@ impl Connection {
         self.timeout_ns.min(TICK_NS)
     }
 
-    fn of(fd: OwnedFd, reactor: &Rc<Reactor>, timeout_ns: u64) -> io::Result<Self> {
-        let slot = reactor.register(&fd)?;
-        let buffer = vec![0; FIRST_BUFFER_SIZE_BYTES];
-        Ok(Self { fd, slot, reactor: Rc::clone(reactor), buffer, start: 0, end: 0, timeout_ns })
+    fn of(fd: OwnedFd, reactor: &Rc<Reactor>, timeout_ns: u64, interest: Interest) -> io::Result<Self> {
+        let slot = reactor.register(&fd, interest)?;
+        let buffer = Vec::with_capacity(FIRST_BUFFER_SIZE_BYTES);
+        Ok(Self { fd, slot, reactor: Rc::clone(reactor), buffer, start: 0, timeout_ns })
     }
 
     /// Takes a connection that a listener accepted, for the calling task.
@@ -90,9 +90,7 @@ impl Connection {
     /// # Errors
     /// The event loop has no room for it.
     pub fn accepted(fd: OwnedFd, reactor: &Rc<Reactor>, timeout_ns: u64) -> io::Result<Self> {
-        let connection = Self::of(fd, reactor, timeout_ns)?;
-        connection.reactor.watch_writable(connection.slot, &connection.fd, false)?;
-        Ok(connection)
+        Self::of(fd, reactor, timeout_ns, Interest::Bytes)
     }
 
     /// Every wait lasts at most this long from now on.
@@ -108,7 +106,7 @@ impl Connection {
     pub async fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut sent = 0;
         loop {
-            match rustix::net::send(&self.fd, &bytes[sent..], SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
+            match self.reactor.send(self.slot, self.fd.as_fd(), &bytes[sent..]) {
                 Ok(n) => sent += n,
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => self.wait_for_room().await?,
@@ -123,9 +121,9 @@ impl Connection {
     #[cold]
     async fn wait_for_room(&mut self) -> io::Result<()> {
         self.reactor.not_writable(self.slot);
-        self.reactor.watch_writable(self.slot, &self.fd, true)?;
+        self.reactor.watch(self.slot, &self.fd, Interest::Room)?;
         self.writable().await?;
-        self.reactor.watch_writable(self.slot, &self.fd, false)
+        self.reactor.watch(self.slot, &self.fd, Interest::Bytes)
     }
 
     async fn writable(&mut self) -> io::Result<()> {
@@ -194,25 +192,13 @@ impl Connection {
         Poll::Pending
     }
 
-    /// Reads once; `None` where there was nothing. A short read has emptied the socket (epoll(7), edge-triggered), so no second
-    /// call is needed to hear so.
+    /// Reads once; `None` where there was nothing.
     #[inline]
     fn read(&mut self, flags: RecvFlags) -> Option<io::Result<()>> {
-        let room = self.buffer.len() - self.end;
-        match rustix::net::recv(&self.fd, &mut self.buffer[self.end..], flags) {
-            Ok((0, _)) => Some(Err(io::ErrorKind::UnexpectedEof.into())),
-            Ok((n, _)) => {
-                self.end += n;
-                if n < room {
-                    self.reactor.drained(self.slot);
-                }
-                Some(Ok(()))
-            }
-            Err(Errno::AGAIN) => {
-                self.reactor.drained(self.slot);
-                None
-            }
-            Err(Errno::INTR) => None,
+        match self.reactor.receive(self.slot, self.fd.as_fd(), &mut self.buffer, flags) {
+            Ok(0) => Some(Err(io::ErrorKind::UnexpectedEof.into())),
+            Ok(_) => Some(Ok(())),
+            Err(Errno::AGAIN | Errno::INTR) => None,
             Err(error) => Some(Err(error.into())),
         }
     }
@@ -220,19 +206,16 @@ impl Connection {
     /// Unread bytes begin the buffer, and at least as many again fit behind them.
     #[inline]
     fn make_room(&mut self) -> io::Result<()> {
-        if self.end < self.buffer.len() {
+        if self.buffer.len() < self.buffer.capacity() {
             return Ok(());
         }
-        if self.start > 0 {
-            self.buffer.copy_within(self.start..self.end, 0);
-            self.end -= self.start;
-            self.start = 0;
-        }
-        if self.end * 2 > self.buffer.len() {
-            if self.buffer.len() >= MAX_BUFFER_SIZE_BYTES {
+        self.buffer.drain(..self.start);
+        self.start = 0;
+        if self.buffer.len() * 2 > self.buffer.capacity() {
+            if self.buffer.capacity() >= MAX_BUFFER_SIZE_BYTES {
                 return Err(io::Error::new(io::ErrorKind::InvalidData, "an answer longer than 64 MiB"));
             }
-            self.buffer.resize(self.buffer.len() * 2, 0);
+            self.buffer.reserve_exact(self.buffer.capacity().max(FIRST_BUFFER_SIZE_BYTES));
         }
         Ok(())
     }
@@ -240,22 +223,22 @@ impl Connection {
     /// The bytes received and not yet discarded.
     #[inline]
     pub fn unread(&self) -> &[u8] {
-        &self.buffer[self.start..self.end]
+        &self.buffer[self.start..]
     }
 
     /// Forgets the first `n` unread bytes; what was parsed from them is no longer valid.
     #[inline]
     pub fn discard(&mut self, n: usize) {
-        self.start = (self.start + n).min(self.end);
-        if self.start == self.end {
+        self.start = (self.start + n).min(self.buffer.len());
+        if self.start == self.buffer.len() {
             self.start = 0;
-            self.end = 0;
+            self.buffer.clear();
         }
     }
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.reactor.release(self.slot);
+        self.reactor.release(self.slot, &self.fd);
     }
 }

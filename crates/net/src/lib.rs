@@ -1,16 +1,18 @@
 //! The event loop: sockets, timers and tasks, and nothing of any protocol or store.
 //!
-//! One [`Reactor`] per thread. A task is one boxed future for a client's whole life, so that nothing is allocated per operation. Readiness is
-//! edge-triggered: an answer costs one `read`, a request one `write`, and `epoll_wait` is shared by all that became ready together.
+//! One [`Reactor`] per thread. A task is one boxed future for a client's whole life, so that nothing is allocated per operation. What is asked of
+//! the kernel is asked by epoll or by io_uring (`kernel`), which nobody outside can tell apart but by what it costs.
 
 mod address;
 mod clock;
 mod connection;
+mod kernel;
 mod listener;
 mod reactor;
 
 pub use address::Address;
 pub use clock::{now_ns, unix_now_s};
 pub use connection::Connection;
+pub use kernel::Engine;
 pub use listener::Listener;
 pub use reactor::{Reactor, Task, block_on};

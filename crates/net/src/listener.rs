@@ -9,6 +9,7 @@ use std::task::Poll;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, acceptfrom_with, sockopt};
 
+use crate::kernel::Interest;
 use crate::{Address, Reactor};
 
 /// Connections the kernel keeps for us until they are accepted; it takes its own limit where that is lower.
@@ -44,7 +45,7 @@ impl Listener {
             (Address::Tcp { .. }, None) => return Err(io::ErrorKind::AddrNotAvailable.into()),
         };
         rustix::net::listen(&fd, BACKLOG)?;
-        let slot = reactor.register(&fd)?;
+        let slot = reactor.register(&fd, Interest::Connections)?;
         Ok(Self { fd, slot, reactor: Rc::clone(reactor) })
     }
 
@@ -72,7 +73,8 @@ impl Listener {
                     }
                     Err(Errno::AGAIN) => {
                         self.reactor.drained(self.slot);
-                        return Poll::Pending;
+                        let watched = self.reactor.watch(self.slot, &self.fd, Interest::Connections);
+                        return watched.map_or_else(|error| Poll::Ready(Err(error)), |()| Poll::Pending);
                     }
                     Err(Errno::INTR | Errno::CONNABORTED) => {}
                     Err(error) => return Poll::Ready(Err(error.into())),
@@ -85,6 +87,6 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        self.reactor.release(self.slot);
+        self.reactor.release(self.slot, &self.fd);
     }
 }

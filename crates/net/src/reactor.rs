@@ -5,13 +5,17 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::future::Future;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
-use rustix::event::{Timespec, epoll};
+use rustix::event::epoll::{Event, EventFlags};
+use rustix::io::Errno;
+use rustix::net::RecvFlags;
 
+use crate::kernel::{Engine, Interest, Kernel, Token};
 use crate::now_ns;
 
 /// A task: polled to its end on one thread.
@@ -36,7 +40,8 @@ struct Slot {
 
 /// The state that tasks and loop share on one thread.
 pub struct Reactor {
-    epoll: OwnedFd,
+    kernel: RefCell<Kernel>,
+    engine: Engine,
     slots: RefCell<Vec<Slot>>,
     free: RefCell<Vec<usize>>,
     timers: RefCell<BinaryHeap<Reverse<(u64, usize)>>>,
@@ -44,16 +49,17 @@ pub struct Reactor {
     yielded: RefCell<Vec<usize>>,
     current: Cell<usize>,
     now_ns: Cell<u64>,
-    /// Whether there is one task.
+    /// Whether there is one task, which may then sleep where epoll would wait.
     is_alone: Cell<bool>,
 }
 
 impl Reactor {
     /// # Errors
-    /// The system gives no epoll instance (file descriptor limit).
-    pub fn new() -> io::Result<Rc<Self>> {
+    /// The system gives no epoll instance (file descriptor limit), or no ring (see [`Engine::is_available`]).
+    pub fn new(engine: Engine) -> io::Result<Rc<Self>> {
         Ok(Rc::new(Self {
-            epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
+            kernel: RefCell::new(Kernel::new(engine)?),
+            engine,
             slots: RefCell::default(),
             free: RefCell::default(),
             timers: RefCell::default(),
@@ -99,10 +105,10 @@ impl Reactor {
     }
 
     /// Registers a socket for the calling task and returns its slot.
-    pub(crate) fn register(&self, fd: impl AsFd) -> io::Result<usize> {
+    pub(crate) fn register(&self, fd: impl AsFd, interest: Interest) -> io::Result<usize> {
         let mut slots = self.slots.borrow_mut();
         let index = self.free.borrow_mut().pop().unwrap_or(slots.len());
-        let generation = slots.get(index).map_or(0, |old| old.generation.wrapping_add(1));
+        let generation = slots.get(index).map_or(0, |old| old.generation.wrapping_add(1) & Token::LAST_GENERATION);
         let task = self.current.get();
         let slot = Slot { task, generation, readable: false, writable: false, hung_up: false, deadline_ns: NEVER };
         if index == slots.len() {
@@ -110,29 +116,44 @@ impl Reactor {
         } else {
             slots[index] = slot;
         }
-        epoll::add(&self.epoll, fd, Self::event_data(index, generation), Self::flags(true))?;
+        self.kernel.borrow_mut().add(fd.as_fd(), Token { slot: index, generation }, interest)?;
         Ok(index)
     }
 
-    /// Asks to be told, or no longer, when the socket can be written. Not asked for by default: a Unix socket would report it after
-    /// every message its peer reads.
-    pub(crate) fn watch_writable(&self, slot: usize, fd: impl AsFd, on: bool) -> io::Result<()> {
-        let generation = self.slots.borrow()[slot].generation;
-        epoll::modify(&self.epoll, fd, Self::event_data(slot, generation), Self::flags(on))?;
-        Ok(())
+    /// Asks for something else, or for the same once more.
+    pub(crate) fn watch(&self, slot: usize, fd: impl AsFd, interest: Interest) -> io::Result<()> {
+        self.kernel.borrow_mut().watch(fd.as_fd(), self.token(slot), interest)
     }
 
-    fn event_data(slot: usize, generation: u32) -> epoll::EventData {
-        epoll::EventData::new_u64(u64::from(generation) << 32 | slot as u64)
+    fn token(&self, slot: usize) -> Token {
+        Token { slot, generation: self.slots.borrow()[slot].generation }
     }
 
-    fn flags(writable: bool) -> epoll::EventFlags {
-        let flags = epoll::EventFlags::IN | epoll::EventFlags::RDHUP | epoll::EventFlags::ET;
-        if writable { flags | epoll::EventFlags::OUT } else { flags }
+    /// Takes bytes to be sent and says how many; `AGAIN` where there is no room.
+    #[inline]
+    pub(crate) fn send(&self, slot: usize, fd: BorrowedFd<'_>, bytes: &[u8]) -> Result<usize, Errno> {
+        self.kernel.borrow_mut().send(fd, self.token(slot), bytes)
     }
 
-    /// Gives the slot back; the socket leaves the epoll set when it is closed.
-    pub(crate) fn release(&self, slot: usize) {
+    /// Appends what has arrived to the buffer, which has room, and says how much; 0 where the peer has closed the connection.
+    #[inline]
+    pub(crate) fn receive(
+        &self,
+        slot: usize,
+        fd: BorrowedFd<'_>,
+        buffer: &mut Vec<u8>,
+        flags: RecvFlags,
+    ) -> Result<usize, Errno> {
+        let received = self.kernel.borrow_mut().receive(fd, self.token(slot), buffer, flags);
+        if received.as_ref().map_or_else(|&error| error == Errno::AGAIN, |received| received.is_drained) {
+            self.drained(slot);
+        }
+        Ok(received?.bytes)
+    }
+
+    /// Gives the slot back; the socket is closed next.
+    pub(crate) fn release(&self, slot: usize, fd: impl AsFd) {
+        self.kernel.borrow_mut().remove(fd.as_fd(), self.token(slot));
         self.slots.borrow_mut()[slot].task = usize::MAX;
         self.free.borrow_mut().push(slot);
     }
@@ -216,7 +237,7 @@ impl Reactor {
                 self.poll(&mut tasks, task, &mut live);
             }
             self.adopt_spawned(&mut tasks, &mut live);
-            self.is_alone.set(live == 1);
+            self.is_alone.set(live == 1 && self.engine == Engine::Epoll);
             self.wait_for_events(&mut events, now, next_tick_ns)?;
             self.now_ns.set(now_ns());
             for event in &events {
@@ -255,31 +276,27 @@ impl Reactor {
     }
 
     /// Waits, unless a task has yielded; only a timer needs to know how long the tasks took that were polled since `now`.
-    fn wait_for_events(&self, events: &mut Vec<epoll::Event>, now: u64, next_tick_ns: u64) -> io::Result<()> {
+    fn wait_for_events(&self, events: &mut Vec<Event>, now: u64, next_tick_ns: u64) -> io::Result<()> {
         let next_timer_ns = self.timers.borrow().peek().map(|Reverse((deadline, _))| *deadline);
         let wait_ns = match next_timer_ns {
             _ if !self.yielded.borrow().is_empty() => 0,
             None => next_tick_ns.saturating_sub(now),
             Some(deadline) => next_tick_ns.min(deadline).saturating_sub(now_ns()),
         };
-        let timeout = Timespec { tv_sec: (wait_ns / 1_000_000_000) as i64, tv_nsec: (wait_ns % 1_000_000_000) as i64 };
         events.clear();
-        match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(events), Some(&timeout)) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
+        self.kernel.borrow_mut().wait(events, Duration::from_nanos(wait_ns))
     }
 
     #[inline]
-    fn wake(&self, event: &epoll::Event) -> Option<usize> {
+    fn wake(&self, event: &Event) -> Option<usize> {
         let mut slots = self.slots.borrow_mut();
-        let (slot, generation) = (event.data.u64() as u32 as usize, (event.data.u64() >> 32) as u32);
-        let slot = slots.get_mut(slot).filter(|slot| slot.generation == generation)?;
+        let token = Token::of(event);
+        let slot = slots.get_mut(token.slot).filter(|slot| slot.generation == token.generation)?;
         let flags = event.flags;
-        let hung_up = flags.intersects(epoll::EventFlags::RDHUP | epoll::EventFlags::HUP | epoll::EventFlags::ERR);
+        let hung_up = flags.intersects(EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR);
         slot.hung_up |= hung_up;
-        slot.readable |= hung_up || flags.contains(epoll::EventFlags::IN);
-        slot.writable |= hung_up || flags.contains(epoll::EventFlags::OUT);
+        slot.readable |= hung_up || flags.contains(EventFlags::IN);
+        slot.writable |= hung_up || flags.contains(EventFlags::OUT);
         Some(slot.task)
     }
 

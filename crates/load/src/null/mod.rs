@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use dbdyno_net::{Address, Connection, Listener, Reactor, Task};
+use dbdyno_net::{Address, Connection, Engine, Listener, Reactor, Task};
 use dbdyno_stores::Schema;
 use dbdyno_wire::Malformed;
 use serde_json::json;
@@ -87,7 +87,7 @@ fn listen(arguments: &Arguments) -> Result<(), String> {
         None => Address::Tcp { host: "127.0.0.1".into(), port: arguments.port },
     };
     let failed = |error: io::Error| format!("cannot listen on {address}: {error}");
-    let reactor = Reactor::new().map_err(failed)?;
+    let reactor = Reactor::new(Engine::Epoll).map_err(failed)?;
     let listener = Listener::bind(&reactor, &address).map_err(failed)?;
     println!("{}", json!({"record": "listening", "port": listener.port().ok(), "unix": arguments.unix}));
     let task: Task = Box::pin(accept_all(Rc::clone(&reactor), listener, arguments.protocol, schema));

@@ -5,6 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 
+use dbdyno_net::Engine;
 use serde_json::{Value, json};
 
 pub fn program() -> Command {
@@ -13,10 +14,17 @@ pub fn program() -> Command {
     command
 }
 
-/// A plan that runs point-get over 100 rows for a second.
+/// A plan that runs point-get over 100 rows for a second, by the engine that the environment names, or whichever the program chooses.
 pub fn plan(store: Value, clients: u64) -> Value {
     json!({"contract": 1, "phases": ["run"], "store": store, "workload": {"name": "point-get", "rows": 100},
+        "engine": std::env::var("DBDYNO_TEST_ENGINE").ok(),
         "clients": {"first": 0, "count": clients, "of": clients}, "duration_s": 1, "operation_timeout_s": 0.3})
+}
+
+/// The engines that this host permits, as a plan names them; the first is there always.
+pub fn engines() -> Vec<String> {
+    let known = [Engine::Epoll, Engine::IoUring];
+    known.into_iter().filter(|engine| engine.is_available()).map(|engine| engine.to_string()).collect()
 }
 
 pub fn redis_at(port: u16) -> Value {

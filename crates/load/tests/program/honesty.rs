@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::common::{execute, of_kind, only, plan, redis_at, server};
+use crate::common::{engines, execute, of_kind, only, plan, redis_at, server};
 
 /// Timings share two processors badly: one of these tests at a time.
 pub static ALONE: Mutex<()> = Mutex::new(());
@@ -108,12 +108,16 @@ fn assert_about(what: &str, found_ms: f64, expected_ms: f64) {
 #[test]
 fn a_fixed_delay_is_seen_as_it_is() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let (port, log) = delayed(|_| Duration::from_millis(100));
-    let (records, _) = execute(&trial(port, 20, 2));
-    let truth = served_ms(&log, 20);
-    for percent in [50.0, 95.0] {
-        let found = percentile_ms(&records, "service_time", percent);
-        assert_about(&format!("p{percent}"), found, exact(truth.clone(), percent));
+    for engine in engines() {
+        let (port, log) = delayed(|_| Duration::from_millis(100));
+        let mut plan = trial(port, 20, 2);
+        plan["engine"] = engine.as_str().into();
+        let (records, _) = execute(&plan);
+        let truth = served_ms(&log, 20);
+        for percent in [50.0, 95.0] {
+            let found = percentile_ms(&records, "service_time", percent);
+            assert_about(&format!("p{percent} by {engine}"), found, exact(truth.clone(), percent));
+        }
     }
 }
 
@@ -127,16 +131,20 @@ fn two_delays_are_told_apart_and_one_slow_answer_in_many_is_not_lost() {
             _ => 50,
         })
     };
-    let (port, log) = delayed(delay);
-    let (records, _) = execute(&trial(port, 100, 3));
-    let truth = served_ms(&log, 100);
-    assert!(truth.len() > 2500, "{} requests", truth.len());
-    for percent in [50.0, 95.0, 99.0] {
-        let found = percentile_ms(&records, "service_time", percent);
-        assert_about(&format!("p{percent}"), found, exact(truth.clone(), percent));
+    for engine in engines() {
+        let (port, log) = delayed(delay);
+        let mut plan = trial(port, 100, 3);
+        plan["engine"] = engine.as_str().into();
+        let (records, _) = execute(&plan);
+        let truth = served_ms(&log, 100);
+        assert!(truth.len() > 2500, "{} requests", truth.len());
+        for percent in [50.0, 95.0, 99.0] {
+            let found = percentile_ms(&records, "service_time", percent);
+            assert_about(&format!("p{percent} by {engine}"), found, exact(truth.clone(), percent));
+        }
+        let slowest = of_kind(&records, "interval").into_iter().map(|i| &i["transactions"]["service_time"]["max_ns"]);
+        assert_about("max", slowest.filter_map(Value::as_u64).max().unwrap() as f64 / 1e6, exact(truth, 100.0));
     }
-    let slowest = of_kind(&records, "interval").into_iter().map(|i| &i["transactions"]["service_time"]["max_ns"]);
-    assert_about("max", slowest.filter_map(Value::as_u64).max().unwrap() as f64 / 1e6, exact(truth, 100.0));
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 mod common;
 mod conflicts;
+mod connecting;
 mod contract;
+mod engine;
 mod faults;
 mod honesty;
 mod loading;
