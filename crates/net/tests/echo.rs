@@ -290,3 +290,24 @@ fn a_listener_and_its_clients_share_a_loop() {
         assert_eq!(served.get(), 1000);
     });
 }
+
+#[test]
+fn requests_that_wait_for_room_fail_when_the_server_goes_away() {
+    let address = server(|mut stream| {
+        stream.read_exact(&mut [0; 1000]).unwrap();
+    });
+    with_each(|engine| {
+        let got = run(engine, 1, |reactor, _| {
+            let address = address.clone();
+            async move {
+                let mut connection = connect(&reactor, &address, 10 * SECOND_NS).await.unwrap();
+                loop {
+                    if let Err(error) = connection.send(&[1; 3000]).await {
+                        return error.kind();
+                    }
+                }
+            }
+        });
+        assert!(matches!(got[..], [ErrorKind::BrokenPipe | ErrorKind::ConnectionReset]), "{engine}: {got:?}");
+    });
+}

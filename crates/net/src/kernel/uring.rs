@@ -141,8 +141,10 @@ impl Uring {
             self.flush().map_err(errno)?;
         }
         let stream = &mut self.streams[token.slot];
-        if !stream.unsent.is_empty() {
-            return Err(Errno::AGAIN);
+        match stream.end {
+            Some(End::Lost(error)) => return Err(error),
+            _ if !stream.unsent.is_empty() => return Err(Errno::AGAIN),
+            _ => {}
         }
         if bytes.len() > MAX_QUEUED_SIZE_BYTES {
             return rustix::net::send(fd, bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
@@ -289,7 +291,11 @@ impl Uring {
     #[cold]
     fn ended(&mut self, token: Token, end: End) {
         let Some(stream) = self.stream(token) else { return };
-        stream.end.get_or_insert(end);
+        // That bytes can no longer be sent is more than that none will come.
+        if !matches!(stream.end, Some(End::Lost(_))) {
+            stream.end = Some(end);
+        }
+        stream.unsent.clear();
         self.happened(token, EventFlags::IN | EventFlags::RDHUP);
     }
 
