@@ -31,7 +31,7 @@ pub const MAX_EMBEDDED_CLIENTS: u64 = 512;
 /// Load threads where processors are few.
 const AMONG_OTHERS: u64 = 4;
 
-/// From so many clients of a thread on io_uring costs less than epoll (docs/engine.md, "Decisions").
+/// From so many clients of a thread on, none of whom waits between two requests, io_uring costs less than epoll (docs/engine.md, "Decisions").
 const WORTH_A_RING: u64 = 4;
 
 /// What all threads of a trial share.
@@ -114,13 +114,14 @@ pub fn engine_for(plan: &Plan, is_embedded: bool) -> Result<Option<Engine>, Stri
     if is_embedded {
         return Ok(None);
     }
-    let clients_each = plan.clients.count / threads_for(plan, is_embedded);
+    let is_waiting = plan.arrivals.is_some() || plan.network_delay_us > 0;
+    let is_worth_it = !is_waiting && plan.clients.count / threads_for(plan, is_embedded) >= WORTH_A_RING;
     match plan.engine.map(Engine::from) {
         Some(engine) if engine.is_available() => Ok(Some(engine)),
         Some(engine) => {
             Err(format!("engine = {engine}: this kernel has none, or does not permit it; null chooses another"))
         }
-        None if clients_each >= WORTH_A_RING && Engine::IoUring.is_available() => Ok(Some(Engine::IoUring)),
+        None if is_worth_it && Engine::IoUring.is_available() => Ok(Some(Engine::IoUring)),
         None => Ok(Some(Engine::Epoll)),
     }
 }

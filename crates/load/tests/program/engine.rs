@@ -26,6 +26,8 @@ fn threads_with_few_clients_use_epoll_and_those_with_many_the_best_that_is_permi
     let mut plan = free_plan(null.port, 8);
     plan["threads"] = 1.into();
     assert_eq!(engine_of(&plan), *engines().last().unwrap());
+    plan["network_delay_us"] = 1000.into();
+    assert_eq!(engine_of(&plan), "epoll", "clients that wait between two requests send them one at a time");
     for engine in engines() {
         plan["engine"] = engine.as_str().into();
         assert_eq!(engine_of(&plan), engine.as_str());
