@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use dbdyno_model::{Failure, Operation, Row, Session, Statement, Step, Value};
+use dbdyno_model::{Failure, Row, Session, Statement, Value};
 use dbdyno_net::Reactor;
 use dbdyno_wire::TextRows;
 
@@ -24,7 +24,7 @@ use crate::rocksdb::Rocksdb;
 use crate::sqlite::{Sqlite, SqliteSession};
 use crate::tkrzw::Tkrzw;
 use crate::tokyocabinet::Tokyocabinet;
-use crate::{Administration, Cache, CacheCounters, Schema, SharedSchema, Trouble};
+use crate::{Administration, Cache, CacheCounters, Schema, SharedSchema, Trouble, able};
 
 /// Implements traits for an enum by handing every call to the variant.
 macro_rules! forward {
@@ -246,10 +246,10 @@ impl Store {
         };
         let build = Builder { secrets, schema: &schema, timeout_ns };
         for part in [Some(store), cache].into_iter().flatten() {
-            build.can_do_all(part)?;
+            able::check_all(&schema, part)?;
         }
         if cache.is_some() {
-            build.can_be_aside(config)?;
+            able::check_aside(&schema, config)?;
         }
         let cache = cache.map(|config| build.cache(config)).transpose()?;
         let single = build.single(store)?;
@@ -378,24 +378,6 @@ impl Builder<'_> {
                 write: *write,
                 schema: schema(),
             }),
-            Config::Sqlite { path, journal_mode, synchronous, cache_size_kib, mmap_size_bytes } => {
-                Single::Sqlite(Sqlite {
-                    path: path.clone(),
-                    journal_mode: journal_mode.clone(),
-                    synchronous: synchronous.clone(),
-                    cache_size_kib: *cache_size_kib,
-                    mmap_size_bytes: *mmap_size_bytes,
-                    timeout_ns: self.timeout_ns,
-                    schema: schema(),
-                })
-            }
-            Config::Lmdb { path, sync, map_size_bytes } => {
-                self.embedded(Lmdb::new(path, *sync, *map_size_bytes, self.schema)?)
-            }
-            Config::Rocksdb(config) => self.embedded(Rocksdb::new(config, self.schema)?),
-            Config::Tokyocabinet(config) => self.embedded(Tokyocabinet::new(config, self.schema)?),
-            Config::Kyotocabinet(config) => self.embedded(Kyotocabinet::new(config, self.schema)?),
-            Config::Tkrzw(config) => self.embedded(Tkrzw::new(config, self.schema)?),
             Config::Cassandra { address, user, password, keyspace, consistency: level, replication_factor } => {
                 Single::Cassandra(Arc::new(Cassandra {
                     endpoint: endpoint(address)?,
@@ -409,7 +391,31 @@ impl Builder<'_> {
                     cluster: Default::default(),
                 }))
             }
-            Config::CacheAside { .. } => return Err("cache-aside inside cache-aside is not possible".into()),
+            embedded => self.in_process(embedded)?,
+        })
+    }
+
+    fn in_process(&self, config: &Config) -> Result<Single, String> {
+        Ok(match config {
+            Config::Sqlite { path, journal_mode, synchronous, cache_size_kib, mmap_size_bytes } => {
+                Single::Sqlite(Sqlite {
+                    path: path.clone(),
+                    journal_mode: journal_mode.clone(),
+                    synchronous: synchronous.clone(),
+                    cache_size_kib: *cache_size_kib,
+                    mmap_size_bytes: *mmap_size_bytes,
+                    timeout_ns: self.timeout_ns,
+                    schema: SharedSchema::clone(self.schema),
+                })
+            }
+            Config::Lmdb { path, sync, map_size_bytes } => {
+                self.embedded(Lmdb::new(path, *sync, *map_size_bytes, self.schema)?)
+            }
+            Config::Rocksdb(config) => self.embedded(Rocksdb::new(config, self.schema)?),
+            Config::Tokyocabinet(config) => self.embedded(Tokyocabinet::new(config, self.schema)?),
+            Config::Kyotocabinet(config) => self.embedded(Kyotocabinet::new(config, self.schema)?),
+            Config::Tkrzw(config) => self.embedded(Tkrzw::new(config, self.schema)?),
+            other => return Err(format!("{0} inside {0} is not possible", other.kind())),
         })
     }
 
@@ -433,90 +439,13 @@ impl Builder<'_> {
         let find = |s: crate::Secret| self.secrets.get(s.secret).cloned().ok_or(s.secret);
         secret.map(find).transpose().map_err(|i| format!("the plan's secret {i} is not on line 2"))
     }
-
-    /// Refuses what a store cannot do, naming both sides.
-    fn can_do_all(&self, config: &Config) -> Result<(), String> {
-        match self.schema.steps.iter().find(|step| !self.can_do(config, step)) {
-            None => Ok(()),
-            Some(step) => Err(self.refusal(config, step)),
-        }
-    }
-
-    /// Refuses what has no meaning that is its own with a cache in front.
-    fn can_be_aside(&self, config: &Config) -> Result<(), String> {
-        use Operation::{GetMany, Sql};
-        match self.schema.steps.iter().find(|step| matches!(step.operation, GetMany { .. } | Sql { .. })) {
-            None => Ok(()),
-            Some(step) => Err(self.refusal(config, step)),
-        }
-    }
-
-    fn refusal(&self, config: &Config, step: &Step) -> String {
-        let (kind, step_name, operation) = (config.kind(), &step.name, step.operation.name());
-        if !step.operation.has_table() {
-            return format!("{kind} cannot do the step {step_name}: {operation}");
-        }
-        let table = &self.schema.table_of_operation(step.operation).name;
-        format!("{kind} cannot do the step {step_name}: {operation} on {table}")
-    }
-
-    fn can_do(&self, config: &Config, step: &Step) -> bool {
-        let filed_under = self.schema.table_of_operation(step.operation).filed_under;
-        match (config, step.operation) {
-            (Config::Mysql { .. } | Config::Postgres { .. } | Config::Sqlite { .. }, _) => true,
-            (_, Operation::Transaction) => true,
-            (Config::Mongodb { .. }, operation) => operation.has_table(),
-            (Config::Cassandra { .. }, operation) => {
-                operation.has_table() && !matches!(operation, Operation::Add { .. })
-            }
-            (_, Operation::Insert { .. } | Operation::Sql { .. }) => false,
-            (_, Operation::Begin { .. } | Operation::Commit | Operation::Rollback) => false,
-            (Config::Memcached { .. }, Operation::Add { .. }) => false,
-            (Config::Redis { layout: crate::Layout::String, .. }, Operation::Add { .. }) => false,
-            (Config::Redis { layout: crate::Layout::Hash, .. }, Operation::GetMany { .. }) => false,
-            (_, Operation::Find { column, .. }) => column == filed_under,
-            (_, _) => filed_under == 0,
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use dbdyno_model::{Column, Index, Kind, Source, Table};
+    use dbdyno_model::Operation;
 
-    fn refusal(config: &str, operation: Operation) -> Option<String> {
-        let columns = ["id", "sid"].map(|name| Column::new(name, Kind::Int, Source::Key)).to_vec();
-        let tables = vec![Table { indexes: vec![Index::new(&[1])], ..Table::new("bm", columns) }];
-        let statements = vec![Statement::default()];
-        let schema = Schema { tables, steps: vec![Step::new("s", operation)], statements, rows: 1 };
-        let config: Config = serde_json::from_str(config).unwrap();
-        Store::new(&config, &[], schema, 1).err()
-    }
-
-    const MEMCACHED: &str = r#"{"kind": "memcached", "address": {"host": "127.0.0.1", "port": 1}}"#;
-    const REDIS: &str = r#"{"kind": "redis", "address": {"unix": "/x"}, "user": null, "password": null}"#;
-
-    #[test]
-    fn what_a_store_cannot_do_is_refused_naming_both_sides() {
-        let find = Operation::Find { table: 0, column: 1 };
-        let add = Operation::Add { table: 0, column: 1 };
-        assert_eq!(refusal(MEMCACHED, find).unwrap(), "memcached cannot do the step s: find on bm");
-        assert!(refusal(MEMCACHED, add).is_some());
-        assert!(refusal(REDIS, find).is_some());
-        assert_eq!(refusal(REDIS, add), None);
-        assert_eq!(refusal(MEMCACHED, Operation::Get { table: 0 }), None);
-        assert_eq!(refusal(REDIS, Operation::Insert { table: 0 }).unwrap(), "redis cannot do the step s: insert on bm");
-        assert_eq!(refusal(REDIS, Operation::Commit).unwrap(), "redis cannot do the step s: commit");
-        assert_eq!(refusal(REDIS, Operation::Sql { statement: 0 }).unwrap(), "redis cannot do the step s: sql");
-        let mongodb = REDIS.replace("\"redis\"", "\"mongodb\", \"database\": \"d\"");
-        assert_eq!(refusal(&mongodb, Operation::Commit).unwrap(), "mongodb cannot do the step s: commit");
-        let several = Operation::GetMany { table: 0, keys: 2 };
-        assert_eq!(refusal(REDIS, several), None);
-        assert!(refusal(&REDIS.replace("\"user\"", "\"layout\": \"hash\", \"user\""), several).is_some());
-        let aside = format!(r#"{{"kind": "cache-aside", "cache": {MEMCACHED}, "store": {REDIS}}}"#);
-        assert_eq!(refusal(&aside, several).unwrap(), "cache-aside cannot do the step s: get-many on bm");
-    }
+    use crate::able::tests::{MEMCACHED, refusal};
 
     #[test]
     fn only_a_key_value_server_can_be_a_cache() {

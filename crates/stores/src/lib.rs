@@ -2,6 +2,7 @@
 //!
 //! Network stores are async functions over a [`dbdyno_net::Connection`] and `wire`; embedded ones call their library and wait for nothing.
 
+mod able;
 mod any;
 mod asked;
 mod cache_aside;

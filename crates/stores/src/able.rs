@@ -1,0 +1,91 @@
+//! What each store can do of a workload's steps, and the words in which the rest is refused.
+
+use dbdyno_model::{Operation, Step};
+
+use crate::config::Config;
+use crate::{Layout, Schema};
+
+/// Refuses what a store cannot do, naming both sides.
+pub fn check_all(schema: &Schema, config: &Config) -> Result<(), String> {
+    match schema.steps.iter().find(|step| !can_do(schema, config, step)) {
+        None => Ok(()),
+        Some(step) => Err(refusal(schema, config, step)),
+    }
+}
+
+/// Refuses what has no meaning that is its own with a cache in front.
+pub fn check_aside(schema: &Schema, config: &Config) -> Result<(), String> {
+    use Operation::{GetMany, Sql};
+    match schema.steps.iter().find(|step| matches!(step.operation, GetMany { .. } | Sql { .. })) {
+        None => Ok(()),
+        Some(step) => Err(refusal(schema, config, step)),
+    }
+}
+
+fn refusal(schema: &Schema, config: &Config, step: &Step) -> String {
+    let (kind, step_name, operation) = (config.kind(), &step.name, step.operation.name());
+    if !step.operation.has_table() {
+        return format!("{kind} cannot do the step {step_name}: {operation}");
+    }
+    let table = &schema.table_of_operation(step.operation).name;
+    format!("{kind} cannot do the step {step_name}: {operation} on {table}")
+}
+
+fn can_do(schema: &Schema, config: &Config, step: &Step) -> bool {
+    let filed_under = schema.table_of_operation(step.operation).filed_under;
+    match (config, step.operation) {
+        (Config::Mysql { .. } | Config::Postgres { .. } | Config::Sqlite { .. }, _) => true,
+        (_, Operation::Transaction) => true,
+        (Config::Mongodb { .. }, operation) => operation.has_table(),
+        (Config::Cassandra { .. }, operation) => operation.has_table() && !matches!(operation, Operation::Add { .. }),
+        (_, Operation::Insert { .. } | Operation::Sql { .. }) => false,
+        (_, Operation::Begin { .. } | Operation::Commit | Operation::Rollback) => false,
+        (Config::Memcached { .. }, Operation::Add { .. }) => false,
+        (Config::Redis { layout: Layout::String, .. }, Operation::Add { .. }) => false,
+        (Config::Redis { layout: Layout::Hash, .. }, Operation::GetMany { .. }) => false,
+        (_, Operation::Find { column, .. }) => column == filed_under,
+        (_, _) => filed_under == 0,
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use dbdyno_model::{Column, Index, Kind, Source, Statement, Table};
+
+    use super::*;
+    use crate::Store;
+
+    pub const MEMCACHED: &str = r#"{"kind": "memcached", "address": {"host": "127.0.0.1", "port": 1}}"#;
+    const REDIS: &str = r#"{"kind": "redis", "address": {"unix": "/x"}, "user": null, "password": null}"#;
+
+    /// Why a store of this configuration is refused.
+    pub fn refusal(config: &str, operation: Operation) -> Option<String> {
+        let columns = ["id", "sid"].map(|name| Column::new(name, Kind::Int, Source::Key)).to_vec();
+        let tables = vec![Table { indexes: vec![Index::new(&[1])], ..Table::new("bm", columns) }];
+        let statements = vec![Statement::default()];
+        let schema = Schema { tables, steps: vec![Step::new("s", operation)], statements, rows: 1 };
+        let config: Config = serde_json::from_str(config).unwrap();
+        Store::new(&config, &[], schema, 1).err()
+    }
+
+    #[test]
+    fn what_a_store_cannot_do_is_refused_naming_both_sides() {
+        let find = Operation::Find { table: 0, column: 1 };
+        let add = Operation::Add { table: 0, column: 1 };
+        assert_eq!(refusal(MEMCACHED, find).unwrap(), "memcached cannot do the step s: find on bm");
+        assert!(refusal(MEMCACHED, add).is_some());
+        assert!(refusal(REDIS, find).is_some());
+        assert_eq!(refusal(REDIS, add), None);
+        assert_eq!(refusal(MEMCACHED, Operation::Get { table: 0 }), None);
+        assert_eq!(refusal(REDIS, Operation::Insert { table: 0 }).unwrap(), "redis cannot do the step s: insert on bm");
+        assert_eq!(refusal(REDIS, Operation::Commit).unwrap(), "redis cannot do the step s: commit");
+        assert_eq!(refusal(REDIS, Operation::Sql { statement: 0 }).unwrap(), "redis cannot do the step s: sql");
+        let mongodb = REDIS.replace("\"redis\"", "\"mongodb\", \"database\": \"d\"");
+        assert_eq!(refusal(&mongodb, Operation::Commit).unwrap(), "mongodb cannot do the step s: commit");
+        let several = Operation::GetMany { table: 0, keys: 2 };
+        assert_eq!(refusal(REDIS, several), None);
+        assert!(refusal(&REDIS.replace("\"user\"", "\"layout\": \"hash\", \"user\""), several).is_some());
+        let aside = format!(r#"{{"kind": "cache-aside", "cache": {MEMCACHED}, "store": {REDIS}}}"#);
+        assert_eq!(refusal(&aside, several).unwrap(), "cache-aside cannot do the step s: get-many on bm");
+    }
+}
