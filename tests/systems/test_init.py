@@ -15,7 +15,8 @@ def test_a_system_goes_by_its_name(name):
 
 @pytest.mark.parametrize("scheme", sorted(ATTACHED))
 def test_a_url_goes_by_its_scheme(scheme):
-    assert type(system(f"{scheme}://host/1")) is ATTACHED[scheme]
+    place = "keyspace" if scheme == "cassandra" else "1"
+    assert type(system(f"{scheme}://host/{place}")) is ATTACHED[scheme]
 
 
 @pytest.mark.parametrize(

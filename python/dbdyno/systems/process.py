@@ -124,8 +124,9 @@ class ServerProcess:
             told.append(setting)
         return told
 
-    def wait_ready(self, answers: Callable[[], bool], timeout_s: float = READY_TIMEOUT_S) -> None:
+    def wait_ready(self, answers: Callable[[], bool], timeout_s: float | None = None) -> None:
         """Wait until `answers()`; raises UserError if the server ended instead, RunFailed if it never did."""
+        timeout_s = READY_TIMEOUT_S if timeout_s is None else timeout_s
         deadline = time.monotonic() + timeout_s
         while not answers():
             if (status := self._process.poll()) is not None:
