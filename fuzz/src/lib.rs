@@ -7,6 +7,7 @@ use std::fmt::Debug;
 use dbdyno_wire::Decoded;
 
 mod cql;
+mod handlersocket;
 mod memcached;
 mod mongodb;
 mod mysql;
@@ -23,6 +24,7 @@ pub const DECODERS: &[Decoder] = &[
     ("cql_prepared", cql::prepared),
     ("cql_request", cql::request),
     ("cql_text", cql::text_answer),
+    ("handlersocket_answer", handlersocket::answer),
     ("memcached_got", memcached::got),
     ("memcached_line", memcached::line),
     ("mongodb_answer", mongodb::answer),

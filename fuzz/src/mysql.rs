@@ -2,6 +2,7 @@
 //!
 //! The first bytes of an input are what a session knows already: the dialect, and the columns of its statement.
 
+use dbdyno_wire::TextKind;
 use dbdyno_wire::mysql::{
     self as wire, Answer, Cell, ColumnType, Dialect, Login, LoginStep, greeting, lenenc, ok_affected_rows, server_error,
 };
@@ -71,6 +72,12 @@ pub fn prepared(bytes: &[u8]) {
 pub fn text_answer(bytes: &[u8]) {
     let Some((&flags, bytes)) = bytes.split_first() else { return };
     verdict_is_final(bytes, |bytes| wire::text_answer(bytes, dialect(flags)));
+    let kind = |column| [TextKind::Int, TextKind::Decimal(2), TextKind::DateTime, TextKind::Text][column % 4];
+    verdict_is_final(bytes, |bytes| {
+        let mut cells = vec![];
+        let answer = wire::text_cells(bytes, dialect(flags), kind, |cell| cells.push(cell))?;
+        Ok(answer.map(|(answer, end)| ((answer, cells), end)))
+    });
 }
 
 pub fn load_answer(bytes: &[u8]) {

@@ -40,6 +40,7 @@ def test_one_start_serves_all_its_trials(run, fake_system):
     document = json.loads((folder / "preparation.json").read_text())
     assert document["state"] == "complete" and document["durability"]["class"] == "D0"
     assert json.loads((folder / "plan.json").read_text())["phases"] == ["prepare", "load"]
+    assert json.loads((folder / "settings.json").read_text()) == {"fake": {}}
 
 
 def test_a_system_that_does_not_start_fails_its_trials(run, fake_system):

@@ -10,6 +10,7 @@ import pytest
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.systems.mariadb import durability_of
 from helpers import need, system
+from systems.load import execute
 
 
 def url_of(mariadb, password=None):
@@ -69,6 +70,8 @@ def test_clients_may_be_told_to_take_the_socket(started):
     ("text", "said"),
     [
         ("mariadb?max_conections=5", "unknown variable 'max_conections=5'"),
+        ("mariadb?innodb_buffer_pool_instances=4", "has no such variable"),
+        ("mariadb?table_open_cache=1", "table_open_cache=1 was given, and the server has 10"),
         ("mariadb?engine=NoSuchEngine", "no engine 'NoSuchEngine'; it has .*InnoDB"),
     ],
 )
@@ -114,6 +117,34 @@ def test_an_attached_url_needs_a_database_and_no_server_settings():
         system("mysql://u@h/d?sync_binlog=1")
 
 
+@pytest.mark.parametrize("settings", ["access=handler", "protocol=text", "access=handler&protocol=text&engine=Aria"])
+def test_rows_are_the_same_by_every_access_path_and_protocol(started, settings):
+    one = started(f"mariadb?{settings}&innodb_flush_log_at_trx_commit=0")
+    for workload in ("game", "secondary-get", *(() if "handler" in settings else ("batch-get",))):
+        done = execute(one, workload, ["prepare", "load", "run", "verify", "cleanup"])
+        (total,) = done.of("total")
+        assert done.status == 0 and total["transactions"]["completed"] > 0 and total["transactions"]["failed"] == 0
+        assert total["reads_verified"] > 0 and total["mismatches"] == 0
+    counters = one.counters()["mariadb"]
+    assert counters["Com_ha_read"] > 0 if "handler" in settings else counters["Com_ha_read"] == 0
+    assert counters["Com_stmt_execute"] < 100 or "text" not in settings
+
+
+def test_what_an_engine_cannot_do_is_declared():
+    assert "transaction" in system("mariadb?engine=RocksDB").operations
+    assert "transaction" not in system("mariadb?engine=MyISAM").operations
+    with pytest.raises(UserError, match="Spider lie on other servers"):
+        system("mariadb?engine=Spider")
+
+
+def test_what_a_handler_cannot_do_is_declared():
+    assert "get-many" not in system("mariadb?access=handler").operations
+    with pytest.raises(UserError, match="HANDLER does not open tables of RocksDB"):
+        system("mariadb?access=handler&engine=RocksDB")
+    with pytest.raises(UserError, match="give one of sql, handler"):
+        system("mysql://u@h/d?access=index")
+
+
 def test_options_of_settings():
     options = system("mariadb?engine=RocksDB&log_bin=off&skip_name_resolve&sync_binlog=1").server_options()
     assert "--plugin-load-add=ha_rocksdb" in options
@@ -128,6 +159,9 @@ def test_options_of_settings():
         ("InnoDB", {"innodb_flush_log_at_trx_commit": "0"}, "D1"),
         ("InnoDB", {"innodb_flush_log_at_trx_commit": "1", "innodb_flush_method": "nosync"}, "D0"),
         ("ROCKSDB", {"rocksdb_flush_log_at_trx_commit": "1"}, "D2"),
+        ("RocksDB", {"rocksdb_flush_log_at_trx_commit": "2"}, "D1"),
+        ("RocksDB", {"rocksdb_write_disable_wal": "ON"}, "D0"),
+        ("Mroonga", {}, "D0"),
         ("Aria", {}, "D1"),
         ("MyISAM", {}, "D0"),
         ("MEMORY", {}, "D0"),

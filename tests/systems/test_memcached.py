@@ -53,6 +53,17 @@ def test_a_setting_it_does_not_have_is_refused_with_those_it_has():
         system("memcached://h?memory=64")
 
 
+def test_what_it_was_given_is_in_force(started):
+    server = started("memcached?memory=100&threads=3&connections=900&item_size_max=2m&growth_factor=1.5")
+    shown = server.all_settings()["memcached"]
+    assert (shown["maxbytes"], shown["num_threads"], shown["item_size_max"]) == (str(100 << 20), "3", str(2 << 20))
+
+
+def test_a_value_it_takes_otherwise_is_an_error(started):
+    with pytest.raises(UserError, match="idle_timeout=4294967297 was given, and the server has 1"):
+        started("memcached?extended=idle_timeout=4294967297")
+
+
 def test_a_value_it_does_not_take_is_an_error(started):
     with pytest.raises(UserError, match=r"memcached did not start: .*item size"):
         started("memcached?memory=abc")

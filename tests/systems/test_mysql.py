@@ -8,6 +8,7 @@ from dbdyno.systems import missing
 from dbdyno.systems.packages.cache import CACHE_VARIABLE, Installation, installed
 from dbdyno.systems.packages.catalogue import PACKAGES
 from helpers import system
+from systems.load import execute
 
 VERSIONS = [package.name for package in PACKAGES.values() if package.system == "mysql"]
 
@@ -28,6 +29,26 @@ def test_a_version_starts_takes_settings_and_is_gone_when_stopped(name, launch):
     finally:
         mysql.stop()
     assert not directory.exists() and mysql.server_pids() == {}
+
+
+def test_the_default_password_method_of_8_0_is_known_in_full_and_from_the_servers_memory(launch):
+    if not installed(PACKAGES["mysql@8.0"]):
+        pytest.skip("mysql@8.0 is not installed: dbdyno systems install mysql@8.0")
+    mysql = system("mysql@8.0?default_authentication_plugin=caching_sha2_password")
+    try:
+        mysql.start(launch)
+        place = mysql.endpoint
+        assert ("caching_sha2_password",) in mysql._query("SELECT plugin FROM mysql.user WHERE user = 'dbdyno'")
+        # Emptied, the server's memory of passwords asks for the whole exchange: the public key, without TLS.
+        mysql._query("FLUSH PRIVILEGES")
+        for _ in ("in full", "remembered"):
+            assert execute(mysql, "point-get", ["prepare", "load", "run"]).of("total")[0]["reads_verified"] > 0
+        mysql._query("FLUSH PRIVILEGES")
+        system(f"mysql://{place.user}:{place.password}@{place.host}:{place.port}/{place.database}").start(launch)
+        (last,) = execute(mysql, "point-get", ["run"], secrets=["wrong"]).of("end")
+        assert "Access denied" in last["reason"]
+    finally:
+        mysql.stop()
 
 
 def test_its_data_is_loaded_for_every_repetition():

@@ -56,6 +56,12 @@ def test_a_directive_it_does_not_know_is_said_in_its_words(started):
         started("redis?bogus=1")
 
 
+def test_what_it_was_given_is_in_force_and_its_password_is_not_for_storing(started):
+    shown = started("redis?maxmemory=100mb&appendonly=yes&save=60 1").all_settings()["redis"]
+    assert (shown["maxmemory"], shown["appendonly"], shown["save"]) == (str(100 << 20), "yes", "60 1")
+    assert "requirepass" not in shown
+
+
 def test_attached_it_is_read(started):
     server = started("redis")
     attached = started(url_of(server))

@@ -4,6 +4,7 @@ import pytest
 
 from dbdyno.systems.sqlite import durability_of
 from helpers import system
+from systems.load import execute
 
 
 def test_the_plan_has_the_file_and_the_pragmas(launch):
@@ -20,6 +21,14 @@ def test_the_plan_has_the_file_and_the_pragmas(launch):
     }
     assert sqlite.durability().level == "D1"
     sqlite.stop()
+
+
+def test_a_pragma_it_does_not_take_is_an_error(launch):
+    sqlite = system("sqlite?mmap_size_bytes=1000000000000000")
+    sqlite.start(launch)
+    (last,) = execute(sqlite, "point-get", ["prepare"]).of("end")
+    sqlite.stop()
+    assert "mmap_size = 1000000000000000 was asked for, and SQLite has" in last["reason"]
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ impl<'a> Execution<'a> {
         if plan.pipeline > 1 && !(is_single && store.can_pipeline()) {
             let (name, kind) = (&workload_plan.name, store.kind());
             return Err(Outcome::Refused(format!(
-                "pipeline = {} with {name} on {kind}: only point-get on postgres, redis (layout string), memcached and cassandra pipelines",
+                "pipeline = {} with {name} on {kind}: only point-get on postgres, redis (layout string), memcached, cassandra and handlersocket pipelines",
                 plan.pipeline
             )));
         }

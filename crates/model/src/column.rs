@@ -20,12 +20,16 @@ pub enum Kind {
     DateTime,
     Char(u16),
     Varchar(u16),
+    /// At most so many characters of any script.
+    Unicode(u16),
+    /// At most so many bytes, which are no text.
+    Binary(u16),
 }
 
 impl Kind {
     /// Whether its values are numbers.
     pub fn is_number(self) -> bool {
-        !matches!(self, Kind::Char(_) | Kind::Varchar(_))
+        !matches!(self, Kind::Char(_) | Kind::Varchar(_) | Kind::Unicode(_) | Kind::Binary(_))
     }
 }
 
@@ -50,6 +54,12 @@ pub enum Source {
     Letters { salt: u64 },
     /// Letters that fill the column's width and change with the version.
     VersionedLetters { salt: u64 },
+    /// Characters of 1 to 4 bytes in UTF-8 that fill the column's width and change with the version.
+    Characters { salt: u64 },
+    /// Bytes that fill the column's width and change with the version; of 256 each is another.
+    Bytes { salt: u64 },
+    /// An empty text.
+    Nothing,
     /// The table's population.
     Population,
 }
@@ -75,7 +85,12 @@ impl Column {
 
     /// Whether a new version of a row has another value here.
     pub fn is_versioned(&self) -> bool {
-        matches!(self.source, Source::Version | Source::Number { .. } | Source::VersionedLetters { .. })
+        match self.source {
+            Source::Version | Source::Number { .. } | Source::VersionedLetters { .. } => true,
+            Source::Characters { .. } | Source::Bytes { .. } => true,
+            Source::Key | Source::Counter | Source::Padded(_) | Source::Email | Source::Name => false,
+            Source::Letters { .. } | Source::Nothing | Source::Population => false,
+        }
     }
 
     pub fn is_number(&self) -> bool {
@@ -84,7 +99,7 @@ impl Column {
 
     fn width(&self) -> usize {
         match self.kind {
-            Kind::Char(n) | Kind::Varchar(n) => usize::from(n),
+            Kind::Char(n) | Kind::Varchar(n) | Kind::Unicode(n) | Kind::Binary(n) => usize::from(n),
             _ => 0,
         }
     }
@@ -146,6 +161,12 @@ impl Column {
             Source::Name => write_name(key, out),
             Source::Letters { salt } => write_letters(seed(key, 0, salt), self.width(), out),
             Source::VersionedLetters { salt } => write_letters(seed(key, version, salt), self.width(), out),
+            Source::Characters { salt } => write_characters(seed(key, version, salt), self.width(), out),
+            Source::Bytes { salt } => {
+                let first = seed(key, version, salt) as usize;
+                out.extend((0..self.width()).map(|i| first.wrapping_add(i) as u8));
+            }
+            Source::Nothing => {}
             Source::Key | Source::Counter | Source::Version | Source::Number { .. } | Source::Population => {}
         }
     }
@@ -240,6 +261,16 @@ fn write_letters(seed: u64, width: usize, out: &mut Vec<u8>) {
     out.truncate(end);
 }
 
+/// Appends so many characters, with 1, 2, 3 and 4 bytes by turns.
+fn write_characters(seed: u64, count: usize, out: &mut Vec<u8>) {
+    const FIRST: [u32; 4] = ['a' as u32, '\u{e0}' as u32, '\u{4e00}' as u32, '\u{1f600}' as u32];
+    for i in 0..count {
+        let offset = (mix(seed ^ i as u64) % 20) as u32;
+        let character = char::from_u32(FIRST[i % FIRST.len()] + offset).unwrap_or_default();
+        out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+    }
+}
+
 /// Whether `text` is what [`write_letters`] writes.
 #[inline]
 fn are_letters(seed: u64, width: usize, text: &[u8]) -> bool {
@@ -297,6 +328,8 @@ mod tests {
             (Kind::Varchar(64), Source::Name),
             (Kind::Varchar(33), Source::Letters { salt: 2 }),
             (Kind::Varchar(33), Source::VersionedLetters { salt: 3 }),
+            (Kind::Unicode(33), Source::Characters { salt: 4 }),
+            (Kind::Binary(300), Source::Bytes { salt: 5 }),
         ];
         let mut scratch = Vec::new();
         for (kind, source) in sources {

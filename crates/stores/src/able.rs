@@ -2,7 +2,7 @@
 
 use dbdyno_model::{Operation, Step};
 
-use crate::config::Config;
+use crate::config::{AccessPath, Config};
 use crate::{Layout, Schema};
 
 /// Refuses what a store cannot do, naming both sides.
@@ -34,9 +34,10 @@ fn refusal(schema: &Schema, config: &Config, step: &Step) -> String {
 fn can_do(schema: &Schema, config: &Config, step: &Step) -> bool {
     let filed_under = schema.table_of_operation(step.operation).filed_under;
     match (config, step.operation) {
+        (Config::Mysql { access: AccessPath::Handler, .. }, Operation::GetMany { .. }) => false,
         (Config::Mysql { .. } | Config::Postgres { .. } | Config::Sqlite { .. }, _) => true,
         (_, Operation::Transaction) => true,
-        (Config::Mongodb { .. }, operation) => operation.has_table(),
+        (Config::Mongodb { .. } | Config::Handlersocket { .. }, operation) => operation.has_table(),
         (Config::Cassandra { .. }, operation) => operation.has_table() && !matches!(operation, Operation::Add { .. }),
         (_, Operation::Insert { .. } | Operation::Sql { .. }) => false,
         (_, Operation::Begin { .. } | Operation::Commit | Operation::Rollback) => false,
@@ -58,6 +59,8 @@ pub mod tests {
     pub const MEMCACHED: &str = r#"{"kind": "memcached", "address": {"host": "127.0.0.1", "port": 1}}"#;
     const REDIS: &str = r#"{"kind": "redis", "address": {"unix": "/x"}, "user": null, "password": null}"#;
 
+    const HANDLER: &str = r#"{"kind": "mysql", "address": {"unix": "/x"}, "user": "u", "password": null, "database": "d", "access": "handler"}"#;
+
     /// Why a store of this configuration is refused.
     pub fn refusal(config: &str, operation: Operation) -> Option<String> {
         let columns = ["id", "sid"].map(|name| Column::new(name, Kind::Int, Source::Key)).to_vec();
@@ -66,6 +69,16 @@ pub mod tests {
         let schema = Schema { tables, steps: vec![Step::new("s", operation)], statements, rows: 1 };
         let config: Config = serde_json::from_str(config).unwrap();
         Store::new(&config, &[], schema, 1).err()
+    }
+
+    #[test]
+    fn handlersocket_has_no_transactions_and_the_sql_of_its_own_server() {
+        let address =
+            r#""address": {"unix": "/r"}, "write_address": {"unix": "/w"}, "password": null, "database": "d""#;
+        let with = |sql: &str| format!(r#"{{"kind": "handlersocket", {address}, "sql": {sql}}}"#);
+        assert_eq!(refusal(&with("null"), Operation::Commit).unwrap(), "handlersocket cannot do the step s: commit");
+        assert_eq!(refusal(&with("null"), Operation::Find { table: 0, column: 1 }), None);
+        assert!(refusal(&with(MEMCACHED), Operation::Get { table: 0 }).unwrap().contains("must be mysql"));
     }
 
     #[test]
@@ -85,7 +98,14 @@ pub mod tests {
         let several = Operation::GetMany { table: 0, keys: 2 };
         assert_eq!(refusal(REDIS, several), None);
         assert!(refusal(&REDIS.replace("\"user\"", "\"layout\": \"hash\", \"user\""), several).is_some());
+        assert!(refusal(HANDLER, several).is_some() && refusal(HANDLER, find).is_none());
         let aside = format!(r#"{{"kind": "cache-aside", "cache": {MEMCACHED}, "store": {REDIS}}}"#);
         assert_eq!(refusal(&aside, several).unwrap(), "cache-aside cannot do the step s: get-many on bm");
+    }
+
+    #[test]
+    fn a_missing_secret_is_named() {
+        let config = r#"{"kind": "redis", "address": {"unix": "/x"}, "user": null, "password": {"secret": 3}}"#;
+        assert!(refusal(config, Operation::Get { table: 0 }).unwrap().contains("secret 3"));
     }
 }

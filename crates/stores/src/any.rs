@@ -12,6 +12,7 @@ use crate::cache_aside::CacheAsideSession;
 use crate::cassandra::{Cassandra, CassandraSession, consistency};
 use crate::config::{Config, Write};
 use crate::embedded::{Embedded, EmbeddedSession, Engine};
+use crate::handlersocket::{Handlersocket, HandlersocketSession};
 use crate::kyotocabinet::Kyotocabinet;
 use crate::lmdb::Lmdb;
 use crate::memcached::{Memcached, MemcachedSession};
@@ -163,12 +164,13 @@ pub enum SingleSession {
     Redis(RedisSession),
     Memcached(MemcachedSession),
     Mongodb(MongodbSession),
+    Handlersocket(HandlersocketSession),
     Sqlite(SqliteSession),
     Embedded(EmbeddedSession),
     Cassandra(CassandraSession),
 }
 
-forward!(SingleSession, Mysql, Postgres, Redis, Memcached, Mongodb, Sqlite, Embedded, Cassandra);
+forward!(SingleSession, Mysql, Postgres, Redis, Memcached, Mongodb, Handlersocket, Sqlite, Embedded, Cassandra);
 
 /// A session with any store. There is one a client, and it stays where it is.
 #[allow(clippy::large_enum_variant)]
@@ -178,13 +180,26 @@ pub enum AnySession {
     Redis(RedisSession),
     Memcached(MemcachedSession),
     Mongodb(MongodbSession),
+    Handlersocket(HandlersocketSession),
     Sqlite(SqliteSession),
     Embedded(EmbeddedSession),
     Cassandra(CassandraSession),
     CacheAside(CacheAsideSession),
 }
 
-forward!(AnySession, Mysql, Postgres, Redis, Memcached, Mongodb, Sqlite, Embedded, Cassandra, CacheAside);
+forward!(
+    AnySession,
+    Mysql,
+    Postgres,
+    Redis,
+    Memcached,
+    Mongodb,
+    Handlersocket,
+    Sqlite,
+    Embedded,
+    Cassandra,
+    CacheAside
+);
 
 /// One enum and not one in the other: each costs an operation another future.
 impl From<SingleSession> for AnySession {
@@ -195,6 +210,7 @@ impl From<SingleSession> for AnySession {
             SingleSession::Redis(s) => AnySession::Redis(s),
             SingleSession::Memcached(s) => AnySession::Memcached(s),
             SingleSession::Mongodb(s) => AnySession::Mongodb(s),
+            SingleSession::Handlersocket(s) => AnySession::Handlersocket(s),
             SingleSession::Sqlite(s) => AnySession::Sqlite(s),
             SingleSession::Embedded(s) => AnySession::Embedded(s),
             SingleSession::Cassandra(s) => AnySession::Cassandra(s),
@@ -221,6 +237,7 @@ enum Single {
     Redis(Redis),
     Memcached(Memcached),
     Mongodb(Mongodb),
+    Handlersocket(Handlersocket),
     Sqlite(Sqlite),
     Embedded(Embedded),
     Cassandra(Arc<Cassandra>),
@@ -278,7 +295,7 @@ impl Store {
     pub fn can_pipeline(&self) -> bool {
         let can = match &self.single {
             Single::Redis(redis) => !redis.is_hash,
-            Single::Memcached(_) | Single::Postgres(_) | Single::Cassandra(_) => true,
+            Single::Memcached(_) | Single::Postgres(_) | Single::Cassandra(_) | Single::Handlersocket(_) => true,
             Single::Mysql(_) | Single::Mongodb(_) | Single::Sqlite(_) | Single::Embedded(_) => false,
         };
         self.cache.is_none() && can
@@ -317,16 +334,19 @@ fn aside(cache: CacheSession, store: SingleSession) -> AnySession {
 
 impl Single {
     async fn open(&self, reactor: Option<&Rc<Reactor>>) -> Result<SingleSession, Failure> {
-        let no_loop = || Failure::Connect("a network store was opened outside an event loop".into());
+        let none = || Failure::Connect("a network store was opened outside an event loop".into());
         match self {
             Single::Sqlite(store) => Ok(SingleSession::Sqlite(store.open()?)),
             Single::Embedded(store) => Ok(SingleSession::Embedded(store.open()?)),
-            Single::Mysql(store) => Ok(SingleSession::Mysql(store.open(reactor.ok_or_else(no_loop)?).await?)),
-            Single::Postgres(store) => Ok(SingleSession::Postgres(store.open(reactor.ok_or_else(no_loop)?).await?)),
-            Single::Redis(store) => Ok(SingleSession::Redis(store.open(reactor.ok_or_else(no_loop)?).await?)),
-            Single::Memcached(store) => Ok(SingleSession::Memcached(store.open(reactor.ok_or_else(no_loop)?).await?)),
-            Single::Mongodb(store) => Ok(SingleSession::Mongodb(store.open(reactor.ok_or_else(no_loop)?).await?)),
-            Single::Cassandra(store) => Ok(SingleSession::Cassandra(store.open(reactor.ok_or_else(no_loop)?).await?)),
+            Single::Mysql(store) => Ok(SingleSession::Mysql(store.open(reactor.ok_or_else(none)?).await?)),
+            Single::Postgres(store) => Ok(SingleSession::Postgres(store.open(reactor.ok_or_else(none)?).await?)),
+            Single::Redis(store) => Ok(SingleSession::Redis(store.open(reactor.ok_or_else(none)?).await?)),
+            Single::Memcached(store) => Ok(SingleSession::Memcached(store.open(reactor.ok_or_else(none)?).await?)),
+            Single::Mongodb(store) => Ok(SingleSession::Mongodb(store.open(reactor.ok_or_else(none)?).await?)),
+            Single::Cassandra(store) => Ok(SingleSession::Cassandra(store.open(reactor.ok_or_else(none)?).await?)),
+            Single::Handlersocket(store) => {
+                Ok(SingleSession::Handlersocket(store.open(reactor.ok_or_else(none)?).await?))
+            }
         }
     }
 }
@@ -342,15 +362,19 @@ impl Builder<'_> {
         let schema = || SharedSchema::clone(self.schema);
         let endpoint = |address: &crate::AddressConfig| Endpoint::new(address.clone().into(), self.timeout_ns);
         Ok(match config {
-            Config::Mysql { address, user, password, database, table_options, load_with } => Single::Mysql(Mysql {
-                endpoint: endpoint(address)?,
-                user: user.clone(),
-                password: self.secret(*password)?.unwrap_or_default(),
-                database: database.clone(),
-                table_options: table_options.clone(),
-                load_with: *load_with,
-                schema: schema(),
-            }),
+            Config::Mysql { address, user, password, database, table_options, load_with, access, protocol } => {
+                Single::Mysql(Mysql {
+                    endpoint: endpoint(address)?,
+                    user: user.clone(),
+                    password: self.secret(*password)?.unwrap_or_default(),
+                    database: database.clone(),
+                    table_options: table_options.clone(),
+                    load_with: *load_with,
+                    access: *access,
+                    protocol: *protocol,
+                    schema: schema(),
+                })
+            }
             Config::Postgres { address, user, password, database } => Single::Postgres(Postgres {
                 endpoint: endpoint(address)?,
                 user: user.clone(),
@@ -391,6 +415,16 @@ impl Builder<'_> {
                     cluster: Default::default(),
                 }))
             }
+            Config::Handlersocket { address, write_address, password, database, sql } => {
+                Single::Handlersocket(Handlersocket {
+                    reading: endpoint(address)?,
+                    writing: endpoint(write_address)?,
+                    password: self.secret(*password)?,
+                    database: database.clone(),
+                    sql: sql.as_deref().map(|config| self.sql(config)).transpose()?,
+                    schema: schema(),
+                })
+            }
             embedded => self.in_process(embedded)?,
         })
     }
@@ -421,6 +455,13 @@ impl Builder<'_> {
 
     fn embedded(&self, engine: impl Engine + 'static) -> Single {
         Single::Embedded(Embedded::new(engine, SharedSchema::clone(self.schema)))
+    }
+
+    fn sql(&self, config: &Config) -> Result<Box<Mysql>, String> {
+        let Single::Mysql(sql) = self.single(config)? else {
+            return Err(format!("the sql of handlersocket is {}: it must be mysql", config.kind()));
+        };
+        Ok(Box::new(sql))
     }
 
     /// A cache keeps whole rows, whatever the workload changes: it only ever forgets them.
@@ -454,11 +495,5 @@ mod tests {
         let get = Operation::Get { table: 0 };
         assert!(refusal(&aside(sqlite), get).unwrap().contains("memcached and redis"));
         assert_eq!(refusal(&aside(MEMCACHED), get), None);
-    }
-
-    #[test]
-    fn a_missing_secret_is_named() {
-        let config = r#"{"kind": "redis", "address": {"unix": "/x"}, "user": null, "password": {"secret": 3}}"#;
-        assert!(refusal(config, Operation::Get { table: 0 }).unwrap().contains("secret 3"));
     }
 }

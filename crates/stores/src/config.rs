@@ -66,6 +66,28 @@ pub enum Write {
     Unacknowledged,
 }
 
+/// By what statement rows are read from a server of the MySQL protocol.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum AccessPath {
+    /// `SELECT`.
+    #[default]
+    Sql,
+    /// `HANDLER … READ`, past the optimizer.
+    Handler,
+}
+
+/// How statements are sent to a server of the MySQL protocol.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum StatementProtocol {
+    /// Prepared once, then executed.
+    #[default]
+    Prepared,
+    /// As text, parsed each time.
+    Text,
+}
+
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum LmdbSync {
@@ -115,6 +137,10 @@ pub enum Config {
         table_options: String,
         /// `None`: the fastest that the server has.
         load_with: Option<LoadWith>,
+        #[serde(default)]
+        access: AccessPath,
+        #[serde(default)]
+        protocol: StatementProtocol,
     },
     Postgres {
         address: AddressConfig,
@@ -145,6 +171,14 @@ pub enum Config {
         auth_database: String,
         #[serde(default)]
         write: Write,
+    },
+    Handlersocket {
+        address: AddressConfig,
+        write_address: AddressConfig,
+        password: Option<Secret>,
+        database: String,
+        /// The same server's SQL; `None`: nothing is prepared, loaded or checked.
+        sql: Option<Box<Config>>,
     },
     Sqlite {
         path: PathBuf,
@@ -201,6 +235,7 @@ impl Config {
             Config::Redis { .. } => "redis",
             Config::Memcached { .. } => "memcached",
             Config::Mongodb { .. } => "mongodb",
+            Config::Handlersocket { .. } => "handlersocket",
             Config::Sqlite { .. } => "sqlite",
             Config::Lmdb { .. } => "lmdb",
             Config::Rocksdb(_) => "rocksdb",
@@ -215,6 +250,7 @@ impl Config {
     /// Sockets that one client has: an arrangement's has one to each of its stores.
     pub fn connections(&self) -> u64 {
         match self {
+            Config::Handlersocket { .. } => 2,
             Config::CacheAside { cache, store } => cache.connections() + store.connections(),
             single => u64::from(!single.is_embedded()),
         }
@@ -226,7 +262,7 @@ impl Config {
             Config::Sqlite { .. } | Config::Lmdb { .. } => true,
             Config::Rocksdb(_) | Config::Tokyocabinet(_) | Config::Kyotocabinet(_) | Config::Tkrzw(_) => true,
             Config::Mysql { .. } | Config::Postgres { .. } | Config::Redis { .. } | Config::Memcached { .. } => false,
-            Config::Mongodb { .. } | Config::Cassandra { .. } => false,
+            Config::Mongodb { .. } | Config::Cassandra { .. } | Config::Handlersocket { .. } => false,
             Config::CacheAside { cache, store } => cache.is_embedded() || store.is_embedded(),
         }
     }

@@ -9,6 +9,7 @@ mod cache_aside;
 mod cassandra;
 mod config;
 mod embedded;
+mod handlersocket;
 mod keys;
 mod kyotocabinet;
 mod library;
@@ -93,6 +94,11 @@ impl Schema {
 /// The SQL with which stores of the MySQL protocol prepare step `step`.
 pub fn step_statement(schema: &Schema, step: usize) -> String {
     sql::statement(schema, &schema.steps[step], Dialect::Mysql)
+}
+
+/// The SQL with which they read by way of `HANDLER`, where step `step` is such.
+pub fn step_handler(schema: &Schema, step: usize) -> Option<String> {
+    sql::handler(&schema.tables, &schema.steps[step]).map(|(_, read)| read)
 }
 
 /// The SQL with which stores of the PostgreSQL protocol do, parameters numbered.

@@ -1,6 +1,7 @@
 //! Everything that speaks the MySQL protocol: prepared statements, each step's prepared once a session.
 
 mod loading;
+mod statements;
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -9,18 +10,19 @@ use dbdyno_model::{
     Dialect as Sql, Failure, Field, Kind, Operation, Row, RowBuffer, Session, Statement as Query, Value,
 };
 use dbdyno_net::{Address, Reactor};
-use dbdyno_wire::mysql::{self as wire, Answer, Dialect, Greeting, Login, LoginStep, Param, Prepared, ServerMessage};
+use dbdyno_wire::mysql::{self as wire, Answer, Dialect, Greeting, Login, LoginStep, Param, ServerMessage};
 use dbdyno_wire::{Decoded, Malformed, TextRows};
 
 use crate::asked::Asked;
-use crate::config::LoadWith;
+use crate::config::{AccessPath, LoadWith, StatementProtocol};
 use crate::network::{Endpoint, Exchange, while_logging_in};
-use crate::params::{field, param, scale};
+use crate::params::param;
 use crate::sql::{
-    TABLE_PREFIX, control, count_by_index, count_keys, create_indexes, create_table, last_key, statement, table_name,
+    TABLE_PREFIX, control, count_by_index, count_keys, create_indexes, create_table, last_key, table_name,
     table_options,
 };
-use crate::{Administration, MARKER, Schema, SharedSchema, Trouble, declared_as};
+use crate::{Administration, MARKER, SharedSchema, Trouble};
+use statements::Statement;
 
 /// To make an index, or to count rows, takes as long as the table is large: no operation's time-out is meant for that.
 const WHOLE_TABLE_NS: u64 = 3600 * 1_000_000_000;
@@ -33,6 +35,8 @@ pub struct Mysql {
     pub database: String,
     pub table_options: String,
     pub load_with: Option<LoadWith>,
+    pub access: AccessPath,
+    pub protocol: StatementProtocol,
     pub schema: SharedSchema,
 }
 
@@ -40,20 +44,13 @@ pub struct Mysql {
 /// since the snapshot, a failed certification of Group Replication, a write conflict of TiDB.
 const CONFLICTS: [u16; 5] = [1205, 1213, 1020, 3101, 9007];
 
-/// A prepared statement, and whether the server has been told the types of its parameters.
-#[derive(Default)]
-struct Statement {
-    prepared: Prepared,
-    bound: bool,
-    /// What the parameters are.
-    parameters: Vec<Kind>,
-}
-
 pub struct MysqlSession {
     exchange: Exchange,
     dialect: Dialect,
     schema: SharedSchema,
     table_options: String,
+    access: AccessPath,
+    protocol: StatementProtocol,
     statements: Vec<Statement>,
     /// Whether a transaction has begun and not ended.
     is_open: bool,
@@ -72,6 +69,8 @@ impl Mysql {
             loader: loading::Loader::new(self.load_with, greeting.can_bulk_execute()),
             schema: SharedSchema::clone(&self.schema),
             table_options: self.table_options.clone(),
+            access: self.access,
+            protocol: self.protocol,
             statements: Vec::new(),
             is_open: false,
             generated: RowBuffer::default(),
@@ -123,60 +122,7 @@ fn refused(error: &ServerMessage) -> Failure {
     }
 }
 
-/// Takes a statement as the server described it, where it is as the workload declared it.
-fn adopt(schema: &Schema, step: usize, mut prepared: Prepared) -> Result<Statement, Failure> {
-    let (parameters, kinds) = (schema.parameter_kinds(step), schema.answer_kinds(step));
-    let found = (prepared.params, prepared.columns.len());
-    declared_as(&schema.steps[step], (parameters.len(), kinds.len()), found)?;
-    prepared.columns.iter_mut().zip(kinds).for_each(|(column, kind)| column.scale = scale(kind));
-    Ok(Statement { prepared, bound: false, parameters })
-}
-
 impl MysqlSession {
-    /// Prepares a statement for each step, the first time one is needed: loading needs none, and the tables must exist.
-    #[cold]
-    async fn prepare_statements(&mut self) -> Result<(), Failure> {
-        let mut statements = Vec::with_capacity(self.schema.steps.len());
-        for (i, step) in self.schema.steps.iter().enumerate() {
-            if step.operation.is_control() || step.operation == Operation::Transaction {
-                // MySQL cannot prepare START TRANSACTION, so these go as text; this only keeps the place.
-                statements.push(Statement::default());
-                continue;
-            }
-            let sql = statement(&self.schema, step, Sql::Mysql);
-            wire::prepare(self.exchange.begin(), &sql);
-            let dialect = self.dialect;
-            let prepared = self.exchange.ask(|bytes| wire::prepared(bytes, dialect)).await?;
-            statements.push(adopt(&self.schema, i, prepared.map_err(|error| refused(&error))?)?);
-        }
-        self.statements = statements;
-        Ok(())
-    }
-
-    /// Executes a step's statement; rows end up in `self.fields`.
-    #[inline]
-    async fn execute<'p>(
-        &mut self,
-        step: usize,
-        params: impl ExactSizeIterator<Item = Param<'p>> + Clone,
-    ) -> Result<Answer, Failure> {
-        let Self { exchange, statements, fields, dialect, .. } = self;
-        let statement = &mut statements[step];
-        // A NULL says nothing of its parameter's type, so the next execution does.
-        let has_null = params.clone().any(|param| param == Param::Null);
-        wire::execute(exchange.begin(), statement.prepared.id, params, has_null || !statement.bound);
-        statement.bound = !has_null;
-        let columns = &statement.prepared.columns;
-        let decode = |bytes: &[u8]| {
-            fields.clear();
-            wire::answer(bytes, 0, columns, *dialect, |cell| fields.push(field(cell)))
-        };
-        match exchange.ask(decode).await? {
-            Answer::Error(error) => Err(refused(&error)),
-            answer => Ok(answer),
-        }
-    }
-
     #[inline]
     async fn read(&mut self, step: usize, value: Value<'_>) -> Result<bool, Failure> {
         if self.statements.is_empty() {
@@ -352,10 +298,10 @@ impl Session for MysqlSession {
         let answer = self.execute(step, kinds.iter().zip(values).map(|(&kind, &value)| param(kind, value))).await;
         let statement = &mut self.statements[step];
         statement.parameters = kinds;
-        let (columns, bytes) = (statement.prepared.columns.len(), self.exchange.bytes());
+        let (columns, bytes) = (statement.columns(), self.exchange.bytes());
         match answer? {
             Answer::Rows(rows) => {
-                self.fields.chunks_exact(columns).for_each(|fields| each(Row::new(bytes, fields)));
+                self.fields.chunks_exact(columns.max(1)).for_each(|fields| each(Row::new(bytes, fields)));
                 Ok(rows)
             }
             Answer::Affected(rows) => Ok(rows),

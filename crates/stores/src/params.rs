@@ -1,7 +1,7 @@
 //! Values of the model as the parameters and the answers of prepared statements have them, in any protocol.
 
 use dbdyno_model::{Column, Field, Kind, Row, Value};
-use dbdyno_wire::{Cell, Param};
+use dbdyno_wire::{Cell, Param, TextKind};
 
 /// A value of a column or parameter of this kind.
 #[inline]
@@ -37,6 +37,16 @@ pub fn scale(kind: Kind) -> u8 {
     match kind {
         Kind::Decimal(_, scale) => scale,
         _ => 0,
+    }
+}
+
+/// What values of this kind are in an answer in words.
+pub fn text_kind(kind: Kind) -> TextKind {
+    match kind {
+        Kind::Decimal(_, scale) => TextKind::Decimal(scale),
+        Kind::DateTime => TextKind::DateTime,
+        kind if kind.is_number() => TextKind::Int,
+        _ => TextKind::Text,
     }
 }
 

@@ -122,7 +122,7 @@ pub fn scalar_type(kind: Kind) -> ScalarType {
         Kind::BigInt => ScalarType::Int8,
         Kind::Decimal(_, scale) => ScalarType::Numeric(scale),
         Kind::DateTime => ScalarType::Timestamp,
-        Kind::Char(_) | Kind::Varchar(_) => ScalarType::Text,
+        Kind::Char(_) | Kind::Varchar(_) | Kind::Unicode(_) | Kind::Binary(_) => ScalarType::Text,
     }
 }
 

@@ -19,6 +19,11 @@ fn declared(kind: Kind, dialect: Dialect) -> String {
     match (kind, dialect) {
         (Kind::Char(n), _) => format!("CHAR({n})"),
         (Kind::Varchar(n), _) => format!("VARCHAR({n})"),
+        (Kind::Unicode(n), Dialect::Mysql) => format!("VARCHAR({n}) CHARACTER SET utf8mb4"),
+        (Kind::Unicode(n), _) => format!("VARCHAR({n})"),
+        (Kind::Binary(n), Dialect::Mysql) => format!("VARBINARY({n})"),
+        (Kind::Binary(_), Dialect::Sqlite) => "BLOB".into(),
+        (Kind::Binary(_), _) => "BYTEA".into(),
         (_, Dialect::Sqlite) => "INTEGER".into(),
         (Kind::TinyInt, Dialect::Mysql) => "TINYINT".into(),
         (Kind::TinyInt | Kind::SmallInt, _) => "SMALLINT".into(),
@@ -136,6 +141,20 @@ pub fn statement(schema: &Schema, step: &Step, dialect: Dialect) -> String {
     }
 }
 
+/// The `HANDLER … READ` in the place of a step's `SELECT`, and the statement that opens its table; `None` where there is none.
+pub fn handler(tables: &[Table], step: &Step) -> Option<(String, String)> {
+    let table = &tables[step.operation.table()];
+    let index = match step.operation {
+        Operation::Get { .. } => "PRIMARY".to_string(),
+        Operation::Find { column, .. } => {
+            index_name(table, table.indexes.iter().find(|index| index.columns == [column])?)
+        }
+        _ => return None,
+    };
+    let name = table_name(table);
+    Some((format!("HANDLER {name} OPEN"), format!("HANDLER {name} READ `{index}` = (?)")))
+}
+
 /// The same statement with `$1`, `$2` … in the place of each `?`.
 pub fn numbered(statement: &str) -> String {
     let mut parts = statement.split('?');
@@ -161,7 +180,7 @@ mod tests {
             Column::new("sid", Kind::Int, Source::Version),
             Column::new("c", Kind::Char(120), Source::VersionedLetters { salt: 1 }),
         ];
-        let mut table = Table { indexes: vec![Index::unique(&[1])], ..Table::new("bm", columns) };
+        let table = Table { indexes: vec![Index::unique(&[1])], ..Table::new("bm", columns) };
         assert_eq!(
             create_table(&table, Dialect::Mysql),
             "CREATE TABLE dbdyno_bm (id INT NOT NULL PRIMARY KEY, sid INT NOT NULL, c CHAR(120) NOT NULL)"
@@ -175,7 +194,6 @@ mod tests {
         );
         assert_eq!(last_key(&table), "SELECT MAX(id) FROM dbdyno_bm");
         let named = Statement::new("SELECT sid FROM {bm} WHERE sid > ?", &[Kind::Int], &[Kind::Int]);
-        table.indexes.clear();
         let schema = Schema { tables: vec![table], steps: vec![], statements: vec![named], rows: 1 };
         let statements = [
             (Operation::Rollback, "ROLLBACK"),
@@ -193,6 +211,11 @@ mod tests {
         for (operation, sql) in statements {
             assert_eq!(statement(&schema, &Step::new("s", operation), Dialect::Mysql), sql);
         }
+        let read = |operation| handler(&schema.tables, &Step::new("s", operation)).map(|(_, read)| read);
+        assert_eq!(read(Operation::Get { table: 0 }).unwrap(), "HANDLER dbdyno_bm READ `PRIMARY` = (?)");
+        let find = Operation::Find { table: 0, column: 1 };
+        assert_eq!(read(find).unwrap(), "HANDLER dbdyno_bm READ `dbdyno_bm_sid` = (?)");
+        assert_eq!(read(Operation::Update { table: 0 }), None);
     }
 
     #[test]

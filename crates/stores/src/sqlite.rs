@@ -65,15 +65,32 @@ impl Sqlite {
     fn configure(&self, connection: &Connection) -> rusqlite::Result<()> {
         connection.busy_timeout(Duration::from_nanos(self.timeout_ns))?;
         connection.pragma_update(None, "journal_mode", &self.journal_mode)?;
+        is_taken(connection, "journal_mode", &self.journal_mode)?;
         connection.pragma_update(None, "synchronous", &self.synchronous)?;
         if let Some(kib) = self.cache_size_kib {
             connection.pragma_update(None, "cache_size", format!("-{kib}"))?;
         }
         if let Some(bytes) = self.mmap_size_bytes {
             connection.pragma_update(None, "mmap_size", bytes.to_string())?;
+            is_taken(connection, "mmap_size", &bytes.to_string())?;
         }
         Ok(())
     }
+}
+
+/// SQLite leaves what it cannot do as it was, without a word.
+fn is_taken(connection: &Connection, pragma: &str, wanted: &str) -> rusqlite::Result<()> {
+    let found: rusqlite::types::Value = connection.pragma_query_value(None, pragma, |row| row.get(0))?;
+    let found = match found {
+        rusqlite::types::Value::Integer(n) => n.to_string(),
+        rusqlite::types::Value::Text(text) => text,
+        other => format!("{other:?}"),
+    };
+    if found.eq_ignore_ascii_case(wanted) {
+        return Ok(());
+    }
+    let message = format!("{pragma} = {wanted} was asked for, and SQLite has {found}");
+    Err(Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_MISUSE), Some(message)))
 }
 
 #[cold]

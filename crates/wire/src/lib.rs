@@ -4,6 +4,7 @@
 
 mod calendar;
 pub mod cql;
+pub mod handlersocket;
 pub mod memcached;
 pub mod mongodb;
 pub mod mysql;
@@ -13,7 +14,7 @@ mod scaled;
 mod value;
 
 pub use scaled::write_scaled;
-pub use value::{Cell, Param, TextRows};
+pub use value::{Cell, Param, TextKind, TextRows};
 
 /// Bytes that are no message of the protocol in this state.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

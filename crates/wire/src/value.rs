@@ -1,5 +1,8 @@
 //! Values as prepared statements take and give them, in any protocol.
 
+use crate::decimal;
+use crate::scaled::read_scaled;
+
 /// A parameter of a prepared statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Param<'a> {
@@ -19,6 +22,34 @@ pub enum Cell {
     Null,
     Int(i64),
     Text { start: usize, end: usize },
+}
+
+/// What a value that a server sends in words is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextKind {
+    Int,
+    /// A decimal number, read at this scale.
+    Decimal(u8),
+    /// A second of the calendar, `2024-02-29 23:59:59`, read as its digits.
+    DateTime,
+    Text,
+}
+
+impl TextKind {
+    /// The value of this kind that lies in `bytes[start..end]`.
+    #[inline]
+    pub(crate) fn cell(self, bytes: &[u8], start: usize, end: usize) -> Option<Cell> {
+        let text = bytes.get(start..end)?;
+        match self {
+            TextKind::Text => Some(Cell::Text { start, end }),
+            TextKind::Int => decimal(text).map(Cell::Int),
+            TextKind::Decimal(scale) => read_scaled(text, scale).map(Cell::Int),
+            TextKind::DateTime => {
+                let digits: Vec<u8> = text.iter().copied().take(19).filter(u8::is_ascii_digit).collect();
+                decimal(&digits).map(Cell::Int)
+            }
+        }
+    }
 }
 
 /// The rows of a text answer, `None` for NULL.

@@ -4,6 +4,7 @@
 
 mod access;
 mod batch_get;
+mod extreme_values;
 mod game;
 mod insert_indexes;
 mod point_get;
@@ -63,6 +64,7 @@ pub enum AnyWorkload {
     InsertIndexes(insert_indexes::InsertIndexes),
     TrxLifecycle(trx_lifecycle::TrxLifecycle),
     Game(game::Game),
+    ExtremeValues(extreme_values::ExtremeValues),
 }
 
 macro_rules! each {
@@ -75,12 +77,21 @@ macro_rules! each {
             AnyWorkload::InsertIndexes($workload) => $body,
             AnyWorkload::TrxLifecycle($workload) => $body,
             AnyWorkload::Game($workload) => $body,
+            AnyWorkload::ExtremeValues($workload) => $body,
         }
     };
 }
 
-pub const NAMES: [&str; 7] =
-    ["point-get", "secondary-get", "point-update", "batch-get", "insert-indexes", "trx-lifecycle", "game"];
+pub const NAMES: [&str; 8] = [
+    "point-get",
+    "secondary-get",
+    "point-update",
+    "batch-get",
+    "insert-indexes",
+    "trx-lifecycle",
+    "game",
+    "extreme-values",
+];
 
 /// The values of the option `access`, the default first.
 const ACCESS: [&str; 8] = ["uniform", "sequential", "zipfian", "latest", "hot-set", "special", "gaussian", "pareto"];
@@ -126,6 +137,7 @@ impl AnyWorkload {
                 let within = options.one_of("transaction", &TRANSACTIONS)?;
                 Ok(Self::TrxLifecycle(trx_lifecycle::TrxLifecycle::new(rows, access, within)))
             }
+            "extreme-values" => Ok(Self::ExtremeValues(extreme_values::ExtremeValues::new(rows, access))),
             _ => Ok(Self::Game(game::Game::new(rows, access))),
         }
     }

@@ -19,7 +19,7 @@ from dbdyno.errors import RunFailed
 from dbdyno.experiment.workloads import SQL, WORKLOADS
 from dbdyno.systems.guard import Guard
 
-NULL_PROTOCOLS = ("mysql", "postgres", "redis", "memcached", "mongodb", "cassandra")
+NULL_PROTOCOLS = ("mysql", "postgres", "redis", "memcached", "mongodb", "cassandra", "handlersocket")
 """The kinds of store that a null server can stand for: those reached over the network (docs/contract.md, Stores)."""
 _PARTS = ("cache", "store")
 
@@ -97,7 +97,8 @@ def _on_null_servers(
     unix = stack.enter_context(context.guard.scratch()) / "null.sock" if "unix" in store["address"] else None
     cpus = context.experiment.cpus.server
     address = stack.enter_context(_null_server(store["kind"], workload, context.guard, cpus, unix))
-    return {**store, "address": address} | ({"password": None} if "password" in store else {})
+    instead = {"address": address, "write_address": address, "password": None, "sql": None}
+    return store | {key: value for key, value in instead.items() if key in store}
 
 
 @contextmanager

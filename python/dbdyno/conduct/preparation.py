@@ -172,6 +172,7 @@ class _Making:
             "cache_state": "cold" if cold else self.system.cache_state(restored),
             "answered_unix_s": time.time(),
         }
+        write_object(self.folder / "settings.json", self.system.all_settings())
         return describe_system(self.system, self._context.experiment) | state
 
 

@@ -17,7 +17,7 @@ from dbdyno.systems.guard import Guard
 EMBEDDED_CLIENTS_MAX = 512
 """An embedded store takes a thread for each client (docs/contract.md)."""
 
-PIPELINING_SYSTEMS = ("postgresql", "redis", "valkey", "memcached", "cassandra")
+PIPELINING_SYSTEMS = ("postgresql", "redis", "valkey", "memcached", "cassandra", "handlersocket")
 """Those whose stores send several requests before they read the answers (docs/contract.md, The plan)."""
 OTHER_DESCRIPTORS = 64
 """File descriptors of a load client beside its connections."""

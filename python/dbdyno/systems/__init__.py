@@ -11,6 +11,7 @@ from dbdyno.systems.chdb import ChDB
 from dbdyno.systems.clickhouse import ClickHouse
 from dbdyno.systems.duckdb import DuckDB
 from dbdyno.systems.ferretdb import FerretDB
+from dbdyno.systems.handlersocket import HandlerSocket
 from dbdyno.systems.kyotocabinet import KyotoCabinet
 from dbdyno.systems.lmdb import LMDB
 from dbdyno.systems.mariadb import AttachedMySQL, MariaDB
@@ -31,7 +32,7 @@ from dbdyno.systems.valkey import Valkey
 SYSTEMS: dict[str, type[System]] = {
     system.name: system
     for system in (
-        *(MariaDB, MySQL, PostgreSQL, Memcached, Redis, Valkey, FerretDB, Cassandra),
+        *(MariaDB, MySQL, HandlerSocket, PostgreSQL, Memcached, Redis, Valkey, FerretDB, Cassandra),
         *(SQLite, LMDB, RocksDB, TokyoCabinet, KyotoCabinet, Tkrzw),
         *(DuckDB, ChDB, MonetDB, ClickHouse, CacheAside),
     )

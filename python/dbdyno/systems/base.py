@@ -143,6 +143,10 @@ class System(ABC):
     def servers(self) -> list[dict[str, Any]]:
         """Return each server's `name`, `version` and `effective_settings`, as `trial.json` has them."""
 
+    def all_settings(self) -> dict[str, dict[str, str]]:
+        """Return every setting in force that may be stored: server name to setting to value."""
+        return {server["name"]: server["effective_settings"] for server in self.servers()}
+
     @abstractmethod
     def durability(self) -> Durability:
         """Return the durability of the settings in force."""

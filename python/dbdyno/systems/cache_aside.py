@@ -83,6 +83,9 @@ class CacheAside(System):
     def servers(self) -> list[dict[str, Any]]:
         return self.cache.servers() + self.store.servers()
 
+    def all_settings(self) -> dict[str, dict[str, str]]:
+        return self.cache.all_settings() | self.store.all_settings()
+
     def durability(self) -> Durability:
         return self.store.durability()
 

@@ -9,18 +9,24 @@ from pymysql.constants import CR, ER
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workloads import ANALYSE, OPERATIONS
+from dbdyno.experiment.workloads import ANALYSE, GET_MANY, OPERATIONS, TRANSACTION
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.base import Durability, Launch, numbers_of
 from dbdyno.systems.endpoint import CONNECT_TIMEOUT_S, PASSWORD_VARIABLE, Endpoint, endpoint_of, refuse_server_settings
 from dbdyno.systems.mysql_analyst import MySQLAnalyst
 from dbdyno.systems.mysql_probe import MySQLProbe
+from dbdyno.systems.mysql_settings import wanted_variables
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.process import PrivateDirectory, ServerProcess, find_program, free_port, run_to_end
 from dbdyno.systems.server import Server
+from dbdyno.systems.settings import check, without_secrets
 
 ENGINE_PLUGINS = {"rocksdb": "ha_rocksdb", "spider": "ha_spider", "mroonga": "ha_mroonga", "connect": "ha_connect"}
 ENGINE_PACKAGES = {engine: f"mariadb-plugin-{engine}" for engine in ENGINE_PLUGINS}
+NO_HANDLER = ("rocksdb", "mroonga", "connect", "spider")
+"""Engines whose tables HANDLER does not open."""
+NOT_TRANSACTIONAL = ("myisam", "aria", "memory", "mroonga", "csv", "archive")
+"""Engines that take a transaction's begin and end, and do each statement for itself."""
 BOOTSTRAP_SETTINGS = ("innodb_page_size", "innodb_data_file_path", "innodb_undo_tablespaces", "lower_case_table_names")
 """Settings a data directory is made with, so that they must be given when it is."""
 VARIABLES = (
@@ -47,6 +53,7 @@ VARIABLES = (
 COUNTERS = (
     "Questions",
     "Com_select",
+    "Com_ha_read",
     "Com_update",
     "Com_insert",
     "Com_stmt_prepare",
@@ -80,13 +87,17 @@ GRANT ALL PRIVILEGES ON *.* TO 'dbdyno'@'127.0.0.1';
 
 
 class MariaDB(Server):
-    """A private MariaDB server. Settings: `engine`, `connect` (`tcp` or `socket`), and any server variable."""
+    """A private MariaDB server. Settings: those of `own_settings`, and any server variable.
+
+    engine: of dbdyno's tables. connect: `tcp` or `socket`. access: by `sql`, or rows are read by `HANDLER … READ`
+    (`handler`). protocol: statements are `prepared`, or sent as `text`.
+    """
 
     name = "mariadb"
     what = "MariaDB, any engine (engine=…), any server variable"
     operations = frozenset({*OPERATIONS, ANALYSE})
-    libraries: ClassVar[tuple[str, ...]] = ("pymysql", "mysqlclient")
-    own_settings: ClassVar[tuple[str, ...]] = ("engine", "connect", "port")
+    libraries = ("pymysql", "mysqlclient")
+    own_settings: ClassVar[tuple[str, ...]] = ("engine", "connect", "port", "access", "protocol")
     driver_errors = (pymysql.MySQLError, OSError)
     server_program = "mariadbd"
     new_user = _NEW_USER
@@ -94,6 +105,22 @@ class MariaDB(Server):
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
         self.engine = spec.settings.get("engine")
+        self.check_choice("access", ("sql", "handler"))
+        self.check_choice("protocol", ("prepared", "text"))
+        if {"access", "protocol"} & spec.settings.keys():
+            self.libraries = ()
+        if (self.engine or "").lower() == "spider":
+            raise UserError(
+                f"{spec.label}: tables of Spider lie on other servers, and dbdyno makes none there: give another engine"
+            )
+        if (self.engine or "").lower() in NOT_TRANSACTIONAL:
+            self.operations = self.operations - {TRANSACTION}
+        if spec.settings.get("access") == "handler":
+            self.operations = self.operations - {GET_MANY}
+            if (self.engine or "").lower() in NO_HANDLER:
+                raise UserError(
+                    f"{spec.label}: HANDLER does not open tables of {self.engine}: leave access=handler out"
+                )
 
     @classmethod
     def missing(cls) -> str | None:
@@ -112,7 +139,7 @@ class MariaDB(Server):
         port = free_port(self.spec.settings.get("port"))
         argv = [
             *self.program(self.server_program),
-            "--no-defaults",
+            self.defaults(directory),
             *self.base_options(),
             f"--datadir={data}",
             f"--port={port}",
@@ -132,8 +159,14 @@ class MariaDB(Server):
         self.endpoint = Endpoint("127.0.0.1", port, str(socket), "dbdyno", password, "dbdyno")
         self._server.wait_ready(self._answers)
         self._check_engine()
+        self._check_settings()
         if not self.on_socket:
             self.endpoint = Endpoint("127.0.0.1", port, None, "dbdyno", password, "dbdyno")
+
+    def defaults(self, directory: PrivateDirectory) -> str:
+        """Return the option, first of all, that keeps the host's files of options out."""
+        del directory
+        return "--no-defaults"
 
     def restart(self) -> None:
         self._server.stop_in_order()
@@ -199,6 +232,13 @@ class MariaDB(Server):
             hint = f"apt install {package}" if package and not self.spec.attached else f"it has {', '.join(available)}"
             raise UserError(f"{self.spec.label}: this server has no engine '{self.engine}'; {hint}")
 
+    def _check_settings(self) -> None:
+        """Raise UserError if the server has a setting with another value than it was given."""
+        given = {key: value for key, value in self.spec.settings.items() if key not in self.own_settings}
+        if given:
+            variables = self._variables()
+            check(self.spec.label, wanted_variables(self.spec.label, given, variables), variables)
+
     def _ask(self, statement: str) -> dict[str, str]:
         with self.asking():
             return dict(self._query(statement))
@@ -230,6 +270,9 @@ class MariaDB(Server):
             effective["engine"] = self.engine
         return [{"name": self.server_name, "version": variables["version"], "effective_settings": effective}]
 
+    def all_settings(self) -> dict[str, dict[str, str]]:
+        return {self.server_name: without_secrets(self._variables())}
+
     def durability(self) -> Durability:
         variables = self._variables()
         return durability_of(self.engine or variables["default_storage_engine"], variables)
@@ -248,6 +291,8 @@ class MariaDB(Server):
             "password": self.endpoint.secret(secrets),
             "database": self.endpoint.database,
             "table_options": f"ENGINE={self.engine}" if self.engine else "",
+            "access": self.spec.settings.get("access", "sql"),
+            "protocol": self.spec.settings.get("protocol", "prepared"),
         }
 
 
@@ -256,7 +301,7 @@ class AttachedMySQL(MariaDB):
 
     name = "mysql"
     what = "any server of the MySQL protocol: mysql://user:password@host:3306/database"
-    own_settings: ClassVar[tuple[str, ...]] = ("engine",)
+    own_settings: ClassVar[tuple[str, ...]] = ("engine", "access", "protocol")
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
@@ -297,10 +342,12 @@ def durability_of(engine: str, variables: dict[str, str]) -> Durability:
             doubt = ", but innodb_doublewrite=off: a power cut can tear pages" if torn else ""
             return Durability(levels[flush], f"innodb_flush_log_at_trx_commit={flush}{doubt}")
         case "rocksdb":
-            flush = variables["rocksdb_flush_log_at_trx_commit"]
-            return Durability(levels[flush], f"rocksdb_flush_log_at_trx_commit={flush}")
+            flush = variables.get("rocksdb_flush_log_at_trx_commit", "1")
+            without = variables.get("rocksdb_write_disable_wal", "OFF").upper() in ("ON", "1")
+            reason = "rocksdb_write_disable_wal=on" if without else f"rocksdb_flush_log_at_trx_commit={flush}"
+            return Durability("D0" if without else levels[flush], reason)
         case "aria":
             return Durability("D1", "Aria flushes its log at checkpoints, not at each statement")
-        case "myisam" | "memory":
+        case "myisam" | "memory" | "mroonga":
             return Durability("D0", f"engine={engine} has no log")
     return Durability("unknown", f"dbdyno does not know what engine={engine} flushes")

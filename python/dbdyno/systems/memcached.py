@@ -14,6 +14,7 @@ from dbdyno.systems.memcached_probe import MemcachedProbe
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.process import PrivateDirectory, ServerProcess, find_program, free_port
 from dbdyno.systems.server import Server
+from dbdyno.systems.settings import check, without_secrets
 
 FLAGS = {
     "memory": "-m",
@@ -25,6 +26,14 @@ FLAGS = {
 }
 """Settings, and memcached's option for each. memory: MiB; extended: anything that goes after `-o`."""
 DEFAULT_MEMORY_MIB = 64
+SHOWN_AS = {
+    "memory": "maxbytes",
+    "threads": "num_threads",
+    "connections": "maxconns",
+    "item_size_max": "item_size_max",
+    "growth_factor": "growth_factor",
+}
+"""Settings, and what memcached calls them in `stats settings`."""
 BYTES_PER_ROW = 4096
 """Room for a row of each of a workload's tables, generously, for a memcached that is no cache but the store."""
 COUNTERS = (
@@ -83,6 +92,18 @@ class Memcached(Server):
         argv = [find_program("memcached") or "memcached", *where, *self._options(launch)]
         self._server = ServerProcess(self.server_name, argv, directory, launch)
         self._server.wait_ready(self._answers)
+        check(self.spec.label, self._given(), self._in_force())
+
+    def _given(self) -> dict[str, str]:
+        """Return the settings under the names that memcached shows them by."""
+        given = {SHOWN_AS[key]: value for key, value in self.spec.settings.items() if key in SHOWN_AS}
+        if "memory" in self.spec.settings:
+            given["maxbytes"] += "m"
+        pairs = (one.split("=", 1) for one in self.spec.settings.get("extended", "").split(",") if "=" in one)
+        return given | dict(pairs)
+
+    def _in_force(self) -> dict[str, str]:
+        return {key: _text(value) for key, value in self._stats("settings").items()}
 
     def _options(self, launch: Launch) -> list[str]:
         memory_mib = DEFAULT_MEMORY_MIB
@@ -110,12 +131,16 @@ class Memcached(Server):
         return self.endpoint.socket or (self.endpoint.host, self.endpoint.port)
 
     def servers(self) -> list[dict[str, Any]]:
-        wanted = ("maxbytes", "maxconns", "num_threads", "evictions", "item_size_max", "growth_factor")
+        wanted = (*SHOWN_AS.values(), "evictions")
         with self.asking():
-            settings, general = self._stats("settings"), self._stats()
-        effective = {key: _text(settings[key]) for key in wanted if key in settings}
+            settings, general = self._in_force(), self._stats()
+        effective = {key: settings[key] for key in wanted if key in settings}
         version = _text(general.get("version", ""))
         return [{"name": self.server_name, "version": version, "effective_settings": effective}]
+
+    def all_settings(self) -> dict[str, dict[str, str]]:
+        with self.asking():
+            return {self.server_name: without_secrets(self._in_force())}
 
     def durability(self) -> Durability:
         return Durability("D0", "memcached keeps everything in memory")

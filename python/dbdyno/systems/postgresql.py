@@ -19,6 +19,7 @@ from dbdyno.systems.postgresql_settings import Setting, is_accepted
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.process import PrivateDirectory, ServerProcess, find_program, free_port, run_to_end
 from dbdyno.systems.server import Server
+from dbdyno.systems.settings import without_secrets
 
 PLACES = (("/usr/lib/postgresql", "*/bin"), ("/usr", "pgsql-*/bin"))
 """Where Debian and Red Hat keep each version's programs, which are on no PATH."""
@@ -192,6 +193,10 @@ class PostgreSQL(Server):
         names = dict.fromkeys([*SETTINGS, *sorted(given | changed)])
         effective = {key: there[key].shown for key in names if key in there}
         return [{"name": self.server_name, "version": there["server_version"].shown, "effective_settings": effective}]
+
+    def all_settings(self) -> dict[str, dict[str, str]]:
+        shown = {key: setting.shown for key, setting in self._settings().items()}
+        return {self.server_name: without_secrets(shown)}
 
     def durability(self) -> Durability:
         return durability_of({key: setting.shown for key, setting in self._settings().items()})

@@ -17,6 +17,7 @@ from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe
 from dbdyno.systems.process import PrivateDirectory, ServerProcess, find_program, free_port
 from dbdyno.systems.redis_probe import RedisProbe
 from dbdyno.systems.server import Server
+from dbdyno.systems.settings import BINARY, check, without_secrets
 
 DIRECTIVES = ("appendonly", "appendfsync", "save", "maxmemory", "maxmemory-policy", "io-threads", "maxclients")
 """Directives that decide what a benchmark measures; read beside those the person gave."""
@@ -33,6 +34,8 @@ COUNTERS = (
     "total_error_replies",
 )
 LAYOUTS = ("auto", "string", "hash")
+SCALES = BINARY | {"k": 10**3, "m": 10**6, "g": 10**9}
+"""Redis takes `1k` for a thousand and `1kb` for 1,024."""
 
 
 class Redis(Server):
@@ -74,6 +77,8 @@ class Redis(Server):
         self._server = ServerProcess(self.server_name, argv, directory, launch, "\n".join(configuration) + "\n")
         self.endpoint = Endpoint("127.0.0.1", port, str(socket) if self.on_socket else None, None, password, "0")
         self._server.wait_ready(self._answers)
+        given = {key.lower(): value for key, value in self.spec.settings.items() if key not in self.own_settings}
+        check(self.spec.label, given, self._configuration() or {}, SCALES)
 
     @property
     def restorable(self) -> bool:
@@ -134,6 +139,9 @@ class Redis(Server):
         info = self._info()
         version = info.get("valkey_version", info.get("redis_version"))
         return [{"name": self.server_name, "version": version, "effective_settings": effective}]
+
+    def all_settings(self) -> dict[str, dict[str, str]]:
+        return {self.server_name: without_secrets(self._configuration() or {})}
 
     def durability(self) -> Durability:
         configuration = self._configuration()

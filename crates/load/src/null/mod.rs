@@ -2,6 +2,7 @@
 //! alone. It keeps nothing: what is written is acknowledged and forgotten.
 
 mod cassandra;
+mod handlersocket;
 mod keys;
 mod memcached;
 mod mongodb;
@@ -53,6 +54,7 @@ enum Protocol {
     Memcached,
     Mongodb,
     Cassandra,
+    Handlersocket,
 }
 
 /// One protocol's side of a connection: from the bytes received so far to how many were understood, with the answers appended.
@@ -109,6 +111,9 @@ async fn accept_all(reactor: Rc<Reactor>, listener: Listener, protocol: Protocol
                         Protocol::Memcached => converse(connection, &on, memcached::Memcached::new(schema)).await,
                         Protocol::Mongodb => converse(connection, &on, mongodb::Mongodb::new(schema)).await,
                         Protocol::Cassandra => converse(connection, &on, cassandra::Cassandra::new(schema)).await,
+                        Protocol::Handlersocket => {
+                            converse(connection, &on, handlersocket::Handlersocket::new(schema)).await
+                        }
                     };
                 }));
             }

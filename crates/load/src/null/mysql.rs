@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use dbdyno_model::{Operation, RowBuffer, Value};
-use dbdyno_stores::{Schema, step_statement};
+use dbdyno_model::{Operation, Row, RowBuffer, Value};
+use dbdyno_stores::{Schema, step_handler, step_statement};
 use dbdyno_wire::mysql::{self as wire, Param};
 use dbdyno_wire::{Decoded, Malformed};
 
@@ -38,7 +38,10 @@ impl Mysql {
     }
 
     fn prepare(&self, sql: &[u8], out: &mut Vec<u8>) {
-        let step = (0..self.schema.steps.len()).find(|&i| step_statement(&self.schema, i).as_bytes() == sql);
+        let is_asked = |statement: String| statement.as_bytes() == sql;
+        let step = (0..self.schema.steps.len()).find(|&i| {
+            is_asked(step_statement(&self.schema, i)) || step_handler(&self.schema, i).is_some_and(is_asked)
+        });
         let Some(step) = step else { return error(out, "the null server does not know this statement") };
         let table = &self.schema.tables[self.schema.steps[step].operation.table()];
         let params = sql.iter().filter(|&&b| b == b'?').count();
@@ -99,6 +102,33 @@ impl Mysql {
         Ok(())
     }
 
+    /// Answers a statement with its parameters in it, as text too.
+    fn query(&mut self, sql: &[u8], out: &mut Vec<u8>) {
+        let behind = |statement: &str| sql.strip_prefix(statement.split('?').next()?.as_bytes());
+        let found = (0..self.schema.steps.len()).filter(|&i| self.has_rows(i)).find_map(|i| {
+            let rest = behind(&step_statement(&self.schema, i));
+            Some((i, rest.or_else(|| behind(&step_handler(&self.schema, i)?))?))
+        });
+        let Some((step, rest)) = found else {
+            return wire::frame(out, 1, |out| out.extend_from_slice(OK));
+        };
+        let table = &self.schema.tables[self.schema.steps[step].operation.table()];
+        let mut sequence = 0u8;
+        let mut packet = |out: &mut Vec<u8>, write: &dyn Fn(&mut Vec<u8>)| {
+            sequence = sequence.wrapping_add(1);
+            wire::frame(out, sequence, |out| write(out));
+        };
+        packet(out, &|out| out.push(table.columns.len() as u8));
+        table.columns.iter().for_each(|c| packet(out, &|out| wire::write_definition(out, &c.name, c.is_number())));
+        for key in rest.split(|&b| b == b',').filter_map(first_number) {
+            if (1..=self.schema.rows).contains(&key) {
+                table.generate(key, 0, &mut self.row);
+                packet(out, &|out| wire::write_text_row(out, cells(self.row.row())));
+            }
+        }
+        packet(out, &|out| out.extend_from_slice(END_OF_ROWS));
+    }
+
     fn answer_rows(&mut self, step: usize, keys: impl Iterator<Item = u64>, out: &mut Vec<u8>) {
         let table = &self.schema.tables[self.schema.steps[step].operation.table()];
         wire::frame(out, 1, |out| out.extend_from_slice(&[table.columns.len() as u8, 0]));
@@ -106,16 +136,18 @@ impl Mysql {
         for key in keys.filter(|key| (1..=self.schema.rows).contains(key)) {
             sequence = sequence.wrapping_add(1);
             table.generate(key, 0, &mut self.row);
-            let row = self.row.row();
-            let cells = (0..row.len()).map(|i| match row.value(i) {
-                Value::Int(n) => Param::Int(n),
-                Value::Text(text) => Param::Text(text),
-                Value::Null => Param::Null,
-            });
-            wire::frame(out, sequence, |out| wire::write_binary_row(out, cells));
+            wire::frame(out, sequence, |out| wire::write_binary_row(out, cells(self.row.row())));
         }
         wire::frame(out, sequence.wrapping_add(1), |out| out.extend_from_slice(END_OF_ROWS));
     }
+}
+
+fn cells(row: Row<'_>) -> impl ExactSizeIterator<Item = Param<'_>> {
+    (0..row.len()).map(move |i| match row.value(i) {
+        Value::Int(n) => Param::Int(n),
+        Value::Text(text) => Param::Text(text),
+        Value::Null => Param::Null,
+    })
 }
 
 fn error(out: &mut Vec<u8>, message: &str) {
@@ -140,6 +172,7 @@ impl Answerer for Mysql {
             }
             (State::Ready, Some(0x16)) => self.prepare(&payload[1..], out),
             (State::Ready, Some(0x17)) => self.execute(payload, out)?,
+            (State::Ready, Some(0x03)) => self.query(&payload[1..], out),
             (State::Ready, _) => wire::frame(out, 1, |out| out.extend_from_slice(OK)),
         }
         Ok(Some(packet.end))

@@ -63,13 +63,18 @@ fn spoiled(answer: &[u8], spoil: Spoil) -> Vec<u8> {
 /// A protocol, the first answer that is one to an operation, and the store as a plan has it, at a port.
 type Protocol = (&'static str, usize, fn(u16) -> Value);
 
-fn protocols() -> [Protocol; 3] {
+fn protocols() -> [Protocol; 4] {
     let memcached = |port| json!({"kind": "memcached", "address": {"host": "127.0.0.1", "port": port}});
     let mysql = |port| {
         json!({"kind": "mysql", "address": {"host": "127.0.0.1", "port": port}, "user": "u", "password": null,
             "database": "d", "table_options": ""})
     };
-    [("redis", 0, redis_at), ("memcached", 0, memcached), ("mysql", 2, mysql)]
+    let handlersocket = |port| {
+        let address = json!({"host": "127.0.0.1", "port": port});
+        json!({"kind": "handlersocket", "address": address, "write_address": address, "password": null, "database": "d",
+            "sql": null})
+    };
+    [("redis", 0, redis_at), ("memcached", 0, memcached), ("mysql", 2, mysql), ("handlersocket", 0, handlersocket)]
 }
 
 /// Runs every protocol with its `after`-th answer to an operation spoiled, and checks that an error is of this kind and says this.
@@ -127,9 +132,9 @@ fn an_answer_that_goes_on_is_a_protocol_error() {
 
 #[test]
 fn garbage_is_a_protocol_error_with_what_was_expected() {
-    let expected = ["expected a reply", "expected VALUE or END", "expected a prepared statement"];
+    let expected = ["expected a reply", "expected VALUE or END", "expected a prepared statement", "expected an answer"];
     spoil_operations(Spoil::Replace, 0, "protocol", &expected);
-    let expected = ["expected a reply", "expected VALUE or END", "expected a number of columns"];
+    let expected = ["expected a reply", "expected VALUE or END", "expected a number of columns", "expected an answer"];
     spoil_operations(Spoil::Replace, 1, "protocol", &expected);
 }
 

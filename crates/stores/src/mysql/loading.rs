@@ -1,13 +1,12 @@
 //! Loading: many rows in one request, in the fastest way that the server has.
 
-use std::fmt::Write as _;
 use std::ops::Range;
 
 use dbdyno_model::{Failure, Kind, Row, RowBuffer, Table};
+use dbdyno_wire::Param;
 use dbdyno_wire::mysql::{self as wire, BulkType, LoadAnswer};
-use dbdyno_wire::{Param, write_scaled};
 
-use super::{MysqlSession, escape_into, refused};
+use super::{MysqlSession, refused};
 use crate::config::LoadWith;
 use crate::params::params;
 use crate::sql::table_name;
@@ -60,7 +59,7 @@ fn bulk_type(kind: Kind) -> BulkType {
         Kind::TinyInt | Kind::SmallInt | Kind::Int => BulkType::Int32,
         Kind::BigInt | Kind::DateTime => BulkType::Int64,
         Kind::Decimal(..) => BulkType::Decimal,
-        Kind::Char(_) | Kind::Varchar(_) => BulkType::Text,
+        Kind::Char(_) | Kind::Varchar(_) | Kind::Unicode(_) | Kind::Binary(_) => BulkType::Text,
     }
 }
 
@@ -168,43 +167,29 @@ impl MysqlSession {
     async fn load_by_insert(&mut self, table: usize, keys: &Range<u64>) -> Result<u64, Failure> {
         let size = self.request_size_bytes().await?;
         let table = &self.schema.tables[table];
-        let mut sql = format!("INSERT INTO {} VALUES ", table_name(table));
+        let mut sql = format!("INSERT INTO {} VALUES ", table_name(table)).into_bytes();
         let head = sql.len();
         let next = generate(table, keys, &mut self.generated, |row| {
             if sql.len() > head {
-                sql.push(',');
+                sql.push(b',');
             }
             append_values(&mut sql, params(table.columns.iter(), row));
             sql.len() >= size
         });
-        self.query(&sql).await?;
-        Ok(next)
+        wire::query(self.exchange.begin(), &sql);
+        let dialect = self.dialect;
+        let rows = self.exchange.ask(|bytes| wire::text_answer(bytes, dialect)).await?;
+        rows.map(|_| next).map_err(|error| refused(&error))
     }
 }
 
 /// Appends `(1,'…')`.
-fn append_values<'p>(sql: &mut String, values: impl Iterator<Item = Param<'p>>) {
-    sql.push('(');
+fn append_values<'p>(sql: &mut Vec<u8>, values: impl Iterator<Item = Param<'p>>) {
     for (i, value) in values.enumerate() {
-        if i > 0 {
-            sql.push(',');
-        }
-        match value {
-            Param::Int(n) => drop(write!(sql, "{n}")),
-            Param::Null => sql.push_str("NULL"),
-            Param::Decimal { unscaled, scale } => {
-                let mut digits = Vec::new();
-                write_scaled(unscaled, scale, &mut digits);
-                sql.push_str(&String::from_utf8_lossy(&digits));
-            }
-            Param::Text(text) => {
-                sql.push('\'');
-                escape_into(sql, &String::from_utf8_lossy(text));
-                sql.push('\'');
-            }
-        }
+        sql.push(if i == 0 { b'(' } else { b',' });
+        wire::literal(value, sql);
     }
-    sql.push(')');
+    sql.push(b')');
 }
 
 #[cfg(test)]
@@ -213,10 +198,13 @@ mod tests {
 
     #[test]
     fn inserted_text_is_quoted() {
-        let mut sql = String::new();
+        let mut sql = Vec::new();
         let decimal = Param::Decimal { unscaled: -5, scale: 2 };
-        append_values(&mut sql, [Param::Int(-1), Param::Text(br"it's a \ test"), Param::Null, decimal].into_iter());
-        assert_eq!(sql, r"(-1,'it\'s a \\ test',NULL,-0.05)");
+        append_values(
+            &mut sql,
+            [Param::Int(-1), Param::Text(br"it's a \ test"), Param::Null, decimal, Param::Text(b"\xff")].into_iter(),
+        );
+        assert_eq!(sql, b"(-1,'it\\'s a \\\\ test',NULL,-0.05,_binary'\xff')");
     }
 
     #[test]

@@ -26,7 +26,8 @@ impl CqlType {
         Some(match number {
             0x0009 => (Self::Int, at),
             0x0002 => (Self::Bigint, at),
-            0x0001 | 0x000d => (Self::Text, at),
+            // ascii, blob, varchar: all are bytes.
+            0x0001 | 0x0003 | 0x000d => (Self::Text, at),
             0x0010 => (Self::Inet, at),
             0x000c | 0x000f => (Self::Uuid, at),
             0x0020 | 0x0022 => match Self::read(bytes, at)? {

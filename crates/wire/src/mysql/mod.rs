@@ -8,12 +8,13 @@ mod handshake;
 mod packet;
 mod server_key;
 mod statement;
+mod text;
 
 pub use crate::{Cell, Param, TextRows};
 pub use bulk::{BulkType, LoadAnswer, bulk_execute, bulk_row, load_answer, load_line};
 pub use handshake::{Greeting, Login, LoginStep, greeting, server_greeting};
 pub use packet::{Packet, ServerMessage, frame, lenenc, ok_affected_rows, packet, put_lenenc, server_error};
 pub use statement::{
-    Answer, ColumnType, Dialect, Prepared, answer, execute, prepare, prepared, query, text_answer, write_binary_row,
-    write_definition,
+    Answer, ColumnType, Dialect, Prepared, answer, execute, prepare, prepared, write_binary_row, write_definition,
 };
+pub use text::{literal, query, query_with, text_answer, text_cells, write_text_row};

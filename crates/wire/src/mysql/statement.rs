@@ -1,9 +1,9 @@
-//! Commands and their answers: prepared statements in the binary protocol, plain queries in the text protocol.
+//! Prepared statements and their answers, in the binary protocol.
 
 use super::packet::{Packet, ServerMessage, frame, lenenc, ok_affected_rows, packet, put_lenenc, server_error};
 use crate::calendar::digits;
 use crate::scaled::{read_scaled, write_scaled};
-use crate::{Cell, Decoded, Malformed, Param, TextRows};
+use crate::{Cell, Decoded, Malformed, Param};
 
 /// How a column's values are encoded in a binary row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,17 +46,12 @@ pub enum Answer {
     Error(ServerMessage),
 }
 
-/// Appends COM_QUERY.
-pub fn query(out: &mut Vec<u8>, sql: &[u8]) {
-    command(out, 0x03, sql);
-}
-
 /// Appends COM_STMT_PREPARE.
 pub fn prepare(out: &mut Vec<u8>, sql: &str) {
     command(out, 0x16, sql.as_bytes());
 }
 
-fn command(out: &mut Vec<u8>, code: u8, body: &[u8]) {
+pub(super) fn command(out: &mut Vec<u8>, code: u8, body: &[u8]) {
     frame(out, 0, |out| {
         out.push(code);
         out.extend_from_slice(body);
@@ -214,7 +209,7 @@ pub fn answer(
 
 /// Skips the column count and the definitions, where the server sends them.
 #[inline]
-fn skip_header(bytes: &[u8], first: Packet, columns: usize, dialect: Dialect) -> Decoded<usize> {
+pub(super) fn skip_header(bytes: &[u8], first: Packet, columns: usize, dialect: Dialect) -> Decoded<usize> {
     let payload = &bytes[first.start..first.end];
     let expected = || Malformed::expected("a number of columns", payload);
     let (count, at) = lenenc(payload, 0).ok_or_else(expected)?;
@@ -301,54 +296,6 @@ fn date_time(bytes: &[u8]) -> Option<i64> {
     let [month, day, hour, minute, second] = rest.map(i64::from);
     let date = [i64::from(u16::from_le_bytes([year_low, year_high])), month, day];
     matches!(bytes.len(), 0 | 4 | 7 | 11).then(|| digits(date, [hour, minute, second]))
-}
-
-/// Decodes the answer to COM_QUERY: the rows (none for a statement that has none).
-///
-/// # Errors
-/// The bytes are no such answer.
-pub fn text_answer(bytes: &[u8], dialect: Dialect) -> Decoded<(Result<TextRows, ServerMessage>, usize)> {
-    let Some(first) = packet(bytes, 0)? else { return Ok(None) };
-    let payload = &bytes[first.start..first.end];
-    if ok_affected_rows(payload).is_some() {
-        return Ok(Some((Ok(vec![]), first.end)));
-    }
-    if let Some(error) = server_error(payload)? {
-        return Ok(Some((Err(error), first.end)));
-    }
-    let count = lenenc(payload, 0).and_then(|(n, _)| usize::try_from(n).ok()).filter(|&n| n < 4096);
-    let count = count.ok_or_else(|| Malformed::expected("a number of columns", payload))?;
-    let Some(mut at) = skip_header(bytes, first, count, dialect)? else { return Ok(None) };
-    let mut rows = vec![];
-    loop {
-        let Some(Packet { start, end, .. }) = packet(bytes, at)? else { return Ok(None) };
-        let payload = &bytes[start..end];
-        at = end;
-        // A row can begin with 0xfe only as the length of a value beyond 16 MiB.
-        if payload.first() == Some(&0xfe) {
-            return Ok(Some((Ok(rows), end)));
-        }
-        if let Some(error) = server_error(payload)? {
-            return Ok(Some((Err(error), end)));
-        }
-        rows.push(text_row(payload, count).ok_or_else(|| Malformed::expected("a row", payload))?);
-    }
-}
-
-fn text_row(payload: &[u8], columns: usize) -> Option<Vec<Option<String>>> {
-    let mut at = 0;
-    let mut row = Vec::with_capacity(columns);
-    for _ in 0..columns {
-        if payload.get(at) == Some(&0xfb) {
-            row.push(None);
-            at += 1;
-            continue;
-        }
-        let (len, text) = lenenc(payload, at)?;
-        at = text.checked_add(usize::try_from(len).ok()?)?;
-        row.push(Some(String::from_utf8_lossy(payload.get(text..at)?).into_owned()));
-    }
-    (at == payload.len()).then_some(row)
 }
 
 /// Appends the payload of a binary row (the server's side): integers as 4 bytes, and no NULL.
@@ -479,19 +426,5 @@ mod tests {
         bytes[row - 1] = 6;
         assert!(answer(&bytes, 0, &columns(), MODERN, |_| {}).is_err());
         assert!(answer(&binary_answer(MODERN), 0, &columns()[..1], MODERN, |_| {}).is_err());
-    }
-
-    #[test]
-    fn text_rows() {
-        let mut bytes = Vec::new();
-        frame(&mut bytes, 1, |out| out.extend_from_slice(b"\x02"));
-        definitions_packets(&mut bytes, OLD);
-        frame(&mut bytes, 5, |out| out.extend_from_slice(b"\x0212\xfb"));
-        bytes.extend_from_slice(EOF);
-        let rows = vec![vec![Some("12".to_string()), None]];
-        assert_eq!(text_answer(&bytes, OLD), Ok(Some((Ok(rows), bytes.len()))));
-        for cut in 0..bytes.len() {
-            assert_eq!(text_answer(&bytes[..cut], OLD), Ok(None), "cut at {cut}");
-        }
     }
 }

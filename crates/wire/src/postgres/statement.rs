@@ -34,7 +34,8 @@ impl ScalarType {
             20 => Some(Self::Int8),
             21 => Some(Self::Int2),
             23 => Some(Self::Int4),
-            25 | 1042 | 1043 => Some(Self::Text),
+            // bytea too: in the binary format it is its bytes, as text is.
+            17 | 25 | 1042 | 1043 => Some(Self::Text),
             1114 => Some(Self::Timestamp),
             1700 => Some(Self::Numeric(0)),
             _ => None,

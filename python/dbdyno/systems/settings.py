@@ -1,0 +1,46 @@
+"""Settings a server was given, held against those it says are in force, however either writes a value."""
+
+import re
+from collections.abc import Mapping
+
+from dbdyno.errors import UserError
+
+BINARY = {"": 1, "b": 1, **{f"{prefix}{b}": 1 << 10 * (i + 1) for i, prefix in enumerate("kmgtpe") for b in ("", "b")}}
+"""What a suffix of a number stands for; both `64M` and `64mb`."""
+_BOOLEANS = {"on": True, "1": True, "true": True, "yes": True, "off": False, "0": False, "false": False, "no": False}
+_NUMBER = re.compile(r"([-+]?\d+(?:\.\d+)?)([a-z]*)")
+_SECRET = re.compile(r"pass|secret|auth|_command$|conninfo$")
+
+
+def check(label: str, given: Mapping[str, str], there: Mapping[str, str], scales: Mapping[str, int] = BINARY) -> None:
+    """Raise UserError, with both values, for a setting of `given` that `there` has with another one.
+
+    scales: what the suffix of a number stands for, as that server has it.
+    """
+    for key, value in given.items():
+        if key in there and not is_same(value, there[key], scales):
+            raise UserError(f"{label}: {key}={value} was given, and the server has {there[key] or 'nothing'}")
+
+
+def is_same(given: str, there: str, scales: Mapping[str, int] = BINARY) -> bool:
+    """Return whether two values are one: the same words, number or truth, or all of a list that has more."""
+    given, there = given.strip().strip('"').lower(), there.strip().lower()
+    if given == there:
+        return True
+    numbers = _number(given, scales), _number(there, scales)
+    if None not in numbers:
+        return numbers[0] == numbers[1]
+    if given in _BOOLEANS and there in _BOOLEANS:
+        return _BOOLEANS[given] == _BOOLEANS[there]
+    words = set(re.split(r"[,\s]+", given))
+    return given != "" and words <= set(re.split(r"[,\s]+", there))
+
+
+def _number(text: str, scales: Mapping[str, int]) -> float | None:
+    match = _NUMBER.fullmatch(text)
+    return float(match[1]) * scales[match[2]] if match and match[2] in scales else None
+
+
+def without_secrets(settings: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings whose values may be stored."""
+    return {key: value for key, value in settings.items() if not _SECRET.search(key.lower())}

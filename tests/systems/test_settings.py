@@ -1,0 +1,43 @@
+"""Values that are one, however they are written, and values that are not."""
+
+import pytest
+
+from dbdyno.errors import UserError
+from dbdyno.systems.settings import check, is_same, without_secrets
+
+
+@pytest.mark.parametrize(
+    ("given", "there", "same"),
+    [
+        ("64M", "67108864", True),
+        ("64mb", "67108864", True),
+        ("64M", "67108865", False),
+        ("1", "1.000000", True),
+        ("on", "1", True),
+        ("1", "ON", True),
+        ("off", "ON", False),
+        ("2", "ON", False),
+        ("o_direct", "O_DIRECT", True),
+        ("mrr=on", "index_merge=on,mrr=on", True),
+        ("mrr=on", "index_merge=on,mrr=off", False),
+        ("normal 0 0 0", "normal 0 0 0 slave 1 2 3", True),
+        ('""', "", True),
+        ("", "x", False),
+        ("5parsec", "5", False),
+    ],
+)
+def test_values(given, there, same):
+    assert is_same(given, there) is same
+
+
+def test_another_value_is_an_error_with_both():
+    check("s", {"a": "1M", "unknown": "x"}, {"a": "1048576"})
+    with pytest.raises(UserError, match="s: a=1M was given, and the server has 2097152"):
+        check("s", {"a": "1M"}, {"a": "2097152"})
+
+
+def test_secrets_are_not_for_storing():
+    kept = without_secrets(
+        {"requirepass": "x", "masterauth": "x", "report_password": "x", "handlersocket_plain_secret": "", "port": "1"}
+    )
+    assert kept == {"port": "1"}
