@@ -96,9 +96,9 @@ def test_what_the_host_or_the_system_does_not_allow_is_refused(keys, said):
         ("game", "redis", "a transaction of 'game' is not a single get; point-get can be pipelined"),
         ("secondary-get", "mariadb", "point-get can be pipelined"),
         ("point-get", "mariadb", "'mariadb' takes one request at a time; postgresql, redis, valkey"),
-        ("point-get", "lmdb", "postgresql, redis, valkey, memcached, cassandra can"),
+        ("point-get", "lmdb", "postgresql, redis, valkey, memcached, cassandra, handlersocket can"),
         ("point-get", "redis?layout=hash", "keeps rows as hashes"),
-        ("point-get", "cache-aside(memcached, mariadb)", "postgresql, redis, valkey, memcached, cassandra can"),
+        ("point-get", "cache-aside(memcached, mariadb)", "memcached, cassandra, handlersocket can"),
     ],
 )
 def test_a_pipeline_that_cannot_be_is_refused_with_who_can(workload, system, said):
