@@ -11,6 +11,7 @@ mod point_get;
 mod point_update;
 mod secondary_get;
 mod tables;
+mod tpcc;
 mod trx_lifecycle;
 
 use std::ops::RangeInclusive;
@@ -63,6 +64,7 @@ pub enum AnyWorkload {
     BatchGet(batch_get::BatchGet),
     InsertIndexes(insert_indexes::InsertIndexes),
     TrxLifecycle(trx_lifecycle::TrxLifecycle),
+    Tpcc(tpcc::Tpcc),
     Game(game::Game),
     ExtremeValues(extreme_values::ExtremeValues),
 }
@@ -76,19 +78,21 @@ macro_rules! each {
             AnyWorkload::BatchGet($workload) => $body,
             AnyWorkload::InsertIndexes($workload) => $body,
             AnyWorkload::TrxLifecycle($workload) => $body,
+            AnyWorkload::Tpcc($workload) => $body,
             AnyWorkload::Game($workload) => $body,
             AnyWorkload::ExtremeValues($workload) => $body,
         }
     };
 }
 
-pub const NAMES: [&str; 8] = [
+pub const NAMES: [&str; 9] = [
     "point-get",
     "secondary-get",
     "point-update",
     "batch-get",
     "insert-indexes",
     "trx-lifecycle",
+    "tpcc",
     "game",
     "extreme-values",
 ];
@@ -120,6 +124,9 @@ impl AnyWorkload {
         if name == "insert-indexes" {
             let indexes = options.number("indexes", 0..=insert_indexes::MAX_INDEXES as u64, 0)?;
             return Ok(Self::InsertIndexes(insert_indexes::InsertIndexes::new(rows, indexes as usize)));
+        }
+        if name == "tpcc" {
+            return Ok(Self::Tpcc(tpcc::Tpcc::new(rows)));
         }
         // A batch's keys are all different, which of a skewed distribution's would take long to draw.
         let names = if name == "batch-get" { &ACCESS[..2] } else { &ACCESS };
@@ -252,7 +259,8 @@ mod tests {
                 assert!(step.operation.table() < workload.tables().len(), "{name}");
             }
             for table in workload.tables() {
-                assert_eq!(table.columns[0].source, dbdyno_model::Source::Key, "{name}");
+                let is_keyed = table.columns[0].source == dbdyno_model::Source::Key;
+                assert!(is_keyed || table.population.is_some(), "{name}");
                 assert!(table.filed_under < table.columns.len(), "{name}");
             }
         }
