@@ -81,6 +81,11 @@ WORKLOADS = {
             (GET, TRANSACTION),
             {"transaction": ("autocommit", "read-only", "read-write"), **_ACCESS},
         ),
+        Workload(
+            "tpcc",
+            "the five transactions of TPC-C on `rows` warehouses; its consistency conditions are checked",
+            (SQL, TRANSACTION),
+        ),
         Workload("point-update", "k = k + 1 on one row; the sum of k is checked at the end", (ADD, SUM), _ACCESS),
         Workload(
             "game", "read a player, change it, look up the account by its e-mail", (GET, UPDATE, FIND_UNIQUE), _ACCESS

@@ -3,7 +3,7 @@
 //! Sums that must be equal are added up with opposite signs in one pass over the rows, grouped by whose they are: every optimizer does that
 //! well, and joins of sums not.
 
-use dbdyno_model::{Dialect, Statement};
+use dbdyno_model::Statement;
 
 use crate::Check;
 
@@ -118,6 +118,7 @@ pub fn conditions() -> Vec<Check> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbdyno_model::Dialect;
 
     #[test]
     fn there_are_twelve_in_order_and_they_name_tables_that_there_are() {
