@@ -194,7 +194,8 @@ def judge(summary: Summary, folder: Path, death: str | None, interrupted: bool) 
         return "failed", f"{summary.mismatches} rows read were not what was written"
     if summary.wrong_checks:
         check = summary.wrong_checks[0]
-        return "failed", f"check {check['name']}: expected {check['expected']}, found {check['found']}"
+        note = f": {check['note']}" if check.get("note") else ""
+        return "failed", f"check {check['name']}: expected {check['expected']}, found {check['found']}{note}"
     if summary.end and summary.end["status"] == "interrupted":
         return ("interrupted", "by the user") if interrupted else ("failed", "dbdyno-load was told to end")
     return "complete", None

@@ -11,6 +11,7 @@ import numpy as np
 
 from dbdyno.report.cost import cost
 from dbdyno.report.headline import compared, headline
+from dbdyno.report.kinds import KIND
 from dbdyno.report.libraries import NATIVE, library_costs
 from dbdyno.report.loads import load_of
 from dbdyno.report.sweeps import sweeps
@@ -117,7 +118,7 @@ def _trial(trial: Trial, run: Run) -> dict[str, Any]:
         "verdict": concluded["verdict"],
         "time_budget": concluded["time_budget"],
         "transaction": _transaction(recorded),
-        "operations": {operation.name: _operation(operation) for operation in recorded.operations},
+        "operations": {operation.name: _operation(operation, recorded) for operation in recorded.operations},
         "stability": _stability(recorded),
         "steady_state": _steady_state(recorded),
         "checks": [{k: v for k, v in check.items() if k != "record"} for check in recorded.checks],
@@ -172,6 +173,7 @@ def _figures(trial: Trial) -> dict[str, Any]:
         "errors": sum(errors.values()),
         "errors_by_kind": errors,
         "failed": sum(interval.failed for interval in recorded.intervals),
+        "conflicts": _conflicts((recorded.total or {}).get("transactions", {})),
         "rows_read_per_s": _rows_read_per_s(recorded),
         "reads_verified": sum(interval.reads_verified for interval in recorded.intervals),
         "mismatches": sum(interval.mismatches for interval in recorded.intervals),
@@ -246,14 +248,24 @@ def _transaction(recorded: Recorded) -> dict[str, Any]:
     }
 
 
-def _operation(operation: Operation) -> dict[str, Any]:
+def _operation(operation: Operation, recorded: Recorded) -> dict[str, Any]:
+    """The figures of an operation; of whole transactions of one kind also how many there were a minute."""
+    is_kind = operation.operation == KIND and recorded.seconds > 0
+    per_minute = {"per_minute": 60 * operation.service_time.count / recorded.seconds} if is_kind else {}
     return {
         "operation": operation.operation,
         "table": operation.table,
         "count": operation.service_time.count,
         "errors": operation.failed,
+        "conflicts": _conflicts((recorded.total or {}).get("operations", {}).get(operation.name, {})),
+        **per_minute,
         **_times_us(operation),
     }
+
+
+def _conflicts(counted: Mapping[str, Any]) -> int:
+    """How often another transaction was in the way, over the whole run, so that one was tried again."""
+    return int(counted.get("conflicts", 0))
 
 
 def _stability(recorded: Recorded) -> dict[str, Any]:

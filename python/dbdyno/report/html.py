@@ -15,6 +15,7 @@ from plotly.offline import get_plotlyjs
 from dbdyno.errors import RunFailed
 from dbdyno.report import analyses, plots, ranking, words
 from dbdyno.report.document import document
+from dbdyno.report.kinds import kinds_of
 from dbdyno.report.loads import Document, at, is_open, load_of, time_label, time_name, times_us
 from dbdyno.report.over_time import Recordings, by_load, by_trial, recordings_of
 from dbdyno.report.series import READS, Series, load_labels, operations, representatives, series_of, trials_of
@@ -131,6 +132,8 @@ def render(
             analysed=analyses.analysed(shown),
             marks=ranking.MARKS,
             reads=READS,
+            kinds=any(kinds_of(trial) for trial in shown["trials"]),
+            kinds_of=kinds_of,
             representatives=representatives,
             style=inlined("page.css") + inlined("report.css"),
             script=inlined("report.js"),

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from dbdyno.report.kinds import KIND
 from dbdyno.report.loads import Document, Load, load_of, loads
 from dbdyno.report.words import groups
 
@@ -63,13 +64,17 @@ def series_of(document: Document) -> list[Series]:
 
 
 def operations(all_series: Sequence[Series]) -> dict[str, str | None]:
-    """The operations of the run's transactions, by name, with the logical operation each is; reads before writes."""
+    """The operations of the run's transactions, by name, with the logical operation each is; reads before writes.
+
+    Where there are transactions of several kinds, these in their place: dozens of plots would show nothing.
+    """
     told: dict[str, str | None] = {}
     for series in all_series:
         for trial in series.trials:
             for name, operation in trial["operations"].items():
                 told.setdefault(name, operation["operation"])
-    return dict(sorted(told.items(), key=lambda item: item[1] not in READS))
+    kinds = {name: operation for name, operation in told.items() if operation == KIND}
+    return kinds or dict(sorted(told.items(), key=lambda item: item[1] not in READS))
 
 
 def trials_of(all_series: Iterable[Series]) -> list[Document]:

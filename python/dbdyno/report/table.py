@@ -13,6 +13,7 @@ from dbdyno.report import words
 from dbdyno.report.analyses import analysed, print_analyses
 from dbdyno.report.document import document
 from dbdyno.report.hosts import host_in_words
+from dbdyno.report.kinds import kinds_of, print_kinds
 from dbdyno.report.libraries import understated
 from dbdyno.report.loads import Document, is_open, time_label, time_name, times_us
 from dbdyno.results.model import Run
@@ -50,6 +51,7 @@ def print_document(shown: Document, console: Console) -> None:
         console.print(_rows(kept, [], heading=True))
         for (label, workload), group in grouped.items():
             _print_group(label, workload, group, kept, console)
+        print_kinds(trials, console)
         _say(console, f"Latencies: {time_label(trials)}. CPU µs: per transaction. {_FLOOR}", "dim")
         if sentence := words.observing(shown):
             _say(console, sentence, "dim")
@@ -80,6 +82,7 @@ def _columns(trials: list[Document]) -> list[_Column]:
     warm = [_Column("95% warm\nafter s", _warm)] if any(trial.get("warm_up") for trial in trials) else []
     repeat = [_Column("repeat", lambda trial: str(trial["repeat"]))] if any(_repeats(trials)) else []
     rows = [_Column("rows\nper s", _rows_read)] if any(map(_reads_several, trials)) else []
+    conflicts = [_Column("con-\nflicts", _conflicts)] if any(trial.get("conflicts") for trial in trials) else []
     return [
         _Column("clients", lambda trial: str(trial["clients"])),
         *repeat,
@@ -91,6 +94,7 @@ def _columns(trials: list[Document]) -> list[_Column]:
         _Column("stall\ns", lambda trial: words.whole(trial["stability"]["longest_without_completion_s"])),
         *(_Column(f"{key}\n{unit}", latency(key)) for key in ("p50", "p95", "p99", "max")),
         _Column("errors", lambda trial: words.short_count(trial["errors"])),
+        *conflicts,
         _Column("client\nCPU µs", lambda trial: words.significant(trial["client_cpu_us_per_transaction"])),
         _Column("server\nCPU µs", lambda trial: words.significant(trial["server_cpu_us_per_transaction"])),
         _Column("reads\nverified", _verified),
@@ -109,13 +113,19 @@ def _offered(trial: Document) -> str:
 
 
 def _reads_several(trial: Document) -> bool:
-    """Whether a request reads several rows."""
+    """Whether a request reads several rows; of transactions of several kinds nobody asks."""
+    if kinds_of(trial):
+        return False
     answered_per_s = sum(operation["count"] for operation in trial["operations"].values()) / (trial["seconds"] or 1)
     return (trial["rows_read_per_s"] or 0) > 1.01 * answered_per_s
 
 
 def _rows_read(trial: Document) -> str:
     return words.whole(trial["rows_read_per_s"])
+
+
+def _conflicts(trial: Document) -> str:
+    return words.short_count(trial["conflicts"])
 
 
 def _warm(trial: Document) -> str:
