@@ -4,9 +4,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 from benches import load, peers, servers
-from benches.measured import Placement, Sample
+from benches.measured import Outcome, Placement, Sample, added
 from benches.rows import Measure, Row, difference
 from benches.servers import Bench, Started
 from dbdyno.conduct.preparation import loading_clients
@@ -14,6 +15,7 @@ from dbdyno.conduct.preparation import loading_clients
 Group = Callable[[Bench, Placement], AbstractContextManager[list[Row]]]
 SAME, APART, FREE = "same", "apart", "free"
 MANY, FEW = 10_000, 100
+WAREHOUSES, TERMINALS = 10, 16
 OPEN_RATE = 20_000
 """Arrivals a second of the open loop, from one load thread."""
 
@@ -204,14 +206,58 @@ def _load_on(name: str, settings: str, limits: dict[str, float]) -> Group:
     return group
 
 
-def _load_measures(limits: dict[str, float]) -> tuple[Measure, ...]:
+def _load_measures(limits: dict[str, float], per: str = "row") -> tuple[Measure, ...]:
     return (
         Measure("load time", "s", lambda sample: sample.seconds, limits),
-        Measure("CPU of client and server per row", "µs", lambda s: s.cpu_us + s.details["server_cpu_us"]),
-        Measure("client CPU per row", "µs", lambda sample: sample.cpu_us),
-        Measure("server CPU per row", "µs", lambda sample: sample.details["server_cpu_us"]),
+        Measure(f"CPU of client and server per {per}", "µs", lambda s: s.cpu_us + s.details["server_cpu_us"]),
+        Measure(f"client CPU per {per}", "µs", lambda sample: sample.cpu_us),
+        Measure(f"server CPU per {per}", "µs", lambda sample: sample.details["server_cpu_us"]),
         Measure("its user part", "µs", lambda sample: sample.details["server_user_us"]),
     )
+
+
+def _tpcc_plan(started: Started, phases: list[str], clients: int, **more: int) -> dict[str, Any]:
+    return load.plan(started.store, WAREHOUSES, phases, workload="tpcc", clients=clients, **more)
+
+
+@contextmanager
+def _tpcc(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
+    with servers.mariadb(bench, placement, servers.SPACIOUS) as started:
+        load.execute(_tpcc_plan(started, load.PREPARE, loading_clients()), placement)
+        wanted = _tpcc_plan(started, load.MEASURE, TERMINALS, duration_s=bench.seconds)
+        place = started.system.endpoint
+        row = Row(
+            f"tpcc-{TERMINALS}",
+            f"the same transactions as a Lua script of sysbench, {WAREHOUSES} warehouses, {TERMINALS} clients",
+            (_cpu(0.50), _FOR_INFORMATION),
+            lambda: load.measure(wanted, placement),
+            lambda: peers.sysbench_tpcc_run(place, TERMINALS, bench.seconds, WAREHOUSES, placement),
+        )
+        yield [row]
+
+
+@contextmanager
+def _tpcc_load(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
+    def ours() -> Sample:
+        with servers.mariadb(bench, placement, servers.SPACIOUS) as started:
+            wanted = _tpcc_plan(started, load.PREPARE, loading_clients())
+            return servers.with_server_cpu(started, WAREHOUSES, lambda: load.execute(wanted, placement)[0])
+
+    def theirs() -> Sample:
+        with servers.mariadb(bench, placement, servers.SPACIOUS) as started:
+            place, threads = started.system.endpoint, f"--threads={loading_clients()}"
+
+            def all_of_it() -> Outcome:
+                commands = (("tables",), ("prepare", threads), ("indexes",))
+                parts = [
+                    peers.sysbench_tpcc(place, name, WAREHOUSES, placement, *options) for name, *options in commands
+                ]
+                return added(parts)
+
+            return servers.with_server_cpu(started, WAREHOUSES, all_of_it)
+
+    measures = _load_measures({SAME: 0.50}, per="warehouse")
+    yield [Row("tpcc-load", f"bulk inserts of sysbench, {WAREHOUSES} warehouses", measures, ours, theirs)]
 
 
 @contextmanager
@@ -301,6 +347,8 @@ GROUPS: tuple[tuple[Group, tuple[str, ...], tuple[str, ...]], ...] = (
     (_lmdb, HERE, ("lmdb-renew", "lmdb-begin", "lmdb-touch", "lmdb-held")),
     (_load_on("load", servers.ROOMY, {SAME: 0.33}), EVERYWHERE, ("load",)),
     (_load_on("load-defaults", servers.DEFAULTS, {}), EVERYWHERE, ("load-defaults",)),
+    (_tpcc, EVERYWHERE, (f"tpcc-{TERMINALS}",)),
+    (_tpcc_load, EVERYWHERE, ("tpcc-load",)),
     (_memory, HERE, (f"memory-{MANY}",)),
     (_send_lag, (APART,), ("send-lag",)),
 )

@@ -73,6 +73,12 @@ class Outcome:
         return Sample(operations, seconds, self.user_s, self.system_s, details)
 
 
+def added(parts: Sequence[Outcome]) -> Outcome:
+    """Return what several processes that ran one after the other cost together."""
+    user_s, system_s, wall_s = (sum(getattr(one, name) for one in parts) for name in ("user_s", "system_s", "wall_s"))
+    return Outcome(parts[-1].status, "".join(one.output for one in parts), user_s, system_s, wall_s)
+
+
 def run(
     argv: Sequence[str | Path],
     cpus: tuple[int, ...] | None = None,

@@ -74,18 +74,32 @@ def _counted(outcome: Outcome) -> Sample:
     return outcome.sample(int(operations), float(seconds))
 
 
+def _sysbench(place: Endpoint, script: str | Path, placement: Placement, *options: str) -> Outcome:
+    where = (f"--mysql-host={place.host}", f"--mysql-port={place.port}", f"--mysql-user={place.user}")
+    return run_well(["sysbench", script, *where, f"--mysql-db={place.database}", *options], placement.client_cpus)
+
+
 def sysbench(place: Endpoint, command: str, rows: int, placement: Placement, *options: str) -> Outcome:
     """Run a command of oltp_point_select: `prepare` (which makes a secondary index after the rows), `run`."""
-    return run_well(
-        [
-            *("sysbench", "oltp_point_select"),
-            *(f"--mysql-host={place.host}", f"--mysql-port={place.port}"),
-            *(f"--mysql-user={place.user}", f"--mysql-db={place.database}"),
-            *("--tables=1", f"--table-size={rows}"),
-            *("--rand-type=uniform", *options, command),
-        ],
-        placement.client_cpus,
-    )
+    size = ("--tables=1", f"--table-size={rows}", "--rand-type=uniform")
+    return _sysbench(place, "oltp_point_select", placement, *size, *options, command)
+
+
+def sysbench_tpcc(place: Endpoint, command: str, warehouses: int, placement: Placement, *options: str) -> Outcome:
+    """Run a command of `tpcc.lua`: `tables`, `prepare`, `indexes`, `run`."""
+    script = Path(__file__).parent / "tpcc.lua"
+    return _sysbench(place, script, placement, f"--warehouses={warehouses}", *options, command)
+
+
+def sysbench_tpcc_run(place: Endpoint, clients: int, seconds: int, warehouses: int, placement: Placement) -> Sample:
+    """Measure its transactions, those that a deadlock restarts counted once, as dbdyno does."""
+    load = (f"--threads={clients}", f"--time={seconds}", "--mysql-ignore-errors=1213,1020,1205")
+    outcome = sysbench_tpcc(place, "run", warehouses, placement, *load)
+    events = re.search(r"total number of events: +(\d+)", outcome.output)
+    elapsed = re.search(r"total time: +([\d.]+)s", outcome.output)
+    if not events or not elapsed:
+        raise RunFailed(f"sysbench said what make bench does not understand: {outcome.output[-300:]}")
+    return outcome.sample(int(events[1]), float(elapsed[1]))
 
 
 def sysbench_run(place: Endpoint, clients: int, seconds: int, rows: int, placement: Placement) -> Sample:

@@ -28,6 +28,8 @@ DEFAULTS = "mariadb"
 ROOMY = "mariadb?innodb_buffer_pool_size=512M&innodb_log_file_size=1G"
 """Room for a million rows and for their log: with the defaults the load row is about eviction and checkpoints."""
 FERRETDB_ROWS = 100
+SPACIOUS = "mariadb?innodb_buffer_pool_size=2G&innodb_log_file_size=1G"
+"""Room for ten warehouses of tpcc, which are a gigabyte, and for their log."""
 SHARED_BUFFERS = "postgresql?shared_buffers=512MB"
 BUFFER_POOL = "mariadb?innodb_buffer_pool_size=512M"
 """Room for the million rows of the load row; the default would make it about eviction."""
