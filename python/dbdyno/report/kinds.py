@@ -27,21 +27,35 @@ def print_kinds(trials: Sequence[Document], console: Console) -> None:
         return
     names = list(dict.fromkeys(name for trial in trials for name in kinds_of(trial)))
     unit, length_us = latency_unit(trials)
-    table = Table(box=None, padding=(0, 0, 0, 2), header_style="dim")
-    headings = ["system", "clients", f"{names[0]}\nper minute", *(name.replace("_", "\n") for name in names)]
-    for place, heading in enumerate(headings):
-        justify = "left" if place == 0 else "right"
-        table.add_column(Text(heading), justify=justify, vertical="bottom", overflow="fold")
-    for trial in trials:
-        kinds = kinds_of(trial)
-        first = whole(kinds[names[0]]["per_minute"]) if names[0] in kinds else "–"
-        times = (_times(kinds[name], time_name(trials), length_us) if name in kinds else "–" for name in names)
-        table.add_row(Text(trial["label"]), str(trial["clients"]), first, *times)
-    console.print(table)
-    console.print(Text(f"Of each kind p50 / p99, {unit}.", style="dim"), soft_wrap=True)
+    headings = ["clients", f"{names[0]}\nper min", *(name.replace("_", "\n") for name in names)]
+    rows = [_row(trial, names, length_us) for trial in trials]
+    widths = [max(map(len, [*heading.split("\n"), *cells])) for heading, *cells in zip(headings, *rows, strict=True)]
+    console.print(_block(widths, headings))
+    for label in dict.fromkeys(trial["label"] for trial in trials):
+        console.print(Text(label, style="bold"), overflow="ellipsis", no_wrap=True)
+        of_label = [row for row, trial in zip(rows, trials, strict=True) if trial["label"] == label]
+        console.print(_block(widths, None, of_label))
+    console.print(Text(f"Of each kind of transaction p50/p99, {unit}.", style="dim"), soft_wrap=True)
+
+
+def _row(trial: Document, names: Sequence[str], length_us: float) -> list[str]:
+    kinds, time = kinds_of(trial), time_name([trial])
+    first = whole(kinds[names[0]]["per_minute"]) if names[0] in kinds else "–"
+    times = (_times(kinds[name], time, length_us) if name in kinds else "–" for name in names)
+    return [str(trial["clients"]), first, *times]
 
 
 def _times(kind: Document, name: str, length_us: float) -> str:
     times = times_us(kind, name)
     both = (times[key] for key in ("p50", "p99"))
-    return " / ".join(significant(None if time is None else time / length_us) for time in both)
+    return "/".join(significant(None if time is None else time / length_us) for time in both)
+
+
+def _block(widths: Sequence[int], headings: Sequence[str] | None, rows: Sequence[Sequence[str]] = ()) -> Table:
+    """A borderless block whose columns stand where every other block's do."""
+    block = Table(box=None, show_header=headings is not None, header_style="dim", padding=(0, 0, 0, 2))
+    for heading, width in zip(headings or [""] * len(widths), widths, strict=True):
+        block.add_column(Text(heading), justify="right", vertical="bottom", width=width, no_wrap=True)
+    for row in rows:
+        block.add_row(*map(Text, row))
+    return block
