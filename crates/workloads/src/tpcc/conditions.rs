@@ -16,12 +16,13 @@ fn unbalanced(columns: &str, parts: &[&str]) -> String {
     format!("SELECT {columns}, SUM(amount) FROM ({all}) AS parts GROUP BY {columns} HAVING SUM(amount) <> 0")
 }
 
-/// What every delivered line came to, for whom.
-const DELIVERED: &str = "SELECT o_w_id, o_d_id, o_c_id, -ol_amount FROM {orders} JOIN {order_line} \
-     ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id WHERE ol_delivery_d IS NOT NULL";
+/// What the delivered lines came to, for whom. Each part is added up by itself first: stores keep what they unite.
+const DELIVERED: &str = "SELECT o_w_id, o_d_id, o_c_id, -SUM(ol_amount) FROM {orders} JOIN {order_line} \
+     ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id WHERE ol_delivery_d IS NOT NULL \
+     GROUP BY o_w_id, o_d_id, o_c_id";
 
 fn sums_of_payments() -> [(u8, &'static str, String); 3] {
-    let paid = |columns: &str| format!("SELECT {columns}, -h_amount FROM {{history}}");
+    let paid = |columns: &str| format!("SELECT {columns}, -SUM(h_amount) FROM {{history}} GROUP BY {columns}");
     let warehouses = unbalanced(
         "w",
         &["SELECT w_id AS w, w_ytd AS amount FROM {warehouse}", "SELECT d_w_id, -d_ytd FROM {district}"],
@@ -91,7 +92,7 @@ fn lines_of_orders() -> [(u8, &'static str, String); 4] {
 fn balances() -> [(u8, &'static str, String); 2] {
     let customer =
         |amount: &str| format!("SELECT c_w_id AS w, c_d_id AS d, c_id AS c, {amount} AS amount FROM {{customer}}");
-    let paid = "SELECT h_c_w_id, h_c_d_id, h_c_id, h_amount FROM {history}";
+    let paid = "SELECT h_c_w_id, h_c_d_id, h_c_id, SUM(h_amount) FROM {history} GROUP BY h_c_w_id, h_c_d_id, h_c_id";
     let balance = unbalanced("w, d, c", &[&customer("c_balance"), DELIVERED, paid]);
     let both = unbalanced("w, d, c", &[&customer("c_balance + c_ytd_payment"), DELIVERED]);
     [
