@@ -53,6 +53,12 @@ def execute(
     return outcome, records
 
 
+def adding_s(records: list[dict[str, Any]]) -> float:
+    """Return how long a load took to add the rows and make the indexes, without counting and checking them."""
+    ends = [one for one in records if (one["record"], one.get("phase"), one.get("state")) == ("phase", "load", "end")]
+    return float(ends[0]["rows"] / ends[0]["rows_per_s"] + ends[0]["index_s"])
+
+
 def measure(wanted: dict[str, Any], placement: Placement) -> Sample:
     """Have a plan's run phase executed, every read verified; the CPU is that of the whole process."""
     outcome, records = execute(wanted, placement)
