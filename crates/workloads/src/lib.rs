@@ -5,6 +5,7 @@
 mod access;
 mod batch_get;
 mod extreme_values;
+mod db_stress;
 mod game;
 mod insert_indexes;
 mod point_get;
@@ -67,6 +68,7 @@ pub enum AnyWorkload {
     Tpcc(tpcc::Tpcc),
     Game(game::Game),
     ExtremeValues(extreme_values::ExtremeValues),
+    DbStress(db_stress::DbStress),
 }
 
 macro_rules! each {
@@ -81,11 +83,12 @@ macro_rules! each {
             AnyWorkload::Tpcc($workload) => $body,
             AnyWorkload::Game($workload) => $body,
             AnyWorkload::ExtremeValues($workload) => $body,
+            AnyWorkload::DbStress($workload) => $body,
         }
     };
 }
 
-pub const NAMES: [&str; 9] = [
+pub const NAMES: [&str; 10] = [
     "point-get",
     "secondary-get",
     "point-update",
@@ -94,6 +97,7 @@ pub const NAMES: [&str; 9] = [
     "trx-lifecycle",
     "tpcc",
     "game",
+    "db-stress",
     "extreme-values",
 ];
 
@@ -145,6 +149,11 @@ impl AnyWorkload {
                 Ok(Self::TrxLifecycle(trx_lifecycle::TrxLifecycle::new(rows, access, within)))
             }
             "extreme-values" => Ok(Self::ExtremeValues(extreme_values::ExtremeValues::new(rows, access))),
+            "db-stress" => {
+                let rw = options.number("rw", 0..=u64::from(u32::MAX), 1)?;
+                let partitions = options.number("partitions", 1..=db_stress::MAX_PARTITIONS, 1)?;
+                Ok(Self::DbStress(db_stress::DbStress::new(rows, access, rw, partitions)))
+            }
             _ => Ok(Self::Game(game::Game::new(rows, access))),
         }
     }
@@ -249,6 +258,7 @@ impl Options<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbdyno_model::Source;
 
     #[test]
     fn every_name_makes_a_workload_with_sound_steps_and_tables() {
@@ -280,6 +290,7 @@ mod tests {
         assert!(refused("insert-indexes", 1, Some(("access", "uniform"))).contains("access"));
         assert!(refused("insert-indexes", 1, Some(("indexes", "4"))).contains("0 to 3"));
         assert!(refused("trx-lifecycle", 1, Some(("transaction", "none"))).contains("read-only"));
+        assert!(refused("db-stress", 1, Some(("partitions", "0"))).contains("1 to 1024"));
         assert!(refused("batch-get", 200, Some(("batch", "101"))).contains("1 to 100"));
     }
 }
