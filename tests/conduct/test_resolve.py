@@ -28,6 +28,8 @@ def resolved(**keys):
         ("batch-get", "cache-aside(memcached, mariadb)", "memcached", "cache-aside"),
         ("point-update", "cache-aside(memcached, mariadb)", "redis", "cache-aside"),
         ("point-update", "memcached://host", "sqlite", "memcached"),
+        ("db-stress", "redis", "sqlite", "lmdb"),
+        ("db-stress?partitions=16", "sqlite", "postgresql", "sqlite"),
     ],
 )
 def test_a_workload_a_store_cannot_do_is_refused_with_both_named(workload, system, able, unable):

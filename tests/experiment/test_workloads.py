@@ -23,11 +23,21 @@ def test_options_are_checked():
         check_options(WORKLOADS["game"], {"access": "random"})
     with pytest.raises(ValueError, match="no option 'acces'"):
         check_options(WORKLOADS["game"], {"acces": "uniform"})
+    check_options(WORKLOADS["db-stress"], {"rw": "0", "partitions": "16"})
+    for wrong in ("0", "1025", "-1", "some"):
+        with pytest.raises(ValueError, match=f"partitions = '{wrong}' of 'db-stress': give 1 to 1024"):
+            check_options(WORKLOADS["db-stress"], {"partitions": wrong})
 
 
 def test_what_a_store_lacks_is_named():
     assert missing_operations(WORKLOADS["point-update"], {"get", "add"}) == ["sum"]
     assert missing_operations(WORKLOADS["point-get"], {"get", "add"}) == []
+
+
+def test_an_option_may_need_more_of_a_store():
+    whole, parted = (WORKLOADS["db-stress"].given({"partitions": count}) for count in ("1", "16"))
+    assert missing_operations(whole, {"sql", "transaction"}) == []
+    assert missing_operations(parted, {"sql", "transaction"}) == ["partition"]
 
 
 def test_a_variant_is_a_name_and_its_options():

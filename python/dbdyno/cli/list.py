@@ -39,7 +39,7 @@ def _library(library: Library) -> tuple[str, str]:
 
 def _options(name: str) -> str:
     workload = WORKLOADS[name]
-    options = [f"options.{key}: {' | '.join(values) or 'any text'}" for key, values in workload.options.items()]
+    options = [f"options.{key}: {workload.values(key)}" for key in workload.options]
     return "\n".join([workload.what, *options])
 
 

@@ -1,7 +1,7 @@
 """The built-in workloads: what each asks of a store, and the options it takes."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 from dbdyno.errors import did_you_mean
@@ -16,6 +16,7 @@ FIND_UNIQUE = "find-unique"
 FIND_SECONDARY = "find-secondary"
 SUM = "sum"
 SQL = "sql"
+PARTITION = "partition"
 ANALYSE = "analyse"
 
 OPERATIONS = {
@@ -29,6 +30,7 @@ OPERATIONS = {
     FIND_SECONDARY: "find rows by a secondary index",
     SUM: "sum a column over the table",
     SQL: "run prepared SQL statements of the workload's own",
+    PARTITION: "keep a table in partitions by a hash of its key",
 }
 """The logical operations on which workloads and stores meet, and what each is for a person."""
 
@@ -40,18 +42,32 @@ WORDS = {**OPERATIONS, ANALYSE: "answer SQL queries over a whole table that was 
 class Workload:
     """A built-in workload: what it does, the operations it needs, its options with their values, default first.
 
-    An option without values takes any text.
+    An option without values takes any text, one with a range a whole number within it.
+    extras: what a store must do beside, as soon as an option has another than this value: option to (value, operation).
     """
 
     name: str
     what: str
     operations: tuple[str, ...]
-    options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    options: Mapping[str, tuple[str, ...] | range] = field(default_factory=dict)
+    extras: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+    def values(self, option: str) -> str:
+        """Return what an option can be, for a person."""
+        values = self.options[option]
+        if isinstance(values, range):
+            return f"{values[0]} to {values[-1]}"
+        return " | ".join(values) or "any text"
 
     @property
     def analytic(self) -> bool:
         """Whether it loads a table and asks it some queries, in the place of transactions of clients."""
         return ANALYSE in self.operations
+
+    def given(self, options: Mapping[str, str]) -> "Workload":
+        """Return the same workload with all the operations that it needs with these options."""
+        more = [operation for key, (usual, operation) in self.extras.items() if options.get(key, usual) != usual]
+        return replace(self, operations=(*self.operations, *more))
 
 
 _ACCESS = {
@@ -89,6 +105,13 @@ WORKLOADS = {
         Workload("point-update", "k = k + 1 on one row; the sum of k is checked at the end", (ADD, SUM), _ACCESS),
         Workload(
             "game", "read a player, change it, look up the account by its e-mail", (GET, UPDATE, FIND_UNIQUE), _ACCESS
+        ),
+        Workload(
+            "db-stress",
+            "read an object and its history; one transaction in rw changes the history and keeps its size",
+            (SQL, TRANSACTION),
+            {"rw": range(2**32), "partitions": range(1, 1025), **_ACCESS},
+            {"partitions": ("1", PARTITION)},
         ),
         Workload(
             "air-traffic",
@@ -141,7 +164,10 @@ def check_options(workload: Workload, options: Mapping[str, str]) -> None:
         if accepted is None:
             takes = f"it takes {', '.join(workload.options)}" if workload.options else "it takes none"
             raise ValueError(f"the workload '{workload.name}' has no option '{key}'; {takes}")
-        if accepted and value not in accepted:
+        if isinstance(accepted, range):
+            if not (value.isdecimal() and int(value) in accepted):
+                raise ValueError(f"option {key} = '{value}' of '{workload.name}': give {workload.values(key)}")
+        elif accepted and value not in accepted:
             raise ValueError(f"option {key} = '{value}' of '{workload.name}': give one of {', '.join(accepted)}")
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from dbdyno.experiment.workloads import ANALYSE, OPERATIONS
+from dbdyno.experiment.workloads import ANALYSE, OPERATIONS, PARTITION
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.base import Durability
 from dbdyno.systems.embedded import Embedded
@@ -17,7 +17,7 @@ class SQLite(Embedded):
 
     name = "sqlite"
     what = "SQLite, embedded (journal_mode, synchronous, cache_size_kib, mmap_size_bytes)"
-    operations = frozenset({*OPERATIONS, ANALYSE})
+    operations = frozenset({*OPERATIONS, ANALYSE}) - {PARTITION}
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
         "journal_mode": ("wal", "delete", "truncate", "persist", "memory", "off"),
         "synchronous": ("full", "extra", "normal", "off"),
