@@ -85,6 +85,11 @@ pub trait Operations {
     ) -> Result<(), Failed> {
         check().map_err(|_| Failed)
     }
+    /// Says that another transaction was in the way, as what `step` has just read or written shows and the store did not say: the
+    /// transaction is tried again. What it returns ends this attempt.
+    fn conflict(&mut self, _step: usize, _why: &str) -> Failed {
+        Failed
+    }
     /// Says which kind of transaction this is, by the step that stands for it.
     fn kind(&mut self, _step: usize) {}
     fn row(&self) -> Row<'_>;

@@ -125,6 +125,11 @@ impl Operations for Client {
         }
     }
 
+    #[cold]
+    fn conflict(&mut self, step: usize, why: &str) -> Failed {
+        self.fail(step, &Failure::Conflict(why.into()), self.begun_ns)
+    }
+
     #[inline]
     fn kind(&mut self, step: usize) {
         self.kind = Some(step);

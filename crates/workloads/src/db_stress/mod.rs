@@ -90,8 +90,13 @@ impl DbStress {
     }
 }
 
+/// A row is not found where another transaction deleted it and inserted it anew while this one waited for it, by stores that then look no
+/// further than the row they waited for (read committed). A row that is really lost fails the checks.
 async fn write_one<O: Operations>(operations: &mut O, step: usize, values: &[Value<'_>]) -> Result<(), Failed> {
     let rows = operations.sql(step, values, &mut |_| {}).await?;
+    if rows == 0 {
+        return Err(operations.conflict(step, "the row is not there: another transaction has replaced it"));
+    }
     operations.verify(step, 0, || exactly("rows written", 1, rows, None))
 }
 
@@ -247,6 +252,9 @@ mod tests {
         history: Vec<Entry>,
         calls: Vec<String>,
         wrong: Vec<Difference>,
+        /// Writes find no row, and how often that was called a conflict.
+        is_replaced: bool,
+        conflicts: usize,
     }
 
     fn answer(values: &[Value<'_>], each: &mut dyn FnMut(Row<'_>)) {
@@ -313,7 +321,7 @@ mod tests {
                     Ok(1)
                 }
                 READ_HISTORY => Ok(self.read_history(each)),
-                _ => Ok(1),
+                _ => Ok(u64::from(!self.is_replaced)),
             }
         }
         fn verify(
@@ -326,6 +334,10 @@ mod tests {
                 self.wrong.push(*difference);
                 Failed
             })
+        }
+        fn conflict(&mut self, _: usize, _: &str) -> Failed {
+            self.conflicts += 1;
+            Failed
         }
         fn row(&self) -> Row<'_> {
             Row::new(&[], &[] as &[Field])
@@ -351,6 +363,13 @@ mod tests {
         let (changed, deleted, inserted) = (calls[3][6], calls[4][2], calls[5][2]);
         assert!(calls[4][1] == "0000000034" && calls[5][1] == "0000000034" && calls[3][5] == "0000000034");
         assert!(deleted == inserted && deleted != changed);
+    }
+
+    #[test]
+    fn a_row_that_another_transaction_has_replaced_is_a_conflict() {
+        let mut store = Store { is_replaced: true, ..Store::of(34) };
+        assert_eq!(run(&DbStress::new(100, Access::Sequential, 1, 1), &mut store), Err(Failed));
+        assert_eq!((store.conflicts, store.wrong.len(), store.calls.len()), (1, 0, 4));
     }
 
     #[test]
