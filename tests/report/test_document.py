@@ -154,3 +154,10 @@ def test_a_restart_is_told_with_its_warm_rate(tmp_path):
     (found,) = document(replace(run, trials=(replace(trial, about=about),)))["trials"]
     assert found["warm_up"]["answered_s"] == 0.5
     assert found["warm_up"]["first_per_s"] == found["timeline"][0]["transactions"] / found["timeline"][0]["seconds"]
+
+
+def test_the_end_of_a_trial_has_a_mean_of_its_own(shown):
+    trial = next(one for one in shown["trials"] if (one["label"], one["clients"]) == ("mariadb", 2))
+    last = [second for second in trial["timeline"] if not second["warmup"]][-trial["late"]["seconds"] :]
+    assert trial["late"]["seconds"] == trial["stability"]["seconds"] // 3
+    assert trial["late"]["throughput_per_s"] == sum(one["transactions"] for one in last) / len(last)

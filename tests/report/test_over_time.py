@@ -107,3 +107,24 @@ def test_checkpoints_are_told_by_what_the_store_counts(run, shown, name, values,
     known = replace(trial)
     object.__setattr__(known, "observations", Observations(at, {f"store.mariadb.{name}": np.array(values, float)}))
     assert recordings_of(replace(run, trials=(known,))).checkpoints(known.name) == made
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "seen"),
+    [
+        ("innodb_history_list_length", [3, 9, 27], ([0.0, 1.0, 2.0], [3, 9, 27])),
+        ("dead_rows", [5, float("nan"), 7], ([0.0, 2.0], [5, 7])),
+        ("dead_rows", [5, 5, 5], None),
+        ("connections", [1, 2, 3], None),
+    ],
+)
+def test_old_row_versions_lie_under_the_throughput(run, shown, name, values, seen):
+    trial = next(one for one in run.trials if (one.label, one.about.get("clients")) == ("mariadb", 2))
+    at = trial.recorded.run_began_unix_s + np.arange(3.0)
+    known = replace(trial)
+    object.__setattr__(known, "observations", Observations(at, {f"store.mariadb.{name}": np.array(values, float)}))
+    recordings = recordings_of(replace(run, trials=(known,)))
+    assert recordings.old_rows(known.name) == seen
+    old = Recordings(old_rows=lambda name: seen if name == known.name else None)
+    figures = [part["timeline-old"] for part in by_load(series_of(shown), old).values() if "timeline-old" in part]
+    assert [(one["data"][0]["x"], one["data"][0]["y"]) for one in figures] == ([seen] if seen else [])

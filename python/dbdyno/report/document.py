@@ -22,6 +22,8 @@ from dbdyno.verdict.card import Card, card, short
 from dbdyno.verdict.judge import judged
 
 PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0, "p999": 99.9}
+LATE_S = 300
+"""The published runs of `db-stress` were compared by the mean of so many seconds at their end."""
 
 
 def document(run: Run, timelines: bool = True) -> dict[str, Any]:
@@ -120,6 +122,7 @@ def _trial(trial: Trial, run: Run) -> dict[str, Any]:
         "transaction": _transaction(recorded),
         "operations": {operation.name: _operation(operation, recorded) for operation in recorded.operations},
         "stability": _stability(recorded),
+        "late": _late(recorded),
         "steady_state": _steady_state(recorded),
         "checks": [{k: v for k, v in check.items() if k != "record"} for check in recorded.checks],
         "first_errors": [dict(error) for error in recorded.errors],
@@ -271,6 +274,14 @@ def _conflicts(counted: Mapping[str, Any]) -> int:
 def _stability(recorded: Recorded) -> dict[str, Any]:
     p99_ns = [interval.p99_ns for interval in recorded.whole_seconds if interval.p99_ns is not None]
     return {**asdict(recorded.stability), "worst_second_p99_us": max(p99_ns) / 1000 if p99_ns else None}
+
+
+def _late(recorded: Recorded) -> dict[str, Any]:
+    """The mean of the last third, at most LATE_S: what is left of a store that falls behind."""
+    last = recorded.whole_seconds[-min(LATE_S, len(recorded.whole_seconds) // 3) :]
+    seconds = sum(interval.seconds for interval in last)
+    rate = sum(interval.completed for interval in last) / seconds if seconds else None
+    return {"seconds": round(seconds), "throughput_per_s": rate}
 
 
 def _steady_state(recorded: Recorded) -> dict[str, Any]:

@@ -108,7 +108,8 @@ def render(
         nameless: files whose functions stand in them without names, and the packages that have these.
     """
     series = series_of(shown)
-    over_time, single = by_load(series), by_trial(series, recordings or Recordings())
+    recorded = recordings or Recordings()
+    over_time, single = by_load(series, recorded), by_trial(series, recorded)
     figures = plots.figures(series, shown["scalability"]) | analyses.figures(series)
     parts = {f"load-{place}": part for place, part in over_time.items()}
     parts |= {f"trial-{one}-{load}": part for (one, load), part in single.items()}

@@ -26,6 +26,8 @@ MOST_COLUMNS, MOST_ROWS = 120, 40
 """Of a heat map: more would not be told apart, and a report of a hundred trials be large."""
 FELL = 0.5
 """What is left to be checkpointed falls to less than this share of itself where a checkpoint was made."""
+OLD_ROWS = ("history_list_length", "dead_rows")
+"""What stores call the old row versions that they have yet to remove: of transactions, and of rows."""
 BANDS = {
     "client_cpu": "#7d6bc9",
     "client_cpu_wait": "#b9aee8",
@@ -50,21 +52,42 @@ class Recordings:
         latencies: distribution of each second, as `Reader.latencies`, or `None`.
         checkpoints: when the store counted a checkpoint, in seconds since the run phase began; `None` where it has no
             counter of them.
+        old_rows: seconds since the run phase began, and how many old row versions the store then had yet to remove.
     """
 
     latencies: Callable[[str], np.ndarray | None] = lambda _: None
+    old_rows: Callable[[str], tuple[list[float], list[float]] | None] = lambda _: None
     checkpoints: Callable[[str], list[float] | None] = lambda _: None
 
 
 def recordings_of(run: Run) -> Recordings:
     """Return the recordings of a run, each read when it is asked for."""
     trials = {trial.name: trial for trial in run.trials}
-    return Recordings(lambda name: _latencies(trials[name]), lambda name: _checkpoints(trials[name]))
+    return Recordings(
+        latencies=lambda name: _latencies(trials[name]),
+        checkpoints=lambda name: _checkpoints(trials[name]),
+        old_rows=lambda name: _old_rows(trials[name]),
+    )
 
 
 def _latencies(trial: Trial) -> np.ndarray | None:
     automatic = trial.about.get("warmup") == "auto"
     return read_summary(trial.folder, automatic, latencies=True).latencies if trial.folder else None
+
+
+def _old_rows(trial: Trial) -> tuple[list[float], list[float]] | None:
+    """What a store has yet to purge; `None` where it does not say, or it is the same all the time."""
+    observations, began_unix_s = trial.observations, trial.recorded.run_began_unix_s
+    if observations is None or began_unix_s is None:
+        return None
+    for name in observations.names("store."):
+        if name.endswith(OLD_ROWS):
+            values = observations.columns[name]
+            seen = ~np.isnan(values) & (observations.at_unix_s >= began_unix_s)
+            if seen.any() and np.ptp(values[seen]) > 0:
+                times = (observations.at_unix_s[seen] - began_unix_s).round(2)
+                return times.tolist(), values[seen].tolist()
+    return None
 
 
 def _checkpoints(trial: Trial) -> list[float] | None:
@@ -92,21 +115,31 @@ def _checkpoints_by(observations: Observations, name: str) -> np.ndarray | None:
     return None
 
 
-def by_load(all_series: Sequence[Series]) -> dict[int, dict[str, Figure]]:
-    """Return the plots that hold every system, by the place of their load: `timeline` and `timeline-p99`."""
+def by_load(all_series: Sequence[Series], recordings: Recordings | None = None) -> dict[int, dict[str, Figure]]:
+    """Return the plots that hold every system, by the place of their load: `timeline`, `timeline-p99` and
+    `timeline-old`, the old row versions."""
+    old_rows = (recordings or Recordings()).old_rows
     unit, length_us = plot_unit(all_series)
     beside_open = is_open(trials_of(all_series))
     found: dict[int, dict[str, Figure]] = {}
     for load, place in places_of(all_series).items():
         rates: list[Figure] = []
         times: list[Figure] = []
+        old: list[Figure] = []
         for series, trial, stands in _of_load(all_series, load):
             rates += _throughput(series, trial, stands)
             if not beside_open or trial.get("rate"):
                 times += _p99(series, trial, stands, unit, length_us)
+            if seen := old_rows(trial["trial"]):
+                x, y = thinned(*seen)
+                old.append(_line(series, trial, stands, [], "") | {"x": x, "y": y})
         found[place] = {
             name: {"data": data, "layout": _axes(all_series, suffix)}
-            for name, data, suffix in (("timeline", rates, ""), ("timeline-p99", times, f" {unit}"))
+            for name, data, suffix in (
+                ("timeline", rates, ""),
+                ("timeline-p99", times, f" {unit}"),
+                ("timeline-old", old, ""),
+            )
             if data
         }
     return found
@@ -192,7 +225,7 @@ def _p99(series: Series, trial: Document, stands: bool, unit: str, length_us: fl
 def _line(series: Series, trial: Document, stands: bool, y: list[float | None], unit: str) -> Figure:
     usable = trial["state"] == "complete"
     x = [round(one["second"] + one["seconds"] / 2, 2) for one in trial["timeline"] if one["seconds"] > 0]
-    x, y = thinned(x, y)
+    x, y = thinned(x, y or [None] * len(x))
     again = "" if stands else f", repetition {trial['repeat']}"
     return {
         "type": "scatter",

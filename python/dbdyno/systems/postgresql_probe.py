@@ -35,6 +35,7 @@ STATISTICS = {
         "wal_buffers_full": "wal_buffers_full_total",
         "wal_sync": "wal_flushes_total",
     },
+    "pg_stat_user_tables": {"n_dead_tup": "dead_rows"},
     "pg_stat_bgwriter": {
         "checkpoints_timed": "checkpoints_timed_total",
         "checkpoints_req": "checkpoints_requested_total",
@@ -92,6 +93,8 @@ def existing_views(connection: psycopg.Connection[dict[str, Any]], views: list[s
 
 def statistics(connection: psycopg.Connection[dict[str, Any]], view: str) -> dict[str, Any]:
     """Return the row of a statistics view that is about the server, or about this database."""
+    if view == "pg_stat_user_tables":
+        return connection.execute(f"SELECT sum(n_dead_tup) AS n_dead_tup FROM {view}").fetchone() or {}
     of_ours = " WHERE datname = current_database()" if view == "pg_stat_database" else ""
     return connection.execute(f"SELECT * FROM {view}{of_ours}").fetchone() or {}
 
