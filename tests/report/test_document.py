@@ -103,7 +103,7 @@ def test_of_an_open_loop_three(opened):
     trial = opened["trials"][0]
     assert trial["rate"] == {"arrivals": "constant", "per_s": 2000, "words": "2,000/s"}
     assert (trial["offered_per_s"], trial["achieved_per_s"], trial["followed"]) == (2000, 2000, True)
-    assert trial["late"] == trial["unfinished"] == trial["never_begun"] == 0
+    assert trial["ending"] == trial["unfinished"] == trial["never_begun"] == 0
     for counted in (trial["transaction"], *trial["operations"].values()):
         assert {"service_time_us", "response_time_us", "send_lag_us"} <= counted.keys()
 
@@ -158,6 +158,6 @@ def test_a_restart_is_told_with_its_warm_rate(tmp_path):
 
 def test_the_end_of_a_trial_has_a_mean_of_its_own(shown):
     trial = next(one for one in shown["trials"] if (one["label"], one["clients"]) == ("mariadb", 2))
-    last = [second for second in trial["timeline"] if not second["warmup"]][-trial["late"]["seconds"] :]
-    assert trial["late"]["seconds"] == trial["stability"]["seconds"] // 3
-    assert trial["late"]["throughput_per_s"] == sum(one["transactions"] for one in last) / len(last)
+    last = [second for second in trial["timeline"] if not second["warmup"]][-trial["ending"]["seconds"] :]
+    assert trial["ending"]["seconds"] == trial["stability"]["seconds"] // 3
+    assert trial["ending"]["throughput_per_s"] == sum(one["transactions"] for one in last) / len(last)

@@ -122,7 +122,7 @@ def _trial(trial: Trial, run: Run) -> dict[str, Any]:
         "transaction": _transaction(recorded),
         "operations": {operation.name: _operation(operation, recorded) for operation in recorded.operations},
         "stability": _stability(recorded),
-        "late": _late(recorded),
+        "ending": _ending(recorded),
         "steady_state": _steady_state(recorded),
         "checks": [{k: v for k, v in check.items() if k != "record"} for check in recorded.checks],
         "first_errors": [dict(error) for error in recorded.errors],
@@ -276,7 +276,7 @@ def _stability(recorded: Recorded) -> dict[str, Any]:
     return {**asdict(recorded.stability), "worst_second_p99_us": max(p99_ns) / 1000 if p99_ns else None}
 
 
-def _late(recorded: Recorded) -> dict[str, Any]:
+def _ending(recorded: Recorded) -> dict[str, Any]:
     """The mean of the last third, at most LATE_S: what is left of a store that falls behind."""
     last = recorded.whole_seconds[-min(LATE_S, len(recorded.whole_seconds) // 3) :]
     seconds = sum(interval.seconds for interval in last)

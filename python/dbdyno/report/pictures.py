@@ -87,11 +87,6 @@ def _figures(run: Run) -> Iterator[tuple[str, str, Figure]]:
         return
     one, trial = by_name[headline["trials"][headline["leader"]]]
     place = places_of(series)[load_of(trial)]
-    over_time = {
-        "timeline": "Transactions in each second",
-        "timeline-p99": f"p99 of each second, {time}",
-        "timeline-old": "Old row versions yet to be removed",
-    }
     alone = by_trial([one], recordings_of(run))[one.place, places_of([one])[load_of(trial)]]
     for name, figure in by_load(series)[place].items():
         if name == "timeline":
