@@ -88,11 +88,15 @@ def _figures(run: Run) -> Iterator[tuple[str, str, Figure]]:
     one, trial = by_name[headline["trials"][headline["leader"]]]
     place = places_of(series)[load_of(trial)]
     alone = by_trial([one], recordings_of(run))[one.place, places_of([one])[load_of(trial)]]
-    for name, figure in by_load(series)[place].items():
+    titles |= {
+        "timeline": "Transactions in each second",
+        "timeline-p99": f"p99 of each second, {time}",
+        "timeline-old": "Old row versions yet to be removed",
+    }
+    for name, figure in by_load(series, recordings_of(run))[place].items():
         if name == "timeline":
             figure["layout"]["shapes"] += alone["shapes"]
-        what = "Transactions in each second" if name == "timeline" else f"p99 of each second, {time}"
-        yield name, f"{what}, {at(trial)}", figure
+        yield name, f"{titles[name]}, {at(trial)}", figure
     if alone["heat"]:
         yield "heat", f"{one.name}, {at(trial)}: {time}, coloured by how many", alone["heat"]
     if alone["budget"]:

@@ -193,7 +193,7 @@ fn checks() -> [Check; 3] {
     [Check::RowCount { table: OBJECT }, Check::RowCount { table: HISTORY }, Check::FindsNothing { what, query }]
 }
 
-/// What follows the table of the history. MySQL's HASH takes only numbers, its KEY is the hash of a text.
+/// What follows the table of the history. Where HASH takes only numbers, KEY is the hash of a text.
 fn partitioned(partitions: u64) -> Vec<Variant> {
     if partitions == 1 {
         return vec![];
