@@ -271,6 +271,25 @@ def _tpcc_load(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
 
 
 @contextmanager
+def _oltp(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
+    with servers.mariadb(bench, placement) as started:
+        place, rows, clients = started.system.endpoint, bench.rows, 16
+        of = {"workload": "oltp", "options": {"set": "read_write"}, "clients": clients}
+        load.execute(load.plan(started.store, rows, load.PREPARE, **of), placement)
+        peers.sysbench(place, "prepare", rows, placement, script="oltp_read_write")
+        wanted = load.plan(started.store, rows, load.MEASURE, **of, duration_s=bench.seconds)
+        yield [
+            Row(
+                "oltp-16",
+                f"sysbench oltp_read_write, {clients} clients",
+                (Measure("client CPU per transaction", "µs", lambda s: s.cpu_us, {SAME: 0.50}), _FOR_INFORMATION),
+                lambda: load.measure(wanted, placement),
+                lambda: peers.sysbench_oltp(place, clients, bench.seconds, rows, placement),
+            )
+        ]
+
+
+@contextmanager
 def _memory(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
     with servers.null_server(bench, placement, "redis") as store:
 
@@ -349,6 +368,7 @@ GROUPS: tuple[tuple[Group, tuple[str, ...], tuple[str, ...]], ...] = (
         EVERYWHERE,
         ("sysbench-1", "sysbench-4", "sysbench-16", "sysbench-64", "sysbench-256", "bare-mysql", "memory-64"),
     ),
+    (_oltp, EVERYWHERE, ("oltp-16",)),
     (_postgresql, EVERYWHERE, ("pgbench-64", "pgbench-256", "bare-postgres")),
     (_null, HERE, _NULL),
     (_ferretdb, HERE, ("pymongo-1",)),

@@ -18,15 +18,15 @@ class NotSupported(Exception):
 
 
 def plan(store: dict[str, Any], rows: int, phases: list[str], **keys: Any) -> dict[str, Any]:
-    """Return the plan for phases. keys: `workload` (else point-get), `clients` (a number), and others of the plan."""
-    clients, workload = keys.pop("clients", 1), keys.pop("workload", "point-get")
+    """Return the plan for phases. keys: `workload` (else point-get), its `options`, `clients` (how many), others."""
+    clients, workload, options = keys.pop("clients", 1), keys.pop("workload", "point-get"), keys.pop("options", {})
     if threads := os.environ.get("BENCH_THREADS"):
         keys = {"threads": int(threads)} | keys
     return {
         "contract": 1,
         "phases": phases,
         "store": store,
-        "workload": {"name": workload, "rows": rows, "options": {}},
+        "workload": {"name": workload, "rows": rows, "options": options},
         "clients": {"first": 0, "count": clients, "of": clients},
         "verify_reads": True,
         "run_id": "bench",

@@ -100,6 +100,20 @@ def sysbench_tpcc_run(place: Endpoint, clients: int, seconds: int, warehouses: i
     if not events or not elapsed:
         raise RunFailed(f"sysbench said what make bench does not understand: {outcome.output[-300:]}")
     return outcome.sample(int(events[1]), float(elapsed[1]))
+def sysbench(
+    place: Endpoint, command: str, rows: int, placement: Placement, *options: str, script: str = "oltp_point_select"
+) -> Outcome:
+    """Run a command of a script of sysbench: `prepare` (which makes a secondary index after the rows), `run`."""
+    return run_well(
+        [
+            *("sysbench", script),
+            *(f"--mysql-host={place.host}", f"--mysql-port={place.port}"),
+            *(f"--mysql-user={place.user}", f"--mysql-db={place.database}"),
+            *("--tables=1", f"--table-size={rows}"),
+            *("--rand-type=uniform", *options, command),
+        ],
+        placement.client_cpus,
+    )
 
 
 def sysbench_run(place: Endpoint, clients: int, seconds: int, rows: int, placement: Placement) -> Sample:
@@ -110,6 +124,17 @@ def sysbench_run(place: Endpoint, clients: int, seconds: int, rows: int, placeme
     if not queries or not elapsed:
         raise RunFailed(f"sysbench said what make bench does not understand: {outcome.output[-300:]}")
     return outcome.sample(int(queries[1]), float(elapsed[1]))
+
+
+def sysbench_oltp(place: Endpoint, clients: int, seconds: int, rows: int, placement: Placement) -> Sample:
+    """Measure transactions of oltp_read_write."""
+    load = (f"--threads={clients}", f"--time={seconds}")
+    outcome = sysbench(place, "run", rows, placement, *load, script="oltp_read_write")
+    done = re.search(r"transactions: +(\d+)", outcome.output)
+    elapsed = re.search(r"total time: +([\d.]+)s", outcome.output)
+    if not done or not elapsed:
+        raise RunFailed(f"sysbench said what make bench does not understand: {outcome.output[-300:]}")
+    return outcome.sample(int(done[1]), float(elapsed[1]))
 
 
 def pgbench(place: Endpoint, placement: Placement, *options: str) -> Outcome:

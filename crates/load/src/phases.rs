@@ -148,7 +148,11 @@ impl<'a> Execution<'a> {
     }
 
     fn marker(&self) -> String {
-        let workload = json!({"name": self.workload_plan.name, "rows": self.workload_plan.rows});
+        let mut workload = json!({"name": self.workload_plan.name, "rows": self.workload_plan.rows});
+        // Which keys there are follows from this alone.
+        if self.store.is_key_value() {
+            workload["options"] = self.workload_plan.options.clone().into();
+        }
         format!("{MARKER}{}", json!({"run_id": self.plan.run_id, "workload": workload}))
     }
 
@@ -262,9 +266,12 @@ impl<'a> Execution<'a> {
     /// The workload, which adds rows behind those that the store has: an earlier run may have added some.
     fn continued(&self) -> Result<AnyWorkload, Outcome> {
         let mut workload = self.workload.clone();
-        if let Some(table) = workload.growing_table() {
-            let last = with_session(&self.store, async move |session| session.last_key(table).await)?;
-            workload.continue_after(last.unwrap_or(0));
+        let mut last = None;
+        for table in workload.growing_tables() {
+            last = last.max(with_session(&self.store, async move |session| session.last_key(table).await)?.or(Some(0)));
+        }
+        if let Some(last) = last {
+            workload.continue_after(last);
         }
         Ok(workload)
     }

@@ -42,6 +42,8 @@ pub enum Source {
     Counter,
     /// The version.
     Version,
+    /// `first` in row 1, and `step` more in each that follows.
+    Linear { first: i64, step: i64 },
     /// The decimal key, padded with this character to the column's width.
     Padded(u8),
     /// A number in `0..below` that changes with the version.
@@ -148,6 +150,7 @@ impl Column {
         match self.source {
             Source::Key | Source::Counter => Some(key as i64),
             Source::Version => Some(version as i64),
+            Source::Linear { first, step } => Some(first.wrapping_add((key as i64 - 1).wrapping_mul(step))),
             Source::Number { salt, below } => Some((seed(key, version, salt) % u64::from(below)) as i64),
             _ => None,
         }
@@ -168,6 +171,8 @@ impl Column {
             }
             Source::Nothing => {}
             Source::Key | Source::Counter | Source::Version | Source::Number { .. } | Source::Population => {}
+            Source::Key | Source::Counter | Source::Version | Source::Number { .. } => {}
+            Source::Linear { .. } | Source::Population => {}
         }
     }
 }
@@ -323,6 +328,7 @@ mod tests {
             (Kind::Int, Source::Key),
             (Kind::Int, Source::Version),
             (Kind::Int, Source::Number { salt: 1, below: 1_000_000 }),
+            (Kind::BigInt, Source::Linear { first: -5, step: 1 << 40 }),
             (Kind::Char(20), Source::Padded(b'y')),
             (Kind::Varchar(64), Source::Email),
             (Kind::Varchar(64), Source::Name),

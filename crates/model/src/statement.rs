@@ -10,6 +10,15 @@ pub enum Dialect {
     Sqlite,   // dialect
 }
 
+impl Dialect {
+    pub const ALL: [Dialect; 3] = [Dialect::Mysql, Dialect::Postgres, Dialect::Sqlite];
+
+    /// As a declaration writes it.
+    pub fn name(self) -> String {
+        format!("{self:?}").to_ascii_lowercase()
+    }
+}
+
 /// What is written after the table's closing parenthesis, or instead of a statement's text, in one dialect.
 pub type Variant = (Dialect, String);
 

@@ -361,7 +361,9 @@ impl Administration for SqliteSession {
     }
 
     async fn last_key(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
-        Ok(u64::try_from(self.one(&last_key(&self.schema.tables[table]))?).ok())
+        let sql = last_key(&self.schema.tables[table]);
+        let last: Option<i64> = self.connection.query_row(&sql, [], |row| row.get(0)).map_err(trouble)?;
+        Ok(last.and_then(|last| u64::try_from(last).ok()))
     }
 
     async fn remove_rows(&mut self, table: usize) -> Result<(), Trouble> {

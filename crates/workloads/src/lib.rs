@@ -6,8 +6,10 @@ mod access;
 mod batch_get;
 mod extreme_values;
 mod db_stress;
+mod declared;
 mod game;
 mod insert_indexes;
+mod oltp;
 mod point_get;
 mod point_update;
 mod secondary_get;
@@ -69,6 +71,8 @@ pub enum AnyWorkload {
     Game(game::Game),
     ExtremeValues(extreme_values::ExtremeValues),
     DbStress(db_stress::DbStress),
+    Oltp(oltp::Oltp),
+    Declared(declared::Declared),
 }
 
 macro_rules! each {
@@ -84,11 +88,13 @@ macro_rules! each {
             AnyWorkload::Game($workload) => $body,
             AnyWorkload::ExtremeValues($workload) => $body,
             AnyWorkload::DbStress($workload) => $body,
+            AnyWorkload::Oltp($workload) => $body,
+            AnyWorkload::Declared($workload) => $body,
         }
     };
 }
 
-pub const NAMES: [&str; 10] = [
+pub const NAMES: [&str; 12] = [
     "point-get",
     "secondary-get",
     "point-update",
@@ -98,6 +104,8 @@ pub const NAMES: [&str; 10] = [
     "tpcc",
     "game",
     "db-stress",
+    "oltp",
+    "declared",
     "extreme-values",
 ];
 
@@ -116,7 +124,7 @@ impl AnyWorkload {
         if rows == 0 || rows > i32::MAX as u64 {
             return Err(format!("workload.rows = {rows}: keys are 32-bit, so 1 to {} rows are possible", i32::MAX));
         }
-        if !NAMES.contains(&name) {
+        if !NAMES.contains(&name) && name != DECLARED {
             return Err(format!("workload.name = {name:?}: there are {}", NAMES.join(", ")));
         }
         let mut options = Options { workload: name, left: options.clone() };
@@ -131,6 +139,11 @@ impl AnyWorkload {
         }
         if name == "tpcc" {
             return Ok(Self::Tpcc(tpcc::Tpcc::new(rows)));
+        if name == DECLARED {
+            let access = options.left.remove("access");
+            let declaration = options.left.remove("declaration").ok_or("declared: there is no declaration")?;
+            let access = access.as_ref().and_then(Value::as_str);
+            return Ok(Self::Declared(declared::Declared::new(rows, &declaration, access)?));
         }
         // A batch's keys are all different, which of a skewed distribution's would take long to draw.
         let names = if name == "batch-get" { &ACCESS[..2] } else { &ACCESS };
@@ -153,6 +166,14 @@ impl AnyWorkload {
                 let rw = options.number("rw", 0..=u64::from(u32::MAX), 1)?;
                 let partitions = options.number("partitions", 1..=db_stress::MAX_PARTITIONS, 1)?;
                 Ok(Self::DbStress(db_stress::DbStress::new(rows, access, rw, partitions)))
+            "oltp" => {
+                let set = options.one_of("set", &oltp::SETS)?;
+                let sizes = oltp::Sizes {
+                    tables: options.number("tables", 1..=16, 1)? as usize,
+                    range_size: options.number("range_size", 1..=1000, 100)?,
+                    point_selects: options.number("point_selects", 0..=1000, 10)?,
+                };
+                Ok(Self::Oltp(oltp::Oltp::new(rows, access, set, sizes)))
             }
             _ => Ok(Self::Game(game::Game::new(rows, access))),
         }
@@ -189,16 +210,24 @@ impl AnyWorkload {
         }
     }
 
-    /// The table that transactions add rows to.
-    pub fn growing_table(&self) -> Option<usize> {
-        let inserted = |step: &Step| matches!(step.operation, Operation::Insert { .. }).then(|| step.operation.table());
-        self.steps().iter().find_map(inserted)
+    /// The tables that transactions add rows to.
+    pub fn growing_tables(&self) -> Vec<usize> {
+        match self {
+            AnyWorkload::Oltp(workload) if workload.adds_rows() => (0..workload.tables().len()).collect(),
+            _ => {
+                let inserted = |step: &&Step| matches!(step.operation, Operation::Insert { .. });
+                self.steps().iter().filter(inserted).map(|step| step.operation.table()).collect()
+            }
+        }
     }
 
     /// Rows are added behind this key.
     pub fn continue_after(&mut self, last: u64) {
-        if let AnyWorkload::InsertIndexes(workload) = self {
-            workload.continue_after(last);
+        match self {
+            AnyWorkload::InsertIndexes(workload) => workload.continue_after(last),
+            AnyWorkload::Oltp(workload) => workload.continue_after(last),
+            AnyWorkload::Declared(workload) => workload.continue_after(last),
+            _ => {}
         }
     }
 

@@ -16,6 +16,7 @@ from dbdyno.conduct.context import Ceiling, Context
 from dbdyno.conduct.load_client import execute, find_load_client, why_it_failed
 from dbdyno.conduct.plan import make_ceiling_plan
 from dbdyno.errors import RunFailed
+from dbdyno.experiment.own_workload import DECLARED
 from dbdyno.experiment.workloads import SQL, WORKLOADS
 from dbdyno.systems.guard import Guard
 
@@ -38,7 +39,7 @@ def measure_ceiling(context: Context, plan: dict[str, Any], reached_per_s: float
     kinds = store_kinds(plan["store"])
     if "library" in plan or not context.experiment.ceiling or not set(kinds) <= set(NULL_PROTOCOLS):
         return None
-    if SQL in WORKLOADS[plan["workload"]["name"]].operations:
+    if _has_statements(plan["workload"]):
         return Ceiling(None, "null servers do not answer SQL statements of a workload's own")
     key = json.dumps([plan[name] for name in ("workload", "clients", "pipeline", "cpus", "threads")] + kinds)
     known = context.ceilings.get(key)
@@ -48,6 +49,12 @@ def measure_ceiling(context: Context, plan: dict[str, Any], reached_per_s: float
         found = _try(context, plan, context.folder.ceiling(name + ("-again" if known else "")))
         context.ceilings[key] = replace(max(known, found, key=_per_s), again=True) if known else found
     return context.ceilings[key]
+
+
+def _has_statements(workload: Mapping[str, Any]) -> bool:
+    if workload["name"] == DECLARED:
+        return bool(workload["options"]["declaration"]["statements"])
+    return SQL in WORKLOADS[workload["name"]].operations
 
 
 def _per_s(ceiling: Ceiling) -> float:

@@ -4,6 +4,7 @@ from typing import Any
 
 from dbdyno.experiment.clients import NATIVE
 from dbdyno.experiment.model import Experiment
+from dbdyno.experiment.own_workload import DECLARED
 from dbdyno.experiment.trials import Trial
 from dbdyno.experiment.workloads import split_variant
 
@@ -18,6 +19,8 @@ def make_plan(
 ) -> dict[str, Any]:
     """Return the plan for `phases` on one host: a closed loop without pipelining, where it runs anything."""
     name, options = split_variant(workload)
+    if name in experiment.workloads:
+        name, options = DECLARED, {"declaration": experiment.workloads[name].declaration()} | options
     return {
         "contract": CONTRACT,
         "phases": list(phases),

@@ -20,7 +20,6 @@ from dbdyno.errors import DbdynoError, RunFailed
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import bare_name
 from dbdyno.experiment.trials import Preparation
-from dbdyno.experiment.workloads import find_workload
 from dbdyno.results.write import write_object
 from dbdyno.systems import build
 from dbdyno.systems.base import Launch, System
@@ -46,7 +45,7 @@ def run_preparation(context: Context, preparation: Preparation) -> Iterator[Outc
             with prepared_system(context, preparation, name) as prepared:
                 while trials and not context.interrupts.requested:
                     trial = trials.pop(0)
-                    if find_workload(trial.workload).analytic:
+                    if context.experiment.find_workload(trial.workload).analytic:
                         yield run_analysis(context, prepared, trial)
                     elif context.experiment.find_rate:
                         yield from find_rate(context, prepared, trial)
@@ -209,7 +208,7 @@ def describe_system(system: System, experiment: Experiment) -> dict[str, Any]:
 
 def _load(context: Context, preparation: Preparation, system: System, folder: Path) -> dict[str, Any]:
     """Make and fill the tables; returns what there is to say of them in `trial.json`."""
-    if find_workload(preparation.workload).analytic:
+    if context.experiment.find_workload(preparation.workload).analytic:
         return load_table(context, preparation.workload, system, folder)
     secrets: list[str] = []
     store = system.store_plan(secrets)

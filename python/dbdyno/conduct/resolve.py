@@ -10,6 +10,7 @@ from dbdyno.errors import UserError
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import GET, WORDS, WORKLOADS, find_workload, missing_operations, split_variant
+from dbdyno.experiment.workloads import GET, WORDS, WORKLOADS, missing_operations
 from dbdyno.systems import SYSTEMS, build, missing
 from dbdyno.systems.base import Launch, System
 from dbdyno.systems.guard import Guard
@@ -55,7 +56,7 @@ def resolve(experiment: Experiment) -> Resolved:
 
 def _check_analytic(experiment: Experiment) -> None:
     """Raise UserError if an analytic workload is asked for what only the load of clients has."""
-    names = [name for name in experiment.workload if find_workload(name).analytic]
+    names = [name for name in experiment.workload if experiment.find_workload(name).analytic]
     if not names:
         return
     asked = {
@@ -90,6 +91,7 @@ def _check_operations(experiment: Experiment, spec: SystemSpec, system: System) 
     """Raise UserError if a workload needs what the system cannot do, naming both and who can."""
     for name in experiment.workload:
         workload = find_workload(name).given(experiment.options | split_variant(name)[1])
+        workload = experiment.find_workload(name)
         if lacking := missing_operations(workload, system.operations):
             able = [other.name for other in SYSTEMS.values() if not missing_operations(workload, other.operations)]
             raise UserError(
@@ -104,7 +106,7 @@ def _check_pipeline(experiment: Experiment, spec: SystemSpec, system: System) ->
         return
     able = [workload.name for workload in WORKLOADS.values() if workload.operations == (GET,)]
     for name in experiment.workload:
-        if find_workload(name).name not in able:
+        if experiment.find_workload(name).name not in able:
             raise UserError(
                 f"pipeline: a transaction of '{name}' is not a single get; {', '.join(able)} can be pipelined"
             )

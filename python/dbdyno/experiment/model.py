@@ -5,15 +5,16 @@ from dataclasses import replace
 from itertools import count, product, takewhile
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
 
 from dbdyno.experiment.clients import NATIVE, check_clients
 from dbdyno.experiment.delay import read_delays
 from dbdyno.experiment.limit import Limit, parse_limit
+from dbdyno.experiment.own_workload import OwnWorkload
 from dbdyno.experiment.percent import parse_percent
 from dbdyno.experiment.rate import Rate, read_rates
 from dbdyno.experiment.system_spec import SystemSpec, parse_system, with_labels
-from dbdyno.experiment.workloads import check_options, find_workload, split_variant, variants
+from dbdyno.experiment.workloads import WORKLOADS, Workload, check_options, find_workload, split_variant, variants
 
 SCALES = ("small", "medium", "full")
 FEWEST_PAIRS, MOST_PAIRS = 5, 20
@@ -103,9 +104,19 @@ def _read_precise(value: Any) -> float:
     return parse_percent(value)
 
 
-def _check_workloads(names: list[str]) -> list[str]:
+def _check_own(own: dict[str, OwnWorkload]) -> dict[str, OwnWorkload]:
+    for name in own:
+        if not re.fullmatch(r"[a-z][a-z0-9-]*", name) or name in WORKLOADS:
+            raise ValueError(f"'{name}': give another name, of small letters, digits and dashes, and no built-in one's")
+    return own
+
+
+def _check_workloads(names: list[str], info: ValidationInfo) -> list[str]:
+    own = info.data.get("workloads")
     for name in names:
-        find_workload(name)
+        # Where the file's own are wrong, that is said.
+        if own is not None and split_variant(name)[0] not in own:
+            find_workload(name, own)
     if not names or len(set(names)) < len(names):
         raise ValueError("give at least one workload, and each once")
     return names
@@ -146,6 +157,7 @@ class Experiment(_Strict):
     observe: watch host, processes and stores while a trial runs. host: measure the host itself first, for two seconds.
     workload: one or several, each as `name` or `name?option=value`. options: of all of them; a list makes a
     variant of each for every value.
+    workloads: declared here, by name, to be given as `workload`.
     rows: per table, in the workload's own unit. memory_limit: of each server, e.g. "512M".
     confirm_limit: run every trial again with a fifth less of what limited it.
     operation_timeout_seconds: after which an operation without an answer is an error.
@@ -156,6 +168,7 @@ class Experiment(_Strict):
 
     question: str = ""
     look_for: str = ""
+    workloads: Annotated[dict[str, OwnWorkload], AfterValidator(_check_own)] = {}
     workload: Annotated[list[str], BeforeValidator(_as_list), AfterValidator(_check_workloads)]
     options: dict[str, str] = {}
     system: Annotated[list[SystemSpec], BeforeValidator(_read_systems), Field(min_length=1)]
@@ -231,8 +244,13 @@ class Experiment(_Strict):
     @model_validator(mode="after")
     def _options_fit(self) -> "Experiment":
         for name in self.workload:
-            check_options(find_workload(name), self.options | split_variant(name)[1])
+            check_options(self.find_workload(name), self.options | split_variant(name)[1])
         return self
+
+    def find_workload(self, text: str) -> Workload:
+        """Return the workload of that name, which options may follow, built-in or of the experiment's own."""
+        name, _ = split_variant(text)
+        return self.workloads[name].as_workload(name) if name in self.workloads else find_workload(text)
 
     @model_validator(mode="after")
     def _precision_fits(self) -> "Experiment":

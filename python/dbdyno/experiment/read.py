@@ -1,16 +1,18 @@
 """From a name or a file, and the overrides of a command line, to a checked experiment."""
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from dbdyno.errors import UserError, did_you_mean
 from dbdyno.experiment.model import Cpus, Experiment
+from dbdyno.experiment.own_workload import KEYS, OwnWorkload
 from dbdyno.experiment.redact import redact
 
 SHIPPED = Path(__file__).parent.parent / "shipped"
@@ -93,7 +95,36 @@ def override(document: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[
 def _explain(path: Path, error: ValidationError) -> str:
     details = error.errors(include_url=False)
     more = f" (and {len(details) - 1} more like this)" if len(details) > 1 else ""
-    return f"{path}: {_explain_one(details[0])}{more}"
+    return f"{path}: {_line(path, details[0])}{_explain_one(details[0])}{more}"
+
+
+def _line(path: Path, detail: ErrorDetails) -> str:
+    """Return the line of what is wrong in an own workload, `line 12: `; nothing where the file does not show it.
+
+    The parser of TOML tells no places, so the wrong word is looked for from where that workload begins.
+    """
+    location = [str(part) for part in detail["loc"]]
+    if len(location) < 2 or location[0] != "workloads":
+        return ""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    begin = next((i for i, line in enumerate(lines) if f"workloads.{location[1]}" in line), len(lines))
+    word = re.compile(rf"(?<![\w-]){re.escape(_wrong_word(location, detail))}(?![\w-])")
+    found = next((i for i, line in enumerate(lines[begin:], begin + 1) if word.search(line)), None)
+    return f"line {found}: " if found else ""
+
+
+def _wrong_word(location: list[str], detail: ErrorDetails) -> str:
+    """Return the unknown key, the value, or what the message names: whose the error is, or the name that is unknown."""
+    if detail["type"] == "extra_forbidden":
+        return location[-1]
+    if detail["type"] == "missing":
+        return str(detail["input"].get("name", location[1]))
+    if isinstance(detail["input"], str | int):
+        return str(detail["input"])
+    message = detail["msg"].removeprefix("Value error, ")
+    whose = re.match(r"\w+ '([^']+)':", message)
+    named = re.findall(r"'([^']+)'", re.split(r"[;.] ", message)[0])
+    return whose[1] if whose else next(reversed(named), location[1])
 
 
 def _explain_one(detail: ErrorDetails) -> str:
@@ -112,5 +143,14 @@ def _explain_one(detail: ErrorDetails) -> str:
 
 
 def _explain_unknown(location: list[str]) -> str:
-    keys = list((Cpus if location[0] == "cpus" and len(location) > 1 else Experiment).model_fields)
+    keys = list(_table_of(location).model_fields)
     return f"there is no key '{'.'.join(location)}'{did_you_mean(location[-1], keys)} The keys are {', '.join(keys)}."
+
+
+def _table_of(location: list[str]) -> type[BaseModel]:
+    """Return what the table that holds the key at `location` may have."""
+    if len(location) > 1 and location[0] == "cpus":
+        return Cpus
+    if len(location) > 2 and location[0] == "workloads":
+        return next((KEYS[part] for part in reversed(location[2:-1]) if part in KEYS), OwnWorkload)
+    return Experiment

@@ -70,15 +70,16 @@ class Workload:
         return replace(self, operations=(*self.operations, *more))
 
 
-_ACCESS = {
+ACCESS = {
     "access": ("uniform", "sequential", "zipfian", "latest", "hot-set", "special", "gaussian", "pareto"),
 }
+"""The option of workloads that choose a row."""
 
 WORKLOADS = {
     workload.name: workload
     for workload in (
-        Workload("point-get", "fetch one row by its primary key", (GET,), _ACCESS),
-        Workload("secondary-get", "fetch one row by a secondary index", (FIND_SECONDARY,), _ACCESS),
+        Workload("point-get", "fetch one row by its primary key", (GET,), ACCESS),
+        Workload("secondary-get", "fetch one row by a secondary index", (FIND_SECONDARY,), ACCESS),
         Workload(
             "batch-get",
             "fetch several rows by their primary keys in one request",
@@ -95,7 +96,7 @@ WORKLOADS = {
             "trx-lifecycle",
             "read one row as autocommit, in a read-only or in a read-write transaction",
             (GET, TRANSACTION),
-            {"transaction": ("autocommit", "read-only", "read-write"), **_ACCESS},
+            {"transaction": ("autocommit", "read-only", "read-write"), **ACCESS},
         ),
         Workload(
             "tpcc",
@@ -103,8 +104,24 @@ WORKLOADS = {
             (SQL, TRANSACTION),
         ),
         Workload("point-update", "k = k + 1 on one row; the sum of k is checked at the end", (ADD, SUM), _ACCESS),
+        Workload("point-update", "k = k + 1 on one row; the sum of k is checked at the end", (ADD, SUM), ACCESS),
         Workload(
-            "game", "read a player, change it, look up the account by its e-mail", (GET, UPDATE, FIND_UNIQUE), _ACCESS
+            "game", "read a player, change it, look up the account by its e-mail", (GET, UPDATE, FIND_UNIQUE), ACCESS
+        ),
+        Workload(
+            "oltp",
+            "sysbench's oltp set: its tables, statements and defaults",
+            (SQL, TRANSACTION),
+            {
+                "set": (
+                    *("read_write", "read_only", "write_only", "point_select", "update_index", "update_non_index"),
+                    *("insert", "delete", "select_random_points", "select_random_ranges", "bulk_insert"),
+                ),
+                **ACCESS,
+                "tables": (),
+                "range_size": (),
+                "point_selects": (),
+            },
         ),
         Workload(
             "db-stress",
@@ -147,14 +164,16 @@ def variants(names: Iterable[str], choices: Mapping[str, Iterable[str]]) -> list
     return [name + ("&" if "?" in name else "?") + options for name in names for options in chosen]
 
 
-def find_workload(text: str) -> Workload:
-    """Return the workload of that name, which options may follow; raises ValueError naming those there are."""
+def find_workload(text: str, others: Iterable[str] = ()) -> Workload:
+    """Return the workload of that name, which options may follow; raises ValueError naming those there are.
+
+    others: names that are known beside the built-in ones.
+    """
     name, _ = split_variant(text)
     if name in WORKLOADS:
         return WORKLOADS[name]
-    raise ValueError(
-        f"there is no workload '{name}'{did_you_mean(name, WORKLOADS)} The workloads are {', '.join(WORKLOADS)}"
-    )
+    known = [*WORKLOADS, *others]
+    raise ValueError(f"there is no workload '{name}'{did_you_mean(name, known)} The workloads are {', '.join(known)}")
 
 
 def check_options(workload: Workload, options: Mapping[str, str]) -> None:

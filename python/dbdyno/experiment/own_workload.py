@@ -1,0 +1,298 @@
+"""Workloads that an experiment declares itself: tables, statements and transactions (docs/own-workload.md)."""
+
+import re
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from dbdyno.errors import did_you_mean
+from dbdyno.experiment.workloads import (
+    ACCESS,
+    ADD,
+    FIND_SECONDARY,
+    FIND_UNIQUE,
+    GET,
+    INSERT,
+    SQL,
+    SUM,
+    TRANSACTION,
+    UPDATE,
+    Workload,
+)
+
+DECLARED = "declared"
+"""What the load client calls a workload whose declaration the plan holds."""
+_NUMBERS = ("tinyint", "smallint", "int", "bigint")
+_KINDS = f"{', '.join(_NUMBERS)}, decimal(digits,scale), char(n), varchar(n)"
+_TEXTS = {"padded": 10, "email": 32, "name": 28, "letters": 1, "versioned-letters": 1}
+"""Generators of text, and the narrowest column that holds any of their values."""
+_CHANGING = ("number", "version", "versioned-letters")
+_UNIQUE = ("key", "linear", "padded", "email", "name")
+_MOST_PARAMETERS = 16
+
+
+def _check_kind(text: str) -> str:
+    match = re.fullmatch(r"(char|varchar)\((\d{1,5})\)|decimal\((\d{1,2}), ?(\d{1,2})\)", text)
+    if text in _NUMBERS or (match and match[1] and 1 <= int(match[2]) <= 65_535):
+        return text
+    if match and match[3] and int(match[4]) <= int(match[3]) <= 18:
+        return text
+    raise ValueError(f"there is no kind '{text}'{did_you_mean(text, _NUMBERS)} The kinds are {_KINDS}")
+
+
+def _width(kind: str) -> int | None:
+    """Return how many characters a kind holds; None of numbers."""
+    return int(kind.partition("(")[2][:-1]) if "char" in kind else None
+
+
+Named = TypeVar("Named")
+Kind = Annotated[str, AfterValidator(_check_kind)]
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
+Generator = Literal[
+    "key", "counter", "version", "number", "linear", "padded", "email", "name", "letters", "versioned-letters"
+]
+Access = Literal["uniform", "sequential", "zipfian", "latest", "hot-set", "special", "gaussian", "pareto"]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Column(_Strict):
+    """A column and what makes its values; below, first, step and pad are of the generators that take them."""
+
+    name: Name
+    kind: Kind
+    generator: Generator
+    below: Annotated[int, Field(ge=1, lt=1 << 32)] | None = None
+    first: int | None = None
+    step: int | None = None
+    pad: Annotated[str, Field(pattern=r"^[ -~]$")] | None = None
+
+    @model_validator(mode="after")
+    def _fits(self) -> "Column":
+        needed = {"number": ("below",), "linear": ("first", "step"), "padded": ("pad",)}.get(self.generator, ())
+        for key in ("below", "first", "step", "pad"):
+            if (getattr(self, key) is None) == (key in needed):
+                says = "needs" if key in needed else "does not take"
+                raise ValueError(f"column '{self.name}': the generator '{self.generator}' {says} {key}")
+        width, least = _width(self.kind), _TEXTS.get(self.generator)
+        if (width is None) != (least is None):
+            makes = "text" if least else "numbers"
+            raise ValueError(f"column '{self.name}': '{self.generator}' makes {makes}, no {self.kind}")
+        if width is not None and least is not None and width < least:
+            raise ValueError(f"column '{self.name}': '{self.generator}' needs {least} characters or more")
+        return self
+
+
+class Index(_Strict):
+    """An index over some columns, in order."""
+
+    columns: Annotated[list[Name], Field(min_length=1)]
+    unique: bool = False
+
+
+class Table(_Strict):
+    """A table of the experiment's number of rows; its first column is the key."""
+
+    name: Name
+    columns: Annotated[list[Column], Field(min_length=1)]
+    indexes: list[Index] = []
+
+    @model_validator(mode="after")
+    def _fits(self) -> "Table":
+        if self.columns[0].generator != "key" or sum(column.generator == "key" for column in self.columns) > 1:
+            raise ValueError(f"table '{self.name}': the first column, and no other, has the generator 'key'")
+        _check_unique(f"columns of '{self.name}'", (column.name for column in self.columns))
+        for index in self.indexes:
+            for name in index.columns:
+                self.column(name)
+        return self
+
+    def column(self, name: str) -> Column:
+        """Return the column of that name; raises ValueError naming those there are."""
+        return _known(f"table '{self.name}' has no column", name, {column.name: column for column in self.columns})
+
+
+class Statement(_Strict):
+    """A prepared statement, put differently in some dialects; columns: the kinds of its answer's.
+
+    rows: how many, fewest and most, it reads or writes.
+    """
+
+    name: Name
+    sql: str
+    dialects: dict[Literal["mysql", "postgres", "sqlite"], str] = {}
+    parameters: Annotated[list[dict[str, str | int]], Field(max_length=_MOST_PARAMETERS)] = []
+    columns: list[Kind] = []
+    rows: Annotated[list[int], Field(min_length=2, max_length=2)] | None = None
+
+    @model_validator(mode="after")
+    def _fits(self) -> "Statement":
+        for sql in (self.sql, *self.dialects.values()):
+            if sql.count("?") != len(self.parameters):
+                raise ValueError(
+                    f"statement '{self.name}' has {sql.count('?')} times '?' and {len(self.parameters)} parameters"
+                )
+        for parameter in self.parameters:
+            _check_parameter(self.name, parameter)
+        return self
+
+
+def _check_parameter(statement: str, parameter: dict[str, str | int]) -> None:
+    """Raise ValueError unless a parameter is one of the three forms."""
+    kind = parameter.get("kind")
+    forms = [{"column"}, {"column", "offset"}]
+    if isinstance(kind, str):
+        forms = [{"kind"}] if _width(_check_kind(kind)) else [{"kind", "from", "to"}]
+    if set(parameter) not in forms or any(
+        isinstance(parameter[key], str) != (key in ("column", "kind")) for key in parameter
+    ):
+        raise ValueError(
+            f"statement '{statement}': a parameter is {{column = \"table.column\", offset = 0}}, "
+            'or {kind = "int", from = 1, to = 9}, or {kind = "varchar(20)"} for letters'
+        )
+
+
+class Operation(_Strict):
+    """One operation of a transaction, about the transaction's key or, with `access`, one of its own."""
+
+    operation: Literal["get", "find", "update", "insert", "add", "sql"]
+    table: str | None = None
+    column: str | None = None
+    by: int | None = None
+    statement: str | None = None
+    access: Access | None = None
+
+    @model_validator(mode="after")
+    def _fits(self) -> "Operation":
+        needed = {"sql": ("statement",), "find": ("table", "column"), "add": ("table", "column")}
+        takes = needed.get(self.operation, ("table",))
+        for key in ("table", "column", "statement"):
+            if (getattr(self, key) is None) == (key in takes):
+                raise ValueError(
+                    f"the operation '{self.operation}' {'needs' if key in takes else 'does not take'} {key}"
+                )
+        if self.by is not None and self.operation != "add":
+            raise ValueError(f"the operation '{self.operation}' does not take by")
+        return self
+
+    @property
+    def step(self) -> str:
+        """What reports call it, unless it is a statement, which has a name."""
+        return "_".join(filter(None, (self.operation, self.table, self.column)))
+
+
+class Transaction(_Strict):
+    """Some operations that come as often as they weigh. within: begun and committed, or each on its own."""
+
+    name: Name
+    weight: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+    access: Access | None = None
+    within: Literal["read-only", "read-write"] | None = None
+    operations: Annotated[list[Operation], Field(min_length=1)]
+
+
+class OwnWorkload(_Strict):
+    """A workload of an experiment's own. what: it in a few words. access: which rows, where nothing else is said."""
+
+    what: str = ""
+    access: Access = "uniform"
+    tables: Annotated[list[Table], Field(min_length=1)]
+    statements: list[Statement] = []
+    transactions: Annotated[list[Transaction], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _fits(self) -> "OwnWorkload":
+        _check_unique("tables", (table.name for table in self.tables))
+        steps = {"begin", "begin_read_only", "commit", *(one.step for one in self._operations() if one.table)}
+        own = (one.name for one in (*self.transactions, *self.statements))
+        _check_unique("names of operations, transactions and statements", (*steps, *own))
+        for statement in self.statements:
+            for parameter in statement.parameters:
+                if "column" in parameter:
+                    self._check_column_parameter(statement.name, str(parameter["column"]))
+            for table in re.findall(r"\{(\w*)\}", statement.sql):
+                self._table(table)
+        for operation in self._operations():
+            self._check_operation(operation)
+        return self
+
+    def _table(self, name: str) -> Table:
+        return _known("there is no table", name, {table.name: table for table in self.tables})
+
+    def _operations(self) -> list[Operation]:
+        return [operation for transaction in self.transactions for operation in transaction.operations]
+
+    def _check_column_parameter(self, statement: str, place: str) -> None:
+        table, _, name = place.partition(".")
+        if self._table(table).column(name).generator in _CHANGING:
+            raise ValueError(f"statement '{statement}': '{place}' changes, so there is no value to look for")
+
+    def _check_operation(self, operation: Operation) -> None:
+        if operation.statement is not None:
+            _known("there is no statement", operation.statement, {one.name: one for one in self.statements})
+            return
+        table = self._table(operation.table or "")
+        generators = [column.generator for column in table.columns]
+        if operation.operation == "update" and "version" not in generators:
+            raise ValueError(f"table '{table.name}' is updated, so a column must have the generator 'version'")
+        if operation.column is None:
+            return
+        generator = table.column(operation.column).generator
+        if operation.operation == "add" and generator != "counter":
+            raise ValueError(f"column '{operation.column}' is added to, so its generator must be 'counter'")
+        if operation.operation == "find" and generator not in _UNIQUE:
+            raise ValueError(f"column '{operation.column}' is looked up, so its generator must be {', '.join(_UNIQUE)}")
+
+    def _needed(self) -> Iterable[str]:
+        """Yield what it needs of a store."""
+        of = {"get": (GET,), "update": (UPDATE,), "insert": (INSERT,), "add": (ADD, SUM), "sql": (SQL,)}
+        for operation in self._operations():
+            if operation.operation == "find":
+                yield FIND_UNIQUE if self._is_filed_under(operation) else FIND_SECONDARY
+            yield from of.get(operation.operation, ())
+        if any(transaction.within for transaction in self.transactions):
+            yield TRANSACTION
+
+    def _is_filed_under(self, find: Operation) -> bool:
+        """Whether the table's rows are only ever looked up by this column, which has a unique index."""
+        same = [operation for operation in self._operations() if operation.table == find.table]
+        indexes = self._table(find.table or "").indexes
+        is_unique = any(index.unique and index.columns == [find.column] for index in indexes)
+        return is_unique and all(operation.column == find.column for operation in same)
+
+    def as_workload(self, name: str) -> Workload:
+        """Return what it asks of a store and which options it takes."""
+        return Workload(name, self.what, tuple(dict.fromkeys(self._needed())), ACCESS)
+
+    def declaration(self) -> dict[str, Any]:
+        """Return it as a plan has it."""
+        return self.model_dump(exclude={"what"}, exclude_none=True)
+
+
+KEYS: dict[str, type[BaseModel]] = {
+    "tables": Table,
+    "columns": Column,
+    "indexes": Index,
+    "statements": Statement,
+    "transactions": Transaction,
+    "operations": Operation,
+}
+"""What the entries of each list in an own workload are."""
+
+
+def _known(what: str, name: str, there: dict[str, Named]) -> Named:
+    """Return what has this name; raises ValueError naming those there are."""
+    if name in there:
+        return there[name]
+    raise ValueError(f"{what} '{name}'{did_you_mean(name, there)} There are {', '.join(there) or 'none'}")
+
+
+def _check_unique(what: str, names: Iterable[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"{what}: '{name}' is there twice")
+        seen.add(name)

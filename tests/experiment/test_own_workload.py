@@ -1,0 +1,83 @@
+"""A workload of an experiment's own is read, checked with the place of every error, and put into the plan."""
+
+from pathlib import Path
+
+import pytest
+
+from dbdyno.conduct.plan import make_plan
+from dbdyno.errors import UserError
+from dbdyno.experiment.own_workload import OwnWorkload
+from dbdyno.experiment.read import read_experiment
+from dbdyno.experiment.write import to_toml
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.mark.parametrize(
+    ("name", "needs"),
+    [("session-store", ("get", "update")), ("event-log", ("insert", "sql", "get", "transaction"))],
+)
+def test_the_examples_are_read_and_what_they_need_is_known(name, needs, tmp_path):
+    experiment = read_experiment(str(EXAMPLES / f"{name}.toml")).experiment
+    assert experiment.find_workload(f"{name}?access=uniform").operations == needs
+    plan = make_plan(experiment, "id", ("run",), {}, f"{name}?access=uniform", 1)["workload"]
+    assert plan["name"] == "declared" and plan["options"]["access"] == "uniform"
+    assert plan["options"]["declaration"]["tables"][0]["columns"][0] == {
+        "name": "id",
+        "kind": "int",
+        "generator": "key",
+    }
+    (tmp_path / "again.toml").write_text(to_toml(experiment))
+    assert read_experiment(str(tmp_path / "again.toml")).experiment == experiment
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "said"),
+    [
+        ('generator = "letters"', 'generator = "lettres"', "line 22: .*'lettres'.*'versioned-letters'"),
+        ('kind = "tinyint"', 'kind = "byte"', "line 21: .*there is no kind 'byte'.*tinyint, smallint"),
+        ('columns = ["happened_s"]', 'columns = ["happened"]', "line 24: .*no column 'happened'; did you mean"),
+        ("below = 8", "below = 0", "line 21: .*below = 0"),
+        ("below = 8 }", "belov = 8 }", "line 21: .*belov"),
+        (', generator = "linear"', "", "line 19: .*generator' is missing"),
+        ('statement = "severe"', 'statement = "severest"', "line 58: .*no statement 'severest'; did you mean 'severe'"),
+        ('"event.happened_s", offset', '"event.device", offset', "event.device' changes"),
+        ("from = 0, ", "", "line 35: .*statement 'severe'.*kind = \"int\", from = 1"),
+        ("[1, 120]", "[1, 120]\nlimit = 3", "line 33: there is no key '.*limit'.*The keys are name, sql"),
+        ('table = "event" }]', 'table = "events" }]', "no table 'events'; did you mean 'event'"),
+        ("AND severity", "AND 1 = ? AND severity", "3 times '\\?' and 2 parameters"),
+        ('within = "read-only"', 'within = "snapshot"', "line 56: .*'snapshot'"),
+        ('name = "chart"', 'name = "range"', "'range' is there twice"),
+        ('name = "chart"', 'name = "insert_event"', "'insert_event' is there twice"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_line_and_what_is_known(right, wrong, said, tmp_path):
+    text = (EXAMPLES / "event-log.toml").read_text()
+    assert right in text
+    file = tmp_path / "mine.toml"
+    file.write_text(text.replace(right, wrong, 1))
+    with pytest.raises(UserError, match=said):
+        read_experiment(str(file))
+
+
+def test_the_name_of_a_built_in_workload_is_refused(tmp_path):
+    text = (EXAMPLES / "event-log.toml").read_text().replace("event-log", "game")
+    (tmp_path / "mine.toml").write_text(text)
+    with pytest.raises(UserError, match="'game': give another name"):
+        read_experiment(str(tmp_path / "mine.toml"))
+
+
+def test_only_lookups_by_one_unique_column_need_no_secondary_index():
+    columns = [
+        {"name": "id", "kind": "int", "generator": "key"},
+        {"name": "mail", "kind": "varchar(40)", "generator": "email"},
+    ]
+    table = {"name": "user", "columns": columns, "indexes": [{"columns": ["mail"], "unique": True}]}
+    look = {"operation": "find", "table": "user", "column": "mail"}
+
+    def needs(*operations):
+        transactions = [{"name": "one", "operations": list(operations)}]
+        return OwnWorkload(tables=[table], transactions=transactions).as_workload("mine").operations
+
+    assert needs(look) == ("find-unique",)
+    assert needs(look, {"operation": "get", "table": "user"}) == ("find-secondary", "get")
