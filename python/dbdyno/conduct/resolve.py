@@ -60,7 +60,7 @@ def _check_analytic(experiment: Experiment) -> None:
     if not names:
         return
     asked = {
-        "workload": len({find_workload(name).name for name in experiment.workload}) > 1,
+        "workload": len({experiment.find_workload(name).name for name in experiment.workload}) > 1,
         "clients": experiment.clients != [1],
         "pipeline": experiment.pipeline != [1],
         "rate": bool(experiment.rate or experiment.find_rate),

@@ -27,20 +27,26 @@ impl Text {
     pub fn new(id: u64, drawn: u64, groups: usize) -> Self {
         let (drawn, length) = (drawn % BELOW, groups * GROUP - 1);
         let mut bytes = [0; C_GROUPS * GROUP];
-        let mut state = mix(id ^ drawn.rotate_left(32));
-        for eight in bytes[2 * GROUP..].as_chunks_mut().0 {
-            *eight = eight_digits(&mut state).to_le_bytes();
-        }
+        fill(id, drawn, groups, &mut bytes);
         put(drawn, &mut bytes[..DIGITS]);
         put((mix(drawn) % BELOW + id) % BELOW, &mut bytes[GROUP..GROUP + DIGITS]);
-        for group in 1..groups {
-            bytes[group * GROUP - 1] = b'-';
-        }
+        (bytes[GROUP - 1], bytes[2 * GROUP - 1]) = (b'-', b'-');
         Self { bytes, length }
     }
 
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
+    }
+}
+
+/// Fills in what follows from both groups.
+#[inline]
+fn fill(id: u64, drawn: u64, groups: usize, text: &mut [u8; C_GROUPS * GROUP]) {
+    for (sixteen, digits) in text[2 * GROUP..].as_chunks_mut().0.iter_mut().zip(Digits::new(id, drawn)) {
+        *sixteen = digits;
+    }
+    for group in 3..groups {
+        text[group * GROUP - 1] = b'-';
     }
 }
 
@@ -62,7 +68,9 @@ pub fn owner(text: &[u8], groups: usize) -> Option<u64> {
     }
     let (drawn, hidden) = (number(&text[..GROUP])?, number(&text[GROUP..2 * GROUP])?);
     let id = (hidden + BELOW - mix(drawn) % BELOW) % BELOW;
-    (Text::new(id, drawn, groups).as_bytes() == text).then_some(id)
+    let mut expected = [0; C_GROUPS * GROUP];
+    fill(id, drawn, groups, &mut expected);
+    (expected[2 * GROUP..text.len()] == text[2 * GROUP..]).then_some(id)
 }
 
 /// The number of a group and its dash.
@@ -76,13 +84,31 @@ fn number(group: &[u8]) -> Option<u64> {
         .try_fold(0, |number, digit| digit.is_ascii_digit().then(|| number * 10 + u64::from(digit - b'0')))
 }
 
-/// The next eight digits of a splitmix64 stream: 4 to 9 twice as often as the others, as four bits make each.
-#[inline]
-fn eight_digits(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let nibbles = mix(*state) & 0x0f0f_0f0f_0f0f_0f0f;
-    let above_nine = ((nibbles + 0x7676_7676_7676_7676) & 0x8080_8080_8080_8080) >> 7;
-    nibbles - 6 * above_nine + 0x3030_3030_3030_3030
+/// The digits behind the second group, sixteen at a time, of a splitmix64 stream: 4 to 9 twice as often as the others, as four bits make
+/// each.
+struct Digits(u64);
+
+impl Digits {
+    #[inline]
+    fn new(id: u64, drawn: u64) -> Self {
+        Self(mix(id ^ drawn.rotate_left(32)))
+    }
+}
+
+impl Iterator for Digits {
+    type Item = [u8; 16];
+
+    #[inline]
+    fn next(&mut self) -> Option<[u8; 16]> {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let bits = mix(self.0);
+        let digits = |nibbles: u64| {
+            let above_nine = ((nibbles + 0x7676_7676_7676_7676) & 0x8080_8080_8080_8080) >> 7;
+            u128::from(nibbles - 6 * above_nine + 0x3030_3030_3030_3030)
+        };
+        let low = digits(bits & 0x0f0f_0f0f_0f0f_0f0f);
+        Some((low | digits(bits >> 4 & 0x0f0f_0f0f_0f0f_0f0f) << 64).to_le_bytes())
+    }
 }
 
 #[cfg(test)]
