@@ -128,16 +128,16 @@ impl Query {
             Query::Delete => with("DELETE FROM sbtest WHERE id=?", &[INT], &[]),
             Query::Insert => with("INSERT INTO sbtest (id, k, c, pad) VALUES (?, ?, ?, ?)", &[INT, INT, C, PAD], &[]),
             Query::RandomPoints => {
-                let points = vec!["?"; RANDOM].join(", ");
+                let points = ["?"; RANDOM].join(", ");
                 let sql = format!("SELECT id, k, c, pad FROM sbtest WHERE k IN ({points})");
                 with(&sql, &[INT; RANDOM], &[INT, INT, C, PAD])
             }
             Query::RandomRanges => {
-                let ranges = vec!["k BETWEEN ? AND ?"; RANDOM].join(" OR ");
+                let ranges = ["k BETWEEN ? AND ?"; RANDOM].join(" OR ");
                 with(&format!("SELECT count(k) FROM sbtest WHERE {ranges}"), &[INT; 2 * RANDOM], &[Kind::BigInt])
             }
             Query::BulkInsert => {
-                let rows = vec!["(?, ?)"; BULK_ROWS].join(", ");
+                let rows = ["(?, ?)"; BULK_ROWS].join(", ");
                 with(&format!("INSERT INTO sbtest (id, k) VALUES {rows}"), &[INT; 2 * BULK_ROWS], &[])
             }
         }
