@@ -79,10 +79,12 @@ def _sysbench(place: Endpoint, script: str | Path, placement: Placement, *option
     return run_well(["sysbench", script, *where, f"--mysql-db={place.database}", *options], placement.client_cpus)
 
 
-def sysbench(place: Endpoint, command: str, rows: int, placement: Placement, *options: str) -> Outcome:
-    """Run a command of oltp_point_select: `prepare` (which makes a secondary index after the rows), `run`."""
+def sysbench(
+    place: Endpoint, command: str, rows: int, placement: Placement, *options: str, script: str = "oltp_point_select"
+) -> Outcome:
+    """Run a command of a script of sysbench: `prepare` (which makes a secondary index after the rows), `run`."""
     size = ("--tables=1", f"--table-size={rows}", "--rand-type=uniform")
-    return _sysbench(place, "oltp_point_select", placement, *size, *options, command)
+    return _sysbench(place, script, placement, *size, *options, command)
 
 
 def sysbench_tpcc(place: Endpoint, command: str, warehouses: int, placement: Placement, *options: str) -> Outcome:
@@ -94,43 +96,22 @@ def sysbench_tpcc(place: Endpoint, command: str, warehouses: int, placement: Pla
 def sysbench_tpcc_run(place: Endpoint, clients: int, seconds: int, warehouses: int, placement: Placement) -> Sample:
     """Measure its transactions, those that a deadlock restarts counted once, as dbdyno does."""
     load = (f"--threads={clients}", f"--time={seconds}", "--mysql-ignore-errors=1213,1020,1205")
-    outcome = sysbench_tpcc(place, "run", warehouses, placement, *load)
-    events = re.search(r"total number of events: +(\d+)", outcome.output)
-    elapsed = re.search(r"total time: +([\d.]+)s", outcome.output)
-    if not events or not elapsed:
-        raise RunFailed(f"sysbench said what make bench does not understand: {outcome.output[-300:]}")
-    return outcome.sample(int(events[1]), float(elapsed[1]))
-def sysbench(
-    place: Endpoint, command: str, rows: int, placement: Placement, *options: str, script: str = "oltp_point_select"
-) -> Outcome:
-    """Run a command of a script of sysbench: `prepare` (which makes a secondary index after the rows), `run`."""
-    return run_well(
-        [
-            *("sysbench", script),
-            *(f"--mysql-host={place.host}", f"--mysql-port={place.port}"),
-            *(f"--mysql-user={place.user}", f"--mysql-db={place.database}"),
-            *("--tables=1", f"--table-size={rows}"),
-            *("--rand-type=uniform", *options, command),
-        ],
-        placement.client_cpus,
-    )
+    return _reported(sysbench_tpcc(place, "run", warehouses, placement, *load), "total number of events")
 
 
 def sysbench_run(place: Endpoint, clients: int, seconds: int, rows: int, placement: Placement) -> Sample:
     """Measure point selects, which sysbench prepares, as dbdyno does."""
-    outcome = sysbench(place, "run", rows, placement, f"--threads={clients}", f"--time={seconds}")
-    queries = re.search(r"queries: +(\d+)", outcome.output)
-    elapsed = re.search(r"total time: +([\d.]+)s", outcome.output)
-    if not queries or not elapsed:
-        raise RunFailed(f"sysbench said what make bench does not understand: {outcome.output[-300:]}")
-    return outcome.sample(int(queries[1]), float(elapsed[1]))
+    return _reported(sysbench(place, "run", rows, placement, f"--threads={clients}", f"--time={seconds}"), "queries")
 
 
 def sysbench_oltp(place: Endpoint, clients: int, seconds: int, rows: int, placement: Placement) -> Sample:
     """Measure transactions of oltp_read_write."""
     load = (f"--threads={clients}", f"--time={seconds}")
-    outcome = sysbench(place, "run", rows, placement, *load, script="oltp_read_write")
-    done = re.search(r"transactions: +(\d+)", outcome.output)
+    return _reported(sysbench(place, "run", rows, placement, *load, script="oltp_read_write"), "transactions")
+
+
+def _reported(outcome: Outcome, counted: str) -> Sample:
+    done = re.search(rf"{counted}: +(\d+)", outcome.output)
     elapsed = re.search(r"total time: +([\d.]+)s", outcome.output)
     if not done or not elapsed:
         raise RunFailed(f"sysbench said what make bench does not understand: {outcome.output[-300:]}")

@@ -91,7 +91,7 @@ impl Column {
             Source::Version | Source::Number { .. } | Source::VersionedLetters { .. } => true,
             Source::Characters { .. } | Source::Bytes { .. } => true,
             Source::Key | Source::Counter | Source::Padded(_) | Source::Email | Source::Name => false,
-            Source::Letters { .. } | Source::Nothing | Source::Population => false,
+            Source::Letters { .. } | Source::Linear { .. } | Source::Nothing | Source::Population => false,
         }
     }
 
@@ -170,7 +170,6 @@ impl Column {
                 out.extend((0..self.width()).map(|i| first.wrapping_add(i) as u8));
             }
             Source::Nothing => {}
-            Source::Key | Source::Counter | Source::Version | Source::Number { .. } | Source::Population => {}
             Source::Key | Source::Counter | Source::Version | Source::Number { .. } => {}
             Source::Linear { .. } | Source::Population => {}
         }

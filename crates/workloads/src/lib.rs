@@ -4,9 +4,9 @@
 
 mod access;
 mod batch_get;
-mod extreme_values;
 mod db_stress;
 mod declared;
+mod extreme_values;
 mod game;
 mod insert_indexes;
 mod oltp;
@@ -139,6 +139,7 @@ impl AnyWorkload {
         }
         if name == "tpcc" {
             return Ok(Self::Tpcc(tpcc::Tpcc::new(rows)));
+        }
         if name == DECLARED {
             let access = options.left.remove("access");
             let declaration = options.left.remove("declaration").ok_or("declared: there is no declaration")?;
@@ -166,6 +167,7 @@ impl AnyWorkload {
                 let rw = options.number("rw", 0..=u64::from(u32::MAX), 1)?;
                 let partitions = options.number("partitions", 1..=db_stress::MAX_PARTITIONS, 1)?;
                 Ok(Self::DbStress(db_stress::DbStress::new(rows, access, rw, partitions)))
+            }
             "oltp" => {
                 let set = options.one_of("set", &oltp::SETS)?;
                 let sizes = oltp::Sizes {

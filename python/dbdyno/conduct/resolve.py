@@ -9,8 +9,7 @@ from dbdyno.conduct.clients import driven, missing_library
 from dbdyno.errors import UserError
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workloads import GET, WORDS, WORKLOADS, find_workload, missing_operations, split_variant
-from dbdyno.experiment.workloads import GET, WORDS, WORKLOADS, missing_operations
+from dbdyno.experiment.workloads import GET, WORDS, WORKLOADS, missing_operations, split_variant
 from dbdyno.systems import SYSTEMS, build, missing
 from dbdyno.systems.base import Launch, System
 from dbdyno.systems.guard import Guard
@@ -90,8 +89,7 @@ def _check_cpus(experiment: Experiment) -> None:
 def _check_operations(experiment: Experiment, spec: SystemSpec, system: System) -> None:
     """Raise UserError if a workload needs what the system cannot do, naming both and who can."""
     for name in experiment.workload:
-        workload = find_workload(name).given(experiment.options | split_variant(name)[1])
-        workload = experiment.find_workload(name)
+        workload = experiment.find_workload(name).given(experiment.options | split_variant(name)[1])
         if lacking := missing_operations(workload, system.operations):
             able = [other.name for other in SYSTEMS.values() if not missing_operations(workload, other.operations)]
             raise UserError(

@@ -103,7 +103,6 @@ WORKLOADS = {
             "the five transactions of TPC-C on `rows` warehouses; its consistency conditions are checked",
             (SQL, TRANSACTION),
         ),
-        Workload("point-update", "k = k + 1 on one row; the sum of k is checked at the end", (ADD, SUM), _ACCESS),
         Workload("point-update", "k = k + 1 on one row; the sum of k is checked at the end", (ADD, SUM), ACCESS),
         Workload(
             "game", "read a player, change it, look up the account by its e-mail", (GET, UPDATE, FIND_UNIQUE), ACCESS
@@ -127,7 +126,7 @@ WORKLOADS = {
             "db-stress",
             "read an object and its history; one transaction in rw changes the history and keeps its size",
             (SQL, TRANSACTION),
-            {"rw": range(2**32), "partitions": range(1, 1025), **_ACCESS},
+            {"rw": range(2**32), "partitions": range(1, 1025), **ACCESS},
             {"partitions": ("1", PARTITION)},
         ),
         Workload(
