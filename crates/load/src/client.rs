@@ -65,8 +65,8 @@ pub struct Client {
     /// How often the transaction that runs has been tried again, and whether it has just been in another's way.
     retries: u32,
     is_conflict: bool,
-    /// The step that stands for this kind of transaction.
-    kind: Option<usize>,
+    /// The step that stands for this kind of transaction, or for a part of it and then when that began.
+    kind: Option<(usize, Option<u64>)>,
 }
 
 impl Client {
@@ -222,7 +222,7 @@ impl Client {
             self.thread.sleep_until(now_ns() + 1_000_000).await;
         }
         self.thread.connecting.update(|n| n + 1);
-        let opened = self.thread.trial.store.open(self.thread.reactor.as_ref()).await;
+        let opened = self.thread.trial.store.open_for(self.number, self.thread.reactor.as_ref()).await;
         self.thread.connecting.update(|n| n - 1);
         match opened {
             Ok(session) => self.adopt(session),
@@ -270,7 +270,7 @@ impl Client {
             if now_ns() >= self.thread.trial.schedule.end_ns() {
                 return false;
             }
-            match self.thread.trial.store.open(self.thread.reactor.as_ref()).await {
+            match self.thread.trial.store.open_for(self.number, self.thread.reactor.as_ref()).await {
                 Ok(session) => {
                     self.adopt(session);
                     return true;
@@ -300,8 +300,9 @@ impl Client {
         let times = Times { scheduled_ns, begun_ns, ended_ns };
         let mut recorder = self.thread.recorder.borrow_mut();
         recorder.transaction(times, result.is_ok());
-        if let Some(kind) = self.kind.take() {
-            recorder.transaction_of_kind(kind, times, result.is_ok());
+        if let Some((step, part_ns)) = self.kind.take() {
+            let begun = part_ns.map(|ns| Times { scheduled_ns: ns, begun_ns: ns, ended_ns });
+            recorder.transaction_of_kind(step, begun.unwrap_or(times), result.is_ok());
         }
         if let Some(session) = &mut self.session {
             session.release();

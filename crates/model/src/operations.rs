@@ -92,5 +92,7 @@ pub trait Operations {
     }
     /// Says which kind of transaction this is, by the step that stands for it.
     fn kind(&mut self, _step: usize) {}
+    /// What is left of this transaction is timed by itself, too, as the step that stands for it.
+    fn part(&mut self, _step: usize) {}
     fn row(&self) -> Row<'_>;
 }

@@ -5,6 +5,8 @@
 pub enum Operation {
     /// Read the row with this primary key.
     Get { table: usize },
+    /// Read the row with this primary key at another node than the client's own, where the store is several nodes that hold all rows.
+    GetElsewhere { table: usize },
     /// Read the rows with these primary keys, so many of them, in one request.
     GetMany { table: usize, keys: usize },
     /// Read the one row with this value in an indexed column.
@@ -23,7 +25,8 @@ pub enum Operation {
     Rollback,
     /// Execute a statement of the workload's own, by its index among these.
     Sql { statement: usize },
-    /// Never issued: stands for whole transactions of one kind, where a workload has several ([`crate::Operations::kind`]).
+    /// Never issued: stands for whole transactions of one kind, where a workload has several ([`crate::Operations::kind`]), or for the
+    /// last part of each ([`crate::Operations::part`]).
     Transaction,
 }
 
@@ -31,6 +34,7 @@ impl Operation {
     pub fn name(&self) -> &'static str {
         match self {
             Operation::Get { .. } => "get",
+            Operation::GetElsewhere { .. } => "get-elsewhere",
             Operation::GetMany { .. } => "get-many",
             Operation::Find { .. } => "find",
             Operation::Update { .. } => "update",
@@ -59,6 +63,7 @@ impl Operation {
             Operation::Begin { .. } | Operation::Commit | Operation::Rollback => 0,
             Operation::Sql { .. } | Operation::Transaction => 0,
             Operation::Get { table }
+            | Operation::GetElsewhere { table }
             | Operation::GetMany { table, .. }
             | Operation::Find { table, .. }
             | Operation::Update { table }

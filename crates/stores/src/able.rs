@@ -22,6 +22,20 @@ pub fn check_aside(schema: &Schema, config: &Config) -> Result<(), String> {
     }
 }
 
+/// The first of the nodes of one store, which are all alike.
+pub fn check_nodes(nodes: &[Config], own_nodes: Option<usize>) -> Result<&Config, String> {
+    let is_node = |config: &Config| matches!(config, Config::Mysql { .. } | Config::Postgres { .. });
+    if let Some(other) = nodes.iter().find(|node| !is_node(node)) {
+        return Err(format!("{} cannot be a node of spread: there are mysql and postgres", other.kind()));
+    }
+    let own = own_nodes.unwrap_or(1);
+    match nodes {
+        [first, second, ..] if first.kind() == second.kind() && (1..=nodes.len()).contains(&own) => Ok(first),
+        [_, _, ..] => Err(format!("spread: nodes of one kind, and own_nodes = 1 to {}", nodes.len())),
+        _ => Err("spread takes at least two nodes".into()),
+    }
+}
+
 fn refusal(schema: &Schema, config: &Config, step: &Step) -> String {
     let (kind, step_name, operation) = (config.kind(), &step.name, step.operation.name());
     if !step.operation.has_table() {
@@ -34,6 +48,7 @@ fn refusal(schema: &Schema, config: &Config, step: &Step) -> String {
 fn can_do(schema: &Schema, config: &Config, step: &Step) -> bool {
     let filed_under = schema.table_of_operation(step.operation).filed_under;
     match (config, step.operation) {
+        (_, Operation::GetElsewhere { .. }) => false,
         (Config::Mysql { access: AccessPath::Handler, .. }, Operation::GetMany { .. }) => false,
         (Config::Mysql { .. } | Config::Postgres { .. } | Config::Sqlite { .. }, _) => true,
         (_, Operation::Transaction) => true,

@@ -22,6 +22,7 @@ use crate::network::Endpoint;
 use crate::postgres::{Postgres, PostgresSession};
 use crate::redis::{Redis, RedisSession, is_hash};
 use crate::rocksdb::Rocksdb;
+use crate::spread::{Spread, SpreadSession, elsewhere};
 use crate::sqlite::{Sqlite, SqliteSession};
 use crate::tkrzw::Tkrzw;
 use crate::tokyocabinet::Tokyocabinet;
@@ -185,6 +186,7 @@ pub enum AnySession {
     Embedded(EmbeddedSession),
     Cassandra(CassandraSession),
     CacheAside(CacheAsideSession),
+    Spread(SpreadSession),
 }
 
 forward!(
@@ -198,7 +200,8 @@ forward!(
     Sqlite,
     Embedded,
     Cassandra,
-    CacheAside
+    CacheAside,
+    Spread
 );
 
 /// One enum and not one in the other: each costs an operation another future.
@@ -231,7 +234,7 @@ impl AnySession {
 
 /// A store as sessions are opened with it.
 #[derive(Clone)]
-enum Single {
+pub enum Single {
     Mysql(Mysql),
     Postgres(Postgres),
     Redis(Redis),
@@ -249,6 +252,7 @@ pub struct Store {
     embedded: bool,
     single: Single,
     cache: Option<Single>,
+    spread: Option<Spread>,
     layout: Option<&'static str>,
 }
 
@@ -256,9 +260,12 @@ impl Store {
     /// # Errors
     /// The store cannot be used like this, or cannot do one of the steps: in words for the user.
     pub fn new(config: &Config, secrets: &[String], schema: Schema, timeout_ns: u64) -> Result<Self, String> {
+        let is_spread = matches!(config, Config::Spread { .. });
+        let (elsewhere, schema) = if is_spread { elsewhere(schema) } else { (Arc::default(), schema) };
         let schema = Arc::new(schema);
         let (store, cache) = match config {
             Config::CacheAside { cache, store } => (&**store, Some(&**cache)),
+            Config::Spread { nodes, own_nodes } => (able::check_nodes(nodes, *own_nodes)?, None),
             single => (single, None),
         };
         let build = Builder { secrets, schema: &schema, timeout_ns };
@@ -270,11 +277,12 @@ impl Store {
         }
         let cache = cache.map(|config| build.cache(config)).transpose()?;
         let single = build.single(store)?;
+        let spread = build.spread(config, elsewhere)?;
         let layout = match &single {
             Single::Redis(redis) => Some(if redis.is_hash { "hash" } else { "string" }),
             _ => None,
         };
-        Ok(Self { kind: config.kind(), embedded: config.is_embedded(), single, cache, layout })
+        Ok(Self { kind: config.kind(), embedded: config.is_embedded(), single, cache, spread, layout })
     }
 
     pub fn kind(&self) -> &'static str {
@@ -311,11 +319,25 @@ impl Store {
         self.layout
     }
 
-    /// Opens a session; `reactor` is the calling thread's, `None` where there is none (embedded stores need none).
+    /// Opens the session of a client; `reactor` is the calling thread's, `None` where there is none (embedded stores need none).
+    ///
+    /// # Errors
+    /// The store cannot be reached or refuses.
+    pub async fn open_for(&self, client: u64, reactor: Option<&Rc<Reactor>>) -> Result<AnySession, Failure> {
+        match &self.spread {
+            Some(spread) => spread.open_for(client, reactor).await,
+            None => self.open(reactor).await,
+        }
+    }
+
+    /// Opens a session for administration: with every node, where there are several.
     ///
     /// # Errors
     /// The store cannot be reached or refuses.
     pub async fn open(&self, reactor: Option<&Rc<Reactor>>) -> Result<AnySession, Failure> {
+        if let Some(spread) = &self.spread {
+            return spread.open_all(reactor).await;
+        }
         let store = self.single.open(reactor).await?;
         match &self.cache {
             None => Ok(store.into()),
@@ -333,7 +355,7 @@ fn aside(cache: CacheSession, store: SingleSession) -> AnySession {
 }
 
 impl Single {
-    async fn open(&self, reactor: Option<&Rc<Reactor>>) -> Result<SingleSession, Failure> {
+    pub async fn open(&self, reactor: Option<&Rc<Reactor>>) -> Result<SingleSession, Failure> {
         let none = || Failure::Connect("a network store was opened outside an event loop".into());
         match self {
             Single::Sqlite(store) => Ok(SingleSession::Sqlite(store.open()?)),
@@ -427,6 +449,13 @@ impl Builder<'_> {
             }
             embedded => self.in_process(embedded)?,
         })
+    }
+
+    fn spread(&self, config: &Config, elsewhere: Arc<[bool]>) -> Result<Option<Spread>, String> {
+        let Config::Spread { nodes, own_nodes } = config else { return Ok(None) };
+        let own_nodes = own_nodes.unwrap_or(nodes.len());
+        let nodes = nodes.iter().map(|node| self.single(node)).collect::<Result<_, _>>()?;
+        Ok(Some(Spread { nodes, elsewhere, own_nodes }))
     }
 
     fn in_process(&self, config: &Config) -> Result<Single, String> {

@@ -212,6 +212,12 @@ pub enum Config {
         cache: Box<Config>,
         store: Box<Config>,
     },
+    /// Nodes that each hold all rows.
+    Spread {
+        nodes: Vec<Config>,
+        /// Among how many of them clients are divided, from the first on; `None`: all.
+        own_nodes: Option<usize>,
+    },
 }
 
 fn admin() -> String {
@@ -244,6 +250,7 @@ impl Config {
             Config::Tkrzw(_) => "tkrzw",
             Config::Cassandra { .. } => "cassandra",
             Config::CacheAside { .. } => "cache-aside",
+            Config::Spread { .. } => "spread",
         }
     }
 
@@ -252,6 +259,8 @@ impl Config {
         match self {
             Config::Handlersocket { .. } => 2,
             Config::CacheAside { cache, store } => cache.connections() + store.connections(),
+            // Its own node, and the one where it reads what it wrote.
+            Config::Spread { nodes, .. } => nodes.iter().take(2).map(Config::connections).sum(),
             single => u64::from(!single.is_embedded()),
         }
     }
@@ -264,6 +273,7 @@ impl Config {
             Config::Mysql { .. } | Config::Postgres { .. } | Config::Redis { .. } | Config::Memcached { .. } => false,
             Config::Mongodb { .. } | Config::Cassandra { .. } | Config::Handlersocket { .. } => false,
             Config::CacheAside { cache, store } => cache.is_embedded() || store.is_embedded(),
+            Config::Spread { .. } => false,
         }
     }
 }

@@ -22,6 +22,7 @@ mod params;
 mod postgres;
 mod redis;
 mod rocksdb;
+mod spread;
 mod sql;
 mod sqlite;
 mod tkrzw;
@@ -67,7 +68,7 @@ impl Schema {
         let key = || columns[0].kind;
         match operation {
             Operation::Sql { statement } => self.statements[statement].parameters.clone(),
-            Operation::Get { .. } => vec![key()],
+            Operation::Get { .. } | Operation::GetElsewhere { .. } => vec![key()],
             Operation::GetMany { keys, .. } => vec![key(); keys],
             Operation::Find { column, .. } => vec![columns[column].kind],
             Operation::Add { column, .. } => vec![columns[column].kind, key()],
@@ -83,9 +84,10 @@ impl Schema {
     fn answer_kinds(&self, step: usize) -> Vec<Kind> {
         match self.steps[step].operation {
             Operation::Sql { statement } => self.statements[statement].columns.clone(),
-            Operation::Get { table } | Operation::GetMany { table, .. } | Operation::Find { table, .. } => {
-                self.tables[table].columns.iter().map(|column| column.kind).collect()
-            }
+            Operation::Get { table }
+            | Operation::GetElsewhere { table }
+            | Operation::GetMany { table, .. }
+            | Operation::Find { table, .. } => self.tables[table].columns.iter().map(|column| column.kind).collect(),
             _ => vec![],
         }
     }

@@ -173,6 +173,15 @@ impl MysqlSession {
         rows.map_err(|error| refused(&error))
     }
 
+    /// From now on a read waits for what any node of the cluster has acknowledged before it: Galera's nodes apply that in their own time.
+    /// Servers that know no such setting need none.
+    pub async fn read_what_is_acknowledged(&mut self) -> Result<(), Failure> {
+        match self.query("SET SESSION wsrep_sync_wait = 1").await {
+            Err(Failure::Server(_)) => Ok(()),
+            result => result.map(drop),
+        }
+    }
+
     /// One value of a statement's only row.
     async fn query_one(&mut self, sql: &str) -> Result<Option<String>, Failure> {
         Ok(self.query(sql).await?.pop().and_then(|mut row| row.pop()).flatten())

@@ -118,7 +118,9 @@ pub fn statement(schema: &Schema, step: &Step, dialect: Dialect) -> String {
     let (name, key) = (table_name(table), &table.columns[0].name);
     let columns = || names(&table.columns);
     match step.operation {
-        Operation::Get { .. } => format!("SELECT {} FROM {name} WHERE {key} = ?", columns()),
+        Operation::Get { .. } | Operation::GetElsewhere { .. } => {
+            format!("SELECT {} FROM {name} WHERE {key} = ?", columns())
+        }
         Operation::GetMany { keys, .. } => {
             format!("SELECT {} FROM {name} WHERE {key} IN ({})", columns(), vec!["?"; keys].join(", "))
         }

@@ -12,6 +12,7 @@ mod insert_indexes;
 mod oltp;
 mod point_get;
 mod point_update;
+mod replication_lag;
 mod secondary_get;
 mod tables;
 mod tpcc;
@@ -73,6 +74,7 @@ pub enum AnyWorkload {
     DbStress(db_stress::DbStress),
     Oltp(oltp::Oltp),
     Declared(declared::Declared),
+    ReplicationLag(replication_lag::ReplicationLag),
 }
 
 macro_rules! each {
@@ -90,6 +92,7 @@ macro_rules! each {
             AnyWorkload::DbStress($workload) => $body,
             AnyWorkload::Oltp($workload) => $body,
             AnyWorkload::Declared($workload) => $body,
+            AnyWorkload::ReplicationLag($workload) => $body,
         }
     };
 }
@@ -105,9 +108,12 @@ pub const NAMES: [&str; 12] = [
     "game",
     "db-stress",
     "oltp",
-    "declared",
+    "replication-lag",
     "extreme-values",
 ];
+
+/// The name of a workload that an experiment declares, in its option `declaration`.
+const DECLARED: &str = "declared";
 
 /// The values of the option `access`, the default first.
 const ACCESS: [&str; 8] = ["uniform", "sequential", "zipfian", "latest", "hot-set", "special", "gaussian", "pareto"];
@@ -133,6 +139,9 @@ impl AnyWorkload {
     }
 
     fn make(name: &str, rows: u64, options: &mut Options<'_>) -> Result<Self, String> {
+        if name == "replication-lag" {
+            return Ok(Self::ReplicationLag(replication_lag::ReplicationLag::new(rows)));
+        }
         if name == "insert-indexes" {
             let indexes = options.number("indexes", 0..=insert_indexes::MAX_INDEXES as u64, 0)?;
             return Ok(Self::InsertIndexes(insert_indexes::InsertIndexes::new(rows, indexes as usize)));

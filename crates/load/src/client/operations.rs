@@ -132,7 +132,12 @@ impl Operations for Client {
 
     #[inline]
     fn kind(&mut self, step: usize) {
-        self.kind = Some(step);
+        self.kind = Some((step, None));
+    }
+
+    #[inline]
+    fn part(&mut self, step: usize) {
+        self.kind = Some((step, Some(self.begun_ns)));
     }
 
     #[inline]

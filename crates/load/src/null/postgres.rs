@@ -48,7 +48,7 @@ impl Postgres {
         let types: Vec<ScalarType> = table.columns.iter().map(scalar_type).collect();
         let named: Vec<_> = table.columns.iter().zip(&types).map(|(c, &kind)| (c.name.as_str(), kind)).collect();
         match operation {
-            Operation::Get { .. } => wire::write_description(out, &types[..1], &named),
+            Operation::Get { .. } | Operation::GetElsewhere { .. } => wire::write_description(out, &types[..1], &named),
             Operation::GetMany { keys, .. } => wire::write_description(out, &vec![types[0]; keys], &named),
             Operation::Find { column, .. } => wire::write_description(out, &types[column..=column], &named),
             Operation::Add { column, .. } => wire::write_description(out, &[types[column], types[0]], &[]),
