@@ -17,7 +17,7 @@ from dbdyno.conduct.load_client import execute, find_load_client, why_it_failed
 from dbdyno.conduct.plan import make_ceiling_plan
 from dbdyno.errors import RunFailed
 from dbdyno.experiment.own_workload import DECLARED
-from dbdyno.experiment.workloads import SQL, WORKLOADS
+from dbdyno.experiment.workloads import GET_ELSEWHERE, SQL, WORKLOADS
 from dbdyno.systems.guard import Guard
 
 NULL_PROTOCOLS = ("mysql", "postgres", "redis", "memcached", "mongodb", "cassandra", "handlersocket")
@@ -41,6 +41,8 @@ def measure_ceiling(context: Context, plan: dict[str, Any], reached_per_s: float
         return None
     if _has_statements(plan["workload"]):
         return Ceiling(None, "null servers do not answer SQL statements of a workload's own")
+    if GET_ELSEWHERE in WORKLOADS[plan["workload"]["name"]].operations:
+        return Ceiling(None, "null servers keep nothing, so that no write is ever seen at another")
     key = json.dumps([plan[name] for name in ("workload", "clients", "pipeline", "cpus", "threads")] + kinds)
     known = context.ceilings.get(key)
     if known is None or (known.again is False and known.per_s is not None and known.per_s < reached_per_s):
@@ -70,7 +72,7 @@ def _try(context: Context, plan: dict[str, Any], folder: Path) -> Ceiling:
 
 def store_kinds(store: Mapping[str, Any]) -> list[str]:
     """Return the kinds of the stores that a plan's `store` is made of."""
-    parts = [store[part] for part in _PARTS if isinstance(store.get(part), Mapping)]
+    parts = [store[part] for part in _PARTS if isinstance(store.get(part), Mapping)] + store.get("nodes", [])
     return [kind for part in parts for kind in store_kinds(part)] or [store["kind"]]
 
 
@@ -101,6 +103,8 @@ def _on_null_servers(
     parts = [part for part in _PARTS if isinstance(store.get(part), Mapping)]
     if parts:
         return {**store, **{part: _on_null_servers(store[part], workload, context, stack) for part in parts}}
+    if nodes := store.get("nodes"):
+        return {**store, "nodes": [_on_null_servers(node, workload, context, stack) for node in nodes]}
     unix = stack.enter_context(context.guard.scratch()) / "null.sock" if "unix" in store["address"] else None
     cpus = context.experiment.cpus.server
     address = stack.enter_context(_null_server(store["kind"], workload, context.guard, cpus, unix))

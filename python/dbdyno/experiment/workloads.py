@@ -18,6 +18,7 @@ SUM = "sum"
 SQL = "sql"
 PARTITION = "partition"
 ANALYSE = "analyse"
+GET_ELSEWHERE = "get-elsewhere"
 
 OPERATIONS = {
     GET: "get a row by its primary key",
@@ -34,8 +35,12 @@ OPERATIONS = {
 }
 """The logical operations on which workloads and stores meet, and what each is for a person."""
 
-WORDS = {**OPERATIONS, ANALYSE: "answer SQL queries over a whole table that was loaded in bulk"}
-"""The same, and what no client of many does, so that it is done by dbdyno itself."""
+WORDS = {
+    **OPERATIONS,
+    ANALYSE: "answer SQL queries over a whole table that was loaded in bulk",
+    GET_ELSEWHERE: "get a row at another node than the one it was written to",
+}
+"""The same, and what a store by itself cannot do: dbdyno asks whole tables, and only several nodes have another one."""
 
 
 @dataclass(frozen=True)
@@ -128,6 +133,11 @@ WORKLOADS = {
             (SQL, TRANSACTION),
             {"rw": range(2**32), "partitions": range(1, 1025), **ACCESS},
             {"partitions": ("1", PARTITION)},
+        ),
+        Workload(
+            "replication-lag",
+            "write a row at one node, and get it at another until it is seen there",
+            (GET, UPDATE, GET_ELSEWHERE),
         ),
         Workload(
             "air-traffic",

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dbdyno.report import words
+from dbdyno.report import replication, words
 from dbdyno.report.analyses import analysed, print_analyses
 from dbdyno.report.document import document
 from dbdyno.report.hosts import host_in_words
@@ -52,6 +52,8 @@ def print_document(shown: Document, console: Console) -> None:
         for (label, workload), group in grouped.items():
             _print_group(label, workload, group, kept, console)
         print_kinds(trials, console)
+        if elsewhere := replication.replicated(shown):
+            _print_replication(elsewhere, console)
         _say(console, f"Latencies: {time_label(trials)}. CPU µs: per transaction. {_FLOOR}", "dim")
         if sentence := words.observing(shown):
             _say(console, sentence, "dim")
@@ -102,6 +104,10 @@ def _columns(trials: list[Document]) -> list[_Column]:
         _Column("limit", lambda trial: trial["verdict"]["limit"] if trial.get("verdict") else words.UNKNOWN),
         _Column("state", lambda trial: _STATES.get(trial["state"], trial["state"])),
     ]
+
+
+def _conflicts(trial: Document) -> str:
+    return words.short_count(trial.get("conflicts", 0))
 
 
 def _repeats(trials: list[Document]) -> list[bool]:
@@ -184,6 +190,16 @@ def _print_group(
             title.append(f" ({durability[1]})" if durability[1] else "", style="dim")
     console.print(title, overflow="ellipsis", no_wrap=True)
     console.print(_rows(columns, trials, heading=False))
+
+
+def _print_replication(trials: list[Document], console: Console) -> None:
+    block = Table(box=None, header_style="dim", padding=(0, 0, 0, 2))
+    for place, heading in enumerate(replication.HEADINGS):
+        block.add_column(Text(heading), justify="right" if place else "left", vertical="bottom")
+    for row in replication.rows(trials):
+        block.add_row(*map(Text, row))
+    console.print(block)
+    _say(console, replication.NOTE, "dim")
 
 
 def _print_remarks(shown: Document, console: Console) -> None:

@@ -35,6 +35,7 @@ def _sums(recorded: Recorded) -> Iterator[str]:
         yield f"the seconds add up to {due} arrivals, the total says {stated}: a bug in the load client"
     pairs = [(f"transactions {key}", sums.get(key, 0), transactions[key]) for key in _COUNTED]
     pairs += [(key, sums.get(key, 0), total[key]) for key in ("reads_verified", "mismatches")]
+    pairs += [("conflicts", sums.get("conflicts", 0), transactions.get("conflicts", 0))]
     for name, operation in total["operations"].items():
         seen = sums["operations"].get(name, (0, 0))
         pairs += [(f"{name} {key}", seen[place], operation[key]) for place, key in enumerate(_COUNTED)]

@@ -90,7 +90,8 @@ class Recorded:
         phases: the `phase` records that mark an end, by phase.
         run_began_unix_s: when the run phase began, or `None` when it did not.
         sums: counters of all intervals added up, for the counter identities: `completed`, `failed`, `reads_verified`,
-            `mismatches`, in an open loop `scheduled`, and `operations`: name to (completed, failed).
+            `mismatches`, `conflicts` (each tried again), in an open loop `scheduled`, and `operations`: name to
+            (completed, failed).
     """
 
     hello: JsonObject | None

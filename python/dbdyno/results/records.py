@@ -144,6 +144,7 @@ class Reader:
         self._coarse.append(_coarse(interval.second, histogram))
         for key in ("completed", "failed", "reads_verified", "mismatches"):
             self.sums[key] += getattr(interval, key)
+        self.sums["conflicts"] += int(transactions.get("conflicts", 0))
         if interval.scheduled is not None:
             self.sums["scheduled"] += interval.scheduled
 

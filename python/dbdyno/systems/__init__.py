@@ -11,6 +11,7 @@ from dbdyno.systems.chdb import ChDB
 from dbdyno.systems.clickhouse import ClickHouse
 from dbdyno.systems.duckdb import DuckDB
 from dbdyno.systems.ferretdb import FerretDB
+from dbdyno.systems.galera import Galera
 from dbdyno.systems.handlersocket import HandlerSocket
 from dbdyno.systems.kyotocabinet import KyotoCabinet
 from dbdyno.systems.lmdb import LMDB
@@ -24,6 +25,7 @@ from dbdyno.systems.packages.install import find_package
 from dbdyno.systems.postgresql import AttachedPostgreSQL, PostgreSQL
 from dbdyno.systems.redis import AttachedRedis, Redis
 from dbdyno.systems.rocksdb import RocksDB
+from dbdyno.systems.spread import Spread
 from dbdyno.systems.sqlite import SQLite
 from dbdyno.systems.tkrzw import Tkrzw
 from dbdyno.systems.tokyocabinet import TokyoCabinet
@@ -32,9 +34,10 @@ from dbdyno.systems.valkey import Valkey
 SYSTEMS: dict[str, type[System]] = {
     system.name: system
     for system in (
-        *(MariaDB, MySQL, HandlerSocket, PostgreSQL, Memcached, Redis, Valkey, FerretDB, Cassandra),
+        *(MariaDB, Galera, MySQL, HandlerSocket),
+        *(PostgreSQL, Memcached, Redis, Valkey, FerretDB, Cassandra),
         *(SQLite, LMDB, RocksDB, TokyoCabinet, KyotoCabinet, Tkrzw),
-        *(DuckDB, ChDB, MonetDB, ClickHouse, CacheAside),
+        *(DuckDB, ChDB, MonetDB, ClickHouse, CacheAside, Spread),
     )
 }
 """What dbdyno can start, by name."""
@@ -60,10 +63,12 @@ def build(spec: SystemSpec) -> System:
         )
     if spec.version:
         find_package(spec.product)
-    if system is CacheAside:
-        return CacheAside(spec, [build(part) for part in _labelled(spec)])
+    if system is CacheAside or system is Spread:
+        return system(spec, [build(part) for part in _labelled(spec)])
     if spec.parts:
-        raise UserError(f"{spec.label}: '{spec.name}' is no arrangement; cache-aside(cache, store) is")
+        raise UserError(
+            f"{spec.label}: '{spec.name}' is no arrangement; cache-aside(cache, store) and spread(node, …) are"
+        )
     return system(spec)
 
 

@@ -131,7 +131,7 @@ class MariaDB(Server):
     def start(self, launch: Launch) -> None:
         self._directory = directory = PrivateDirectory(launch)
         data, socket = directory.path / "data", directory.socket_path()
-        password = random_secrets.token_hex(16)
+        password = self.new_password()
         init = directory.write("init.sql", self.new_user.format(password=password))
         log_path = launch.log_folder / f"server-{self.server_name}.log"
         if not launch.data:
@@ -167,6 +167,10 @@ class MariaDB(Server):
         """Return the option, first of all, that keeps the host's files of options out."""
         del directory
         return "--no-defaults"
+
+    def new_password(self) -> str:
+        """Return the password that its user is to have."""
+        return random_secrets.token_hex(16)
 
     def restart(self) -> None:
         self._server.stop_in_order()

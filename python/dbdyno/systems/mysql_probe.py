@@ -4,7 +4,7 @@ Two questions: once a second for the counters, some times a second for the waits
 itself, in half a millisecond for 256 of them, and in half of that where `performance_schema` is on; it may be off.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import pymysql
 from pymysql.constants import ER
@@ -83,12 +83,15 @@ _REFUSED = (
 class MySQLProbe(Probe):
     """Asks on a connection that stays open."""
 
-    def __init__(self, server: str, endpoint: Endpoint) -> None:
-        """Take where the server answers."""
+    def __init__(
+        self, server: str, endpoint: Endpoint, more: Mapping[str, str | tuple[str, float]] | None = None
+    ) -> None:
+        """Take where the server answers; more: what it has in its status beside `STATUS`, in the same form."""
         super().__init__(server)
         self._endpoint = endpoint
         self._connection: pymysql.Connection | None = None
-        self._questions = [f"SHOW GLOBAL STATUS WHERE Variable_name IN ({_quoted(STATUS)})"]
+        self._status = STATUS | dict(more or {})
+        self._questions = [f"SHOW GLOBAL STATUS WHERE Variable_name IN ({_quoted(self._status)})"]
         self._waits = f"{_WAITS} UNION ALL {_LOCKED}"
 
     def open(self) -> None:
@@ -143,7 +146,7 @@ class MySQLProbe(Probe):
     def counters(self) -> dict[str, float]:
         found: dict[str, float] = {}
         for question in self._questions:
-            found |= named(dict(self._query(question)), STATUS | METRICS)
+            found |= named(dict(self._query(question)), self._status | METRICS)
         return found
 
     def waits(self) -> dict[str, float]:

@@ -1,0 +1,66 @@
+"""Several nodes that each hold all rows, as one system: what `galera` and `spread` have in common."""
+
+from typing import Any, ClassVar
+
+from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.experiment.workloads import GET_ELSEWHERE, OPERATIONS
+from dbdyno.systems.base import Durability, Launch, System
+from dbdyno.systems.probe import Probe
+
+LEVELS = ("unknown", "D0", "D1", "D2")
+
+
+class Cluster(System):
+    """Nodes in turn; clients are divided among `own_nodes` of them, from the first on, and do everything there."""
+
+    operations = frozenset({*OPERATIONS, GET_ELSEWHERE})
+    # A client library has one connection a client, and knows no nodes.
+    libraries: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, spec: SystemSpec, nodes: list[System]) -> None:
+        super().__init__(spec)
+        self.nodes = nodes
+        self.own_nodes = len(nodes)
+        for number, node in enumerate(nodes, 1):
+            node.server_name = f"{self.name}-{number}"
+
+    def start(self, launch: Launch) -> None:
+        for node in self.nodes:
+            node.start(launch)
+
+    def stop(self) -> None:
+        for node in reversed(self.nodes):
+            node.stop()
+
+    def server_pids(self) -> dict[str, int]:
+        return {name: pid for node in self.nodes for name, pid in node.server_pids().items()}
+
+    def started_with(self) -> dict[str, list[str]]:
+        return {name: told for node in self.nodes for name, told in node.started_with().items()}
+
+    def forking(self) -> frozenset[str]:
+        return frozenset().union(*(node.forking() for node in self.nodes))
+
+    def data_directories(self) -> tuple[Any, ...]:
+        return tuple(directory for node in self.nodes for directory in node.data_directories())
+
+    def probes(self) -> list[Probe]:
+        return [probe for node in self.nodes for probe in node.probes()]
+
+    def death(self) -> str | None:
+        return next(filter(None, (node.death() for node in self.nodes)), None)
+
+    def servers(self) -> list[dict[str, Any]]:
+        return [server for node in self.nodes for server in node.servers()]
+
+    def durability(self) -> Durability:
+        """Return the least that any node promises: which of them a client writes to is not its choice."""
+        least = min((node.durability() for node in self.nodes), key=lambda found: LEVELS.index(found.level))
+        return Durability(least.level, f"{least.reason}, on each of {len(self.nodes)} nodes")
+
+    def counters(self) -> dict[str, dict[str, int]]:
+        return {name: counted for node in self.nodes for name, counted in node.counters().items()}
+
+    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+        nodes = [node.store_plan(secrets) for node in self.nodes]
+        return {"kind": "spread", "nodes": nodes, "own_nodes": self.own_nodes}
