@@ -39,10 +39,8 @@ def measure_ceiling(context: Context, plan: dict[str, Any], reached_per_s: float
     kinds = store_kinds(plan["store"])
     if "library" in plan or not context.experiment.ceiling or not set(kinds) <= set(NULL_PROTOCOLS):
         return None
-    if _has_statements(plan["workload"]):
-        return Ceiling(None, "null servers do not answer SQL statements of a workload's own")
-    if GET_ELSEWHERE in WORKLOADS[plan["workload"]["name"]].operations:
-        return Ceiling(None, "null servers keep nothing, so that no write is ever seen at another")
+    if reason := _unanswered(plan["workload"]):
+        return Ceiling(None, reason)
     key = json.dumps([plan[name] for name in ("workload", "clients", "pipeline", "cpus", "threads")] + kinds)
     known = context.ceilings.get(key)
     if known is None or (known.again is False and known.per_s is not None and known.per_s < reached_per_s):
@@ -53,10 +51,17 @@ def measure_ceiling(context: Context, plan: dict[str, Any], reached_per_s: float
     return context.ceilings[key]
 
 
-def _has_statements(workload: Mapping[str, Any]) -> bool:
+def _unanswered(workload: Mapping[str, Any]) -> str | None:
+    """Return what of a workload null servers cannot answer, or None if they can all."""
     if workload["name"] == DECLARED:
-        return bool(workload["options"]["declaration"]["statements"])
-    return SQL in WORKLOADS[workload["name"]].operations
+        asked = (SQL,) if workload["options"]["declaration"]["statements"] else ()
+    else:
+        asked = WORKLOADS[workload["name"]].operations
+    if SQL in asked:
+        return "null servers do not answer SQL statements of a workload's own"
+    if GET_ELSEWHERE in asked:
+        return "null servers keep nothing, so that no write is ever seen at another"
+    return None
 
 
 def _per_s(ceiling: Ceiling) -> float:

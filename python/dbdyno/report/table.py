@@ -130,10 +130,6 @@ def _rows_read(trial: Document) -> str:
     return words.whole(trial["rows_read_per_s"])
 
 
-def _conflicts(trial: Document) -> str:
-    return words.short_count(trial["conflicts"])
-
-
 def _warm(trial: Document) -> str:
     """After how many seconds of load it was warm; `>` where it still rose when the trial ended."""
     found = trial.get("warm_up")
