@@ -111,6 +111,7 @@ def test_no_null_server_stays(measure, guard, monkeypatch):
 def test_kinds_of_a_store():
     assert store_kinds(ARRANGED) == ["memcached", "mysql"]
     assert store_kinds(MYSQL) == ["mysql"]
+    assert store_kinds({"kind": "spread", "nodes": [MYSQL, MYSQL], "own_nodes": 2}) == ["mysql", "mysql"]
 
 
 def test_a_client_library_has_no_ceiling(measure, context):

@@ -132,3 +132,9 @@ def test_too_short_for_an_automatic_warm_up_the_seconds_asked_for_are_left_out(t
 def test_service_times_add_up_second_by_second(tmp_path):
     recorded = read(tmp_path, interval(0, 50, warmup=True), interval(1, 30), interval(2, 0))
     assert [one.service_s for one in recorded.intervals] == [5e-6, 3e-6, 0]
+
+
+def test_conflicts_of_all_seconds_are_added_up(tmp_path):
+    first, second = interval(0, 5, warmup=True), interval(1, 5)
+    first["transactions"] = first["transactions"] | {"conflicts": 3}
+    assert read(tmp_path, first, second, interval(2, 5)).sums["conflicts"] == 3
