@@ -298,7 +298,6 @@ impl Options<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbdyno_model::Source;
 
     #[test]
     fn every_name_makes_a_workload_with_sound_steps_and_tables() {
