@@ -103,7 +103,7 @@ def test_of_an_open_loop_three(opened):
     trial = opened["trials"][0]
     assert trial["rate"] == {"arrivals": "constant", "per_s": 2000, "words": "2,000/s"}
     assert (trial["offered_per_s"], trial["achieved_per_s"], trial["followed"]) == (2000, 2000, True)
-    assert trial["ending"] == trial["unfinished"] == trial["never_begun"] == 0
+    assert trial["late"] == trial["unfinished"] == trial["never_begun"] == 0
     for counted in (trial["transaction"], *trial["operations"].values()):
         assert {"service_time_us", "response_time_us", "send_lag_us"} <= counted.keys()
 

@@ -278,7 +278,7 @@ def _stability(recorded: Recorded) -> dict[str, Any]:
 
 def _ending(recorded: Recorded) -> dict[str, Any]:
     """The mean of the last third, at most LATE_S: what is left of a store that falls behind."""
-    last = recorded.whole_seconds[-min(LATE_S, len(recorded.whole_seconds) // 3) :]
+    last = recorded.whole_seconds[-max(1, min(LATE_S, len(recorded.whole_seconds) // 3)) :]
     seconds = sum(interval.seconds for interval in last)
     rate = sum(interval.completed for interval in last) / seconds if seconds else None
     return {"seconds": round(seconds), "throughput_per_s": rate}
