@@ -10,6 +10,7 @@ from dbdyno.experiment.workloads import (
     split_variant,
     variants,
 )
+from dbdyno.load_python.workloads import make_workload
 
 
 def test_an_unknown_workload_is_refused_with_those_there_are():
@@ -49,3 +50,10 @@ def test_a_variant_is_a_name_and_its_options():
     assert find_workload("batch-get?batch=10").name == "batch-get"
     with pytest.raises(ValueError, match=r"batch-get\?batch=10"):
         split_variant("batch-get?10")
+
+
+@pytest.mark.parametrize("name", [name for name, workload in WORKLOADS.items() if workload.row_bytes])
+def test_how_large_rows_are_is_what_the_generators_make(name):
+    tables = make_workload(name, 20_000, {}).tables
+    made = sum(len(table.encode(table.generate(key, 0))) for table in tables for key in range(1, 20_001, 100)) / 200
+    assert made == pytest.approx(WORKLOADS[name].row_bytes, rel=0.02)

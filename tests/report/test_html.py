@@ -100,7 +100,7 @@ def test_what_is_seen_of_one_load_or_trial_is_apart_and_parsed_when_looked_at(re
 def test_every_plot_has_its_place_and_every_place_its_plot(read):
     figures = json.loads(read.text["script"][0])["figures"]
     places = {attributes["id"] for tag, attributes in read.elements if attributes.get("class") == "plot"}
-    assert places == set(figures) | {"timeline", "timeline-p99", "heat", "budget"}
+    assert places == set(figures) | {"timeline", "timeline-p99", "timeline-hits", "heat", "budget"}
 
 
 def test_the_page_says_what_a_reader_must_know(page):

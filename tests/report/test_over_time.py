@@ -128,3 +128,15 @@ def test_old_row_versions_lie_under_the_throughput(run, shown, name, values, see
     old = Recordings(old_rows=lambda name: seen if name == known.name else None)
     figures = [part["timeline-old"] for part in by_load(series_of(shown), old).values() if "timeline-old" in part]
     assert [(one["data"][0]["x"], one["data"][0]["y"]) for one in figures] == ([seen] if seen else [])
+
+
+def test_hits_are_drawn_of_what_has_a_cache(shown):
+    cached = [
+        dict(one, timeline=[dict(second, hit_ratio=0.25) for second in one["timeline"]])
+        if one["label"] == "mariadb"
+        else dict(one, timeline=[dict(second, hit_ratio=None) for second in one["timeline"]])
+        for one in shown["trials"]
+    ]
+    figures = by_load(series_of(dict(shown, trials=cached)))
+    (line,) = figures[1]["timeline-hits"]["data"]
+    assert set(line["y"]) == {25.0} and "timeline-hits" not in by_load(series_of(shown))[2]

@@ -1,10 +1,12 @@
 """Every system there is can be built from its name, and what is none is refused."""
 
+import math
+
 import pytest
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import parse_system
-from dbdyno.systems import ATTACHED, SYSTEMS, missing
+from dbdyno.systems import ATTACHED, SYSTEMS, missing, sized
 from helpers import system
 
 
@@ -39,3 +41,19 @@ def test_what_is_missing_of_an_arrangement_is_what_its_parts_miss(monkeypatch):
     monkeypatch.setattr(SYSTEMS["mariadb"], "missing", classmethod(lambda cls: "no mariadb"))
     assert missing(parse_system("cache-aside(memcached, mariadb)")) == "no memcached; no mariadb"
     assert missing(parse_system("memcached://host")) is None
+
+
+def test_a_share_of_the_data_becomes_what_the_server_takes():
+    both = parse_system("cache-aside(memcached?memory=25%&threads=2, mariadb?innodb_buffer_pool_size=9%)")
+    cache, store = sized(both, 100 << 20).parts
+    assert cache.settings == {"memory": "30", "threads": "2"}
+    assert store.settings == {"innodb_buffer_pool_size": str(math.ceil((100 << 20) * 1.7 * 0.09))}
+    assert sized(parse_system("memcached?memory=64"), None).settings == {"memory": "64"}
+    assert sized(parse_system("redis?maxmemory-clients=5%"), None).settings == {"maxmemory-clients": "5%"}
+
+
+def test_a_share_of_nothing_known_and_what_is_no_share_are_refused():
+    with pytest.raises(UserError, match="how large this workload's rows are is not known"):
+        sized(parse_system("memcached?memory=25%"), None)
+    with pytest.raises(UserError, match="give a share of the data"):
+        sized(parse_system("memcached?memory=some%"), 1)

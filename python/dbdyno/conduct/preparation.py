@@ -21,7 +21,7 @@ from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import bare_name
 from dbdyno.experiment.trials import Preparation
 from dbdyno.results.write import write_object
-from dbdyno.systems import build
+from dbdyno.systems import build, sized
 from dbdyno.systems.base import Launch, System
 
 CONNECTIONS_PER_CLIENT_SPARE = 8
@@ -68,7 +68,8 @@ def prepared_system(context: Context, preparation: Preparation, name: str) -> It
     Raises UserError or RunFailed if it cannot be started or loaded.
     """
     context.listener.preparation_begins(preparation)
-    making = _Making(context, preparation, build(preparation.system), context.folder.preparation(name), name)
+    spec = sized(preparation.system, context.experiment.data_bytes(preparation.workload))
+    making = _Making(context, preparation, build(spec), context.folder.preparation(name), name)
     try:
         facts = making.restore() if _to_restore(context, preparation, making.system) else making.load()
         making.write(state="complete", reason=None)

@@ -10,7 +10,7 @@ from dbdyno.errors import UserError
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import GET, WORDS, WORKLOADS, missing_operations, split_variant
-from dbdyno.systems import SYSTEMS, build, missing
+from dbdyno.systems import SYSTEMS, build, missing, sized
 from dbdyno.systems.base import Launch, System
 from dbdyno.systems.guard import Guard
 
@@ -39,6 +39,8 @@ def resolve(experiment: Experiment) -> Resolved:
     for spec in driven(experiment):
         system = build(spec)
         _check_operations(experiment, spec, system)
+        for workload in experiment.workload:
+            sized(spec, experiment.data_bytes(workload))
         _check_pipeline(experiment, spec, system)
         _check_limits(experiment, spec, system)
         reason = missing(spec) or missing_library(spec)
@@ -154,7 +156,7 @@ def try_out(experiment: Experiment, systems: list[SystemSpec], guard: Guard) -> 
     for spec in systems:
         if not (spec.attached or spec.settings or any(part.settings for part in spec.parts) or experiment.memory_limit):
             continue
-        system = build(spec)
+        system = build(sized(spec, experiment.data_bytes(experiment.workload[0])))
         with guard.scratch() as logs:
             try:
                 system.start(Launch(guard, logs, *launch_with))

@@ -49,6 +49,7 @@ class Workload:
 
     An option without values takes any text, one with a range a whole number within it.
     extras: what a store must do beside, as soon as an option has another than this value: option to (value, operation).
+    row_bytes: of one row of each of its tables together, their values alone; None where nobody said.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Workload:
     operations: tuple[str, ...]
     options: Mapping[str, tuple[str, ...] | range] = field(default_factory=dict)
     extras: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    row_bytes: int | None = None
 
     def values(self, option: str) -> str:
         """Return what an option can be, for a person."""
@@ -83,7 +85,7 @@ ACCESS = {
 WORKLOADS = {
     workload.name: workload
     for workload in (
-        Workload("point-get", "fetch one row by its primary key", (GET,), ACCESS),
+        Workload("point-get", "fetch one row by its primary key", (GET,), ACCESS, row_bytes=260),
         Workload("secondary-get", "fetch one row by a secondary index", (FIND_SECONDARY,), ACCESS),
         Workload(
             "batch-get",
@@ -110,7 +112,11 @@ WORKLOADS = {
         ),
         Workload("point-update", "k = k + 1 on one row; the sum of k is checked at the end", (ADD, SUM), ACCESS),
         Workload(
-            "game", "read a player, change it, look up the account by its e-mail", (GET, UPDATE, FIND_UNIQUE), ACCESS
+            "game",
+            "read a player, change it, look up the account by its e-mail",
+            (GET, UPDATE, FIND_UNIQUE),
+            ACCESS,
+            row_bytes=1850,
         ),
         Workload(
             "oltp",

@@ -15,6 +15,7 @@ from dbdyno.report.kinds import KIND
 from dbdyno.report.libraries import NATIVE, library_costs
 from dbdyno.report.loads import load_of
 from dbdyno.report.sweeps import sweeps
+from dbdyno.report.words import hit_ratio
 from dbdyno.results.model import WHOLE_SECOND, Interval, Operation, Recorded, Run, Trial
 from dbdyno.stats.histogram import Histogram
 from dbdyno.stats.warm_up import warm_up
@@ -299,6 +300,7 @@ def _second(interval: Interval) -> dict[str, Any]:
         "transactions": interval.completed,
         "errors": sum(interval.errors.values()),
         "p99_us": None if interval.p99_ns is None else interval.p99_ns / 1000,
+        "hit_ratio": hit_ratio({"counters": interval.counters}),
         "warmup": interval.warmup,
         "seconds": interval.seconds,
         "connected": interval.connected,

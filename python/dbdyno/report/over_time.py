@@ -116,8 +116,8 @@ def _checkpoints_by(observations: Observations, name: str) -> np.ndarray | None:
 
 
 def by_load(all_series: Sequence[Series], recordings: Recordings | None = None) -> dict[int, dict[str, Figure]]:
-    """Return the plots that hold every system, by the place of their load: `timeline`, `timeline-p99` and
-    `timeline-old`, the old row versions."""
+    """Return the plots that hold every system, by the place of their load: `timeline`, `timeline-p99`, `timeline-hits`
+    and `timeline-old`, the old row versions."""
     old_rows = (recordings or Recordings()).old_rows
     unit, length_us = plot_unit(all_series)
     beside_open = is_open(trials_of(all_series))
@@ -126,8 +126,10 @@ def by_load(all_series: Sequence[Series], recordings: Recordings | None = None) 
         rates: list[Figure] = []
         times: list[Figure] = []
         old: list[Figure] = []
+        hits: list[Figure] = []
         for series, trial, stands in _of_load(all_series, load):
             rates += _throughput(series, trial, stands)
+            hits += _hits(series, trial, stands)
             if not beside_open or trial.get("rate"):
                 times += _p99(series, trial, stands, unit, length_us)
             if seen := old_rows(trial["trial"]):
@@ -139,6 +141,7 @@ def by_load(all_series: Sequence[Series], recordings: Recordings | None = None) 
                 ("timeline", rates, ""),
                 ("timeline-p99", times, f" {unit}"),
                 ("timeline-old", old, ""),
+                ("timeline-hits", hits, " %"),
             )
             if data
         }
@@ -220,6 +223,14 @@ def _p99(series: Series, trial: Document, stands: bool, unit: str, length_us: fl
     times = [scaled(one["p99_us"], length_us) for one in trial["timeline"] if one["seconds"] > 0]
     known = any(time is not None for time in times)
     return [_line(series, trial, stands, times, unit)] if known else []
+
+
+def _hits(series: Series, trial: Document, stands: bool) -> list[Figure]:
+    """A cache's hits of its lookups in each second, in percent; nothing of a system without a cache."""
+    ratios = [one.get("hit_ratio") for one in trial["timeline"] if one["seconds"] > 0]
+    if all(ratio is None for ratio in ratios):
+        return []
+    return [_line(series, trial, stands, [scaled(ratio, 0.01) for ratio in ratios], "%")]
 
 
 def _line(series: Series, trial: Document, stands: bool, y: list[float | None], unit: str) -> Figure:

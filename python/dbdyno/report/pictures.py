@@ -74,6 +74,7 @@ def _figures(run: Run) -> Iterator[tuple[str, str, Figure]]:
         "latency-p99": f"p99 {time}",
         "queries": "Queries, hot: the median of three",
         "scans": "A column of a row where every column is read, hot, at best",
+        "steps": "Share of the transactions' time in each operation",
         "cost": "CPU time of a transaction: solid client, hatched server",
     }
     for place, name in enumerate(operations(series)):
@@ -91,6 +92,7 @@ def _figures(run: Run) -> Iterator[tuple[str, str, Figure]]:
     titles |= {
         "timeline": "Transactions in each second",
         "timeline-p99": f"p99 of each second, {time}",
+        "timeline-hits": "Cache hits of all lookups",
         "timeline-old": "Old row versions yet to be removed",
     }
     for name, figure in by_load(series, recordings_of(run))[place].items():

@@ -17,6 +17,7 @@ import numpy as np
 
 from dbdyno.report.loads import Document, Load, is_open, load_of, time_name, times_us
 from dbdyno.report.series import Series, load_labels, operations, places_of, representatives, trials_of
+from dbdyno.report.shares import shares
 from dbdyno.report.words import evenness, label_of
 from dbdyno.stats.scalability import Law
 
@@ -55,6 +56,7 @@ def figures(all_series: Sequence[Series], sweeps: Sequence[Document] = ()) -> di
     }
     if not is_open(trials_of(all_series)):
         found["throughput"]["data"] += _fits(all_series, sweeps)
+    found["steps"] = shares(all_series)
     for place, operation in enumerate(operations(all_series)):
         found[f"operation-{place}"] = _operation(all_series, operation, unit, length_us)
     return {name: figure for name, figure in found.items() if figure["data"]}

@@ -72,6 +72,27 @@ def build(spec: SystemSpec) -> System:
     return system(spec)
 
 
+def sized(spec: SystemSpec, data_bytes: int | None) -> SystemSpec:
+    """Return a configuration in which a share of the data, such as `memory=25%`, is what the server takes.
+
+    data_bytes: of the rows' values, or None where that is not known. Raises UserError for a share of that.
+    """
+    system = None if spec.url else SYSTEMS.get(spec.name)
+    room = system.room if system else {}
+    shares = {key: value for key, value in spec.settings.items() if key in room and value.endswith("%")}
+    if shares and data_bytes is None:
+        key, value = next(iter(shares.items()))
+        raise UserError(
+            f"{spec.label}: {key} = '{value}': how large this workload's rows are is not known; give a size"
+        )
+    try:
+        given = {key: room[key].setting(value, data_bytes or 0) for key, value in shares.items()}
+    except ValueError:
+        raise UserError(f"{spec.label}: give a share of the data as in 25%, not {', '.join(shares.values())}") from None
+    parts = tuple(sized(part, data_bytes) for part in _labelled(spec))
+    return replace(spec, settings={**spec.settings, **given}, parts=parts)
+
+
 def _labelled(spec: SystemSpec) -> list[SystemSpec]:
     return [replace(part, label=spec.label) for part in spec.parts]
 

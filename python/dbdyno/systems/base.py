@@ -1,5 +1,6 @@
 """What every system can be told: the verbs are the interface."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -44,12 +45,31 @@ class Durability:
     reason: str
 
 
+@dataclass(frozen=True)
+class Room:
+    """A setting that says how much memory there is for data.
+
+    unit_bytes: of its value. per_data_byte: what a byte of a row's values takes there, seen with the rows of `game`.
+    """
+
+    unit_bytes: int
+    per_data_byte: float
+
+    def setting(self, share: str, data_bytes: int) -> str:
+        """Return the value that makes room for a share such as `25%` of so many bytes of rows.
+
+        Raises ValueError if it is no share.
+        """
+        return str(math.ceil(float(share.removesuffix("%")) / 100 * data_bytes * self.per_data_byte / self.unit_bytes))
+
+
 class System(ABC):
     """One configuration of one system, from start to stop.
 
     name: as in an experiment. what: one line for a person. operations: the logical operations its store can do.
     libraries: the client libraries that can drive it beside the native client (`dbdyno.experiment.clients`).
     embedded: True if it runs inside the load client and has no server.
+    room: settings that can be a share of the data, such as `25%`, by name.
     forks: True if its server is several processes, of which `server_pids` gives the first.
     server_name: what its process, log and counters are called; the name, unless an arrangement has two of them.
     """
@@ -59,6 +79,7 @@ class System(ABC):
     operations: ClassVar[frozenset[str]]
     libraries: ClassVar[tuple[str, ...]] = ()
     embedded: bool = False
+    room: ClassVar[Mapping[str, Room]] = {}
     forks: ClassVar[bool] = False
 
     def __init__(self, spec: SystemSpec) -> None:

@@ -32,11 +32,15 @@ class CacheAside(System):
             raise UserError(f"{spec.label}: '{self.cache.name}' cannot be the cache; memcached and redis can")
         if isinstance(self.store, CacheAside):
             raise UserError(f"{spec.label}: the store of an arrangement cannot be an arrangement")
+        if self.store.embedded:
+            raise UserError(
+                f"{spec.label}: '{self.store.name}' runs inside the load client, a thread a client, where nothing can "
+                "wait for a cache: put the cache in front of a server"
+            )
         if spec.settings:
             raise UserError(
                 f"{spec.label}: settings belong to a part, cache-aside(memcached?memory=64, mariadb), not to the whole"
             )
-        self.embedded = self.store.embedded
         if isinstance(self.cache, Memcached):
             self.cache.cache = True
         if self.cache.name == self.store.name:

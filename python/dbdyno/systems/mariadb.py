@@ -1,6 +1,7 @@
 """MariaDB, started privately with any engine and any setting; and any server of the MySQL protocol, by URL."""
 
 import secrets as random_secrets
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -11,7 +12,7 @@ from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import ANALYSE, GET_MANY, OPERATIONS, TRANSACTION
 from dbdyno.systems.analyst import Analyst
-from dbdyno.systems.base import Durability, Launch, numbers_of
+from dbdyno.systems.base import Durability, Launch, Room, numbers_of
 from dbdyno.systems.endpoint import CONNECT_TIMEOUT_S, PASSWORD_VARIABLE, Endpoint, endpoint_of, refuse_server_settings
 from dbdyno.systems.mysql_analyst import MySQLAnalyst
 from dbdyno.systems.mysql_probe import MySQLProbe
@@ -99,6 +100,7 @@ class MariaDB(Server):
     libraries = ("pymysql", "mysqlclient")
     own_settings: ClassVar[tuple[str, ...]] = ("engine", "connect", "port", "access", "protocol")
     driver_errors = (pymysql.MySQLError, OSError)
+    room: ClassVar[Mapping[str, Room]] = {"innodb_buffer_pool_size": Room(1, 1.7)}
     server_program = "mariadbd"
     new_user = _NEW_USER
 

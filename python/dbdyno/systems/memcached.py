@@ -1,5 +1,6 @@
 """memcached, started privately, or any server of its protocol attached by URL."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from pymemcache.client.base import Client
@@ -8,7 +9,7 @@ from pymemcache.exceptions import MemcacheError
 from dbdyno.errors import UserError, did_you_mean
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import FIND_UNIQUE, GET, GET_MANY, UPDATE
-from dbdyno.systems.base import Durability, Launch, numbers_of
+from dbdyno.systems.base import Durability, Launch, Room, numbers_of
 from dbdyno.systems.endpoint import CONNECT_TIMEOUT_S, Endpoint, endpoint_of, refuse_server_settings
 from dbdyno.systems.memcached_probe import MemcachedProbe
 from dbdyno.systems.probe import Probe
@@ -62,6 +63,7 @@ class Memcached(Server):
     what = "memcached (memory=MiB, threads=…)"
     operations = frozenset((GET, GET_MANY, UPDATE, FIND_UNIQUE))
     libraries: ClassVar[tuple[str, ...]] = ("pymemcache",)
+    room: ClassVar[Mapping[str, Room]] = {"memory": Room(1 << 20, 1.2)}
     cache = False
     driver_errors = (OSError, MemcacheError)
 

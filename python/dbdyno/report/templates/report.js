@@ -25,12 +25,12 @@
   }
 
   function figureOf(id) {
-    if (["timeline", "timeline-p99", "timeline-old"].includes(id)) return part(`load-${load}`)[id];
+    if (id.startsWith("timeline")) return part(`load-${load}`)[id];
     if (id === "heat" || id === "budget") return part(`trial-${system}-${load}`)[id];
     return figures[id];
   }
 
-  const overTime = (id) => ["timeline", "timeline-old", "timeline-p99", "heat", "budget"].includes(id);
+  const overTime = (id) => ["timeline", "timeline-old", "timeline-p99", "timeline-hits", "heat", "budget"].includes(id);
 
   function shapesOf(id, figure) {
     const shapes = figure.layout.shapes ?? [], trial = part(`trial-${system}-${load}`);

@@ -1,0 +1,24 @@
+"""The shares of a transaction's time are of all its operations, and add up."""
+
+import pytest
+
+from dbdyno.report.series import series_of
+from dbdyno.report.shares import COLOURS, shares
+
+
+def test_the_shares_of_a_system_add_up_reads_and_writes_told_apart(shown):
+    figure = shares(series_of(shown))
+    bars = [bar for bar in figure["data"] if bar["meta"] == {"s": 2, "c": 1}]
+    assert sum(bar["y"][0] for bar in bars) == pytest.approx(100, abs=0.1)
+    colours = {bar["name"]: bar["marker"]["color"] for bar in bars}
+    assert colours["store_player"] in COLOURS[False] and colours["read_player"] in COLOURS[True]
+    assert len(set(colours.values())) == len(colours) == 3
+
+
+def test_of_one_operation_there_is_no_share(shown):
+    of_one = [
+        dict(one, operations={"read_player": one["operations"]["read_player"]})
+        for one in shown["trials"]
+        if one["operations"]
+    ]
+    assert shares(series_of(dict(shown, trials=of_one)))["data"] == []
