@@ -10,8 +10,13 @@ def test_the_shares_of_a_system_add_up_reads_and_writes_told_apart(shown):
     figure = shares(series_of(shown))
     bars = [bar for bar in figure["data"] if bar["meta"] == {"s": 2, "c": 1}]
     assert sum(bar["y"][0] for bar in bars) == pytest.approx(100, abs=0.1)
+    assert [bar["name"] for bar in figure["data"] if bar["showlegend"]] == [
+        "read_player",
+        "find_account",
+        "update_player",
+    ]
     colours = {bar["name"]: bar["marker"]["color"] for bar in bars}
-    assert colours["store_player"] in COLOURS[False] and colours["read_player"] in COLOURS[True]
+    assert colours["update_player"] in COLOURS[False] and colours["read_player"] in COLOURS[True]
     assert len(set(colours.values())) == len(colours) == 3
 
 

@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from dbdyno.report.loads import Document, time_name, times_us
-from dbdyno.report.series import READS, Series, operations, places_of, representatives, trials_of
+from dbdyno.report.series import READS, Series, load_labels, operations, places_of, representatives, trials_of
 
 COLOURS = {True: ("#0072b2", "#56b4e9", "#9ad0f0", "#c7e3f5"), False: ("#d55e00", "#e69f00", "#f0c566", "#f7e0b0")}
 """Of reads and of writes, each from the first operation on."""
@@ -16,16 +16,18 @@ COLOURS = {True: ("#0072b2", "#56b4e9", "#9ad0f0", "#c7e3f5"), False: ("#d55e00"
 def shares(all_series: Sequence[Series]) -> dict[str, Any]:
     """Return the plot: a bar a system, reads blue and writes orange; without data where there is one operation only."""
     every, places = operations(all_series), places_of(all_series)
-    colours = _colours(every)
-    data = []
+    colours, labels = _colours(every), load_labels(all_series)
+    data: list[dict[str, Any]] = []
     for series in all_series if len(every) > 1 else ():
         for load, trial in representatives(series).items():
+            name_of_bar = escape(series.name) + (f", {escape(labels[load])}" if len(labels) > 1 else "")
             data += [
                 {
                     "type": "bar",
-                    "x": [escape(series.name)],
+                    "x": [name_of_bar],
                     "y": [round(100 * share, 2)],
                     "name": escape(name),
+                    "showlegend": name not in {one["name"] for one in data},
                     "marker": {"color": colours[name]},
                     "hovertemplate": "%{y:.1f} %",
                     "meta": {"s": series.place, "c": places[load]},
