@@ -12,8 +12,8 @@ def test_the_shares_of_a_system_add_up_reads_and_writes_told_apart(shown):
     assert sum(bar["y"][0] for bar in bars) == pytest.approx(100, abs=0.1)
     assert [bar["name"] for bar in figure["data"] if bar["showlegend"]] == [
         "read_player",
-        "find_account",
         "update_player",
+        "find_account",
     ]
     colours = {bar["name"]: bar["marker"]["color"] for bar in bars}
     assert colours["update_player"] in COLOURS[False] and colours["read_player"] in COLOURS[True]

@@ -307,7 +307,7 @@ impl Client {
         if let Some(session) = &mut self.session {
             session.release();
             if let Some(counted) = session.cache_counters() {
-                recorder.cache(counted.hits - self.cache.hits, counted.misses - self.cache.misses);
+                recorder.cache(counted.since(self.cache));
                 self.cache = counted;
             }
         }

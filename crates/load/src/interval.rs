@@ -87,6 +87,7 @@ pub struct Interval {
     pub client_cpu_s: f64,
     pub cache_hits: u64,
     pub cache_misses: u64,
+    pub stale_reads: u64,
     is_open: bool,
 }
 
@@ -104,6 +105,7 @@ impl Interval {
             client_cpu_s: 0.0,
             cache_hits: 0,
             cache_misses: 0,
+            stale_reads: 0,
             is_open,
         }
     }
@@ -129,6 +131,7 @@ impl Interval {
         self.client_cpu_s += other.client_cpu_s;
         self.cache_hits += other.cache_hits;
         self.cache_misses += other.cache_misses;
+        self.stale_reads += other.stale_reads;
     }
 
     pub fn to_json(&self, names: &[String], warmup_s: u64) -> Value {
@@ -144,6 +147,9 @@ impl Interval {
             "mismatches": self.mismatches, "client_cpu_s": self.client_cpu_s});
         if self.cache_hits + self.cache_misses > 0 {
             record["counters"] = json!({"cache_hits": self.cache_hits, "cache_misses": self.cache_misses});
+            if self.stale_reads > 0 {
+                record["counters"]["stale_reads"] = self.stale_reads.into();
+            }
         }
         record
     }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 
 use dbdyno_model::Failure;
+use dbdyno_stores::CacheCounters;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::interval::{Interval, Times};
@@ -278,10 +279,11 @@ impl Recorder {
     }
 
     #[inline]
-    pub fn cache(&mut self, hits: u64, misses: u64) {
+    pub fn cache(&mut self, counted: CacheCounters) {
         if !self.closed {
-            self.current.cache_hits += hits;
-            self.current.cache_misses += misses;
+            self.current.cache_hits += counted.hits;
+            self.current.cache_misses += counted.misses;
+            self.current.stale_reads += counted.stale;
         }
     }
 }

@@ -8,6 +8,7 @@ use dbdyno_model::{Failure, Row, Session, Statement, Value};
 use dbdyno_net::Reactor;
 use dbdyno_wire::TextRows;
 
+use crate::acknowledged::Acknowledged;
 use crate::cache_aside::CacheAsideSession;
 use crate::cassandra::{Cassandra, CassandraSession, consistency};
 use crate::config::{Config, Write};
@@ -19,6 +20,7 @@ use crate::memcached::{Memcached, MemcachedSession};
 use crate::mongodb::{Mongodb, MongodbSession};
 use crate::mysql::{Mysql, MysqlSession};
 use crate::network::Endpoint;
+use crate::pool::{Pool, PoolSession};
 use crate::postgres::{Postgres, PostgresSession};
 use crate::redis::{Redis, RedisSession, is_hash};
 use crate::rocksdb::Rocksdb;
@@ -136,9 +138,10 @@ macro_rules! forward {
 pub enum CacheSession {
     Memcached(MemcachedSession),
     Redis(RedisSession),
+    Pool(PoolSession),
 }
 
-forward!(CacheSession, Memcached, Redis);
+forward!(CacheSession, Memcached, Redis, Pool);
 
 impl Cache for CacheSession {
     #[inline]
@@ -146,6 +149,7 @@ impl Cache for CacheSession {
         match self {
             CacheSession::Memcached(s) => s.fill(step, filed, row).await,
             CacheSession::Redis(s) => s.fill(step, filed, row).await,
+            CacheSession::Pool(s) => s.fill(step, filed, row).await,
         }
     }
 
@@ -154,6 +158,7 @@ impl Cache for CacheSession {
         match self {
             CacheSession::Memcached(s) => s.forget(step, key).await,
             CacheSession::Redis(s) => s.forget(step, key).await,
+            CacheSession::Pool(s) => s.forget(step, key).await,
         }
     }
 }
@@ -246,12 +251,19 @@ pub enum Single {
     Cassandra(Arc<Cassandra>),
 }
 
+/// What stands in front of a store.
+enum Front {
+    One(Single),
+    Pool(Pool),
+}
+
 /// Any store that a plan can name. Shared by all threads.
 pub struct Store {
     kind: &'static str,
     embedded: bool,
     single: Single,
-    cache: Option<Single>,
+    cache: Option<Front>,
+    acknowledged: Option<Arc<Acknowledged>>,
     spread: Option<Spread>,
     layout: Option<&'static str>,
 }
@@ -266,23 +278,30 @@ impl Store {
         let (store, cache) = match config {
             Config::CacheAside { cache, store } => (&**store, Some(&**cache)),
             Config::Spread { nodes, own_nodes } => (able::check_nodes(nodes, *own_nodes)?, None),
+            Config::ResultCache { store, .. } => (&**store, None),
             single => (single, None),
         };
+        let pool = Pool::of(config, &schema, timeout_ns)?;
         let build = Builder { secrets, schema: &schema, timeout_ns };
         for part in [Some(store), cache].into_iter().flatten() {
             able::check_all(&schema, part)?;
         }
-        if cache.is_some() {
+        if cache.is_some() || pool.is_some() {
             able::check_aside(&schema, config)?;
         }
-        let cache = cache.map(|config| build.cache(config)).transpose()?;
+        let acknowledged = pool.is_some().then(|| Arc::new(Acknowledged::new(SharedSchema::clone(&schema))));
+        let cache = match cache {
+            Some(config) => Some(Front::One(build.cache(config)?)),
+            None => pool.map(Front::Pool),
+        };
         let single = build.single(store)?;
         let spread = build.spread(config, elsewhere)?;
         let layout = match &single {
             Single::Redis(redis) => Some(if redis.is_hash { "hash" } else { "string" }),
             _ => None,
         };
-        Ok(Self { kind: config.kind(), embedded: config.is_embedded(), single, cache, spread, layout })
+        let kind = config.kind();
+        Ok(Self { kind, embedded: config.is_embedded(), single, cache, acknowledged, spread, layout })
     }
 
     pub fn kind(&self) -> &'static str {
@@ -341,22 +360,33 @@ impl Store {
         let store = self.single.open(reactor).await?;
         match &self.cache {
             None => Ok(store.into()),
-            Some(cache) => match cache.open(reactor).await? {
-                SingleSession::Memcached(s) => Ok(aside(CacheSession::Memcached(s), store)),
-                SingleSession::Redis(s) => Ok(aside(CacheSession::Redis(s), store)),
+            Some(front) => {
+                let cache = front.open(reactor).await?;
+                Ok(AnySession::CacheAside(CacheAsideSession::new(cache, store, self.acknowledged.clone())))
+            }
+        }
+    }
+}
+
+impl Front {
+    async fn open(&self, reactor: Option<&Rc<Reactor>>) -> Result<CacheSession, Failure> {
+        match self {
+            Front::Pool(pool) => Ok(CacheSession::Pool(pool.open(reactor.ok_or_else(no_loop)?).await?)),
+            Front::One(single) => match single.open(reactor).await? {
+                SingleSession::Memcached(s) => Ok(CacheSession::Memcached(s)),
+                SingleSession::Redis(s) => Ok(CacheSession::Redis(s)),
                 _ => Err(Failure::Connect("this store cannot be a cache".into())),
             },
         }
     }
 }
 
-fn aside(cache: CacheSession, store: SingleSession) -> AnySession {
-    AnySession::CacheAside(CacheAsideSession::new(cache, store))
+fn no_loop() -> Failure {
+    Failure::Connect("a network store was opened outside an event loop".into())
 }
 
 impl Single {
     pub async fn open(&self, reactor: Option<&Rc<Reactor>>) -> Result<SingleSession, Failure> {
-        let none = || Failure::Connect("a network store was opened outside an event loop".into());
         match self {
             Single::Sqlite(store) => Ok(SingleSession::Sqlite(store.open()?)),
             Single::Embedded(store) => Ok(SingleSession::Embedded(store.open()?)),

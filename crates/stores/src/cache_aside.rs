@@ -2,13 +2,17 @@
 //! the cache.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use dbdyno_model::{Failure, Row, Session, Value};
 
+use crate::acknowledged::Acknowledged;
 use crate::any::{CacheSession, SingleSession};
 use crate::{Administration, Cache, CacheCounters, Trouble};
 
 pub struct CacheAsideSession {
+    /// Where staleness is watched for.
+    acknowledged: Option<Arc<Acknowledged>>,
     pub cache: CacheSession,
     pub store: SingleSession,
     pub counters: CacheCounters,
@@ -17,8 +21,8 @@ pub struct CacheAsideSession {
 }
 
 impl CacheAsideSession {
-    pub fn new(cache: CacheSession, store: SingleSession) -> Self {
-        Self { cache, store, counters: CacheCounters::default(), from_cache: false }
+    pub fn new(cache: CacheSession, store: SingleSession, acknowledged: Option<Arc<Acknowledged>>) -> Self {
+        Self { acknowledged, cache, store, counters: CacheCounters::default(), from_cache: false }
     }
 
     #[inline]
@@ -41,7 +45,11 @@ impl CacheAsideSession {
 impl Session for CacheAsideSession {
     #[inline]
     async fn get(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
+        let written = self.acknowledged.as_ref().map_or(0, |versions| versions.version(step, key));
         if self.cache.get(step, key).await? {
+            if self.acknowledged.as_ref().is_some_and(|seen| seen.is_stale(step, self.cache.row(), written)) {
+                self.counters.stale += 1;
+            }
             return self.hit();
         }
         let found = self.store.get(step, key).await?;
@@ -61,6 +69,9 @@ impl Session for CacheAsideSession {
     async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<bool, Failure> {
         let found = self.store.update(step, key, version).await?;
         self.cache.forget(step, key).await?;
+        if let Some(acknowledged) = &self.acknowledged {
+            acknowledged.written(step, key, version);
+        }
         Ok(found)
     }
 

@@ -218,6 +218,31 @@ pub enum Config {
         /// Among how many of them clients are divided, from the first on; `None`: all.
         own_nodes: Option<usize>,
     },
+    ResultCache {
+        /// Of the kind `memcached`, by their names in the continuum.
+        nodes: Vec<NodeConfig>,
+        store: Box<Config>,
+        /// For how long a result is kept; 0: until a row of it is changed.
+        #[serde(default)]
+        expire_s: u32,
+        /// When the last node leaves the pool, in seconds since the load client began.
+        leaves_s: Option<f64>,
+        /// When it joins.
+        joins_s: Option<f64>,
+    },
+}
+
+/// A node of a pool, and its share of the keys.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodeConfig {
+    pub address: AddressConfig,
+    #[serde(default = "one")]
+    pub weight: u64,
+}
+
+fn one() -> u64 {
+    1
 }
 
 fn admin() -> String {
@@ -251,6 +276,7 @@ impl Config {
             Config::Cassandra { .. } => "cassandra",
             Config::CacheAside { .. } => "cache-aside",
             Config::Spread { .. } => "spread",
+            Config::ResultCache { .. } => "result-cache",
         }
     }
 
@@ -261,6 +287,7 @@ impl Config {
             Config::CacheAside { cache, store } => cache.connections() + store.connections(),
             // Its own node, and the one where it reads what it wrote.
             Config::Spread { nodes, .. } => nodes.iter().take(2).map(Config::connections).sum(),
+            Config::ResultCache { nodes, store, .. } => nodes.len() as u64 + store.connections(),
             single => u64::from(!single.is_embedded()),
         }
     }
@@ -274,6 +301,7 @@ impl Config {
             Config::Mongodb { .. } | Config::Cassandra { .. } | Config::Handlersocket { .. } => false,
             Config::CacheAside { cache, store } => cache.is_embedded() || store.is_embedded(),
             Config::Spread { .. } => false,
+            Config::ResultCache { store, .. } => store.is_embedded(),
         }
     }
 }

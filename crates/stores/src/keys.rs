@@ -7,6 +7,9 @@ use crate::MARKER;
 /// The key of the marker itself.
 pub const MARKER_KEY: &[u8] = b"dbdyno:marker";
 
+/// Before the digest of a query's text.
+const RESULT_PREFIX: &[u8] = b"dbdyno:result:";
+
 /// Appends `dbdyno:<table>:`.
 pub fn prefix(table: &Table) -> Vec<u8> {
     format!("{MARKER}{}:", table.name).into_bytes()
@@ -21,6 +24,17 @@ pub fn write_key(prefix: &[u8], filed: Value<'_>, out: &mut Vec<u8>) {
         Value::Int(n) => write_decimal(n.unsigned_abs(), out),
         Value::Text(text) => out.extend_from_slice(text),
         Value::Null => {}
+    }
+}
+
+/// Replaces `out` by the key of a text that may be longer than a key, or hold spaces: its MD5.
+#[inline]
+pub fn write_digest(text: &[u8], out: &mut Vec<u8>) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    out.clear();
+    out.extend_from_slice(RESULT_PREFIX);
+    for byte in dbdyno_wire::ketama::digest(text) {
+        out.extend([HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
     }
 }
 

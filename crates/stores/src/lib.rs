@@ -3,6 +3,7 @@
 //! Network stores are async functions over a [`dbdyno_net::Connection`] and `wire`; embedded ones call their library and wait for nothing.
 
 mod able;
+mod acknowledged;
 mod any;
 mod asked;
 mod cache_aside;
@@ -19,6 +20,7 @@ mod mongodb;
 mod mysql;
 mod network;
 mod params;
+mod pool;
 mod postgres;
 mod redis;
 mod rocksdb;
@@ -191,6 +193,16 @@ trait Cache {
 pub struct CacheCounters {
     pub hits: u64,
     pub misses: u64,
+    /// Reads that returned an older version than was acknowledged before they began.
+    pub stale: u64,
+}
+
+impl CacheCounters {
+    /// What was counted since `earlier`.
+    #[inline]
+    pub fn since(self, earlier: Self) -> Self {
+        Self { hits: self.hits - earlier.hits, misses: self.misses - earlier.misses, stale: self.stale - earlier.stale }
+    }
 }
 
 type SharedSchema = Arc<Schema>;

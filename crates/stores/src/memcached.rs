@@ -94,6 +94,27 @@ impl MemcachedSession {
         read_row(&mut self.exchange, &self.schema.tables[table], &mut self.fields, value).await
     }
 
+    /// Reads the row of `step` that is kept under a name of the caller's.
+    pub async fn read_under(&mut self, step: usize, name: &[u8]) -> Result<bool, Failure> {
+        let table = self.schema.steps[step].operation.table();
+        wire::get(self.exchange.begin(), name);
+        read_row(&mut self.exchange, &self.schema.tables[table], &mut self.fields, value).await
+    }
+
+    /// Keeps a row under a name of the caller's, with flags and time to live as `expiry` has them.
+    pub async fn store_under(&mut self, name: &[u8], expiry: &[u8], row: Row<'_>) -> Result<(), Failure> {
+        self.value.clear();
+        encode_row(row, &mut self.value);
+        wire::set_until(self.exchange.begin(), name, expiry, &self.value);
+        self.stored().await
+    }
+
+    /// Removes what is kept under a name of the caller's.
+    pub async fn delete_under(&mut self, name: &[u8]) -> Result<(), Failure> {
+        wire::delete(self.exchange.begin(), name);
+        self.exchange.ask(|bytes| answer(bytes, b"DELETED")).await?.map(drop)
+    }
+
     /// Encodes row `key` into `self.value`, its key into `self.key`.
     fn encode(&mut self, table: usize, key: u64, version: u64) {
         let columns = &self.schema.tables[table];
@@ -107,6 +128,11 @@ impl MemcachedSession {
     #[inline]
     async fn set(&mut self) -> Result<(), Failure> {
         wire::set(self.exchange.begin(), &self.key, &self.value);
+        self.stored().await
+    }
+
+    #[inline]
+    async fn stored(&mut self) -> Result<(), Failure> {
         if self.exchange.ask(|bytes| answer(bytes, b"STORED")).await?? {
             Ok(())
         } else {

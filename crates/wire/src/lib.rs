@@ -5,6 +5,7 @@
 mod calendar;
 pub mod cql;
 pub mod handlersocket;
+pub mod ketama;
 pub mod memcached;
 pub mod mongodb;
 pub mod mysql;

@@ -103,6 +103,12 @@ pub fn set(out: &mut Vec<u8>, key: &[u8], value: &[u8]) {
     with_value(out, b"set ", key, b" 0 0 ", value);
 }
 
+/// Appends `set key`, flags and time to live as ` 0 60 `, size and the value.
+#[inline]
+pub fn set_until(out: &mut Vec<u8>, key: &[u8], expiry: &[u8], value: &[u8]) {
+    with_value(out, b"set ", key, expiry, value);
+}
+
 /// Appends `VALUE key 0 size` and the value (the server's side).
 #[inline]
 pub fn value(out: &mut Vec<u8>, key: &[u8], value: &[u8]) {
@@ -138,7 +144,9 @@ mod tests {
         get(&mut out, b"dbdyno:bm:1");
         set(&mut out, b"k", b"a\r\nb");
         delete(&mut out, b"k");
-        assert_eq!(out, b"get dbdyno:bm:1\r\nset k 0 0 4\r\na\r\nb\r\ndelete k\r\n");
+        set_until(&mut out, b"k", b" 0 60 ", b"c");
+        let expected = b"get dbdyno:bm:1\r\nset k 0 0 4\r\na\r\nb\r\ndelete k\r\nset k 0 60 1\r\nc\r\n";
+        assert_eq!(out, expected);
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod oltp;
 mod point_get;
 mod point_update;
 mod replication_lag;
+mod result_cache;
 mod secondary_get;
 mod tables;
 mod tpcc;
@@ -75,6 +76,7 @@ pub enum AnyWorkload {
     Oltp(oltp::Oltp),
     Declared(declared::Declared),
     ReplicationLag(replication_lag::ReplicationLag),
+    ResultCache(result_cache::ResultCache),
 }
 
 macro_rules! each {
@@ -93,11 +95,12 @@ macro_rules! each {
             AnyWorkload::Oltp($workload) => $body,
             AnyWorkload::Declared($workload) => $body,
             AnyWorkload::ReplicationLag($workload) => $body,
+            AnyWorkload::ResultCache($workload) => $body,
         }
     };
 }
 
-pub const NAMES: [&str; 12] = [
+pub const NAMES: [&str; 13] = [
     "point-get",
     "secondary-get",
     "point-update",
@@ -109,6 +112,7 @@ pub const NAMES: [&str; 12] = [
     "db-stress",
     "oltp",
     "replication-lag",
+    "result-cache",
     "extreme-values",
 ];
 
@@ -166,6 +170,10 @@ impl AnyWorkload {
             "batch-get" => {
                 let batch = options.number("batch", 1..=batch_get::MAX_BATCH as u64, 10)? as usize;
                 Ok(Self::BatchGet(batch_get::BatchGet::new(rows, access, batch)?))
+            }
+            "result-cache" => {
+                let percent = options.number("updates_percent", 0..=100, 0)?;
+                Ok(Self::ResultCache(result_cache::ResultCache::new(rows, access, percent)))
             }
             "trx-lifecycle" => {
                 let within = options.one_of("transaction", &TRANSACTIONS)?;

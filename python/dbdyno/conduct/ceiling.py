@@ -76,7 +76,9 @@ def _try(context: Context, plan: dict[str, Any], folder: Path) -> Ceiling:
 
 
 def store_kinds(store: Mapping[str, Any]) -> list[str]:
-    """Return the kinds of the stores that a plan's `store` is made of."""
+    """Return the kinds of the stores that a plan's `store` is made of; of a pool, its own."""
+    if store["kind"] == "result-cache":
+        return [store["kind"]]
     parts = [store[part] for part in _PARTS if isinstance(store.get(part), Mapping)] + store.get("nodes", [])
     return [kind for part in parts for kind in store_kinds(part)] or [store["kind"]]
 

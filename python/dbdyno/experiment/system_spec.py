@@ -4,6 +4,7 @@
     mysql@5.6
     mariadb?innodb_buffer_pool_size=64M&engine=MyISAM
     cache-aside(memcached?memory=64, mariadb)
+    result-cache(memcached*3?memory=64, mariadb)
     mysql://user:password@host:3306/database?socket=/path&engine=MyISAM
 
 Nothing here knows which systems exist; `dbdyno.systems` does.
@@ -79,8 +80,17 @@ def parse_system(text: str) -> SystemSpec:
             f"'{redact(text)}' is no system; write name, name@version, name?setting=value&setting=value, "
             "cache-aside(cache, store) or a URL such as mysql://user@host/database"
         )
-    parts = tuple(parse_system(part) for part in _split_outside_parentheses(match[3])) if match[3] else ()
+    parts = tuple(parse_system(part) for part in _parts_of(match[3])) if match[3] else ()
     return SystemSpec(match[1], _parse_settings(match[4] or ""), parts, version=match[2] or "")
+
+
+def _parts_of(text: str) -> list[str]:
+    """Return the text of each part; of `memcached*3` there are three."""
+    parts = []
+    for part in _split_outside_parentheses(text):
+        several = re.fullmatch(r"([^*?(]+)\*([1-9]\d?)((?:\?.*)?)", part.strip(), re.DOTALL)
+        parts += [several[1] + several[3]] * int(several[2]) if several else [part]
+    return parts
 
 
 def _split_outside_parentheses(text: str) -> list[str]:

@@ -146,6 +146,13 @@ WORKLOADS = {
             (GET, UPDATE, GET_ELSEWHERE),
         ),
         Workload(
+            "result-cache",
+            "ask one and the same query again and again; now and then (updates_percent) change its row",
+            (GET, UPDATE),
+            {"updates_percent": ("0", "1", "10"), "access": ("uniform", *_ACCESS["access"][1:])},
+            920,
+        ),
+        Workload(
             "air-traffic",
             "load a table of flights in bulk, and ask it queries Q0 to Q10, cold and hot",
             (ANALYSE,),

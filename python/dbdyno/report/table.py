@@ -217,7 +217,9 @@ def _print_conclusions(shown: Document, console: Console) -> None:
     _print_card(shown["fairness"], console)
     _say(console, shown["headline"]["sentence"], "bold")
     sentences = [f"{name}: {sentence}" for name, sentence in words.limit_sentences(shown)]
-    for line in filter(None, (*(sentences or [words.limits(shown["headline"])]), *understated(shown))):
+    for line in filter(
+        None, (*(sentences or [words.limits(shown["headline"])]), *words.cached(shown), *understated(shown))
+    ):
         _say(console, line, "")
 
 

@@ -254,6 +254,18 @@ def hit_ratios(document: Document) -> bool:
     return any(hit_ratio(trial) is not None for trial in document["trials"])
 
 
+def cached(document: Document) -> list[str]:
+    """Say of every complete trial with a cache how often it had the row, and how often one that was out of date."""
+    found = []
+    for trial in document["trials"]:
+        if trial["state"] != "complete" or (ratio := hit_ratio(trial)) is None:
+            continue
+        hits, stale = trial["counters"].get("cache_hits", 0), trial["counters"].get("stale_reads", 0)
+        late = f"; {stale:,} of {hits:,} hits were older than a change acknowledged before" if stale else ""
+        found.append(f"{_name(trial)}: {percent(ratio, 1)} of the lookups found something in the cache{late}.")
+    return found
+
+
 def checks_passed(document: Document) -> str:
     """How many of the checks after the run came out right."""
     checks = [check["ok"] for trial in document["trials"] for check in trial["checks"]]

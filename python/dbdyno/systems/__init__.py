@@ -24,6 +24,7 @@ from dbdyno.systems.packages.cache import installed
 from dbdyno.systems.packages.install import find_package
 from dbdyno.systems.postgresql import AttachedPostgreSQL, PostgreSQL
 from dbdyno.systems.redis import AttachedRedis, Redis
+from dbdyno.systems.result_cache import ResultCache
 from dbdyno.systems.rocksdb import RocksDB
 from dbdyno.systems.spread import Spread
 from dbdyno.systems.sqlite import SQLite
@@ -37,7 +38,8 @@ SYSTEMS: dict[str, type[System]] = {
         *(MariaDB, Galera, MySQL, HandlerSocket),
         *(PostgreSQL, Memcached, Redis, Valkey, FerretDB, Cassandra),
         *(SQLite, LMDB, RocksDB, TokyoCabinet, KyotoCabinet, Tkrzw),
-        *(DuckDB, ChDB, MonetDB, ClickHouse, CacheAside, Spread),
+        *(DuckDB, ChDB, MonetDB, ClickHouse),
+        *(CacheAside, ResultCache, Spread),
     )
 }
 """What dbdyno can start, by name."""
@@ -63,7 +65,7 @@ def build(spec: SystemSpec) -> System:
         )
     if spec.version:
         find_package(spec.product)
-    if system is CacheAside or system is Spread:
+    if system in (CacheAside, ResultCache, Spread):
         return system(spec, [build(part) for part in _labelled(spec)])
     if spec.parts:
         raise UserError(

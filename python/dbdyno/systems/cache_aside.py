@@ -13,79 +13,75 @@ from dbdyno.systems.probe import Probe
 from dbdyno.systems.redis import Redis
 
 
-class CacheAside(System):
-    """A cache in front of a store, both systems of their own: `cache-aside(memcached, mariadb)`."""
+class Fronted(System):
+    """A store with caches in front of it, each a system of its own: what arrangements of these have in common."""
 
-    name = "cache-aside"
-    what = "a cache in front of a store: cache-aside(memcached?memory=64, mariadb)"
     operations = frozenset((GET, UPDATE, FIND_UNIQUE))
 
-    def __init__(self, spec: SystemSpec, parts: list[System]) -> None:
-        """Take the arrangement and its two systems; raises UserError if they cannot be what they are to be."""
+    def __init__(self, spec: SystemSpec, caches: list[System], store: System) -> None:
+        """Take the arrangement and its systems; raises UserError if the store cannot be one."""
         super().__init__(spec)
-        if len(parts) != 2:
-            raise UserError(
-                f"{spec.label}: cache-aside takes a cache and a store, e.g. cache-aside(memcached, mariadb)"
-            )
-        self.cache, self.store = parts
-        if not isinstance(self.cache, Memcached | Redis):
-            raise UserError(f"{spec.label}: '{self.cache.name}' cannot be the cache; memcached and redis can")
-        if isinstance(self.store, CacheAside):
+        self.caches, self.store = caches, store
+        if isinstance(store, Fronted):
             raise UserError(f"{spec.label}: the store of an arrangement cannot be an arrangement")
-        if self.store.embedded:
+        if store.embedded:
             raise UserError(
-                f"{spec.label}: '{self.store.name}' runs inside the load client, a thread a client, where nothing can "
+                f"{spec.label}: '{store.name}' runs inside the load client, a thread a client, where nothing can "
                 "wait for a cache: put the cache in front of a server"
             )
-        if spec.settings:
-            raise UserError(
-                f"{spec.label}: settings belong to a part, cache-aside(memcached?memory=64, mariadb), not to the whole"
-            )
-        if isinstance(self.cache, Memcached):
-            self.cache.cache = True
-        if self.cache.name == self.store.name:
-            self.store.server_name = f"{self.store.name}-store"
+        for cache in caches:
+            if isinstance(cache, Memcached):
+                cache.cache = True
+        if store.name in (cache.name for cache in caches):
+            store.server_name = f"{store.name}-store"
+
+    @property
+    def parts(self) -> list[System]:
+        """All its systems, the store last."""
+        return [*self.caches, self.store]
 
     def start(self, launch: Launch) -> None:
-        self.cache.start(replace(launch, data=None))
+        for cache in self.caches:
+            cache.start(replace(launch, data=None))
         self.store.start(launch)
 
     def stop(self) -> None:
-        self.cache.stop()
-        self.store.stop()
+        for part in self.parts:
+            part.stop()
 
     @property
     def restorable(self) -> bool:
         return self.store.restorable and not self.spec.attached
 
     def keep(self) -> Path:
-        # The cache begins empty, so there is nothing of it to keep.
-        self.cache.stop()
+        # A cache begins empty, so there is nothing of it to keep.
+        for cache in self.caches:
+            cache.stop()
         return self.store.keep()
 
     def cache_state(self, restored: bool) -> str | None:
         return self.store.cache_state(restored)
 
     def server_pids(self) -> dict[str, int]:
-        return self.cache.server_pids() | self.store.server_pids()
+        return {name: pid for part in self.parts for name, pid in part.server_pids().items()}
 
     def started_with(self) -> dict[str, list[str]]:
-        return self.cache.started_with() | self.store.started_with()
+        return {name: argv for part in self.parts for name, argv in part.started_with().items()}
 
     def forking(self) -> frozenset[str]:
-        return self.cache.forking() | self.store.forking()
+        return frozenset().union(*(part.forking() for part in self.parts))
 
     def data_directories(self) -> tuple[Path, ...]:
         return self.store.data_directories()
 
     def probes(self) -> list[Probe]:
-        return self.cache.probes() + self.store.probes()
+        return [probe for part in self.parts for probe in part.probes()]
 
     def death(self) -> str | None:
-        return self.cache.death() or self.store.death()
+        return next(filter(None, (part.death() for part in self.parts)), None)
 
     def servers(self) -> list[dict[str, Any]]:
-        return self.cache.servers() + self.store.servers()
+        return [server for part in self.parts for server in part.servers()]
 
     def all_settings(self) -> dict[str, dict[str, str]]:
         return self.cache.all_settings() | self.store.all_settings()
@@ -94,7 +90,29 @@ class CacheAside(System):
         return self.store.durability()
 
     def counters(self) -> dict[str, dict[str, int]]:
-        return self.cache.counters() | self.store.counters()
+        return {name: counted for part in self.parts for name, counted in part.counters().items()}
+
+
+class CacheAside(Fronted):
+    """A cache in front of a store, both systems of their own: `cache-aside(memcached, mariadb)`."""
+
+    name = "cache-aside"
+    what = "a cache in front of a store: cache-aside(memcached?memory=64, mariadb)"
+
+    def __init__(self, spec: SystemSpec, parts: list[System]) -> None:
+        """Take the arrangement and its two systems; raises UserError if they cannot be what they are to be."""
+        if len(parts) != 2:
+            raise UserError(
+                f"{spec.label}: cache-aside takes a cache and a store, e.g. cache-aside(memcached, mariadb)"
+            )
+        super().__init__(spec, parts[:1], parts[1])
+        (self.cache,) = self.caches
+        if not isinstance(self.cache, Memcached | Redis):
+            raise UserError(f"{spec.label}: '{self.cache.name}' cannot be the cache; memcached and redis can")
+        if spec.settings:
+            raise UserError(
+                f"{spec.label}: settings belong to a part, cache-aside(memcached?memory=64, mariadb), not to the whole"
+            )
 
     def store_plan(self, secrets: list[str]) -> dict[str, Any]:
         return {

@@ -1,0 +1,47 @@
+//! The newest version of every row whose writing was acknowledged, so that a read of an older one is seen to be stale.
+
+use std::sync::atomic::{AtomicU32, Ordering::AcqRel, Ordering::Acquire};
+
+use dbdyno_model::Row;
+
+use crate::SharedSchema;
+
+/// Shared by all clients. A row is written by one client only, so there is no other traffic between processors than for the rows themselves.
+pub struct Acknowledged {
+    schema: SharedSchema,
+    /// By table, then by key; empty for tables whose rows have no version.
+    versions: Vec<Vec<AtomicU32>>,
+}
+
+impl Acknowledged {
+    pub fn new(schema: SharedSchema) -> Self {
+        let of_table = |table: &dbdyno_model::Table| {
+            let rows = if table.columns.iter().any(|column| column.is_versioned()) { schema.rows + 1 } else { 0 };
+            (0..rows).map(|_| AtomicU32::new(0)).collect()
+        };
+        let versions = schema.tables.iter().map(of_table).collect();
+        Self { schema, versions }
+    }
+
+    /// The version that is known to be written; a read that begins now must not return an older one.
+    #[inline]
+    pub fn version(&self, step: usize, key: u64) -> u64 {
+        self.place(step, key).map_or(0, |version| version.load(Acquire).into())
+    }
+
+    #[inline]
+    pub fn is_stale(&self, step: usize, row: Row<'_>, version: u64) -> bool {
+        version > 0 && self.schema.table_of_operation(self.schema.steps[step].operation).version_of(row) < version
+    }
+
+    pub fn written(&self, step: usize, key: u64, version: u64) {
+        if let Some(place) = self.place(step, key) {
+            place.fetch_max(version as u32, AcqRel);
+        }
+    }
+
+    #[inline]
+    fn place(&self, step: usize, key: u64) -> Option<&AtomicU32> {
+        self.versions[self.schema.steps[step].operation.table()].get(key as usize)
+    }
+}

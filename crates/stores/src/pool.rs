@@ -1,0 +1,223 @@
+//! A pool of memcached nodes that keeps results of queries under the text of the query, each on the node that consistent hashing says.
+
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use dbdyno_model::{Dialect, Failure, Operation, Row, Session, Value, write_decimal};
+use dbdyno_net::{Address, Reactor, now_ns};
+use dbdyno_wire::ketama::Continuum;
+
+use crate::config::{Config, NodeConfig};
+use crate::keys::write_digest;
+use crate::memcached::{Memcached, MemcachedSession};
+use crate::network::Endpoint;
+use crate::{Administration, Cache, SharedSchema, Trouble, sql};
+
+/// Who is in the pool, and until when: the last node can leave, or join, in the middle of a run.
+#[derive(Debug)]
+pub struct Placement {
+    pub first: Continuum,
+    /// What follows, and from when on (`now_ns`).
+    pub then: Option<(Continuum, u64)>,
+}
+
+impl Placement {
+    /// # Errors
+    /// Nobody is left in the pool: in words for the user.
+    pub fn new(nodes: &[NodeConfig], leaves_s: Option<f64>, joins_s: Option<f64>) -> Result<Self, String> {
+        let fewer = nodes.len().saturating_sub(1);
+        let (first, then) = match (leaves_s, joins_s) {
+            (None, None) => (nodes.len(), None),
+            (Some(at_s), None) => (nodes.len(), Some((fewer, at_s))),
+            (None, Some(at_s)) => (fewer, Some((nodes.len(), at_s))),
+            (Some(_), Some(_)) => return Err("a node of result-cache leaves or joins: give one of the two".into()),
+        };
+        let least = then.map_or(first, |(then, _)| first.min(then));
+        if nodes[..least].iter().all(|node| node.weight == 0) {
+            return Err("result-cache needs a node that stays, with a weight above 0".into());
+        }
+        let names: Vec<(String, u64)> =
+            nodes.iter().map(|node| (Address::from(node.address.clone()).to_string(), node.weight)).collect();
+        let of = |count: usize| Continuum::new(names[..count].iter().map(|(name, weight)| (name.as_str(), *weight)));
+        let from_ns = |at_s: f64| now_ns() + (at_s * 1e9) as u64;
+        Ok(Self { first: of(first), then: then.map(|(count, at_s)| (of(count), from_ns(at_s))) })
+    }
+
+    #[inline]
+    fn node(&self, key: &[u8]) -> usize {
+        match &self.then {
+            Some((then, from_ns)) if now_ns() >= *from_ns => then.node(key),
+            _ => self.first.node(key),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Pool {
+    pub nodes: Vec<Memcached>,
+    pub placement: Arc<Placement>,
+    pub expire_s: u32,
+    pub schema: SharedSchema,
+}
+
+impl Pool {
+    /// The pool of a `result-cache`; `None` of any other store.
+    ///
+    /// # Errors
+    /// A node's name is not known, or nobody is left in the pool: in words for the user.
+    pub fn of(config: &Config, schema: &SharedSchema, timeout_ns: u64) -> Result<Option<Self>, String> {
+        let Config::ResultCache { nodes, expire_s, leaves_s, joins_s, .. } = config else { return Ok(None) };
+        let placement = Arc::new(Placement::new(nodes, *leaves_s, *joins_s)?);
+        let memcached = |node: &NodeConfig| {
+            let endpoint = Endpoint::new(node.address.clone().into(), timeout_ns)?;
+            Ok::<_, String>(Memcached { endpoint, schema: SharedSchema::clone(schema) })
+        };
+        let nodes = nodes.iter().map(memcached).collect::<Result<_, _>>()?;
+        Ok(Some(Self { nodes, placement, expire_s: *expire_s, schema: SharedSchema::clone(schema) }))
+    }
+
+    pub async fn open(&self, reactor: &Rc<Reactor>) -> Result<PoolSession, Failure> {
+        let mut nodes = Vec::new();
+        for node in &self.nodes {
+            nodes.push(node.open(reactor).await?);
+        }
+        let queries = (0..self.schema.steps.len()).map(|step| query(&self.schema, step)).collect();
+        let placement = Arc::clone(&self.placement);
+        let expiry = format!(" 0 {} ", self.expire_s).into_bytes();
+        Ok(PoolSession { nodes, placement, queries, expiry, text: Vec::new(), key: Vec::new(), asked: 0 })
+    }
+}
+
+/// The text, up to its value, of the query that a step asks, or that a step which changes a row makes wrong; empty where there is none.
+fn query(schema: &SharedSchema, step: usize) -> Vec<u8> {
+    let table = schema.steps[step].operation.table();
+    let asks = |operation: Operation| matches!(operation, Operation::Get { table: asked } if asked == table);
+    let asking = match schema.steps[step].operation {
+        Operation::Get { .. } | Operation::Find { .. } => Some(&schema.steps[step]),
+        _ => schema.steps.iter().find(|step| asks(step.operation)),
+    };
+    let text = asking.map(|step| sql::statement(schema, step, Dialect::Mysql)).unwrap_or_default();
+    text.trim_end_matches('?').as_bytes().to_vec()
+}
+
+pub struct PoolSession {
+    nodes: Vec<MemcachedSession>,
+    placement: Arc<Placement>,
+    /// Of each step.
+    queries: Vec<Vec<u8>>,
+    /// Flags and time to live, as a `set` has them.
+    expiry: Vec<u8>,
+    text: Vec<u8>,
+    key: Vec<u8>,
+    /// The node that answered last.
+    asked: usize,
+}
+
+impl PoolSession {
+    /// Makes the key of a query with this value, and finds its node.
+    #[inline]
+    fn place(&mut self, step: usize, value: Value<'_>) {
+        self.text.clear();
+        self.text.extend_from_slice(&self.queries[step]);
+        match value {
+            Value::Int(n) => write_decimal(n.unsigned_abs(), &mut self.text),
+            Value::Text(text) => self.text.extend_from_slice(text),
+            Value::Null => {}
+        }
+        write_digest(&self.text, &mut self.key);
+        self.asked = self.placement.node(&self.key);
+    }
+}
+
+impl Session for PoolSession {
+    #[inline]
+    async fn get(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
+        self.find(step, Value::Int(key as i64)).await
+    }
+
+    #[inline]
+    async fn find(&mut self, step: usize, value: Value<'_>) -> Result<bool, Failure> {
+        self.place(step, value);
+        self.nodes[self.asked].read_under(step, &self.key).await
+    }
+
+    async fn update(&mut self, _: usize, _: u64, _: u64) -> Result<bool, Failure> {
+        Err(Failure::Server("a cache of results cannot update".into()))
+    }
+
+    async fn add(&mut self, _: usize, _: u64, _: i64) -> Result<bool, Failure> {
+        Err(Failure::Server("a cache of results cannot add".into()))
+    }
+
+    #[inline]
+    fn row(&self) -> Row<'_> {
+        self.nodes[self.asked].row()
+    }
+}
+
+impl Cache for PoolSession {
+    async fn fill(&mut self, step: usize, filed: Value<'_>, row: Row<'_>) -> Result<(), Failure> {
+        self.place(step, filed);
+        self.nodes[self.asked].store_under(&self.key, &self.expiry, row).await
+    }
+
+    /// Where results expire by themselves nothing is removed.
+    async fn forget(&mut self, step: usize, key: u64) -> Result<(), Failure> {
+        if self.expiry != b" 0 0 " || self.queries[step].is_empty() {
+            return Ok(());
+        }
+        self.place(step, Value::Int(key as i64));
+        self.nodes[self.asked].delete_under(&self.key).await
+    }
+}
+
+impl Administration for PoolSession {
+    async fn prepare(&mut self, marker: &str) -> Result<(), Trouble> {
+        for node in &mut self.nodes {
+            node.prepare(marker).await?;
+        }
+        Ok(())
+    }
+
+    async fn load(&mut self, _: usize, _: Range<u64>) -> Result<(), Trouble> {
+        Err(Trouble::Refused("a cache of results is not loaded".into()))
+    }
+
+    fn loads_by(&self) -> &'static str {
+        "nothing"
+    }
+
+    async fn present(&mut self, _: usize, _: Range<u64>) -> Result<Option<u64>, Trouble> {
+        Ok(None)
+    }
+
+    async fn index(&mut self, _: usize) -> Result<(), Trouble> {
+        Ok(())
+    }
+
+    async fn count(&mut self, _: usize) -> Result<Option<u64>, Trouble> {
+        Ok(None)
+    }
+
+    async fn sum(&mut self, _: usize, _: usize) -> Result<Option<i128>, Trouble> {
+        Ok(None)
+    }
+
+    async fn marker(&mut self) -> Result<Option<String>, Trouble> {
+        for node in &mut self.nodes {
+            if let Some(marker) = node.marker().await? {
+                return Ok(Some(marker));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The markers: results have keys that only who asked the query can know, and every node is dbdyno's own.
+    async fn remove(&mut self) -> Result<Vec<String>, Trouble> {
+        for node in &mut self.nodes {
+            node.remove().await?;
+        }
+        Ok(vec![])
+    }
+}
