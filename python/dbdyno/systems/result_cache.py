@@ -14,7 +14,7 @@ class ResultCache(Fronted):
     """Nodes of memcached in front of a store: `result-cache(memcached*3, mariadb)`.
 
     Consistent hashing says which node has a query. Settings: `expire_s`, for how long a result is kept (without it,
-    until its row is changed); `leaves_s` or `joins_s`, when the last node leaves or joins, counted from the load's begin;
+    until its row is changed); `leaves_s` or `joins_s`, when the last node leaves or joins, from the load's begin on;
     `weights`, one for each node, as in `1:1:2`.
     """
 
