@@ -44,8 +44,11 @@ def test_a_workload_a_store_cannot_do_is_refused_with_both_named(workload, syste
 @pytest.mark.parametrize(
     "system",
     [
-        *sorted(set(SYSTEMS) - {"cache-aside", "spread", "duckdb", "chdb", "monetdb", "clickhouse"}),
+        *sorted(
+            set(SYSTEMS) - {"cache-aside", "result-cache", "spread", "duckdb", "chdb", "monetdb", "clickhouse"}
+        ),
         "cache-aside(memcached, mariadb)",
+        "result-cache(memcached, memcached, mariadb)",
     ],
 )
 def test_every_store_can_get_and_play(workload, system, monkeypatch):

@@ -131,12 +131,12 @@ def test_old_row_versions_lie_under_the_throughput(run, shown, name, values, see
 
 
 def test_hits_are_drawn_of_what_has_a_cache(shown):
-    cached = [
-        dict(one, timeline=[dict(second, hit_ratio=0.25) for second in one["timeline"]])
-        if one["label"] == "mariadb"
-        else dict(one, timeline=[dict(second, hit_ratio=None) for second in one["timeline"]])
-        for one in shown["trials"]
-    ]
-    figures = by_load(series_of(dict(shown, trials=cached)))
-    (line,) = figures[1]["timeline-hits"]["data"]
-    assert set(line["y"]) == {25.0} and "timeline-hits" not in by_load(series_of(shown))[2]
+    def with_hits(ratio):
+        one_has = [
+            dict(one, timeline=[dict(second, hit_ratio=ratio(one)) for second in one["timeline"]])
+            for one in shown["trials"]
+        ]
+        return by_load(series_of(dict(shown, trials=one_has)))[1]
+
+    (line,) = with_hits(lambda one: 0.25 if one["label"] == "mariadb" else None)["timeline-hits"]["data"]
+    assert set(line["y"]) == {25.0} and "timeline-hits" not in with_hits(lambda _: None)

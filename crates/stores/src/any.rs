@@ -390,14 +390,14 @@ impl Single {
         match self {
             Single::Sqlite(store) => Ok(SingleSession::Sqlite(store.open()?)),
             Single::Embedded(store) => Ok(SingleSession::Embedded(store.open()?)),
-            Single::Mysql(store) => Ok(SingleSession::Mysql(store.open(reactor.ok_or_else(none)?).await?)),
-            Single::Postgres(store) => Ok(SingleSession::Postgres(store.open(reactor.ok_or_else(none)?).await?)),
-            Single::Redis(store) => Ok(SingleSession::Redis(store.open(reactor.ok_or_else(none)?).await?)),
-            Single::Memcached(store) => Ok(SingleSession::Memcached(store.open(reactor.ok_or_else(none)?).await?)),
-            Single::Mongodb(store) => Ok(SingleSession::Mongodb(store.open(reactor.ok_or_else(none)?).await?)),
-            Single::Cassandra(store) => Ok(SingleSession::Cassandra(store.open(reactor.ok_or_else(none)?).await?)),
+            Single::Mysql(store) => Ok(SingleSession::Mysql(store.open(reactor.ok_or_else(no_loop)?).await?)),
+            Single::Postgres(store) => Ok(SingleSession::Postgres(store.open(reactor.ok_or_else(no_loop)?).await?)),
+            Single::Redis(store) => Ok(SingleSession::Redis(store.open(reactor.ok_or_else(no_loop)?).await?)),
+            Single::Memcached(store) => Ok(SingleSession::Memcached(store.open(reactor.ok_or_else(no_loop)?).await?)),
+            Single::Mongodb(store) => Ok(SingleSession::Mongodb(store.open(reactor.ok_or_else(no_loop)?).await?)),
+            Single::Cassandra(store) => Ok(SingleSession::Cassandra(store.open(reactor.ok_or_else(no_loop)?).await?)),
             Single::Handlersocket(store) => {
-                Ok(SingleSession::Handlersocket(store.open(reactor.ok_or_else(none)?).await?))
+                Ok(SingleSession::Handlersocket(store.open(reactor.ok_or_else(no_loop)?).await?))
             }
         }
     }

@@ -34,7 +34,7 @@ def shares(all_series: Sequence[Series]) -> dict[str, Any]:
                 }
                 for name, share in _shares(trial, time_name(trials_of(all_series))).items()
             ]
-    axes = {"xaxis": {"type": "category"}, "yaxis": {"range": [0, 100], "ticksuffix": " %"}}
+    axes = {"xaxis": {"type": "category"}, "yaxis": {"rangemode": "tozero", "range": [0, 100], "ticksuffix": " %"}}
     return {"data": data, "layout": axes | {"barmode": "stack", "hovermode": "x unified"}}
 
 
