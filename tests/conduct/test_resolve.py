@@ -44,9 +44,7 @@ def test_a_workload_a_store_cannot_do_is_refused_with_both_named(workload, syste
 @pytest.mark.parametrize(
     "system",
     [
-        *sorted(
-            set(SYSTEMS) - {"cache-aside", "result-cache", "spread", "duckdb", "chdb", "monetdb", "clickhouse"}
-        ),
+        *sorted(set(SYSTEMS) - {"cache-aside", "result-cache", "spread", "duckdb", "chdb", "monetdb", "clickhouse"}),
         "cache-aside(memcached, mariadb)",
         "result-cache(memcached, memcached, mariadb)",
     ],

@@ -27,6 +27,7 @@ mod rocksdb;
 mod spread;
 mod sql;
 mod sqlite;
+mod store;
 mod tkrzw;
 mod tokyocabinet;
 mod values;
@@ -37,10 +38,11 @@ use std::sync::Arc;
 use dbdyno_model::{Dialect, Failure, Kind, Operation, Row, Statement, Step, Table, Value};
 use dbdyno_wire::TextRows;
 
-pub use any::{AnySession, Store};
+pub use any::AnySession;
 pub use config::{AddressConfig, Config, Layout, Secret};
 pub use mongodb::field_name;
 pub use sql::TABLE_PREFIX;
+pub use store::Store;
 
 /// Every table and key of dbdyno begins with this, in the form the store allows.
 pub const MARKER: &str = "dbdyno:";

@@ -9,7 +9,8 @@ use dbdyno_model::{Failure, Operation, Row, Session, Statement, Value};
 use dbdyno_net::Reactor;
 use dbdyno_wire::TextRows;
 
-use crate::any::{AnySession, Single, SingleSession};
+use crate::any::{AnySession, SingleSession};
+use crate::store::Single;
 use crate::{Administration, Schema, Trouble};
 
 /// Which steps read at another node than the client's own; the schema that is left has them read at whichever node they are sent to.

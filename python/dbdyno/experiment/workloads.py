@@ -149,8 +149,8 @@ WORKLOADS = {
             "result-cache",
             "ask one and the same query again and again; now and then (updates_percent) change its row",
             (GET, UPDATE),
-            {"updates_percent": ("0", "1", "10"), "access": ("uniform", *_ACCESS["access"][1:])},
-            920,
+            {"updates_percent": ("0", "1", "10"), "access": ("uniform", *ACCESS["access"][1:])},
+            row_bytes=920,
         ),
         Workload(
             "air-traffic",
