@@ -1,5 +1,11 @@
 //! Any store that a plan can name, made of its configuration.
 
+use std::rc::Rc;
+use std::sync::Arc;
+
+use dbdyno_model::Failure;
+use dbdyno_net::Reactor;
+
 use crate::acknowledged::Acknowledged;
 use crate::any::{AnySession, CacheSession, SingleSession};
 use crate::cache_aside::CacheAsideSession;
@@ -22,10 +28,6 @@ use crate::sqlite::Sqlite;
 use crate::tkrzw::Tkrzw;
 use crate::tokyocabinet::Tokyocabinet;
 use crate::{Schema, SharedSchema, able};
-use dbdyno_model::Failure;
-use dbdyno_net::Reactor;
-use std::rc::Rc;
-use std::sync::Arc;
 
 /// A store as sessions are opened with it.
 #[derive(Clone)]
