@@ -28,9 +28,9 @@ class ResultCache(Fronted):
             raise UserError(
                 f"{spec.label}: result-cache takes nodes of memcached and a store, result-cache(memcached*3, mariadb)"
             )
-        if attached := next((node.spec.url for node in parts[:-1] if node.spec.url), None):
+        if any(node.spec.url for node in parts[:-1]):
             # Results go by the text of their query: at the end nobody could say which of a node's keys are dbdyno's.
-            raise UserError(f"{spec.label}: nodes of a pool are dbdyno's own, memcached*3; {attached} is not")
+            raise UserError(f"{spec.label}: nodes of a pool are dbdyno's own: memcached*3, no URL")
         super().__init__(spec, parts[:-1], parts[-1])
         self._given = {key: self._read(key, value) for key, value in spec.settings.items() if key != "weights"}
         self._weights = self._read_weights(spec.settings.get("weights", ":".join("1" for _ in self.caches)))
