@@ -187,3 +187,14 @@ def test_what_is_not_dbdynos_is_neither_dropped_nor_cleaned(server, relation):
             assert connection.execute("SELECT count(*) FROM pg_class WHERE relname = 'dbdyno_bm'").fetchone() == (1,)
         finally:
             connection.execute(f"DROP {' '.join(relation.split()[:2])}")
+
+
+def test_a_statement_that_cannot_be_prepared_says_so_each_time(started):
+    server = started("postgresql")
+    assert execute(server, "game", ["prepare", "load"]).status == 0
+    with psycopg.connect(url_of(server), autocommit=True) as connection:
+        connection.execute("DROP TABLE dbdyno_account")
+    done = execute(server, "game", ["run"])
+    said = {record["message"] for record in done.of("error")}
+    assert done.errors() and said
+    assert all('relation "dbdyno_account" does not exist' in message for message in said), said

@@ -40,6 +40,8 @@ pub struct PostgresSession {
     exchange: Exchange,
     schema: SharedSchema,
     statements: Vec<Prepared>,
+    /// Those of them that are prepared while not all are: the server keeps them when one of the others fails.
+    preparing: Vec<Prepared>,
     /// What the parameters of each statement are.
     parameters: Vec<Vec<Kind>>,
     /// Whether a transaction has begun and not ended.
@@ -56,6 +58,7 @@ impl Postgres {
             exchange,
             schema: SharedSchema::clone(&self.schema),
             statements: Vec::new(),
+            preparing: Vec::new(),
             parameters: Vec::new(),
             is_open: false,
             generated: RowBuffer::default(),
@@ -143,18 +146,18 @@ impl PostgresSession {
     /// Prepares a statement for each step, the first time one is needed: loading needs none, and the tables must exist.
     #[cold]
     async fn prepare_statements(&mut self) -> Result<(), Failure> {
-        let mut statements = Vec::with_capacity(self.schema.steps.len());
-        for (i, step) in self.schema.steps.iter().enumerate() {
+        for (i, step) in self.schema.steps.iter().enumerate().skip(self.preparing.len()) {
             if step.operation.is_control() || step.operation == Operation::Transaction {
                 // It goes as text, as through every client library; this only keeps the place.
-                statements.push(Prepared::default());
+                self.preparing.push(Prepared::default());
                 continue;
             }
             let (name, sql) = (format!("s{i}"), numbered_statement(&self.schema, i));
             wire::prepare(self.exchange.begin(), &name, &sql);
             let prepared = self.exchange.ask(|bytes| wire::prepared(bytes, &name)).await?;
-            statements.push(adopt(&self.schema, i, prepared.map_err(|error| refused(&error))?)?);
+            self.preparing.push(adopt(&self.schema, i, prepared.map_err(|error| refused(&error))?)?);
         }
+        let statements = std::mem::take(&mut self.preparing);
         self.parameters = (0..statements.len()).map(|i| self.schema.parameter_kinds(i)).collect();
         self.statements = statements;
         Ok(())
