@@ -21,7 +21,12 @@ def test_without_a_load_client_it_interrupts(number):
 
 
 def test_with_one_it_is_passed_on_as_sigint():
-    process = subprocess.Popen(["sleep", "600"])
+    # Whoever runs the tests in the background of a script may have SIGINT ignored, which children inherit.
+    usual = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        process = subprocess.Popen(["sleep", "600"])
+    finally:
+        signal.signal(signal.SIGINT, usual)
     with Interrupts() as interrupts:
         with interrupts.passed_to(process.pid):
             os.kill(os.getpid(), signal.SIGTERM)

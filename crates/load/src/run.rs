@@ -32,7 +32,7 @@ pub const MAX_EMBEDDED_CLIENTS: u64 = 512;
 const AMONG_OTHERS: u64 = 4;
 
 /// From so many clients of a thread on, none of whom waits between two requests, io_uring costs less than epoll (docs/engine.md, "Decisions").
-const WORTH_A_RING: u64 = 4;
+const WORTH_A_RING: u64 = 8;
 
 /// What all threads of a trial share.
 pub struct Trial {

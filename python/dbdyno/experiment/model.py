@@ -290,7 +290,7 @@ class Experiment(_Strict):
 
     def data_bytes(self, workload: str) -> int | None:
         """Return how many bytes a workload's rows are, their values alone, or None where that is not known."""
-        row_bytes = find_workload(workload).row_bytes
+        row_bytes = self.find_workload(workload).row_bytes
         return row_bytes * self.rows if row_bytes else None
 
     @property

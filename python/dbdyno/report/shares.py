@@ -7,18 +7,22 @@ from html import escape
 from typing import Any
 
 from dbdyno.report.loads import Document, time_name, times_us
-from dbdyno.report.series import READS, Series, load_labels, operations, places_of, representatives, trials_of
+from dbdyno.report.series import KIND, READS, Series, load_labels, operations, places_of, representatives, trials_of
 
 COLOURS = {True: ("#0072b2", "#56b4e9", "#9ad0f0", "#c7e3f5"), False: ("#d55e00", "#e69f00", "#f0c566", "#f7e0b0")}
 """Of reads and of writes, each from the first operation on."""
 
 
 def shares(all_series: Sequence[Series]) -> dict[str, Any]:
-    """Return the plot: a bar a system, reads blue and writes orange; without data where there is one operation only."""
+    """Return the plot: a bar a system, reads blue and writes orange.
+
+    It has no data where there is one operation only, or where there are transactions of several kinds: the dozens of
+    operations of these could not be told apart.
+    """
     every, places = operations(all_series), places_of(all_series)
     colours, labels = _colours(every), load_labels(all_series)
     data: list[dict[str, Any]] = []
-    for series in all_series if len(every) > 1 else ():
+    for series in all_series if len(every) > 1 and KIND not in every.values() else ():
         for load, trial in representatives(series).items():
             name_of_bar = escape(series.name) + (f", {escape(labels[load])}" if len(labels) > 1 else "")
             data += [
@@ -43,7 +47,6 @@ def _shares(trial: Document, time: str) -> dict[str, float]:
     spent_us = {
         name: operation["count"] * (times_us(operation, time)["mean"] or 0.0)
         for name, operation in trial["operations"].items()
-        if operation["operation"] != "transaction"
     }
     total_us = sum(spent_us.values())
     return {name: spent / total_us for name, spent in spent_us.items()} if total_us else {}
