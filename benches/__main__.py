@@ -70,14 +70,18 @@ def lines_for(row: Row, placement: Placement, pairs: int) -> list[Line]:
 
 
 def run_all(bench: Bench, rows: list[str], wanted: list[Placement], pairs: int) -> Iterator[Line]:
-    """Run these rows in these placements, and yield their lines as they come."""
+    """Run these rows in these placements, yielding their lines as they come; without its server a group is left out."""
     for group, where, names in GROUPS:
         for placement in wanted:
             if placement.name not in where or not set(names) & set(rows):
                 continue
-            with group(bench, placement) as offered:
-                for row in (row for row in offered if row.name in rows):
-                    yield from lines_for(row, placement, pairs)
+            try:
+                with group(bench, placement) as offered:
+                    for row in (row for row in offered if row.name in rows):
+                        yield from lines_for(row, placement, pairs)
+            except (RunFailed, UserError) as reason:
+                left_out = ", ".join(name for name in names if name in rows)
+                print(f"{left_out}  {placement.name}  left out: {reason}", flush=True)
 
 
 def main() -> int:

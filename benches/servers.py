@@ -16,8 +16,9 @@ import redis
 from benches import load
 from benches.measured import Outcome, Placement, Sample, pinned
 from dbdyno.conduct.load_client import find_load_client
+from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import parse_system, with_labels
-from dbdyno.systems import build
+from dbdyno.systems import build, missing
 from dbdyno.systems.base import Launch, System
 from dbdyno.systems.guard import Guard
 from dbdyno.systems.lmdb import LMDB
@@ -90,6 +91,8 @@ class Started:
 @contextmanager
 def _started(bench: Bench, text: str, placement: Placement) -> Iterator[System]:
     (spec,) = with_labels([parse_system(text)])
+    if reason := missing(spec):
+        raise UserError(reason)
     system = build(spec)
     try:
         system.start(Launch(bench.guard, bench.folder, CLIENTS, bench.rows, placement.server_cpus))
