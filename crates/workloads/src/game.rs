@@ -89,9 +89,6 @@ mod tests {
             player().generate(key, 6, &mut self.row);
             Ok(())
         }
-        async fn get_many(&mut self, _: usize, _: &[u64]) -> Result<(), Failed> {
-            Err(Failed)
-        }
         async fn find(&mut self, step: usize, value: Value<'_>, key: u64) -> Result<(), Failed> {
             self.calls.push(format!("find {step} {value} {key}"));
             Ok(())
@@ -99,15 +96,6 @@ mod tests {
         async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<(), Failed> {
             self.calls.push(format!("update {step} {key} {version}"));
             Ok(())
-        }
-        async fn add(&mut self, _: usize, _: u64, _: i64) -> Result<(), Failed> {
-            Err(Failed)
-        }
-        async fn insert(&mut self, _: usize, _: u64) -> Result<(), Failed> {
-            Err(Failed)
-        }
-        async fn control(&mut self, _: usize) -> Result<(), Failed> {
-            Err(Failed)
         }
         fn row(&self) -> Row<'_> {
             self.row.row()

@@ -93,7 +93,7 @@ impl Workload for ReplicationLag {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbdyno_model::{Row, RowBuffer, Value};
+    use dbdyno_model::{Row, RowBuffer};
 
     /// A node that applies a write only after some reads.
     struct Late {
@@ -110,24 +110,9 @@ mod tests {
             ReplicationLag::new(9).tables[0].generate(key, 6 + u64::from(is_applied), &mut self.row);
             Ok(())
         }
-        async fn get_many(&mut self, _: usize, _: &[u64]) -> Result<(), Failed> {
-            Err(Failed)
-        }
-        async fn find(&mut self, _: usize, _: Value<'_>, _: u64) -> Result<(), Failed> {
-            Err(Failed)
-        }
         async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<(), Failed> {
             self.calls.push(format!("update {step} {key} {version}"));
             Ok(())
-        }
-        async fn add(&mut self, _: usize, _: u64, _: i64) -> Result<(), Failed> {
-            Err(Failed)
-        }
-        async fn insert(&mut self, _: usize, _: u64) -> Result<(), Failed> {
-            Err(Failed)
-        }
-        async fn control(&mut self, _: usize) -> Result<(), Failed> {
-            Err(Failed)
         }
         fn part(&mut self, step: usize) {
             self.calls.push(format!("part {step}"));

@@ -244,7 +244,6 @@ impl Workload for DbStress {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbdyno_model::Field;
 
     /// Answers each statement with these rows and remembers what was asked.
     #[derive(Default)]
@@ -280,24 +279,6 @@ mod tests {
     }
 
     impl Operations for Store {
-        async fn get(&mut self, _: usize, _: u64) -> Result<(), Failed> {
-            Err(Failed)
-        }
-        async fn get_many(&mut self, _: usize, _: &[u64]) -> Result<(), Failed> {
-            Err(Failed)
-        }
-        async fn find(&mut self, _: usize, _: Value<'_>, _: u64) -> Result<(), Failed> {
-            Err(Failed)
-        }
-        async fn update(&mut self, _: usize, _: u64, _: u64) -> Result<(), Failed> {
-            Err(Failed)
-        }
-        async fn add(&mut self, _: usize, _: u64, _: i64) -> Result<(), Failed> {
-            Err(Failed)
-        }
-        async fn insert(&mut self, _: usize, _: u64) -> Result<(), Failed> {
-            Err(Failed)
-        }
         async fn control(&mut self, step: usize) -> Result<(), Failed> {
             self.calls.push(step.to_string());
             Ok(())
@@ -338,9 +319,6 @@ mod tests {
         fn conflict(&mut self, _: usize, _: &str) -> Failed {
             self.conflicts += 1;
             Failed
-        }
-        fn row(&self) -> Row<'_> {
-            Row::new(&[], &[] as &[Field])
         }
     }
 

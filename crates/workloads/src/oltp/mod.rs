@@ -386,24 +386,6 @@ mod tests {
     }
 
     impl Operations for Noted {
-        async fn get(&mut self, _: usize, _: u64) -> Result<(), Failed> {
-            Err(Failed)
-        }
-        async fn get_many(&mut self, _: usize, _: &[u64]) -> Result<(), Failed> {
-            Err(Failed)
-        }
-        async fn find(&mut self, _: usize, _: Value<'_>, _: u64) -> Result<(), Failed> {
-            Err(Failed)
-        }
-        async fn update(&mut self, _: usize, _: u64, _: u64) -> Result<(), Failed> {
-            Err(Failed)
-        }
-        async fn add(&mut self, _: usize, _: u64, _: i64) -> Result<(), Failed> {
-            Err(Failed)
-        }
-        async fn insert(&mut self, _: usize, _: u64) -> Result<(), Failed> {
-            Err(Failed)
-        }
         async fn control(&mut self, step: usize) -> Result<(), Failed> {
             self.steps.push(step);
             Ok(())
@@ -420,9 +402,6 @@ mod tests {
         /// What was read is not looked at here.
         fn verify(&mut self, _: usize, _: u64, _: impl FnOnce() -> Result<(), Box<Difference>>) -> Result<(), Failed> {
             Ok(())
-        }
-        fn row(&self) -> Row<'_> {
-            Row::new(&[], &[])
         }
     }
 
