@@ -17,6 +17,7 @@ import numpy as np
 from dbdyno.results.observations import close_observations
 from dbdyno.results.write import FORMAT
 from dbdyno.stats.histogram import bucket_bounds, bucket_index
+from dbdyno.verdict.judge import judge_folder
 
 BEGAN_UNIX_S = 1_795_206_600.0
 SLOW_START_S = 41
@@ -446,6 +447,8 @@ def main() -> None:
     clients = tuple(int(count) for count in asked.clients.split(","))
     rates = tuple(int(rate) for rate in asked.rates.split(",") if rate) or (None,)
     write_run(asked.folder, SYSTEMS, clients, asked.seconds, asked.repeats, faults, rates)
+    for trial in sorted((asked.folder / "trials").iterdir()):
+        judge_folder(trial)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,14 @@ def test_a_winner_of_another_durability_class_is_said_to_be_that(repeated):
     assert sentence.endswith("5 pairs of trials; durability D0 against D1, not like with like).")
 
 
+def test_the_floors_stand_beside_the_ratio_of_means_where_trials_were_long_enough(repeated):
+    shown = document(repeated)
+    floors = {"sqlite": 0.91, "lmdb": 0.35}
+    trials = [dict(one, stability=one["stability"] | {"floor": floors[one["label"]]}) for one in shown["trials"]]
+    sentence = headline(trials, shown["comparison"], [])["sentence"]
+    assert sentence.endswith("5 pairs of trials; floors 35% and 91% of the median second).")
+
+
 def with_cells(shown, **change):
     return dict(shown["comparison"], cells=[cell | change for cell in shown["comparison"]["cells"]])
 
