@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from benches import load, servers
 from benches.__main__ import FOLDER, setting, warn_of_company
@@ -29,6 +30,10 @@ from dbdyno.systems.guard import Guard
 LIMIT = 0.01
 CLIENTS = setting("BENCH_CLIENTS", 64)
 PACE_PER_S = 64
+SETTLE_S = 1.0
+"""After observing has begun or ended, before it counts: connecting and asking for the first time costs more."""
+CHANGE_OVER_S = 2
+"""How much longer than what counts a stretch takes at most."""
 ON, OFF = "observed", "alone"
 STORES = {"mariadb": servers.mariadb, "redis": servers.redis_server}
 
@@ -39,72 +44,120 @@ def cpu_s_of(pid: int) -> float:
 
 
 @contextmanager
-def observed(started: Started, folder: Path):
-    """Yield what begins to observe a client, given its pid, and the observer; it ends with the context."""
+def observed(started: Started, client_pid: int, folder: Path) -> Iterator[None]:
+    """Observe a server and its client meanwhile."""
     system = started.system
-    pids, directories, probes = system.server_pids(), system.data_directories(), system.probes()
-    with ExitStack() as stack:
-        observer = Observer(Observed(pids, system.forking(), directories, probes), folder)
-        yield lambda pid: stack.enter_context(observer.watching(pid, False)), observer
+    watched = Observed(system.server_pids(), system.forking(), system.data_directories(), system.probes())
+    with Observer(watched, folder).watching(client_pid, False):
+        yield
 
 
 @dataclass(frozen=True)
-class Run:
-    """One run. cpu_us: of all processes, per transaction. server_cpu, observer_cpu: s of processor time per s."""
+class Stretch:
+    """Some seconds of one load, begin_unix_s to end_unix_s, observed all the while or not at all.
 
-    rate_per_s: float
-    cpu_us: float
+    server_cpu, client_cpu, observer_cpu: s of processor time per s.
+    """
+
+    begin_unix_s: float
+    end_unix_s: float
     server_cpu: float
+    client_cpu: float
     observer_cpu: float
 
 
-def run_once(bench: Bench, started: Started, placement: Placement, side: str, rate_per_s: int | None = None) -> Run:
-    """Run the load, in a closed loop or at a rate."""
+@dataclass(frozen=True)
+class Rated:
+    """A stretch and what was done in it. cpu_us: of client, server and observers, per transaction."""
+
+    stretch: Stretch
+    rate_per_s: float
+
+    @property
+    def cpu_us(self) -> float:
+        """Processor time of all, per transaction."""
+        of = self.stretch
+        return (of.server_cpu + of.client_cpu + of.observer_cpu) / self.rate_per_s * 1e6
+
+
+def watch_stretch(side: str, started: Started, client_pid: int, seconds: int) -> Stretch:
+    """Let the load run on, observed or alone; what changing over costs is left out."""
+    (server_pid,) = started.system.server_pids().values()
+
+    def used_s() -> tuple[float, float, float]:
+        # This process does nothing else meanwhile: what it uses is the observers'.
+        return cpu_s_of(server_pid), cpu_s_of(client_pid), time.process_time()
+
+    with ExitStack() as stack:
+        if side == ON:
+            folder = stack.enter_context(tempfile.TemporaryDirectory())
+            stack.enter_context(observed(started, client_pid, Path(folder)))
+        time.sleep(SETTLE_S)
+        began, before_s = time.time(), used_s()
+        time.sleep(seconds)
+        ended, after_s = time.time(), used_s()
+    shares = ((after - before) / (ended - began) for before, after in zip(before_s, after_s, strict=True))
+    return Stretch(began, ended, *shares)
+
+
+def run_both(
+    bench: Bench, started: Started, placement: Placement, pairs: int, rate_per_s: int | None = None
+) -> dict[str, list[Rated]]:
+    """Run one load, in a closed loop or at a rate, and observe it now and then.
+
+    Two loads one after the other differ by where the scheduler happens to have put the threads of each, on processors
+    that nobody is pinned to by several per cent; stretches of one load do not.
+    """
+    order = [side for block in abba_order((ON, OFF), pairs, seed="1") for side in block]
+    duration_s = len(order) * (bench.seconds + CHANGE_OVER_S) + CHANGE_OVER_S
     paced = {
         "kind": "constant",
-        "segments": [{"seconds": bench.seconds, "from_per_s": rate_per_s, "to_per_s": rate_per_s}],
+        "segments": [{"seconds": duration_s, "from_per_s": rate_per_s, "to_per_s": rate_per_s}],
     }
     more = {"arrivals": paced} if rate_per_s else {}
-    wanted = load.plan(started.store, bench.rows, load.MEASURE, clients=CLIENTS, duration_s=bench.seconds, **more)
-    (pid,) = started.system.server_pids().values()
-    server_cpu_s = cpu_s_of(pid)
-    cpu_s = 0.0
-    if side == ON:
-        with tempfile.TemporaryDirectory() as folder, observed(started, Path(folder)) as (begin, observer):
-            outcome, records = load.execute(wanted, placement, begin)
-        cpu_s = observer.cpu_s
-    else:
-        outcome, records = load.execute(wanted, placement)
-    server_cpu_s = cpu_s_of(pid) - server_cpu_s
-    intervals = [record for record in records if record["record"] == "interval"]
-    done = sum(record["transactions"]["completed"] for record in intervals)
-    seconds = sum(record["seconds"] for record in intervals)
-    all_cpu_s = outcome.user_s + outcome.system_s + server_cpu_s + cpu_s
-    return Run(done / seconds, all_cpu_s / done * 1e6, server_cpu_s / seconds, cpu_s / seconds)
+    wanted = load.plan(started.store, bench.rows, load.MEASURE, clients=CLIENTS, duration_s=duration_s, **more)
+    stretches: list[Stretch] = []
+
+    def watch(pid: int) -> None:
+        time.sleep(SETTLE_S)
+        stretches.extend(watch_stretch(side, started, pid, bench.seconds) for side in order)
+
+    _, records = load.execute(wanted, placement, watch)
+    rated = [Rated(one, _rate_per_s(one, records)) for one in stretches]
+    return {which: [one for side, one in zip(order, rated, strict=True) if side == which] for which in (ON, OFF)}
 
 
-def compare_sides(run: Callable[..., Run], pairs: int) -> Iterator[str]:
-    """Run both sides in ABBA blocks, and yield the lines that say what differed."""
-    loaded, paced = _both(run, pairs, None), _both(run, pairs, PACE_PER_S)
+def _rate_per_s(of: Stretch, records: list[dict[str, Any]]) -> float:
+    """The throughput of the seconds that lie within a stretch."""
+    begun = ("phase", "run", "begin")
+    (at,) = (one["at_unix_s"] for one in records if (one["record"], one.get("phase"), one.get("state")) == begun)
+    done, lasted_s = 0, 0.0
+    for interval in (one for one in records if one["record"] == "interval"):
+        if of.begin_unix_s <= at and at + interval["seconds"] <= of.end_unix_s:
+            done, lasted_s = done + interval["transactions"]["completed"], lasted_s + interval["seconds"]
+        at += interval["seconds"]
+    if not done:
+        raise RunFailed("the load ended before all of it was watched")
+    return float(done / lasted_s)
+
+
+def compare_sides(run: Callable[..., dict[str, list[Rated]]]) -> Iterator[str]:
+    """Run the load as fast as it goes and at a low rate, and yield the lines that say what differed."""
+    loaded = run()
     for what, of in (("throughput", "rate_per_s"), ("processor time of all per transaction", "cpu_us")):
         found = compare(*([getattr(one, of) for one in loaded[side]] for side in (OFF, ON)), LIMIT)
         yield f"{what} {_words(found)}"
     yield f"observers, under load: {_mean(loaded[ON], 'observer_cpu'):.2%} of one processor"
-    asked = median(on.server_cpu - off.server_cpu for on, off in zip(paced[ON], paced[OFF], strict=True))
+    paced = run(PACE_PER_S)
+    asked = median(
+        on.stretch.server_cpu - off.stretch.server_cpu for on, off in zip(paced[ON], paced[OFF], strict=True)
+    )
     own = _mean(paced[ON], "observer_cpu")
     yield f"at {PACE_PER_S}/s: observers {own:.2%} of one processor, and {asked:.2%} the server, to answer them"
 
 
-def _both(run: Callable[..., Run], pairs: int, rate_per_s: int | None) -> dict[str, list[Run]]:
-    runs: dict[str, list[Run]] = {ON: [], OFF: []}
-    for block in abba_order((ON, OFF), pairs, seed="1"):
-        for side in block:
-            runs[side].append(run(side, rate_per_s))
-    return runs
-
-
-def _mean(runs: list[Run], of: str) -> float:
-    return sum(getattr(one, of) for one in runs) / len(runs)
+def _mean(rated: list[Rated], of: str) -> float:
+    return sum(getattr(one.stretch, of) for one in rated) / len(rated)
 
 
 def _words(found: Comparison) -> str:
@@ -130,7 +183,7 @@ def main() -> int:
                 started = given[0] if isinstance(given, tuple) else given
                 if name == "mariadb":
                     servers.fill(started, rows, placement)
-                for line in compare_sides(partial(run_once, bench, started, placement), pairs):
+                for line in compare_sides(partial(run_both, bench, started, placement, pairs)):
                     print(f"{name}: {line}", flush=True)
     return 0
 
