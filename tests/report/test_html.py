@@ -153,6 +153,14 @@ def test_a_report_that_cannot_be_written_leaves_nothing_behind(run, tmp_path):
 def test_nested_facts_are_laid_flat():
     facts = {"cpu": {"model": "x", "flags": ["a", "b"]}, "pinned": True, "none": None}
     assert dict(flattened(facts)) == {"cpu · model": "x", "cpu · flags": "a, b", "pinned": "yes", "none": "–"}
+    facts = {"at_unix_s": 0.5e9, "memory_bytes": 3 << 30, "load_average": [19.0117, 0.25], "count": 20660}
+    shown = {
+        "at_unix_s": "1985-11-05 00:53 UTC",
+        "memory_bytes": "3.00 GiB",
+        "load_average": "19.0, 0.25",
+        "count": "20,660",
+    }
+    assert dict(flattened(facts)) == shown
 
 
 def test_the_page_of_an_open_loop_says_response_time_and_never_service_time(opened):

@@ -45,3 +45,14 @@ def test_means_without_a_steady_state(settled):
     drifting = dict(trial, steady_state=trial["steady_state"] | {"steady": False})
     said = list(unfair(dict(settled, trials=[drifting])))
     assert "No steady state in 1 of 1 trials, so their means depend on how long they ran." in said
+
+
+def test_a_host_that_others_used_is_said(plain):
+    shown = document(plain)
+    assert not any("other work" in one for one in unfair(shown))
+    trials = [dict(trial, others_cores=cores) for trial, cores in zip(shown["trials"], (0.39, None, 0.5), strict=False)]
+    said = [one for one in unfair(dict(shown, trials=trials)) if "other work" in one]
+    assert said == [
+        "The host had other work: up to 0.5 of its processors went to other processes during 2 of "
+        f"{len(trials)} trials."
+    ]

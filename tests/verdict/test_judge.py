@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dbdyno.results.read import read_trial
+from dbdyno.results.read import VERDICT_FORMAT, read_trial
 from dbdyno.verdict.judge import judge, judge_folder, judged
 from synthetic_run import SYSTEMS, write_run
 
@@ -66,6 +66,7 @@ def test_one_of_another_format_or_gone_stale_is_drawn_anew(tmp_path):
     (folder / "verdict.json").write_text('{"format": 0}')
     trial = read_trial(folder)
     assert trial.judged is None and judged(trial)["verdict"]["limit"] == "unexplained"
-    (folder / "verdict.json").write_text('{"format": 1, "client_limited": "stale", "verdict": null}')
+    stale = {"format": VERDICT_FORMAT, "client_limited": "stale", "verdict": None}
+    (folder / "verdict.json").write_text(json.dumps(stale))
     assert read_trial(folder).client_limited == "stale"
     assert judge_folder(folder)["client_limited"] is None

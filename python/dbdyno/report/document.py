@@ -118,6 +118,7 @@ def _trial(trial: Trial, run: Run) -> dict[str, Any]:
         "client_ceiling_per_s": about.get("client_ceiling_per_s"),
         "client_limited": concluded["client_limited"] is not None,
         "client_limited_evidence": concluded["client_limited"],
+        "others_cores": concluded["others_cores"],
         "verdict": concluded["verdict"],
         "time_budget": concluded["time_budget"],
         "transaction": _transaction(recorded),

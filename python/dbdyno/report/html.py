@@ -24,6 +24,8 @@ from dbdyno.results.jsonfiles import read_object
 from dbdyno.results.model import Run
 
 TEMPLATES = Path(__file__).parent / "templates"
+_WRITTEN = {"_unix_s": words.when, "_bytes": words.short_bytes}
+"""How a figure of the environment is written, by the end of its name."""
 CARD_NAMES = {
     "versions": "Versions",
     "settings": "Default or tuned",
@@ -218,7 +220,8 @@ def flattened(value: Mapping[str, Any], before: str = "") -> Iterator[tuple[str,
         if isinstance(leaf, Mapping):
             yield from flattened(leaf, f"{path} · ")
         else:
-            yield path, _text(leaf)
+            unit = next((unit for unit in _WRITTEN if key.endswith(unit)), None)
+            yield path, _WRITTEN[unit](leaf) if unit else _text(leaf)
 
 
 def _text(value: Any) -> str:
@@ -228,7 +231,9 @@ def _text(value: Any) -> str:
         return ", ".join(f"{key}={_text(leaf)}" for key, leaf in value.items()) or words.UNKNOWN
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return words.UNKNOWN if value is None else str(value)
+    if isinstance(value, float):
+        return words.significant(value)
+    return words.UNKNOWN if value is None else f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def inlined(name: str) -> Markup:

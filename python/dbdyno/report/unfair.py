@@ -21,6 +21,12 @@ def unfair(shown: Document) -> Iterator[str]:
         yield f"{wrong:,} read{'s were' if wrong > 1 else ' was'} wrong: the figures of that store do not count."
     yield from _promises(shown)
     yield from _limits(trials)
+    if disturbed := [trial for trial in trials if trial["others_cores"]]:
+        most = max(trial["others_cores"] for trial in disturbed)
+        yield (
+            f"The host had other work: up to {most:.2g} of its processors went to other processes during "
+            f"{len(disturbed)} of {len(trials)} trials."
+        )
     if trials and max(trial["repeat"] or 1 for trial in trials) == 1:
         yield "One trial each: two runs of one store differ too, and by how much is not known from this."
     yield from _steadiness(trials)

@@ -98,14 +98,24 @@ def _busy_threads(measured: Measured, server: str) -> Iterator[str]:
         yield f"the serving threads of {server} ({threads:.0f}) were at work {share:.0%} of the time"
 
 
-def others(measured: Measured) -> str | None:
-    """Return what other processes took of the host's processors, where it is enough to disturb; else `None`."""
+def others_cores(measured: Measured) -> float | None:
+    """Return how many of the host's processors other processes used, where it is enough to disturb; else `None`."""
     host, free = measured.host_cores(), free_processors(measured.trial)
     known = {name.split(".")[1] for name in measured.observations.names("process.")}
     used = measured.cores(tuple(known))
     if host is None or free is None or used is None or (rest := host * (1 - free) - used) < DISTURBING * host:
         return None
-    return f"other processes used {rest:.2f} of the host's {host:.0f} processors"
+    return rest
+
+
+def others(measured: Measured) -> str | None:
+    """Return that in words."""
+    rest = others_cores(measured)
+    return (
+        None
+        if rest is None
+        else f"other processes used {rest:.2f} of the host's {measured.host_cores():.0f} processors"
+    )
 
 
 def throttled(measured: Measured, processes: Sequence[str]) -> bool:

@@ -11,6 +11,7 @@ from dbdyno.results.model import JsonObject, Trial
 from dbdyno.results.read import VERDICT_FORMAT, read_trial
 from dbdyno.results.write import write_compact
 from dbdyno.verdict.budget import TimeBudget, time_budget
+from dbdyno.verdict.evidence import Measured, others_cores
 from dbdyno.verdict.limit import CLIENT, limited
 from dbdyno.verdict.sentence import evidence_of, sentence_of
 
@@ -43,9 +44,12 @@ def judge(trial: Trial) -> dict[str, Any]:
     if found and found.limit == CLIENT:
         held = f"{found.held:.1f} of {found.in_flight:.1f} operations in flight were in the client"
         client = " and ".join(found.signs) or held
+    measured = Measured.of(trial)
+    disturbed = others_cores(measured) if measured else None
     return {
         "format": VERDICT_FORMAT,
         "client_limited": client,
+        "others_cores": None if disturbed is None else round(disturbed, DIGITS),
         "verdict": verdict,
         "time_budget": _budget_document(budget) if budget else None,
     }
