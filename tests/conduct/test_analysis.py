@@ -124,12 +124,6 @@ def test_files_of_ones_own_are_loaded(tmp_path):
     assert shown.trials[0].about["rows"] == 300
 
 
-def test_what_does_not_fit_is_said_before_loading(tmp_path):
-    end, _ = run(tmp_path, system="duckdb", rows=(1 << 31) - 1)
-    assert end.state == "failed"
-    assert "2,147,483,647 rows may take" in end.reason
-
-
 @pytest.mark.parametrize("options", [{"until": "2009"}, {"until": "1980-01"}, {"csv": "nowhere"}])
 def test_a_source_that_is_none_is_refused_before_anything_starts(tmp_path, options):
     with pytest.raises(UserError, match=next(iter(options.values()))):

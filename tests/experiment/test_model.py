@@ -123,3 +123,9 @@ def test_an_option_that_is_a_list_makes_variants_of_the_workload():
     assert experiment.options == {"access": "sequential"}
     again = read(workload=experiment.workload, options=experiment.options)
     assert again == experiment
+
+
+def test_how_much_there_is_of_a_workload():
+    plain = read(workload=["game", "insert-indexes?indexes=3", "oltp?tables=4"], rows=10)
+    assert [plain.records(name) for name in plain.workload] == [30, 40, 80]
+    assert [plain.data_bytes(name) for name in plain.workload] == [18_500, 160, 7840]

@@ -67,6 +67,14 @@ def test_the_name_of_a_built_in_workload_is_refused(tmp_path):
         read_experiment(str(tmp_path / "mine.toml"))
 
 
+def test_how_large_its_rows_are_follows_from_their_columns():
+    of = {name: read_experiment(str(EXAMPLES / f"{name}.toml")).experiment for name in ("session-store", "event-log")}
+    # Three numbers, a name of 28 characters in a column of 40, and letters that fill theirs; no index.
+    assert of["session-store"].data_bytes("session-store") == (3 * 4 + 28 + 400) * of["session-store"].rows
+    assert of["session-store"].records("session-store") == of["session-store"].rows
+    assert of["event-log"].records("event-log") == 3 * of["event-log"].rows
+
+
 def test_only_lookups_by_one_unique_column_need_no_secondary_index():
     columns = [
         {"name": "id", "kind": "int", "generator": "key"},

@@ -23,12 +23,12 @@ class Outcome:
         return {kind for interval in self.of("interval") for kind in interval["errors"]}
 
 
-def plan_of(store, workload, phases, rows=ROWS, **more):
+def plan_of(store, workload, phases, rows=ROWS, options=None, **more):
     return {
         "contract": 1,
         "phases": phases,
         "store": store,
-        "workload": {"name": workload, "rows": rows},
+        "workload": {"name": workload, "rows": rows, "options": options or {}},
         "clients": {"first": 0, "count": 2, "of": 2},
         "duration_s": 1,
         "operation_timeout_s": 10,

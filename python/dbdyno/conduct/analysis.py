@@ -7,7 +7,6 @@ same, a pass through all queries being a transaction, so that whatever reads a r
 from __future__ import annotations
 
 import os
-import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -21,12 +20,12 @@ from dbdyno import __version__
 from dbdyno.analytics.analysis import Analysis
 from dbdyno.analytics.answers import Answer, difference, plain
 from dbdyno.analytics.catalogue import ANALYSES
-from dbdyno.analytics.files import BATCH_ROWS, Batch
+from dbdyno.analytics.files import Batch
 from dbdyno.analytics.table import Query, Table
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.listener import Outcome
 from dbdyno.conduct.trial import Prepared, describe_trial
-from dbdyno.errors import RunFailed, UserError
+from dbdyno.errors import RunFailed
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.trials import Trial
 from dbdyno.experiment.workloads import split_variant
@@ -55,7 +54,7 @@ def find_analysis(experiment: Experiment, workload: str) -> Analysis:
 def load_table(context: Context, workload: str, system: System, folder: Path) -> Document:
     """Make and load the table; returns what `trial.json` says of it. Only the store's own work is in `seconds`.
 
-    Raises UserError for files that cannot be loaded or a disk that is too small, RunFailed if the store fails.
+    Raises UserError for files that cannot be loaded, RunFailed if the store fails.
     """
     experiment = context.experiment
     analysis = find_analysis(experiment, workload)
@@ -64,7 +63,6 @@ def load_table(context: Context, workload: str, system: System, folder: Path) ->
         context.guard.scratch() as scratch,
         closing(system.analyst()) as analyst,
     ):
-        _check_disk(system, scratch, experiment.rows, analysis.row_bytes)
         spent = _Spent(context, analyst, system.spec.label)
         files = analysis.files(experiment.rows, experiment.seed, scratch, context.listener.said)
         rows = _fill(context, spent, analysis.table, files, records)
@@ -80,17 +78,6 @@ def load_table(context: Context, workload: str, system: System, folder: Path) ->
         records.append_object({"record": "phase", "phase": "load", "state": "end", **loaded})
         records.append_object({"record": "end", "status": "complete", "reason": None})
     return {"loaded": loaded, "rows": rows}
-
-
-def _check_disk(system: System, scratch: Path, rows: int, row_bytes: int) -> None:
-    """Raise UserError if the table, as large as it may get, does not fit."""
-    needed = row_bytes * (rows + min(rows, BATCH_ROWS))
-    for path in (*system.data_directories(), scratch):
-        if (free := shutil.disk_usage(path).free) < needed:
-            raise UserError(
-                f"{system.spec.label}: {rows:,} rows may take {needed / 1e9:.1f} GB and {free / 1e9:.1f} GB are free "
-                f"at {path}: give fewer --rows, or another disk in DBDYNO_DATA_DIR"
-            )
 
 
 def _fill(context: Context, spent: _Spent, table: Table, batches: Iterator[Batch], records: Lines) -> int:

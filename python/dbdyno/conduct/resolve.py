@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from dbdyno.conduct.analysis import find_analysis
 from dbdyno.conduct.clients import driven, missing_library
+from dbdyno.conduct.room import check_room
 from dbdyno.errors import UserError
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import SystemSpec
@@ -52,6 +53,7 @@ def resolve(experiment: Experiment) -> Resolved:
             systems.append(spec)
     if not systems:
         raise UserError("none of the systems is there: " + "; ".join(reason for _, reason in skipped))
+    check_room(experiment, systems)
     return Resolved(systems, skipped)
 
 

@@ -291,7 +291,20 @@ class Experiment(_Strict):
     def data_bytes(self, workload: str) -> int | None:
         """Return how many bytes a workload's rows are, their values alone, or None where that is not known."""
         row_bytes = self.find_workload(workload).row_bytes
-        return row_bytes * self.rows if row_bytes else None
+        return row_bytes * self.rows * self._tables(workload) if row_bytes else None
+
+    def records(self, workload: str) -> int:
+        """Return how many rows and entries of secondary indexes there are of a workload."""
+        indexes = int(self._given(workload).get("indexes", "0"))
+        return (self.find_workload(workload).records + indexes) * self.rows * self._tables(workload)
+
+    def _tables(self, workload: str) -> int:
+        """Return how many times it has its tables, as `oltp` may; what is no number the load client refuses."""
+        tables = self._given(workload).get("tables", "1")
+        return int(tables) if tables.isdecimal() else 1
+
+    def _given(self, workload: str) -> dict[str, str]:
+        return self.options | split_variant(workload)[1]
 
     @property
     def prepared_alone(self) -> bool:

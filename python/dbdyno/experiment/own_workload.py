@@ -23,7 +23,8 @@ from dbdyno.experiment.workloads import (
 
 DECLARED = "declared"
 """What the load client calls a workload whose declaration the plan holds."""
-_NUMBERS = ("tinyint", "smallint", "int", "bigint")
+_NUMBERS = {"tinyint": 1, "smallint": 2, "int": 4, "bigint": 8}
+"""Kinds of whole numbers, and the bytes of each."""
 _KINDS = f"{', '.join(_NUMBERS)}, decimal(digits,scale), char(n), varchar(n)"
 _TEXTS = {"padded": 10, "email": 32, "name": 28, "letters": 1, "versioned-letters": 1}
 """Generators of text, and the narrowest column that holds any of their values."""
@@ -84,6 +85,14 @@ class Column(_Strict):
         if width is not None and least is not None and width < least:
             raise ValueError(f"column '{self.name}': '{self.generator}' needs {least} characters or more")
         return self
+
+    @property
+    def value_bytes(self) -> int:
+        """What a value takes; e-mails and names are shorter than their columns, other texts fill them."""
+        width = _width(self.kind)
+        if width is None:
+            return _NUMBERS.get(self.kind, 8)
+        return _TEXTS[self.generator] if self.generator in ("email", "name") else width
 
 
 class Index(_Strict):
@@ -265,7 +274,10 @@ class OwnWorkload(_Strict):
 
     def as_workload(self, name: str) -> Workload:
         """Return what it asks of a store and which options it takes."""
-        return Workload(name, self.what, tuple(dict.fromkeys(self._needed())), ACCESS)
+        row_bytes = sum(column.value_bytes for table in self.tables for column in table.columns)
+        records = sum(1 + len(table.indexes) for table in self.tables)
+        operations = tuple(dict.fromkeys(self._needed()))
+        return Workload(name, self.what, operations, ACCESS, row_bytes=row_bytes, records=records)
 
     def declaration(self) -> dict[str, Any]:
         """Return it as a plan has it."""

@@ -50,6 +50,7 @@ class Workload:
     An option without values takes any text, one with a range a whole number within it.
     extras: what a store must do beside, as soon as an option has another than this value: option to (value, operation).
     row_bytes: of one row of each of its tables together, their values alone; None where nobody said.
+    records: rows of its tables, and entries of their secondary indexes, for each of an experiment's `rows`.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Workload:
     options: Mapping[str, tuple[str, ...] | range] = field(default_factory=dict)
     extras: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     row_bytes: int | None = None
+    records: int = 1
 
     def values(self, option: str) -> str:
         """Return what an option can be, for a person."""
@@ -86,37 +88,51 @@ WORKLOADS = {
     workload.name: workload
     for workload in (
         Workload("point-get", "fetch one row by its primary key", (GET,), ACCESS, row_bytes=260),
-        Workload("secondary-get", "fetch one row by a secondary index", (FIND_SECONDARY,), ACCESS),
+        Workload(
+            "secondary-get", "fetch one row by a secondary index", (FIND_SECONDARY,), ACCESS, row_bytes=208, records=2
+        ),
         Workload(
             "batch-get",
             "fetch several rows by their primary keys in one request",
             (GET_MANY,),
             {"batch": ("10", "1", "2", "5", "20", "50", "100"), "access": ("uniform", "sequential")},
+            row_bytes=260,
         ),
         Workload(
             "insert-indexes",
             "insert rows with rising keys; all must then be in the table and in each index",
             (INSERT,),
             {"indexes": ("0", "1", "2", "3")},
+            row_bytes=16,
         ),
         Workload(
             "trx-lifecycle",
             "read one row as autocommit, in a read-only or in a read-write transaction",
             (GET, TRANSACTION),
             {"transaction": ("autocommit", "read-only", "read-write"), **ACCESS},
+            row_bytes=260,
         ),
         Workload(
             "tpcc",
             "the five transactions of TPC-C on `rows` warehouses; its consistency conditions are checked",
             (SQL, TRANSACTION),
+            row_bytes=73_000_000,
+            records=650_000,
         ),
-        Workload("point-update", "k = k + 1 on one row; the sum of k is checked at the end", (ADD, SUM), ACCESS),
+        Workload(
+            "point-update",
+            "k = k + 1 on one row; the sum of k is checked at the end",
+            (ADD, SUM),
+            ACCESS,
+            row_bytes=260,
+        ),
         Workload(
             "game",
             "read a player, change it, look up the account by its e-mail",
             (GET, UPDATE, FIND_UNIQUE),
             ACCESS,
             row_bytes=1850,
+            records=3,
         ),
         Workload(
             "oltp",
@@ -132,6 +148,8 @@ WORKLOADS = {
                 "range_size": (),
                 "point_selects": (),
             },
+            row_bytes=196,
+            records=2,
         ),
         Workload(
             "db-stress",
@@ -139,11 +157,14 @@ WORKLOADS = {
             (SQL, TRANSACTION),
             {"rw": range(2**32), "partitions": range(1, 1025), **ACCESS},
             {"partitions": ("1", PARTITION)},
+            row_bytes=3450,
+            records=21,
         ),
         Workload(
             "replication-lag",
             "write a row at one node, and get it at another until it is seen there",
             (GET, UPDATE, GET_ELSEWHERE),
+            row_bytes=116,
         ),
         Workload(
             "result-cache",

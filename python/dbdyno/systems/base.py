@@ -11,6 +11,7 @@ from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.guard import Guard
 from dbdyno.systems.probe import Probe
+from dbdyno.systems.space import Space, Storage
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,7 @@ class System(ABC):
     libraries: the client libraries that can drive it beside the native client (`dbdyno.experiment.clients`).
     embedded: True if it runs inside the load client and has no server.
     room: settings that can be a share of the data, such as `25%`, by name.
+    storage: what it makes of rows. table_share: what a table loaded in bulk takes, for each byte of its file.
     forks: True if its server is several processes, of which `server_pids` gives the first.
     server_name: what its process, log and counters are called; the name, unless an arrangement has two of them.
     """
@@ -80,6 +82,8 @@ class System(ABC):
     libraries: ClassVar[tuple[str, ...]] = ()
     embedded: bool = False
     room: ClassVar[Mapping[str, Room]] = {}
+    storage: ClassVar[Storage] = Storage()
+    table_share: ClassVar[float] = 1.0
     forks: ClassVar[bool] = False
 
     def __init__(self, spec: SystemSpec) -> None:
@@ -113,6 +117,10 @@ class System(ABC):
     def analyst(self) -> Analyst:
         """Return a new connection for whole tables; only where the store can `analyse`."""
         raise NotImplementedError(f"{self.name} answers no SQL over whole tables")
+
+    def space(self, records: float, data_bytes: float) -> Space:
+        """Return what so many records take, whose values are so many bytes; nothing where somebody else has them."""
+        return Space() if self.spec.url else self.storage.space(records, data_bytes)
 
     @property
     def restorable(self) -> bool:

@@ -11,6 +11,7 @@ from dbdyno.systems.base import Durability, Launch, System
 from dbdyno.systems.memcached import Memcached
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.redis import Redis
+from dbdyno.systems.space import Space
 
 
 class Fronted(System):
@@ -58,6 +59,9 @@ class Fronted(System):
         for cache in self.caches:
             cache.stop()
         return self.store.keep()
+
+    def space(self, records: float, data_bytes: float) -> Space:
+        return sum((part.space(records, data_bytes) for part in self.parts), Space())
 
     def cache_state(self, restored: bool) -> str | None:
         return self.store.cache_state(restored)

@@ -56,6 +56,7 @@ class ClickHouse(Server):
     name = "clickhouse"
     what = "ClickHouse server, for whole tables, any setting of queries (max_threads …)"
     operations = frozenset({ANALYSE})
+    table_share: ClassVar[float] = 0.25
     own_settings: ClassVar[tuple[str, ...]] = ("port",)
     driver_errors = (ClickHouseError, OSError)
 

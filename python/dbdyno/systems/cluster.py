@@ -6,6 +6,7 @@ from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import GET_ELSEWHERE, OPERATIONS
 from dbdyno.systems.base import Durability, Launch, System
 from dbdyno.systems.probe import Probe
+from dbdyno.systems.space import Space
 
 LEVELS = ("unknown", "D0", "D1", "D2")
 
@@ -31,6 +32,9 @@ class Cluster(System):
     def stop(self) -> None:
         for node in reversed(self.nodes):
             node.stop()
+
+    def space(self, records: float, data_bytes: float) -> Space:
+        return sum((node.space(records, data_bytes) for node in self.nodes), Space())
 
     def server_pids(self) -> dict[str, int]:
         return {name: pid for node in self.nodes for name, pid in node.server_pids().items()}

@@ -17,6 +17,7 @@ class DuckDB(Embedded):
     name = "duckdb"
     what = "DuckDB, embedded, for whole tables (threads, memory_limit_mib)"
     operations = frozenset({ANALYSE})
+    table_share: ClassVar[float] = 0.25
     choices: ClassVar[dict[str, tuple[str, ...]]] = {}
     numbers: ClassVar[dict[str, int]] = {"threads": 0, "memory_limit_mib": 0}
 

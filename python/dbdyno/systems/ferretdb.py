@@ -16,6 +16,7 @@ from dbdyno.systems.packages.catalogue import PACKAGES
 from dbdyno.systems.postgresql import PostgreSQL
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.process import PrivateDirectory, ServerProcess, free_port
+from dbdyno.systems.space import Storage
 from dbdyno.systems.sqlite import durability_of
 
 BACKENDS = ("sqlite", "postgresql")
@@ -37,6 +38,7 @@ class FerretDB(MongoServer):
     name = "ferretdb"
     what = "FerretDB (backend=sqlite or postgresql, with the backend's settings; write=unacknowledged)"
     own_settings: ClassVar[tuple[str, ...]] = ("backend", "write", "connect", "port")
+    storage: ClassVar[Storage] = Storage(1.8, 40)
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)

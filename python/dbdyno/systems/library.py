@@ -18,6 +18,7 @@ class Library(Embedded):
     """
 
     operations = frozenset({ANALYSE})
+    table_share: ClassVar[float] = 0.25
     choices: ClassVar[dict[str, tuple[str, ...]]] = {}
     numbers: ClassVar[dict[str, int]] = {"threads": 0, "memory_limit_mib": 0}
     analyst_module: ClassVar[str]

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 from dbdyno.experiment.workloads import ADD, FIND_UNIQUE, GET, GET_MANY, SUM, UPDATE
 from dbdyno.systems.base import Durability
 from dbdyno.systems.embedded import Embedded
+from dbdyno.systems.space import Storage
 
 BASE_MAP_BYTES = 1 << 30
 MAP_BYTES_PER_ROW = 16_384
@@ -19,6 +20,7 @@ class LMDB(Embedded):
     operations = frozenset((GET, GET_MANY, UPDATE, ADD, FIND_UNIQUE, SUM))
     choices: ClassVar[dict[str, tuple[str, ...]]] = {"sync": ("full", "no-meta-sync", "none")}
     numbers: ClassVar[dict[str, int]] = {"map_size_bytes": 0}
+    storage: ClassVar[Storage] = Storage(1.2)
 
     def settings(self) -> dict[str, Any]:
         settings = super().settings()

@@ -21,6 +21,7 @@ from dbdyno.systems.probe import Probe
 from dbdyno.systems.process import PrivateDirectory, ServerProcess, find_program, free_port, run_to_end
 from dbdyno.systems.server import Server
 from dbdyno.systems.settings import check, without_secrets
+from dbdyno.systems.space import Storage
 
 ENGINE_PLUGINS = {"rocksdb": "ha_rocksdb", "spider": "ha_spider", "mroonga": "ha_mroonga", "connect": "ha_connect"}
 ENGINE_PACKAGES = {engine: f"mariadb-plugin-{engine}" for engine in ENGINE_PLUGINS}
@@ -101,6 +102,7 @@ class MariaDB(Server):
     own_settings: ClassVar[tuple[str, ...]] = ("engine", "connect", "port", "access", "protocol")
     driver_errors = (pymysql.MySQLError, OSError)
     room: ClassVar[Mapping[str, Room]] = {"innodb_buffer_pool_size": Room(1, 1.7)}
+    storage: ClassVar[Storage] = Storage(1.3, 30, empty_bytes=135_000_000)
     server_program = "mariadbd"
     new_user = _NEW_USER
 

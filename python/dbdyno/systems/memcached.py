@@ -16,6 +16,7 @@ from dbdyno.systems.probe import Probe
 from dbdyno.systems.process import PrivateDirectory, ServerProcess, find_program, free_port
 from dbdyno.systems.server import Server
 from dbdyno.systems.settings import check, without_secrets
+from dbdyno.systems.space import Space, Storage
 
 FLAGS = {
     "memory": "-m",
@@ -64,6 +65,7 @@ class Memcached(Server):
     operations = frozenset((GET, GET_MANY, UPDATE, FIND_UNIQUE))
     libraries: ClassVar[tuple[str, ...]] = ("pymemcache",)
     room: ClassVar[Mapping[str, Room]] = {"memory": Room(1 << 20, 1.2)}
+    storage: ClassVar[Storage] = Storage(1.1, 110, in_memory=True)
     cache = False
     driver_errors = (OSError, MemcacheError)
 
@@ -95,6 +97,13 @@ class Memcached(Server):
         self._server = ServerProcess(self.server_name, argv, directory, launch)
         self._server.wait_ready(self._answers)
         check(self.spec.label, self._given(), self._in_force())
+
+    def space(self, records: float, data_bytes: float) -> Space:
+        needed = super().space(records, data_bytes)
+        if not self.cache:
+            return needed
+        memory_mib = int(self.spec.settings.get("memory", DEFAULT_MEMORY_MIB))
+        return Space(memory_bytes=min(needed.memory_bytes, memory_mib << 20))
 
     def _given(self) -> dict[str, str]:
         """Return the settings under the names that memcached shows them by."""

@@ -1,9 +1,11 @@
 """MySQL, each version from a package of its own."""
 
 from pathlib import Path
+from typing import ClassVar
 
 from dbdyno.systems.mariadb import MariaDB
 from dbdyno.systems.packages.catalogue import PACKAGES
+from dbdyno.systems.space import Storage
 
 _NEW_USER = """\
 CREATE DATABASE dbdyno;
@@ -21,6 +23,8 @@ class MySQL(MariaDB):
 
     name = "mysql"
     what = "MySQL, each version by itself (mysql@8.0), any server variable"
+    # 8.0 writes a binary log, and what is in it is there twice.
+    storage: ClassVar[Storage] = Storage(2.0, 40, empty_bytes=200_000_000)
     server_program = "mysqld"
     new_user = _NEW_USER
 

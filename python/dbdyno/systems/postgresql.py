@@ -20,6 +20,7 @@ from dbdyno.systems.probe import Probe
 from dbdyno.systems.process import PrivateDirectory, ServerProcess, find_program, free_port, run_to_end
 from dbdyno.systems.server import Server
 from dbdyno.systems.settings import without_secrets
+from dbdyno.systems.space import Storage
 
 PLACES = (("/usr/lib/postgresql", "*/bin"), ("/usr", "pgsql-*/bin"))
 """Where Debian and Red Hat keep each version's programs, which are on no PATH."""
@@ -83,6 +84,8 @@ class PostgreSQL(Server):
     what = "PostgreSQL, any server setting (shared_buffers=1GB, synchronous_commit=off …)"
     operations = frozenset({*OPERATIONS, ANALYSE})
     own_settings: ClassVar[tuple[str, ...]] = ("connect", "port")
+    # max_wal_size is 1 GB.
+    storage: ClassVar[Storage] = Storage(1.15, 40, empty_bytes=40_000_000, most_log_bytes=1 << 30)
     driver_errors = (psycopg.Error, OSError)
     forks = True
 

@@ -18,6 +18,7 @@ from dbdyno.systems.process import PrivateDirectory, ServerProcess, find_program
 from dbdyno.systems.redis_probe import RedisProbe
 from dbdyno.systems.server import Server
 from dbdyno.systems.settings import BINARY, check, without_secrets
+from dbdyno.systems.space import Space, Storage
 
 DIRECTIVES = ("appendonly", "appendfsync", "save", "maxmemory", "maxmemory-policy", "io-threads", "maxclients")
 """Directives that decide what a benchmark measures; read beside those the person gave."""
@@ -46,6 +47,7 @@ class Redis(Server):
     operations = frozenset((GET, GET_MANY, UPDATE, ADD, FIND_UNIQUE, SUM))
     libraries: ClassVar[tuple[str, ...]] = ("redis-py",)
     own_settings: ClassVar[tuple[str, ...]] = ("layout", "connect", "port")
+    storage: ClassVar[Storage] = Storage(1.1, 110, in_memory=True)
     driver_errors = (redis.RedisError,)
     server_program = "redis-server"
 
@@ -79,6 +81,11 @@ class Redis(Server):
         self._server.wait_ready(self._answers)
         given = {key.lower(): value for key, value in self.spec.settings.items() if key not in self.own_settings}
         check(self.spec.label, given, self._configuration() or {}, SCALES)
+
+    def space(self, records: float, data_bytes: float) -> Space:
+        needed = super().space(records, data_bytes)
+        written = needed.memory_bytes if self.spec.settings.get("appendonly") == "yes" else 0
+        return needed + Space(disk_bytes=written)
 
     @property
     def restorable(self) -> bool:

@@ -1,0 +1,76 @@
+"""Whether what would be loaded fits the disk and the memory, by an estimate, before anything is started."""
+
+import shutil
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import psutil
+
+from dbdyno.analytics.files import BATCH_ROWS
+from dbdyno.conduct.analysis import find_analysis
+from dbdyno.conduct.states import SPARE_ROOM
+from dbdyno.errors import UserError
+from dbdyno.experiment.model import Experiment
+from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.observe.cgroup import groups_of
+from dbdyno.observe.environment import data_directory
+from dbdyno.systems import build, sized
+from dbdyno.systems.space import Space
+
+_LIMITS = (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes"))
+"""Of control groups of version 2 and of version 1."""
+
+
+def check_room(experiment: Experiment, systems: Sequence[SystemSpec]) -> None:
+    """Raise UserError, with the estimate, if a workload's rows do not fit beside each other in a system.
+
+    Systems are loaded one after the other, so each must fit alone. What somebody else's server holds is not known.
+    """
+    place = data_directory()
+    for spec in systems:
+        for workload in experiment.workload:
+            needed = space_of(experiment, spec, workload)
+            what = f"{spec.label}: {experiment.rows:,} rows of {workload} take about"
+            remedy = "give fewer --rows" + (" or --scale small" if experiment.scale not in (None, "small") else "")
+            if place.is_dir() and needed.disk_bytes > (free := shutil.disk_usage(place).free):
+                raise UserError(
+                    f"{what} {_gigabytes(needed.disk_bytes)} of disk, and {_gigabytes(free)} are free at {place}: "
+                    f"{remedy}, or another disk in DBDYNO_DATA_DIR"
+                )
+            if needed.memory_bytes > (free := free_memory_bytes(experiment.memory_limit_bytes)):
+                raise UserError(
+                    f"{what} {_gigabytes(needed.memory_bytes)} of memory, and {_gigabytes(free)} can be had: {remedy}"
+                )
+
+
+def space_of(experiment: Experiment, spec: SystemSpec, workload: str) -> Space:
+    """Return what a workload's rows take in a system; nothing where rows of an unknown size are somebody's own."""
+    system = build(sized(spec, experiment.data_bytes(workload)))
+    if experiment.find_workload(workload).analytic:
+        row_bytes = find_analysis(experiment, workload).row_bytes
+        files_bytes = row_bytes * min(experiment.rows, BATCH_ROWS)
+        return Space(disk_bytes=files_bytes + row_bytes * experiment.rows * system.table_share)
+    needed = system.space(experiment.records(workload), experiment.data_bytes(workload) or 0)
+    # A restart is from a copy of what was loaded (`Kept.has_room`).
+    return Space(needed.disk_bytes * (1 + SPARE_ROOM), needed.memory_bytes) if experiment.restart else needed
+
+
+def free_memory_bytes(limit_bytes: int | None) -> int:
+    """Return the memory that a server could have: of the host, of dbdyno's control groups, and of its own limit."""
+    limits = [psutil.virtual_memory().available, *_left(groups_of("self").get("memory", []))]
+    return min(limits if limit_bytes is None else [*limits, limit_bytes])
+
+
+def _left(groups: list[Path]) -> Iterable[int]:
+    """Yield what each control group that has a limit leaves to its processes."""
+    for group in groups:
+        for limit, used in _LIMITS:
+            try:
+                limit_bytes, used_bytes = (int((group / name).read_text()) for name in (limit, used))
+            except (OSError, ValueError):
+                continue  # Another version, or `max`.
+            yield max(0, limit_bytes - used_bytes)
+
+
+def _gigabytes(size_bytes: float) -> str:
+    return f"{size_bytes / 1e9:,.1f} GB"

@@ -1,0 +1,106 @@
+"""What does not fit is said before anything is started, and the estimates are near to what stores really take."""
+
+import shutil
+from collections import namedtuple
+
+import psutil
+import pytest
+
+from dbdyno.conduct import room
+from dbdyno.conduct.resolve import resolve
+from dbdyno.conduct.room import free_memory_bytes, space_of
+from dbdyno.errors import UserError
+from dbdyno.experiment.system_spec import parse_system
+from dbdyno.experiment.workloads import WORKLOADS, split_variant
+from dbdyno.systems import SYSTEMS
+from helpers import experiment, system
+from systems.load import execute
+
+MOST_ROWS = (1 << 31) - 1
+ROWS = 5000
+LEFT_OUT = ("tpcc", "replication-lag")
+"""A warehouse takes seconds to load, and the other needs a cluster."""
+DISK = namedtuple("Disk", "free")
+MEMORY = namedtuple("Memory", "available")
+
+
+@pytest.fixture(autouse=True)
+def modest_host(monkeypatch):
+    """Have every system there, a hundred gigabytes of disk, and ten of memory."""
+    for known in SYSTEMS.values():
+        monkeypatch.setattr(known, "missing", classmethod(lambda cls: None))
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: DISK(100 * 10**9))
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: MEMORY(10 * 10**9))
+    monkeypatch.setattr(room, "groups_of", lambda process: {})
+
+
+def said(**keys):
+    with pytest.raises(UserError) as caught:
+        resolve(experiment(**keys).experiment)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["mariadb", "postgresql", "sqlite", "lmdb", "cache-aside(memcached, mariadb)"])
+def test_rows_that_do_not_fit_the_disk_are_refused_with_the_estimate(name, tmp_path, monkeypatch):
+    monkeypatch.setenv("DBDYNO_DATA_DIR", str(tmp_path))
+    error = said(system=name, rows=MOST_ROWS)
+    assert error.startswith(f"{name}: 2,147,483,647 rows of game take about ")
+    assert f" GB of disk, and 100.0 GB are free at {tmp_path}: give fewer --rows, or another disk" in error
+
+
+@pytest.mark.parametrize("name", ["memcached", "redis", "valkey"])
+def test_nor_those_that_do_not_fit_the_memory(name):
+    error = said(system=name, rows={"small": 10, "full": 10_000_000}, scale="full")
+    assert error.endswith(" GB of memory, and 10.0 GB can be had: give fewer --rows or --scale small")
+
+
+def test_a_table_that_is_loaded_in_bulk_is_one_of_them():
+    keys = {"workload": "air-traffic", "clients": [1]}
+    assert "duckdb: 1,000,000,000 rows of air-traffic take about 125.5 GB" in said(
+        **keys, system="duckdb", rows=1_000_000_000
+    )
+    # What a column store has room for a row store has not.
+    resolve(experiment(**keys, system="duckdb", rows=500_000_000).experiment)
+    assert "mariadb: " in said(**keys, system="mariadb", rows=500_000_000)
+
+
+def test_a_restart_needs_room_for_a_copy():
+    keys = {"system": "sqlite", "workload": "point-get", "rows": 250_000_000}
+    resolve(experiment(**keys).experiment)
+    assert "of disk" in said(**keys, restart="cold")
+
+
+def test_what_somebody_else_has_is_not_estimated():
+    resolve(experiment(system="mysql://there/test", rows=MOST_ROWS).experiment)
+
+
+def test_memory_is_what_limits_and_control_groups_leave(tmp_path, monkeypatch):
+    assert free_memory_bytes(None) == 10 * 10**9
+    assert free_memory_bytes(512 << 20) == 512 << 20
+    groups = [tmp_path / name for name in ("none", "second", "first")]
+    for group in groups:
+        group.mkdir()
+    (groups[0] / "memory.max").write_text("max\n")
+    (groups[0] / "memory.current").write_text("5\n")
+    for group, (limit, used) in zip(groups[1:], room._LIMITS, strict=True):
+        (group / limit).write_text(f"{9 * 10**9}\n")
+        (group / used).write_text(f"{10**9}\n")
+        monkeypatch.setattr(room, "groups_of", lambda process, group=group: {"memory": [groups[0], group]})
+        assert free_memory_bytes(None) == 8 * 10**9
+
+
+LOADED = [name for name, workload in WORKLOADS.items() if not workload.analytic and name not in LEFT_OUT]
+
+
+@pytest.mark.parametrize("workload", [*LOADED, "insert-indexes?indexes=3", "oltp?tables=2"])
+def test_estimates_are_within_a_factor_of_two_of_what_a_store_takes(workload, launch):
+    one = system("sqlite")
+    one.start(launch)
+    try:
+        name, options = split_variant(workload)
+        assert execute(one, name, ["prepare", "load"], rows=ROWS, options=options).status == 0
+        taken = sum(path.stat().st_size for path in one.path.iterdir())
+    finally:
+        one.stop()
+    estimated = space_of(experiment(workload=workload, rows=ROWS).experiment, parse_system("sqlite"), workload)
+    assert taken / 2 < estimated.disk_bytes < taken * 2
