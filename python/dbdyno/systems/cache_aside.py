@@ -88,7 +88,7 @@ class Fronted(System):
         return [server for part in self.parts for server in part.servers()]
 
     def all_settings(self) -> dict[str, dict[str, str]]:
-        return self.cache.all_settings() | self.store.all_settings()
+        return {name: settings for part in self.parts for name, settings in part.all_settings().items()}
 
     def durability(self) -> Durability:
         return self.store.durability()

@@ -1,0 +1,51 @@
+"""Every shipped experiment, at its small size on a store that takes little, from its file to its report."""
+
+import html
+import json
+from pathlib import Path
+
+import pytest
+
+from dbdyno.experiment.read import read_experiment, shipped_experiments
+from dbdyno.experiment.system_spec import parse_system
+from helpers import need
+
+ELSEWHERE = ("durability", "dump-restore")
+"""What kills servers or runs their tools has tests of its own."""
+USUAL = ("--system", "sqlite")
+CHEAP = {
+    "air-traffic": ("--system", "duckdb"),
+    "batch-get": (*USUAL, "--set", "options.batch=100"),
+    "client-library": ("--system", "redis", "--set", 'client=["native", "redis-py"]'),
+    "embedded-engines": ("--system", "lmdb"),
+    "insert-indexes": (*USUAL, "--set", "options.indexes=3"),
+    "multi-master": (
+        *("--system", "galera?nodes=2&write=all&wsrep_provider_options=gcache.size=16M"),
+        *("--set", "workload=replication-lag"),
+    ),
+    "oltp": (*USUAL, "--set", "options.set=read_write"),
+    "result-cache": ("--system", "result-cache(memcached*2, mariadb)", "--set", "options.updates_percent=10"),
+    "trx-lifecycle": (*USUAL, "--set", "options.transaction=read-write"),
+    "wide-rows": ("--system", "duckdb", "--set", "options.layout=tinyints"),
+}
+"""Of experiments that SQLite does not do, or that have many variants, what is run."""
+SHORT = ("--clients", "1", "--seconds", "1", "--warmup", "0", "--set", "ceiling=false", "--quiet")
+
+
+def servers_of(spec):
+    return [spec.name, *(name for part in spec.parts for name in servers_of(part))]
+
+
+# A cluster's second node waits for seconds until it may join.
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("name", sorted(set(shipped_experiments()) - set(ELSEWHERE)))
+def test_it_runs_at_small_size_to_the_end(name, dbdyno):
+    options = CHEAP.get(name, USUAL)
+    need(*servers_of(parse_system(options[1])))
+    assert dbdyno("run", name, *options, *SHORT) == (0, "", "")
+    (report,) = Path("runs").glob("*/report.html")
+    assert read_experiment(name).experiment.question in html.unescape(report.read_text())
+    run = json.loads(dbdyno("show", "last", "--json")[1])
+    assert run["state"] == "complete" and run["trials"]
+    assert all(trial["state"] == "complete" and trial["transactions"] > 0 for trial in run["trials"])
+    assert {trial["rows"] for trial in run["trials"]} == {read_experiment(name, {"scale": "small"}).experiment.rows}
