@@ -19,10 +19,7 @@ CHEAP = {
     "client-library": ("--system", "redis", "--set", 'client=["native", "redis-py"]'),
     "embedded-engines": ("--system", "lmdb"),
     "insert-indexes": (*USUAL, "--set", "options.indexes=3"),
-    "multi-master": (
-        *("--system", "galera?nodes=2&write=all&wsrep_provider_options=gcache.size=16M"),
-        *("--set", "workload=replication-lag"),
-    ),
+    "multi-master": ("--system", "galera?nodes=2", "--set", "workload=replication-lag"),
     "oltp": (*USUAL, "--set", "options.set=read_write"),
     "result-cache": ("--system", "result-cache(memcached*2, mariadb)", "--set", "options.updates_percent=10"),
     "trx-lifecycle": (*USUAL, "--set", "options.transaction=read-write"),
