@@ -12,6 +12,7 @@ def test_everything_there_is_is_listed(dbdyno, monkeypatch):
     assert (status, err) == (0, "")
     for name in (*WORKLOADS, *SYSTEMS, "quickstart", "mysql://", "options.access: uniform | sequential"):
         assert name in out
+    assert "dbdyno host" in out and "docs/own-workload.md" in out
     assert "Which of these stores serves a small game's request fastest" in out
     assert "not installed: apt install it" in out
 

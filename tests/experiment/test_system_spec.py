@@ -74,6 +74,14 @@ def test_labels_are_names_and_settings_only_where_names_repeat():
     assert labels("mysql://u:pw@h:1/d") == ["mysql://h:1/d"]
 
 
+def test_labels_leave_out_what_is_there_again_or_in_all():
+    assert labels("mariadb?a=1&b=2", "mariadb?b=2", "mariadb?b=2&a=3") == ["mariadb a=1", "mariadb", "mariadb a=3"]
+    assert labels("result-cache(memcached*3?memory=64, mariadb)", "result-cache(memcached*3?memory=9, mariadb)") == [
+        "result-cache(memcached*3, mariadb) memcached.memory=64",
+        "result-cache(memcached*3, mariadb) memcached.memory=9",
+    ]
+
+
 def test_the_same_configuration_twice_is_refused():
     with pytest.raises(ValueError, match="'mariadb' is there twice"):
         labels("mariadb", "mariadb")

@@ -38,7 +38,7 @@ def test_what_cannot_be_arranged_is_refused(text, said):
 def test_several_nodes_are_written_as_one():
     spec = parse_system("result-cache(memcached*3?memory=64, mariadb)?expire_s=2")
     assert [part.settings for part in spec.parts] == [{"memory": "64"}] * 3 + [{}]
-    assert bare_name(spec) == "result-cache(memcached, memcached, memcached, mariadb)"
+    assert bare_name(spec) == "result-cache(memcached*3, mariadb)"
     assert parse_system(format_system(spec)) == spec
 
 

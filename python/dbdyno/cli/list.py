@@ -10,14 +10,19 @@ from dbdyno.experiment.read import read_experiment, shipped_experiments
 from dbdyno.experiment.workloads import WORKLOADS
 from dbdyno.systems import ATTACHED, SYSTEMS
 
+BESIDE = (
+    ("host", "What does this host do by itself? A command of its own: dbdyno host"),
+    ("your own", "tables, statements and transactions in a file: docs/own-workload.md, and two in examples/"),
+)
+"""Experiments that no shipped file holds."""
+
 
 @click.command
 def command() -> int:
     """List the shipped experiments, the systems and the workloads."""
     console = Console(highlight=False)
-    _print(
-        console, "Experiments", [(name, read_experiment(name).experiment.question) for name in shipped_experiments()]
-    )
+    shipped = [(name, read_experiment(name).experiment.question) for name in shipped_experiments()]
+    _print(console, "Experiments", [*shipped, *BESIDE])
     _print(console, "Systems", [(name, _system(name)) for name in SYSTEMS])
     _print(console, "By URL", [(f"{scheme}://", system.what) for scheme, system in ATTACHED.items()])
     _print(console, "Clients", [(NATIVE, "dbdyno-load, drives every system"), *map(_library, LIBRARIES.values())])

@@ -13,6 +13,7 @@ Nothing here knows which systems exist; `dbdyno.systems` does.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from urllib.parse import quote, unquote, urlsplit
 
 from dbdyno.experiment.clients import NATIVE
@@ -170,33 +171,37 @@ def _place(url: Url) -> str:
 def with_labels(specs: list[SystemSpec]) -> list[SystemSpec]:
     """Give every system the label it has in tables and plots, unique within the run.
 
-    It is the one given, else the name; where two systems share a name their settings are added.
+    It is the one given, else the name; where systems share a name the settings are added that not all of them have.
     Raises ValueError if two are the same configuration or were given the same label.
     """
     names = [spec.label or bare_name(spec) for spec in specs]
-    labelled = [
-        replace(spec, label=name if names.count(name) == 1 else _with_settings(spec, name))
-        for spec, name in zip(specs, names, strict=True)
-    ]
-    labels = [spec.label for spec in labelled]
+    settings = [_settings_words(spec) for spec in specs]
+    labels = []
+    for name, words in zip(names, settings, strict=True):
+        alike = [set(other) for other, its_name in zip(settings, names, strict=True) if its_name == name]
+        common = set.intersection(*alike)
+        labels.append(" ".join([name, *(word for word in words if word not in common)]))
     for label in labels:
         if labels.count(label) > 1:
             raise ValueError(f"'{label}' is there twice; leave one out, or give each its own label")
-    return labelled
+    return [replace(spec, label=label) for spec, label in zip(specs, labels, strict=True)]
 
 
 def bare_name(spec: SystemSpec) -> str:
-    """Return what a system is, without its settings, user and password: `cache-aside(memcached, mariadb)`."""
+    """Return what a system is, without its settings, user and password: `result-cache(memcached*3, mariadb)`."""
     if spec.url:
         return f"{spec.url.scheme}://{spec.url.socket or _place(spec.url)}"
-    return spec.product + (f"({', '.join(map(bare_name, spec.parts))})" if spec.parts else "")
+    counted = [(name, len(list(equal))) for name, equal in groupby(map(bare_name, spec.parts))]
+    parts = ", ".join(f"{name}*{count}" if count > 1 else name for name, count in counted)
+    return spec.product + (f"({parts})" if parts else "")
 
 
-def _with_settings(spec: SystemSpec, name: str) -> str:
-    own = [f"{key}={value}" if value else key for key, value in spec.settings.items()]
-    of_parts = [
-        f"{part.name}.{key}={value}" if value else f"{part.name}.{key}"
-        for part in spec.parts
-        for key, value in part.settings.items()
-    ]
-    return " ".join([name, *own, *of_parts])
+def _settings_words(spec: SystemSpec) -> tuple[str, ...]:
+    """Return the settings as words, those of an arrangement's parts with the part's name, each once."""
+    named = [("", spec), *((f"{part.name}.", part) for part in spec.parts)]
+    words = (
+        f"{prefix}{key}={value}" if value else f"{prefix}{key}"
+        for prefix, one in named
+        for key, value in one.settings.items()
+    )
+    return tuple(dict.fromkeys(words))
