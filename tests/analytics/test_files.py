@@ -7,7 +7,7 @@ import pytest
 
 from dbdyno.analytics import files
 from dbdyno.analytics.columns import EARLIER_NAMES
-from dbdyno.analytics.files import checked, generated, own_files
+from dbdyno.analytics.files import checked, generated, own_files, unpacked_bytes
 from dbdyno.analytics.flights import write_file
 from dbdyno.analytics.months import Month, plan_months
 from dbdyno.errors import UserError
@@ -62,6 +62,15 @@ def test_zipped_files_are_unpacked(own, scratch):
         archive.writestr("readme.html", "no flights")
     (own / "2009-07.csv").unlink()
     assert load(own, scratch) == ([20], [])
+
+
+def test_how_large_files_are_is_known_before_they_are_unpacked(own):
+    text = (own / "2009-07.csv").read_bytes()
+    with zipfile.ZipFile(own / "2009-08.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("2009-08.csv", text * 3)
+        archive.writestr("readme.html", text)
+    (own / "2009-09.zip").write_text("no archive")
+    assert unpacked_bytes(own_files(own)) == 4 * len(text)
 
 
 def test_names_of_earlier_files_are_known(own, scratch):

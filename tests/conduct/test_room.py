@@ -64,6 +64,13 @@ def test_a_table_that_is_loaded_in_bulk_is_one_of_them():
     assert "mariadb: " in said(**keys, system="mariadb", rows=500_000_000)
 
 
+def test_a_persons_own_files_are_as_large_as_they_are(tmp_path):
+    with (tmp_path / "2009.csv").open("wb") as sparse:
+        sparse.truncate(10**12)
+    keys = {"workload": "air-traffic", "clients": [1], "options": {"csv": str(tmp_path)}}
+    assert "take about 1,000.5 GB of disk" in said(**keys, system="mariadb", rows=10)
+
+
 def test_a_restart_needs_room_for_a_copy():
     keys = {"system": "sqlite", "workload": "point-get", "rows": 250_000_000}
     resolve(experiment(**keys).experiment)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dbdyno.analytics.analysis import Analysis, Options
 from dbdyno.analytics.columns import FLIGHTS
-from dbdyno.analytics.files import Batch, Tell, checked, generated, own_files
+from dbdyno.analytics.files import Batch, Tell, checked, generated, own_files, unpacked_bytes
 from dbdyno.analytics.months import FIRST, last_month, plan_months
 from dbdyno.analytics.queries import queries
 from dbdyno.analytics.table import Query, Table
@@ -32,6 +32,9 @@ class AirTraffic(Analysis):
         if self._own:
             return self.options["csv"]
         return f"generated, {FIRST[0]}-{FIRST[1]:02d} to {self._until[0]}-{self._until[1]:02d}, seed {seed}"
+
+    def file_bytes(self, rows: int) -> int:
+        return unpacked_bytes(self._own) if self._own else super().file_bytes(rows)
 
     def files(self, rows: int, seed: int, folder: Path, tell: Tell) -> Iterator[Batch]:
         if self._own:

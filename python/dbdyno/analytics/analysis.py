@@ -31,6 +31,10 @@ class Analysis(ABC):
     def source(self, rows: int, seed: int) -> str:
         """Return where rows come from, in words."""
 
+    def file_bytes(self, rows: int) -> int:
+        """Return what so many rows take in files, at most."""
+        return self.row_bytes * rows
+
     @abstractmethod
     def files(self, rows: int, seed: int, folder: Path, tell: Tell) -> Iterator[Batch]:
         """Yield the files, a batch at a time, made in `folder`; whoever takes them removes them."""

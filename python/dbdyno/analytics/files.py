@@ -8,6 +8,7 @@ import signal
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from datetime import date
 from multiprocessing import get_context
 from pathlib import Path
@@ -74,6 +75,18 @@ def own_files(folder: Path) -> list[Path]:
     if not found:
         raise UserError(f"--csv {folder}: there is no .csv or .zip file in it")
     return found
+
+
+def unpacked_bytes(sources: list[Path]) -> int:
+    """Return the size of the CSV files in all sources; of one that is damaged `checked` will say so."""
+    size_bytes = 0
+    for source in sources:
+        if source.suffix.lower() != ".zip":
+            size_bytes += source.stat().st_size
+            continue
+        with suppress(OSError, zipfile.BadZipFile), zipfile.ZipFile(source) as archive:
+            size_bytes += sum(one.file_size for one in archive.infolist() if one.filename.lower().endswith(".csv"))
+    return size_bytes
 
 
 def checked(sources: list[Path], folder: Path, skip: bool, tell: Tell) -> Iterator[Batch]:

@@ -47,9 +47,10 @@ def space_of(experiment: Experiment, spec: SystemSpec, workload: str) -> Space:
     """Return what a workload's rows take in a system; nothing where rows of an unknown size are somebody's own."""
     system = build(sized(spec, experiment.data_bytes(workload)))
     if experiment.find_workload(workload).analytic:
-        row_bytes = find_analysis(experiment, workload).row_bytes
-        files_bytes = row_bytes * min(experiment.rows, BATCH_ROWS)
-        return Space(disk_bytes=files_bytes + row_bytes * experiment.rows * system.table_share)
+        analysis = find_analysis(experiment, workload)
+        file_bytes = analysis.file_bytes(experiment.rows)
+        batch_bytes = min(file_bytes, analysis.row_bytes * BATCH_ROWS)
+        return Space(disk_bytes=batch_bytes + file_bytes * system.table_share)
     needed = system.space(experiment.records(workload), experiment.data_bytes(workload) or 0)
     # A restart is from a copy of what was loaded (`Kept.has_room`).
     return Space(needed.disk_bytes * (1 + SPARE_ROOM), needed.memory_bytes) if experiment.restart else needed
