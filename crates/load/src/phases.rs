@@ -12,8 +12,10 @@ use dbdyno_workloads::{AnyWorkload, Check};
 use serde_json::{Value, json};
 
 use crate::arrivals::Arrivals;
+use crate::ledger::Ledger;
 use crate::loading::{Job, load};
 use crate::plan::{CONTRACT, Input, Phase, Plan, WorkloadPlan};
+use crate::read_back::{Read, read_back};
 use crate::recorder::{Schedule, Totals};
 use crate::records::Records;
 use crate::run::{Gate, MAX_EMBEDDED_CLIENTS, Trial, engine_for, processors, run, threads_for};
@@ -276,6 +278,11 @@ impl<'a> Execution<'a> {
         Ok(workload)
     }
 
+    fn new_ledger(&self) -> Result<Option<Ledger>, Outcome> {
+        let made = self.plan.acknowledged.as_ref().map(|path| Ledger::create(path, self.workload_plan.rows));
+        made.transpose().map_err(Outcome::Failed)
+    }
+
     fn run(&self) -> Result<Totals, Outcome> {
         let trial = Trial {
             workload: self.continued()?,
@@ -290,6 +297,7 @@ impl<'a> Execution<'a> {
             pipeline: self.plan.pipeline,
             network_delay_ns: self.plan.network_delay_us * 1000,
             engine: self.engine,
+            ledger: self.new_ledger()?,
         };
         run(&Arc::new(trial), self.plan)
     }
@@ -305,9 +313,24 @@ impl<'a> Execution<'a> {
                 }
                 Check::FindsNothing { ref what, ref query } => self.records.write(&self.check_query(what, query)?),
                 Check::RowsInserted { table } => self.check_inserted(table, before, totals)?,
+                Check::Acknowledged { reads } => self.read_back(reads)?,
             }
         }
         Ok(json!({}))
+    }
+
+    /// What is there of the writes that were acknowledged; whether that is enough depends on what the store promises.
+    fn read_back(&self, reads: [usize; 2]) -> Result<(), Outcome> {
+        let Some(path) = &self.plan.acknowledged else { return Ok(()) };
+        let entries = Ledger::read(path).map_err(Outcome::Failed)?;
+        let steps = reads.map(|step| (step, self.workload.steps()[step].clone()));
+        let pairs =
+            steps.map(|(at, step)| Read { at, table: self.workload.tables()[step.operation.table()].clone(), step });
+        let records = Arc::clone(self.records);
+        let record =
+            with_session(&self.store, async move |session| read_back(session, &pairs, &entries, &records).await)?;
+        self.records.write(&record);
+        Ok(())
     }
 
     /// The table, and each of its indexes, has as many rows more as were acknowledged.

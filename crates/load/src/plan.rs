@@ -1,6 +1,7 @@
 //! The plan (docs/contract.md), read strictly.
 
 use std::io::BufRead;
+use std::path::PathBuf;
 
 use dbdyno_net::Engine;
 use dbdyno_stores::{Config, Schema};
@@ -103,6 +104,8 @@ pub struct Plan {
     /// How long a client waits between an answer and its next request.
     #[serde(default)]
     pub network_delay_us: u64,
+    /// The file that says, by key, which version was acknowledged: `run` makes it, `verify` reads it.
+    pub acknowledged: Option<PathBuf>,
     #[serde(default)]
     pub run_id: String,
 }

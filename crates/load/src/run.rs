@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use crate::arrivals::{Arrivals, ClientArrivals};
 use crate::client::{CONNECTING_AT_ONCE, Client, START_POLL_NS, Thread};
 use crate::interval::{Counted, Interval};
+use crate::ledger::Ledger;
 use crate::phases::Outcome;
 use crate::plan::Plan;
 use crate::recorder::{OperationTotals, Recorder, Schedule, Totals};
@@ -49,6 +50,8 @@ pub struct Trial {
     pub network_delay_ns: u64,
     /// `None` for embedded stores.
     pub engine: Option<Engine>,
+    /// Where acknowledged writes are entered, of workloads that say which these are.
+    pub ledger: Option<Ledger>,
 }
 
 impl Trial {

@@ -109,6 +109,8 @@ pub trait Operations {
     fn kind(&mut self, _step: usize) {}
     /// What is left of this transaction is timed by itself, too, as the step that stands for it.
     fn part(&mut self, _step: usize) {}
+    /// All that was written of this key, in this version, is acknowledged: to be remembered where a plan says so.
+    fn acknowledged(&mut self, _key: u64, _version: u64) {}
     fn row(&self) -> Row<'_> {
         Row::new(&[], &[])
     }

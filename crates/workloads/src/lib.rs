@@ -6,6 +6,7 @@ mod access;
 mod batch_get;
 mod db_stress;
 mod declared;
+mod durability;
 mod extreme_values;
 mod game;
 mod insert_indexes;
@@ -36,6 +37,8 @@ pub enum Check {
     SumOfIncrements { table: usize, column: usize },
     /// The table, and each of its indexes, has as many rows more as were acknowledged.
     RowsInserted { table: usize },
+    /// Every write that the plan's record of them says was acknowledged is there, as the two reads of each pair of rows show.
+    Acknowledged { reads: [usize; 2] },
     /// The query, which has no parameters, finds nothing: no row, or one of a single 0 or NULL. Also asked after loading.
     FindsNothing { what: String, query: Statement },
 }
@@ -77,6 +80,7 @@ pub enum AnyWorkload {
     Declared(declared::Declared),
     ReplicationLag(replication_lag::ReplicationLag),
     ResultCache(result_cache::ResultCache),
+    Durability(durability::Durability),
 }
 
 macro_rules! each {
@@ -96,11 +100,12 @@ macro_rules! each {
             AnyWorkload::Declared($workload) => $body,
             AnyWorkload::ReplicationLag($workload) => $body,
             AnyWorkload::ResultCache($workload) => $body,
+            AnyWorkload::Durability($workload) => $body,
         }
     };
 }
 
-pub const NAMES: [&str; 13] = [
+pub const NAMES: [&str; 14] = [
     "point-get",
     "secondary-get",
     "point-update",
@@ -113,6 +118,7 @@ pub const NAMES: [&str; 13] = [
     "oltp",
     "replication-lag",
     "result-cache",
+    "durability",
     "extreme-values",
 ];
 
@@ -149,6 +155,10 @@ impl AnyWorkload {
         if name == "insert-indexes" {
             let indexes = options.number("indexes", 0..=insert_indexes::MAX_INDEXES as u64, 0)?;
             return Ok(Self::InsertIndexes(insert_indexes::InsertIndexes::new(rows, indexes as usize)));
+        }
+        if name == "durability" {
+            let is_transaction = options.one_of("writes", &[("apart", false), ("transaction", true)])?;
+            return Ok(Self::Durability(durability::Durability::new(rows, is_transaction)));
         }
         if name == "tpcc" {
             return Ok(Self::Tpcc(tpcc::Tpcc::new(rows)));

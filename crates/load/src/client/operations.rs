@@ -3,6 +3,7 @@
 use dbdyno_model::{Difference, Failed, Failure, Operations, Row, Session, Value};
 
 use super::Client;
+use crate::ledger::Entry;
 
 /// The session, or the end of the transaction: it was lost earlier in this one.
 macro_rules! session {
@@ -138,6 +139,13 @@ impl Operations for Client {
     #[inline]
     fn part(&mut self, step: usize) {
         self.kind = Some((step, Some(self.begun_ns)));
+    }
+
+    #[inline]
+    fn acknowledged(&mut self, key: u64, version: u64) {
+        if let Some(ledger) = &self.thread.trial.ledger {
+            ledger.enter(key, Entry { version, at_ns: self.begun_ns });
+        }
     }
 
     #[inline]
