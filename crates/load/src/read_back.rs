@@ -35,6 +35,8 @@ struct Counts {
     /// When the oldest write that is missing was acknowledged, as far as that is known, and when the newest of all.
     missing_since_ns: Option<u64>,
     last_ns: u64,
+    /// A pair lost several versions, and only the newest one's time is known.
+    is_older: bool,
 }
 
 impl Counts {
@@ -49,6 +51,7 @@ impl Counts {
         self.missing += entry.version.saturating_sub(one.min(other));
         self.unacknowledged += one.max(other).saturating_sub(entry.version);
         if one.min(other) < entry.version {
+            self.is_older |= one.min(other) + 1 < entry.version;
             self.missing_since_ns = Some(self.missing_since_ns.map_or(entry.at_ns, |ns| ns.min(entry.at_ns)));
         }
     }
@@ -57,7 +60,8 @@ impl Counts {
         let lost_back_s = self.missing_since_ns.map(|ns| (self.last_ns - ns) as f64 / 1e9);
         json!({"record": "read_back", "acknowledged": self.acknowledged, "missing": self.missing,
             "half_applied": self.half_applied, "unacknowledged": self.unacknowledged, "gone": self.gone,
-            "damaged": self.damaged, "lost_back_s": lost_back_s, "first_read_unix_s": first_read_unix_s})
+            "damaged": self.damaged, "lost_back_s": lost_back_s, "lost_back_is_least": self.is_older,
+            "first_read_unix_s": first_read_unix_s})
     }
 }
 
@@ -118,7 +122,7 @@ mod tests {
     fn writes_are_missing_half_there_or_there_without_an_acknowledgement() {
         let counts = counted(&[(3, [Version(1); 2]), (2, [Version(3); 2]), (2, [Version(2), Version(1)])]);
         let expected = Counts { acknowledged: 7, missing: 3, half_applied: 1, unacknowledged: 1, ..Counts::default() };
-        assert_eq!(counts, Counts { missing_since_ns: Some(1), last_ns: 3, ..expected });
+        assert_eq!(counts, Counts { missing_since_ns: Some(1), last_ns: 3, is_older: true, ..expected });
         let counts = counted(&[(1, [Version(2), Version(1)])]);
         assert_eq!((counts.missing, counts.half_applied, counts.unacknowledged), (0, 1, 1));
     }
@@ -128,7 +132,7 @@ mod tests {
         let counts = counted(&[(2, [Gone; 2]), (0, [Version(0), Gone]), (1, [Version(1), Damaged])]);
         let expected =
             Counts { acknowledged: 3, missing: 3, half_applied: 2, gone: 3, damaged: 1, ..Counts::default() };
-        assert_eq!(counts, Counts { missing_since_ns: Some(1), last_ns: 3, ..expected });
+        assert_eq!(counts, Counts { missing_since_ns: Some(1), last_ns: 3, is_older: true, ..expected });
         assert_eq!(counts.record(Some(5.5))["lost_back_s"], 2e-9);
     }
 }

@@ -21,11 +21,13 @@ def make_plan(
     name, options = split_variant(workload)
     if name in experiment.workloads:
         name, options = DECLARED, {"declaration": experiment.workloads[name].declaration()} | options
+    conducted = experiment.find_workload(workload).conducted
+    told = {key: value for key, value in (experiment.options | options).items() if key not in conducted}
     return {
         "contract": CONTRACT,
         "phases": list(phases),
         "store": store,
-        "workload": {"name": name, "rows": experiment.rows, "options": experiment.options | options},
+        "workload": {"name": name, "rows": experiment.rows, "options": told},
         "seed": experiment.seed,
         "clients": {"first": 0, "count": clients, "of": clients},
         "start_at_unix_s": None,

@@ -10,6 +10,7 @@ from typing import Any
 
 from dbdyno.conduct.analysis import load_table, run_analysis
 from dbdyno.conduct.context import Context
+from dbdyno.conduct.durability import make_volume, run_crash
 from dbdyno.conduct.find_rate import find_rate
 from dbdyno.conduct.listener import Outcome
 from dbdyno.conduct.load_client import execute, why_it_failed
@@ -23,6 +24,7 @@ from dbdyno.experiment.trials import Preparation
 from dbdyno.results.write import write_object
 from dbdyno.systems import build, sized
 from dbdyno.systems.base import Launch, System
+from dbdyno.systems.volume import Volume
 
 CONNECTIONS_PER_CLIENT_SPARE = 8
 """Connections beyond the clients': those of the loading and of dbdyno's own questions."""
@@ -45,8 +47,11 @@ def run_preparation(context: Context, preparation: Preparation) -> Iterator[Outc
             with prepared_system(context, preparation, name) as prepared:
                 while trials and not context.interrupts.requested:
                     trial = trials.pop(0)
-                    if context.experiment.find_workload(trial.workload).analytic:
+                    workload = context.experiment.find_workload(trial.workload)
+                    if workload.analytic:
                         yield run_analysis(context, prepared, trial)
+                    elif workload.crashes:
+                        yield run_crash(context, prepared, trial)
                     elif context.experiment.find_rate:
                         yield from find_rate(context, prepared, trial)
                     else:
@@ -69,11 +74,12 @@ def prepared_system(context: Context, preparation: Preparation, name: str) -> It
     """
     context.listener.preparation_begins(preparation)
     spec = sized(preparation.system, context.experiment.data_bytes(preparation.workload))
-    making = _Making(context, preparation, build(spec), context.folder.preparation(name), name)
+    volume = make_volume(context, preparation.workload)
+    making = _Making(context, preparation, build(spec), context.folder.preparation(name), name, volume)
     try:
         facts = making.restore() if _to_restore(context, preparation, making.system) else making.load()
         making.write(state="complete", reason=None)
-        yield Prepared(making.system, name, making.folder, facts)
+        yield Prepared(making.system, name, making.folder, facts, volume)
     except DbdynoError as error:
         making.write(state="failed", reason=str(error))
         raise
@@ -83,6 +89,8 @@ def prepared_system(context: Context, preparation: Preparation, name: str) -> It
                 _clean_up(context, preparation, making.system, making.folder)
         finally:
             making.system.stop()
+            if volume:
+                volume.remove()
 
 
 def _to_restore(context: Context, preparation: Preparation, system: System) -> bool:
@@ -95,10 +103,18 @@ def _to_restore(context: Context, preparation: Preparation, system: System) -> b
 class _Making:
     """A system being brought to the state that trials begin in."""
 
-    def __init__(self, context: Context, preparation: Preparation, system: System, folder: Path, name: str) -> None:
+    def __init__(
+        self,
+        context: Context,
+        preparation: Preparation,
+        system: System,
+        folder: Path,
+        name: str,
+        volume: Volume | None = None,
+    ) -> None:
         self._context, self._preparation, self.system = context, preparation, system
         self.folder, self._name = folder, name
-        self._launch = make_launch(context, folder)
+        self._launch = replace(make_launch(context, folder), parent=volume.path if volume else None)
         self._document: dict[str, Any] = {
             "preparation": name,
             "system": bare_name(preparation.system),

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from dbdyno.conduct.analysis import find_analysis
 from dbdyno.conduct.clients import driven, missing_library
 from dbdyno.conduct.room import check_room
+from dbdyno.conduct.durability import KILL, POWER_CUT, kind_of
 from dbdyno.errors import UserError
+from dbdyno.experiment.clients import NATIVE
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import GET, WORDS, WORKLOADS, missing_operations, split_variant
-from dbdyno.systems import SYSTEMS, build, missing, sized
+from dbdyno.systems import SYSTEMS, build, missing, sized, volume
 from dbdyno.systems.base import Launch, System
 from dbdyno.systems.guard import Guard
 
@@ -36,6 +38,7 @@ def resolve(experiment: Experiment) -> Resolved:
     """Return what can be run; raises UserError if something cannot, unless it is only missing and may be skipped."""
     _check_cpus(experiment)
     _check_analytic(experiment)
+    _check_crashes(experiment)
     systems, skipped = [], []
     for spec in driven(experiment):
         system = build(spec)
@@ -44,6 +47,7 @@ def resolve(experiment: Experiment) -> Resolved:
             sized(spec, experiment.data_bytes(workload))
         _check_pipeline(experiment, spec, system)
         _check_limits(experiment, spec, system)
+        _check_can_crash(experiment, spec, system)
         reason = missing(spec) or missing_library(spec)
         if reason and experiment.if_missing == "error":
             raise UserError(f"{spec.label}: {reason}")
@@ -79,6 +83,37 @@ def _check_analytic(experiment: Experiment) -> None:
         find_analysis(experiment, name)
     if attached := [spec.label for spec in experiment.system if spec.attached]:
         raise UserError(f"{attached[0]}: '{names[0]}' restarts its store for each query: give one that dbdyno starts")
+
+
+def _check_crashes(experiment: Experiment) -> None:
+    """Raise UserError if a store that is to be killed is asked for what only one that goes on has."""
+    names = [name for name in experiment.workload if experiment.find_workload(name).crashes]
+    if not names:
+        return
+    asked = {
+        "workload": len(names) < len(experiment.workload),
+        "client": experiment.client != [NATIVE],
+        "pipeline": experiment.pipeline != [1],
+        "rate": bool(experiment.rate or experiment.find_rate),
+        "precise": experiment.precise is not None,
+        "restart": experiment.restart is not None,
+        "confirm_limit": experiment.confirm_limit,
+        "profile": experiment.profile,
+    }
+    if wrong := [key for key, given in asked.items() if given]:
+        raise UserError(
+            f"{wrong[0]}: '{names[0]}' kills its store under a closed loop of clients: leave {wrong[0]} out"
+        )
+
+
+def _check_can_crash(experiment: Experiment, spec: SystemSpec, system: System) -> None:
+    """Raise UserError if a store is to be killed that cannot be started again."""
+    crashing = [name for name in experiment.workload if experiment.find_workload(name).crashes]
+    if POWER_CUT in [kind_of(experiment, name) for name in crashing] and (reason := volume.missing()):
+        raise UserError(f"crash={POWER_CUT}: {reason}; crash={KILL} does not")
+    if crashing and (spec.attached or not system.can_crash):
+        able = ", ".join(name for name, other in SYSTEMS.items() if other.can_crash)
+        raise UserError(f"{spec.label}: '{crashing[0]}' kills its store and starts it again: give one of {able}")
 
 
 def _check_cpus(experiment: Experiment) -> None:

@@ -25,6 +25,7 @@ from dbdyno.results.read import read_trial
 from dbdyno.results.write import write_object
 from dbdyno.stats.stability import Stability, stability
 from dbdyno.systems.base import System
+from dbdyno.systems.volume import Volume
 from dbdyno.verdict.judge import judge_folder
 
 Document = dict[str, Any]
@@ -35,12 +36,16 @@ BLOCK_BYTES = 512
 
 @dataclass(frozen=True)
 class Prepared:
-    """A system that is started and loaded; facts: what `trial.json` says of it in each of its trials."""
+    """A system that is started and loaded; facts: what `trial.json` says of it in each of its trials.
+
+    volume: the file system of its data, where its power is to be cut.
+    """
 
     system: System
     name: str
     folder: Path
     facts: Document = field(default_factory=dict)
+    volume: Volume | None = None
 
 
 def run_trial(context: Context, prepared: Prepared, trial: Trial) -> Outcome:

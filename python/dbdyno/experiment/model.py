@@ -309,7 +309,8 @@ class Experiment(_Strict):
     @property
     def prepared_alone(self) -> bool:
         """Whether each trial has a preparation of its own."""
-        return self.repeat > 1 or self.restart is not None
+        crashes = any(self.find_workload(name).crashes for name in self.workload)
+        return self.repeat > 1 or self.restart is not None or crashes
 
     @property
     def memory_limit_bytes(self) -> int | None:

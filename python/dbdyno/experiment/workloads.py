@@ -49,6 +49,7 @@ class Workload:
 
     An option without values takes any text, one with a range a whole number within it.
     extras: what a store must do beside, as soon as an option has another than this value: option to (value, operation).
+    conducted: those of the options that dbdyno carries out itself, and no load client is told.
     row_bytes: of one row of each of its tables together, their values alone; None where nobody said.
     records: rows of its tables, and entries of their secondary indexes, for each of an experiment's `rows`.
     """
@@ -58,6 +59,7 @@ class Workload:
     operations: tuple[str, ...]
     options: Mapping[str, tuple[str, ...] | range] = field(default_factory=dict)
     extras: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    conducted: tuple[str, ...] = ()
     row_bytes: int | None = None
     records: int = 1
 
@@ -72,6 +74,11 @@ class Workload:
     def analytic(self) -> bool:
         """Whether it loads a table and asks it some queries, in the place of transactions of clients."""
         return ANALYSE in self.operations
+
+    @property
+    def crashes(self) -> bool:
+        """Whether its store is killed under the load, and asked afterwards for what it acknowledged."""
+        return "crash" in self.options
 
     def given(self, options: Mapping[str, str]) -> "Workload":
         """Return the same workload with all the operations that it needs with these options."""
@@ -172,6 +179,13 @@ WORKLOADS = {
             (GET, UPDATE),
             {"updates_percent": ("0", "1", "10"), "access": ("uniform", *ACCESS["access"][1:])},
             row_bytes=920,
+        ),
+        Workload(
+            "durability",
+            "store pairs of rows until the store is killed; what it acknowledged is then read back",
+            (GET, UPDATE),
+            {"crash": ("kill", "power-cut")},
+            conducted=("crash",),
         ),
         Workload(
             "air-traffic",

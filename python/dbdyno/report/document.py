@@ -112,6 +112,7 @@ def _trial(trial: Trial, run: Run) -> dict[str, Any]:
         "durability_reason": durability.get("reason"),
         "loaded": about.get("loaded"),
         "analysis": about.get("analysis"),
+        "crash": about.get("crash"),
         **_figures(trial),
         **{f"{who}_cpu_us_per_transaction": costs[f"{who}_cpu_us"] for who in ("client", "server")},
         **_open_loop(recorded),

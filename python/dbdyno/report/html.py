@@ -13,7 +13,7 @@ from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from dbdyno.errors import RunFailed
-from dbdyno.report import analyses, plots, ranking, replication, words
+from dbdyno.report import analyses, crashes, plots, ranking, replication, words
 from dbdyno.report.document import document
 from dbdyno.report.kinds import kinds_of
 from dbdyno.report.loads import Document, at, is_open, load_of, time_label, time_name, times_us
@@ -133,6 +133,8 @@ def render(
             words=words,
             analyses=analyses,
             analysed=analyses.analysed(shown),
+            crashes=crashes,
+            crashed=crashes.crashed(shown),
             replication=replication,
             replicated=replication.replicated(shown),
             marks=ranking.MARKS,

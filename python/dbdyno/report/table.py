@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dbdyno.report import replication, words
+from dbdyno.report import crashes, replication, words
 from dbdyno.report.analyses import analysed, print_analyses
 from dbdyno.report.document import document
 from dbdyno.report.hosts import host_in_words
@@ -41,8 +41,11 @@ def print_document(shown: Document, console: Console) -> None:
     """Print what `dbdyno.report.document.document` returned."""
     grouped = words.groups(shown)
     trials = [trial for group in grouped.values() for trial in group]
-    if asked := analysed(shown):
+    asked, killed = analysed(shown), crashes.crashed(shown)
+    if asked:
         print_analyses(asked, console)
+    elif killed:
+        _print_crashes(killed, console)
     elif trials:
         columns = _columns(trials)
         widths = [_width(column, trials) for column in columns]
@@ -53,7 +56,7 @@ def print_document(shown: Document, console: Console) -> None:
             _print_group(label, workload, group, kept, console)
         print_kinds(trials, console)
         if elsewhere := replication.replicated(shown):
-            _print_replication(elsewhere, console)
+            _print_block(replication.HEADINGS, replication.rows(elsewhere), replication.NOTE, console)
         _say(console, f"Latencies: {time_label(trials)}. CPU µs: per transaction. {_FLOOR}", "dim")
         if sentence := words.observing(shown):
             _say(console, sentence, "dim")
@@ -63,7 +66,7 @@ def print_document(shown: Document, console: Console) -> None:
             names = ", ".join(heading.replace("\n", " ") for heading in left_out)
             _say(console, f"Too narrow for: {names}.", "dim")
     _print_remarks(shown, console)
-    if asked:
+    if asked or killed:
         _print_card(shown["fairness"], console)
     else:
         _print_conclusions(shown, console)
@@ -188,14 +191,21 @@ def _print_group(
     console.print(_rows(columns, trials, heading=False))
 
 
-def _print_replication(trials: list[Document], console: Console) -> None:
+def _print_crashes(trials: list[Document], console: Console) -> None:
+    _print_block(crashes.HEADINGS, crashes.rows(trials), crashes.NOTE, console)
+    for sentence in crashes.sentences(trials):
+        _say(console, sentence, "")
+
+
+def _print_block(headings: Sequence[str], rows: list[list[str]], note: str, console: Console) -> None:
+    """Print what one kind of experiment is about, and what its columns are."""
     block = Table(box=None, header_style="dim", padding=(0, 0, 0, 2))
-    for place, heading in enumerate(replication.HEADINGS):
+    for place, heading in enumerate(headings):
         block.add_column(Text(heading), justify="right" if place else "left", vertical="bottom")
-    for row in replication.rows(trials):
+    for row in rows:
         block.add_row(*map(Text, row))
     console.print(block)
-    _say(console, replication.NOTE, "dim")
+    _say(console, note, "dim")
 
 
 def _print_remarks(shown: Document, console: Console) -> None:

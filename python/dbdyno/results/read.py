@@ -108,7 +108,8 @@ def _state(about: JsonObject, recorded: Recorded) -> tuple[str, str | None]:
     state, reason = str(about["state"]), about.get("reason")
     if state == "failed":
         return state, reason
-    if recorded.end is None:
+    # An embedded store that was killed on purpose took its load client with it.
+    if recorded.end is None and not about.get("crash"):
         return "interrupted", reason or "cut short: the records end before the trial did"
     if state == "running":
         return "interrupted", "dbdyno was killed before it closed this trial"

@@ -23,6 +23,7 @@ class Launch:
     clients: the most that will connect at once. rows: per table that will be loaded.
     data: a loaded data directory (`System.keep`) to start on a copy of, or None to start empty.
     cold: have none of that copy in the kernel's memory.
+    parent: where its data goes, in a directory of its own; None: below DBDYNO_DATA_DIR, or where temporary files are.
     """
 
     guard: Guard
@@ -33,6 +34,7 @@ class Launch:
     memory_limit_bytes: int | None = None
     data: Path | None = None
     cold: bool = False
+    parent: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,7 @@ class System(ABC):
     room: settings that can be a share of the data, such as `25%`, by name.
     storage: what it makes of rows. table_share: what a table loaded in bulk takes, for each byte of its file.
     forks: True if its server is several processes, of which `server_pids` gives the first.
+    can_crash: True if it can be killed, and started again on what it left.
     server_name: what its process, log and counters are called; the name, unless an arrangement has two of them.
     """
 
@@ -85,6 +88,7 @@ class System(ABC):
     storage: ClassVar[Storage] = Storage()
     table_share: ClassVar[float] = 1.0
     forks: ClassVar[bool] = False
+    can_crash: ClassVar[bool] = False
 
     def __init__(self, spec: SystemSpec) -> None:
         """Take a configuration; raises UserError if it holds what this system cannot be given."""
@@ -111,6 +115,17 @@ class System(ABC):
         """Stop its servers in good order and start them again with all they hold; nothing to do where there are none.
 
         Raises RunFailed if they do not stop or come up.
+        """
+        return
+
+    def kill(self) -> None:
+        """Kill its servers without warning, with all their processes; embedded stores die with the load client."""
+        return
+
+    def start_again(self) -> None:
+        """Start what was killed on what it left, and return when it answers.
+
+        Raises UserError (as from `start`) or RunFailed if it does not come up.
         """
         return
 

@@ -79,11 +79,6 @@ class ClickHouse(Server):
         self._server.wait_ready(self._answers)
         self._check_settings(given)
 
-    def restart(self) -> None:
-        self._server.stop_in_order()
-        self._server = self._run()
-        self._server.wait_ready(self._answers)
-
     def analyst(self) -> Analyst:
         return ClickHouseAnalyst(self.endpoint)
 

@@ -16,6 +16,7 @@ class Embedded(System):
     """
 
     embedded = True
+    can_crash = True
     choices: ClassVar[dict[str, tuple[str, ...]]]
     numbers: ClassVar[dict[str, int]]
 

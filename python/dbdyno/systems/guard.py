@@ -52,7 +52,7 @@ class Guard:
         self.tell("removed", Path(name))
 
     def tell(self, verb: str, what: int | Path) -> None:
-        """Tell the guard one thing: `pid`, `dir` or `cgroup` exists; `done` (a pid) or `removed` (a path) does not.
+        """Tell the guard one thing: `pid`, `dir`, `mount` or `cgroup` exists; `done`, `removed`: it does not.
 
         `switched-on`: a kernel setting is about to be set to 1, and is to be 0 again when dbdyno is gone.
         """
@@ -72,10 +72,10 @@ def start_time(pid: int) -> str | None:
     return None if state == "Z" else fields[18]
 
 
-def _processes_in(directories: Iterable[Path]) -> dict[int, str]:
+def processes_in(directories: Iterable[Path]) -> dict[int, str]:
     """Return the processes whose working directory is in one of `directories`, pid to start time.
 
-    They were started for dbdyno, but not registered: a server's own children, or one started the moment dbdyno died.
+    Those that are not registered are a server's own children, or were started the moment dbdyno died.
     """
     found = {}
     for entry in Path("/proc").iterdir():
@@ -102,7 +102,7 @@ def _end(processes: dict[int, str]) -> None:
 def watch(lines: TextIO) -> None:
     """Keep account of what `lines` say, and when they end, end all that is left."""
     processes: dict[int, str] = {}
-    paths: dict[str, set[Path]] = {"dir": set(), "cgroup": set(), "switched-on": set()}
+    paths: dict[str, set[Path]] = {"dir": set(), "cgroup": set(), "switched-on": set(), "mount": set()}
     for line in lines:
         verb, _, what = line.rstrip("\n").partition(" ")
         if verb == "pid" and (began := start_time(int(what))):
@@ -114,7 +114,14 @@ def watch(lines: TextIO) -> None:
         elif verb == "removed":
             for kind in paths.values():
                 kind.discard(Path(what))
-    _end(processes | _processes_in(paths["dir"]))
+    _end(processes | processes_in(paths["dir"]))
+    _remove(paths)
+
+
+def _remove(paths: dict[str, set[Path]]) -> None:
+    """Remove what is left, each kind its own way."""
+    for mounted in paths["mount"]:
+        subprocess.run(["umount", "--lazy", str(mounted)], check=False, capture_output=True)
     for directory in paths["dir"]:
         shutil.rmtree(directory, ignore_errors=True)
     for cgroup in paths["cgroup"]:

@@ -104,6 +104,7 @@ class MariaDB(Server):
     room: ClassVar[Mapping[str, Room]] = {"innodb_buffer_pool_size": Room(1, 1.7)}
     storage: ClassVar[Storage] = Storage(1.3, 30, empty_bytes=135_000_000)
     server_program = "mariadbd"
+    can_crash = True
     new_user = _NEW_USER
 
     def __init__(self, spec: SystemSpec) -> None:
@@ -175,11 +176,6 @@ class MariaDB(Server):
     def new_password(self) -> str:
         """Return the password that its user is to have."""
         return random_secrets.token_hex(16)
-
-    def restart(self) -> None:
-        self._server.stop_in_order()
-        self._server = self._run()
-        self._server.wait_ready(self._answers)
 
     def analyst(self) -> Analyst:
         return MySQLAnalyst(self.endpoint, self.engine, self._directory.path / "data")

@@ -67,6 +67,7 @@ class Memcached(Server):
     room: ClassVar[Mapping[str, Room]] = {"memory": Room(1 << 20, 1.2)}
     storage: ClassVar[Storage] = Storage(1.1, 110, in_memory=True)
     cache = False
+    can_crash = True
     driver_errors = (OSError, MemcacheError)
 
     def __init__(self, spec: SystemSpec) -> None:
@@ -94,7 +95,8 @@ class Memcached(Server):
             self.endpoint = Endpoint(port=free_port(self.spec.settings.get("port")))
             where = ["-l", "127.0.0.1", "-p", str(self.endpoint.port)]
         argv = [find_program("memcached") or "memcached", *where, *self._options(launch)]
-        self._server = ServerProcess(self.server_name, argv, directory, launch)
+        self._run = lambda: ServerProcess(self.server_name, argv, directory, launch)
+        self._server = self._run()
         self._server.wait_ready(self._answers)
         check(self.spec.label, self._given(), self._in_force())
 

@@ -77,6 +77,12 @@ _USER, _DATABASE = "dbdyno", "postgres"
 _SPARE_CONNECTIONS = 20
 
 
+class _Postmaster(ServerProcess):
+    """On SIGTERM it would wait for its clients; what it has not written goes away with its directory."""
+
+    stop_signal = signal.SIGQUIT
+
+
 class PostgreSQL(Server):
     """A private PostgreSQL server. Settings: `connect` (`tcp` or `socket`), and any server setting."""
 
@@ -88,6 +94,7 @@ class PostgreSQL(Server):
     storage: ClassVar[Storage] = Storage(1.15, 40, empty_bytes=40_000_000, most_log_bytes=1 << 30)
     driver_errors = (psycopg.Error, OSError)
     forks = True
+    can_crash = True
 
     @classmethod
     def missing(cls) -> str | None:
@@ -109,21 +116,11 @@ class PostgreSQL(Server):
         }
         argv = [*self.program("postgres"), "-D", str(data)]
         argv += [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
-        self._run = lambda: ServerProcess(self.server_name, argv, directory, launch)
-        self._start_server()
+        self._run = lambda: _Postmaster(self.server_name, argv, directory, launch)
+        self._server = self._run()
         self.endpoint = Endpoint("127.0.0.1", port, str(socket) if socket else None, _USER, password, _DATABASE)
         self._server.wait_ready(self._answers)
         self._check_settings()
-
-    def _start_server(self) -> None:
-        self._server = self._run()
-        # On SIGTERM it would wait for its clients; what it has not written goes away with its directory.
-        self._server.stop_signal = signal.SIGQUIT
-
-    def restart(self) -> None:
-        self._server.stop_in_order()
-        self._start_server()
-        self._server.wait_ready(self._answers)
 
     def analyst(self) -> Analyst:
         return PostgreSQLAnalyst(self.endpoint)

@@ -11,11 +11,13 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.systems.base import Launch
 from dbdyno.systems.cgroup import ControlGroup, memory_limit
+from dbdyno.systems.guard import processes_in, start_time
 
 READY_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 10.0
@@ -39,7 +41,7 @@ class PrivateDirectory:
     def __init__(self, launch: Launch) -> None:
         """Make it, owned by whom servers run as, and registered with the guard."""
         self._guard = launch.guard
-        parent = os.environ.get("DBDYNO_DATA_DIR") or None
+        parent = launch.parent or os.environ.get("DBDYNO_DATA_DIR") or None
         try:
             self.path = Path(tempfile.mkdtemp(prefix="dbdyno-", dir=parent))
         except OSError as error:
@@ -99,7 +101,7 @@ class ServerProcess:
         self.name = name
         self._given = [*_options(argv), *stdin.splitlines()]
         self.log_path = launch.log_folder / f"server-{name}.log"
-        self._guard = launch.guard
+        self._guard, self._folder = launch.guard, directory.path
         self._limit_bytes, self._limit = launch.memory_limit_bytes, _memory_group(launch)
         pinned = ["taskset", "-c", ",".join(map(str, launch.server_cpus))] if launch.server_cpus else []
         with self.log_path.open("ab") as log:
@@ -158,6 +160,19 @@ class ServerProcess:
             raise RunFailed(f"{self.name} did not stop in good order: it {describe_exit(self._process.returncode)}")
         self.stop()
 
+    def kill(self) -> None:
+        """Kill the server without warning, with all its processes, and wait until they are gone."""
+        # Stopped first, so that it starts no more of them while they are looked for.
+        os.kill(self.pid, signal.SIGSTOP)
+        every = processes_in([self._folder])
+        for pid in {self.pid, *every}:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self._process.wait()
+        while any(start_time(pid) == began for pid, began in every.items()):
+            time.sleep(POLL_S)
+        self._forget()
+
     def stop(self) -> None:
         """Terminate the server, kill it if it takes too long, and wait for its end."""
         self._process.send_signal(self.stop_signal)
@@ -166,9 +181,14 @@ class ServerProcess:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        self._forget()
+
+    def _forget(self) -> None:
+        """Leave nothing of a server that has ended."""
         self._guard.tell("done", self.pid)
         if self._limit:
             self._limit.remove()
+            self._limit = None
 
 
 def _options(argv: list[str]) -> list[str]:

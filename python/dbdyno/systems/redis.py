@@ -50,6 +50,7 @@ class Redis(Server):
     storage: ClassVar[Storage] = Storage(1.1, 110, in_memory=True)
     driver_errors = (redis.RedisError,)
     server_program = "redis-server"
+    can_crash = True
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
@@ -76,7 +77,9 @@ class Redis(Server):
             *(f"{key} {value}" for key, value in self.spec.settings.items() if key not in self.own_settings),
         ]
         argv = [*self.program(self.server_program), "-"]
-        self._server = ServerProcess(self.server_name, argv, directory, launch, "\n".join(configuration) + "\n")
+        stdin = "\n".join(configuration) + "\n"
+        self._run = lambda: ServerProcess(self.server_name, argv, directory, launch, stdin)
+        self._server = self._run()
         self.endpoint = Endpoint("127.0.0.1", port, str(socket) if self.on_socket else None, None, password, "0")
         self._server.wait_ready(self._answers)
         given = {key.lower(): value for key, value in self.spec.settings.items() if key not in self.own_settings}

@@ -1,6 +1,6 @@
 """What the systems that are servers have in common, whether dbdyno starts them or not."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import ClassVar
@@ -18,6 +18,7 @@ class Server(System):
     """A system with one server.
 
     endpoint: where it answers, once started or attached to. driver_errors: what its driver raises if it does not.
+    Where it can be started again, `start` sets `_run`, and `_answers` says whether it is ready.
     """
 
     endpoint: Endpoint
@@ -28,6 +29,7 @@ class Server(System):
         self.check_choice("connect", ("tcp", "socket"))
         self._directory: PrivateDirectory | None = None
         self._server: ServerProcess | None = None
+        self._run: Callable[[], ServerProcess] | None = None
 
     def check_choice(self, key: str, accepted: tuple[str, ...]) -> None:
         """Raise UserError if the setting `key` is given and is none of `accepted`."""
@@ -68,6 +70,17 @@ class Server(System):
     def only_own_files(self) -> bool:
         """Whether no setting puts a file outside of the private directory, where a copy would not have it."""
         return not self.spec.attached and not any(value.startswith("/") for value in self.spec.settings.values())
+
+    def restart(self) -> None:
+        self._server.stop_in_order()
+        self.start_again()
+
+    def kill(self) -> None:
+        self._server.kill()
+
+    def start_again(self) -> None:
+        self._server = self._run()
+        self._server.wait_ready(self._answers)
 
     def keep(self) -> Path:
         self._server.stop_in_order()

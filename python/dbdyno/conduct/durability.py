@@ -1,0 +1,186 @@
+"""A crash in mid-load: the store is killed, started again on what it left, and asked for all that it acknowledged.
+
+What was acknowledged is in a file that the load client writes and that outlives it (docs/contract.md, `acknowledged`):
+servers are killed under a load client that goes on, embedded stores die with theirs.
+"""
+
+import os
+import random
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Timer
+from typing import Any
+
+from dbdyno.conduct.context import Context
+from dbdyno.conduct.listener import Outcome
+from dbdyno.conduct.load_client import Summary, execute, why_it_failed
+from dbdyno.conduct.plan import make_trial_plan
+from dbdyno.conduct.promise import BROKEN, judge_promise
+from dbdyno.conduct.trial import Prepared, describe_trial
+from dbdyno.errors import DbdynoError, RunFailed
+from dbdyno.experiment.model import Experiment
+from dbdyno.experiment.trials import Trial
+from dbdyno.experiment.workloads import TRANSACTION, WORKLOADS, split_variant
+from dbdyno.results.write import write_object
+from dbdyno.systems.base import System
+from dbdyno.systems.volume import Volume
+
+Document = dict[str, Any]
+
+PATIENCE_S = 60
+"""The load goes on for so long if nobody ends it: it is ended when the store is killed."""
+KILL, POWER_CUT = WORKLOADS["durability"].options["crash"]
+LEDGER = "acknowledged.bin"
+
+
+def kind_of(experiment: Experiment, workload: str) -> str:
+    """Return which kind of crash a variant of the workload asks for."""
+    _, options = split_variant(workload)
+    return (experiment.options | options).get("crash", KILL)
+
+
+def make_volume(context: Context, workload: str) -> Volume | None:
+    """Return a file system whose power can be cut, where a workload wants that."""
+    wanted = context.experiment.find_workload(workload).crashes and kind_of(context.experiment, workload) == POWER_CUT
+    return Volume(context.guard) if wanted else None
+
+
+class Crash:
+    """Kills the store some time after its load's first second, and then ends the load client, as its Watcher.
+
+    after_s: seconds. at_unix_s: when it was killed, None before.
+    """
+
+    def __init__(self, system: System, volume: Volume | None, after_s: float) -> None:
+        self._system, self._volume, self._client_pid = system, volume, 0
+        self._timer = Timer(after_s, self._strike)
+        self._problem: RunFailed | None = None
+        self.at_unix_s: float | None = None
+
+    @contextmanager
+    def watching(self, client_pid: int, client_forks: bool) -> Iterator[None]:
+        """Wait for the moment while a load client runs; raises RunFailed if the store could not be killed."""
+        del client_forks
+        self._client_pid = client_pid
+        yield
+        self._timer.cancel()
+        if self._timer.is_alive():
+            self._timer.join()
+        if self._problem:
+            raise self._problem
+
+    def record_came(self, record: Document) -> None:
+        """Count from the first second of the load on."""
+        if record["record"] == "interval" and record["second"] == 0:
+            self._timer.start()
+
+    def _strike(self) -> None:
+        self.at_unix_s = time.time()
+        try:
+            if self._system.embedded:
+                os.kill(self._client_pid, signal.SIGKILL)
+            self._system.kill()
+            if self._volume:
+                self._volume.cut()
+        except OSError as error:
+            self._problem = RunFailed(f"{self._system.spec.label} could not be killed: {error}")
+        with suppress(ProcessLookupError):
+            os.kill(self._client_pid, signal.SIGINT)
+
+
+def run_crash(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
+    """Load, kill, start again and read back, and write the trial's folder.
+
+    A store that does not come up again, or breaks what its settings promise, makes the trial failed, not the run.
+    """
+    context.listener.trial_begins(trial)
+    folder = context.folder.trial(trial.name)
+    document = describe_trial(context, trial, prepared.name) | prepared.facts | {"seconds": None}
+    write_object(folder / "trial.json", document)
+    summary = Summary()
+    try:
+        crash, summary = _load_until_crash(context, prepared, trial, folder)
+        found = crash | _recover(context, prepared, trial, folder)
+        together = found["writes"] == "transaction"
+        verdict, sentence = judge_promise(document["durability"]["class"], together, found)
+        document["crash"] = found | {"verdict": verdict, "sentence": sentence}
+        state, reason = ("failed", sentence) if verdict == BROKEN else ("complete", None)
+    except KeyboardInterrupt:
+        state, reason = "interrupted", "by the user"
+    except DbdynoError as failure:
+        state, reason = "failed", str(failure)
+    document |= {"ended_unix_s": time.time(), "state": state, "reason": reason}
+    write_object(folder / "trial.json", document)
+    # What failed when the store was killed is no wrong answer.
+    outcome = Outcome(trial, state, reason, summary.transactions, summary.seconds, {})
+    context.listener.trial_ended(outcome)
+    return outcome
+
+
+def _load_until_crash(context: Context, prepared: Prepared, trial: Trial, folder: Path) -> tuple[Document, Summary]:
+    """Return what became of the load, and its summary; raises RunFailed if it ended before the store was killed."""
+    experiment, system, volume = context.experiment, prepared.system, prepared.volume
+    if volume:
+        volume.sync()
+    # The same moments for every system, others in every repetition; never before half of the time.
+    share = random.Random(f"{experiment.seed} {trial.repeat} {trial.clients}").uniform(0.5, 1.0)
+    crash = Crash(system, volume, experiment.warmup_seconds + share * experiment.seconds)
+
+    def record_came(record: Document) -> None:
+        crash.record_came(record)
+        context.listener.record_came(record)
+
+    secrets: list[str] = []
+    plan = _plan(context, system, trial, secrets, folder, "run")
+    guard, interrupts = context.guard, context.interrupts
+    summary = execute(plan, secrets, folder, guard, interrupts, record_came, crash)
+    if interrupts.requested:
+        raise KeyboardInterrupt
+    if crash.at_unix_s is None:
+        raise RunFailed(
+            why_it_failed(summary, folder) or system.death() or "the load ended before the store was killed"
+        )
+    writes = plan["workload"]["options"]["writes"]
+    return {"kind": kind_of(experiment, trial.workload), "writes": writes, "at_unix_s": crash.at_unix_s}, summary
+
+
+def _plan(context: Context, system: System, trial: Trial, secrets: list[str], folder: Path, phase: str) -> Document:
+    plan = make_trial_plan(context.experiment, context.folder.name, system.store_plan(secrets), trial)
+    plan["workload"]["options"]["writes"] = "transaction" if TRANSACTION in system.operations else "apart"
+    times = {"warmup_s": 0, "duration_s": PATIENCE_S + context.experiment.warmup_seconds + context.experiment.seconds}
+    return plan | times | {"phases": [phase], "acknowledged": str(folder / LEDGER)}
+
+
+def _recover(context: Context, prepared: Prepared, trial: Trial, folder: Path) -> Document:
+    """Start the store again, and return how long that took, in seconds, and what it still has.
+
+    ready_s: until its server answers; None of a store without one. first_read_s: until a row was read.
+    Raises RunFailed if it does not come up, or does not answer.
+    """
+    system = prepared.system
+    if prepared.volume:
+        prepared.volume.restore()
+    began = time.time()
+    try:
+        system.start_again()
+    except DbdynoError as error:
+        raise RunFailed(f"it did not come up again: {error}") from None
+    ready_s = None if system.embedded else time.time() - began
+    reading, secrets, found = folder / "read-back", list[str](), Document()
+    reading.mkdir()
+
+    def record_came(record: Document) -> None:
+        if record["record"] == "read_back":
+            found.update({key: value for key, value in record.items() if key != "record"})
+
+    plan = _plan(context, system, trial, secrets, folder, "verify")
+    summary = execute(plan, secrets, reading, context.guard, context.interrupts, record_came)
+    if context.interrupts.requested:
+        raise KeyboardInterrupt
+    if not found:
+        raise RunFailed(f"what it had acknowledged could not be read: {why_it_failed(summary, reading)}")
+    first_read_s = found.pop("first_read_unix_s") - began
+    return found | {"ready_s": ready_s, "first_read_s": first_read_s}

@@ -1,0 +1,37 @@
+"""What a durability class promises of acknowledged writes, held against what a store had of them after a crash."""
+
+from typing import Any
+
+KEPT, BROKEN, NONE = "kept", "broken", "nothing promised"
+
+Document = dict[str, Any]
+
+
+def judge_promise(level: str, together: bool, found: Document) -> tuple[str, str]:
+    """Return whether a promise was kept, and a sentence for a person.
+
+    level: as METHODS section 7 has it. D2 loses nothing that was acknowledged. D1 may lose the last of it: how far back
+    that reaches is said. D0 promises nothing.
+    together: the rows of a pair were written in one transaction, so that one without the other is half of it.
+    found: a record `read_back` (docs/contract.md).
+    """
+    halves = found["half_applied"] if together else 0
+    wrong = {
+        "acknowledged writes missing": found["missing"] if level == "D2" else 0,
+        "rows gone that were there before": found["gone"] if level == "D2" else 0,
+        "transactions half applied": halves,
+        "rows damaged": found["damaged"],
+    }
+    if level not in ("D1", "D2"):
+        return NONE, f"promised nothing ({level}): {_missing(found)}"
+    if broken := [f"{count:,} {what}" for what, count in wrong.items() if count]:
+        return BROKEN, f"BROKE its promise ({level}): {', '.join(broken)}, of {found['acknowledged']:,} acknowledged"
+    return KEPT, f"kept its promise ({level}): {_missing(found)}"
+
+
+def _missing(found: Document) -> str:
+    if not found["missing"]:
+        return f"none of {found['acknowledged']:,} acknowledged writes is missing"
+    least = "at least " if found["lost_back_is_least"] else ""
+    since = f"back to {least}{found['lost_back_s']:.2f} s before the last one"
+    return f"{found['missing']:,} of {found['acknowledged']:,} acknowledged writes are missing, {since}"

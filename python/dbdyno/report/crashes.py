@@ -1,0 +1,50 @@
+"""What stores still had, after they were killed, of what they had acknowledged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dbdyno.report import words
+from dbdyno.report.loads import Document
+
+HEADINGS = (
+    *("system", "", "crash", "acknow-\nledged", "missing", "back\ns", "half", "not\nacked"),
+    *("ready\ns", "read\ns", "promise"),
+)
+NOTE = (
+    "Acknowledged: pairs of rows written until the store was killed. Missing: of these, not there after its recovery; "
+    "back: how long before the last one the oldest missing one was acknowledged. Half: one row of a pair without the "
+    "other, in brackets where they were not one transaction. Not acked: there, but in flight when it was killed. "
+    "Ready, read: after so long a restarted server answered, and a first row was read."
+)
+_VERDICTS = {"kept": "kept", "broken": "BROKEN", "nothing promised": "none"}
+
+
+def crashed(shown: Document) -> list[Document]:
+    """Return the trials of a run whose store was killed and then read back."""
+    return [trial for trial in shown["trials"] if trial.get("crash")]
+
+
+def rows(trials: Sequence[Document]) -> list[list[str]]:
+    """Return a row of `HEADINGS` for each trial."""
+    return [_row(trial) for trial in trials]
+
+
+def _row(trial: Document) -> list[str]:
+    crash = trial["crash"]
+    half = words.whole(crash["half_applied"])
+    back = words.significant(crash["lost_back_s"])
+    return [
+        *(words.label_of(trial), trial["durability"], crash["kind"]),
+        *(words.whole(crash["acknowledged"]), words.whole(crash["missing"])),
+        f"≥ {back}" if crash["lost_back_is_least"] else back,
+        half if crash["writes"] == "transaction" else f"({half})",
+        words.whole(crash["unacknowledged"]),
+        *(words.significant(crash[key]) for key in ("ready_s", "first_read_s")),
+        _VERDICTS[crash["verdict"]],
+    ]
+
+
+def sentences(trials: Sequence[Document]) -> list[str]:
+    """Say of each trial whether a promise was kept."""
+    return [f"{words.label_of(trial)}, {trial['crash']['kind']}: {trial['crash']['sentence']}." for trial in trials]

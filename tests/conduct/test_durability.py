@@ -1,0 +1,152 @@
+"""Stores killed in mid-load, started again, and asked for what they had acknowledged: real stores and real kills."""
+
+import json
+
+import pytest
+from rich.console import Console
+
+from dbdyno.conduct.durability import kind_of
+from dbdyno.conduct.listener import Listener
+from dbdyno.conduct.resolve import resolve
+from dbdyno.conduct.run import conduct
+from dbdyno.errors import RunFailed, UserError
+from dbdyno.report.table import print_table
+from dbdyno.results.read import read_run
+from dbdyno.systems import volume
+from dbdyno.systems.redis import Redis
+from helpers import experiment, need
+
+KEYS = {"workload": "durability", "rows": 400, "clients": [4], "seconds": 1, "warmup_seconds": 0, "host": False}
+
+
+def run(tmp_path, *systems, **keys):
+    end = conduct(experiment(**KEYS | {"system": list(systems)} | keys), "dbdyno run", tmp_path, Listener())
+    shown = read_run(end.folder)
+    return end, [(trial, trial.about.get("crash")) for trial in shown.trials], shown
+
+
+def assert_whole(crash):
+    assert crash["acknowledged"] > 0
+    assert (crash["missing"], crash["half_applied"], crash["gone"], crash["damaged"]) == (0, 0, 0, 0)
+    # A client has one write in flight.
+    assert crash["unacknowledged"] <= 4
+    assert crash["verdict"] == "kept" and crash["first_read_s"] > 0
+
+
+def test_a_killed_server_has_what_it_flushed_and_may_lack_what_it_did_not(tmp_path):
+    need("mariadb")
+    flush = "mariadb?innodb_flush_log_at_trx_commit"
+    end, ((_, flushed), (_, late)), shown = run(tmp_path, f"{flush}=1", f"{flush}=0")
+    assert (end.state, end.reason) == ("complete", None)
+    assert flushed["writes"] == "transaction"
+    assert_whole(flushed)
+    assert flushed["ready_s"] > 0
+    # Of a second of writes that stay in the server's own memory.
+    assert late["missing"] > 0 and (late["half_applied"], late["gone"]) == (0, 0)
+    assert late["verdict"] == "kept" and "missing, back to" in late["sentence"]
+    console = Console(record=True, width=120)
+    print_table(shown, console)
+    assert "kept its promise (D2): none of" in " ".join(console.export_text().split())
+
+
+def test_a_server_without_transactions_keeps_its_log_or_nothing(tmp_path):
+    need("redis", "memcached")
+    end, ((_, logged), (_, bare), (_, cache)), _ = run(
+        tmp_path, "redis?appendonly=yes&appendfsync=always", "redis", "memcached"
+    )
+    assert (end.state, end.reason) == ("complete", None)
+    assert logged["writes"] == "apart"
+    assert (logged["missing"], logged["gone"], logged["verdict"]) == (0, 0, "kept")
+    for crash in (bare, cache):
+        assert crash["missing"] == crash["acknowledged"] > 0
+        assert crash["gone"] == 2 * KEYS["rows"]
+        assert crash["verdict"] == "nothing promised"
+
+
+def test_an_embedded_store_dies_with_its_client(tmp_path):
+    end, ((trial, crash),), _ = run(tmp_path, "sqlite")
+    assert (end.state, end.reason) == ("complete", None)
+    assert (trial.state, crash["ready_s"]) == ("complete", None)
+    assert_whole(crash)
+    assert trial.recorded.end is None
+
+
+def test_postgresql_is_killed_with_all_its_processes(tmp_path):
+    need("postgresql")
+    end, ((_, crash),), _ = run(tmp_path, "postgresql")
+    assert (end.state, end.reason) == ("complete", None)
+    assert_whole(crash)
+
+
+def test_a_power_cut_takes_what_was_not_flushed(tmp_path):
+    need("redis")
+    if reason := volume.missing():
+        pytest.skip(reason)
+    log = "redis?appendonly=yes&appendfsync"
+    end, ((_, flushed), (_, handed_over)), _ = run(
+        tmp_path, f"{log}=always", f"{log}=no", workload="durability?crash=power-cut"
+    )
+    assert (end.state, end.reason) == ("complete", None)
+    assert (flushed["kind"], flushed["missing"], flushed["verdict"]) == ("power-cut", 0, "kept")
+    # The kernel had it, which after a mere kill is enough.
+    assert handed_over["missing"] > 0
+
+
+def test_every_repetition_is_a_crash_of_its_own(tmp_path):
+    _, trials, _ = run(tmp_path, "sqlite", repeat=2)
+    first, second = (crash for _, crash in trials)
+    assert_whole(first)
+    assert_whole(second)
+    moments = [trial.recorded.intervals[-1].second for trial, _ in trials]
+    assert len(trials) == 2 and all(moment <= 1 for moment in moments)
+
+
+def test_a_store_that_does_not_come_up_again_fails(tmp_path, monkeypatch):
+    need("redis")
+
+    def start_again(self):
+        raise RunFailed("its log is torn")
+
+    monkeypatch.setattr(Redis, "start_again", start_again)
+    end, ((trial, crash),), _ = run(tmp_path, "redis")
+    assert (end.state, trial.state, crash) == ("failed", "failed", None)
+    assert trial.reason == "it did not come up again: its log is torn"
+
+
+def test_a_load_that_ends_by_itself_is_no_crash(tmp_path, fake_load, fake_system, monkeypatch):
+    monkeypatch.setattr(fake_system, "can_crash", True)
+    fake_load(die="run")
+    end, ((trial, _),), _ = run(tmp_path, "fake")
+    assert end.state == "failed"
+    assert "dbdyno-load was killed by SIGKILL before its end" in trial.reason
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"system": "redis://host"}, "redis://host: 'durability' kills its store and starts it again: give one of"),
+        ({"system": "cache-aside(memcached, mariadb)"}, "kills its store and starts it again: give one of"),
+        ({"workload": ["durability", "point-get"]}, "workload: 'durability' kills its store"),
+        ({"rate": 100}, "rate: 'durability' kills its store"),
+        ({"restart": "cold"}, "leave restart out"),
+    ],
+    ids=str,
+)
+def test_what_makes_no_sense_with_a_crash_is_refused(keys, said):
+    with pytest.raises(UserError, match=said.replace("(", r"\(")):
+        resolve(experiment(**KEYS | {"system": "sqlite"} | keys).experiment)
+
+
+def test_a_power_cut_that_is_not_permitted_is_refused(monkeypatch):
+    monkeypatch.setattr(volume, "missing", lambda: "it mounts a file system, which takes root")
+    keys = KEYS | {"system": "sqlite", "options": {"crash": "power-cut"}}
+    with pytest.raises(UserError, match="crash=power-cut: it mounts a file system, which takes root; crash=kill does"):
+        resolve(experiment(**keys).experiment)
+
+
+def test_a_load_client_is_not_told_what_is_not_its_affair(tmp_path):
+    made = experiment(**KEYS | {"system": "sqlite", "options": {"crash": "kill"}}).experiment
+    assert kind_of(made, "durability") == "kill" and kind_of(made, "durability?crash=power-cut") == "power-cut"
+    end, ((trial, _),), _ = run(tmp_path, "sqlite", options={"crash": "kill"})
+    plan = json.loads((end.folder / "trials" / trial.name / "plan.json").read_text())
+    assert plan["workload"]["options"] == {"writes": "transaction"}

@@ -1,0 +1,27 @@
+"""The table of what stores had after they were killed."""
+
+from dbdyno.report.crashes import HEADINGS, crashed, rows, sentences
+
+
+def trial(**crash):
+    found = {"kind": "kill", "writes": "transaction", "acknowledged": 2000, "missing": 40, "lost_back_s": 0.5}
+    found |= {"lost_back_is_least": False, "half_applied": 0, "unacknowledged": 3, "ready_s": 1.5, "first_read_s": 1.6}
+    found |= {"verdict": "kept", "sentence": "kept its promise"}
+    return {"label": "store", "pipeline": 1, "durability": "D1", "crash": found | crash}
+
+
+def test_a_trial_has_a_row_and_a_sentence():
+    (row,) = rows([trial()])
+    assert len(row) == len(HEADINGS)
+    assert row == ["store", "D1", "kill", "2,000", "40", "0.5", "0", "3", "1.50", "1.60", "kept"]
+    assert sentences([trial()]) == ["store, kill: kept its promise."]
+
+
+def test_what_is_not_known_or_was_not_promised_is_shown_as_that():
+    (row,) = rows([trial(lost_back_is_least=True, writes="apart", ready_s=None, verdict="broken")])
+    assert (row[5], row[6], row[8], row[10]) == ("≥ 0.5", "(0)", "–", "BROKEN")
+
+
+def test_only_trials_with_a_crash_are_shown():
+    there = trial()
+    assert crashed({"trials": [there, {"crash": None}, {}]}) == [there]
