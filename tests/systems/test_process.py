@@ -11,6 +11,7 @@ import pytest
 
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.systems import process
+from dbdyno.systems.guard import processes_in
 from dbdyno.systems.process import (
     PrivateDirectory,
     ServerProcess,
@@ -215,3 +216,13 @@ def test_a_cold_copy_is_forgotten_by_the_kernel_file_by_file(tmp_path, monkeypat
     copy_data(source, target, cold=True)
     assert forgotten == [(0, 0, os.POSIX_FADV_DONTNEED)]
     assert (target / "below" / "data").read_text() == "rows"
+
+
+def test_a_kill_takes_every_process_of_a_server_and_nothing_waits_for_them(directory, launch):
+    begetting = ["sh", "-c", "sleep 600 & setsid sleep 600 & echo ready; wait"]
+    server = ServerProcess("begetting", begetting, directory, launch)
+    wait_until(lambda: "ready" in server.log_path.read_text() and len(processes_in([directory.path])) == 3)
+    server.kill()
+    assert server.death() == "begetting was killed by SIGKILL"
+    assert processes_in([directory.path]) == {}
+    server.stop()

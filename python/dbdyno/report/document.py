@@ -63,8 +63,8 @@ def document(run: Run, timelines: bool = True) -> dict[str, Any]:
 
 
 def in_reading_order(run: Run) -> Sequence[Trial]:
-    """The trials as a person reads them: those of repetitions, which are run in a drawn order, by system and load."""
-    if not any((trial.about.get("repeat") or 1) > 1 for trial in run.trials):
+    """The trials as a person reads them: by system and load, also those that are run in a drawn order."""
+    if not any((trial.about.get("repeat") or 1) > 1 or trial.about.get("crash") for trial in run.trials):
         return run.trials
     labels, workloads = run.labels, list(run.about.get("workloads", ()))
 
