@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from dbdyno.conduct.analysis import find_analysis
 from dbdyno.conduct.clients import driven, missing_library
-from dbdyno.conduct.room import check_room
 from dbdyno.conduct.durability import KILL, POWER_CUT, kind_of
+from dbdyno.conduct.room import check_room
 from dbdyno.errors import UserError
 from dbdyno.experiment.clients import NATIVE
 from dbdyno.experiment.model import Experiment
