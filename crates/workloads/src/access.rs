@@ -68,11 +68,7 @@ impl Access {
             Access::Latest(zipf) => return rows + 1 - zipf.key(choices),
             Access::Gaussian => mean(choices),
             Access::Pareto => fraction(choices).powf(PARETO_H.ln() / (1.0 - PARETO_H).ln()),
-            Access::Special if fraction(choices) < SPECIAL_SHARE => {
-                let width = SPECIAL_PERCENT / 100.0;
-                0.5 + (fraction(choices) - 0.5) * width
-            }
-            Access::Special => mean(choices),
+            Access::Special => special(choices),
             Access::HotSet if fraction(choices) < HOT_CHOICES => fraction(choices) * HOT_ROWS,
             Access::HotSet => HOT_ROWS + fraction(choices) * (1.0 - HOT_ROWS),
             Access::Uniform | Access::Sequential => fraction(choices),
@@ -85,6 +81,13 @@ impl Access {
 #[inline]
 fn fraction(choices: &mut Choices) -> f64 {
     (choices.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// As in sysbench's `sb_rand_special` (1.0.20): the number that says which of both it is also says where in the middle, so that of these
+/// rows the first quarter is left out.
+fn special(choices: &mut Choices) -> f64 {
+    let drawn = fraction(choices);
+    if drawn < 1.0 - SPECIAL_SHARE { mean(choices) } else { 0.5 + (drawn - 0.5) * SPECIAL_PERCENT / 100.0 }
 }
 
 fn mean(choices: &mut Choices) -> f64 {
@@ -201,9 +204,11 @@ mod tests {
         // The mean of 12 uniform numbers has a standard deviation of 1/12; within one of it lies 68 % of the normal distribution.
         let gaussian = share(&of("gaussian"), |key| key.abs_diff(5000) < 833);
         assert!((gaussian - 0.683).abs() < 0.01, "gaussian: {gaussian}");
-        // Of the quarter that is such a mean 4.8 % fall into the middle 1 % of rows too.
-        let special = share(&of("special"), |key| (4951..=5050).contains(&key));
-        assert!((special - 0.762).abs() < 0.005, "special: {special}");
+        // Of the quarter that is such a mean 3.6 % fall into these 75 rows too.
+        let special = of("special");
+        let middle = share(&special, |key| (4976..=5050).contains(&key));
+        assert!((middle - 0.759).abs() < 0.005, "special: {middle}");
+        assert!(share(&special, |key| (4951..=4975).contains(&key)) < 0.005, "a quarter of the middle is left out");
     }
 
     #[test]
