@@ -19,7 +19,7 @@ local function last_name(number)
    return SYLLABLES[digits[1] + 1] .. SYLLABLES[digits[2] + 1] .. SYLLABLES[digits[3] + 1]
 end
 
-local function customer() return nurand(1023, 259, 1, CUSTOMERS) end
+local function customer() return nurand(1023, 89, 1, CUSTOMERS) end
 
 local function another(warehouse)
    if sysbench.opt.warehouses == 1 then return 1 end
@@ -43,7 +43,7 @@ local function query_row(...) return con:query_row(string.format(...)) end
 local function find_customer(w, d)
    if uniform(1, 100) > 60 then return customer() end
    local found = query("SELECT c_id FROM dbdyno_customer WHERE c_w_id = %d AND c_d_id = %d AND c_last = '%s' ORDER BY c_first",
-      w, d, last_name(nurand(255, 223, 0, 999)))
+      w, d, last_name(nurand(255, 71, 0, 999)))
    local middle, id = math.floor((found.nrows + 1) / 2), 0
    for place = 1, found.nrows do
       local row = found:fetch_row()
@@ -78,7 +78,7 @@ local function new_order()
    for n = 1, count do
       local supplier = uniform(1, 100) == 1 and another(w) or w
       if supplier ~= w then is_local = 0 end
-      lines[n] = { item = nurand(8191, 7911, 1, ITEMS), supplier = supplier, quantity = uniform(1, 10) }
+      lines[n] = { item = nurand(8191, 1446, 1, ITEMS), supplier = supplier, quantity = uniform(1, 10) }
    end
    if rolled_back then lines[count].item = 0 end
    con:query("START TRANSACTION")
@@ -224,7 +224,7 @@ local function each(last, add) for n = 1, last do add(n) end end
 local function load_customers(w)
    bulk("customer", function(add)
       each(DISTRICTS, function(d) each(CUSTOMERS, function(c)
-         local name = c <= 1000 and c - 1 or nurand(255, 157, 0, 999)
+         local name = c <= 1000 and c - 1 or nurand(255, 146, 0, 999)
          add("%d, %d, %d, '%s', 'OE', '%s', %s, '%s', %s, '%s', 50000, %.4f, -10, 10, 1, 0, '%s'", w, d, c, some_text(8, 16),
             last_name(name), address(), sysbench.rand.string("################"), NOW,
             uniform(1, 10) == 1 and "BC" or "GC", uniform(0, 5000) / 10000, some_text(300, 500))

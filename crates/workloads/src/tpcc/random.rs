@@ -4,10 +4,10 @@ use dbdyno_model::{Choices, Field, RowBuffer};
 
 /// The constants C of NURand, drawn once from 0 to A (2.1.6). That of last names is another when loading than when running, by 65 to
 /// 119, but not by 96 or 112 (2.1.6.1).
-const C_LAST_WHEN_LOADING: u64 = 157;
-const C_LAST_WHEN_RUNNING: u64 = 223;
-const C_CUSTOMER: u64 = 259;
-const C_ITEM: u64 = 7911;
+const C_LAST_WHEN_LOADING: u64 = 146;
+const C_LAST_WHEN_RUNNING: u64 = 71;
+const C_CUSTOMER: u64 = 89;
+const C_ITEM: u64 = 1446;
 
 const SYLLABLES: [&[u8]; 10] =
     [b"BAR", b"OUGHT", b"ABLE", b"PRI", b"PRES", b"ESE", b"ANTI", b"CALLY", b"ATION", b"EING"];

@@ -469,6 +469,19 @@ mod tests {
     }
 
     #[test]
+    fn fifteen_payers_of_a_hundred_are_of_another_warehouse_and_sixty_are_asked_for_by_name() {
+        let (mut remote, mut named) = (0, 0);
+        for step in 0..20_000 {
+            let choices = &mut Choices::new(1, 0, 1, step);
+            let paid = Paid::draw(choices, &Terminal { warehouse: 2, warehouses: 5, district: 1 });
+            assert!(paid.of_warehouse != 2 || paid.of_district == paid.district);
+            remote += usize::from(paid.of_warehouse != 2);
+            named += usize::from(matches!(Asked::draw(choices), Asked::Name(_)));
+        }
+        assert!((2700..3300).contains(&remote) && (11_600..12_400).contains(&named), "{remote}, {named} of 20000");
+    }
+
+    #[test]
     fn stock_is_filled_up_before_it_falls_below_ten() {
         assert_eq!(
             [(20, 10), (19, 10), (10, 1), (100, 3)].map(|(stock, quantity)| left_of(stock, quantity)),
