@@ -134,6 +134,20 @@ def test_a_run_of_which_nothing_was_reached_has_a_page(shown):
     assert "No trial was reached." in page and "Throughput against clients" not in page
 
 
+def test_rows_of_tpcc_are_warehouses(shown):
+    def scope(rows):
+        trials = [trial | {"workload": "tpcc", "rows": rows} for trial in shown["trials"]]
+        return render(shown | {"trials": trials})
+
+    assert ": 1 warehouse, " in scope(1) and ": 10 warehouses, " in scope(10)
+    assert "warehouse" not in render(shown)
+
+
+def test_the_mean_stands_beside_how_steady_it_was(page):
+    stalls = page[page.index("<h2>Stalls</h2>") :]
+    assert stalls.index("mean<br>/s") < stalls.index("floor</th>") < stalls.index("half of the median")
+
+
 def test_a_trial_that_recorded_nothing_has_a_page(shown):
     trial = next(trial for trial in shown["trials"] if trial["label"] == "mariadb")
     times = dict.fromkeys(trial["transaction"]["service_time_us"])

@@ -248,16 +248,24 @@ def _scope(shown: Document) -> str:
     trials = [trial for trial in shown["trials"] if trial["system"] is not None]
     if not trials:
         return "No trial was reached."
-    rows = _span(trial["rows"] for trial in trials)
+    size = _size(trials)
     clients, seconds = _span(trial["clients"] for trial in trials), _span(round(trial["seconds"]) for trial in trials)
     complete = sum(trial["state"] == "complete" for trial in shown["trials"])
     workloads = ", ".join(dict.fromkeys(str(trial["workload"]) for trial in trials))
     systems = len(dict.fromkeys(trial["label"] for trial in trials))
     return (
-        f"{workloads} on {systems} system{'s' if systems > 1 else ''}: {rows} rows a table, "
+        f"{workloads} on {systems} system{'s' if systems > 1 else ''}: {size}, "
         f"{_loop(trials)} of {clients} clients, {seconds} s measured a trial after the warm-up. "
         f"{complete} of {len(shown['trials'])} trials are complete."
     )
+
+
+def _size(trials: list[Document]) -> str:
+    """What the `rows` of the trials are, in words: of tpcc the number of warehouses."""
+    rows = _span(trial["rows"] for trial in trials)
+    if any(trial["workload"] != "tpcc" for trial in trials):
+        return f"{rows} rows a table"
+    return "1 warehouse" if rows == "1" else f"{rows} warehouses"
 
 
 def _loop(trials: list[Document]) -> str:
