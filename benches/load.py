@@ -10,7 +10,7 @@ from dbdyno.conduct.load_client import find_load_client
 from dbdyno.errors import RunFailed
 from dbdyno.stats.histogram import Histogram
 
-PREPARE, MEASURE, CLEAN_UP = ["prepare", "load"], ["run"], ["cleanup"]
+PREPARE, MEASURE, CHECK, CLEAN_UP = ["prepare", "load"], ["run"], ["verify"], ["cleanup"]
 
 
 class NotSupported(Exception):
