@@ -32,7 +32,7 @@ help:
 	@echo "make demo     set up, run the experiment quickstart, write its report"
 	@echo "make test     set up, install or name missing servers, run every check and test"
 	@echo "make test-verdicts  inject known causes into real servers: is each named? (docs/verdicts.md)"
-	@echo "make test-systems  get the large stores (chDB, MonetDB, FerretDB, Cassandra) and test with them"
+	@echo "make test-systems  get the large stores (chDB, MonetDB, FerretDB, Cassandra, TiDB) and test with them"
 	@echo "make bench    ratios against sysbench, redis-benchmark and bare loops (benches/README.md)"
 	@echo "make fuzz     SECONDS=60 for every decoder of wire: bytes it cannot take (CONTRIBUTING.md)"
 	@echo "make build    set up .venv with dbdyno and dbdyno-load"
@@ -64,7 +64,7 @@ test-verdicts: $(VENV)/installed-test build
 	VERDICTS_TABLE=docs/verdicts.md $(BIN)/python -m pytest tests/verdicts -m "verdicts or not verdicts"
 
 # Stores that take long to get or to start. ClickHouse's server comes by apt; without it its tests are skipped.
-LARGE_SYSTEMS := chdb monetdb ferretdb cassandra
+LARGE_SYSTEMS := chdb monetdb ferretdb cassandra tidb
 .PHONY: test-systems
 test-systems: $(VENV)/installed-test build
 	$(BIN)/dbdyno systems install $(LARGE_SYSTEMS)

@@ -28,6 +28,7 @@ from dbdyno.systems.result_cache import ResultCache
 from dbdyno.systems.rocksdb import RocksDB
 from dbdyno.systems.spread import Spread
 from dbdyno.systems.sqlite import SQLite
+from dbdyno.systems.tidb import TiDB
 from dbdyno.systems.tkrzw import Tkrzw
 from dbdyno.systems.tokyocabinet import TokyoCabinet
 from dbdyno.systems.valkey import Valkey
@@ -35,7 +36,7 @@ from dbdyno.systems.valkey import Valkey
 SYSTEMS: dict[str, type[System]] = {
     system.name: system
     for system in (
-        *(MariaDB, Galera, MySQL, HandlerSocket),
+        *(MariaDB, Galera, MySQL, HandlerSocket, TiDB),
         *(PostgreSQL, Memcached, Redis, Valkey, FerretDB, Cassandra),
         *(SQLite, LMDB, RocksDB, TokyoCabinet, KyotoCabinet, Tkrzw),
         *(DuckDB, ChDB, MonetDB, ClickHouse),

@@ -106,6 +106,7 @@ class MariaDB(Server):
     server_program = "mariadbd"
     can_crash = True
     new_user = _NEW_USER
+    shown_variables: ClassVar[tuple[str, ...]] = VARIABLES
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
@@ -269,7 +270,8 @@ class MariaDB(Server):
     def servers(self) -> list[dict[str, Any]]:
         variables = self._variables()
         given = {key.replace("-", "_") for key in self.spec.settings}
-        effective = {key: variables[key] for key in (*VARIABLES, *sorted(given - set(VARIABLES))) if key in variables}
+        shown = (*self.shown_variables, *sorted(given - set(self.shown_variables)))
+        effective = {key: variables[key] for key in shown if key in variables}
         if self.engine:
             effective["engine"] = self.engine
         return [{"name": self.server_name, "version": variables["version"], "effective_settings": effective}]

@@ -97,6 +97,19 @@ PACKAGES: dict[str, Package] = {
             {"ferretdb": "bin/ferretdb"},
         ),
         Package(
+            *("tidb", "8.4", "8.4.0-ec8b81b98edc", "go"),
+            "github.com/pingcap/tidb/cmd/tidb-server@v1.1.0-beta.0.20241125141335-ec8b81b98edc",
+            "tidb/go.sum",
+            *("29938ef797b1c0d156435c3ee700fac95eed79410b18704fca3e793d14422501", 3_840_000_000),
+            (),
+            {"tidb": "bin/tidb"},
+            # It reaches into the runtime, which linkers refuse from Go 1.23 on; and it is to know its version.
+            client_options=(
+                "-ldflags=-checklinkname=0 "
+                "-X=github.com/pingcap/tidb/pkg/parser/mysql.TiDBReleaseVersion=v8.4.0-ec8b81b98edc",
+            ),
+        ),
+        Package(
             *("cassandra", "5.0", "5.0.2", "mvn", "org.apache.cassandra:cassandra-all:5.0.2"),
             "cassandra-5.0.2.sha256",
             *("fa308e79e709a778ebfc32a2f836d768701c61a6915fe9fa1655668c555df273", 66017930),

@@ -1,4 +1,4 @@
-"""A program in Go: built here, from a small main of dbdyno's own and modules whose sums its go.sum pins."""
+"""A program in Go: built here, its own or from a small main of dbdyno's, of modules whose sums a go.sum pins."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -31,8 +31,13 @@ def build(package: Package, folder: Path, progress: Callable[[int], None]) -> Pa
         "CGO_ENABLED": "0",
     }
     environment = [f"{name}={value}" for name, value in own.items()]
-    options = ["-mod=readonly", "-modcacherw", "-trimpath", "-buildvcs=false"]
-    command = ["go", "build", "-C", str(sums.parent), *options, "-o", str(program), "."]
+    options = ["-mod=readonly", "-modcacherw", "-trimpath", "-buildvcs=false", *package.client_options]
+    command = ["go", "build", "-C", str(sums.parent), *options, "-o", str(program), _command_of(package, sums.parent)]
     run_client(package, folder, ["env", *environment, *command], progress)
     progress(package.size_bytes)
     return program
+
+
+def _command_of(package: Package, source: Path) -> str:
+    """Return what is built: dbdyno's own main, where there is one, or the command in the package's module."""
+    return "." if any(source.glob("*.go")) else package.coordinates.partition("@")[0]

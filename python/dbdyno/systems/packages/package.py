@@ -23,11 +23,11 @@ class Package:
 
     system, version: as an experiment has them, `mysql` and `5.6`; no version where it is the only way to the system.
     release: the store's own exact version.
-    client: what gets it, `mvn`, `npm`, `pip` or `go`. coordinates: the package and its exact version, as the client has
-        them.
+    client: what gets it, `mvn`, `npm`, `pip` or `go`. coordinates: the package (of one in Go that is no main of
+        dbdyno's, the command) and its exact version, as the client has them.
     client_options: what else the client must be told.
     file: what the client leaves; of a program in Go or of many jars, the list of the sums of its parts, which lies with
-        the catalogue (of one in Go, beside the source of its main).
+        the catalogue (of one in Go, beside its go.mod).
     sha256: of that file. size_bytes: of what is downloaded, and of a program in Go also of what is compiled.
     parts: what is taken out of it. programs: name to path in the installation.
     library_folder: where its own shared libraries are, or empty.

@@ -1,0 +1,100 @@
+"""A real private TiDB over its built-in store. Go builds it, so `make test-systems` runs these."""
+
+import os
+import signal
+
+import pytest
+
+from dbdyno.errors import UserError
+from dbdyno.systems import tidb
+from dbdyno.systems.tidb import TiDB
+from helpers import system, wait_until
+from systems.load import ROWS, begin, end, execute, plan_of
+
+PHASES = ["prepare", "load", "run", "verify", "cleanup"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("tidb?engine=InnoDB", "'engine' cannot be set: TiDB reads and forgets"),
+        ("tidb?access=handler", "'access' cannot be set: TiDB has no HANDLER"),
+        ("tidb?protocol=binary", "give one of prepared, text"),
+    ],
+)
+def test_what_cannot_be_its_setting_is_refused(text, said):
+    with pytest.raises(UserError, match=said):
+        system(text)
+
+
+def test_what_is_missing_is_named_with_the_way_to_it(monkeypatch):
+    monkeypatch.setattr(tidb, "installed", lambda package: None)
+    assert "dbdyno systems install tidb" in TiDB.missing()
+
+
+def test_its_data_is_loaded_for_every_repetition():
+    assert not system("tidb").restorable
+
+
+@pytest.mark.systems
+def test_it_has_its_settings_figures_and_nobody_without_a_password(started):
+    server = started("tidb?tidb_enable_1pc=off&tidb_mem_quota_query=134217728&connect=socket")
+    (told,) = server.servers()
+    assert told["version"].startswith("8.0.11-TiDB-v8.4.0")
+    assert told["effective_settings"]["tidb_enable_1pc"] == "OFF"
+    assert told["effective_settings"]["tidb_mem_quota_query"] == "134217728"
+    assert told["effective_settings"]["store"] == "unistore"
+    assert not any(name.startswith("innodb_flush") for name in server.all_settings()["tidb"])
+    assert server.durability().level == "D0"
+    assert server._query("SELECT user FROM mysql.user WHERE account_locked <> 'Y'") == (("dbdyno",),)
+    counted = server.counters()["tidb"]["tidb_server_query_total"]
+    assert execute(server, "point-get", PHASES).status == 0
+    assert server.counters()["tidb"]["tidb_server_query_total"] > counted
+    log = server._server.log_path.read_text()
+    assert server.endpoint.password not in log
+
+
+@pytest.mark.systems
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("innodb_flush_log_at_trx_commit=1", "no system variable 'innodb_flush_log_at_trx_commit' that would do"),
+        ("no_such_variable=1", "no system variable 'no_such_variable'"),
+        ("tidb_mem_quota_query=much", "tidb_mem_quota_query=much is not taken: Incorrect argument type"),
+        ("tidb_distsql_scan_concurrency=100000", "100000 was given, and the server has 256"),
+    ],
+)
+def test_a_setting_that_it_has_not_or_otherwise_is_an_error(started, setting, said):
+    with pytest.raises(UserError, match=said):
+        started(f"tidb?{setting}")
+
+
+@pytest.mark.systems
+@pytest.mark.parametrize(("workload", "rows"), [("oltp", ROWS), ("tpcc", 1), ("db-stress", ROWS), ("batch-get", ROWS)])
+def test_workloads_with_sql_of_their_own_are_done_and_hold_their_conditions(started, workload, rows):
+    done = execute(started("tidb"), workload, PHASES, rows)
+    assert done.status == 0, done.of("end")
+    (total,) = done.of("total")
+    assert total["transactions"]["completed"] > 0 and total["mismatches"] == 0
+    checks = done.of("check")
+    assert checks and all(check["ok"] is not False for check in checks)
+
+
+@pytest.mark.systems
+def test_what_was_acknowledged_is_there_after_the_server_is_killed_and_started_again(started):
+    server = started("tidb")
+    assert execute(server, "point-update", ["prepare", "load"]).status == 0
+    process = begin(server, plan_of(None, "point-update", ["run"], duration_s=60))
+    wait_until(lambda: server._query(_SUM)[0][0] > 0)
+    os.kill(server.server_pids()["tidb"], signal.SIGKILL)
+    process.send_signal(signal.SIGINT)
+    done = end(process)
+    acknowledged = done.of("total")[0]["transactions"]["completed"]
+    server._server.stop()
+    server._server = server._run()
+    server._server.wait_ready(server._answers)
+    # What was under way when it died may be there as well, one for each client.
+    assert acknowledged <= server._query(_SUM)[0][0] <= acknowledged + 2
+
+
+_SUM = "SELECT SUM(k) FROM dbdyno_point_update"
