@@ -52,15 +52,15 @@ def test_who_does_not_answer_does_not_show_its_figures():
 
 
 @pytest.mark.systems
-def test_a_real_server_shows_its_figures_and_its_waits(started):
+def test_a_real_server_shows_its_figures_and_no_waits(started):
     server = started("tidb")
     (probe,) = server.probes()
     probe.open()
     first = probe.counters()
-    assert {"queries_total", "connections", "store_requests_total", "cpu_s_total"} <= set(first)
+    assert {"queries_total", "connections", "store_requests_total"} <= set(first)
     server._query("SELECT 1")
     assert probe.counters()["queries_total"] > first["queries_total"]
-    assert set(probe.waits()) == {"client", "lock", "commit", "cpu"}
+    assert probe.waits() is None
     probe.close()
     server._server._process.kill()
     server._server._process.wait()

@@ -1,5 +1,6 @@
 """TiDB, one server over the store that is built into it, started privately."""
 
+import signal
 from typing import Any, ClassVar
 
 import pymysql
@@ -35,7 +36,7 @@ VARIABLES = (
     "max_connections",
 )
 _PACKAGE = PACKAGES["tidb@8.4"]
-# Run once, while the data directory is made and before anybody is let in: from then on there is no root without password.
+# Run once, when the data directory is made and before anybody is let in: there never is a root without password.
 _NEW_USER = """\
 CREATE DATABASE dbdyno;
 CREATE USER 'dbdyno'@'%' IDENTIFIED BY '{password}';
@@ -43,6 +44,12 @@ GRANT ALL PRIVILEGES ON *.* TO 'dbdyno'@'%' WITH GRANT OPTION;
 DROP USER 'root'@'%';
 """
 _ACTIVE = "SELECT VARIABLE_NAME, CURRENT_VALUE FROM information_schema.VARIABLES_INFO WHERE IS_NOOP = 'NO'"
+
+
+class TiDBProcess(ServerProcess):
+    """Its process, killed when it is to end soon: all that it would write down first goes away with its directory."""
+
+    stop_signal = signal.SIGKILL
 
 
 class TiDB(MariaDB):
@@ -80,7 +87,7 @@ class TiDB(MariaDB):
             *("-status-host=127.0.0.1", f"-status={self._status_port}"),
             f"-initialize-sql-file={directory.write('init.sql', _NEW_USER.format(password=password))}",
         ]
-        self._run = lambda: ServerProcess(self.server_name, argv, directory, launch)
+        self._run = lambda: TiDBProcess(self.server_name, argv, directory, launch)
         self._server = self._run()
         place = str(socket) if self.on_socket else None
         self.endpoint = Endpoint("127.0.0.1", port, place, "dbdyno", password, "dbdyno")
@@ -103,6 +110,11 @@ class TiDB(MariaDB):
                 raise UserError(f"{self.spec.label}: {key}={value} is not taken: {error.args[-1]}") from None
         check(self.spec.label, given, self._variables())
 
+    def started_with(self) -> dict[str, list[str]]:
+        status = f"-status={self._status_port}"
+        told = super().started_with()
+        return {name: ["-status=PORT" if one == status else one for one in given] for name, given in told.items()}
+
     @property
     def restorable(self) -> bool:
         # Its user is made once, with the data, and nothing lets another password in later.
@@ -123,4 +135,4 @@ class TiDB(MariaDB):
         return {self.server_name: numbers_of(metrics_of(self.server_name, self._status_port), tuple(METRICS))}
 
     def probes(self) -> list[Probe]:
-        return [TiDBProbe(self.server_name, self.endpoint, self._status_port)]
+        return [TiDBProbe(self.server_name, self._status_port)]

@@ -1,18 +1,15 @@
-"""What TiDB shows of itself: the sums of its Prometheus metrics, and what its connections do.
+"""What TiDB shows of itself: its Prometheus metrics, each summed over its labels.
 
-Its SHOW STATUS counts nothing, and what its tables of MySQL's and InnoDB's names say is empty.
+Its SHOW STATUS counts nothing. Its list of connections is not asked for waits: a connection whose request has arrived
+is asleep there until the Go runtime has a processor for it, which is no wait for the client.
 """
 
 import re
 from collections import Counter
-from urllib.error import URLError
 from urllib.request import ProxyHandler, build_opener
 
 from dbdyno.errors import RunFailed
-from dbdyno.systems.endpoint import Endpoint
-from dbdyno.systems.mysql_probe import MySQLProbe
-from dbdyno.systems.probe import ANSWER_TIMEOUT_S, named
-from dbdyno.systems.wait_events import LOCKED
+from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe, named
 
 METRICS = {
     "tidb_server_connections": "connections",
@@ -23,33 +20,29 @@ METRICS = {
     "tidb_tikvclient_lock_resolver_actions_total": "locks_resolved_total",
     "tidb_tikvclient_request_seconds_count": "store_requests_total",
     "tidb_tikvclient_request_seconds_sum": "store_requests_s_total",
-    "process_cpu_seconds_total": "cpu_s_total",
     "go_gc_duration_seconds_count": "garbage_collections_total",
 }
-# What it says of a connection's state is whether a transaction is open, which is no wait.
-_WAITS = (
-    "SELECT COMMAND, '', COUNT(*) FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() GROUP BY COMMAND "
-    f"UNION ALL SELECT '{LOCKED}', '', COUNT(*) FROM information_schema.TIDB_TRX WHERE STATE = 'LockWaiting'"
-)
 _SAMPLE = re.compile(r"^(\w+)(?:\{.*\})? (\S+)$", re.MULTILINE)
 # A proxy that the environment names is not for servers on this host.
 _OPENER = build_opener(ProxyHandler({}))
 
 
-class TiDBProbe(MySQLProbe):
-    """Asks for its counters by HTTP at its status port, and for its waits on a connection that stays open."""
+class TiDBProbe(Probe):
+    """Asks at the status port, by HTTP, anew each time."""
 
-    def __init__(self, server: str, endpoint: Endpoint, status_port: int) -> None:
-        """Take where the server answers, in SQL and with its status."""
-        super().__init__(server, endpoint)
+    def __init__(self, server: str, status_port: int) -> None:
+        """Take where the server shows its status, on this host."""
+        super().__init__(server)
         self._status_port = status_port
-        self._waits = _WAITS
 
-    def _see_what_is_shown(self) -> None:
+    def open(self) -> None:
         self.counters()
 
     def counters(self) -> dict[str, float]:
         return named(metrics_of(self.server, self._status_port), METRICS)
+
+    def close(self) -> None:
+        """Nothing is open."""
 
 
 def metrics_of(server: str, status_port: int) -> Counter[str]:
@@ -57,7 +50,7 @@ def metrics_of(server: str, status_port: int) -> Counter[str]:
     try:
         with _OPENER.open(f"http://127.0.0.1:{status_port}/metrics", timeout=ANSWER_TIMEOUT_S) as answer:
             text = answer.read().decode()
-    except (URLError, OSError) as error:
+    except OSError as error:
         raise RunFailed(f"{server} does not show its figures: {error}") from None
     sums: Counter[str] = Counter()
     for name, value in _SAMPLE.findall(text):
