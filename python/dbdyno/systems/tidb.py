@@ -34,12 +34,16 @@ VARIABLES = (
     "tidb_server_memory_limit",
     "tidb_mem_quota_query",
     "max_connections",
+    "tidb_enable_noop_functions",
 )
 _PACKAGE = PACKAGES["tidb@8.4"]
+# START TRANSACTION READ ONLY is refused otherwise. With it, it is a START TRANSACTION: a read has its snapshot anyway.
+_READ_ONLY_IS_TAKEN = "tidb_enable_noop_functions=ON"
 # Run once, when the data directory is made and before anybody is let in: there never is a root without password.
-_NEW_USER = """\
+_NEW_USER = f"""\
+SET GLOBAL {_READ_ONLY_IS_TAKEN};
 CREATE DATABASE dbdyno;
-CREATE USER 'dbdyno'@'%' IDENTIFIED BY '{password}';
+CREATE USER 'dbdyno'@'%' IDENTIFIED BY '{{password}}';
 GRANT ALL PRIVILEGES ON *.* TO 'dbdyno'@'%' WITH GRANT OPTION;
 DROP USER 'root'@'%';
 """
@@ -113,7 +117,10 @@ class TiDB(MariaDB):
     def started_with(self) -> dict[str, list[str]]:
         status = f"-status={self._status_port}"
         told = super().started_with()
-        return {name: ["-status=PORT" if one == status else one for one in given] for name, given in told.items()}
+        return {
+            name: [*("-status=PORT" if one == status else one for one in given), _READ_ONLY_IS_TAKEN]
+            for name, given in told.items()
+        }
 
     @property
     def restorable(self) -> bool:

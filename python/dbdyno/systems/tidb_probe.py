@@ -17,7 +17,6 @@ METRICS = {
     "tidb_server_plan_cache_total": "plan_cache_hits_total",
     "tidb_session_transaction_duration_seconds_count": "transactions_total",
     "tidb_session_retry_error_total": "retry_errors_total",
-    "tidb_tikvclient_lock_resolver_actions_total": "locks_resolved_total",
     "tidb_tikvclient_request_seconds_count": "store_requests_total",
     "tidb_tikvclient_request_seconds_sum": "store_requests_s_total",
     "go_gc_duration_seconds_count": "garbage_collections_total",
