@@ -186,6 +186,8 @@ WORKLOADS = {
             (GET, UPDATE),
             {"crash": ("kill", "power-cut")},
             conducted=("crash",),
+            row_bytes=216,
+            records=2,
         ),
         Workload(
             "air-traffic",
