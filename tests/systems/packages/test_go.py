@@ -55,3 +55,10 @@ def test_the_lists_of_the_catalogue_are_those_that_were_pinned():
     assert packages
     for package in packages:
         assert sum_of(download.Path(go.__file__).parent / package.file) == package.sha256
+
+
+def test_what_is_built_is_the_main_that_lies_there_or_else_the_command_in_the_module(package, tmp_path):
+    (tmp_path / "bare").mkdir()
+    there = replace(package, coordinates="example.com/little/cmd/server@v1")
+    assert go._command_of(there, tmp_path / "little") == "."
+    assert go._command_of(there, tmp_path / "bare") == "example.com/little/cmd/server"
