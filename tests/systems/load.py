@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from dbdyno.conduct.load_client import find_load_client
 
 ROWS = 200
+ONE_CLIENT = {"clients": {"first": 0, "count": 1, "of": 1}}
 
 
 @dataclass(frozen=True)

@@ -23,12 +23,29 @@ def test_the_plan_has_the_file_and_the_pragmas(launch):
     sqlite.stop()
 
 
-def test_a_pragma_it_does_not_take_is_an_error(launch):
-    sqlite = system("sqlite?mmap_size_bytes=1000000000000000")
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("mmap_size_bytes=1000000000000000", "mmap_size = 1000000000000000 was asked for, and SQLite has"),
+        ("cache_size_kib=3000000000", "cache_size = -3000000000 was asked for, and SQLite has 0"),
+    ],
+)
+def test_a_pragma_it_does_not_take_is_an_error(launch, setting, said):
+    sqlite = system(f"sqlite?{setting}")
     sqlite.start(launch)
     (last,) = execute(sqlite, "point-get", ["prepare"]).of("end")
     sqlite.stop()
-    assert "mmap_size = 1000000000000000 was asked for, and SQLite has" in last["reason"]
+    assert said in last["reason"]
+
+
+@pytest.mark.parametrize("synchronous", ["full", "extra", "normal", "off"])
+@pytest.mark.parametrize("journal_mode", ["wal", "delete", "truncate", "persist", "memory", "off"])
+def test_every_pragma_it_can_be_given_is_taken(launch, journal_mode, synchronous):
+    sqlite = system(f"sqlite?journal_mode={journal_mode}&synchronous={synchronous}")
+    sqlite.start(launch)
+    done = execute(sqlite, "point-get", ["prepare"])
+    sqlite.stop()
+    assert done.status == 0, done.of("end")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,9 @@
 
 from contextlib import closing
 
+import pytest
+
+from dbdyno.errors import UserError
 from dbdyno.systems.sqlite_analyst import SQLiteAnalyst
 
 SETTINGS = {"journal_mode": "delete", "synchronous": "normal", "cache_size_kib": 4096, "mmap_size_bytes": 1 << 20}
@@ -12,3 +15,9 @@ def test_settings_are_those_of_the_system(tmp_path):
         there = {name: analyst.ask(f"PRAGMA {name}")[0][0] for name in ("journal_mode", "synchronous", "cache_size")}
         assert there == {"journal_mode": "delete", "synchronous": 1, "cache_size": -4096}
         assert analyst.ask("PRAGMA mmap_size") == [(1 << 20,)]
+
+
+def test_a_pragma_it_does_not_take_is_an_error_with_both_values(tmp_path):
+    too_large = SETTINGS | {"cache_size_kib": 3_000_000_000}
+    with pytest.raises(UserError, match="cache_size = -3000000000 was given, and SQLite has 0"):
+        SQLiteAnalyst(tmp_path / "a.sqlite", too_large)

@@ -64,22 +64,32 @@ impl Sqlite {
 
     fn configure(&self, connection: &Connection) -> rusqlite::Result<()> {
         connection.busy_timeout(Duration::from_nanos(self.timeout_ns))?;
-        connection.pragma_update(None, "journal_mode", &self.journal_mode)?;
-        is_taken(connection, "journal_mode", &self.journal_mode)?;
-        connection.pragma_update(None, "synchronous", &self.synchronous)?;
+        set(connection, "journal_mode", &self.journal_mode)?;
+        set(connection, "synchronous", synchronous(&self.synchronous))?;
         if let Some(kib) = self.cache_size_kib {
-            connection.pragma_update(None, "cache_size", format!("-{kib}"))?;
+            set(connection, "cache_size", &format!("-{kib}"))?;
         }
         if let Some(bytes) = self.mmap_size_bytes {
-            connection.pragma_update(None, "mmap_size", bytes.to_string())?;
-            is_taken(connection, "mmap_size", &bytes.to_string())?;
+            set(connection, "mmap_size", &bytes.to_string())?;
         }
         Ok(())
     }
 }
 
-/// SQLite leaves what it cannot do as it was, without a word.
-fn is_taken(connection: &Connection, pragma: &str, wanted: &str) -> rusqlite::Result<()> {
+/// The number that SQLite shows for a word (sqlite.org/pragma.html#pragma_synchronous).
+fn synchronous(word: &str) -> &str {
+    match word {
+        "off" => "0",
+        "normal" => "1",
+        "full" => "2",
+        "extra" => "3",
+        other => other,
+    }
+}
+
+/// Sets a pragma and looks whether it is set: SQLite leaves what it cannot do as it was, without a word.
+fn set(connection: &Connection, pragma: &str, wanted: &str) -> rusqlite::Result<()> {
+    connection.pragma_update(None, pragma, wanted)?;
     let found: rusqlite::types::Value = connection.pragma_query_value(None, pragma, |row| row.get(0))?;
     let found = match found {
         rusqlite::types::Value::Integer(n) => n.to_string(),

@@ -1,5 +1,6 @@
 """DuckDB, inside dbdyno's own process: whole tables are loaded and asked, through its Python client."""
 
+from contextlib import closing
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -7,8 +8,9 @@ from typing import Any, ClassVar
 
 from dbdyno.experiment.workloads import ANALYSE
 from dbdyno.systems.analyst import Analyst
-from dbdyno.systems.base import Durability
+from dbdyno.systems.base import Durability, Launch
 from dbdyno.systems.embedded import Embedded
+from dbdyno.systems.settings import without_secrets
 
 
 class DuckDB(Embedded):
@@ -25,11 +27,21 @@ class DuckDB(Embedded):
     def missing(cls) -> str | None:
         return None if find_spec("duckdb") else "duckdb is not installed: pip install 'dbdyno[duckdb]'"
 
+    def start(self, launch: Launch) -> None:
+        super().start(launch)
+        with closing(self.analyst()) as analyst:
+            shown = analyst.ask("SELECT name, value FROM duckdb_settings()")
+        self._in_force = {name: str(value) for name, value in shown}
+
     def durability(self) -> Durability:
         return Durability("D2", "DuckDB flushes its log at each commit")
 
     def servers(self) -> list[dict[str, Any]]:
-        return [{**super().servers()[0], "version": version("duckdb")}]
+        effective = {name: self._in_force[name] for name in ("threads", "memory_limit")}
+        return [{"name": self.server_name, "version": version("duckdb"), "effective_settings": effective}]
+
+    def all_settings(self) -> dict[str, dict[str, str]]:
+        return {self.server_name: without_secrets(self._in_force)}
 
     def analyst(self) -> Analyst:
         # Loading its library takes time and memory, which no other command should, and it may not be there.

@@ -7,13 +7,25 @@ from typing import Any
 import duckdb
 
 from dbdyno.analytics.table import Column, Table
+from dbdyno.errors import UserError
 from dbdyno.systems.analyst import Analyst
 
 _TYPES = {"integer": "INTEGER", "tiny": "TINYINT", "date": "DATE", "text": "VARCHAR", "char": "VARCHAR"}
 
+_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
+
 
 def _definition(column: Column) -> str:
     return f'"{column.name}" {_TYPES[column.kind]}'
+
+
+def _is_same(given: int | str, found: int | str) -> bool:
+    """Return whether DuckDB has what was given; sizes it shows in the largest unit, with one decimal."""
+    if isinstance(given, int) or isinstance(found, int):
+        return given == found
+    number, unit = found.split()
+    in_unit = int(given.removesuffix("MiB")) * 2**20 / 2 ** (10 * _UNITS.index(unit))
+    return abs(in_unit - float(number)) <= 0.1
 
 
 class DuckDBAnalyst(Analyst):
@@ -26,7 +38,16 @@ class DuckDBAnalyst(Analyst):
         given = {"threads": settings["threads"], "memory_limit": f"{settings['memory_limit_mib']}MiB"}
         config = {key: value for key, value in given.items() if str(value).strip("MiB") != "0"}
         self._path = folder / "dbdyno.duckdb"
-        self._connection = duckdb.connect(str(self._path), config={**config, "temp_directory": str(folder / "spill")})
+        config["temp_directory"] = str(folder / "spill")
+        try:
+            self._connection = duckdb.connect(str(self._path), config=config)
+        except duckdb.Error as error:
+            raise UserError(f"duckdb: {error}") from None
+        for name in config.keys() & given.keys():
+            found = self.ask(f"SELECT current_setting('{name}')")[0][0]
+            if not _is_same(given[name], found):
+                self.close()
+                raise UserError(f"duckdb: {name} = {given[name]} was given, and DuckDB has {found}")
 
     def create(self, table: Table) -> None:
         self._connection.execute(f"CREATE TABLE {table.name} ({', '.join(map(_definition, table.columns))})")

@@ -2,6 +2,8 @@
 
 from typing import Any, ClassVar
 
+from dbdyno.errors import UserError
+from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import ADD, FIND_UNIQUE, GET, GET_MANY, SUM, UPDATE
 from dbdyno.systems.base import Durability
 from dbdyno.systems.embedded import Embedded
@@ -10,6 +12,8 @@ from dbdyno.systems.space import Storage
 BASE_MAP_BYTES = 1 << 30
 MAP_BYTES_PER_ROW = 16_384
 """The map is address space, not memory nor disk: it is made far larger than any workload's rows need."""
+LARGEST_PAGE_BYTES = 64 << 10
+"""A map consists of whole pages of memory, which have 4, 16 or 64 KiB."""
 
 
 class LMDB(Embedded):
@@ -22,9 +26,15 @@ class LMDB(Embedded):
     numbers: ClassVar[dict[str, int]] = {"map_size_bytes": 0}
     storage: ClassVar[Storage] = Storage(1.2)
 
+    def __init__(self, spec: SystemSpec) -> None:
+        super().__init__(spec)
+        if (size := int(spec.settings.get("map_size_bytes", 0))) % LARGEST_PAGE_BYTES:
+            raise UserError(f"{spec.label}: map_size_bytes = {size}: give a multiple of {LARGEST_PAGE_BYTES}")
+
     def settings(self) -> dict[str, Any]:
         settings = super().settings()
-        settings["map_size_bytes"] = settings["map_size_bytes"] or BASE_MAP_BYTES + self.rows * MAP_BYTES_PER_ROW
+        pages = -(-self.rows * MAP_BYTES_PER_ROW // LARGEST_PAGE_BYTES)
+        settings["map_size_bytes"] = settings["map_size_bytes"] or BASE_MAP_BYTES + pages * LARGEST_PAGE_BYTES
         return settings
 
     def durability(self) -> Durability:

@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from dbdyno.analytics.table import Table
+from dbdyno.errors import UserError
 from dbdyno.systems.analyst import Analyst
 
 _TYPES = {"integer": "INTEGER", "tiny": "INTEGER"}
+_SYNCHRONOUS = ("off", "normal", "full", "extra")
+"""By the number that SQLite shows (sqlite.org/pragma.html#pragma_synchronous)."""
 
 
 class SQLiteAnalyst(Analyst):
@@ -23,12 +26,16 @@ class SQLiteAnalyst(Analyst):
         self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         pragmas = {
             "journal_mode": settings["journal_mode"],
-            "synchronous": settings["synchronous"],
+            "synchronous": _SYNCHRONOUS.index(settings["synchronous"]),
             "cache_size": -settings["cache_size_kib"],
             "mmap_size": settings["mmap_size_bytes"],
         }
         for name, value in pragmas.items():
             self._connection.execute(f"PRAGMA {name} = {value}")
+            # What it cannot do SQLite leaves as it was, without a word.
+            if (found := self.ask(f"PRAGMA {name}")[0][0]) != value:
+                self.close()
+                raise UserError(f"sqlite: {name} = {value} was given, and SQLite has {found}")
 
     def create(self, table: Table) -> None:
         columns = ", ".join(f'"{column.name}" {_TYPES.get(column.kind, "TEXT")}' for column in table.columns)

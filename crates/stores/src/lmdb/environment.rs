@@ -5,6 +5,7 @@
 
 use std::ffi::{CString, c_int, c_uint};
 use std::fmt;
+use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
@@ -102,6 +103,20 @@ impl Environment {
             check(c::mdb_env_set_mapsize(handle, options.map_size_bytes))?;
             check(c::mdb_env_open(handle, path.as_ptr(), options.flags | c::MDB_NOTLS, FILE_MODE))?;
             Ok(environment)
+        }
+    }
+
+    /// Bytes of the memory map, and the flags, that are in force.
+    ///
+    /// # Errors
+    /// As LMDB has them.
+    pub fn in_force(&self) -> Result<(usize, c_uint), Status> {
+        let (mut info, mut flags) = (MaybeUninit::<c::MDB_envinfo>::zeroed(), 0);
+        // SAFETY: the environment is open, LMDB fills what it is given, and of numbers and an address 0 is valid too.
+        unsafe {
+            check(c::mdb_env_info(self.0, info.as_mut_ptr()))?;
+            check(c::mdb_env_get_flags(self.0, &mut flags))?;
+            Ok((info.assume_init().me_mapsize, flags))
         }
     }
 

@@ -38,7 +38,15 @@ impl Lmdb {
         let options = Options { flags, tables: schema.tables.len() as u32, readers: MAX_READERS, map_size_bytes };
         let shown = path.display();
         std::fs::create_dir_all(path).map_err(|error| format!("{shown}: {error}"))?;
-        Self::open_environment(path, &options, schema).map_err(|status| format!("{shown}: {status}"))
+        let engine = Self::open_environment(path, &options, schema).map_err(|status| format!("{shown}: {status}"))?;
+        let (has_bytes, has_flags) = engine.environment.in_force().map_err(|status| format!("{shown}: {status}"))?;
+        let is_flushing_alike = has_flags & (MDB_NOMETASYNC | MDB_NOSYNC) == flags;
+        if has_bytes != map_size_bytes || !is_flushing_alike {
+            return Err(format!(
+                "{shown}: sync={sync:?} and a map of {map_size_bytes} bytes were asked for, and LMDB has the flags {has_flags:#x} and {has_bytes} bytes"
+            ));
+        }
+        Ok(engine)
     }
 
     fn open_environment(path: &Path, options: &Options, schema: &Schema) -> Result<Self, Status> {
