@@ -1,20 +1,15 @@
 """A real private Cassandra, and the same attached to by its URL."""
 
-import signal
-
 import pytest
 
-from dbdyno.errors import RunFailed, UserError
-from dbdyno.experiment.workloads import WORKLOADS, missing_operations
+from dbdyno.errors import UserError
 from dbdyno.systems import cassandra
 from dbdyno.systems.base import Launch
 from dbdyno.systems.cassandra import durability_of, is_accepted
 from dbdyno.systems.guard import Guard
 from helpers import need, system
-from systems.load import ROWS, begin, end, execute, plan_of
-from systems.test_conformance import until_completed
+from systems.load import ROWS, execute
 
-WORKLOADS_DONE = ("game", "point-get", "secondary-get", "batch-get", "insert-indexes")
 # Its server takes longer to start than most tests may last.
 slow = pytest.mark.timeout(600)
 
@@ -48,37 +43,11 @@ def test_it_has_the_settings_it_was_given(server):
 
 @slow
 @pytest.mark.systems
-@pytest.mark.parametrize("workload", WORKLOADS_DONE)
-def test_every_operation_is_done_and_verified(server, workload):
-    done = execute(server, workload, ["prepare", "load", "run", "verify", "cleanup"])
-    (last,), (total,) = done.of("end"), done.of("total")
-    assert (done.status, last["status"]) == (0, "complete")
-    assert total["transactions"]["completed"] > 0 and total["transactions"]["failed"] == total["mismatches"] == 0
-    assert workload == "insert-indexes" or total["reads_verified"] > 0
-    checks = done.of("check")
-    assert checks[0]["ok"] and all(check["ok"] is not False for check in checks)
-    assert not missing_operations(WORKLOADS[workload], server.operations)
-
-
-@slow
-@pytest.mark.systems
-def test_what_it_cannot_do_is_declared(server):
-    for workload, options in (("point-update", {}), ("trx-lifecycle", {"transaction": "read-only"})):
-        plan = plan_of(None, workload, ["run"])
-        plan["workload"]["options"] = options
-        done = end(begin(server, plan))
-        assert done.status == 2 and "cassandra cannot do the step" in done.of("end")[0]["reason"]
-        assert missing_operations(WORKLOADS[workload], server.operations)
-
-
-@slow
-@pytest.mark.systems
-def test_rows_that_are_not_there_are_missing_also_in_a_pipeline_and_a_load_goes_on(server):
+def test_rows_that_are_not_there_are_missing_in_a_pipeline_too_and_a_load_goes_on(server):
     assert execute(server, "point-get", ["prepare", "load"]).status == 0
-    for pipeline in (1, 16):
-        done = execute(server, "point-get", ["run"], 2 * ROWS, pipeline=pipeline)
-        (total,) = done.of("total")
-        assert done.errors() == {"missing"} and total["reads_verified"] > 0 and total["mismatches"] == 0
+    done = execute(server, "point-get", ["run"], 2 * ROWS, pipeline=16)
+    (total,) = done.of("total")
+    assert done.errors() == {"missing"} and total["reads_verified"] > 0 and total["mismatches"] == 0
     again = execute(server, "point-get", ["load", "cleanup"])
     loaded = next(phase for phase in again.of("phase") if phase["phase"] == "load" and phase["state"] == "end")
     assert (again.status, loaded["rows"]) == (0, ROWS)
@@ -86,11 +55,7 @@ def test_rows_that_are_not_there_are_missing_also_in_a_pipeline_and_a_load_goes_
 
 @slow
 @pytest.mark.systems
-def test_a_wrong_password_ends_it_in_the_servers_words_without_the_password(server, started):
-    done = execute(server, "point-get", ["run"], secrets=["wrongpw"])
-    (last,) = done.of("end")
-    assert (done.status, last["status"]) == (1, "failed")
-    assert "incorrect" in last["reason"] and "wrongpw" not in last["reason"]
+def test_a_wrong_password_is_said_without_it(server, started):
     with pytest.raises(UserError, match="check the user and the password") as caught:
         started(url_of(server, "wrongpw"))
     assert "wrongpw" not in str(caught.value)
@@ -113,36 +78,6 @@ def test_attached_it_is_read_and_foreign_tables_stay(server, started):
     assert done.status == 2 and "without dbdyno's marker" in done.of("end")[0]["reason"]
     nowhere = execute(started(url_of(server) + "/nobodys"), "point-get", ["prepare"])
     assert nowhere.status == 2 and "there is no keyspace nobodys" in nowhere.of("end")[0]["reason"]
-
-
-@slow
-@pytest.mark.systems
-def test_after_a_crash_clients_go_on_where_a_server_is_again(launch):
-    need("cassandra")
-    one = system("cassandra?heap=512M")
-    try:
-        one.start(launch)
-        directory = one.data_directories()[0]
-        assert execute(one, "point-get", ["prepare", "load"]).status == 0
-        process, records = begin(one, plan_of(None, "point-get", ["run"], duration_s=300)), []
-        until_completed(process, records)
-        one._server._process.send_signal(signal.SIGKILL)
-        one._server._process.wait()
-        with pytest.raises(RunFailed, match="does not answer"):
-            one.servers()
-    finally:
-        one.stop()
-    assert not directory.exists()
-    other = system(f"cassandra?heap=512M&port={one.endpoint.port}")
-    try:
-        other.start(launch)
-        assert execute(other, "point-get", ["prepare", "load"]).status == 0
-        until_completed(process, records)
-    finally:
-        process.send_signal(signal.SIGINT)
-        outcome = end(process, records)
-        other.stop()
-    assert outcome.errors() & {"connection", "connect"} and "mismatch" not in outcome.errors()
 
 
 @slow

@@ -9,10 +9,7 @@ from dbdyno.errors import UserError
 from dbdyno.systems import ferretdb
 from dbdyno.systems.ferretdb import FerretDB
 from helpers import need, system
-from systems.load import ROWS, begin, end, execute, plan_of
-
-BACKENDS = ("sqlite", "postgresql")
-WORKLOADS = ("point-get", "secondary-get", "batch-get", "game", "insert-indexes")
+from systems.load import ONE_CLIENT, ROWS, execute
 
 
 def test_what_cannot_be_its_setting_is_refused():
@@ -37,37 +34,25 @@ def test_what_is_missing_is_named_with_the_way_to_it(monkeypatch):
 
 
 @pytest.mark.systems
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_every_operation_is_done_and_verified_over_both_backends(started, backend):
+@pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
+def test_both_backends_have_their_processes_and_what_was_asked_is_counted(started, backend):
     need(*({backend} & {"postgresql"}))
     server = started(f"ferretdb?backend={backend}")
     assert set(server.server_pids()) == {"ferretdb"} | ({backend} & {"postgresql"})
-    for workload in WORKLOADS:
-        done = execute(server, workload, ["prepare", "load", "run", "verify", "cleanup"])
-        assert done.status == 0, done.of("end")
-        (total,) = done.of("total")
-        assert total["transactions"]["completed"] > 0 and total["transactions"]["failed"] == total["mismatches"] == 0
-        assert workload == "insert-indexes" or total["reads_verified"] > 0
-        assert all(check["ok"] is not False for check in done.of("check"))
+    assert execute(server, "point-get", ["prepare", "load", "run"]).status == 0
     assert server.counters()["ferretdb"]["find"] > 0
-    in_transaction = {"name": "trx-lifecycle", "rows": ROWS, "options": {"transaction": "read-only"}}
-    refused = end(begin(server, plan_of(None, "", ["run"]) | {"workload": in_transaction}))
-    assert refused.status == 2 and "mongodb cannot do the step begin" in refused.of("end")[0]["reason"]
 
 
 @pytest.mark.systems
-def test_what_one_client_adds_is_there_and_of_what_is_not_acknowledged_nothing_is_claimed(started):
+def test_of_what_is_not_acknowledged_nothing_is_claimed(started):
     server = started("ferretdb")
-    one = {"clients": {"first": 0, "count": 1, "of": 1}}
-    done = execute(server, "point-update", ["prepare", "load", "run", "verify", "cleanup"], **one)
-    assert done.of("check")[-1]["ok"] is True and done.of("check")[-1]["found"] > 0
     unsafe = started(f"mongodb://127.0.0.1:{server.endpoint.port}/dbdyno?write=unacknowledged")
     sent = execute(
-        unsafe, "point-update", ["prepare", "load", "run", "verify", "cleanup"], operation_timeout_s=2, **one
+        unsafe, "point-update", ["prepare", "load", "run", "verify", "cleanup"], operation_timeout_s=2, **ONE_CLIENT
     )
     check = sent.of("check")[-1]
     assert check["ok"] is None and "not acknowledged" in check["note"]
-    assert sent.of("total")[0]["transactions"]["completed"] > done.of("total")[0]["transactions"]["completed"]
+    assert sent.of("total")[0]["transactions"]["completed"] > 0
 
 
 @pytest.mark.systems
@@ -93,17 +78,3 @@ def test_settings_reach_sqlite_and_what_was_loaded_is_started_from_again(launch)
         second.stop()
         if kept:
             shutil.rmtree(kept)
-
-
-@pytest.mark.systems
-def test_missing_rows_are_missing_and_after_a_crash_clients_go_on(started, launch):
-    server = started("ferretdb")
-    assert execute(server, "point-get", ["prepare", "load"]).status == 0
-    done = execute(server, "point-get", ["run"], 2 * ROWS)
-    assert done.errors() == {"missing"} and done.of("total")[0]["reads_verified"] > 0
-    directory = server._directory.path
-    server._server._process.kill()
-    server._server._process.wait()
-    assert server.death() == "ferretdb was killed by SIGKILL"
-    server.stop()
-    assert not directory.exists() and server.server_pids() == {}

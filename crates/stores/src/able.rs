@@ -1,6 +1,6 @@
 //! What each store can do of a workload's steps, and the words in which the rest is refused.
 
-use dbdyno_model::{Kind, Operation, Step};
+use dbdyno_model::{Operation, Step};
 
 use crate::config::{AccessPath, Config};
 use crate::{Layout, Schema};
@@ -52,8 +52,7 @@ fn can_do(schema: &Schema, config: &Config, step: &Step) -> bool {
         (Config::Mysql { access: AccessPath::Handler, .. }, Operation::GetMany { .. }) => false,
         (Config::Mysql { .. } | Config::Postgres { .. } | Config::Sqlite { .. }, _) => true,
         (_, Operation::Transaction) => true,
-        (Config::Mongodb { .. }, operation) => operation.has_table() && !has_bytes(schema, operation),
-        (Config::Handlersocket { .. }, operation) => operation.has_table(),
+        (Config::Mongodb { .. } | Config::Handlersocket { .. }, operation) => operation.has_table(),
         (Config::Cassandra { .. }, operation) => operation.has_table() && !matches!(operation, Operation::Add { .. }),
         (_, Operation::Insert { .. } | Operation::Sql { .. }) => false,
         (_, Operation::Begin { .. } | Operation::Commit | Operation::Rollback) => false,
@@ -65,14 +64,9 @@ fn can_do(schema: &Schema, config: &Config, step: &Step) -> bool {
     }
 }
 
-/// Values of a document are written as text, which must be UTF-8.
-fn has_bytes(schema: &Schema, operation: Operation) -> bool {
-    schema.table_of_operation(operation).columns.iter().any(|column| matches!(column.kind, Kind::Binary(_)))
-}
-
 #[cfg(test)]
 pub mod tests {
-    use dbdyno_model::{Column, Index, Source, Statement, Table};
+    use dbdyno_model::{Column, Index, Kind, Source, Statement, Table};
 
     use super::*;
     use crate::Store;

@@ -105,7 +105,7 @@ class ServerProcess:
         self._limit_bytes, self._limit = launch.memory_limit_bytes, _memory_group(launch)
         pinned = ["taskset", "-c", ",".join(map(str, launch.server_cpus))] if launch.server_cpus else []
         with self.log_path.open("ab") as log:
-            self._log_begins = log.tell()
+            self.log_begins = log.tell()
             self._process = _spawn([*pinned, *argv], directory.path, log)
         self.pid = self._process.pid
         self._guard.tell("pid", self.pid)
@@ -134,13 +134,13 @@ class ServerProcess:
             if (status := self._process.poll()) is not None:
                 raise UserError(f"{self.name} did not start: {self._why_it_ended(status)}")
             if time.monotonic() > deadline:
-                said = telling_lines(self.log_path, self._log_begins)
+                said = telling_lines(self.log_path, self.log_begins)
                 raise RunFailed(f"{self.name} did not answer within {timeout_s:.0f} s: {said}")
             time.sleep(POLL_S)
 
     def _why_it_ended(self, status: int) -> str:
         if status >= 0:
-            return telling_lines(self.log_path, self._log_begins)
+            return telling_lines(self.log_path, self.log_begins)
         limited = f", within its limit of {self._limit_bytes >> 20} MiB of memory" if self._limit_bytes else ""
         return f"it {describe_exit(status)}{limited}"
 

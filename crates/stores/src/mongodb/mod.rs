@@ -6,7 +6,7 @@ mod administration;
 
 use std::rc::Rc;
 
-use dbdyno_model::{Failure, Field, Operation, Row, RowBuffer, Session, Step, Table, Value};
+use dbdyno_model::{Failure, Field, Kind, Operation, Row, RowBuffer, Session, Step, Table, Value};
 use dbdyno_net::Reactor;
 use dbdyno_wire::mongodb::{
     self as wire, Answer, Command, Login, LoginStep, MORE_TO_COME, ServerMessage, array, document, int, text,
@@ -140,16 +140,19 @@ fn begin(out: &mut Vec<u8>, verb: &str, collection: &str, database: &str) {
 }
 
 #[inline]
-fn put(out: &mut Vec<u8>, name: &str, value: Value<'_>) {
+fn put(out: &mut Vec<u8>, table: &Table, column: usize, value: Value<'_>) {
+    let name = field_name(table, column);
     match value {
         Value::Int(n) => int(out, name, n),
+        // A text must be UTF-8.
+        Value::Text(bytes) if matches!(table.columns[column].kind, Kind::Binary(_)) => wire::binary(out, name, bytes),
         Value::Text(bytes) => text(out, name, bytes),
         Value::Null => {}
     }
 }
 
 fn write_row(out: &mut Vec<u8>, table: &Table, row: Row<'_>) {
-    wire::elements(out, |out| (0..row.len()).for_each(|i| put(out, field_name(table, i), row.value(i))));
+    wire::elements(out, |out| (0..row.len()).for_each(|i| put(out, table, i, row.value(i))));
 }
 
 #[inline]
@@ -226,8 +229,7 @@ impl MongodbSession {
         let Self { schema, commands, exchange, number, .. } = self;
         let table = schema.steps[step].operation.table();
         *number = number.wrapping_add(1);
-        let name = field_name(&schema.tables[table], column);
-        commands[step].write(exchange.begin(), *number, |out| put(out, name, value));
+        commands[step].write(exchange.begin(), *number, |out| put(out, &schema.tables[table], column, value));
         match self.ask(table).await? {
             Answer::Rows(1) => Ok(true),
             Answer::Rows(0) => Ok(false),
@@ -274,7 +276,7 @@ impl Session for MongodbSession {
                 document(out, "u", |out| {
                     document(out, "$set", |out| {
                         let versioned = (0..row.len()).filter(|&i| table.columns[i].is_versioned());
-                        versioned.for_each(|i| put(out, field_name(table, i), row.value(i)));
+                        versioned.for_each(|i| put(out, table, i, row.value(i)));
                     });
                 });
             });

@@ -53,7 +53,7 @@ pub fn boolean(out: &mut Vec<u8>, name: &str, value: bool) {
 }
 
 /// Appends bytes of no certain kind.
-pub(super) fn binary(out: &mut Vec<u8>, name: &str, bytes: &[u8]) {
+pub fn binary(out: &mut Vec<u8>, name: &str, bytes: &[u8]) {
     head(out, BINARY, name);
     out.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
     out.push(0);
@@ -208,6 +208,7 @@ impl Element<'_> {
     pub fn cell(&self, bytes: &[u8]) -> Cell {
         match self.kind {
             STRING => Cell::Text { start: self.value + 4, end: self.next - 1 },
+            BINARY => Cell::Text { start: self.value + 5, end: self.next },
             INT32 | INT64 | DOUBLE => self.number(bytes).map_or(Cell::Null, Cell::Int),
             _ => Cell::Null,
         }
@@ -268,6 +269,15 @@ mod tests {
         }
         assert_eq!((bson.name, values.len()), (&b"BSON"[..], 3));
         assert_eq!(values[1..], [Cell::Null, Cell::Int(1986)]);
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_come_back() {
+        let mut out = Vec::new();
+        elements(&mut out, |out| binary(out, "b", b"\xff\0\xfe"));
+        let element = read(&out, 0, out.len()).unwrap().next(&out).unwrap().unwrap();
+        let Cell::Text { start, end } = element.cell(&out) else { panic!("{element:?}") };
+        assert_eq!(out[start..end], *b"\xff\0\xfe");
     }
 
     #[test]

@@ -11,7 +11,7 @@ mod scram;
 mod server;
 
 pub use answer::{Answer, ServerMessage, answer, name};
-pub use bson::{array, boolean, document, elements, int, text};
+pub use bson::{array, binary, boolean, document, elements, int, text};
 pub use login::{Login, LoginStep};
 pub use message::{Command, MORE_TO_COME, Message, message};
 pub use server::{Asked, Request, request, write_answer};
