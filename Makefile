@@ -32,7 +32,7 @@ help:
 	@echo "make demo     set up, run the experiment quickstart, write its report"
 	@echo "make test     set up, install or name missing servers, run every check and test"
 	@echo "make test-verdicts  inject known causes into real servers: is each named? (docs/verdicts.md)"
-	@echo "make test-systems  get the large stores (chDB, MonetDB, FerretDB, Cassandra, TiDB) and test with them"
+	@echo "make test-systems  get the large stores (versions of MySQL, Cassandra, TiDB …; Galera by apt) and test with them"
 	@echo "make bench    ratios against sysbench, redis-benchmark and bare loops (benches/README.md)"
 	@echo "make fuzz     SECONDS=60 for every decoder of wire: bytes it cannot take (CONTRIBUTING.md)"
 	@echo "make build    set up .venv with dbdyno and dbdyno-load"
@@ -63,8 +63,8 @@ test: tools-for-tests $(VENV)/installed-test build
 test-verdicts: $(VENV)/installed-test build
 	VERDICTS_TABLE=docs/verdicts.md $(BIN)/python -m pytest tests/verdicts -m "verdicts or not verdicts"
 
-# Stores that take long to get or to start. ClickHouse's server comes by apt; without it its tests are skipped.
-LARGE_SYSTEMS := chdb monetdb ferretdb cassandra tidb
+# Stores that take long to get or to start. ClickHouse's server and Galera come by apt; without them their tests are skipped.
+LARGE_SYSTEMS := mysql@5.5 mysql@5.6 mysql@5.7 mysql@8.0 mariadb@11.4 postgresql@18 valkey@9.1 chdb monetdb ferretdb cassandra tidb
 .PHONY: test-systems
 test-systems: $(VENV)/installed-test build
 	$(BIN)/dbdyno systems install $(LARGE_SYSTEMS)

@@ -1,7 +1,6 @@
 """Cassandra, started privately with any setting of cassandra.yaml, or any server of its protocol attached by URL."""
 
 import signal
-import socket
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -96,7 +95,7 @@ class Cassandra(Server):
         self._server = ServerProcess(self.server_name, self._command(directory.path, launch), directory, launch)
         # On SIGTERM it would write everything down first, and all of it goes away with its directory.
         self._server.stop_signal = signal.SIGKILL
-        self._server.wait_ready(self._listens, START_TIMEOUT_S)
+        self._server.wait_ready(self.listens, START_TIMEOUT_S)
         if has_login:
             self._server.wait_ready(self._answers, START_TIMEOUT_S)
         self._check_settings()
@@ -149,13 +148,6 @@ class Cassandra(Server):
             f"{libraries}/*",
             "org.apache.cassandra.service.CassandraDaemon",
         ]
-
-    def _listens(self) -> bool:
-        try:
-            socket.create_connection((self.endpoint.host, self.endpoint.port), 1).close()
-        except OSError:
-            return False
-        return True
 
     def _answers(self) -> bool:
         try:

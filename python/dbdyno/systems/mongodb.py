@@ -43,9 +43,7 @@ class MongoServer(Server):
 
     def _ask(self, command: str) -> dict[str, Any]:
         """Return the answer to a command without parameters; raises NoAnswer."""
-        # Loading the driver takes a third of a second, which no other command should.
-        module = import_module("dbdyno.systems.mongodb_client")
-        return module.ask(self.endpoint, self.auth_database, command, CONNECT_TIMEOUT_S)
+        return client_module().ask(self.endpoint, self.auth_database, command, CONNECT_TIMEOUT_S)
 
     def _answers(self) -> bool:
         try:
@@ -79,6 +77,11 @@ class MongoServer(Server):
             "auth_database": self.auth_database,
             "write": self.spec.settings.get("write", WRITES[0]),
         }
+
+
+def client_module() -> Any:
+    """Return the module of single commands; its driver takes a third of a second to load, which others should not."""
+    return import_module("dbdyno.systems.mongodb_client")
 
 
 class AttachedMongoDB(MongoServer):

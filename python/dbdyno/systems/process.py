@@ -129,14 +129,15 @@ class ServerProcess:
     def wait_ready(self, answers: Callable[[], bool], timeout_s: float | None = None) -> None:
         """Wait until `answers()`; raises UserError if the server ended instead, RunFailed if it never did."""
         timeout_s = READY_TIMEOUT_S if timeout_s is None else timeout_s
-        deadline = time.monotonic() + timeout_s
+        began = time.monotonic()
         while not answers():
             if (status := self._process.poll()) is not None:
                 raise UserError(f"{self.name} did not start: {self._why_it_ended(status)}")
-            if time.monotonic() > deadline:
+            waited_s = time.monotonic() - began
+            if waited_s > timeout_s:
                 said = telling_lines(self.log_path, self.log_begins)
                 raise RunFailed(f"{self.name} did not answer within {timeout_s:.0f} s: {said}")
-            time.sleep(POLL_S)
+            time.sleep(min(POLL_S, waited_s / 10))
 
     def _why_it_ended(self, status: int) -> str:
         if status >= 0:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from socket import AF_INET, AF_UNIX, socket
 from typing import ClassVar
 
 from dbdyno.errors import RunFailed, UserError
@@ -44,6 +45,14 @@ class Server(System):
             yield
         except self.driver_errors as error:
             raise RunFailed(f"{self.spec.label}: {self.server_name} does not answer: {error}") from None
+
+    def listens(self) -> bool:
+        """Whether connections are taken at the endpoint: some drivers need half a second to find that out."""
+        place = self.endpoint
+        family, address = (AF_UNIX, place.socket) if place.socket else (AF_INET, (place.host, place.port))
+        with socket(family) as probe:
+            probe.settimeout(1)
+            return probe.connect_ex(address) == 0
 
     def installation(self) -> Installation | None:
         """Return where the version asked for is, or None where the host's own is meant."""
