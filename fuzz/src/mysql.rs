@@ -4,7 +4,8 @@
 
 use dbdyno_wire::TextKind;
 use dbdyno_wire::mysql::{
-    self as wire, Answer, Cell, ColumnType, Dialect, Login, LoginStep, greeting, lenenc, ok_affected_rows, server_error,
+    self as wire, Answer, Cell, ColumnType, Dialect, Login, LoginStep, Transport, greeting, lenenc, ok_affected_rows,
+    server_error,
 };
 
 use crate::{holds_anywhere, verdict_is_final};
@@ -32,13 +33,15 @@ pub fn login(bytes: &[u8]) {
     let Some((&flags, bytes)) = bytes.split_first() else { return };
     let mut payloads = Payloads { bytes, at: 0 };
     let Some(Ok(greeting)) = payloads.next().map(greeting) else { return };
-    let is_unix_socket = flags & 1 != 0;
-    let Ok((mut login, response)) = Login::begin(&greeting, "u", PASSWORD, Some("d"), is_unix_socket) else { return };
+    let transport = [Transport::Tcp, Transport::Unix, Transport::Tls, Transport::Unix][usize::from(flags & 3)];
+    let Ok((mut login, response)) = Login::begin(&greeting, "u", PASSWORD, Some("d"), transport) else { return };
     let is_readable = |sent: &[u8]| sent.windows(PASSWORD.len()).any(|window| window == PASSWORD.as_bytes());
     assert!(!is_readable(&response));
     for payload in payloads {
         match login.next(payload) {
-            Ok(LoginStep::Send(sent)) => assert!(is_unix_socket || !is_readable(&sent), "the password, readable"),
+            Ok(LoginStep::Send(sent)) => {
+                assert!(transport != Transport::Tcp || !is_readable(&sent), "the password, readable")
+            }
             Ok(LoginStep::Read) => {}
             Ok(LoginStep::Done | LoginStep::Refused { .. }) | Err(_) => return,
         }

@@ -57,6 +57,13 @@ def test_null_servers_do_not_answer_sql_of_a_workloads_own(measure, monkeypatch)
     assert plans(measure) == []
 
 
+@pytest.mark.parametrize("tls_in", [lambda store: store, lambda store: {**ARRANGED, "store": store}])
+def test_what_is_encrypted_has_no_ceiling_as_one_without_tls_is_higher(measure, tls_in):
+    found = measure(tls_in({**MYSQL, "tls": {"verify": "nothing", "ca": None}}))
+    assert (found.per_s, found.note) == (None, "null servers have no TLS")
+    assert plans(measure) == []
+
+
 def test_an_equal_load_is_measured_once(measure):
     for clients, pipeline in ((1, 1), (2, 1), (1, 1), (1, 16)):
         measure(MYSQL, clients, pipeline)

@@ -29,9 +29,10 @@ LARGE_SERVERS = (
     *("ferretdb", "ferretdb?backend=postgresql", "cassandra?heap=512M&authenticator=PasswordAuthenticator"),
 )
 """Servers that take long to get or to start."""
+ENCRYPTED = ("mariadb?tls=on", "postgresql?tls=on")
 SERVERS = (
     *("mariadb", "mysql@5.6", "handlersocket", "postgresql", "redis", "valkey@9.1", "memcached"),
-    *LARGE_SERVERS,
+    *(*ENCRYPTED, *LARGE_SERVERS),
 )
 LIBRARIES = (
     *("rocksdb", "rocksdb?sync=none&wal=off&compression=none"),
@@ -56,11 +57,11 @@ CASES = {
 SECONDS = 2
 """On a busy host a disk can take longer than one for a flush."""
 ALL_PHASES = ("prepare", "load", "run", "verify", "cleanup")
-CRASH = {"postgresql": signal.SIGQUIT}
+CRASH = {"postgresql": signal.SIGQUIT, "postgresql?tls=on": signal.SIGQUIT}
 """How a server is killed, if not by SIGKILL: after that PostgreSQL leaves shared memory behind, in no directory."""
-REVIVED = ("handlersocket", "galera")
-"""Servers whose clients must find the table there: while HandlerSocket is asked for one, none of that name is made; a
-node of a cluster is given what the others have."""
+REVIVED = ("handlersocket", "galera", *ENCRYPTED)
+"""Servers started again with what they have: while HandlerSocket is asked for a table, none of that name is made; a
+node of a cluster is given what the others have; another server would have a certificate that clients do not trust."""
 LOSES_ADDITIONS = ("ferretdb", "ferretdb?backend=postgresql")
 """Servers that lose additions to one row which several clients make at once, as docs/systems.md says."""
 

@@ -12,7 +12,8 @@ use rustix::net::{AddressFamily, RecvFlags, SocketAddrUnix, SocketFlags, SocketT
 
 use crate::kernel::Interest;
 use crate::reactor::TICK_NS;
-use crate::{Address, Reactor};
+use crate::session::Session;
+use crate::{Address, Encryption, Reactor};
 
 const FIRST_BUFFER_SIZE_BYTES: usize = 4096;
 /// No single answer of any operation comes near this; a length beyond it is garbage that must not exhaust memory.
@@ -28,6 +29,8 @@ pub struct Connection {
     buffer: Vec<u8>,
     start: usize,
     timeout_ns: u64,
+    /// What stands between the socket's bytes and the buffer's, where they are encrypted.
+    tls: Option<Box<Session>>,
 }
 
 impl Connection {
@@ -82,7 +85,7 @@ impl Connection {
     fn of(fd: OwnedFd, reactor: &Rc<Reactor>, timeout_ns: u64, interest: Interest) -> io::Result<Self> {
         let slot = reactor.register(&fd, interest)?;
         let buffer = Vec::with_capacity(FIRST_BUFFER_SIZE_BYTES);
-        Ok(Self { fd, slot, reactor: Rc::clone(reactor), buffer, start: 0, timeout_ns })
+        Ok(Self { fd, slot, reactor: Rc::clone(reactor), buffer, start: 0, timeout_ns, tls: None })
     }
 
     /// Takes a connection that a listener accepted, for the calling task.
@@ -98,12 +101,53 @@ impl Connection {
         self.timeout_ns = timeout_ns;
     }
 
+    /// Encrypts all that is sent and received from now on.
+    ///
+    /// # Errors
+    /// `InvalidData` in words for the user when the server is not to be trusted; the connection was lost, or `TimedOut`.
+    pub async fn encrypt(&mut self, encryption: &Encryption) -> io::Result<()> {
+        if !self.unread().is_empty() {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "bytes that came before the encryption began"));
+        }
+        let session = Session::new(encryption)?;
+        self.tls = Some(Box::new(session));
+        self.open()?;
+        self.send_sealed().await?;
+        while self.tls.as_ref().is_some_and(|tls| tls.is_handshaking()) {
+            self.fill().await?;
+            self.send_sealed().await?;
+        }
+        Ok(())
+    }
+
     /// Sends all of `bytes`.
     ///
     /// # Errors
     /// The connection was lost, or `TimedOut`.
     #[inline]
     pub async fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match &mut self.tls {
+            None => self.send_as_it_is(bytes).await,
+            Some(tls) => {
+                tls.seal(bytes)?;
+                self.send_sealed().await
+            }
+        }
+    }
+
+    async fn send_sealed(&mut self) -> io::Result<()> {
+        let Some(outgoing) = self.tls.as_mut().map(|tls| tls.take_outgoing()) else { return Ok(()) };
+        if !outgoing.bytes().is_empty() {
+            self.send_as_it_is(outgoing.bytes()).await?;
+        }
+        if let Some(tls) = &mut self.tls {
+            tls.give_back(outgoing);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    async fn send_as_it_is(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut sent = 0;
         loop {
             match self.reactor.send(self.slot, self.fd.as_fd(), &bytes[sent..]) {
@@ -195,12 +239,48 @@ impl Connection {
     /// Reads once; `None` where there was nothing.
     #[inline]
     fn read(&mut self, flags: RecvFlags) -> Option<io::Result<()>> {
+        if self.tls.is_some() {
+            return self.read_sealed(flags);
+        }
         match self.reactor.receive(self.slot, self.fd.as_fd(), &mut self.buffer, flags) {
             Ok(0) => Some(Err(io::ErrorKind::UnexpectedEof.into())),
             Ok(_) => Some(Ok(())),
             Err(Errno::AGAIN | Errno::INTR) => None,
             Err(error) => Some(Err(error.into())),
         }
+    }
+
+    /// Reads until a record is whole; `None` where there is none yet. It may sleep once: what is left of its time is not known then.
+    fn read_sealed(&mut self, mut flags: RecvFlags) -> Option<io::Result<()>> {
+        loop {
+            let incoming = self.tls.as_mut()?.make_room();
+            match self.reactor.receive(self.slot, self.fd.as_fd(), incoming, flags) {
+                Ok(0) => return Some(Err(io::ErrorKind::UnexpectedEof.into())),
+                Ok(_) => match self.open() {
+                    Ok(false) => {}
+                    Ok(true) => return Some(Ok(())),
+                    Err(error) => return Some(Err(error)),
+                },
+                Err(Errno::AGAIN | Errno::INTR) => return None,
+                Err(error) => return Some(Err(error.into())),
+            }
+            flags = RecvFlags::DONTWAIT;
+        }
+    }
+
+    /// Decrypts what came into the buffer; whether somebody waits for that.
+    fn open(&mut self) -> io::Result<bool> {
+        let Some(tls) = &mut self.tls else { return Ok(false) };
+        if self.buffer.len() + tls.incoming.len() > self.buffer.capacity() {
+            self.buffer.drain(..self.start);
+            self.start = 0;
+            if self.buffer.len() >= MAX_BUFFER_SIZE_BYTES {
+                return Err(too_long());
+            }
+        }
+        let (was_handshaking, before) = (tls.is_handshaking(), self.buffer.len());
+        tls.open(&mut self.buffer)?;
+        Ok(was_handshaking || self.buffer.len() > before)
     }
 
     /// Unread bytes begin the buffer, and at least as many again fit behind them.
@@ -213,7 +293,7 @@ impl Connection {
         self.start = 0;
         if self.buffer.len() * 2 > self.buffer.capacity() {
             if self.buffer.capacity() >= MAX_BUFFER_SIZE_BYTES {
-                return Err(io::Error::new(io::ErrorKind::InvalidData, "an answer longer than 64 MiB"));
+                return Err(too_long());
             }
             self.buffer.reserve_exact(self.buffer.capacity().max(FIRST_BUFFER_SIZE_BYTES));
         }
@@ -235,6 +315,11 @@ impl Connection {
             self.buffer.clear();
         }
     }
+}
+
+#[cold]
+fn too_long() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "an answer longer than 64 MiB")
 }
 
 impl Drop for Connection {

@@ -6,13 +6,16 @@
 mod address;
 mod clock;
 mod connection;
+mod encryption;
 mod kernel;
 mod listener;
 mod reactor;
+mod session;
 
 pub use address::Address;
 pub use clock::{now_ns, unix_now_s};
 pub use connection::Connection;
+pub use encryption::{Encryption, Verify};
 pub use kernel::Engine;
 pub use listener::Listener;
 pub use reactor::{Reactor, Task, block_on};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use dbdyno_net::Address;
+use dbdyno_net::{Address, Verify};
 use serde::Deserialize;
 
 use crate::kyotocabinet::KyotocabinetConfig;
@@ -31,6 +31,34 @@ impl From<AddressConfig> for Address {
             AddressConfig::Unix { unix } => Address::Unix(unix),
         }
     }
+}
+
+/// What is asked of a server's certificate (`dbdyno_net::Verify`).
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum TlsVerify {
+    Nothing,
+    Authority,
+    Host,
+}
+
+impl From<TlsVerify> for Verify {
+    fn from(config: TlsVerify) -> Self {
+        match config {
+            TlsVerify::Nothing => Verify::Nothing,
+            TlsVerify::Authority => Verify::Authority,
+            TlsVerify::Host => Verify::Host,
+        }
+    }
+}
+
+/// That connections are encrypted, and whom they trust.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct TlsConfig {
+    pub verify: TlsVerify,
+    /// A PEM file of authorities; `None`: this host's.
+    pub ca: Option<PathBuf>,
 }
 
 /// How Redis holds a row.
@@ -141,12 +169,14 @@ pub enum Config {
         access: AccessPath,
         #[serde(default)]
         protocol: StatementProtocol,
+        tls: Option<TlsConfig>,
     },
     Postgres {
         address: AddressConfig,
         user: String,
         password: Option<Secret>,
         database: String,
+        tls: Option<TlsConfig>,
     },
     Redis {
         address: AddressConfig,
@@ -156,6 +186,7 @@ pub enum Config {
         database: u32,
         #[serde(default)]
         layout: Layout,
+        tls: Option<TlsConfig>,
     },
     Memcached {
         address: AddressConfig,

@@ -10,12 +10,12 @@ use dbdyno_model::{
     Dialect as Sql, Failure, Field, Kind, Operation, Row, RowBuffer, Session, Statement as Query, Value,
 };
 use dbdyno_net::{Address, Reactor};
-use dbdyno_wire::mysql::{self as wire, Answer, Dialect, Greeting, Login, LoginStep, Param, ServerMessage};
+use dbdyno_wire::mysql::{self as wire, Answer, Dialect, Greeting, Login, LoginStep, Param, ServerMessage, Transport};
 use dbdyno_wire::{Decoded, Malformed, TextRows};
 
 use crate::asked::Asked;
 use crate::config::{AccessPath, LoadWith, StatementProtocol};
-use crate::network::{Endpoint, Exchange, while_logging_in};
+use crate::network::{Endpoint, Exchange, while_logging_in, without_tls};
 use crate::params::param;
 use crate::sql::{
     TABLE_PREFIX, control, count_by_index, count_keys, create_indexes, create_table, last_key, table_name,
@@ -78,12 +78,27 @@ impl Mysql {
         })
     }
 
+    fn transport(&self) -> Transport {
+        match self.endpoint.address {
+            Address::Unix(_) => Transport::Unix,
+            Address::Tcp { .. } if self.endpoint.encryption.is_some() => Transport::Tls,
+            Address::Tcp { .. } => Transport::Tcp,
+        }
+    }
+
     async fn log_in(&self, exchange: &mut Exchange) -> Result<Greeting, Failure> {
         let (mut sequence, payload) = exchange.next(whole_packet).await?;
         let greeting = wire::greeting(&payload).map_err(protocol)?;
-        let is_unix = matches!(self.endpoint.address, Address::Unix(_));
         let (mut login, payload) =
-            Login::begin(&greeting, &self.user, &self.password, Some(&self.database), is_unix).map_err(protocol)?;
+            Login::begin(&greeting, &self.user, &self.password, Some(&self.database), self.transport())
+                .map_err(protocol)?;
+        if self.endpoint.encryption.is_some() {
+            let request = greeting.tls_request(&payload).ok_or_else(without_tls)?;
+            sequence = sequence.wrapping_add(1);
+            wire::frame(exchange.begin(), sequence, |out| out.extend_from_slice(request));
+            exchange.send().await?;
+            exchange.encrypt(&self.endpoint).await?;
+        }
         let mut send = Some(payload);
         loop {
             if let Some(payload) = send.take() {

@@ -5,8 +5,10 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 
 use dbdyno_model::Failure;
-use dbdyno_net::{Address, Connection, Reactor, now_ns};
+use dbdyno_net::{Address, Connection, Encryption, Reactor, now_ns};
 use dbdyno_wire::Decoded;
+
+use crate::config::TlsConfig;
 
 /// Where a server is, asked of the resolver once.
 #[derive(Clone, Debug)]
@@ -14,6 +16,8 @@ pub struct Endpoint {
     pub address: Address,
     resolved: Option<SocketAddr>,
     pub timeout_ns: u64,
+    /// `None`: nothing is encrypted.
+    pub encryption: Option<Encryption>,
 }
 
 impl Endpoint {
@@ -21,7 +25,20 @@ impl Endpoint {
     /// The host's name is not known: in words for the user.
     pub fn new(address: Address, timeout_ns: u64) -> Result<Self, String> {
         let resolved = address.resolve().map_err(|error| format!("{address}: {error}"))?;
-        Ok(Self { address, resolved, timeout_ns })
+        Ok(Self { address, resolved, timeout_ns, encryption: None })
+    }
+
+    /// With TLS, where the configuration asks for it.
+    ///
+    /// # Errors
+    /// Nobody can be trusted like this: in words for the user.
+    pub fn encrypted(self, tls: Option<&TlsConfig>) -> Result<Self, String> {
+        let Some(tls) = tls else { return Ok(self) };
+        let Address::Tcp { host, .. } = &self.address else {
+            return Err(format!("{}: TLS is for TCP, and this is a Unix socket", self.address));
+        };
+        let encryption = Encryption::new(tls.verify.into(), tls.ca.as_deref(), host)?;
+        Ok(Self { encryption: Some(encryption), ..self })
     }
 
     pub async fn connect(&self, reactor: &Rc<Reactor>) -> Result<Exchange, Failure> {
@@ -40,6 +57,21 @@ pub struct Exchange {
 }
 
 impl Exchange {
+    /// Encrypts what is sent and received from now on, where that was asked for.
+    pub async fn encrypt(&mut self, endpoint: &Endpoint) -> Result<(), Failure> {
+        let Some(encryption) = &endpoint.encryption else { return Ok(()) };
+        self.connection.encrypt(encryption).await.map_err(|error| match error.kind() {
+            // To a server of a protocol in which clients speak first the greeting is the beginning of some command.
+            io::ErrorKind::TimedOut => {
+                let waited_s = self.timeout_ns as f64 / 1e9;
+                Failure::Timeout(format!(
+                    "no TLS within {waited_s} s: ask for the port that has it, or leave 'tls' out"
+                ))
+            }
+            _ => self.lost(&error),
+        })
+    }
+
     /// Forgets the last answer and empties `request`, to be filled.
     #[inline]
     pub fn begin(&mut self) -> &mut Vec<u8> {
@@ -151,6 +183,12 @@ impl Exchange {
             _ => Failure::Connection(format!("{error}{begun}")),
         }
     }
+}
+
+/// What was asked for and is not there.
+#[cold]
+pub fn without_tls() -> Failure {
+    Failure::Server("the server has no TLS: give it a certificate, or leave 'tls' out".into())
 }
 
 /// A failure before the session was there: what the store refused or said wrongly then means that there is no connection.

@@ -10,7 +10,7 @@ use dbdyno_wire::postgres::{self as wire, Answer, Login, LoginStep, Prepared, Sc
 use dbdyno_wire::{Decoded, Malformed, Param, TextRows};
 
 use crate::asked::Asked;
-use crate::network::{Endpoint, Exchange, while_logging_in};
+use crate::network::{Endpoint, Exchange, while_logging_in, without_tls};
 use crate::params::{field, param, scale};
 use crate::sql::{TABLE_PREFIX, control, create_table, table_name, table_options};
 use crate::{MARKER, Schema, SharedSchema, Trouble, declared_as, numbered_statement};
@@ -67,6 +67,14 @@ impl Postgres {
     }
 
     async fn log_in(&self, exchange: &mut Exchange) -> Result<(), Failure> {
+        if self.endpoint.encryption.is_some() {
+            wire::tls_request(exchange.begin());
+            exchange.send().await?;
+            if !exchange.next(wire::tls_answer).await? {
+                return Err(without_tls());
+            }
+            exchange.encrypt(&self.endpoint).await?;
+        }
         let mut login = Login::new(&self.user, &self.password);
         wire::startup(exchange.begin(), &self.user, &self.database);
         exchange.send().await?;

@@ -38,7 +38,8 @@ pub fn is_hash(layout: Layout, steps: &[Step]) -> bool {
 
 impl Redis {
     pub async fn open(&self, reactor: &Rc<Reactor>) -> Result<RedisSession, Failure> {
-        let exchange = self.endpoint.connect(reactor).await?;
+        let mut exchange = self.endpoint.connect(reactor).await?;
+        exchange.encrypt(&self.endpoint).await.map_err(while_logging_in)?;
         let prefixes = self.schema.tables.iter().map(prefix).collect();
         let mut session = RedisSession {
             exchange,

@@ -45,7 +45,7 @@ pub enum Single {
 
 /// What stands in front of a store.
 enum Front {
-    One(Single),
+    One(Box<Single>),
     Pool(Pool),
 }
 
@@ -83,7 +83,7 @@ impl Store {
         }
         let acknowledged = pool.is_some().then(|| Arc::new(Acknowledged::new(SharedSchema::clone(&schema))));
         let cache = match cache {
-            Some(config) => Some(Front::One(build.cache(config)?)),
+            Some(config) => Some(Front::One(Box::new(build.cache(config)?))),
             None => pool.map(Front::Pool),
         };
         let single = build.single(store)?;
@@ -206,9 +206,9 @@ impl Builder<'_> {
         let schema = || SharedSchema::clone(self.schema);
         let endpoint = |address: &crate::AddressConfig| Endpoint::new(address.clone().into(), self.timeout_ns);
         Ok(match config {
-            Config::Mysql { address, user, password, database, table_options, load_with, access, protocol } => {
+            Config::Mysql { address, user, password, database, table_options, load_with, access, protocol, tls } => {
                 Single::Mysql(Mysql {
-                    endpoint: endpoint(address)?,
+                    endpoint: endpoint(address)?.encrypted(tls.as_ref())?,
                     user: user.clone(),
                     password: self.secret(*password)?.unwrap_or_default(),
                     database: database.clone(),
@@ -219,15 +219,15 @@ impl Builder<'_> {
                     schema: schema(),
                 })
             }
-            Config::Postgres { address, user, password, database } => Single::Postgres(Postgres {
-                endpoint: endpoint(address)?,
+            Config::Postgres { address, user, password, database, tls } => Single::Postgres(Postgres {
+                endpoint: endpoint(address)?.encrypted(tls.as_ref())?,
                 user: user.clone(),
                 password: self.secret(*password)?.unwrap_or_default(),
                 database: database.clone(),
                 schema: schema(),
             }),
-            Config::Redis { address, user, password, database, layout } => Single::Redis(Redis {
-                endpoint: endpoint(address)?,
+            Config::Redis { address, user, password, database, layout, tls } => Single::Redis(Redis {
+                endpoint: endpoint(address)?.encrypted(tls.as_ref())?,
                 user: user.clone(),
                 password: self.secret(*password)?,
                 database: *database,

@@ -32,14 +32,15 @@ def measure_ceiling(context: Context, plan: dict[str, Any], reached_per_s: float
     second is at the mercy of the scheduler; it is measured once more, and the higher of the two counts.
 
     Without a figure, and with the reason, where the workload has SQL statements of its own, which null servers cannot
-    answer. None where there is none: the store is embedded, the experiment has `ceiling = false`, or a client library
-    drives the store: null servers understand what the native client says, and no more. A ceiling that cannot be
-    measured spoils no trial; it is not known then. Raises KeyboardInterrupt if the run is interrupted meanwhile.
+    answer, or the store is reached by TLS, which they do not have. None where there is none: the store is embedded, the
+    experiment has `ceiling = false`, or a client library drives the store: null servers understand what the native
+    client says, and no more. A ceiling that cannot be measured spoils no trial; it is not known then. Raises
+    KeyboardInterrupt if the run is interrupted meanwhile.
     """
     kinds = store_kinds(plan["store"])
     if "library" in plan or not context.experiment.ceiling or not set(kinds) <= set(NULL_PROTOCOLS):
         return None
-    if reason := _unanswered(plan["workload"]):
+    if reason := _unanswered(plan["workload"]) or _unspoken(plan["store"]):
         return Ceiling(None, reason)
     key = json.dumps([plan[name] for name in ("workload", "clients", "pipeline", "cpus", "threads")] + kinds)
     known = context.ceilings.get(key)
@@ -61,6 +62,14 @@ def _unanswered(workload: Mapping[str, Any]) -> str | None:
         return "null servers do not answer SQL statements of a workload's own"
     if GET_ELSEWHERE in asked:
         return "null servers keep nothing, so that no write is ever seen at another"
+    return None
+
+
+def _unspoken(store: Mapping[str, Any]) -> str | None:
+    """Return that a store is reached by what null servers do not speak, or None; without TLS the ceiling is higher."""
+    parts = [store[part] for part in _PARTS if isinstance(store.get(part), Mapping)] + store.get("nodes", [])
+    if store.get("tls") or any(map(_unspoken, parts)):
+        return "null servers have no TLS"
     return None
 
 

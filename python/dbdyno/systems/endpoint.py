@@ -7,6 +7,7 @@ from typing import Any
 from dbdyno.errors import UserError
 from dbdyno.experiment.redact import REDACTED
 from dbdyno.experiment.system_spec import SystemSpec, Url
+from dbdyno.systems.tls import Tls
 
 PASSWORD_VARIABLE = "DBDYNO_PASSWORD"
 CONNECT_TIMEOUT_S = 5
@@ -14,7 +15,10 @@ CONNECT_TIMEOUT_S = 5
 
 @dataclass(frozen=True)
 class Endpoint:
-    """An address and a login. socket: the path of a Unix socket, which goes before host and port where given."""
+    """An address and a login.
+
+    socket: the path of a Unix socket, which goes before host and port where given. tls: None: nothing is encrypted.
+    """
 
     host: str = "127.0.0.1"
     port: int = 0
@@ -22,10 +26,15 @@ class Endpoint:
     user: str | None = None
     password: str | None = field(default=None, repr=False)
     database: str = ""
+    tls: Tls | None = None
 
     def address(self) -> dict[str, Any]:
         """Return the plan's `address`."""
         return {"unix": self.socket} if self.socket else {"host": self.host, "port": self.port}
+
+    def encryption(self) -> dict[str, Any] | None:
+        """Return the plan's `tls`."""
+        return self.tls.plan() if self.tls else None
 
     def secret(self, secrets: list[str]) -> dict[str, int] | None:
         """Append the password to `secrets` and return the plan's reference to it; None if there is none."""

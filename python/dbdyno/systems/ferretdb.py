@@ -43,6 +43,8 @@ class FerretDB(MongoServer):
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
         self.check_choice("backend", BACKENDS)
+        if "tls" in spec.settings:
+            raise UserError(f"{spec.label}: neither its port nor its backend is reached by TLS: leave 'tls' out")
         backend = spec.settings.get("backend", BACKENDS[0])
         others = {key: value for key, value in spec.settings.items() if key not in self.own_settings}
         self._postgresql: PostgreSQL | None = None

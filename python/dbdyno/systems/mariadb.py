@@ -2,6 +2,7 @@
 
 import secrets as random_secrets
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,6 +16,7 @@ from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.base import Durability, Launch, Room, numbers_of
 from dbdyno.systems.endpoint import CONNECT_TIMEOUT_S, PASSWORD_VARIABLE, Endpoint, endpoint_of, refuse_server_settings
 from dbdyno.systems.mysql_analyst import MySQLAnalyst
+from dbdyno.systems.mysql_client import connect
 from dbdyno.systems.mysql_probe import MySQLProbe
 from dbdyno.systems.mysql_settings import wanted_variables
 from dbdyno.systems.probe import Probe
@@ -22,6 +24,7 @@ from dbdyno.systems.process import PrivateDirectory, ServerProcess, find_program
 from dbdyno.systems.server import Server
 from dbdyno.systems.settings import check, without_secrets
 from dbdyno.systems.space import Storage
+from dbdyno.systems.tls import ATTACHED_SETTINGS, attached_tls, hint, make_certificate
 
 ENGINE_PLUGINS = {"rocksdb": "ha_rocksdb", "spider": "ha_spider", "mroonga": "ha_mroonga", "connect": "ha_connect"}
 ENGINE_PACKAGES = {engine: f"mariadb-plugin-{engine}" for engine in ENGINE_PLUGINS}
@@ -92,14 +95,14 @@ class MariaDB(Server):
     """A private MariaDB server. Settings: those of `own_settings`, and any server variable.
 
     engine: of dbdyno's tables. connect: `tcp` or `socket`. access: by `sql`, or rows are read by `HANDLER … READ`
-    (`handler`). protocol: statements are `prepared`, or sent as `text`.
+    (`handler`). protocol: statements are `prepared`, or sent as `text`. tls: `on`, and clients connect with it.
     """
 
     name = "mariadb"
     what = "MariaDB, any engine (engine=…), any server variable"
     operations = frozenset({*OPERATIONS, ANALYSE})
     libraries = ("pymysql", "mysqlclient")
-    own_settings: ClassVar[tuple[str, ...]] = ("engine", "connect", "port", "access", "protocol")
+    own_settings: ClassVar[tuple[str, ...]] = ("engine", "connect", "port", "access", "protocol", "tls")
     driver_errors = (pymysql.MySQLError, OSError)
     room: ClassVar[Mapping[str, Room]] = {"innodb_buffer_pool_size": Room(1, 1.7)}
     storage: ClassVar[Storage] = Storage(1.3, 30, empty_bytes=135_000_000)
@@ -113,7 +116,8 @@ class MariaDB(Server):
         self.engine = spec.settings.get("engine")
         self.check_choice("access", ("sql", "handler"))
         self.check_choice("protocol", ("prepared", "text"))
-        if {"access", "protocol"} & spec.settings.keys():
+        self.check_tls()
+        if {"access", "protocol", "tls"} & spec.settings.keys():
             self.libraries = ()
         if (self.engine or "").lower() == "spider":
             raise UserError(
@@ -143,6 +147,7 @@ class MariaDB(Server):
         if not launch.data:
             run_to_end(self._make_data_command(data), directory.path, log_path)
         port = free_port(self.spec.settings.get("port"))
+        certificate, key, tls = make_certificate(directory) if self.encrypts else ("", "", None)
         argv = [
             *self.program(self.server_program),
             self.defaults(directory),
@@ -158,6 +163,7 @@ class MariaDB(Server):
                 if "max_connections" in self.spec.settings
                 else [f"--max-connections={max(151, launch.clients + 20)}"]
             ),
+            *([f"--ssl-cert={certificate}", f"--ssl-key={key}"] if tls else []),
             *self.server_options(),
         ]
         self._run = lambda: ServerProcess(self.server_name, argv, directory, launch)
@@ -167,7 +173,7 @@ class MariaDB(Server):
         self._check_engine()
         self._check_settings()
         if not self.on_socket:
-            self.endpoint = Endpoint("127.0.0.1", port, None, "dbdyno", password, "dbdyno")
+            self.endpoint = replace(self.endpoint, socket=None, tls=tls)
 
     def defaults(self, directory: PrivateDirectory) -> str:
         """Return the option, first of all, that keeps the host's files of options out."""
@@ -205,7 +211,7 @@ class MariaDB(Server):
         """Return the options that a server needs which is not where it was built for."""
         there = self.installation()
         # From 11.4 on a server makes itself a certificate at its start, which takes it seconds and is of no use here.
-        return [f"--basedir={there.folder}", "--skip-ssl"] if there else []
+        return [f"--basedir={there.folder}", *([] if self.encrypts else ["--skip-ssl"])] if there else []
 
     def server_options(self) -> list[str]:
         """Return the command-line options of the settings and of the engine."""
@@ -250,16 +256,7 @@ class MariaDB(Server):
 
     def _query(self, statement: str) -> tuple[tuple[Any, ...], ...]:
         place = self.endpoint
-        connection = pymysql.connect(
-            host=place.host,
-            port=place.port,
-            unix_socket=place.socket,
-            user=place.user or "root",
-            password=place.password or "",
-            database=place.database or None,
-            connect_timeout=CONNECT_TIMEOUT_S,
-            read_timeout=CONNECT_TIMEOUT_S,
-        )
+        connection = connect(place, database=place.database or None, read_timeout=CONNECT_TIMEOUT_S)
         with connection, connection.cursor() as cursor:
             cursor.execute(statement)
             return cursor.fetchall()
@@ -274,6 +271,9 @@ class MariaDB(Server):
         effective = {key: variables[key] for key in shown if key in variables}
         if self.engine:
             effective["engine"] = self.engine
+        if self.endpoint.tls:
+            status = self._ask("SHOW SESSION STATUS LIKE 'Ssl_%'")
+            effective["tls"] = f"{status['Ssl_version']} {status['Ssl_cipher']}"
         return [{"name": self.server_name, "version": variables["version"], "effective_settings": effective}]
 
     def all_settings(self) -> dict[str, dict[str, str]]:
@@ -299,6 +299,7 @@ class MariaDB(Server):
             "table_options": f"ENGINE={self.engine}" if self.engine else "",
             "access": self.spec.settings.get("access", "sql"),
             "protocol": self.spec.settings.get("protocol", "prepared"),
+            "tls": self.endpoint.encryption(),
         }
 
 
@@ -307,14 +308,17 @@ class AttachedMySQL(MariaDB):
 
     name = "mysql"
     what = "any server of the MySQL protocol: mysql://user:password@host:3306/database"
-    own_settings: ClassVar[tuple[str, ...]] = ("engine", "access", "protocol")
+    own_settings: ClassVar[tuple[str, ...]] = ("engine", "access", "protocol", *ATTACHED_SETTINGS)
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
         refuse_server_settings(spec, (*self.own_settings, "socket"))
-        self.endpoint = endpoint_of(spec.url, 3306)
+        self.endpoint = replace(endpoint_of(spec.url, 3306), tls=attached_tls(spec))
         if not self.endpoint.database:
             raise UserError(f"{spec.label}: name the database to make dbdyno's tables in, mysql://…/database")
+
+    def check_tls(self) -> None:
+        """Nothing here: a URL says other things of it."""
 
     def start(self, launch: Launch) -> None:
         del launch
@@ -330,6 +334,8 @@ def _explain(error: Exception) -> str:
     number, message = (*error.args, "", "")[:2] if isinstance(error, pymysql.MySQLError) else (None, str(error))
     if number == ER.ACCESS_DENIED_ERROR:
         return f"{message}; check the user and the password in the URL or in {PASSWORD_VARIABLE}"
+    if todo := hint(str(message)):
+        return f"{message}; {todo}"
     if number in (CR.CR_CONN_HOST_ERROR, CR.CR_CONNECTION_ERROR):
         return f"nobody answers there ({message}); check host, port and that the server runs"
     return str(message)

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import ClassVar
 
+from dbdyno.errors import UserError
+from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.systems.mariadb import MariaDB
 from dbdyno.systems.packages.catalogue import PACKAGES
 from dbdyno.systems.space import Storage
@@ -27,6 +29,11 @@ class MySQL(MariaDB):
     storage: ClassVar[Storage] = Storage(2.0, 40, empty_bytes=200_000_000)
     server_program = "mysqld"
     new_user = _NEW_USER
+
+    def __init__(self, spec: SystemSpec) -> None:
+        super().__init__(spec)
+        if self.encrypts and spec.version.startswith("5."):
+            raise UserError(f"{spec.label}: its TLS is older than 1.2: leave 'tls' out, or take mysql@8.0")
 
     @property
     def restorable(self) -> bool:
@@ -57,7 +64,7 @@ class MySQL(MariaDB):
             f"--basedir={folder}",
             f"--lc-messages-dir={folder / 'share'}",
             f"--character-sets-dir={folder / 'share' / 'charsets'}",
-            "--loose-skip-ssl",
+            *([] if self.encrypts else ["--loose-skip-ssl"]),
             "--loose-mysqlx=OFF",
             "--loose-default-authentication-plugin=mysql_native_password",
         ]

@@ -9,7 +9,8 @@ import pymysql
 
 from dbdyno.analytics.table import Column, Table
 from dbdyno.systems.analyst import Analyst
-from dbdyno.systems.endpoint import CONNECT_TIMEOUT_S, Endpoint
+from dbdyno.systems.endpoint import Endpoint
+from dbdyno.systems.mysql_client import connect
 
 _TYPES = {"integer": "INT", "tiny": "TINYINT", "date": "DATE"}
 
@@ -22,17 +23,12 @@ class MySQLAnalyst(Analyst):
 
     def __init__(self, endpoint: Endpoint, engine: str | None, data: Path) -> None:
         self._engine, self._data = engine, data
-        self._connection = pymysql.connect(
-            host=endpoint.host,
-            port=endpoint.port,
-            unix_socket=endpoint.socket,
-            user=endpoint.user,
-            password=endpoint.password or "",
+        self._connection = connect(
+            endpoint,
             database=endpoint.database,
             charset="latin1",
             autocommit=True,
             local_infile=True,
-            connect_timeout=CONNECT_TIMEOUT_S,
             init_command="SET SESSION sql_mode = CONCAT(@@sql_mode, ',ANSI_QUOTES')",
         )
 

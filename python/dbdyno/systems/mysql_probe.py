@@ -10,7 +10,8 @@ import pymysql
 from pymysql.constants import ER
 
 from dbdyno.errors import RunFailed
-from dbdyno.systems.endpoint import CONNECT_TIMEOUT_S, Endpoint
+from dbdyno.systems.endpoint import Endpoint
+from dbdyno.systems.mysql_client import connect
 from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe, named
 from dbdyno.systems.wait_events import LOCKED, states_of_processlist
 
@@ -96,18 +97,9 @@ class MySQLProbe(Probe):
 
     def open(self) -> None:
         self.close()
-        place = self._endpoint
         try:
-            self._connection = pymysql.connect(
-                host=place.host,
-                port=place.port,
-                unix_socket=place.socket,
-                user=place.user or "root",
-                password=place.password or "",
-                autocommit=True,
-                connect_timeout=CONNECT_TIMEOUT_S,
-                read_timeout=ANSWER_TIMEOUT_S,
-                write_timeout=ANSWER_TIMEOUT_S,
+            self._connection = connect(
+                self._endpoint, autocommit=True, read_timeout=ANSWER_TIMEOUT_S, write_timeout=ANSWER_TIMEOUT_S
             )
         except (pymysql.MySQLError, OSError) as error:
             raise RunFailed(f"{self.server} does not show its figures: {error}") from None

@@ -2,6 +2,7 @@
 
 import secrets as random_secrets
 import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -21,6 +22,7 @@ from dbdyno.systems.process import PrivateDirectory, ServerProcess, find_program
 from dbdyno.systems.server import Server
 from dbdyno.systems.settings import without_secrets
 from dbdyno.systems.space import Storage
+from dbdyno.systems.tls import ATTACHED_SETTINGS, LIBPQ_SETTINGS, attached_tls, hint, in_our_words, make_certificate
 
 PLACES = (("/usr/lib/postgresql", "*/bin"), ("/usr", "pgsql-*/bin"))
 """Where Debian and Red Hat keep each version's programs, which are on no PATH."""
@@ -84,17 +86,21 @@ class _Postmaster(ServerProcess):
 
 
 class PostgreSQL(Server):
-    """A private PostgreSQL server. Settings: `connect` (`tcp` or `socket`), and any server setting."""
+    """A private PostgreSQL server. Settings: `connect` (`tcp` or `socket`), `tls` (`on`), and any server setting."""
 
     name = "postgresql"
     what = "PostgreSQL, any server setting (shared_buffers=1GB, synchronous_commit=off …)"
     operations = frozenset({*OPERATIONS, ANALYSE})
-    own_settings: ClassVar[tuple[str, ...]] = ("connect", "port")
+    own_settings: ClassVar[tuple[str, ...]] = ("connect", "port", "tls")
     # max_wal_size is 1 GB.
     storage: ClassVar[Storage] = Storage(1.15, 40, empty_bytes=40_000_000, most_log_bytes=1 << 30)
     driver_errors = (psycopg.Error, OSError)
     forks = True
     can_crash = True
+
+    def __init__(self, spec: SystemSpec) -> None:
+        super().__init__(spec)
+        self.check_tls()
 
     @classmethod
     def missing(cls) -> str | None:
@@ -107,18 +113,20 @@ class PostgreSQL(Server):
         self._make_data(directory, data, password, launch)
         port = free_port(self.spec.settings.get("port"))
         socket = directory.socket_path(f".s.PGSQL.{port}") if self.on_socket else None
+        certificate, key, tls = make_certificate(directory) if self.encrypts else ("", "", None)
         settings = {
             "port": str(port),
             "listen_addresses": "127.0.0.1",
             "unix_socket_directories": str(directory.path) if socket else "",
             "max_connections": str(max(100, launch.clients + _SPARE_CONNECTIONS)),
+            **({"ssl": "on", "ssl_cert_file": certificate, "ssl_key_file": key} if tls else {}),
             **{key: value for key, value in self.spec.settings.items() if key not in self.own_settings},
         }
         argv = [*self.program("postgres"), "-D", str(data)]
         argv += [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
         self._run = lambda: _Postmaster(self.server_name, argv, directory, launch)
         self._server = self._run()
-        self.endpoint = Endpoint("127.0.0.1", port, str(socket) if socket else None, _USER, password, _DATABASE)
+        self.endpoint = Endpoint("127.0.0.1", port, str(socket) if socket else None, _USER, password, _DATABASE, tls)
         self._server.wait_ready(self._answers)
         self._check_settings()
 
@@ -202,6 +210,10 @@ class PostgreSQL(Server):
         changed = {key for key, setting in there.items() if setting.is_changed}
         names = dict.fromkeys([*SETTINGS, *sorted(given | changed)])
         effective = {key: there[key].shown for key in names if key in there}
+        if self.endpoint.tls:
+            with self.asking():
+                (own,) = self._query("SELECT version, cipher FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
+            effective["tls"] = f"{own['version']} {own['cipher']}"
         return [{"name": self.server_name, "version": there["server_version"].shown, "effective_settings": effective}]
 
     def all_settings(self) -> dict[str, dict[str, str]]:
@@ -228,6 +240,7 @@ class PostgreSQL(Server):
             "user": self.endpoint.user or "postgres",
             "password": self.endpoint.secret(secrets),
             "database": self.endpoint.database,
+            "tls": self.endpoint.encryption(),
         }
 
 
@@ -235,14 +248,17 @@ class AttachedPostgreSQL(PostgreSQL):
     """Somebody else's server: `postgresql://user:password@host:port/database`."""
 
     what = "any PostgreSQL server: postgresql://user:password@host:5432/database"
-    own_settings: ClassVar[tuple[str, ...]] = ()
+    own_settings: ClassVar[tuple[str, ...]] = (*ATTACHED_SETTINGS, *LIBPQ_SETTINGS)
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
-        refuse_server_settings(spec, ("socket",))
-        self.endpoint = endpoint_of(spec.url, 5432)
+        refuse_server_settings(spec, (*self.own_settings, "socket"))
+        self.endpoint = replace(endpoint_of(spec.url, 5432), tls=attached_tls(in_our_words(spec)))
         if not self.endpoint.database:
             raise UserError(f"{spec.label}: name the database to make dbdyno's tables in, postgresql://…/database")
+
+    def check_tls(self) -> None:
+        """Nothing here: a URL says other things of it."""
 
     def start(self, launch: Launch) -> None:
         del launch
@@ -255,6 +271,8 @@ class AttachedPostgreSQL(PostgreSQL):
 def _explain(error: Exception) -> str:
     """Say what a failure to connect means; libpq tells its kinds apart in words alone."""
     message = " ".join(str(error).split())
+    if todo := hint(message):
+        return f"{message}; {todo}"
     if "authentication failed" in message or "no password supplied" in message:
         return f"{message}; check the user and the password in the URL or in {PASSWORD_VARIABLE}"
     if "refused" in message or "timeout" in message or "No such file" in message:

@@ -62,8 +62,8 @@ _WAITS = (
 def connect(place: Endpoint, options: str = "") -> psycopg.Connection[dict[str, Any]]:
     """Return a connection of its own transaction for each statement; raises psycopg.OperationalError.
 
-    options: settings for it, as the server's command line has them. TLS is not tried, so that a server that insists on
-    it refuses dbdyno as it will refuse the load client.
+    options: settings for it, as the server's command line has them. It has TLS where the endpoint has, and else none is
+    tried, so that a server that insists on it refuses dbdyno as it will refuse the load client.
     """
     host, port = place.host, place.port
     if place.socket:
@@ -77,7 +77,7 @@ def connect(place: Endpoint, options: str = "") -> psycopg.Connection[dict[str, 
         dbname=place.database,
         connect_timeout=CONNECT_TIMEOUT_S,
         options=options,
-        sslmode="disable",
+        **(place.tls.libpq() if place.tls else {"sslmode": "disable"}),
         gssencmode="disable",
         autocommit=True,
         row_factory=dict_row,

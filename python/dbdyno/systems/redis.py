@@ -1,6 +1,7 @@
 """Redis, started privately with any directive of redis.conf, or attached by URL."""
 
 import secrets as random_secrets
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,6 +20,7 @@ from dbdyno.systems.redis_probe import RedisProbe
 from dbdyno.systems.server import Server
 from dbdyno.systems.settings import BINARY, check, without_secrets
 from dbdyno.systems.space import Space, Storage
+from dbdyno.systems.tls import ATTACHED_SETTINGS, attached_tls, hint, make_certificate
 
 DIRECTIVES = ("appendonly", "appendfsync", "save", "maxmemory", "maxmemory-policy", "io-threads", "maxclients")
 """Directives that decide what a benchmark measures; read beside those the person gave."""
@@ -34,19 +36,20 @@ COUNTERS = (
     "used_memory",
     "total_error_replies",
 )
+_CHECK_THE_PLACE = "check host, port and that the server runs, and whether it has TLS there (tls=required)"
 LAYOUTS = ("auto", "string", "hash")
 SCALES = BINARY | {"k": 10**3, "m": 10**6, "g": 10**9}
 """Redis takes `1k` for a thousand and `1kb` for 1,024."""
 
 
 class Redis(Server):
-    """A private Redis server. Settings: `layout`, `connect` (`tcp` or `socket`), and any directive of redis.conf."""
+    """A private Redis server. Settings: `layout`, `connect` (`tcp` or `socket`), `tls`, any directive of redis.conf."""
 
     name = "redis"
     what = "Redis, any directive of redis.conf (appendonly=yes, appendfsync=always, save=60 1 …)"
     operations = frozenset((GET, GET_MANY, UPDATE, ADD, FIND_UNIQUE, SUM))
     libraries: ClassVar[tuple[str, ...]] = ("redis-py",)
-    own_settings: ClassVar[tuple[str, ...]] = ("layout", "connect", "port")
+    own_settings: ClassVar[tuple[str, ...]] = ("layout", "connect", "port", "tls")
     storage: ClassVar[Storage] = Storage(1.1, 110, in_memory=True)
     driver_errors = (redis.RedisError,)
     server_program = "redis-server"
@@ -55,6 +58,9 @@ class Redis(Server):
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
         self.check_choice("layout", LAYOUTS)
+        self.check_tls()
+        if "tls" in spec.settings:
+            self.libraries = ()
 
     @classmethod
     def missing(cls) -> str | None:
@@ -65,10 +71,12 @@ class Redis(Server):
         password = random_secrets.token_hex(16)
         port = free_port(self.spec.settings.get("port"))
         socket = directory.socket_path()
+        certificate, key, tls = make_certificate(directory) if self.encrypts else ("", "", None)
+        encrypted = ["port 0", f"tls-port {port}", f'tls-cert-file "{certificate}"', f'tls-key-file "{key}"']
         # The configuration goes in on stdin, so that the password is in no file and no process list.
         configuration = [
             "bind 127.0.0.1",
-            f"port {port}",
+            *([*encrypted, "tls-auth-clients no"] if tls else [f"port {port}"]),
             f'unixsocket "{socket}"',
             f'dir "{directory.path}"',
             f"requirepass {password}",
@@ -80,7 +88,7 @@ class Redis(Server):
         stdin = "\n".join(configuration) + "\n"
         self._run = lambda: ServerProcess(self.server_name, argv, directory, launch, stdin)
         self._server = self._run()
-        self.endpoint = Endpoint("127.0.0.1", port, str(socket) if self.on_socket else None, None, password, "0")
+        self.endpoint = Endpoint("127.0.0.1", port, str(socket) if self.on_socket else None, None, password, "0", tls)
         self._server.wait_ready(self._answers)
         given = {key.lower(): value for key, value in self.spec.settings.items() if key not in self.own_settings}
         check(self.spec.label, given, self._configuration() or {}, SCALES)
@@ -118,6 +126,7 @@ class Redis(Server):
             unix_socket_path=place.socket,
             username=place.user,
             password=place.password,
+            **(place.tls.redis() if place.tls else {}),
             db=int(place.database or 0),
             socket_timeout=timeout_s,
             socket_connect_timeout=timeout_s,
@@ -145,6 +154,8 @@ class Redis(Server):
         configuration = self._configuration() or {}
         wanted = (*DIRECTIVES, *sorted(set(self.spec.settings) - set(DIRECTIVES)))
         effective = {key: configuration[key] for key in wanted if key in configuration}
+        if self.endpoint.tls:
+            effective["tls"] = "on"
         # Valkey says both: its own version, and which Redis it still is to clients.
         info = self._info()
         version = info.get("valkey_version", info.get("redis_version"))
@@ -173,6 +184,7 @@ class Redis(Server):
             "password": self.endpoint.secret(secrets),
             "database": int(self.endpoint.database or 0),
             "layout": self.spec.settings.get("layout", "auto"),
+            "tls": self.endpoint.encryption(),
         }
 
 
@@ -180,14 +192,17 @@ class AttachedRedis(Redis):
     """Somebody else's Redis: `redis://:password@host:port/0`."""
 
     what = "any Redis server: redis://:password@host:6379/0"
-    own_settings: ClassVar[tuple[str, ...]] = ("layout",)
+    own_settings: ClassVar[tuple[str, ...]] = ("layout", *ATTACHED_SETTINGS)
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
         refuse_server_settings(spec, (*self.own_settings, "socket"))
-        self.endpoint = endpoint_of(spec.url, 6379)
+        self.endpoint = replace(endpoint_of(spec.url, 6379), tls=attached_tls(spec))
         if not (self.endpoint.database or "0").isdecimal():
             raise UserError(f"{spec.label}: a database of Redis is a number, redis://…/0")
+
+    def check_tls(self) -> None:
+        """Nothing here: a URL says other things of it."""
 
     def start(self, launch: Launch) -> None:
         del launch
@@ -198,9 +213,9 @@ class AttachedRedis(Redis):
                 f"{self.spec.label}: {error}; check the user and the password in the URL or in {PASSWORD_VARIABLE}"
             ) from None
         except redis.RedisError as error:
-            raise UserError(
-                f"{self.spec.label}: nobody answers there ({error}); check host, port and that the server runs"
-            ) from None
+            todo = hint(str(error))
+            why = f"{error}; {todo}" if todo else f"nobody answers there ({error}); {_CHECK_THE_PLACE}"
+            raise UserError(f"{self.spec.label}: {why}") from None
 
 
 def durability_of(configuration: dict[str, str]) -> Durability:

@@ -19,11 +19,13 @@ class Server(System):
     """A system with one server.
 
     endpoint: where it answers, once started or attached to. driver_errors: what its driver raises if it does not.
+    own_settings: those that are dbdyno's and not the server's.
     Where it can be started again, `start` sets `_run`, and `_answers` says whether it is ready.
     """
 
     endpoint: Endpoint
     driver_errors: ClassVar[tuple[type[Exception], ...]]
+    own_settings: ClassVar[tuple[str, ...]]
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
@@ -31,6 +33,19 @@ class Server(System):
         self._directory: PrivateDirectory | None = None
         self._server: ServerProcess | None = None
         self._run: Callable[[], ServerProcess] | None = None
+
+    @property
+    def encrypts(self) -> bool:
+        """True if the server is dbdyno's own and clients are to connect with TLS."""
+        return self.spec.settings.get("tls") == "on"
+
+    def check_tls(self) -> None:
+        """Raise UserError if a server of its own is told something of TLS that cannot be."""
+        if "tls" in self.spec.settings and "tls" not in self.own_settings:
+            raise UserError(f"{self.spec.label}: {self.name} is not driven over TLS: leave 'tls' out")
+        self.check_choice("tls", ("off", "on"))
+        if self.encrypts and self.on_socket:
+            raise UserError(f"{self.spec.label}: TLS is for TCP: leave 'tls' or 'connect' out")
 
     def check_choice(self, key: str, accepted: tuple[str, ...]) -> None:
         """Raise UserError if the setting `key` is given and is none of `accepted`."""

@@ -20,6 +20,9 @@ const BULK_EXECUTE: MariadbCapabilities = MariadbCapabilities::MARIADB_CLIENT_ST
 /// capabilities.
 const NONCE_LENGTH_AFTER_VERSION: usize = 1 + 4 + 8 + 1 + 2 + 1 + 2 + 2;
 
+/// The request for TLS is a login up to the user's name, which nobody is to read.
+const TLS_REQUEST_SIZE_BYTES: usize = 32;
+
 /// What the server said of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Greeting {
@@ -65,10 +68,23 @@ impl Greeting {
         }
     }
 
+    /// The payload that asks for TLS, in the place of the login that is sent after it; `None` where the server has none.
+    pub fn tls_request<'a>(&self, login: &'a [u8]) -> Option<&'a [u8]> {
+        if self.capabilities.contains(CapabilityFlags::CLIENT_SSL) { login.get(..TLS_REQUEST_SIZE_BYTES) } else { None }
+    }
+
     /// Whether the server knows COM_STMT_BULK_EXECUTE.
     pub fn can_bulk_execute(&self) -> bool {
         self.mariadb_capabilities.contains(BULK_EXECUTE)
     }
+}
+
+/// How the bytes of a login travel: a password is sent readable only where nobody else reads them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    Tcp,
+    Unix,
+    Tls,
 }
 
 /// What to do next while logging in.
@@ -89,20 +105,20 @@ pub struct Login<'a> {
     procedure: AuthProc,
     nonce: Vec<u8>,
     password: &'a str,
-    is_unix_socket: bool,
+    transport: Transport,
 }
 
-struct Transport<'a>(&'a Login<'a>);
+struct Known<'a>(&'a Login<'a>);
 
-impl Context for Transport<'_> {
+impl Context for Known<'_> {
     fn pass(&self) -> &[u8] {
         self.0.password.as_bytes()
     }
     fn is_ipc_transport(&self) -> bool {
-        self.0.is_unix_socket
+        self.0.transport == Transport::Unix
     }
     fn is_tls_transport(&self) -> bool {
-        false
+        self.0.transport == Transport::Tls
     }
     fn scramble(&self) -> &[u8] {
         &self.0.nonce
@@ -122,13 +138,16 @@ impl<'a> Login<'a> {
         user: &str,
         password: &'a str,
         database: Option<&str>,
-        is_unix_socket: bool,
+        transport: Transport,
     ) -> Result<(Self, Vec<u8>), Malformed> {
         let procedure = procedure(&greeting.plugin)?;
-        let mut login = Self { procedure, nonce: greeting.nonce.clone(), password, is_unix_socket };
+        let mut login = Self { procedure, nonce: greeting.nonce.clone(), password, transport };
         let nonce = login.nonce.clone();
         let scramble = login.respond(&nonce)?.unwrap_or_default();
+        let encrypted =
+            if transport == Transport::Tls { CapabilityFlags::CLIENT_SSL } else { CapabilityFlags::empty() };
         let wanted = CapabilityFlags::CLIENT_PROTOCOL_41
+            | encrypted
             | CapabilityFlags::CLIENT_LONG_FLAG
             | CapabilityFlags::CLIENT_TRANSACTIONS
             | CapabilityFlags::CLIENT_SECURE_CONNECTION
@@ -180,7 +199,7 @@ impl<'a> Login<'a> {
         server_key::check(challenge, self.password)?;
         let fresh = AuthProc::MysqlNativePassword(Default::default());
         let mut procedure = std::mem::replace(&mut self.procedure, fresh);
-        let response = procedure.run(Transport(self), challenge);
+        let response = procedure.run(Known(self), challenge);
         self.procedure = procedure;
         match response {
             Ok(Response::Next { packet } | Response::Last { packet }) => Ok(packet),
@@ -235,7 +254,7 @@ mod tests {
         let greeting = greeting(&server_greeting()).unwrap();
         assert!(greeting.version.contains("MariaDB"));
         assert_eq!(greeting.dialect(), Dialect { deprecate_eof: true, cached_metadata: true });
-        let (mut login, payload) = Login::begin(&greeting, "u", "secret", Some("db"), false).unwrap();
+        let (mut login, payload) = Login::begin(&greeting, "u", "secret", Some("db"), Transport::Tcp).unwrap();
         assert!(!payload.windows(6).any(|w| w == b"secret"));
         assert_eq!(login.next(b"\x00\x00\x00\x02\x00\x00\x00"), Ok(LoginStep::Done));
         let refused = LoginStep::Refused { code: 1045, text: "Access denied".into() };
@@ -245,11 +264,27 @@ mod tests {
     #[test]
     fn a_switch_to_another_authentication_is_followed() {
         let greeting = greeting(&server_greeting()).unwrap();
-        let (mut login, _) = Login::begin(&greeting, "u", "secret", None, true).unwrap();
+        let (mut login, _) = Login::begin(&greeting, "u", "secret", None, Transport::Unix).unwrap();
         let step = login.next(b"\xfecaching_sha2_password\x0012345678901234567890\x00").unwrap();
         assert!(matches!(step, LoginStep::Send(scramble) if scramble.len() == 32));
         assert_eq!(login.next(b"\x01\x04"), Ok(LoginStep::Send(b"secret\0".to_vec())));
         assert!(login.next(b"\xfemysql_clear_password\x00\x00").is_err());
+    }
+
+    #[test]
+    fn tls_is_asked_for_before_anything_is_said_and_only_where_it_is_offered() {
+        let mut greeting = greeting(&server_greeting()).unwrap();
+        let asked = |greeting: &Greeting| {
+            let (_, login) = Login::begin(greeting, "u", "secret", None, Transport::Tls).unwrap();
+            greeting.tls_request(&login).map(<[u8]>::to_vec)
+        };
+        assert_eq!(asked(&greeting), None);
+        greeting.capabilities |= CapabilityFlags::CLIENT_SSL;
+        let request = asked(&greeting).unwrap();
+        let capabilities = u32::from_le_bytes(*request.first_chunk().unwrap());
+        assert!(request.len() == 32 && capabilities & CapabilityFlags::CLIENT_SSL.bits() != 0);
+        // What MariaDB alone knows is asked for here: of what comes afterwards it reads no capabilities.
+        assert_ne!(request[28..], [0; 4]);
     }
 
     #[test]

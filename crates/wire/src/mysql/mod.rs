@@ -12,7 +12,7 @@ mod text;
 
 pub use crate::{Cell, Param, TextRows};
 pub use bulk::{BulkType, LoadAnswer, bulk_execute, bulk_row, load_answer, load_line};
-pub use handshake::{Greeting, Login, LoginStep, greeting, server_greeting};
+pub use handshake::{Greeting, Login, LoginStep, Transport, greeting, server_greeting};
 pub use packet::{Packet, ServerMessage, frame, lenenc, ok_affected_rows, packet, put_lenenc, server_error};
 pub use statement::{
     Answer, ColumnType, Dialect, Prepared, answer, execute, prepare, prepared, write_binary_row, write_definition,

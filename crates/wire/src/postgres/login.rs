@@ -4,11 +4,33 @@ use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
 
 use super::message::{ServerMessage, c_string, frame, server_error};
-use crate::Malformed;
+use crate::{Decoded, Malformed};
 
 const PROTOCOL_3_0: u32 = 3 << 16;
 /// Rounds of hashing a server may ask for; its default is 4096, and a wrong number must not keep a client busy for hours.
 const MAX_SCRAM_ITERATIONS: i64 = 1_000_000;
+
+/// The number in the place of the protocol's by which TLS is asked for.
+const TLS_REQUEST: u32 = 1234 << 16 | 5679;
+
+/// Appends the question whether the server has TLS, before the first message; see [`tls_answer`].
+pub fn tls_request(out: &mut Vec<u8>) {
+    out.extend_from_slice(&8u32.to_be_bytes());
+    out.extend_from_slice(&TLS_REQUEST.to_be_bytes());
+}
+
+/// Decodes the answer, one byte: whether the server begins with TLS now.
+///
+/// # Errors
+/// It is neither yes nor no.
+pub fn tls_answer(bytes: &[u8]) -> Decoded<(bool, usize)> {
+    match bytes.first() {
+        None => Ok(None),
+        Some(b'S') => Ok(Some((true, 1))),
+        Some(b'N') => Ok(Some((false, 1))),
+        Some(_) => Err(Malformed::expected("whether the server has TLS", bytes)),
+    }
+}
 
 /// Appends the first message. Texts are to be UTF-8, whatever the database has them in.
 pub fn startup(out: &mut Vec<u8>, user: &str, database: &str) {
@@ -164,6 +186,17 @@ mod tests {
         let mut expected = b"\0\0\0\x49\0\x03\0\0user\0u\0database\0dx\0client_encoding\0UTF8\0".to_vec();
         expected.extend_from_slice(b"application_name\0dbdyno\0\0");
         assert_eq!(out, expected);
+    }
+
+    #[test]
+    fn golden_request_for_tls() {
+        let mut out = Vec::new();
+        tls_request(&mut out);
+        assert_eq!(out, b"\0\0\0\x08\x04\xd2\x16\x2f");
+        assert_eq!(tls_answer(b""), Ok(None));
+        assert_eq!(tls_answer(b"S\x16"), Ok(Some((true, 1))));
+        assert_eq!(tls_answer(b"N"), Ok(Some((false, 1))));
+        assert!(tls_answer(b"HTTP").is_err());
     }
 
     #[test]

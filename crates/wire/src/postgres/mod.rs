@@ -15,7 +15,7 @@ mod server;
 mod statement;
 
 pub use copy::{copy_begin, copy_end, copy_row};
-pub use login::{Login, LoginStep, startup};
+pub use login::{Login, LoginStep, startup, tls_answer, tls_request};
 pub use message::{Message, ServerMessage, frame, message, server_error};
 pub use query::{query, text_answer};
 pub use server::{
