@@ -41,8 +41,11 @@ class Probe(Protocol):
     def counters(self) -> Mapping[str, float]:
         """Return the server's own figures, by name."""
 
-    def waits(self) -> Counts | None:
-        """Return how many connections are in each state now; None where the store does not show it."""
+    def waits(self) -> tuple[Counts, Counts] | None:
+        """Return how many connections are in each state, and how many wait for each lock; None: it does not show it."""
+
+    def locks(self) -> Mapping[str, float]:
+        """Return what it shows of single locks that is too dear to be asked for as often as `waits`, by their names."""
 
     def close(self) -> None:
         """Disconnect."""
@@ -63,7 +66,7 @@ class StoreWatch:
         self._opened, self._begun, self._stopping = threading.Event(), threading.Event(), threading.Event()
         self._asked, self._answered = threading.Event(), threading.Event()
         self._counters: dict[str, float] = {}
-        self._waits: list[Counts] = []
+        self._waits: list[tuple[Counts, Counts]] = []
         self._pause_s = 1 / WAITS_PER_S
         self.shows_waits = False
         self._waits_cpu_s = 0.0
@@ -88,7 +91,8 @@ class StoreWatch:
         self._asked.set()
 
     def take(self) -> tuple[dict[str, float], dict[str, float]]:
-        """Return the counters that were asked for, and the mean of the waits since this was last asked for.
+        """Return the counters that were asked for, those of locks too, and the mean of the waits since this was last
+        asked for.
 
         Counters that have not come within ANSWER_S are not seen: later they would be of another moment.
         """
@@ -99,7 +103,9 @@ class StoreWatch:
             self._counters, self._waits = {}, []
         if not self._answered.is_set():
             counters = {}
-        return {f"store.{self.server}.{name}": value for name, value in counters.items()}, mean_of(waits)
+        locks = mean_of(locks for _, locks in waits)
+        counters |= {f"locks.{self.server}.{name}": value for name, value in locks.items()}
+        return counters, mean_of(states for states, _ in waits)
 
     def stop(self) -> None:
         """Stop asking; a server that does not answer is left to answer into the void."""
@@ -154,7 +160,8 @@ class StoreWatch:
                     return
 
     def _ask_counters(self) -> None:
-        counters = dict(self._probe.counters())
+        counters = {f"store.{self.server}.{name}": value for name, value in self._probe.counters().items()}
+        counters |= {f"locks.{self.server}.{name}": value for name, value in self._probe.locks().items()}
         with self._lock:
             self._counters = counters
         self._answered.set()
@@ -165,6 +172,6 @@ class StoreWatch:
         self._waits_cpu_s += time.thread_time() - begun_cpu_s
         if waits is None:
             return
-        self._pause_s = max(1 / WAITS_PER_S, sum(waits.values()) / CONNECTIONS_PER_S)
+        self._pause_s = max(1 / WAITS_PER_S, sum(waits[0].values()) / CONNECTIONS_PER_S)
         with self._lock:
             self._waits.append(waits)

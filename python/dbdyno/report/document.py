@@ -122,6 +122,7 @@ def _trial(trial: Trial, run: Run) -> dict[str, Any]:
         "others_cores": concluded["others_cores"],
         "verdict": concluded["verdict"],
         "time_budget": concluded["time_budget"],
+        "locks": concluded["locks"],
         "transaction": _transaction(recorded),
         "operations": {operation.name: _operation(operation, recorded) for operation in recorded.operations},
         "stability": _stability(recorded),

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from dbdyno.errors import RunFailed
-from dbdyno.report import analyses, crashes, plots, ranking, replication, words
+from dbdyno.report import analyses, crashes, locks, plots, ranking, replication, words
 from dbdyno.report.document import document
 from dbdyno.report.kinds import kinds_of
 from dbdyno.report.loads import Document, at, is_open, load_of, time_label, time_name, times_us
@@ -137,6 +137,8 @@ def render(
             crashed=crashes.crashed(shown),
             replication=replication,
             replicated=replication.replicated(shown),
+            locks=locks,
+            locked=locks.shown_trials(shown),
             marks=ranking.MARKS,
             reads=READS,
             kinds=any(kinds_of(trial) for trial in shown["trials"]),

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dbdyno.report import crashes, replication, words
+from dbdyno.report import crashes, locks, replication, words
 from dbdyno.report.analyses import analysed, print_analyses
 from dbdyno.report.document import document
 from dbdyno.report.hosts import host_in_words
@@ -57,6 +57,8 @@ def print_document(shown: Document, console: Console) -> None:
         print_kinds(trials, console)
         if elsewhere := replication.replicated(shown):
             _print_block(replication.HEADINGS, replication.rows(elsewhere), replication.NOTE, console)
+        if locked := locks.shown_trials(shown):
+            _print_block(locks.HEADINGS, locks.rows(locked), locks.NOTE, console)
         _say(console, f"Latencies: {time_label(trials)}. CPU µs: per transaction. {_FLOOR}", "dim")
         if sentence := words.observing(shown):
             _say(console, sentence, "dim")

@@ -4,6 +4,7 @@ Two questions: once a second for the counters, some times a second for the waits
 itself, in half a millisecond for 256 of them, and in half of that where `performance_schema` is on; it may be off.
 """
 
+import time
 from collections.abc import Iterable, Mapping
 
 import pymysql
@@ -12,8 +13,15 @@ from pymysql.constants import ER
 from dbdyno.errors import RunFailed
 from dbdyno.systems.endpoint import Endpoint
 from dbdyno.systems.mysql_client import connect
-from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe, named
-from dbdyno.systems.wait_events import LOCKED, states_of_processlist
+from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe, Waits, named
+from dbdyno.systems.wait_events import (
+    ALL_LATCHES,
+    LOCKED,
+    latch_of_mutex,
+    lock_of_row,
+    locks_of_processlist,
+    states_of_processlist,
+)
 
 STATUS = {
     "Questions": "questions_total",
@@ -71,6 +79,30 @@ _OWN_THREAD = (
 )
 # InnoDB shows anew only what nobody asked for during the last tenth of a second, so that is the shortest useful pause.
 _LOCKED = f"SELECT '{LOCKED}', '', COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'"
+# Which row locks they wait for takes as long again: once a second. MySQL has these since 8.0 in another place.
+_ROW_LOCKS = tuple(
+    f"SELECT LOCK_TYPE, {table}, {index}, COUNT(*) FROM information_schema.INNODB_TRX JOIN {locks} "
+    "ON trx_requested_lock_id = {id} WHERE trx_state = 'LOCK WAIT' GROUP BY 1, 2, 3".format(id=id)
+    for locks, id, table, index in (
+        ("information_schema.INNODB_LOCKS", "LOCK_ID", "LOCK_TABLE", "LOCK_INDEX"),
+        ("performance_schema.data_locks", "ENGINE_LOCK_ID", "OBJECT_NAME", "INDEX_NAME"),
+    )
+)
+_MUTEX = "SHOW ENGINE INNODB MUTEX"
+"""How often each latch was waited for, in every version of MySQL; MariaDB counts none since 10.6."""
+_INSTRUMENTED = (
+    "SELECT 1 FROM performance_schema.setup_instruments WHERE NAME LIKE 'wait/synch/%/innodb/%' "
+    "AND NAME NOT LIKE 'wait/synch/cond/%' AND ENABLED = 'YES' AND TIMED = 'YES' LIMIT 1"
+)
+# Threads wait for conditions when there is nothing to do. All of them were too many columns.
+_SYNCH = (
+    "SELECT SUBSTRING_INDEX(EVENT_NAME, 'wait/synch/', -1), SUM_TIMER_WAIT / 1e12 "
+    "FROM performance_schema.events_waits_summary_global_by_event_name WHERE SUM_TIMER_WAIT > 0 "
+    "AND EVENT_NAME LIKE 'wait/synch/%' AND EVENT_NAME NOT LIKE 'wait/synch/cond/%' ORDER BY 2 DESC LIMIT 30"
+)
+_SPARING = 100
+"""Latches are asked for again after so many times as long as it took: it takes 1 % of a processor at most. InnoDB goes
+through every page's latch to answer, and the performance schema through every thread's figures."""
 _REFUSED = (
     ER.SPECIFIC_ACCESS_DENIED_ERROR,
     ER.ACCESS_DENIED_ERROR,
@@ -94,6 +126,9 @@ class MySQLProbe(Probe):
         self._status = STATUS | dict(more or {})
         self._questions = [f"SHOW GLOBAL STATUS WHERE Variable_name IN ({_quoted(self._status)})"]
         self._waits = f"{_WAITS} UNION ALL {_LOCKED}"
+        self._row_locks: str | None = None
+        self._latches: str | None = None
+        self._latches_again_s = 0.0
 
     def open(self) -> None:
         self.close()
@@ -117,6 +152,15 @@ class MySQLProbe(Probe):
         if self._if_allowed(_LOCKED) is None:
             self._waits = connections
             self.not_shown[f"waits.{self.server}.lock"] = "this user may not see transactions: GRANT PROCESS ON *.*"
+        self._row_locks = next((question for question in _ROW_LOCKS if self._if_allowed(question) is not None), None)
+        self._latches = _SYNCH if self._if_allowed(_INSTRUMENTED) and self._if_allowed(_SYNCH) is not None else _MUTEX
+        if self._latches == _MUTEX and (self._counts_no_latches() or self._if_allowed(_MUTEX) is None):
+            self._latches = None
+
+    def _counts_no_latches(self) -> bool:
+        ((version,),) = self._query("SELECT VERSION()")
+        number = tuple(map(int, str(version).split("-")[0].split(".")[:2]))
+        return "MariaDB" in str(version) and number >= (10, 6)
 
     def _if_allowed(self, question: str) -> tuple[tuple[object, ...], ...] | None:
         try:
@@ -141,8 +185,30 @@ class MySQLProbe(Probe):
             found |= named(dict(self._query(question)), self._status | METRICS)
         return found
 
-    def waits(self) -> dict[str, float]:
-        return states_of_processlist(self._query(self._waits))
+    def waits(self) -> Waits:
+        rows = self._query(self._waits)
+        return Waits(states_of_processlist(rows), locks_of_processlist(rows))
+
+    def locks(self) -> dict[str, float]:
+        found: dict[str, float] = {}
+        for *lock, count in self._query(self._row_locks) if self._row_locks else ():
+            name = lock_of_row(*lock)
+            found[name] = found.get(name, 0.0) + float(str(count))
+        if self._latches and (began_s := time.monotonic()) >= self._latches_again_s:
+            found |= self._counted_latches(self._latches)
+            self._latches_again_s = began_s + _SPARING * (time.monotonic() - began_s)
+        return found
+
+    def _counted_latches(self, question: str) -> dict[str, float]:
+        """Many of InnoDB's latches have one name."""
+        rows = self._query(question)
+        unit = "_wait_s_total" if question == _SYNCH else "_waits_total"
+        pairs = rows if question == _SYNCH else filter(None, (latch_of_mutex(*row[1:]) for row in rows))
+        found = {f"{ALL_LATCHES}{unit}": 0.0}
+        for name, counted in pairs:
+            for column in (f"{name}{unit}", f"{ALL_LATCHES}{unit}"):
+                found[column] = found.get(column, 0.0) + float(str(counted))
+        return found
 
     def close(self) -> None:
         if self._connection and self._connection.open:

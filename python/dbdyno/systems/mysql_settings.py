@@ -6,7 +6,14 @@ from dbdyno.errors import UserError
 
 _NEGATIONS = ("skip_", "disable_")
 _WITHOUT_VARIABLE = frozenset(
-    ("plugin_load", "plugin_load_add", "plugin_maturity", "symbolic_links", "external_locking")
+    (
+        "plugin_load",
+        "plugin_load_add",
+        "plugin_maturity",
+        "symbolic_links",
+        "external_locking",
+        "performance_schema_instrument",
+    )
 )
 """Options that only act at the start."""
 

@@ -12,8 +12,8 @@ from psycopg.rows import dict_row, tuple_row
 
 from dbdyno.errors import RunFailed
 from dbdyno.systems.endpoint import CONNECT_TIMEOUT_S, Endpoint
-from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe, named
-from dbdyno.systems.wait_events import states_of_activity
+from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe, Waits, named
+from dbdyno.systems.wait_events import locks_of_activity, states_of_activity
 
 STATISTICS = {
     "pg_stat_database": {
@@ -134,12 +134,13 @@ class PostgreSQLProbe(Probe):
             raise self._gone(error) from None
         return found
 
-    def waits(self) -> dict[str, float]:
+    def waits(self) -> Waits:
         try:
             with self._opened().cursor(row_factory=tuple_row) as cursor:
-                return states_of_activity(cursor.execute(_WAITS).fetchall())
+                rows = cursor.execute(_WAITS).fetchall()
         except psycopg.Error as error:
             raise self._gone(error) from None
+        return Waits(states_of_activity(rows), locks_of_activity(rows))
 
     def close(self) -> None:
         if self._connection:

@@ -3,9 +3,21 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
+from typing import NamedTuple
 
 ANSWER_TIMEOUT_S = 2.0
 """For every answer, so that a server that hangs holds nothing else up."""
+
+
+class Waits(NamedTuple):
+    """What a server's connections do at a moment.
+
+    states: how many are `cpu` (at work, for all the server says), `disk`, `lock`, `commit`, `client` and `other`
+    (dbdyno.observe.waits). locks: how many wait for each lock, by the name the server has for it.
+    """
+
+    states: Mapping[str, float]
+    locks: Mapping[str, float]
 
 
 class Probe(ABC):
@@ -27,12 +39,17 @@ class Probe(ABC):
     def counters(self) -> dict[str, float]:
         """Return the server's figures now; what is counted since it began ends in `_total`, units last."""
 
-    def waits(self) -> Mapping[str, float] | None:
-        """Return how many connections are in each state now (dbdyno.observe.waits); None: it does not show it.
-
-        States are `cpu` (at work, for all the server says), `disk`, `lock`, `commit`, `client` and `other`.
-        """
+    def waits(self) -> Waits | None:
+        """Return what its connections do now; None: it does not show it."""
         return None
+
+    def locks(self) -> Mapping[str, float]:
+        """Return what it shows of single locks that is too dear to be asked for as often as `waits`, by their names.
+
+        How many connections wait for a lock now; how often it has been waited for, which ends in `_waits_total`; or
+        for how long, which ends in `_wait_s_total`.
+        """
+        return {}
 
     @abstractmethod
     def close(self) -> None:

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 
 LOCKED = "locked"
 """Stands for a command in the row that counts transactions waiting for a row's lock."""
+ALL_LOCKS, ALL_LATCHES = "locks", "latches"
+"""All together, 0 where none is waited for: it shows that it was looked."""
 _NO_CLIENTS = ("Daemon", "Binlog Dump", "Binlog Dump GTID", "Slave_IO", "Slave_SQL", "Slave_worker", "Delayed insert")
 _COMMITTING = (
     "commit",
@@ -33,11 +35,42 @@ def states_of_processlist(rows: Iterable[tuple[object, ...]]) -> dict[str, float
     locked = 0.0
     for command, state, count in rows:
         if command == LOCKED:
-            locked = float(str(count))
+            locked += float(str(count))
         elif command not in _NO_CLIENTS:
             counts[_state_in_processlist(str(command), str(state or "").lower())] += float(str(count))
     waiting = min(locked, counts["cpu"])
     return counts | {"cpu": counts["cpu"] - waiting, "lock": counts["lock"] + waiting}
+
+
+def locks_of_processlist(rows: Iterable[tuple[object, ...]]) -> dict[str, float]:
+    """Return how many connections wait for each lock of the server's own, which are named in their states.
+
+    A connection that waits for a row's lock does not say so (`lock_of_row`).
+    """
+    locks = {ALL_LOCKS: 0.0}
+    for command, state, count in rows:
+        locked = command not in _NO_CLIENTS and _state_in_processlist(str(command), str(state).lower()) == "lock"
+        for name in (ALL_LOCKS, str(state)) if locked else (ALL_LOCKS,) if command == LOCKED else ():
+            locks[name] = locks.get(name, 0.0) + float(str(count))
+    return locks
+
+
+def lock_of_row(kind: object, table: object, index: object) -> str:
+    """Return the name of a lock that a transaction waits for, of InnoDB's type, table and index of it.
+
+    Tables come as `name`, or as "`database`.`name` /* Partition `p0` */": partitions count as their table.
+    """
+    name = str(table).partition(" /*")[0].rpartition(".")[2].strip("`")
+    return f"row lock, {name} ({index})" if kind == "RECORD" else f"table lock, {name}"
+
+
+def latch_of_mutex(name: object, status: object) -> tuple[str, float] | None:
+    """Return a latch and how often it was waited for, of a row of SHOW ENGINE INNODB MUTEX; None of another row.
+
+    Its name is the source line that made it, `log0log.cc:844`, behind words that only say what kind it is.
+    """
+    counted, _, waits = str(status).partition("=")
+    return (str(name).rpartition(" ")[2], float(waits)) if counted in ("waits", "os_waits") else None
 
 
 def _state_in_processlist(command: str, state: str) -> str:
@@ -58,6 +91,16 @@ def states_of_activity(rows: Iterable[tuple[str | None, str | None, int]]) -> di
         state = state_of_wait(wait_type, event)
         counts[state] = counts.get(state, 0.0) + float(count)
     return counts
+
+
+def locks_of_activity(rows: Iterable[tuple[str | None, str | None, int]]) -> dict[str, float]:
+    """Return how many of PostgreSQL's backends wait for each lock, by `type:event`; that of the log's flush is one."""
+    locks = {ALL_LOCKS: 0.0, ALL_LATCHES: 0.0}
+    for kind, event, count in rows:
+        if _BY_TYPE.get(kind or "") == "lock":
+            locks[ALL_LOCKS if kind == "Lock" else ALL_LATCHES] += float(count)
+            locks[f"{kind}:{event}"] = float(count)
+    return locks
 
 
 def state_of_wait(wait_type: str | None, event: str | None) -> str:

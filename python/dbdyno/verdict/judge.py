@@ -13,6 +13,7 @@ from dbdyno.results.write import write_compact
 from dbdyno.verdict.budget import TimeBudget, time_budget
 from dbdyno.verdict.evidence import Measured, others_cores
 from dbdyno.verdict.limit import CLIENT, limited
+from dbdyno.verdict.locks import locks_document
 from dbdyno.verdict.sentence import evidence_of, sentence_of
 
 DIGITS = 4
@@ -52,6 +53,7 @@ def judge(trial: Trial) -> dict[str, Any]:
         "others_cores": None if disturbed is None else round(disturbed, DIGITS),
         "verdict": verdict,
         "time_budget": _budget_document(budget) if budget else None,
+        "locks": locks_document(trial),
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dbdyno.results.model import Trial
 from dbdyno.verdict.evidence import Measured, others
 from dbdyno.verdict.limit import CLIENT, COMMIT, DISK, LOCK, NETWORK, RATE, SERVER_CPU, UNEXPLAINED, Limited
+from dbdyno.verdict.locks import locks_of
 
 _BEGINS = {
     CLIENT: "Limited by the client",
@@ -49,6 +50,8 @@ def evidence_of(trial: Trial, found: Limited) -> list[str]:
         said.append(
             f"{found.held:.1f} of {found.in_flight:.1f} operations in flight ({share:.0%}) were {_WERE[found.limit]}"
         )
+    if found.limit in (LOCK, COMMIT) and (locks := locks_of(trial)):
+        said.append(f"waited for most: {locks[0].words}")
     said += found.signs
     measured = Measured.of(trial)
     if found.limit != RATE and measured and (disturbed := others(measured)):

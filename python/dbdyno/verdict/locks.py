@@ -1,0 +1,89 @@
+"""Which lock was waited for most in a trial, as its servers show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from dbdyno.results.model import Trial
+from dbdyno.verdict.evidence import Measured
+
+BAND = "locks"
+COUNTED, TIMED = "_waits_total", "_wait_s_total"
+ALL_LOCKS = "locks"
+ALL_LATCHES = ("latches", f"latches{COUNTED}", f"latches{TIMED}")
+"""Columns of all together: they show that it was looked, or that a server counts them."""
+_OF_LATCHES = ("LWLock:", "BufferPin:")
+MOST_KEPT = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """A lock that was waited for during the measured seconds.
+
+    Attributes:
+        name: the server's own for it.
+        latch: it guards what the server has in memory, and neither rows nor tables.
+        waiting: how many waited for it on average; `None` where the server only counts how often it was waited for.
+        waits_per_s: how often it was waited for; `None` where that is not counted.
+    """
+
+    server: str
+    name: str
+    latch: bool
+    waiting: float | None
+    waits_per_s: float | None
+
+    @property
+    def words(self) -> str:
+        """What is said of it, with its figure."""
+        if self.waiting is None:
+            return f"{self.name}: {self.waits_per_s:,.3g} waits/s"
+        return f"{self.name}: {self.waiting:.2g} waiting on average"
+
+
+def locks_of(trial: Trial) -> tuple[Lock, ...]:
+    """Return every lock that was waited for, those waited for most first; of those only counted, the most often."""
+    measured = Measured.of(trial)
+    found = [] if measured is None else [lock for lock in _locks(measured) if lock.waiting or lock.waits_per_s]
+    return tuple(sorted(found, key=lambda lock: (-(lock.waiting or 0.0), -(lock.waits_per_s or 0.0))))
+
+
+def _locks(measured: Measured) -> Iterator[Lock]:
+    for column in measured.observations.names(f"{BAND}."):
+        _, server, name = column.split(".", 2)
+        if name in (ALL_LOCKS, *ALL_LATCHES):
+            continue
+        if name.endswith(TIMED):
+            yield Lock(server, name.removesuffix(TIMED), True, measured.rate(column), None)
+        elif name.endswith(COUNTED):
+            yield Lock(server, name.removesuffix(COUNTED), True, None, measured.rate(column))
+        else:
+            yield Lock(server, name, name.startswith(_OF_LATCHES), _waiting(measured, server, column), None)
+
+
+def _waiting(measured: Measured, server: str, column: str) -> float:
+    """The mean of a lock's samples. No sample names one that nobody waits for: it is none, not unseen."""
+    observations = measured.observations
+    looked = observations.columns[f"{BAND}.{server}.{ALL_LOCKS}"]
+    within = (observations.at_unix_s > measured.begin_unix_s) & (observations.at_unix_s <= measured.end_unix_s)
+    within &= ~np.isnan(looked)
+    return float(np.nan_to_num(observations.columns[column])[within].mean()) if within.any() else 0.0
+
+
+def locks_document(trial: Trial) -> dict[str, Any]:
+    """Return what was waited for as plain values (docs/run-folder.md, verdict.json).
+
+    `locks_seen`, `latches_seen`: whether any server shows which of them are waited for.
+    """
+    columns = trial.observations.names(f"{BAND}.") if trial.observations else ()
+    names = {column.split(".", 2)[2] for column in columns}
+    refused = any(str(one.get("band")).endswith(".lock") for one in trial.about.get("not_seen") or ())
+    return {
+        "locks_seen": ALL_LOCKS in names and not refused,
+        "latches_seen": not names.isdisjoint(ALL_LATCHES),
+        "waited_for": [asdict(lock) for lock in locks_of(trial)[:MOST_KEPT]],
+    }
