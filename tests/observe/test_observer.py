@@ -42,7 +42,7 @@ def _begun(folder):
 
 
 def test_every_band_is_there(observe, tmp_path):
-    probe = FakeProbe({"cpu": 0, "client": 3})
+    probe = FakeProbe(({"cpu": 0, "client": 3}, {}))
     observer, seen = observe(Observed({"fake": os.getpid()}, frozenset(), [tmp_path], [probe]))
     bands = {name.split(".")[0] for name in seen.names()}
     assert {"host", "network", "process", "store", "waits"} <= bands
@@ -97,7 +97,7 @@ def test_one_that_watched_nothing_can_be_stopped(tmp_path):
 
 
 def test_a_store_that_shows_its_waits_but_not_now_has_none_now(tmp_path):
-    probe = FakeProbe({"cpu": 0, "client": 3})
+    probe = FakeProbe(({"cpu": 0, "client": 3}, {}))
     observer = Observer(Observed({"fake": os.getpid()}, probes=[probe]), tmp_path)
     assert not any(name.startswith("waits.") for name in observer.sample())
     observer.stop()

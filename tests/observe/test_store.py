@@ -38,6 +38,9 @@ class FakeProbe:
         self.released.wait(30)
         return self.shown
 
+    def locks(self):
+        return {"latch_waits_total": self.asked}
+
     def close(self):
         self.closed += 1
 
@@ -71,12 +74,20 @@ def test_counters_come_when_they_are_asked_for(watch):
 
 
 def test_waits_are_the_mean_of_what_came_since(watch):
-    one, _ = watch(FakeProbe({"client": 3, "lock": 1}))
-    assert wait_until(lambda: one.take()[1]) == {"client": 3, "lock": 1}
+    one, _ = watch(FakeProbe(({"client": 3, "lock": 1}, {"locks": 1, "a row": 1})))
+    columns, states = wait_until(lambda: (seen := one.take())[1] and seen)
+    assert states == {"client": 3, "lock": 1}
+    assert columns == {"locks.fake.locks": 1, "locks.fake.a row": 1}
+
+
+def test_what_is_known_of_single_locks_comes_with_the_counters(watch):
+    one, _ = watch(FakeProbe())
+    columns = wait_until(lambda: answered(one)[0])
+    assert columns["locks.fake.latch_waits_total"] == columns["store.fake.commands_total"]
 
 
 def test_many_connections_are_asked_for_less_often(watch):
-    one, _ = watch(FakeProbe({"client": 3200}))
+    one, _ = watch(FakeProbe(({"client": 3200}, {})))
     wait_until(lambda: one.take()[1])
     assert one._pause_s == 1.25
 
@@ -116,7 +127,7 @@ def test_one_that_hangs_from_the_beginning_is_told(watch, monkeypatch):
 
 def test_one_that_hangs_is_not_waited_for(watch, monkeypatch):
     monkeypatch.setattr(store, "ANSWER_S", 0.01)
-    probe = FakeProbe({"client": 1})
+    probe = FakeProbe(({"client": 1}, {}))
     one, _ = watch(probe)
     wait_until(lambda: one.take()[1])
     probe.released.clear()

@@ -13,6 +13,8 @@ from dbdyno.systems.base import Launch
 from dbdyno.systems.endpoint import Endpoint
 from dbdyno.systems.guard import Guard
 from dbdyno.systems.mysql_probe import MySQLProbe
+from dbdyno.systems.packages.cache import installed
+from dbdyno.systems.packages.catalogue import PACKAGES
 from helpers import need, system, wait_until
 
 
@@ -71,12 +73,68 @@ def test_a_row_that_is_waited_for_is_a_lock(server, probe, connect):
     waiting.start()
     wait_until(lambda: probe.counters()["innodb_row_lock_waiting"])
     # InnoDB shows transactions as they were until they have not been asked for during a tenth of a second.
-    states = wait_until(lambda: time.sleep(0.15) or ((seen := probe.waits())["lock"] and seen))
+    states = wait_until(lambda: time.sleep(0.15) or ((seen := probe.waits().states)["lock"] and seen))
+    locks = probe.locks()
     assert ("performance_schema" in probe._waits) == bool(server.spec.settings)
     run(holder, "ROLLBACK")
     waiting.join()
     assert states == {"client": 1, "lock": 1, "commit": 0, "cpu": 0}
+    assert locks["row lock, hot (PRIMARY)"] == 1
     run(waiter, "ROLLBACK", "DROP TABLE hot")
+
+
+def test_a_table_that_is_waited_for_is_named(probe, connect):
+    holder, waiter = connect(), connect()
+    run(holder, "CREATE TABLE held (id INT PRIMARY KEY) ENGINE=InnoDB", "BEGIN", "SELECT * FROM held")
+    waiting = threading.Thread(target=run, args=(waiter, "ALTER TABLE held ADD k INT, ALGORITHM=COPY"))
+    waiting.start()
+    wanted = "Waiting for table metadata lock"
+    seen = wait_until(lambda: (seen := probe.waits().locks).get(wanted) and seen)
+    run(holder, "COMMIT")
+    waiting.join()
+    assert seen == {wanted: 1, "locks": 1}
+    run(waiter, "DROP TABLE held")
+
+
+def latches(spec, launch, *statements):
+    """Return a server's latches as they were after a first question and after some statements."""
+    one = system(spec)
+    try:
+        one.start(launch)
+        (probe,) = one.probes()
+        probe.open()
+        place = one.endpoint
+        with pymysql.connect(host=place.host, port=place.port, user=place.user, password=place.password) as connection:
+            run(connection, "USE dbdyno", *statements)
+        seen = probe.locks()
+        assert probe.locks().keys() & seen.keys() == set(), "it is asked again at once"
+        probe.close()
+    finally:
+        one.stop()
+    return seen
+
+
+def test_latches_are_timed_where_the_server_is_told_to(launch):
+    need("mariadb")
+    settings = "performance_schema=ON&performance_schema_instrument=wait/synch/%25=ON"
+    statements = ("CREATE TABLE t (id INT PRIMARY KEY) ENGINE=InnoDB", "INSERT INTO t VALUES (1)")
+    seen = latches(f"mariadb?{settings}", launch, *statements)
+    assert any("/innodb/" in name and waited_s > 0 for name, waited_s in seen.items())
+    assert seen["latches_wait_s_total"] >= max(seen.values()) and len(seen) <= 31
+    assert not any(name.startswith("cond/") for name in seen)
+
+
+@pytest.mark.parametrize("version", ["mysql@5.6", "mysql@8.0"])
+def test_every_mysql_counts_its_latches(version, launch):
+    if not installed(PACKAGES[version]):
+        pytest.skip(f"{version} is not installed: dbdyno systems install {version}")
+    seen = latches(version, launch)
+    assert "latches_waits_total" in seen and all(name.endswith("_waits_total") for name in seen)
+
+
+def test_a_mariadb_that_counts_none_says_nothing(probe, server):
+    counted = [name for name in probe.locks() if "latch" in name]
+    assert counted == [] and not probe._latches
 
 
 def test_a_user_who_may_not_see_transactions_is_told(server, connect):
@@ -85,7 +143,8 @@ def test_a_user_who_may_not_see_transactions_is_told(server, connect):
     one = MySQLProbe("mariadb", Endpoint(place.host, place.port, None, "small", "x", ""))
     one.open()
     assert "GRANT PROCESS" in one.not_shown["waits.mariadb.lock"]
-    assert one.waits() == {"client": 0, "lock": 0, "commit": 0, "cpu": 0}
+    assert one.waits().states == {"client": 0, "lock": 0, "commit": 0, "cpu": 0}
+    assert one.locks() == {}
     assert one.counters()["questions_total"] > 0
     one.close()
 

@@ -49,7 +49,8 @@ def test_waits_are_those_of_clients_alone(server, probe):
         locked.execute("LOCK TABLE t")
         waiting.execute("SET statement_timeout = 0")
         waiting.pgconn.send_query(b"SELECT * FROM t")
-        wait_until(lambda: probe.waits() == {"client": 2.0, "lock": 1.0})
+        wait_until(lambda: probe.waits().states == {"client": 2.0, "lock": 1.0})
+        assert probe.waits().locks == {"locks": 1.0, "latches": 0.0, "Lock:relation": 1.0}
         locked.execute("ROLLBACK")
         waiting.close()
 

@@ -2,7 +2,16 @@
 
 import pytest
 
-from dbdyno.systems.wait_events import LOCKED, state_of_wait, states_of_activity, states_of_processlist
+from dbdyno.systems.wait_events import (
+    LOCKED,
+    latch_of_mutex,
+    lock_of_row,
+    locks_of_activity,
+    locks_of_processlist,
+    state_of_wait,
+    states_of_activity,
+    states_of_processlist,
+)
 
 
 def test_connections_by_what_they_do():
@@ -20,6 +29,47 @@ def test_connections_by_what_they_do():
         (LOCKED, "", 0),
     ]
     assert states_of_processlist(rows) == {"client": 13, "commit": 7, "cpu": 32, "lock": 3}
+
+
+def test_a_thread_says_which_lock_of_the_servers_own_it_waits_for():
+    rows = [
+        ("Query", "Waiting for table metadata lock", 3),
+        ("Execute", "Waiting for table metadata lock", 1),
+        ("Query", "System lock", 1),
+        ("Query", "Updating", 5),
+        ("Query", None, 5),
+        ("Slave_SQL", "Waiting for global read lock", 1),
+        (LOCKED, "", 4),
+    ]
+    assert locks_of_processlist(rows) == {"locks": 8, "Waiting for table metadata lock": 4}
+    assert locks_of_processlist([("Sleep", "", 1)]) == {"locks": 0}
+
+
+@pytest.mark.parametrize(
+    ("lock", "name"),
+    [
+        (("RECORD", "`dbdyno`.`history` /* Partition `p3` */", "PRIMARY"), "row lock, history (PRIMARY)"),
+        (("RECORD", "`dbdyno`.`history`", "`by_stat`"), "row lock, history (`by_stat`)"),
+        (("RECORD", "history", "PRIMARY"), "row lock, history (PRIMARY)"),
+        (("TABLE", "`dbdyno`.`history`", None), "table lock, history"),
+    ],
+)
+def test_locks_of_rows_have_the_names_of_table_and_index(lock, name):
+    assert lock_of_row(*lock) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "latch"),
+    [
+        ("log0log.cc:844", "os_waits=18", ("log0log.cc:844", 18.0)),
+        ("combined buf0buf.cc:1021", "os_waits=5", ("buf0buf.cc:1021", 5.0)),
+        ("sum rwlock: buf0buf.cc:791", "waits=70", ("buf0buf.cc:791", 70.0)),
+        ("&log_sys->mutex", "os_waits=2", ("&log_sys->mutex", 2.0)),
+        ("rseg_mutex", "spins=10,waits=1,calls=20", None),
+    ],
+)
+def test_latches_are_counted_under_their_names(name, status, latch):
+    assert latch_of_mutex(name, status) == latch
 
 
 def test_those_that_wait_for_a_row_are_among_those_at_work():
@@ -56,3 +106,9 @@ def test_wait_events(wait_type, event, state):
 def test_activity_is_counted():
     rows = [("Client", "ClientRead", 4), ("Lock", "tuple", 2), ("Lock", "transactionid", 1)]
     assert states_of_activity(rows) == {"client": 4, "lock": 3}
+
+
+def test_locks_and_latches_are_told_apart():
+    rows = [(None, None, 2), ("Client", "ClientRead", 4), ("Lock", "tuple", 2), ("LWLock", "WALWrite", 1)]
+    assert locks_of_activity(rows) == {"locks": 2, "latches": 1, "Lock:tuple": 2, "LWLock:WALWrite": 1}
+    assert locks_of_activity([]) == {"locks": 0, "latches": 0}

@@ -24,6 +24,13 @@ def test_a_band_with_its_sign_and_its_runner_up():
     )
 
 
+def test_the_lock_is_named_where_locks_limit():
+    named = {"locks.mariadb.locks": 12.0, "locks.mariadb.row lock, t (PRIMARY)": 12.0}
+    said = "were waiting for a lock; waited for most: row lock, t (PRIMARY): 12 waiting on average; "
+    assert said in sentence(trial(waits(lock=12, cpu=4) | named))
+    assert "waited for most" not in sentence(trial(waits(disk=12, cpu=4) | named))
+
+
 def test_a_rate():
     assert sentence(trial(offered=1000)).startswith(
         "Limited by nothing but the rate asked for (confidence high): 1,000/s were done of 1,000/s offered; next: "

@@ -14,7 +14,7 @@ WORTH_NAMING = 0.05
 HEADINGS = ("system", "clients", "per s", "lock waited for most", "latch waited for most")
 NOTE = (
     "Locks are of rows and tables, latches of the server's own memory; how many connections (threads) waited for it on "
-    "average, or, where only that is counted, waits per second. Not shown: the server does not tell, or not with these "
+    "average, and waits per second where they are counted. Not shown: the server does not tell, or not with these "
     "settings (docs/experiments/db-stress.md)."
 )
 
@@ -49,6 +49,7 @@ def _most(trial: Document, latch: bool) -> str:
     found = [one for one in trial["locks"]["waited_for"] if one["latch"] == latch]
     if not found:
         return "none seen" if trial["locks"]["latches_seen" if latch else "locks_seen"] else "not shown"
-    if found[0]["waiting"] is None:
-        return f"{found[0]['name']}: {words.significant(found[0]['waits_per_s'])} waits/s"
-    return f"{found[0]['name']}: {words.significant(found[0]['waiting'])} waiting"
+    most = found[0]
+    waiting = None if most["waiting"] is None else f"{words.significant(most['waiting'])} waiting"
+    per_s = None if most["waits_per_s"] is None else f"{words.significant(most['waits_per_s'])} waits/s"
+    return f"{most['name']}: {', '.join(filter(None, (waiting, per_s)))}"

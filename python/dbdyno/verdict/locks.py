@@ -16,6 +16,7 @@ COUNTED, TIMED = "_waits_total", "_wait_s_total"
 ALL_LOCKS = "locks"
 ALL_LATCHES = ("latches", f"latches{COUNTED}", f"latches{TIMED}")
 """Columns of all together: they show that it was looked, or that a server counts them."""
+_ROW, _ROW_LOCK_TIME, _ROW_LOCKS = "row lock", "row_lock_s_total", "row_lock_waits_total"
 _OF_LATCHES = ("LWLock:", "BufferPin:")
 MOST_KEPT = 10
 
@@ -40,15 +41,16 @@ class Lock:
     @property
     def words(self) -> str:
         """What is said of it, with its figure."""
-        if self.waiting is None:
-            return f"{self.name}: {self.waits_per_s:,.3g} waits/s"
-        return f"{self.name}: {self.waiting:.2g} waiting on average"
+        waiting = f"{self.waiting:.2g} waiting on average" if self.waiting is not None else ""
+        per_s = f"{self.waits_per_s:,.3g} waits/s" if self.waits_per_s is not None else ""
+        return f"{self.name}: {', '.join(filter(None, (waiting, per_s)))}"
 
 
 def locks_of(trial: Trial) -> tuple[Lock, ...]:
     """Return every lock that was waited for, those waited for most first; of those only counted, the most often."""
     measured = Measured.of(trial)
-    found = [] if measured is None else [lock for lock in _locks(measured) if lock.waiting or lock.waits_per_s]
+    seen = [] if measured is None else _with_counted_row_locks(list(_locks(measured)), measured)
+    found = [lock for lock in seen if lock.waiting or lock.waits_per_s]
     return tuple(sorted(found, key=lambda lock: (-(lock.waiting or 0.0), -(lock.waits_per_s or 0.0))))
 
 
@@ -63,6 +65,25 @@ def _locks(measured: Measured) -> Iterator[Lock]:
             yield Lock(server, name.removesuffix(COUNTED), True, None, measured.rate(column))
         else:
             yield Lock(server, name, name.startswith(_OF_LATCHES), _waiting(measured, server, column), None)
+
+
+def _with_counted_row_locks(locks: list[Lock], measured: Measured) -> list[Lock]:
+    """A store may count waits for row locks exactly and without names; samples give names, and miss short waits.
+
+    A wait is counted when it ends, so samples may also have seen more.
+    """
+    for column in measured.observations.names("store."):
+        if not column.endswith(_ROW_LOCK_TIME):
+            continue
+        server, before = column.split(".")[1], column.removesuffix(_ROW_LOCK_TIME)
+        waiting, per_s = (measured.rate(before + counter) or 0.0 for counter in (_ROW_LOCK_TIME, _ROW_LOCKS))
+        named = [one for one in locks if one.server == server and one.name.startswith(_ROW) and one.waiting]
+        sampled = sum(one.waiting or 0.0 for one in named)
+        locks = [one for one in locks if one not in named]
+        for one in named or [Lock(server, f"{_ROW}, too short to be seen of which table", False, 1.0, None)]:
+            share = (one.waiting or 0.0) / (sampled or 1.0)
+            locks.append(Lock(server, one.name, False, share * max(waiting, sampled), share * per_s))
+    return locks
 
 
 def _waiting(measured: Measured, server: str, column: str) -> float:
