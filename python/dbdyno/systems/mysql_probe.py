@@ -4,6 +4,7 @@ Two questions: once a second for the counters, some times a second for the waits
 itself, in half a millisecond for 256 of them, and in half of that where `performance_schema` is on; it may be off.
 """
 
+import re
 import time
 from collections.abc import Iterable, Mapping
 
@@ -67,6 +68,8 @@ METRICS = {
     "innodb_rwlock_sx_os_waits": "innodb_semaphore_shared_exclusive_waits_total",
 }
 """Asked for where the status does not have them. MariaDB has counted no semaphore waits since 10.6."""
+_HISTORY = re.compile(r"^History list length (\d+)", re.MULTILINE)
+"""In the text that InnoDB writes of itself, which is where MySQL up to 5.5 has it alone."""
 _WAITS = "SELECT COMMAND, STATE, COUNT(*) FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() GROUP BY 1, 2"
 # The same without a lock that connections take too, and without a temporary table; empty where the schema is off.
 _THREADS = (
@@ -126,6 +129,7 @@ class MySQLProbe(Probe):
         self._status = STATUS | dict(more or {})
         self._questions = [f"SHOW GLOBAL STATUS WHERE Variable_name IN ({_quoted(self._status)})"]
         self._waits = f"{_WAITS} UNION ALL {_LOCKED}"
+        self._history_in_text = False
         self._row_locks: str | None = None
         self._latches: str | None = None
         self._latches_again_s = 0.0
@@ -147,6 +151,10 @@ class MySQLProbe(Probe):
         question = f"SELECT NAME, COUNT FROM information_schema.INNODB_METRICS WHERE NAME IN ({_quoted(metrics)})"
         if self._if_allowed(question) is not None and question not in self._questions:
             self._questions.append(question)
+        self._history_in_text = (
+            "innodb_history_list_length" not in self.counters()
+            and self._if_allowed("SHOW ENGINE INNODB STATUS") is not None
+        )
         connections = _THREADS if self._if_allowed(_OWN_THREAD) else _WAITS
         self._waits = f"{connections} UNION ALL {_LOCKED}"
         if self._if_allowed(_LOCKED) is None:
@@ -183,6 +191,8 @@ class MySQLProbe(Probe):
         found: dict[str, float] = {}
         for question in self._questions:
             found |= named(dict(self._query(question)), self._status | METRICS)
+        if self._history_in_text and (told := _HISTORY.search(str(self._query("SHOW ENGINE INNODB STATUS")[0][2]))):
+            found["innodb_history_list_length"] = float(told[1])
         return found
 
     def waits(self) -> Waits:

@@ -67,10 +67,11 @@ def lock_of_row(kind: object, table: object, index: object) -> str:
 def latch_of_mutex(name: object, status: object) -> tuple[str, float] | None:
     """Return a latch and how often it was waited for, of a row of SHOW ENGINE INNODB MUTEX; None of another row.
 
-    Its name is the source line that made it, `log0log.cc:844`, behind words that only say what kind it is.
+    Its name is the source line that made it, `log0log.cc:844`, behind words that only say what kind it is, or behind
+    the folders of whoever built the server.
     """
     counted, _, waits = str(status).partition("=")
-    return (str(name).rpartition(" ")[2], float(waits)) if counted in ("waits", "os_waits") else None
+    return (str(name).rpartition(" ")[2].rpartition("/")[2], float(waits)) if counted in ("waits", "os_waits") else None
 
 
 def _state_in_processlist(command: str, state: str) -> str:

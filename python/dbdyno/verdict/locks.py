@@ -80,7 +80,7 @@ def _with_counted_row_locks(locks: list[Lock], measured: Measured) -> list[Lock]
         named = [one for one in locks if one.server == server and one.name.startswith(_ROW) and one.waiting]
         sampled = sum(one.waiting or 0.0 for one in named)
         locks = [one for one in locks if one not in named]
-        for one in named or [Lock(server, f"{_ROW}, too short to be seen of which table", False, 1.0, None)]:
+        for one in named or [Lock(server, f"{_ROW}s, tables not seen", False, 1.0, None)]:
             share = (one.waiting or 0.0) / (sampled or 1.0)
             locks.append(Lock(server, one.name, False, share * max(waiting, sampled), share * per_s))
     return locks
