@@ -103,9 +103,10 @@ _SYNCH = (
     "FROM performance_schema.events_waits_summary_global_by_event_name WHERE SUM_TIMER_WAIT > 0 "
     "AND EVENT_NAME LIKE 'wait/synch/%' AND EVENT_NAME NOT LIKE 'wait/synch/cond/%' ORDER BY 2 DESC LIMIT 30"
 )
-_SPARING = 100
-"""Latches are asked for again after so many times as long as it took: it takes 1 % of a processor at most. InnoDB goes
-through every page's latch to answer, and the performance schema through every thread's figures."""
+_SPARING, _LONGEST_PAUSE_S = 100, 5.0
+"""Latches are asked for again after so many times as long as it took: InnoDB goes through every page's latch to answer,
+and the performance schema through every thread's figures. What took longer than 50 ms waited for a processor most of
+it, and would be asked for too seldom in a short trial."""
 _REFUSED = (
     ER.SPECIFIC_ACCESS_DENIED_ERROR,
     ER.ACCESS_DENIED_ERROR,
@@ -206,7 +207,7 @@ class MySQLProbe(Probe):
             found[name] = found.get(name, 0.0) + float(str(count))
         if self._latches and (began_s := time.monotonic()) >= self._latches_again_s:
             found |= self._counted_latches(self._latches)
-            self._latches_again_s = began_s + _SPARING * (time.monotonic() - began_s)
+            self._latches_again_s = began_s + min(_LONGEST_PAUSE_S, _SPARING * (time.monotonic() - began_s))
         return found
 
     def _counted_latches(self, question: str) -> dict[str, float]:
