@@ -55,10 +55,7 @@ def print_document(shown: Document, console: Console) -> None:
         for (label, workload), group in grouped.items():
             _print_group(label, workload, group, kept, console)
         print_kinds(trials, console)
-        if elsewhere := replication.replicated(shown):
-            _print_block(replication.HEADINGS, replication.rows(elsewhere), replication.NOTE, console)
-        if locked := locks.shown_trials(shown):
-            _print_block(locks.HEADINGS, locks.rows(locked), locks.NOTE, console)
+        _print_blocks(shown, console)
         _say(console, f"Latencies: {time_label(trials)}. CPU µs: per transaction. {_FLOOR}", "dim")
         if sentence := words.observing(shown):
             _say(console, sentence, "dim")
@@ -197,6 +194,13 @@ def _print_crashes(trials: list[Document], console: Console) -> None:
     _print_block(crashes.HEADINGS, crashes.rows(trials), crashes.NOTE, console)
     for sentence in crashes.sentences(trials):
         _say(console, sentence, "")
+
+
+def _print_blocks(shown: Document, console: Console) -> None:
+    if elsewhere := replication.replicated(shown):
+        _print_block(replication.HEADINGS, replication.rows(elsewhere), replication.NOTE, console)
+    if locked := locks.shown_trials(shown):
+        _print_block(locks.HEADINGS, locks.rows(locked), locks.NOTE, console)
 
 
 def _print_block(headings: Sequence[str], rows: list[list[str]], note: str, console: Console) -> None:
