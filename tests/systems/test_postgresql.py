@@ -14,8 +14,9 @@ from dbdyno.systems.base import Launch
 from dbdyno.systems.guard import Guard
 from dbdyno.systems.packages.catalogue import PACKAGES
 from dbdyno.systems.postgresql import durability_of
+from dbdyno.systems.postgresql_probe import connect
 from helpers import need, system
-from systems.load import execute
+from systems.load import begin, end, execute, plan_of
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +91,25 @@ def test_attached_it_is_read_and_not_changed(started, server):
     assert attached.durability() == server.durability()
     attached.stop()
     assert server.counters()["postgresql"]["tup_inserted"] == 0
+
+
+def test_an_index_that_lacks_a_row_is_found_by_counting_through_it(started):
+    server = started("postgresql")
+
+    def checks(*phases):
+        plan = plan_of(None, "insert-indexes", phases)
+        plan["workload"]["options"] = {"indexes": 3}
+        return end(begin(server, plan)).of("check")
+
+    whole = checks("prepare", "load", "run", "verify")
+    assert len(whole) == 4 and all(check["ok"] and check["found"] > 0 for check in whole)
+    with connect(server.endpoint) as connection:
+        ready = "UPDATE pg_index SET indisready = {} WHERE indexrelid = 'dbdyno_inserted_b'::regclass"
+        connection.execute(ready.format("false"))
+        connection.execute("INSERT INTO dbdyno_inserted SELECT max(id) + 1, 1, 1, 1 FROM dbdyno_inserted")
+        connection.execute(ready.format("true"))
+    torn = checks("run", "verify")
+    assert [check["name"] for check in torn if not check["ok"]] == ["rows added to the index inserted.b"]
 
 
 def test_a_wrong_password_is_said_without_it(started, server):

@@ -62,7 +62,7 @@ fn names<'a>(columns: impl IntoIterator<Item = &'a Column>) -> String {
 }
 
 /// The columns of an index, separated by this.
-fn indexed(table: &Table, index: &Index, separator: &str) -> String {
+pub fn indexed(table: &Table, index: &Index, separator: &str) -> String {
     index.columns.iter().map(|&i| table.columns[i].name.as_str()).collect::<Vec<_>>().join(separator)
 }
 

@@ -8,8 +8,12 @@ use dbdyno_wire::postgres as wire;
 
 use super::{COMMENT, COPY_NS, COPY_SIZE_BYTES, PostgresSession, WHOLE_TABLE_NS, refused, scalar_type};
 use crate::params::params;
-use crate::sql::{count_keys, create_indexes, last_key, table_name};
+use crate::sql::{count_keys, create_indexes, index_name, indexed, last_key, table_name};
 use crate::{Administration, Trouble};
+
+/// Holds for the statements sent with it.
+const BY_INDEX_ONLY: &str = "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off; \
+     SET LOCAL max_parallel_workers_per_gather = 0";
 
 impl Administration for PostgresSession {
     async fn prepare(&mut self, marker: &str) -> Result<(), Trouble> {
@@ -75,6 +79,20 @@ impl Administration for PostgresSession {
         self.exchange.be_patient(WHOLE_TABLE_NS);
         let name = table_name(&self.schema.tables[table]);
         Ok(self.query_one(&format!("SELECT count(*) FROM {name}")).await?.and_then(|n| n.parse().ok()))
+    }
+
+    /// The planner cannot be told which index to use: it is left no other way to the order of one, and its plan is looked at.
+    async fn count_by_index(&mut self, table: usize, index: usize) -> Result<Option<u64>, Trouble> {
+        self.exchange.be_patient(WHOLE_TABLE_NS);
+        let table = &self.schema.tables[table];
+        let (name, index) = (table_name(table), &table.indexes[index]);
+        let columns = indexed(table, index, ", ");
+        let count = format!("SELECT count(*) FROM (SELECT {columns} FROM {name} ORDER BY {columns} OFFSET 0) AS ordered");
+        let by = format!(" using {} on ", index_name(table, index));
+        let mut rows = self.query(&format!("{BY_INDEX_ONLY}; EXPLAIN {count}; {count}")).await?;
+        let counted = rows.pop().and_then(|mut row| row.pop()).flatten();
+        let is_used = rows.iter().flatten().flatten().any(|line| line.contains(&by));
+        Ok(counted.filter(|_| is_used).and_then(|n| n.parse().ok()))
     }
 
     async fn last_key(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
