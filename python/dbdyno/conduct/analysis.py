@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from dbdyno import __version__
 from dbdyno.analytics.analysis import Analysis
 from dbdyno.analytics.answers import Answer, difference, plain
 from dbdyno.analytics.catalogue import ANALYSES
@@ -24,21 +21,20 @@ from dbdyno.analytics.files import Batch
 from dbdyno.analytics.table import Query, Table
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.listener import Outcome
+from dbdyno.conduct.passes import conclusion, hello
 from dbdyno.conduct.trial import Prepared, describe_trial
+from dbdyno.conduct.waiting import wait_for
 from dbdyno.errors import RunFailed
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.trials import Trial
 from dbdyno.experiment.workloads import split_variant
 from dbdyno.results.write import Lines, write_object
-from dbdyno.stats.histogram import bucket_index
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.base import System
 
 HOT_RUNS = 3
 """How often each query is asked again right after it was asked cold."""
 LOAD_TIMEOUT_S = 24 * 3600
-POLL_S = 0.1
-"""How often a signal is looked for."""
 DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 
 Document = dict[str, Any]
@@ -85,7 +81,7 @@ def _fill(context: Context, spent: _Spent, table: Table, batches: Iterator[Batch
     rows, total = 0, context.experiment.rows
     spent.on(lambda: spent.analyst.create(table), LOAD_TIMEOUT_S)
     # A batch that is being made is soon made: there is nothing to cancel.
-    while batch := _wait(context, lambda: next(batches, None), lambda: None, LOAD_TIMEOUT_S):
+    while batch := wait_for(context, lambda: next(batches, None), lambda: None, LOAD_TIMEOUT_S):
         paths = [path for path, _ in batch]
         spent.on(lambda paths=paths: spent.analyst.load(table, paths), LOAD_TIMEOUT_S)
         rows += sum(count for _, count in batch)
@@ -101,23 +97,6 @@ def _fill(context: Context, spent: _Spent, table: Table, batches: Iterator[Batch
     return rows
 
 
-def _wait(context: Context, work: Callable[[], Result], cancel: Callable[[], None], timeout_s: float) -> Result:
-    """Do some work on a thread of its own, so that it can be cancelled, and return what it does.
-
-    Raises KeyboardInterrupt after a signal, TimeoutError if it takes longer, both when it has ended.
-    """
-    deadline = time.monotonic() + timeout_s
-    with ThreadPoolExecutor(1) as pool, context.interrupts.noted():
-        future = pool.submit(work)
-        while not wait([future], POLL_S).done:
-            late = time.monotonic() > deadline
-            if late or context.interrupts.requested:
-                cancel()
-                wait([future])
-                raise TimeoutError if late else KeyboardInterrupt
-        return future.result()
-
-
 class _Spent:
     """Does a store's work, and adds up its time in seconds."""
 
@@ -129,7 +108,7 @@ class _Spent:
         """Return what the work does; raises RunFailed if the store fails, or takes longer than that."""
         began = time.perf_counter()
         try:
-            return _wait(self._context, work, self.analyst.cancel, timeout_s)
+            return wait_for(self._context, work, self.analyst.cancel, timeout_s)
         except TimeoutError:
             raise RunFailed(f"{self.label}: no answer within {timeout_s:,.0f} s") from None
         except self.analyst.error as error:
@@ -164,7 +143,7 @@ def run_analysis(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
     with closing(records):
         analysis = find_analysis(context.experiment, trial.workload)
         every = analysis.queries(document["rows"])
-        records.append_object(_hello(analysis.table, every))
+        records.append_object(hello("pass", [(query.name, "analyse", analysis.table.name) for query in every]))
         records.append_object({"record": "phase", "phase": "run", "state": "begin", "at_unix_s": time.time()})
         try:
             for query in every:
@@ -173,7 +152,7 @@ def run_analysis(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
             state, reason = _judge(asked)
         except RunFailed as failure:
             state, reason = "failed", str(failure)
-        for record in _conclusion(asked, every, reason if state == "failed" else None):
+        for record in _records(asked, every, reason if state == "failed" else None):
             records.append_object(record)
     document |= {
         "ended_unix_s": time.time(),
@@ -239,65 +218,9 @@ def _judge(asked: list[Asked]) -> tuple[str, str | None]:
     return "failed", f"{len(differing)} of {len(asked)} answers differ; {differing[0].name}: {differing[0].differs}"
 
 
-def _hello(table: Table, every: tuple[Query, ...]) -> Document:
-    return {
-        "record": "hello",
-        "contract": 1,
-        "program": "dbdyno",
-        "version": __version__,
-        "profile": "release",
-        "pid": os.getpid(),
-        "transaction": "pass",
-        "operations": [{"name": query.name, "operation": "analyse", "table": table.name} for query in every],
-        "threads": 1,
-    }
-
-
-def _conclusion(asked: list[Asked], every: tuple[Query, ...], failure: str | None) -> Iterator[Document]:
-    """Yield the records after the queries: a pass cold, marked as warm-up, the passes hot, checks, total and end."""
-    whole = len(asked) == len(every)
-    passes = [[one.cold_s for one in asked], *([one.hot_s[run] for one in asked] for run in range(HOT_RUNS))]
-    for second, times in enumerate(passes):
-        yield {
-            "record": "interval",
-            "second": second,
-            "warmup": second == 0,
-            "seconds": sum(times),
-            "connected": 1,
-            "transactions": _counted([sum(times)] if whole else []),
-            "operations": {one.name: _counted([spent]) for one, spent in zip(asked, times, strict=True)},
-            "errors": {},
-            "reads_verified": 0,
-            "mismatches": 0,
-            "client_cpu_s": 0.0,
-        }
-    seconds = sum(map(sum, passes))
-    yield {"record": "phase", "phase": "run", "state": "end", "at_unix_s": time.time(), "seconds": seconds}
-    for one in asked:
-        answered = {"expected": None, "found": one.differs, "ok": not one.differs, "note": None}
-        yield {"record": "check", "name": f"{one.name}: the same answer of every store", **answered}
-    done = len(passes) if whole else 0
-    yield {
-        "record": "total",
-        "transactions": {"scheduled": done, "completed": done, "failed": 0, "unfinished": 0},
-        "operations": {one.name: {"completed": len(passes), "failed": 0} for one in asked},
-        "reads_verified": 0,
-        "mismatches": 0,
-        "seconds": seconds,
-        "in_flight_mean": 1.0,
-    }
-    yield {"record": "end", "status": "failed" if failure else "complete", "reason": failure}
-
-
-def _counted(times_s: list[float]) -> Document:
-    """Return how often and how long, as an interval has it."""
-    times_ns = [round(seconds * 1e9) for seconds in times_s]
-    buckets = sorted(Counter(map(bucket_index, times_ns)).items())
-    service_time = {
-        "count": len(times_ns),
-        "sum_ns": sum(times_ns),
-        "min_ns": min(times_ns, default=0),
-        "max_ns": max(times_ns, default=0),
-        "buckets": [number for pair in buckets for number in pair],
-    }
-    return {"completed": len(times_ns), "failed": 0, "service_time": service_time}
+def _records(asked: list[Asked], every: tuple[Query, ...], failure: str | None) -> Iterator[Document]:
+    """Yield the records after the queries: a pass cold, marked as warm-up, and the passes hot."""
+    passes = [{one.name: one.cold_s for one in asked}]
+    passes += [{one.name: one.hot_s[run] for one in asked} for run in range(HOT_RUNS)]
+    checks = {f"{one.name}: the same answer of every store": one.differs for one in asked}
+    return conclusion(passes, len(asked) == len(every), checks, failure, warmup_passes=1)

@@ -6,7 +6,7 @@ from dbdyno.experiment.clients import NATIVE
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.own_workload import DECLARED
 from dbdyno.experiment.trials import Trial
-from dbdyno.experiment.workloads import split_variant
+from dbdyno.experiment.workloads import WORKLOADS, split_variant
 
 CONTRACT = 1
 PREPARE, MEASURE, CLEAN_UP = ("prepare", "load"), ("run", "verify"), ("cleanup",)
@@ -19,10 +19,14 @@ def make_plan(
 ) -> dict[str, Any]:
     """Return the plan for `phases` on one host: a closed loop without pipelining, where it runs anything."""
     name, options = split_variant(workload)
+    options = experiment.options | options
     if name in experiment.workloads:
         name, options = DECLARED, {"declaration": experiment.workloads[name].declaration()} | options
-    conducted = experiment.find_workload(workload).conducted
-    told = {key: value for key, value in (experiment.options | options).items() if key not in conducted}
+    workload_of = experiment.find_workload(workload)
+    if made_by := workload_of.tables_of:
+        name, taken = made_by, WORKLOADS[made_by].options
+        options = {key: value for key, value in options.items() if key in taken}
+    told = {key: value for key, value in options.items() if key not in workload_of.conducted}
     return {
         "contract": CONTRACT,
         "phases": list(phases),

@@ -10,6 +10,7 @@ from typing import Any
 
 from dbdyno.conduct.analysis import load_table, run_analysis
 from dbdyno.conduct.context import Context
+from dbdyno.conduct.copying import run_copy
 from dbdyno.conduct.durability import make_volume, run_crash
 from dbdyno.conduct.find_rate import find_rate
 from dbdyno.conduct.listener import Outcome
@@ -20,7 +21,7 @@ from dbdyno.conduct.trial import Prepared, fail_trial, run_trial
 from dbdyno.errors import DbdynoError, RunFailed
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import bare_name
-from dbdyno.experiment.trials import Preparation
+from dbdyno.experiment.trials import Preparation, Trial
 from dbdyno.results.write import write_object
 from dbdyno.systems import build, sized
 from dbdyno.systems.base import Launch, System
@@ -47,15 +48,7 @@ def run_preparation(context: Context, preparation: Preparation) -> Iterator[Outc
             with prepared_system(context, preparation, name) as prepared:
                 while trials and not context.interrupts.requested:
                     trial = trials.pop(0)
-                    workload = context.experiment.find_workload(trial.workload)
-                    if workload.analytic:
-                        yield run_analysis(context, prepared, trial)
-                    elif workload.crashes:
-                        yield run_crash(context, prepared, trial)
-                    elif context.experiment.find_rate:
-                        yield from find_rate(context, prepared, trial)
-                    else:
-                        yield run_trial(context, prepared, trial)
+                    yield from _run(context, prepared, trial)
                     if prepared.system.death():
                         break
         except DbdynoError as error:
@@ -64,6 +57,21 @@ def run_preparation(context: Context, preparation: Preparation) -> Iterator[Outc
             for trial in trials:
                 yield fail_trial(context, trial, name, str(error))
             return
+
+
+def _run(context: Context, prepared: Prepared, trial: Trial) -> Iterator[Outcome]:
+    """Run one trial in the way of its workload, or the rate search that begins with it."""
+    workload = context.experiment.find_workload(trial.workload)
+    if workload.analytic:
+        yield run_analysis(context, prepared, trial)
+    elif workload.copying:
+        yield run_copy(context, prepared, trial)
+    elif workload.crashes:
+        yield run_crash(context, prepared, trial)
+    elif context.experiment.find_rate:
+        yield from find_rate(context, prepared, trial)
+    else:
+        yield run_trial(context, prepared, trial)
 
 
 @contextmanager

@@ -3,9 +3,11 @@
 import os
 import resource
 from dataclasses import dataclass
+from itertools import product
 
 from dbdyno.conduct.analysis import find_analysis
 from dbdyno.conduct.clients import driven, missing_library
+from dbdyno.conduct.copying import copied_by
 from dbdyno.conduct.durability import KILL, POWER_CUT, kind_of
 from dbdyno.conduct.room import check_room
 from dbdyno.errors import UserError
@@ -39,6 +41,7 @@ def resolve(experiment: Experiment) -> Resolved:
     _check_cpus(experiment)
     _check_analytic(experiment)
     _check_crashes(experiment)
+    _check_copying(experiment)
     systems, skipped = [], []
     for spec in driven(experiment):
         system = build(spec)
@@ -48,7 +51,7 @@ def resolve(experiment: Experiment) -> Resolved:
         _check_pipeline(experiment, spec, system)
         _check_limits(experiment, spec, system)
         _check_can_crash(experiment, spec, system)
-        reason = missing(spec) or missing_library(spec)
+        reason = missing(spec) or missing_library(spec) or _missing_tool(experiment, system)
         if reason and experiment.if_missing == "error":
             raise UserError(f"{spec.label}: {reason}")
         if reason:
@@ -66,23 +69,55 @@ def _check_analytic(experiment: Experiment) -> None:
     names = [name for name in experiment.workload if experiment.find_workload(name).analytic]
     if not names:
         return
+    repeated = {"repeat": experiment.repeat > 1}
+    _refuse_load(experiment, repeated, f"'{names[0]}' asks one query at a time, once cold and three times hot")
+    for name in names:
+        find_analysis(experiment, name)
+    if attached := [spec.label for spec in experiment.system if spec.attached]:
+        raise UserError(f"{attached[0]}: '{names[0]}' restarts its store for each query: give one that dbdyno starts")
+
+
+def _check_copying(experiment: Experiment) -> None:
+    """Raise UserError if a workload of copies is asked for what only the load of clients has, or what no store has."""
+    names = [name for name in experiment.workload if experiment.find_workload(name).copying]
+    if not names:
+        return
+    _refuse_load(experiment, {}, f"'{names[0]}' has tools copy tables, with options.workers side by side")
+    if attached := [spec.label for spec in experiment.system if spec.attached]:
+        raise UserError(f"{attached[0]}: '{names[0]}' makes a database beside the tables: give one that dbdyno starts")
+    for spec, name in product(experiment.system, names):
+        system, (tool, workers) = build(spec), copied_by(experiment, name)
+        # What can copy nothing is refused for that, with those that can.
+        if not system.copy_tools:
+            continue
+        if tool not in system.copy_tools:
+            there = ", ".join(system.copy_tools)
+            raise UserError(f"options.tool: '{tool}' does not copy '{spec.label}'; there are {there}")
+        if workers > 1 and not system.copy_tools[tool].parallel:
+            raise UserError(f"options.workers: '{spec.label}' is copied by one worker; give workers = 1")
+
+
+def _refuse_load(experiment: Experiment, more: dict[str, bool], why: str) -> None:
+    """Raise UserError if what only the load of clients has is asked for, or one of `more` is."""
     asked = {
         "workload": len({experiment.find_workload(name).name for name in experiment.workload}) > 1,
         "clients": experiment.clients != [1],
         "pipeline": experiment.pipeline != [1],
         "rate": bool(experiment.rate or experiment.find_rate),
-        "repeat": experiment.repeat > 1 or experiment.precise is not None,
+        **more,
+        "precise": experiment.precise is not None,
         "confirm_limit": experiment.confirm_limit,
         "profile": experiment.profile,
     }
     if wrong := [key for key, given in asked.items() if given]:
-        raise UserError(
-            f"{wrong[0]}: '{names[0]}' asks one query at a time, once cold and three times hot: leave {wrong[0]} out"
-        )
-    for name in names:
-        find_analysis(experiment, name)
-    if attached := [spec.label for spec in experiment.system if spec.attached]:
-        raise UserError(f"{attached[0]}: '{names[0]}' restarts its store for each query: give one that dbdyno starts")
+        raise UserError(f"{wrong[0]}: {why}: leave {wrong[0]} out")
+
+
+def _missing_tool(experiment: Experiment, system: System) -> str | None:
+    """Return which program is not installed that is to copy a system's tables, or None."""
+    names = [name for name in experiment.workload if experiment.find_workload(name).copying]
+    reasons = (system.missing_tool(copied_by(experiment, name)[0]) for name in names)
+    return next(filter(None, reasons), None)
 
 
 def _check_crashes(experiment: Experiment) -> None:

@@ -18,6 +18,7 @@ SUM = "sum"
 SQL = "sql"
 PARTITION = "partition"
 ANALYSE = "analyse"
+COPY = "copy"
 GET_ELSEWHERE = "get-elsewhere"
 
 OPERATIONS = {
@@ -38,9 +39,11 @@ OPERATIONS = {
 WORDS = {
     **OPERATIONS,
     ANALYSE: "answer SQL queries over a whole table that was loaded in bulk",
+    COPY: "be dumped and restored by tools of its own",
     GET_ELSEWHERE: "get a row at another node than the one it was written to",
 }
-"""The same, and what a store by itself cannot do: dbdyno asks whole tables, and only several nodes have another one."""
+"""The same, and what a store by itself cannot do: dbdyno asks whole tables and calls tools, and only several nodes have
+another one."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,7 @@ class Workload:
     conducted: those of the options that dbdyno carries out itself, and no load client is told.
     row_bytes: of one row of each of its tables together, their values alone; None where nobody said.
     records: rows of its tables, and entries of their secondary indexes, for each of an experiment's `rows`.
+    tables_of: the workload whose tables it is about, where these are not its own.
     """
 
     name: str
@@ -62,6 +66,7 @@ class Workload:
     conducted: tuple[str, ...] = ()
     row_bytes: int | None = None
     records: int = 1
+    tables_of: str | None = None
 
     def values(self, option: str) -> str:
         """Return what an option can be, for a person."""
@@ -79,6 +84,11 @@ class Workload:
     def crashes(self) -> bool:
         """Whether its store is killed under the load, and asked afterwards for what it acknowledged."""
         return "crash" in self.options
+
+    @property
+    def copying(self) -> bool:
+        """Whether it dumps and restores tables, in the place of transactions of clients."""
+        return COPY in self.operations
 
     def given(self, options: Mapping[str, str]) -> "Workload":
         """Return the same workload with all the operations that it needs with these options."""
@@ -200,6 +210,13 @@ WORKLOADS = {
             "load a table of few or of many columns in bulk, and scan all of it",
             (ANALYSE,),
             {"layout": ("tinyint", "tinyint-char", "tinyints", "tinyints-varchar")},
+        ),
+        Workload(
+            "dump-restore",
+            "dump the tables of oltp and restore them beside, by the store's own tools; the copy is proved identical",
+            (COPY,),
+            {"tool": ("sql", "files", "mydumper"), "workers": range(1, 65), "tables": range(1, 17)},
+            tables_of="oltp",
         ),
     )
 }

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dbdyno.report.copies import copied, sentence
 from dbdyno.report.cost import cost
 from dbdyno.report.headline import compared, headline
 from dbdyno.report.kinds import KIND
@@ -39,6 +40,9 @@ def document(run: Run, timelines: bool = True) -> dict[str, Any]:
     about = run.about
     trials = [_trial(one, run) | ({"timeline": _timeline(one)} if timelines else {}) for one in in_reading_order(run)]
     comparison = compared(run)
+    first = headline(trials, comparison, about.get("find_rate", []))
+    if copies := copied({"trials": trials}):
+        first["sentence"] = sentence(copies)
     return {
         "run": about.get("run", run.path.name),
         "experiment": about.get("experiment"),
@@ -50,7 +54,7 @@ def document(run: Run, timelines: bool = True) -> dict[str, Any]:
         "reason": about.get("reason"),
         "started_unix_s": about.get("started_unix_s"),
         "ended_unix_s": about.get("ended_unix_s"),
-        "headline": headline(trials, comparison, about.get("find_rate", [])),
+        "headline": first,
         "comparison": comparison,
         "fairness": fairness(card(run)),
         "skipped": about.get("skipped", []),
@@ -113,6 +117,7 @@ def _trial(trial: Trial, run: Run) -> dict[str, Any]:
         "loaded": about.get("loaded"),
         "analysis": about.get("analysis"),
         "crash": about.get("crash"),
+        "copy": about.get("copy"),
         **_figures(trial),
         **{f"{who}_cpu_us_per_transaction": costs[f"{who}_cpu_us"] for who in ("client", "server")},
         **_open_loop(recorded),

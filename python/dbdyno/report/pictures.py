@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dbdyno.errors import RunFailed, UserError
-from dbdyno.report import analyses, plots
+from dbdyno.report import analyses, copies, plots
 from dbdyno.report.document import document
 from dbdyno.report.headline import limit_of
 from dbdyno.report.loads import at, load_of, time_label
@@ -74,11 +74,17 @@ def _figures(run: Run) -> Iterator[tuple[str, str, Figure]]:
         "latency-p99": f"p99 {time}",
         "queries": "Queries, hot: the median of three",
         "scans": "A column of a row where every column is read, hot, at best",
+        "copy-dump": "Dump, rows/s by workers",
+        "copy-restore": "Restore, rows/s by workers",
         "steps": "Share of the transactions' time in each operation",
         "cost": "CPU time of a transaction: solid client, hatched server",
     }
     for place, name in enumerate(operations(series)):
         titles[f"operation-{place}"] = f"{name}: {time}, {unit}, at every load"
+    drawn = copies.figures(series)
+    yield from ((name, titles[name], figure) for name, figure in drawn.items())
+    if drawn:
+        return
     for name, figure in (plots.figures(series, shown["scalability"]) | analyses.figures(series)).items():
         if not name.startswith("operation-"):
             yield name, titles[name], figure

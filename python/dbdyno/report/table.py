@@ -11,6 +11,7 @@ from rich.text import Text
 
 from dbdyno.report import crashes, locks, replication, words
 from dbdyno.report.analyses import analysed, print_analyses
+from dbdyno.report.copies import copied, print_copies
 from dbdyno.report.document import document
 from dbdyno.report.hosts import host_in_words
 from dbdyno.report.kinds import kinds_of, print_kinds
@@ -41,34 +42,50 @@ def print_document(shown: Document, console: Console) -> None:
     """Print what `dbdyno.report.document.document` returned."""
     grouped = words.groups(shown)
     trials = [trial for group in grouped.values() for trial in group]
-    asked, killed = analysed(shown), crashes.crashed(shown)
+    asked, copies, killed = analysed(shown), copied(shown), crashes.crashed(shown)
     if asked:
         print_analyses(asked, console)
+    elif copies:
+        print_copies(copies, console)
     elif killed:
         _print_crashes(killed, console)
     elif trials:
-        columns = _columns(trials)
-        widths = [_width(column, trials) for column in columns]
-        left_out = _left_out(columns, widths, console.width)
-        kept = [pair for pair in zip(columns, widths, strict=True) if pair[0].heading not in left_out]
-        console.print(_rows(kept, [], heading=True))
-        for (label, workload), group in grouped.items():
-            _print_group(label, workload, group, kept, console)
-        print_kinds(trials, console)
-        _print_blocks(shown, console)
-        _say(console, f"Latencies: {time_label(trials)}. CPU µs: per transaction. {_FLOOR}", "dim")
-        if sentence := words.observing(shown):
-            _say(console, sentence, "dim")
-        if sentence := host_in_words(shown["environment"].get("measured")):
-            _say(console, sentence, "dim")
-        if left_out:
-            names = ", ".join(heading.replace("\n", " ") for heading in left_out)
-            _say(console, f"Too narrow for: {names}.", "dim")
+        _print_trials(shown, grouped, trials, console)
     _print_remarks(shown, console)
-    if asked or killed:
-        _print_card(shown["fairness"], console)
-    else:
+    _print_end(shown, console, not (asked or copies or killed), bool(copies))
+
+
+def _print_trials(
+    shown: Document, grouped: dict[tuple[str, str | None], list[Document]], trials: list[Document], console: Console
+) -> None:
+    """Print a row for each trial of clients, and what its columns are."""
+    columns = _columns(trials)
+    widths = [_width(column, trials) for column in columns]
+    left_out = _left_out(columns, widths, console.width)
+    kept = [pair for pair in zip(columns, widths, strict=True) if pair[0].heading not in left_out]
+    console.print(_rows(kept, [], heading=True))
+    for (label, workload), group in grouped.items():
+        _print_group(label, workload, group, kept, console)
+    print_kinds(trials, console)
+    _print_blocks(shown, console)
+    _say(console, f"Latencies: {time_label(trials)}. CPU µs: per transaction. {_FLOOR}", "dim")
+    if sentence := words.observing(shown):
+        _say(console, sentence, "dim")
+    if sentence := host_in_words(shown["environment"].get("measured")):
+        _say(console, sentence, "dim")
+    if left_out:
+        names = ", ".join(heading.replace("\n", " ") for heading in left_out)
+        _say(console, f"Too narrow for: {names}.", "dim")
+
+
+def _print_end(shown: Document, console: Console, is_load: bool, has_copies: bool) -> None:
+    """Print what may be said of it; of what no clients loaded there are no limits."""
+    if is_load:
         _print_conclusions(shown, console)
+        return
+    _print_card(shown["fairness"], console)
+    if has_copies:
+        _say(console, shown["headline"]["sentence"], "bold")
 
 
 def _columns(trials: list[Document]) -> list[_Column]:

@@ -1,6 +1,7 @@
 """What every system can be told: the verbs are the interface."""
 
 import math
+import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import Any, ClassVar
 
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.systems.analyst import Analyst
+from dbdyno.systems.copier import Copier, Tool
 from dbdyno.systems.guard import Guard
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.space import Space, Storage
@@ -74,6 +76,7 @@ class System(ABC):
     embedded: True if it runs inside the load client and has no server.
     room: settings that can be a share of the data, such as `25%`, by name.
     storage: what it makes of rows. table_share: what a table loaded in bulk takes, for each byte of its file.
+    copy_tools: what dumps and restores its tables, by name; only where the store can `copy`.
     forks: True if its server is several processes, of which `server_pids` gives the first.
     can_crash: True if it can be killed, and started again on what it left.
     server_name: what its process, log and counters are called; the name, unless an arrangement has two of them.
@@ -87,6 +90,7 @@ class System(ABC):
     room: ClassVar[Mapping[str, Room]] = {}
     storage: ClassVar[Storage] = Storage()
     table_share: ClassVar[float] = 1.0
+    copy_tools: ClassVar[Mapping[str, Tool]] = {}
     forks: ClassVar[bool] = False
     can_crash: ClassVar[bool] = False
 
@@ -136,6 +140,24 @@ class System(ABC):
     def space(self, records: float, data_bytes: float) -> Space:
         """Return what so many records take, whose values are so many bytes; nothing where somebody else has them."""
         return Space() if self.spec.url else self.storage.space(records, data_bytes)
+
+    def tool_program(self, name: str) -> str | None:
+        """Return the path of a program of its tools, or None if it is not there."""
+        return shutil.which(name)
+
+    def missing_tool(self, tool: str) -> str | None:
+        """Return which program of one of its tools is not installed and how to get it, or None if all are there."""
+        wanted = self.copy_tools[tool]
+        lacking = [name for name in wanted.programs if self.tool_program(name) is None]
+        return f"{lacking[0]} is not installed: apt install {wanted.package}" if lacking else None
+
+    def tool_programs(self, tool: str) -> dict[str, str]:
+        """Return the path of each program of one of its tools, all of which are there."""
+        return {name: self.tool_program(name) or name for name in self.copy_tools[tool].programs}
+
+    def copier(self, tool: str, workers: int) -> Copier:
+        """Return what copies its tables by one of its tools, with so many workers; only where the store can `copy`."""
+        raise NotImplementedError(f"{self.name} is copied by no tools")
 
     @property
     def restorable(self) -> bool:

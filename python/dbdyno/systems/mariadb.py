@@ -11,12 +11,14 @@ from pymysql.constants import CR, ER
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workloads import ANALYSE, GET_MANY, OPERATIONS, TRANSACTION
+from dbdyno.experiment.workloads import ANALYSE, COPY, GET_MANY, OPERATIONS, TRANSACTION
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.base import Durability, Launch, Room, numbers_of
+from dbdyno.systems.copier import Copier
 from dbdyno.systems.endpoint import CONNECT_TIMEOUT_S, PASSWORD_VARIABLE, Endpoint, endpoint_of, refuse_server_settings
 from dbdyno.systems.mysql_analyst import MySQLAnalyst
 from dbdyno.systems.mysql_client import connect
+from dbdyno.systems.mysql_copier import TOOLS, MySQLCopier
 from dbdyno.systems.mysql_probe import MySQLProbe
 from dbdyno.systems.mysql_settings import wanted_variables
 from dbdyno.systems.probe import Probe
@@ -100,12 +102,13 @@ class MariaDB(Server):
 
     name = "mariadb"
     what = "MariaDB, any engine (engine=…), any server variable"
-    operations = frozenset({*OPERATIONS, ANALYSE})
+    operations = frozenset({*OPERATIONS, ANALYSE, COPY})
     libraries = ("pymysql", "mysqlclient")
     own_settings: ClassVar[tuple[str, ...]] = ("engine", "connect", "port", "access", "protocol", "tls")
     driver_errors = (pymysql.MySQLError, OSError)
     room: ClassVar[Mapping[str, Room]] = {"innodb_buffer_pool_size": Room(1, 1.7)}
     storage: ClassVar[Storage] = Storage(1.3, 30, empty_bytes=135_000_000)
+    copy_tools = TOOLS
     server_program = "mariadbd"
     can_crash = True
     new_user = _NEW_USER
@@ -186,6 +189,10 @@ class MariaDB(Server):
 
     def analyst(self) -> Analyst:
         return MySQLAnalyst(self.endpoint, self.engine, self._directory.path / "data")
+
+    def copier(self, tool: str, workers: int) -> Copier:
+        with self.asking():
+            return MySQLCopier(self.endpoint, self._directory, tool, self.tool_programs(tool), workers)
 
     @property
     def restorable(self) -> bool:

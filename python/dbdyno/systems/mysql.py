@@ -1,11 +1,14 @@
 """MySQL, each version from a package of its own."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.systems.copier import Tool
 from dbdyno.systems.mariadb import MariaDB
+from dbdyno.systems.mysql_copier import TOOLS
 from dbdyno.systems.packages.catalogue import PACKAGES
 from dbdyno.systems.space import Storage
 
@@ -27,6 +30,8 @@ class MySQL(MariaDB):
     what = "MySQL, each version by itself (mysql@8.0), any server variable"
     # 8.0 writes a binary log, and what is in it is there twice.
     storage: ClassVar[Storage] = Storage(2.0, 40, empty_bytes=200_000_000)
+    # From 5.7 on the server writes files only to a folder of its installation's choice.
+    copy_tools: ClassVar[Mapping[str, Tool]] = {name: tool for name, tool in TOOLS.items() if name != "files"}
     server_program = "mysqld"
     new_user = _NEW_USER
 

@@ -10,11 +10,13 @@ import psycopg
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workloads import ANALYSE, OPERATIONS
+from dbdyno.experiment.workloads import ANALYSE, COPY, OPERATIONS
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.base import Durability, Launch, numbers_of
+from dbdyno.systems.copier import Copier
 from dbdyno.systems.endpoint import PASSWORD_VARIABLE, Endpoint, endpoint_of, refuse_server_settings
 from dbdyno.systems.postgresql_analyst import PostgreSQLAnalyst
+from dbdyno.systems.postgresql_copier import TOOLS, PostgreSQLCopier
 from dbdyno.systems.postgresql_probe import PostgreSQLProbe, connect, existing_views, statistics
 from dbdyno.systems.postgresql_settings import Setting, is_accepted
 from dbdyno.systems.probe import Probe
@@ -90,11 +92,12 @@ class PostgreSQL(Server):
 
     name = "postgresql"
     what = "PostgreSQL, any server setting (shared_buffers=1GB, synchronous_commit=off …)"
-    operations = frozenset({*OPERATIONS, ANALYSE})
+    operations = frozenset({*OPERATIONS, ANALYSE, COPY})
     own_settings: ClassVar[tuple[str, ...]] = ("connect", "port", "tls")
     # max_wal_size is 1 GB.
     storage: ClassVar[Storage] = Storage(1.15, 40, empty_bytes=40_000_000, most_log_bytes=1 << 30)
     driver_errors = (psycopg.Error, OSError)
+    copy_tools = TOOLS
     forks = True
     can_crash = True
 
@@ -132,6 +135,24 @@ class PostgreSQL(Server):
 
     def analyst(self) -> Analyst:
         return PostgreSQLAnalyst(self.endpoint)
+
+    def tool_program(self, name: str) -> str | None:
+        # Those of the server's own version: pg_dump refuses a newer server.
+        path = Path(self.program("postgres")[-1]).with_name(name)
+        return str(path) if path.is_file() else None
+
+    def missing_tool(self, tool: str) -> str | None:
+        reason = super().missing_tool(tool)
+        # What the host has is of another version, so installing that is of no use.
+        return (
+            f"{self.spec.product} comes without {' and '.join(self.copy_tools[tool].programs)}"
+            if reason and self.spec.version
+            else reason
+        )
+
+    def copier(self, tool: str, workers: int) -> Copier:
+        with self.asking():
+            return PostgreSQLCopier(self.endpoint, self._directory, tool, self.tool_programs(tool), workers)
 
     @property
     def restorable(self) -> bool:

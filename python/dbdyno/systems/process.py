@@ -76,6 +76,15 @@ class PrivateDirectory:
             os.chown(path, user.pw_uid, user.pw_gid)
         return path
 
+    def folder(self, name: str) -> Path:
+        """Make an empty folder that the server can write to, in the place of one of that name, and return its path."""
+        path = self.path / name
+        shutil.rmtree(path, ignore_errors=True)
+        path.mkdir(mode=0o700)
+        if (user := server_user()) is not None:
+            os.chown(path, user.pw_uid, user.pw_gid)
+        return path
+
     def socket_path(self, name: str = "s.sock") -> Path:
         """Return the path for a server's Unix socket; raises UserError if it is longer than the system takes."""
         path = self.path / name
@@ -106,7 +115,7 @@ class ServerProcess:
         pinned = ["taskset", "-c", ",".join(map(str, launch.server_cpus))] if launch.server_cpus else []
         with self.log_path.open("ab") as log:
             self.log_begins = log.tell()
-            self._process = _spawn([*pinned, *argv], directory.path, log)
+            self._process = spawn([*pinned, *argv], directory.path, log)
         self.pid = self._process.pid
         self._guard.tell("pid", self.pid)
         if self._limit:
@@ -243,7 +252,7 @@ def server_user() -> pwd.struct_passwd | None:
 
 def run_to_end(argv: list[str], directory: Path, log_path: Path, stdin: str = "") -> None:
     """Run a command that makes ready a server's directory; raises UserError, quoting its log, if it fails."""
-    with log_path.open("ab") as log, _spawn(argv, directory, log) as process:
+    with log_path.open("ab") as log, spawn(argv, directory, log) as process:
         try:
             process.stdin.write(stdin.encode())
             process.stdin.close()
@@ -253,17 +262,27 @@ def run_to_end(argv: list[str], directory: Path, log_path: Path, stdin: str = ""
         raise UserError(f"{Path(argv[0]).name} failed: {telling_lines(log_path)}")
 
 
-def _spawn(argv: list[str], directory: Path, log: object) -> subprocess.Popen[bytes]:
-    """Start a process in its own process group, where a terminal's Ctrl-C does not reach it, without our secrets."""
-    user = server_user()
+def spawn(
+    argv: list[str],
+    directory: Path,
+    log: object,
+    stdin: object = subprocess.PIPE,
+    stdout: object = None,
+    as_server: bool = True,
+) -> subprocess.Popen[bytes]:
+    """Start a process in its own process group, where a terminal's Ctrl-C does not reach it, without our secrets.
+
+    log: takes its messages, and its output where that has no `stdout`. as_server: as the user that servers run as.
+    """
+    user = server_user() if as_server else None
     identity = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []} if user else {}
     environment = {key: value for key, value in os.environ.items() if key != "DBDYNO_PASSWORD"}
     return subprocess.Popen(
         argv,
         cwd=directory,
-        stdin=subprocess.PIPE,
-        stdout=log,
-        stderr=subprocess.STDOUT,
+        stdin=stdin,
+        stdout=stdout or log,
+        stderr=log,
         env={**environment, "HOME": str(directory), "TMPDIR": str(directory)},
         process_group=0,
         **identity,

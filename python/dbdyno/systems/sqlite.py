@@ -2,11 +2,13 @@
 
 from typing import Any, ClassVar
 
-from dbdyno.experiment.workloads import ANALYSE, OPERATIONS, PARTITION
+from dbdyno.experiment.workloads import ANALYSE, COPY, OPERATIONS, PARTITION
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.base import Durability
+from dbdyno.systems.copier import Copier
 from dbdyno.systems.embedded import Embedded
 from dbdyno.systems.sqlite_analyst import SQLiteAnalyst
+from dbdyno.systems.sqlite_copier import TOOLS, SQLiteCopier
 
 
 class SQLite(Embedded):
@@ -17,7 +19,8 @@ class SQLite(Embedded):
 
     name = "sqlite"
     what = "SQLite, embedded (journal_mode, synchronous, cache_size_kib, mmap_size_bytes)"
-    operations = frozenset({*OPERATIONS, ANALYSE}) - {PARTITION}
+    operations = frozenset({*OPERATIONS, ANALYSE, COPY}) - {PARTITION}
+    copy_tools = TOOLS
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
         "journal_mode": ("wal", "delete", "truncate", "persist", "memory", "off"),
         "synchronous": ("full", "extra", "normal", "off"),
@@ -30,6 +33,10 @@ class SQLite(Embedded):
 
     def analyst(self) -> Analyst:
         return SQLiteAnalyst(self.path / "dbdyno.sqlite", self.settings())
+
+    def copier(self, tool: str, workers: int) -> Copier:
+        del workers
+        return SQLiteCopier(self.path / "dbdyno.sqlite", tool, self.tool_programs(tool)["sqlite3"])
 
     def store_plan(self, secrets: list[str]) -> dict[str, Any]:
         del secrets

@@ -1,0 +1,35 @@
+"""The records of what dbdyno does itself are those of the contract, and add up."""
+
+import json
+
+from dbdyno.conduct.passes import conclusion, hello
+from dbdyno.results.records import read_records
+
+
+def recorded(tmp_path, *arguments, **more):
+    records = [hello("copy", [("dump", "copy", None), ("restore", "copy", None)]), *conclusion(*arguments, **more)]
+    path = tmp_path / "records.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return read_records(path)
+
+
+def test_a_pass_is_a_transaction_of_its_operations(tmp_path):
+    found = recorded(tmp_path, [{"dump": 0.5, "restore": 1.5}], True, {"same": None}, None)
+    assert found.completed == 1 and found.seconds == 2.0
+    times = {one.name: one.service_time.sum_ns for one in found.operations}
+    assert times == {"dump": 500_000_000, "restore": 1_500_000_000}
+    assert found.end["status"] == "complete" and found.checks[0]["ok"]
+
+
+def test_passes_before_the_figures_are_marked(tmp_path):
+    found = recorded(tmp_path, [{"dump": 9.0}, {"dump": 1.0}], True, {}, None, warmup_passes=1)
+    assert [interval.warmup for interval in found.intervals] == [True, False]
+    assert found.seconds == 1.0
+    assert found.total["operations"] == {"dump": {"completed": 2, "failed": 0}}
+
+
+def test_a_pass_that_was_cut_is_no_transaction(tmp_path):
+    found = recorded(tmp_path, [{"dump": 1.0}], False, {"same": "row 1 is missing"}, "mariadb died")
+    assert found.completed == 0
+    assert found.end == {"record": "end", "status": "failed", "reason": "mariadb died"}
+    assert found.checks[0]["ok"] is False and found.checks[0]["found"] == "row 1 is missing"
