@@ -2,7 +2,6 @@
 
 import pytest
 
-from dbdyno.conduct import copying
 from dbdyno.conduct.copying import copied_by
 from dbdyno.conduct.listener import Listener
 from dbdyno.conduct.run import conduct
@@ -95,13 +94,6 @@ def test_repetitions_are_prepared_each_for_itself(tmp_path):
     need_tool(SQLite(experiment(**KEYS).experiment.system[0]))
     end, shown = run(tmp_path, repeat=2)
     assert end.state == "complete" and [trial.about["repeat"] for trial in shown.trials] == [1, 2]
-
-
-def test_what_does_not_fit_is_said(tmp_path, monkeypatch):
-    need_tool(SQLite(experiment(**KEYS).experiment.system[0]))
-    monkeypatch.setattr(copying, "ROOM", 1 << 40)
-    end, _ = run(tmp_path)
-    assert end.state == "failed" and "give fewer --rows" in end.reason
 
 
 def test_tool_and_workers_are_of_the_options():

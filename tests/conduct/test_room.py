@@ -18,8 +18,8 @@ from systems.load import execute
 
 MOST_ROWS = (1 << 31) - 1
 ROWS = 5000
-LEFT_OUT = ("tpcc", "replication-lag")
-"""A warehouse takes seconds to load, and the other needs a cluster."""
+LEFT_OUT = ("tpcc", "replication-lag", "dump-restore")
+"""A warehouse takes seconds to load, the second needs a cluster, and the last has the tables of oltp."""
 DISK = namedtuple("Disk", "free")
 MEMORY = namedtuple("Memory", "available")
 
@@ -75,6 +75,14 @@ def test_a_restart_needs_room_for_a_copy():
     keys = {"system": "sqlite", "workload": "point-get", "rows": 250_000_000}
     resolve(experiment(**keys).experiment)
     assert "of disk" in said(**keys, restart="cold")
+
+
+def test_a_dump_and_a_copy_need_room_beside_the_tables():
+    one, three = (
+        space_of(experiment(workload=name, rows=ROWS, clients=[1]).experiment, parse_system("sqlite"), name)
+        for name in ("oltp?tables=2", "dump-restore?tables=2")
+    )
+    assert three.disk_bytes == 3 * one.disk_bytes > 0
 
 
 def test_what_somebody_else_has_is_not_estimated():

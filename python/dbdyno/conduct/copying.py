@@ -6,7 +6,6 @@ same, one copy being a transaction of two operations, dump and restore.
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Callable
 from contextlib import closing, suppress
@@ -19,7 +18,7 @@ from dbdyno.conduct.identity import compare_definitions, compare_rows
 from dbdyno.conduct.listener import Outcome
 from dbdyno.conduct.passes import conclusion, hello
 from dbdyno.conduct.tools import TIMEOUT_S, Ran, Tools
-from dbdyno.conduct.trial import Prepared, describe_trial, disk_bytes
+from dbdyno.conduct.trial import Prepared, describe_trial
 from dbdyno.conduct.waiting import wait_for
 from dbdyno.errors import RunFailed
 from dbdyno.experiment.model import Experiment
@@ -28,9 +27,6 @@ from dbdyno.experiment.workloads import find_workload, split_variant
 from dbdyno.results.write import Lines, write_object
 from dbdyno.systems.base import System
 from dbdyno.systems.copier import Copier
-
-ROOM = 3
-"""A dump and a copy, each at most so large as the data, and something for the store's log."""
 
 Document = dict[str, Any]
 Result = TypeVar("Result")
@@ -98,7 +94,6 @@ def _copy(context: Context, system: System, tool: str, workers: int, log_path: P
             raise RunFailed(f"{label}: {error}") from None
 
     with closing(system.copier(tool, workers)) as copier:
-        _check_disk(system)
         tables = on(lambda: copier.tables(of_copy=False))
         copied.rows.update({table: on(lambda table=table: copier.count(table)) for table in tables})
         folder = on(copier.create)
@@ -114,17 +109,6 @@ def _copy(context: Context, system: System, tool: str, workers: int, log_path: P
             # What a store that died leaves goes away with its directory.
             with suppress(*copier.error):
                 copier.drop()
-
-
-def _check_disk(system: System) -> None:
-    """Raise RunFailed if a dump and a copy would not fit beside the data."""
-    needed = ROOM * (disk_bytes(system) or 0)
-    for path in system.data_directories():
-        if (free := shutil.disk_usage(path).free) < needed:
-            raise RunFailed(
-                f"{system.spec.label}: dump and copy may take {needed / 1e9:.1f} GB and {free / 1e9:.1f} GB are free "
-                f"at {path}: give fewer --rows, or another disk in DBDYNO_DATA_DIR"
-            )
 
 
 def _sizes(folder: Path, tables: list[str]) -> tuple[int, dict[str, int]]:

@@ -17,6 +17,8 @@ from dbdyno.observe.environment import data_directory
 from dbdyno.systems import build, sized
 from dbdyno.systems.space import Space
 
+COPY_ROOM = 3
+"""The tables, their dump, and the copy; a dump is about so large as the tables, indexes against quotes."""
 _LIMITS = (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes"))
 """Of control groups of version 2 and of version 1."""
 
@@ -52,6 +54,8 @@ def space_of(experiment: Experiment, spec: SystemSpec, workload: str) -> Space:
         batch_bytes = min(file_bytes, analysis.row_bytes * BATCH_ROWS)
         return Space(disk_bytes=batch_bytes + file_bytes * system.table_share)
     needed = system.space(experiment.records(workload), experiment.data_bytes(workload) or 0)
+    if experiment.find_workload(workload).copying:
+        return Space(needed.disk_bytes * COPY_ROOM, needed.memory_bytes)
     # A restart is from a copy of what was loaded (`Kept.has_room`).
     return Space(needed.disk_bytes * (1 + SPARE_ROOM), needed.memory_bytes) if experiment.restart else needed
 

@@ -81,7 +81,7 @@ def run_trial(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
         "exit_status": summary.exit_status,
         "server_counters": {name: {"before": before[name], "after": after[name]} for name in before if name in after},
         "python_cpu_s": round(time.process_time() - cpu_before_s, 3),
-        "data_bytes": disk_bytes(prepared.system),
+        "data_bytes": _data_bytes(prepared.system),
     } | end_observing(context, observer, folder, document.get("warmup") == "auto")
     if summary.seconds:
         document |= _ceiling(context, plan, summary.transactions / summary.seconds)
@@ -216,7 +216,7 @@ def _log_sizes(folder: Path) -> dict[str, int]:
     return {path.name: path.stat().st_size for path in folder.glob("server-*.log")}
 
 
-def disk_bytes(system: System) -> int | None:
+def _data_bytes(system: System) -> int | None:
     """Return what its data takes on disk, blocks and not lengths; None where it does not lie on this host."""
     folders = system.data_directories()
     if not folders:

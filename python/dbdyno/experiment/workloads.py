@@ -216,6 +216,8 @@ WORKLOADS = {
             "dump the tables of oltp and restore them beside, by the store's own tools; the copy is proved identical",
             (COPY,),
             {"tool": ("sql", "files", "mydumper"), "workers": range(1, 65), "tables": range(1, 17)},
+            row_bytes=196,
+            records=2,
             tables_of="oltp",
         ),
     )
