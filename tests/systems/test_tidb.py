@@ -8,8 +8,7 @@ import pytest
 from dbdyno.errors import UserError
 from dbdyno.systems import tidb
 from dbdyno.systems.tidb import TiDB
-from helpers import need, system, wait_until
-from systems import test_conformance as suite
+from helpers import system, wait_until
 from systems.load import ROWS, begin, end, execute, plan_of
 
 PHASES = ["prepare", "load", "run", "verify", "cleanup"]
@@ -103,23 +102,3 @@ def test_what_was_acknowledged_is_there_after_the_server_is_killed_or_stopped_an
     assert 0 < acknowledged <= found - loaded <= acknowledged + 2
     server.restart()
     assert server._query(total)[0][0] == found
-
-
-@pytest.mark.systems
-@pytest.mark.timeout(600)
-def test_it_does_all_that_is_demanded_of_every_store(launch, monkeypatch):
-    need("tidb")
-    monkeypatch.setattr(suite, "SERVERS", ("tidb",))
-    # A server that takes another's place must know the same password.
-    monkeypatch.setattr("secrets.token_hex", lambda size: "ab" * size)
-    found = suite.put_through("tidb", launch)
-
-    def outcome(_, case):
-        return found[case]
-
-    for workload in suite.CASES:
-        suite.test_every_operation_is_done_and_verified_or_declared_impossible(outcome, "tidb", workload)
-    suite.test_every_character_every_byte_and_the_largest_value_come_back_as_they_were_stored(outcome, "tidb")
-    suite.test_rows_that_are_not_there_are_missing_and_nothing_else_is_wrong(outcome, "tidb")
-    suite.test_a_wrong_password_ends_it_in_the_servers_words_without_the_password(outcome, "tidb")
-    suite.test_after_a_crash_clients_go_on_where_a_server_is_again(outcome, "tidb")
