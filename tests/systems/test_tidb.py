@@ -1,6 +1,5 @@
 """A real private TiDB over its built-in store. Go builds it, so `make test-systems` runs these."""
 
-import os
 import signal
 
 import pytest
@@ -91,12 +90,10 @@ def test_what_was_acknowledged_is_there_after_the_server_is_killed_or_stopped_an
     ((loaded,),) = server._query(total)
     process = begin(server, plan_of(None, "point-update", ["run"], duration_s=60))
     wait_until(lambda: server._query(total)[0][0] > loaded)
-    os.kill(server.server_pids()["tidb"], signal.SIGKILL)
+    server.kill()
     process.send_signal(signal.SIGINT)
     acknowledged = end(process).of("total")[0]["transactions"]["completed"]
-    server._server.stop()
-    server._server = server._run()
-    server._server.wait_ready(server._answers)
+    server.start_again()
     found = server._query(total)[0][0]
     # What was under way when it died may be there as well, one for each client.
     assert 0 < acknowledged <= found - loaded <= acknowledged + 2
