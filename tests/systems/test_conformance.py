@@ -27,7 +27,6 @@ from systems.load import ONE_CLIENT, ROWS, begin, end, execute, plan_of
 LARGE_SERVERS = (
     *("mysql@5.5", "mysql@5.7", "mysql@8.0", "mariadb@11.4", "tidb", "postgresql@18", "galera"),
     *("ferretdb", "ferretdb?backend=postgresql", "cassandra?heap=512M&authenticator=PasswordAuthenticator"),
-    "tidb",
 )
 """Servers that take long to get or to start."""
 ENCRYPTED = ("mariadb?tls=on", "postgresql?tls=on")

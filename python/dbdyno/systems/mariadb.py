@@ -340,7 +340,11 @@ def _explain(error: Exception) -> str:
     """Say what a failure to connect means; `error.args` of pymysql are its number and its message."""
     number, message = (*error.args, "", "")[:2] if isinstance(error, pymysql.MySQLError) else (None, str(error))
     if number == ER.ACCESS_DENIED_ERROR:
-        return f"{message}; check the user and the password in the URL or in {PASSWORD_VARIABLE}"
+        # To a user who must have TLS, MariaDB says no more than this.
+        return (
+            f"{message}; check the user and the password in the URL or in {PASSWORD_VARIABLE}, and whether the server "
+            "wants TLS (tls=required)"
+        )
     if todo := hint(str(message)):
         return f"{message}; {todo}"
     if number in (CR.CR_CONN_HOST_ERROR, CR.CR_CONNECTION_ERROR):
