@@ -87,7 +87,8 @@ impl Administration for PostgresSession {
         let table = &self.schema.tables[table];
         let (name, index) = (table_name(table), &table.indexes[index]);
         let columns = indexed(table, index, ", ");
-        let count = format!("SELECT count(*) FROM (SELECT {columns} FROM {name} ORDER BY {columns} OFFSET 0) AS ordered");
+        let count =
+            format!("SELECT count(*) FROM (SELECT {columns} FROM {name} ORDER BY {columns} OFFSET 0) AS ordered");
         let by = format!(" using {} on ", index_name(table, index));
         let mut rows = self.query(&format!("{BY_INDEX_ONLY}; EXPLAIN {count}; {count}")).await?;
         let counted = rows.pop().and_then(|mut row| row.pop()).flatten();
