@@ -33,7 +33,7 @@ def test_a_driver_error_becomes_a_failed_run():
         ("memcached?memory=70", ["-l 127.0.0.1", "-p PORT", "-m 70", "-c 1024", "-M"]),
         ("redis?appendonly=yes", ["requirepass …", "port PORT", 'dir "DIR"', "maxclients 10000", "appendonly yes"]),
         ("mariadb", ["--no-defaults", "--datadir=DIR/data", "--port=PORT", "--max-connections=151"]),
-        ("postgresql", ["-D DIR/data", "-c port=PORT", "-c max_connections=100"]),
+        ("postgresql", ["-D DIR/data", "-c port=PORT", "-c max_connections=100", "initdb --locale=C"]),
     ],
 )
 def test_what_a_server_was_started_with_is_told_without_what_is_private(launch, text, told):

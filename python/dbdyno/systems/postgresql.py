@@ -77,6 +77,7 @@ COUNTERS = {
     "pg_stat_checkpointer": ("num_timed", "num_requested", "buffers_written"),
 }
 """Counters by the view that has them; the last is there since version 17."""
+_MADE_WITH = ("--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync")
 _USER, _DATABASE = "dbdyno", "postgres"
 _SPARE_CONNECTIONS = 20
 
@@ -181,8 +182,13 @@ class PostgreSQL(Server):
             f"--pgdata={data}",
             f"--username={_USER}",
             f"--pwfile={password_file}",
-            *("--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync", *checksums),
+            *(*_MADE_WITH, *checksums),
         ]
+
+    def started_with(self) -> dict[str, list[str]]:
+        # How text is compared is decided here, once and for all.
+        made = [f"initdb {option}" for option in _MADE_WITH]
+        return {name: [*given, *made] for name, given in super().started_with().items()}
 
     def _says_ready(self) -> bool:
         """Whether the server has written down that it is ready, where pg_ctl looks too: to ask costs it a process."""
