@@ -78,13 +78,8 @@ impl Sqlite {
 
 /// The number that SQLite shows for a word (sqlite.org/pragma.html#pragma_synchronous).
 fn synchronous(word: &str) -> &str {
-    match word {
-        "off" => "0",
-        "normal" => "1",
-        "full" => "2",
-        "extra" => "3",
-        other => other,
-    }
+    let numbers = [("off", "0"), ("normal", "1"), ("full", "2"), ("extra", "3")];
+    numbers.iter().find(|(name, _)| word.eq_ignore_ascii_case(name)).map_or(word, |&(_, number)| number)
 }
 
 /// Sets a pragma and looks whether it is set: SQLite leaves what it cannot do as it was, without a word.
