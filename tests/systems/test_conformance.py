@@ -62,7 +62,7 @@ CRASH = {"postgresql": signal.SIGQUIT, "postgresql?tls=on": signal.SIGQUIT}
 REVIVED = ("handlersocket", "galera", *ENCRYPTED)
 """Servers started again with what they have: while HandlerSocket is asked for a table, none of that name is made; a
 node of a cluster is given what the others have; another server would have a certificate that clients do not trust."""
-LOSES_ADDITIONS = ("ferretdb", "ferretdb?backend=postgresql")
+LOSES_ADDITIONS = ("ferretdb", "ferretdb?backend=postgresql", "mariadb?engine=Mroonga")
 """Servers that lose additions to one row which several clients make at once, as docs/systems.md says."""
 APART = {("handlersocket", "insert-indexes")}
 """Not after other workloads on the same server, where no answer comes within a minute; test_handlersocket.py has it."""

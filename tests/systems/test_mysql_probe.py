@@ -8,7 +8,7 @@ import pymysql
 import pytest
 
 from dbdyno.errors import RunFailed
-from dbdyno.systems import mysql_probe
+from dbdyno.systems import mysql_client, mysql_probe
 from dbdyno.systems.base import Launch
 from dbdyno.systems.endpoint import Endpoint
 from dbdyno.systems.guard import Guard
@@ -163,7 +163,7 @@ def test_one_that_refuses_is_told(server):
 
 def test_one_that_hangs_is_given_up(monkeypatch):
     monkeypatch.setattr(mysql_probe, "ANSWER_TIMEOUT_S", 0.05)
-    monkeypatch.setattr(mysql_probe, "CONNECT_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(mysql_client, "CONNECT_TIMEOUT_S", 0.05)
     with socket.socket() as mute:
         mute.bind(("127.0.0.1", 0))
         mute.listen()
