@@ -13,7 +13,7 @@ from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from dbdyno.errors import RunFailed
-from dbdyno.report import analyses, copies, crashes, locks, plots, ranking, replication, words
+from dbdyno.report import analyses, batches, copies, crashes, locks, plots, ranking, replication, words
 from dbdyno.report.document import document
 from dbdyno.report.kinds import kinds_of
 from dbdyno.report.loads import Document, at, is_open, load_of, time_label, time_name, times_us
@@ -112,7 +112,8 @@ def render(
     series = series_of(shown)
     recorded = recordings or Recordings()
     over_time, single = by_load(series, recorded), by_trial(series, recorded)
-    figures = copies.figures(series) or plots.figures(series, shown["scalability"]) | analyses.figures(series)
+    of_load = plots.figures(series, shown["scalability"]) | analyses.figures(series) | batches.figures(series)
+    figures = copies.figures(series) or of_load
     parts = {f"load-{place}": part for place, part in over_time.items()}
     parts |= {f"trial-{one}-{load}": part for (one, load), part in single.items()}
     return (

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dbdyno.errors import RunFailed, UserError
-from dbdyno.report import analyses, copies, plots
+from dbdyno.report import analyses, batches, copies, plots
 from dbdyno.report.document import document
 from dbdyno.report.headline import limit_of
 from dbdyno.report.loads import at, load_of, time_label
@@ -74,6 +74,7 @@ def _figures(run: Run) -> Iterator[tuple[str, str, Figure]]:
         "latency-p99": f"p99 {time}",
         "queries": "Queries, hot: the median of three",
         "scans": "A column of a row where every column is read, hot, at best",
+        "batch": "Rows/s by keys a request",
         "copy-dump": "Dump, rows/s by workers",
         "copy-restore": "Restore, rows/s by workers",
         "steps": "Share of the transactions' time in each operation",
@@ -85,7 +86,8 @@ def _figures(run: Run) -> Iterator[tuple[str, str, Figure]]:
     yield from ((name, titles[name], figure) for name, figure in drawn.items())
     if drawn:
         return
-    for name, figure in (plots.figures(series, shown["scalability"]) | analyses.figures(series)).items():
+    of_load = plots.figures(series, shown["scalability"]) | analyses.figures(series) | batches.figures(series)
+    for name, figure in of_load.items():
         if not name.startswith("operation-"):
             yield name, titles[name], figure
     by_name = {trial["trial"]: (one, trial) for one in series for trial in one.trials}
