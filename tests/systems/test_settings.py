@@ -20,6 +20,8 @@ from dbdyno.systems.settings import check, is_same, without_secrets
         ("o_direct", "O_DIRECT", True),
         ("mrr=on", "index_merge=on,mrr=on", True),
         ("mrr=on", "index_merge=on,mrr=off", False),
+        ("gcache.size=16M; debug=no", "base_port = 4567; debug = no; gcache.size = 16M; ", True),
+        ("gcache.size=16M", "base_port = 4567; gcache.size = 32M", False),
         ("normal 0 0 0", "normal 0 0 0 slave 1 2 3", True),
         ('""', "", True),
         ("", "x", False),

@@ -32,8 +32,12 @@ def is_same(given: str, there: str, scales: Mapping[str, int] = BINARY) -> bool:
         return numbers[0] == numbers[1]
     if given in _BOOLEANS and there in _BOOLEANS:
         return _BOOLEANS[given] == _BOOLEANS[there]
-    words = set(re.split(r"[,\s]+", given))
-    return given != "" and words <= set(re.split(r"[,\s]+", there))
+    return given != "" and _words(given) <= _words(there)
+
+
+def _words(text: str) -> set[str]:
+    """The members of a list: `a,b`, `a=on,b=off`, or Galera's `a = 1; b = 2`."""
+    return set(filter(None, re.split(r"[,;\s]+", re.sub(r"\s*=\s*", "=", text))))
 
 
 def _number(text: str, scales: Mapping[str, int]) -> float | None:
