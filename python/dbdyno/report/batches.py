@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from statistics import median
 from typing import Any
 from urllib.parse import parse_qs
 
+from dbdyno.report.factors import factor_axis, factor_line
 from dbdyno.report.loads import Document
-from dbdyno.report.series import COLOURS, SYMBOLS, Series
+from dbdyno.report.series import Series
 
 WORKLOAD = "batch-get"
 
@@ -27,34 +27,17 @@ def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
     if len(sizes) < 2:
         return {}
     axes = {
-        "xaxis": {
-            "type": "log",
-            "tickvals": sizes,
-            "ticktext": list(map(str, sizes)),
-            "title": {"text": "keys a request (logarithmic)"},
-        },
+        "xaxis": factor_axis(sizes, "keys a request (logarithmic)"),
         "yaxis": {"type": "log", "title": {"text": "rows/s (logarithmic)"}},
     }
-    return {"batch": {"data": [_line(place, *one) for place, one in enumerate(lines.items())], "layout": axes}}
+    data = [
+        factor_line(place, name, [(keys, median(per_s)) for keys, per_s in sorted(line.items())])
+        for place, (name, line) in enumerate(lines.items())
+    ]
+    return {"batch": {"data": data, "layout": axes}}
 
 
 def _keys_a_request(trial: Document) -> int | None:
     name, _, options = str(trial["workload"]).partition("?")
     given = parse_qs(options).get("batch")
     return int(given[0]) if name == WORKLOAD and given else None
-
-
-def _line(place: int, name: str, rates: dict[int, list[float]]) -> dict[str, Any]:
-    colour, points = COLOURS[place % len(COLOURS)], sorted(rates.items())
-    return {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "x": [keys for keys, _ in points],
-        "y": [round(median(per_s)) for _, per_s in points],
-        "name": escape(name),
-        "line": {"color": colour},
-        "marker": {"color": colour, "symbol": SYMBOLS[place % len(SYMBOLS)], "size": 9},
-        # A line goes through several series, so none of them hides it.
-        "meta": {},
-        "hovertemplate": f"{escape(name)}: %{{y:,}} rows/s",
-    }

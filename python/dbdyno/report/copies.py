@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from html import escape
 from statistics import median
 from typing import Any
 
@@ -11,8 +10,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from dbdyno.report.factors import factor_axis, factor_line
 from dbdyno.report.loads import Document
-from dbdyno.report.series import COLOURS, SYMBOLS, Series
+from dbdyno.report.series import Series
 from dbdyno.report.words import UNKNOWN, short_count, significant
 
 STEPS = ("dump", "restore")
@@ -109,12 +109,7 @@ def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
         lines.setdefault((same[0]["label"], same[0]["copy"]["tool"]), []).append(same)
     workers = sorted({trial["copy"]["workers"] for trial in complete})
     axes = {
-        "xaxis": {
-            "type": "log",
-            "tickvals": workers,
-            "ticktext": list(map(str, workers)),
-            "title": {"text": "workers"},
-        },
+        "xaxis": factor_axis(workers, "workers"),
         "yaxis": {"rangemode": "tozero", "separatethousands": True},
     }
     drawn = {}
@@ -128,16 +123,4 @@ def _line(place: int, label: str, tool: str, cells: Sequence[Sequence[Document]]
     points = sorted(
         (same[0]["copy"]["workers"], median(one["copy"][step]["rows_per_s"] for one in same)) for same in cells
     )
-    colour = COLOURS[place % len(COLOURS)]
-    return {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "x": [workers for workers, _ in points],
-        "y": [round(per_s) for _, per_s in points],
-        "name": escape(f"{label}, {tool}"),
-        "line": {"color": colour},
-        "marker": {"color": colour, "symbol": SYMBOLS[place % len(SYMBOLS)], "size": 9},
-        # A line goes through several series, so none of them hides it.
-        "meta": {},
-        "hovertemplate": f"{escape(f'{label}, {tool}')}: %{{y:,}} rows/s",
-    }
+    return factor_line(place, f"{label}, {tool}", points)

@@ -92,7 +92,6 @@ def _trial(trial: Trial, run: Run) -> dict[str, Any]:
     preparation = run.preparations.get(str(about.get("preparation")))
     load = {"rows": preparation.rows, "seconds": preparation.load_seconds} if preparation else None
     costs = cost(trial)
-    concluded = judged(trial)
     return {
         "trial": trial.name,
         "system": trial.system,
@@ -122,12 +121,7 @@ def _trial(trial: Trial, run: Run) -> dict[str, Any]:
         **{f"{who}_cpu_us_per_transaction": costs[f"{who}_cpu_us"] for who in ("client", "server")},
         **_open_loop(recorded),
         "client_ceiling_per_s": about.get("client_ceiling_per_s"),
-        "client_limited": concluded["client_limited"] is not None,
-        "client_limited_evidence": concluded["client_limited"],
-        "others_cores": concluded["others_cores"],
-        "verdict": concluded["verdict"],
-        "time_budget": concluded["time_budget"],
-        "locks": concluded["locks"],
+        **_concluded(trial),
         "transaction": _transaction(recorded),
         "operations": {operation.name: _operation(operation, recorded) for operation in recorded.operations},
         "stability": _stability(recorded),
@@ -148,6 +142,15 @@ def _trial(trial: Trial, run: Run) -> dict[str, Any]:
         "processes": [asdict(used) for used in trial.usage],
         "server_counters": _counted(about.get("server_counters") or {}),
         "cost": costs,
+    }
+
+
+def _concluded(trial: Trial) -> dict[str, Any]:
+    concluded = judged(trial)
+    return {
+        "client_limited": concluded["client_limited"] is not None,
+        "client_limited_evidence": concluded["client_limited"],
+        **{key: concluded[key] for key in ("others_cores", "verdict", "time_budget", "locks")},
     }
 
 

@@ -132,16 +132,6 @@ def render(
             environment_rows=list(flattened(shown["environment"])),
             card_lines=_card_lines(shown),
             words=words,
-            analyses=analyses,
-            analysed=analyses.analysed(shown),
-            crashes=crashes,
-            crashed=crashes.crashed(shown),
-            copies=copies,
-            copied=copies.copied(shown),
-            replication=replication,
-            replicated=replication.replicated(shown),
-            locks=locks,
-            locked=locks.shown_trials(shown),
             marks=ranking.MARKS,
             reads=READS,
             kinds=any(kinds_of(trial) for trial in shown["trials"]),
@@ -152,9 +142,26 @@ def render(
             theme=inlined("theme.js"),
             plotly=Markup(get_plotlyjs()),
             **_first_screen(shown, series),
+            **_of_some_runs(shown),
             **_times(series),
         )
     )
+
+
+def _of_some_runs(shown: Document) -> dict[str, Any]:
+    """What only some experiments have a section of, and the modules that know its table."""
+    return {
+        "analyses": analyses,
+        "analysed": analyses.analysed(shown),
+        "crashes": crashes,
+        "crashed": crashes.crashed(shown),
+        "copies": copies,
+        "copied": copies.copied(shown),
+        "replication": replication,
+        "replicated": replication.replicated(shown),
+        "locks": locks,
+        "locked": locks.shown_trials(shown),
+    }
 
 
 def _first_screen(shown: Document, series: Sequence[Series]) -> dict[str, Any]:

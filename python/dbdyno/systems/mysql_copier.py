@@ -8,7 +8,8 @@ import pymysql
 from pymysql.cursors import SSCursor
 
 from dbdyno.systems.copier import COPY_NAME, Call, Copier, Row, Stage, Tool
-from dbdyno.systems.endpoint import CONNECT_TIMEOUT_S, Endpoint
+from dbdyno.systems.endpoint import Endpoint
+from dbdyno.systems.mysql_client import connect
 from dbdyno.systems.process import PrivateDirectory
 
 _CLIENT = "mariadb-client"
@@ -36,19 +37,13 @@ class MySQLCopier(Copier):
         self._connection = self._connect(endpoint.database)
 
     def _connect(self, database: str) -> pymysql.Connection:
-        place = self._endpoint
-        return pymysql.connect(
-            host=place.host,
-            port=place.port,
-            unix_socket=place.socket,
-            user=place.user,
-            password=place.password or "",
+        return connect(
+            self._endpoint,
             database=database,
             charset="utf8mb4",
             use_unicode=False,
             init_command="SET NAMES binary",
             autocommit=True,
-            connect_timeout=CONNECT_TIMEOUT_S,
             conv={},
         )
 
