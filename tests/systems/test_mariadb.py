@@ -8,6 +8,8 @@ import pymysql
 import pytest
 
 from dbdyno.errors import RunFailed, UserError
+from dbdyno.experiment.system_spec import parse_system
+from dbdyno.systems import sized
 from dbdyno.systems.mariadb import durability_of
 from helpers import need, system
 from systems.load import execute
@@ -41,6 +43,14 @@ def test_it_starts_with_its_settings_and_is_gone_when_stopped(started):
     directory = mariadb._directory.path
     mariadb.stop()
     assert not directory.exists() and mariadb.server_pids() == {}
+
+
+@pytest.mark.parametrize("data_bytes", [10_000_001, 370_000_000])
+def test_a_share_of_any_size_of_data_is_a_buffer_pool_the_server_takes(started, data_bytes):
+    given = sized(parse_system("mariadb?innodb_buffer_pool_size=100%"), data_bytes).settings["innodb_buffer_pool_size"]
+    mariadb = started(f"mariadb?innodb_buffer_pool_size={given}")
+    taken = mariadb.servers()[0]["effective_settings"]["innodb_buffer_pool_size"]
+    assert data_bytes * 1.7 <= int(taken) < data_bytes * 1.7 + (1 << 20)
 
 
 def test_counters_count_what_was_asked(started):

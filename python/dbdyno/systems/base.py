@@ -55,17 +55,20 @@ class Room:
     """A setting that says how much memory there is for data.
 
     unit_bytes: of its value. per_data_byte: what a byte of a row's values takes there, seen with the rows of `game`.
+    suffix: what the unit is called behind the number.
     """
 
     unit_bytes: int
     per_data_byte: float
+    suffix: str = ""
 
     def setting(self, share: str, data_bytes: int) -> str:
         """Return the value that makes room for a share such as `25%` of so many bytes of rows.
 
         Raises ValueError if it is no share.
         """
-        return str(math.ceil(float(share.removesuffix("%")) / 100 * data_bytes * self.per_data_byte / self.unit_bytes))
+        units = float(share.removesuffix("%")) / 100 * data_bytes * self.per_data_byte / self.unit_bytes
+        return f"{math.ceil(units)}{self.suffix}"
 
 
 class System(ABC):

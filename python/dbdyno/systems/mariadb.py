@@ -106,7 +106,8 @@ class MariaDB(Server):
     libraries = ("pymysql", "mysqlclient")
     own_settings: ClassVar[tuple[str, ...]] = ("engine", "connect", "port", "access", "protocol", "tls")
     driver_errors = (pymysql.MySQLError, OSError)
-    room: ClassVar[Mapping[str, Room]] = {"innodb_buffer_pool_size": Room(1, 1.7)}
+    # InnoDB takes whole pages of 16 KiB in each of 64 chunks: other sizes than whole MiB become smaller ones.
+    room: ClassVar[Mapping[str, Room]] = {"innodb_buffer_pool_size": Room(1 << 20, 1.7, "M")}
     storage: ClassVar[Storage] = Storage(1.3, 30, empty_bytes=135_000_000)
     copy_tools = TOOLS
     server_program = "mariadbd"
