@@ -15,6 +15,7 @@ NOTHING = {
     "warmup": None,
     "repeat": None,
     "precise": None,
+    "until_flat": None,
     "scale": None,
     "rows": None,
     "seed": None,

@@ -20,6 +20,9 @@ def test_each_addition_is_there_at_once(tmp_path):
     journal.add_trials(["003-a", "004-b"])
     assert written()["trials"] == ["001-a", "001-a-s01", "002-b", "003-a", "004-b"]
     assert written()["find_rate"] == [{"limit": "p99 < 1ms"}]
+    journal.leave_out(["003-a", "004-b"], {"system": "a", "clients": [16, 32], "reason": "flat"})
+    assert written()["trials"] == ["001-a", "001-a-s01", "002-b"]
+    assert written()["left_out"] == [{"system": "a", "clients": [16, 32], "reason": "flat"}]
     journal.end("failed", "why")
     assert (written()["state"], written()["reason"]) == ("failed", "why")
     assert written()["ended_unix_s"] > 0

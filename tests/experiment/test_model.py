@@ -70,6 +70,13 @@ def test_what_is_left_out_has_its_default():
         {"precise": "1%", "repeat": 4},
         {"precise": "1%", "repeat": 21},
         {"precise": "1%", "rate": 100},
+        {"until_flat": 0.03},
+        {"until_flat": "3%", "repeat": 2},
+        {"until_flat": "3%", "precise": "1%"},
+        {"until_flat": "3%", "restart": "lukewarm"},
+        {"until_flat": "3%", "rate": 100},
+        {"until_flat": "3%", "find_rate": "p99 < 1ms"},
+        {"until_flat": "3%", "clients": [8, 1]},
         {"warmup": "auto", "rate": {"ramp": [1, 2], "seconds": 1}},
     ],
     ids=str,
@@ -85,6 +92,17 @@ def test_rows_by_scale():
     assert read(rows=rows, scale="full").rows == 1000
     with pytest.raises(ValidationError, match="rows has only small, full"):
         read(rows=rows, scale="medium")
+
+
+def test_clients_by_scale():
+    sizes = {"rows": {"small": 10, "full": 1000}, "clients": {"small": [1, 8], "full": [1, 8, 64]}}
+    assert read(**sizes).clients == [1, 8]
+    assert (read(**sizes, scale="full").clients, read(**sizes, scale="full").rows) == ([1, 8, 64], 1000)
+    assert read(clients={"small": [1, 2]}, rows=5).clients == [1, 2]
+    with pytest.raises(ValidationError, match="clients: there is no scale 'huge'"):
+        read(clients={"huge": [1]})
+    with pytest.raises(ValidationError, match="clients has only small"):
+        read(**sizes | {"clients": {"small": [1]}}, scale="full")
 
 
 def test_lists_of_settings_are_crossed():
@@ -110,6 +128,7 @@ def test_a_sweep_doubles_and_is_run_twice():
     assert read(clients="3..20").clients == [3, 6, 12, 20]
     assert read(clients="1..64", repeat=1).repeat == 1
     assert read(clients=[1, 64]).repeat == 1
+    assert (read(clients="1..64", until_flat="3%").repeat, read(until_flat="3%").until_flat) == (1, 0.03)
 
 
 def test_a_wanted_precision_begins_with_five_pairs():

@@ -8,6 +8,7 @@ FAKE_LOAD is JSON; every key may be left out:
     contract: the version it says it speaks.           only_if: a text that must be in the plan for all this to hold.
     await_file: run on until this file is there.
     capacity_per_s: the most an open loop achieves, 1000 a client if left out; response times grow towards it.
+    most_per_s: a closed loop never does more, however many clients.
     slow_seconds: so many of them at first do half.
     noise: with `noisy_clients` clients every other run does this share more; `noise_count`: the file it counts them in.
     ceiling_per_s: reached where only `run` is asked for, as on a null server.
@@ -104,7 +105,8 @@ def run(plan, told):
         run_open(plan, told)
         return
     clients, seconds = plan["clients"]["count"], plan["warmup_s"] + plan["duration_s"]
-    per_second, errors, wrong = 1000 * clients, told.get("errors", 0), told.get("mismatches", 0)
+    per_second = min(1000 * clients, told.get("most_per_s", 1000 * clients))
+    errors, wrong = told.get("errors", 0), told.get("mismatches", 0)
     await_file = told.get("await_file", "/")
     if "noise" in told and clients == told["noisy_clients"] and "verify" in plan["phases"]:
         with open(told["noise_count"], "a+") as count:

@@ -36,7 +36,7 @@ def command(system: str, experiment: str, out: Path, quiet: bool, **options: Any
     How far the interval reaches from no difference is the noise floor of this host for this workload. It is kept, and
     `compare` and `gate` call nothing a difference that is less.
     """
-    asked = dict.fromkeys(("rate", "find_rate", "pipeline", "precise", "profile")) | options
+    asked = dict.fromkeys(("rate", "find_rate", "pipeline", "precise", "until_flat", "profile")) | options
     asked |= {"system": sides_of(system), "repeat": options["repeat"] or LEAST_PAIRS}
     if asked["repeat"] < LEAST_PAIRS:
         raise UserError(f"--repeat {asked['repeat']}: a system against itself takes at least {LEAST_PAIRS} pairs")

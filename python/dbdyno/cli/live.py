@@ -57,6 +57,10 @@ class Plain(Listener):
         where = "one cell is" if cells == 1 else f"{cells} cells are"
         self.say(f"{where} not known as exactly as wanted: {trials} more trials", "dim")
 
+    def steps_are_left_out(self, trials: int, sentence: str) -> None:
+        self._trials -= trials
+        self.say(f"    {sentence}")
+
     def system_is_skipped(self, label: str, reason: str) -> None:
         self.say(f"{label} is left out: {reason}", "yellow")
 

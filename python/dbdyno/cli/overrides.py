@@ -70,6 +70,7 @@ def overrides_of(options: dict[str, Any]) -> dict[str, Any]:
         **(parse_warmup(options["warmup"]) if options["warmup"] else {}),
         "repeat": options["repeat"],
         "precise": options["precise"],
+        "until_flat": options["until_flat"],
         "scale": options["scale"],
         "rows": options["rows"],
         "seed": options["seed"],

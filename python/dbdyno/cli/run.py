@@ -30,6 +30,7 @@ _ENDED = {"failed": "failed", "interrupted": "was interrupted"}
 @click.option("--find-rate", metavar="LIMIT", help='Search for the highest rate that holds a limit, e.g. "p99 < 10ms".')
 @click.option("--pipeline", metavar="N,N,…", help="Requests a client sends at once before it reads the answers.")
 @click.option("--precise", metavar="P%", help="Repeat until every comparison is known to ±P %, 5 to 20 times.")
+@click.option("--until-flat", metavar="P%", help="End each sweep of clients where two steps rise by less than that.")
 @click.option("--csv", metavar="DIR", help="air-traffic: a folder of real files, zipped or not.")
 @click.option("--profile", is_flag=True, help="Record stacks of server and client too, after each trial.")
 @experiment_options

@@ -26,6 +26,12 @@ class Journal:
         self._document["trials"] += names
         self._write()
 
+    def leave_out(self, names: list[str], about: dict[str, Any]) -> None:
+        """Take trials out that are not going to be run, and say in `left_out` which and why."""
+        self._document["trials"] = [name for name in self._document["trials"] if name not in names]
+        self._document.setdefault("left_out", []).append(about)
+        self._write()
+
     def add_search(self, search: dict[str, Any]) -> None:
         """Add how a rate search went."""
         self._document.setdefault("find_rate", []).append(search)

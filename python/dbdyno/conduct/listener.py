@@ -64,6 +64,9 @@ class Listener:
     def trials_are_added(self, trials: int, cells: int) -> None:
         """As many more trials are to be run: comparisons in `cells` cells are not known as exactly as wanted."""
 
+    def steps_are_left_out(self, trials: int, sentence: str) -> None:
+        """So many trials of a sweep are not run; which, and why."""
+
     def system_is_skipped(self, label: str, reason: str) -> None:
         """A system is left out."""
 

@@ -18,6 +18,7 @@ from dbdyno.conduct.load_client import execute, why_it_failed
 from dbdyno.conduct.plan import CLEAN_UP, PREPARE, make_plan
 from dbdyno.conduct.states import Kept
 from dbdyno.conduct.trial import Prepared, fail_trial, run_trial
+from dbdyno.conduct.until_flat import UntilFlat
 from dbdyno.errors import DbdynoError, RunFailed
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import bare_name
@@ -39,7 +40,7 @@ def run_preparation(context: Context, preparation: Preparation) -> Iterator[Outc
     After a server died it is started and loaded anew for the trials that are left; where that fails, they fail.
     Raises RunFailed if what was made on an attached store could not be removed.
     """
-    trials = list(preparation.trials)
+    trials, until_flat = list(preparation.trials), UntilFlat(context)
     attempt = 0
     while trials and not context.interrupts.requested:
         attempt += 1
@@ -49,6 +50,7 @@ def run_preparation(context: Context, preparation: Preparation) -> Iterator[Outc
                 while trials and not context.interrupts.requested:
                     trial = trials.pop(0)
                     yield from _run(context, prepared, trial)
+                    trials = until_flat.after(trial, trials)
                     if prepared.system.death():
                         break
         except DbdynoError as error:

@@ -98,9 +98,9 @@ def _read_limit(value: Any) -> Limit:
     return parse_limit(value)
 
 
-def _read_precise(value: Any) -> float:
+def _read_percent(value: Any, info: ValidationInfo) -> float:
     if not isinstance(value, str):
-        raise ValueError('how narrow an interval is to be is text, e.g. precise = "1%"')
+        raise ValueError(f'a percentage is text, e.g. {info.field_name} = "1%"')
     return parse_percent(value)
 
 
@@ -162,6 +162,7 @@ class Experiment(_Strict):
     confirm_limit: run every trial again with a fifth less of what limited it.
     operation_timeout_seconds: after which an operation without an answer is an error.
     precise: repeat until every comparison's interval is that narrow, e.g. "1%", from 5 to 20 times.
+    until_flat: end a sweep of clients where two steps rise by less than that, e.g. "3%", over the best before.
     keep: leave on an attached store what dbdyno made there.
     profile: after each trial, run its load for some seconds more and record stacks of the server and the client.
     """
@@ -190,7 +191,8 @@ class Experiment(_Strict):
     warmup_seconds: Annotated[int, Field(ge=0)] = 1
     warmup: Literal["auto"] | None = None
     repeat: Annotated[int, Field(ge=1)] = 1
-    precise: Annotated[float, BeforeValidator(_read_precise)] | None = None
+    precise: Annotated[float, BeforeValidator(_read_percent)] | None = None
+    until_flat: Annotated[float, BeforeValidator(_read_percent)] | None = None
     seed: Annotated[int, Field(ge=0, lt=1 << 63)] = 1
     operation_timeout_seconds: Annotated[int, Field(ge=1)] = 10
     cpus: Cpus = Cpus()
@@ -202,20 +204,20 @@ class Experiment(_Strict):
     @model_validator(mode="before")
     @classmethod
     def _rows_of_scale(cls, data: Any) -> Any:
-        """Put in the rows of the chosen scale where the file gives rows per scale."""
+        """Put in the rows and the clients of the chosen scale where the file gives them per scale."""
         if not isinstance(data, dict) or "rows" not in data:
             return data
-        rows, scale = data["rows"], data.get("scale")
-        if isinstance(rows, dict):
-            if unknown := set(rows) - set(SCALES):
-                raise ValueError(f"rows: there is no scale '{unknown.pop()}'; the scales are {', '.join(SCALES)}")
-            scale = scale or "small"
-            if scale not in rows:
-                raise ValueError(f"scale = '{scale}': rows has only {', '.join(rows)}")
-            return {**data, "rows": rows[scale], "scale": scale}
-        if scale is not None:
+        tables = {key: data[key] for key in ("rows", "clients") if isinstance(data.get(key), dict)}
+        scale = data.get("scale") or "small"
+        for key, table in tables.items():
+            if unknown := set(table) - set(SCALES):
+                raise ValueError(f"{key}: there is no scale '{unknown.pop()}'; the scales are {', '.join(SCALES)}")
+            if scale not in table:
+                raise ValueError(f"scale = '{scale}': {key} has only {', '.join(table)}")
+        if "rows" not in tables and data.get("scale") is not None:
             raise ValueError("scale: rows is one number here, so there is no scale to choose; give rows per scale")
-        return data
+        chosen = {key: table[scale] for key, table in tables.items()}
+        return data | chosen | ({"scale": scale} if "rows" in tables else {})
 
     @model_validator(mode="before")
     @classmethod
@@ -239,7 +241,9 @@ class Experiment(_Strict):
             return data
         if data.get("precise") is not None:
             return {**data, "repeat": FEWEST_PAIRS}
-        return {**data, "repeat": PASSES} if isinstance(data.get("clients"), str) else data
+        if isinstance(data.get("clients"), str) and data.get("until_flat") is None:
+            return {**data, "repeat": PASSES}
+        return data
 
     @model_validator(mode="after")
     def _options_fit(self) -> "Experiment":
@@ -261,6 +265,22 @@ class Experiment(_Strict):
             raise ValueError(f"precise: repeats {FEWEST_PAIRS} to {MOST_PAIRS} times; leave repeat out, or give that")
         if self.rate or self.find_rate:
             raise ValueError("precise: the throughput of an open loop is what was asked for; leave one of the two out")
+        return self
+
+    @model_validator(mode="after")
+    def _flat_fits(self) -> "Experiment":
+        """Refuse to end a sweep early that is no sweep, or whose steps do not rise."""
+        if self.until_flat is None:
+            return self
+        if self.rate or self.find_rate:
+            raise ValueError("until_flat: an open loop's throughput is what was asked for; leave one of the two out")
+        if self.prepared_alone:
+            raise ValueError(
+                "until_flat: repeated, restarted and crashed trials go through the clients in a drawn order, so that no "
+                "step has all smaller ones before it; leave until_flat out, or repeat and restart"
+            )
+        if self.clients != sorted(self.clients):
+            raise ValueError("until_flat: give numbers of clients that rise, e.g. [1, 2, 4, 8]")
         return self
 
     @model_validator(mode="after")

@@ -17,6 +17,12 @@ from dbdyno.experiment.redact import redact
 
 SHIPPED = Path(__file__).parent.parent / "shipped"
 
+_GIVES_WAY = (
+    *(("rate", "find_rate"), ("find_rate", "rate"), ("warmup_seconds", "warmup")),
+    *((key, "until_flat") for key in ("rate", "find_rate", "repeat", "precise", "restart")),
+)
+"""A key that is given, and the one of the file that then no longer holds."""
+
 
 @dataclass(frozen=True)
 class NamedExperiment:
@@ -72,7 +78,8 @@ def override(document: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[
     """Return `document` with each override put in the place of what was there.
 
     Rows given as one number leave no scale to choose, so they drop the file's; so do a rate and the search for one, of
-    which there can be only one, and a warm-up in seconds the one that is found by itself. Raises UserError if a dotted
+    which there can be only one, a warm-up in seconds the one that is found by itself, and what puts the steps of a
+    sweep in another order, or fixes their throughput, its early end. Raises UserError if a dotted
     key reaches into something that is no table.
     """
     result = dict(document)
@@ -86,7 +93,7 @@ def override(document: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[
             raise UserError(f"--set {key}: '{head}' is no table in this experiment")
     if "rows" in overrides and "scale" not in overrides and not isinstance(overrides["rows"], dict):
         result.pop("scale", None)
-    for given, other in (("rate", "find_rate"), ("find_rate", "rate"), ("warmup_seconds", "warmup")):
+    for given, other in _GIVES_WAY:
         if given in overrides and other not in overrides:
             result.pop(other, None)
     return result

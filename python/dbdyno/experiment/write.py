@@ -11,13 +11,14 @@ from dbdyno.experiment.system_spec import format_system
 def to_toml(experiment: Experiment) -> str:
     """Return the experiment, every override and default in it, as TOML."""
     document: dict[str, Any] = experiment.model_dump(
-        exclude={"system", "scale", "rate", "find_rate", "precise"}, exclude_none=True
+        exclude={"system", "scale", "rate", "find_rate", "precise", "until_flat"}, exclude_none=True
     )
     if experiment.rate:
         document["rate"] = [rate.as_written() for rate in experiment.rate]
     if experiment.find_rate:
         document["find_rate"] = str(experiment.find_rate)
-    if experiment.precise is not None:
-        document["precise"] = f"{100 * experiment.precise:.6g}%"
+    for key in ("precise", "until_flat"):
+        if (share := getattr(experiment, key)) is not None:
+            document[key] = f"{100 * share:.6g}%"
     document["system"] = [{"system": format_system(spec), "label": spec.label} for spec in experiment.system]
     return tomli_w.dumps({key: value for key, value in document.items() if value != {}})

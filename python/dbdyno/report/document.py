@@ -58,6 +58,7 @@ def document(run: Run, timelines: bool = True) -> dict[str, Any]:
         "comparison": comparison,
         "fairness": fairness(card(run)),
         "skipped": about.get("skipped", []),
+        "left_out": about.get("left_out", []),
         "find_rate": about.get("find_rate", []),
         "environment": run.environment,
         "trials": trials,

@@ -151,7 +151,11 @@ def not_complete(document: Document) -> list[tuple[str, str]]:
         if trial["state"] != "complete"
     ]
     skipped = [(str(one.get("system")), f"skipped: {one.get('reason')}") for one in document["skipped"]]
-    return marked + skipped
+    return marked + skipped + [(_name_of_sweep(one), str(one["reason"])) for one in document["left_out"]]
+
+
+def _name_of_sweep(left_out: Document) -> str:
+    return f"{label_of({**left_out, 'label': left_out['system']})}, {left_out['workload']}"
 
 
 def _name(trial: Document) -> str:
