@@ -82,7 +82,7 @@ def test_on_a_store_what_was_run_is_what_the_rule_says_of_its_recordings(tmp_pat
     end = conduct(experiment(**keys), "", tmp_path, LeftOut())
     run = read_run(end.folder)
     left_out = [one["clients"] for one in run.about.get("left_out", [])]
-    assert end.state == "complete" and clients_of(end.folder) + sum(left_out, []) == clients
+    assert end.state == "complete" and clients_of(end.folder) + [one for step in left_out for one in step] == clients
     rates = [[one.completed / one.seconds for one in trial.recorded.whole_seconds] for trial in run.trials]
     ends = [bool(flatness(rates[: step + 1], 0.5)) for step in range(len(rates))]
     assert not any(ends[:-1]) and (ends[-1] or not left_out)

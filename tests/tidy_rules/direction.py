@@ -20,6 +20,8 @@ PYTHON_MAY_IMPORT = {
     "stats": set(),
     # A program of its own, as the native load client is: what it shares with the rest is docs/contract.md.
     "load_python": set(),
+    # The same: how a plan is read and records are written, it shares with the Python load client.
+    "load_sysbench": {"load_python"},
     # Rows, files and answers of the flight table.
     "analytics": set(),
     "systems": {"analytics", "experiment", "results", "stats"},

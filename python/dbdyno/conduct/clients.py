@@ -20,8 +20,11 @@ def driven(experiment: Experiment) -> list[SystemSpec]:
     a client without a system, or if a library is asked for what only the native client does.
     """
     libraries = [client for client in experiment.client if client != NATIVE]
-    if libraries:
-        _check_load(experiment, libraries[0])
+    programs = [program for name in experiment.workload if (program := experiment.find_workload(name).program)]
+    if programs and libraries:
+        raise UserError(f"client: the workload '{programs[0]}' is driven by {programs[0]}; leave '{libraries[0]}' out")
+    if libraries or programs:
+        _check_load(experiment, (libraries or programs)[0])
     specs = [spec for system in experiment.system for spec in _driven(experiment, system)]
     if unused := set(libraries) - {spec.client for spec in specs}:
         library = sorted(unused)[0]

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from dbdyno.conduct.interrupt import Interrupts
 from dbdyno.conduct.plan import CONTRACT
 from dbdyno.errors import RunFailed, UserError
+from dbdyno.experiment.workloads import SYSBENCH
 from dbdyno.results.model import WHOLE_SECOND
 from dbdyno.results.write import Lines, write_object
 from dbdyno.systems.guard import Guard
@@ -154,7 +155,9 @@ def _start(plan: dict[str, Any], secrets: list[str], log: object) -> subprocess.
 
 
 def _command(plan: dict[str, Any]) -> list[str]:
-    """Return the load client that executes `plan`: the Python one, on this Python, where it names a client library."""
+    """Return the load client that executes `plan`: native, or what its `library` asks for, on this Python."""
+    if plan.get("library") == SYSBENCH:
+        return [sys.executable, "-P", "-m", "dbdyno.load_sysbench", "run"]
     if "library" in plan:
         # -P: what lies in the folder dbdyno is called from must not be taken for a library.
         return [sys.executable, "-P", "-m", "dbdyno.load_python", "run"]

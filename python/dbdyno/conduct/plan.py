@@ -6,10 +6,13 @@ from dbdyno.experiment.clients import NATIVE
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.own_workload import DECLARED
 from dbdyno.experiment.trials import Trial
-from dbdyno.experiment.workloads import WORKLOADS, split_variant
+from dbdyno.experiment.workloads import WORKLOADS, Workload, split_variant
+from dbdyno.systems.base import System
 
 CONTRACT = 1
 PREPARE, MEASURE, CLEAN_UP = ("prepare", "load"), ("run", "verify"), ("cleanup",)
+OWN_DATABASE = "dbdyno_sysbench"
+"""One of that name is made and removed by the load client that is sysbench (docs/contract.md)."""
 CEILING_SECONDS = 1
 """How long the load client is measured alone: long enough to tell 70 % from 80 %, short enough to pay for each cell."""
 
@@ -27,7 +30,8 @@ def make_plan(
         name, taken = made_by, WORKLOADS[made_by].options
         options = {key: value for key, value in options.items() if key in taken}
     told = {key: value for key, value in options.items() if key not in workload_of.conducted}
-    return {
+    driven = {"library": workload_of.program} if workload_of.program else {}
+    return driven | {
         "contract": CONTRACT,
         "phases": list(phases),
         "store": store,
@@ -46,6 +50,15 @@ def make_plan(
         "network_delay_us": 0,
         "run_id": run_id,
     }
+
+
+def store_of(system: System, workload: Workload, secrets: list[str]) -> dict[str, Any]:
+    """Return the plan's `store`; passwords go to `secrets`.
+
+    On a server that is somebody else's another program's tables, which have no marker, go into a database of their own.
+    """
+    own = {"database": OWN_DATABASE} if workload.program and system.spec.attached else {}
+    return system.store_plan(secrets) | own
 
 
 def make_trial_plan(experiment: Experiment, run_id: str, store: dict[str, Any], trial: Trial) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from dbdyno.conduct.durability import make_volume, run_crash
 from dbdyno.conduct.find_rate import find_rate
 from dbdyno.conduct.listener import Outcome
 from dbdyno.conduct.load_client import execute, why_it_failed
-from dbdyno.conduct.plan import CLEAN_UP, PREPARE, make_plan
+from dbdyno.conduct.plan import CLEAN_UP, PREPARE, make_plan, store_of
 from dbdyno.conduct.states import Kept
 from dbdyno.conduct.trial import Prepared, fail_trial, run_trial
 from dbdyno.conduct.until_flat import UntilFlat
@@ -235,11 +235,14 @@ def describe_system(system: System, experiment: Experiment) -> dict[str, Any]:
 
 def _load(context: Context, preparation: Preparation, system: System, folder: Path) -> dict[str, Any]:
     """Make and fill the tables; returns what there is to say of them in `trial.json`."""
-    if context.experiment.find_workload(preparation.workload).analytic:
+    workload = context.experiment.find_workload(preparation.workload)
+    if workload.analytic:
         return load_table(context, preparation.workload, system, folder)
     secrets: list[str] = []
-    store = system.store_plan(secrets)
-    plan = make_plan(context.experiment, context.folder.name, PREPARE, store, preparation.workload, loading_clients())
+    store = store_of(system, workload, secrets)
+    # sysbench's scripts make a table for each thread, or have each thread fill some.
+    clients = max(context.experiment.clients) if workload.program else loading_clients()
+    plan = make_plan(context.experiment, context.folder.name, PREPARE, store, preparation.workload, clients)
     summary = execute(plan, secrets, folder, context.guard, context.interrupts, context.listener.record_came)
     if context.interrupts.requested:
         raise KeyboardInterrupt
@@ -251,7 +254,7 @@ def _load(context: Context, preparation: Preparation, system: System, folder: Pa
 def _clean_up(context: Context, preparation: Preparation, system: System, folder: Path) -> None:
     """Remove from an attached store what dbdyno made there."""
     secrets: list[str] = []
-    store = system.store_plan(secrets)
+    store = store_of(system, context.experiment.find_workload(preparation.workload), secrets)
     plan = make_plan(context.experiment, context.folder.name, CLEAN_UP, store, preparation.workload, 1)
     cleaning = folder / "cleanup"
     cleaning.mkdir()

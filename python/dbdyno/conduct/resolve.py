@@ -10,6 +10,7 @@ from dbdyno.conduct.clients import driven, missing_library
 from dbdyno.conduct.copying import copied_by
 from dbdyno.conduct.durability import KILL, POWER_CUT, kind_of
 from dbdyno.conduct.room import check_room
+from dbdyno.conduct.scripts import check_scripts, missing_sysbench
 from dbdyno.errors import UserError
 from dbdyno.experiment.clients import NATIVE
 from dbdyno.experiment.model import Experiment
@@ -42,6 +43,7 @@ def resolve(experiment: Experiment) -> Resolved:
     _check_analytic(experiment)
     _check_crashes(experiment)
     _check_copying(experiment)
+    check_scripts(experiment)
     systems, skipped = [], []
     for spec in driven(experiment):
         system = build(spec)
@@ -52,6 +54,7 @@ def resolve(experiment: Experiment) -> Resolved:
         _check_limits(experiment, spec, system)
         _check_can_crash(experiment, spec, system)
         reason = missing(spec) or missing_library(spec) or _missing_tool(experiment, system)
+        reason = reason or missing_sysbench(experiment)
         if reason and experiment.if_missing == "error":
             raise UserError(f"{spec.label}: {reason}")
         if reason:

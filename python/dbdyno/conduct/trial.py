@@ -15,7 +15,7 @@ from dbdyno.conduct.context import Context
 from dbdyno.conduct.listener import Outcome
 from dbdyno.conduct.load_client import Summary, execute, why_it_failed
 from dbdyno.conduct.observing import end_observing, observer_of
-from dbdyno.conduct.plan import make_trial_plan
+from dbdyno.conduct.plan import make_trial_plan, store_of
 from dbdyno.conduct.profile import profile
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.rate import Rate
@@ -55,7 +55,8 @@ def run_trial(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
     """
     context.listener.trial_begins(trial)
     secrets: list[str] = []
-    plan = make_trial_plan(context.experiment, context.folder.name, prepared.system.store_plan(secrets), trial)
+    store = store_of(prepared.system, context.experiment.find_workload(trial.workload), secrets)
+    plan = make_trial_plan(context.experiment, context.folder.name, store, trial)
     ceiling = _ceiling(context, plan)
     folder = context.folder.trial(trial.name)
     document = describe_trial(context, trial, prepared.name) | prepared.facts | ceiling
@@ -137,7 +138,7 @@ def describe_trial(context: Context, trial: Trial, preparation: str) -> Document
         "preparation": preparation,
         "system": bare_name(system),
         "label": system.label,
-        "client": system.client,
+        "client": experiment.find_workload(trial.workload).program or system.client,
         "settings": given_settings(trial),
         "servers": [],
         "embedded": False,

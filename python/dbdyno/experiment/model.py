@@ -276,7 +276,7 @@ class Experiment(_Strict):
             raise ValueError("until_flat: an open loop's throughput is what was asked for; leave one of the two out")
         if self.prepared_alone:
             raise ValueError(
-                "until_flat: repeated, restarted and crashed trials go through the clients in a drawn order, so that no "
+                "until_flat: repeated, restarted and crashed trials go through the clients in a drawn order, so no "
                 "step has all smaller ones before it; leave until_flat out, or repeat and restart"
             )
         if self.clients != sorted(self.clients):

@@ -20,6 +20,7 @@ PARTITION = "partition"
 ANALYSE = "analyse"
 COPY = "copy"
 GET_ELSEWHERE = "get-elsewhere"
+SYSBENCH = "sysbench"
 
 OPERATIONS = {
     GET: "get a row by its primary key",
@@ -41,9 +42,10 @@ WORDS = {
     ANALYSE: "answer SQL queries over a whole table that was loaded in bulk",
     COPY: "be dumped and restored by tools of its own",
     GET_ELSEWHERE: "get a row at another node than the one it was written to",
+    SYSBENCH: "be driven by sysbench",
 }
-"""The same, and what a store by itself cannot do: dbdyno asks whole tables and calls tools, and only several nodes have
-another one."""
+"""The same, and what a store by itself cannot do: dbdyno asks whole tables and calls tools, only several nodes have
+another one, and sysbench has drivers for some."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,11 @@ class Workload:
     def analytic(self) -> bool:
         """Whether it loads a table and asks it some queries, in the place of transactions of clients."""
         return ANALYSE in self.operations
+
+    @property
+    def program(self) -> str | None:
+        """What drives it in the place of the load client that an experiment names; None where that does."""
+        return SYSBENCH if SYSBENCH in self.operations else None
 
     @property
     def crashes(self) -> bool:
@@ -219,6 +226,14 @@ WORKLOADS = {
             row_bytes=196,
             records=2,
             tables_of="oltp",
+        ),
+        Workload(
+            "sysbench",
+            "a Lua script of sysbench, run by sysbench: what it reads is not verified, and it takes the times",
+            (SYSBENCH,),
+            {"script": (), "sysbench": (), "tables": (), "prewarm": ("no", "yes")},
+            row_bytes=196,
+            records=2,
         ),
     )
 }

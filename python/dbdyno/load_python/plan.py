@@ -50,13 +50,14 @@ def read_plan(source: TextIO) -> Plan:
         if not isinstance(plan, dict):
             raise TypeError("it is no object")
         _check(plan)
-        return _plan(plan, _secrets(secrets_line))
+        return _plan(plan, read_secrets(secrets_line))
     except (ValueError, TypeError, LookupError, AttributeError) as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise Ended("refused", f"the plan is not understood: {what}") from None
 
 
-def _secrets(line: str) -> list[str]:
+def read_secrets(line: str) -> list[str]:
+    """Read the line after a plan; raises Ended if it holds no secrets, without quoting it."""
     if not line.strip():
         return []
     try:

@@ -101,6 +101,9 @@ class Reader:
                 self._phase(record)
             case "hello" | "total" | "end" as kind:
                 self.single[kind] = record
+                if kind == "total":
+                    # Of a load client that knows times for all of the run alone.
+                    self.transactions.add(len(self.intervals), _times(record["transactions"]))
                 if kind == "hello":
                     self.told = {operation["name"]: operation for operation in record.get("operations", [])}
             case "error" | "mismatch" | "check" as kind:

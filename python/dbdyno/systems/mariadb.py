@@ -11,7 +11,7 @@ from pymysql.constants import CR, ER
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workloads import ANALYSE, COPY, GET_MANY, OPERATIONS, TRANSACTION
+from dbdyno.experiment.workloads import ANALYSE, COPY, GET_MANY, OPERATIONS, SYSBENCH, TRANSACTION
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.base import Durability, Launch, Room, numbers_of
 from dbdyno.systems.copier import Copier
@@ -102,7 +102,7 @@ class MariaDB(Server):
 
     name = "mariadb"
     what = "MariaDB, any engine (engine=…), any server variable"
-    operations = frozenset({*OPERATIONS, ANALYSE, COPY})
+    operations = frozenset({*OPERATIONS, ANALYSE, COPY, SYSBENCH})
     libraries = ("pymysql", "mysqlclient")
     own_settings: ClassVar[tuple[str, ...]] = ("engine", "connect", "port", "access", "protocol", "tls")
     driver_errors = (pymysql.MySQLError, OSError)

@@ -10,7 +10,7 @@ import psycopg
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workloads import ANALYSE, COPY, OPERATIONS
+from dbdyno.experiment.workloads import ANALYSE, COPY, OPERATIONS, SYSBENCH
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.base import Durability, Launch, numbers_of
 from dbdyno.systems.copier import Copier
@@ -93,7 +93,7 @@ class PostgreSQL(Server):
 
     name = "postgresql"
     what = "PostgreSQL, any server setting (shared_buffers=1GB, synchronous_commit=off …)"
-    operations = frozenset({*OPERATIONS, ANALYSE, COPY})
+    operations = frozenset({*OPERATIONS, ANALYSE, COPY, SYSBENCH})
     own_settings: ClassVar[tuple[str, ...]] = ("connect", "port", "tls")
     # max_wal_size is 1 GB.
     storage: ClassVar[Storage] = Storage(1.15, 40, empty_bytes=40_000_000, most_log_bytes=1 << 30)

@@ -8,7 +8,7 @@ from pymysql.converters import escape_string
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workloads import OPERATIONS
+from dbdyno.experiment.workloads import OPERATIONS, SYSBENCH
 from dbdyno.systems.base import Durability, Launch, numbers_of
 from dbdyno.systems.endpoint import Endpoint
 from dbdyno.systems.mariadb import MariaDB
@@ -61,7 +61,7 @@ class TiDB(MariaDB):
 
     name = "tidb"
     what = "TiDB by itself, over its built-in store (unistore), any system variable"
-    operations = frozenset(OPERATIONS)
+    operations = frozenset({*OPERATIONS, SYSBENCH})
     own_settings: ClassVar[tuple[str, ...]] = ("connect", "port", "protocol")
     room: ClassVar = {}
     shown_variables = VARIABLES

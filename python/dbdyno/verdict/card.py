@@ -256,6 +256,10 @@ def _answers(trials: Sequence[Trial]) -> Line:
     if wrong or False in checks:
         text = f"{wrong:,} of {read:,} rows read were wrong, {checks.count(False)} checks failed"
         return Line("answers", text, "wrong answers", "wrong answers")
+    if not_given := [found for trial in trials if (found := (trial.recorded.hello or {}).get("not_given"))]:
+        part = f" ({len(not_given)} of {len(trials)} trials)" if len(not_given) < len(trials) else ""
+        text, brief = (f"{not_given[0][key]}{part}" for key in ("text", "brief"))
+        return Line("answers", text, brief, "answers not checked")
     if not read and True not in checks:
         return Line("answers", "none was checked", "answers not checked", "answers not checked")
     text = f"{read:,} rows read were checked and {checks.count(True)} checks made, all right"

@@ -1,0 +1,110 @@
+"""The program: reads a plan, has sysbench execute its phases, and says how that ended."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from dbdyno.load_python import signals
+from dbdyno.load_python.failure import Ended
+from dbdyno.load_python.host import die_with_parent, pin, processors
+from dbdyno.load_python.plan import CONTRACT
+from dbdyno.load_python.records import Records
+from dbdyno.load_sysbench.command import command, configuration
+from dbdyno.load_sysbench.database import DATABASE, make_database, remove_database
+from dbdyno.load_sysbench.output import telling
+from dbdyno.load_sysbench.plan import Plan, read_plan
+from dbdyno.load_sysbench.run import Run
+
+_EXIT_STATUS = {"complete": 0, "interrupted": 1, "failed": 1, "refused": 2}
+NOT_GIVEN = {
+    "brief": "not verified, timed by sysbench",
+    "text": "not verified, timed by sysbench: no answer was compared with what it must be; times are in its "
+    "histogram's buckets of 1.8 %, of the whole run and not of each second, and of transactions alone; how late any "
+    "was sent is not known",
+}
+"""What a figure of sysbench's cannot say (docs/contract.md, hello)."""
+
+
+def main(arguments: list[str]) -> int:
+    """Execute the plan on stdin and return the exit status of docs/contract.md."""
+    if arguments != ["run"]:
+        print("usage: python -m dbdyno.load_sysbench run (a plan on stdin, records on stdout)", file=sys.stderr)
+        return 2
+    die_with_parent(signal.SIGTERM)
+    records = Records(sys.stdout)
+    try:
+        plan = read_plan(sys.stdin)
+        signals.listen()
+        execute(plan, records)
+        ended = Ended("interrupted", "stopped by a signal") if signals.stop_requested() else None
+    except Ended as reason:
+        ended = reason
+    status = ended.status if ended else "complete"
+    records.write("end", status=status, reason=ended.reason if ended else None)
+    return _EXIT_STATUS[status]
+
+
+def execute(plan: Plan, records: Records) -> None:
+    """Execute the phases of a plan; raises Ended if one cannot be."""
+    if plan.cpus:
+        pin(plan.cpus)
+    version = _said(["sysbench", "--version"]).split()
+    records.write("hello", **_hello(plan, version))
+    known = _said(["sysbench", plan.script, "help"])
+    own = plan.store["database"] == DATABASE
+    if "prepare" in plan.phases:
+        with records.phase("prepare"):
+            if own:
+                make_database(plan)
+    if "load" in plan.phases:
+        with records.phase("load"):
+            _do(plan, "prepare", known)
+            if plan.prewarm:
+                _do(plan, "prewarm", known)
+    if "run" in plan.phases:
+        Run(plan, known, records).execute()
+    if "cleanup" in plan.phases:
+        with records.phase("cleanup"):
+            try:
+                _do(plan, "cleanup", known)
+            finally:
+                if own:
+                    remove_database(plan)
+
+
+def _do(plan: Plan, verb: str, known: str) -> None:
+    """Have sysbench prepare, prewarm or clean up; a script that has no such command has nothing to do."""
+    ran = subprocess.run(
+        command(plan, verb, known), input=configuration(plan), text=True, capture_output=True, check=False
+    )
+    said = ran.stdout + ran.stderr
+    sys.stderr.write(said)
+    if ran.returncode and f"does not implement the '{verb}' command" not in said and not signals.stop_requested():
+        raise Ended("failed", f"sysbench {plan.script} {verb}: {telling(said.splitlines())}")
+
+
+def _said(arguments: Sequence[str]) -> str:
+    """Return what sysbench says; raises Ended where it is not installed."""
+    try:
+        return subprocess.run(arguments, stdin=subprocess.DEVNULL, text=True, capture_output=True, check=False).stdout
+    except OSError as error:
+        raise Ended("refused", f"sysbench cannot be run ({error.strerror}): apt install sysbench") from None
+
+
+def _hello(plan: Plan, version: Sequence[str]) -> dict[str, object]:
+    return {
+        "contract": CONTRACT,
+        "program": "sysbench",
+        "version": version[1] if len(version) > 1 else "of unknown version",
+        "profile": "release",
+        "pid": os.getpid(),
+        "transaction": plan.script,
+        "operations": [],
+        "threads": plan.clients,
+        "processors": processors(),
+        "not_given": NOT_GIVEN,
+    }

@@ -1,0 +1,195 @@
+"""The run phase: sysbench runs, and its seconds become intervals."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import psutil
+
+from dbdyno.load_python import signals
+from dbdyno.load_python.failure import Ended
+from dbdyno.load_python.records import Records
+from dbdyno.load_sysbench.command import command, configuration
+from dbdyno.load_sysbench.output import COUNTS, STARTED, Report, Second, read_report, read_second, telling
+from dbdyno.load_sysbench.plan import Plan
+
+HALF_A_SECOND = 0.5
+
+
+@dataclass
+class _Interval:
+    """One second, or what is left of one; counts: of COUNTS."""
+
+    warmup: bool
+    seconds: float
+    threads: int
+    counts: Counter[str]
+    client_cpu_s: float
+
+
+@dataclass
+class _Run:
+    """One run of sysbench going on. emitted: of what was written already. held: the last second, not yet written."""
+
+    warmup: bool
+    emitted: Counter[str] = field(default_factory=Counter)
+    emitted_s: float = 0.0
+    held: _Interval | None = None
+    cpu_s: float = 0.0
+
+
+class Run:
+    """The run phase of a plan: where there is a warm-up, a run of its own, as sysbench 1.0 knows none.
+
+    So what the second run reports, its histogram above all, is of the measured seconds alone.
+    """
+
+    def __init__(self, plan: Plan, known: str, records: Records) -> None:
+        self._plan, self._known, self._records = plan, known, records
+        self._second, self._began = 0, 0.0
+        self._sum: Counter[str] = Counter()
+        self._seconds = self._latency_s = self._run_s = 0.0
+        self._report: Report | None = None
+        self._before: tuple[_Run, _Interval] | None = None
+
+    def execute(self) -> None:
+        """Run to the end, or until a signal comes, and write what was recorded; raises Ended if sysbench fails."""
+        for warmup, seconds in ((True, self._plan.warmup_s), (False, self._plan.duration_s)):
+            if seconds and not signals.stop_requested():
+                self._run(warmup, seconds)
+        if self._before:
+            self._write(*self._before)
+        if self._began:
+            self._records.write(
+                "phase", phase="run", state="end", at_unix_s=time.time(), seconds=round(time.time() - self._began, 6)
+            )
+        self._total()
+
+    def _run(self, warmup: bool, seconds: int) -> None:
+        process = subprocess.Popen(
+            command(self._plan, "run", self._known, seconds),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        process.stdin.write(configuration(self._plan))
+        process.stdin.close()
+        run, lines = _Run(warmup), list[str]()
+        for line in process.stdout:
+            sys.stderr.write(line)
+            lines.append(line.rstrip("\n"))
+            self._take(run, line, process.pid)
+            if signals.stop_requested():
+                process.terminate()
+        process.stdout.close()
+        # Of a process that somebody else waited for the kernel has forgotten what it used.
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self._end(run, read_report(lines), used.ru_utime + used.ru_stime)
+        if process.returncode and not signals.stop_requested():
+            raise Ended("failed", f"sysbench {self._plan.script} run: {telling(lines)}")
+
+    def _take(self, run: _Run, line: str, pid: int) -> None:
+        if line.startswith(STARTED):
+            self._started()
+        elif second := read_second(line):
+            if run.held:
+                self._write(run, run.held)
+            cpu_s = _cpu_s(pid, run.cpu_s)
+            run.held = _Interval(run.warmup, 1.0, second.threads, _rounded(second), cpu_s - run.cpu_s)
+            run.cpu_s = cpu_s
+
+    def _started(self) -> None:
+        """Begin the phase, or, after a warm-up, have that last until now: what follows is measured from here on."""
+        if self._before:
+            before, last = self._before
+            last.seconds = time.time() - self._began - before.emitted_s
+            self._before = None
+            self._write(before, last)
+        else:
+            self._began = time.time()
+            self._records.write("phase", phase="run", state="begin", at_unix_s=self._began)
+
+    def _end(self, run: _Run, report: Report | None, cpu_s: float) -> None:
+        """Write what is left, made such that all seconds add up to what sysbench counted in all.
+
+        It prints rates a second, rounded, and no line for a last second that was cut.
+        """
+        if run.held and report:
+            over_s = report.seconds - run.emitted_s - run.held.seconds
+            left = {name: report.counts[name] - run.emitted[name] - run.held.counts[name] for name in COUNTS}
+            if over_s < HALF_A_SECOND:
+                run.held.seconds += over_s
+                run.held.counts = Counter({name: run.held.counts[name] + left[name] for name in COUNTS})
+                run.held.client_cpu_s += cpu_s - run.cpu_s
+            else:
+                self._write(run, run.held)
+                rest = Counter({name: max(0, left[name]) for name in COUNTS})
+                run.held = _Interval(run.warmup, over_s, run.held.threads, rest, cpu_s - run.cpu_s)
+        elif report:
+            counts = Counter(report.counts)
+            run.held = _Interval(run.warmup, report.seconds, self._plan.clients, counts, cpu_s)
+        if run.held and run.warmup:
+            self._before = run, run.held
+        elif run.held:
+            self._write(run, run.held)
+        if report:
+            self._latency_s += report.latency_s
+            self._run_s += report.seconds
+            self._report = None if run.warmup else report
+
+    def _write(self, run: _Run, interval: _Interval) -> None:
+        counts = interval.counts
+        run.emitted, run.emitted_s, run.held = run.emitted + counts, run.emitted_s + interval.seconds, None
+        self._sum, self._seconds = self._sum + counts, self._seconds + interval.seconds
+        conflicts = {"conflicts": counts["conflicts"]} if counts["conflicts"] else {}
+        self._records.write(
+            "interval",
+            second=self._second,
+            warmup=interval.warmup,
+            seconds=round(interval.seconds, 6),
+            connected=interval.threads,
+            transactions={"completed": counts["completed"], "failed": 0, **conflicts},
+            operations={},
+            errors={"connection": counts["reconnects"]} if counts["reconnects"] else {},
+            reads_verified=0,
+            mismatches=0,
+            client_cpu_s=round(max(0.0, interval.client_cpu_s), 6),
+            counters={f"queries_{name}": counts[name] for name in ("read", "write", "other")},
+        )
+        self._second += 1
+
+    def _total(self) -> None:
+        conflicts = {"conflicts": self._sum["conflicts"]} if self._sum["conflicts"] else {}
+        times: Mapping[str, Any] = {"service_time": self._report.service_time} if self._report else {}
+        done = self._sum["completed"]
+        self._records.write(
+            "total",
+            transactions={"scheduled": done, "completed": done, "failed": 0, "unfinished": 0, **conflicts, **times},
+            operations={},
+            reads_verified=0,
+            mismatches=0,
+            seconds=round(self._seconds, 6),
+            in_flight_mean=self._latency_s / self._run_s if self._run_s else 0.0,
+        )
+
+
+def _rounded(second: Second) -> Counter[str]:
+    return Counter({name: round(rate) for name, rate in second.per_s.items()})
+
+
+def _cpu_s(pid: int, before_s: float) -> float:
+    """Return the processor seconds that sysbench has used so far; those of before where it has just ended."""
+    try:
+        times = psutil.Process(pid).cpu_times()
+    except psutil.Error:
+        return before_s
+    return times.user + times.system
