@@ -1,6 +1,7 @@
 """What tests of several packages share."""
 
 import os
+import shutil
 import time
 from collections.abc import Callable
 
@@ -48,3 +49,10 @@ def experiment(**keys: object) -> NamedExperiment:
     """Return a small experiment on the fake system, with `keys` in the place of its own."""
     least = {"workload": "game", "system": "fake", "rows": 10, "clients": [1, 2], "seconds": 2, "warmup_seconds": 1}
     return NamedExperiment("mine", Experiment.model_validate(least | keys))
+
+
+def need_program(name: str, package: str) -> None:
+    """Skip the test where a program is not installed; with CI=true that is a failure."""
+    if shutil.which(name) is None:
+        reason = f"{name} is not installed: apt install {package}"
+        pytest.fail(reason) if os.environ.get("CI") == "true" else pytest.skip(reason)

@@ -8,7 +8,7 @@ import pytest
 
 from dbdyno.experiment.read import read_experiment, shipped_experiments
 from dbdyno.experiment.system_spec import parse_system
-from helpers import need
+from helpers import need, need_program
 
 ELSEWHERE = ("durability", "dump-restore")
 """What kills servers or runs their tools has tests of its own."""
@@ -22,6 +22,7 @@ CHEAP = {
     "multi-master": ("--system", "galera?nodes=2", "--set", "workload=replication-lag"),
     "oltp": (*USUAL, "--set", "options.set=read_write"),
     "result-cache": ("--system", "result-cache(memcached*2, mariadb)", "--set", "options.updates_percent=10"),
+    "sysbench": ("--system", "mariadb"),
     "trx-lifecycle": (*USUAL, "--set", "options.transaction=read-write"),
     "wide-rows": ("--system", "duckdb", "--set", "options.layout=tinyints"),
 }
@@ -39,6 +40,8 @@ def servers_of(spec):
 def test_it_runs_at_small_size_to_the_end(name, dbdyno):
     options = CHEAP.get(name, USUAL)
     need(*servers_of(parse_system(options[1])))
+    if name == "sysbench":
+        need_program(name, name)
     assert dbdyno("run", name, *options, *SHORT) == (0, "", "")
     (report,) = Path("runs").glob("*/report.html")
     assert read_experiment(name).experiment.question in html.unescape(report.read_text())

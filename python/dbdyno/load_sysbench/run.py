@@ -131,9 +131,13 @@ class Run:
                 run.held.counts = Counter({name: run.held.counts[name] + left[name] for name in COUNTS})
                 run.held.client_cpu_s += cpu_s - run.cpu_s
             else:
+                threads = run.held.threads
+                # A line that came late has the rate of more than a second: what it says too much is taken off the last.
+                for name in COUNTS:
+                    run.held.counts[name] = max(0, run.held.counts[name] + min(0, left[name]))
                 self._write(run, run.held)
                 rest = Counter({name: max(0, left[name]) for name in COUNTS})
-                run.held = _Interval(run.warmup, over_s, run.held.threads, rest, cpu_s - run.cpu_s)
+                run.held = _Interval(run.warmup, over_s, threads, rest, cpu_s - run.cpu_s)
         elif report:
             counts = Counter(report.counts)
             run.held = _Interval(run.warmup, report.seconds, self._plan.clients, counts, cpu_s)

@@ -1,0 +1,34 @@
+"""On a server that is somebody else's a database of its own is made and removed, and nothing that others made."""
+
+import pytest
+
+from dbdyno.load_sysbench.database import DATABASE, MARKER
+from load_sysbench.conftest import executed, plan_of
+
+THERE = {
+    "mariadb": f"SELECT 1 FROM information_schema.schemata WHERE schema_name = '{DATABASE}'",
+    "postgresql": f"SELECT 1 FROM pg_database WHERE datname = '{DATABASE}'",
+}
+
+
+@pytest.mark.parametrize("name", ["mariadb", "postgresql"])
+def test_it_is_made_used_and_removed(server, name):
+    running, secrets = server(name), []
+    store = running.store_plan(secrets) | {"database": DATABASE}
+    made = executed(plan_of(store, ("prepare", "load")), secrets)
+    assert made[-1]["status"] == "complete" and len(running._query(THERE[name])) == 1
+    # What a run that was killed left is made anew.
+    assert executed(plan_of(store, ("prepare",)), secrets)[-1]["status"] == "complete"
+    assert executed(plan_of(store, ("cleanup",)), secrets)[-1]["status"] == "complete"
+    assert len(running._query(THERE[name])) == 0
+    assert executed(plan_of(store, ("cleanup",)), secrets)[-1]["status"] != "refused"
+
+
+def test_one_without_the_marker_is_left_alone(server):
+    running, secrets = server("mariadb"), []
+    store = running.store_plan(secrets) | {"database": DATABASE}
+    running._query(f"CREATE DATABASE {DATABASE}")
+    for phase in ("prepare", "cleanup"):
+        ended = executed(plan_of(store, (phase,)), secrets)[-1]
+        assert ended["status"] == "refused" and "without dbdyno's marker" in ended["reason"]
+    assert len(running._query(THERE["mariadb"])) == 1 and MARKER.startswith("dbdyno_")
