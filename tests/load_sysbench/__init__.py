@@ -1,0 +1,1 @@
+"""Tests of the load client that is sysbench."""
