@@ -56,7 +56,7 @@ def house_of(root: Path, files: dict[str, str]) -> House:
 # Small, but with something in it for every rule to look at.
 GOOD = {
     "README.md": "# A house\n\nSee [the plan](docs/plan.md) and [elsewhere](https://example.org/x).\n",
-    "docs/plan.md": "Back to [the start](../README.md#top).\n",
+    "docs/plan.md": "Back to [the start](../README.md#a-house).\n",
     "experiments/one.toml": 'question = "How fast?"\nlook_for = "The knee."\n',
     "pyproject.toml": '[project]\ndependencies = ["tomli-w>=1"]\n',
     "crates/model/Cargo.toml": '[package]\nname = "dbdyno-model"\n',
@@ -181,6 +181,7 @@ BAD = (
     Bad(shipped_experiments, "experiments/a.toml", 'question = "?"', ": `look_for` is missing"),
     Bad(shipped_experiments, "experiments/a.toml", "question = ", ": "),
     Bad(links, "docs/plan.md", "[x](gone.md) [y](../README.md)", ":1: the link leads nowhere: gone.md"),
+    Bad(links, "docs/plan.md", "# A plan\n[x](#a-plan) [y](#no-plan)", ":2: there is no such heading: #no-plan"),
     Bad(links, "docs/lost.md", "Nobody links here.", ": no other document links to it"),
 )
 

@@ -17,7 +17,7 @@ ENVIRONMENT = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).pare
 @pytest.mark.parametrize(
     ("arguments", "said", "status"),
     [
-        (["run"], "Missing argument 'EXPERIMENT'.", 2),
+        (["run"], "Missing argument 'EXPERIMENT'. (see `dbdyno run --help`)", 2),
         (["run", "nosuch"], "'nosuch' is neither a file nor a shipped experiment", 2),
         (["run", "game", "--bogus"], "No such option", 2),
         (["show", "nosuch"], "'nosuch' is no run", 2),
@@ -49,6 +49,11 @@ def test_an_interrupt_has_the_status_of_one(dbdyno, monkeypatch):
     monkeypatch.setattr(commands, "import_module", interrupt)
     status, _, err = dbdyno("list")
     assert (status, err.strip()) == (130, "dbdyno: interrupted")
+
+
+def test_without_a_command_there_is_help(dbdyno):
+    status, out, err = dbdyno()
+    assert (status, err) == (0, "") and out.startswith("Usage: dbdyno") and "compare" in out
 
 
 def test_the_version(dbdyno):

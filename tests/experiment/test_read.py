@@ -1,5 +1,7 @@
 """An error of an experiment names the file, the key, the value and what would be accepted."""
 
+import re
+
 import pytest
 
 from dbdyno.errors import UserError
@@ -53,9 +55,18 @@ def test_an_error_says_where_what_and_what_else(file, overrides, said):
     with pytest.raises(UserError) as caught:
         read_experiment(str(file), overrides)
     message = str(caught.value)
-    assert message.startswith(f"{file}: ")
+    # That a scale has no rows is for no one key of them.
+    assert message.startswith(f"{file}: " if "scale" in overrides else "on the command line: ")
     assert said in message
     assert "hidden" not in message and "\n" not in message
+
+
+def test_a_shipped_experiment_is_called_by_its_name_and_a_file_by_its_path(file):
+    with pytest.raises(UserError, match=r"^point-get: the workload 'point-get' has no option 'foo'"):
+        read_experiment("point-get", {"options.foo": 1})
+    file.write_text(GOOD.replace("seconds = 1", "seconds = 0"))
+    with pytest.raises(UserError, match=f"^{re.escape(str(file))}: seconds = 0"):
+        read_experiment(str(file), {"rows": 5})
 
 
 def test_a_missing_key_is_named(file):

@@ -93,6 +93,14 @@ def test_what_is_missing_is_named(shown):
     assert missing["013-redis-game-c1"] == "not reached"
 
 
+def test_trials_that_were_not_reached_are_one_line():
+    unreached = [
+        {"trial": f"00{n}-redis-game", "system": None, "state": "not reached", "reason": None} for n in (1, 2, 3)
+    ]
+    said = words.not_complete({"trials": unreached, "skipped": []})
+    assert said == [("001-redis-game", "not reached, nor 2 more")]
+
+
 @pytest.mark.parametrize(
     ("state", "said"),
     [("complete", None), ("running", "did not end"), ("failed", "failed: why"), ("interrupted", "rupted")],

@@ -14,6 +14,7 @@ from dbdyno.analytics.months import Month
 from dbdyno.analytics.queries import queries
 from dbdyno.analytics.wide_rows import LAYOUTS, WideRows
 from dbdyno.analytics.wide_rows import TABLE as WIDE
+from dbdyno.errors import RunFailed
 from dbdyno.systems.base import Launch, System
 from dbdyno.systems.guard import Guard
 from helpers import need, system
@@ -131,3 +132,16 @@ def test_what_takes_too_long_can_be_cancelled(started, file):
         analyst.close()
     # A server that was asked by who is gone does not know that yet.
     started.restart()
+
+
+@pytest.mark.parametrize("name", ["mariadb", "postgresql"])
+def test_a_server_that_is_dead_fails_the_run(launch, name):
+    need(name)
+    under_test = system(name)
+    try:
+        under_test.start(launch)
+        under_test.kill()
+        with pytest.raises(RunFailed, match=f"{name}: .* does not answer"):
+            under_test.analyst()
+    finally:
+        under_test.stop()

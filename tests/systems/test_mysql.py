@@ -60,13 +60,13 @@ def test_its_data_is_loaded_for_every_repetition():
 def test_a_version_that_is_not_there_is_said_with_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
     assert missing(parse_system("mysql@5.6")) == (
-        "mysql@5.6 is not installed: dbdyno systems install mysql@5.6 (29 MiB)"
+        "mysql@5.6 is not installed: dbdyno systems install mysql@5.6 (31 MB)"
     )
     assert "say which version: mysql@5.5" in missing(parse_system("mysql"))
 
 
 def test_a_version_that_does_not_exist_is_refused():
-    with pytest.raises(UserError, match=r"no package 'redis@1'"):
+    with pytest.raises(UserError, match=r"no version 'redis@1'"):
         system("redis@1")
 
 

@@ -48,24 +48,34 @@ def shipped_experiments(house: House) -> Iterator[str]:
                 yield f"{path}: `{key}` is missing"
 
 
-LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
+LINK = re.compile(r"\]\(([^)\s]+)[^)]*\)")
+HEADING = re.compile(r"#+ +(.*)")
 
 
 def links(house: House) -> Iterator[str]:
-    """Links inside the project lead somewhere, and every document is reached by one."""
+    """Links inside the project lead to a file, and to a heading of it, and every document is reached by one."""
     reached: set[str] = set()
-    for path in house.paths("*.md", "docs/**/*.md"):
+    for path in house.paths("**/*.md"):
         for number, line in house.lines(path):
             for target in LINK.findall(line):
                 if "://" in target or target.startswith("mailto:"):
                     continue
-                inside = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+                file, _, anchor = target.partition("#")
+                inside = posixpath.normpath(posixpath.join(posixpath.dirname(path), file)) if file else path
                 reached.add(inside)
                 if not house.exists(inside):
                     yield f"{path}:{number}: the link leads nowhere: {target}"
+                elif anchor and anchor not in _anchors(house, inside):
+                    yield f"{path}:{number}: there is no such heading: {target}"
     for path in house.paths("docs/**/*.md"):
         if path not in reached:
             yield f"{path}: no other document links to it"
+
+
+def _anchors(house: House, path: str) -> set[str]:
+    """Return the headings of a document as GitHub names them in addresses."""
+    headings = (HEADING.match(line) for _, line in house.lines(path))
+    return {re.sub(r"[^\w\- ]", "", found[1].lower()).replace(" ", "-") for found in headings if found}
 
 
 # Packages whose types are another's public interface, and come with it.

@@ -28,11 +28,11 @@ def hide_passwords(argv: list[str]) -> None:
 def run(arguments: list[str]) -> int:
     """Run a command and return its exit status; what went wrong goes to stderr, without a password or a traceback."""
     try:
-        return dbdyno.main(arguments, prog_name="dbdyno", standalone_mode=False) or 0
+        return dbdyno.main(arguments or ["--help"], prog_name="dbdyno", standalone_mode=False) or 0
     except DbdynoError as error:
         return _say(str(error), error.exit_status)
     except click.ClickException as error:
-        return _say(error.format_message(), error.exit_code)
+        return _say(f"{error.format_message()}{_where_to_look(error)}", error.exit_code)
     except (KeyboardInterrupt, click.Abort):
         return _say("interrupted", INTERRUPTED)
     except BrokenPipeError:
@@ -41,6 +41,11 @@ def run(arguments: list[str]) -> int:
         return 1
     except OSError as error:
         return _say(f"{error.filename}: {error.strerror}" if error.filename else str(error), 1)
+
+
+def _where_to_look(error: click.ClickException) -> str:
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    return f" (see `{context.command_path} --help`)" if context else ""
 
 
 def _say(message: str, status: int) -> int:

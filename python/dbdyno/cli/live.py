@@ -50,7 +50,7 @@ class Plain(Listener):
 
     def run_begins(self, folder: Path, trials: int, trial_s: int) -> None:
         self._trials, self.trial_s = trials, trial_s
-        self.say(f"{trials} trials, recorded in {folder}")
+        self.say(f"{trials} trial{'s' if trials > 1 else ''}, recorded in {folder}")
 
     def trials_are_added(self, trials: int, cells: int) -> None:
         self._trials += trials

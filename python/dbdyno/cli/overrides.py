@@ -62,12 +62,12 @@ def overrides_of(options: dict[str, Any]) -> dict[str, Any]:
     overrides = dict(map(parse_set, options["set"]))
     named = {
         "system": list(options["system"]) or None,
-        "clients": parse_clients(options["clients"]) if options["clients"] else None,
-        "rate": parse_rates(options["rate"]) if options["rate"] else None,
+        "clients": parse_clients(options["clients"]) if options["clients"] is not None else None,
+        "rate": parse_rates(options["rate"]) if options["rate"] is not None else None,
         "find_rate": options["find_rate"],
-        "pipeline": parse_counts("pipeline", options["pipeline"]) if options["pipeline"] else None,
+        "pipeline": parse_counts("pipeline", options["pipeline"]) if options["pipeline"] is not None else None,
         "seconds": options["seconds"],
-        **(parse_warmup(options["warmup"]) if options["warmup"] else {}),
+        **(parse_warmup(options["warmup"]) if options["warmup"] is not None else {}),
         "repeat": options["repeat"],
         "precise": options["precise"],
         "until_flat": options["until_flat"],

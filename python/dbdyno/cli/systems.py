@@ -37,31 +37,29 @@ def command(context: click.Context) -> None:
 
 
 def _list(console: Console) -> None:
-    table = Table(box=None, padding=(0, 2))
-    for title in ("system", "state", "what it is"):
-        table.add_column(title, no_wrap=title == "system")
+    # Two columns: in three, each is too narrow for its words on a terminal of 80 characters.
+    table = Table(box=None, padding=(0, 2), show_header=False)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
     for name, system in SYSTEMS.items():
-        reason = system.missing()
-        table.add_row(name, Text(reason or "installed"), Text(f"{system.what}{_lacks(system.operations)}"))
+        lines = (system.missing() or "installed", system.what, *_lacks(system.operations))
+        table.add_row(name, Text("\n".join(lines)))
         for package in (package for package in PACKAGES.values() if package.system == name and package.version):
-            table.add_row(f"  {package.name}", _state(package), f"{package.release}, by {package.client}")
+            table.add_row(f"  {package.name}", Text(f"{package.release}, by {package.client}: {_state(package)}"))
     for scheme, system in ATTACHED.items():
-        table.add_row(f"{scheme}://", "attach only", Text(system.what))
+        table.add_row(f"{scheme}://", Text(f"attach only\n{system.what}"))
     console.print(table)
     console.print(f"Versions are kept in {cache_folder()}.", soft_wrap=True)
 
 
-def _lacks(operations: frozenset[str]) -> str:
-    if operations == {ANALYSE}:
-        return ""
+def _lacks(operations: frozenset[str]) -> list[str]:
+    """Return the line that says what it cannot do; none if it can do all, or is for whole tables."""
     lacking = [what for operation, what in OPERATIONS.items() if operation not in operations]
-    return f"; cannot {' or '.join(lacking)}" if lacking else ""
+    return [f"cannot: {'; '.join(lacking)}"] if lacking and operations != {ANALYSE} else []
 
 
 def _state(package: Package) -> str:
-    if installed(package):
-        return "installed"
-    return f"dbdyno systems install {package.name} ({package.size_bytes / 1e6:.0f} MB)"
+    return "installed" if installed(package) else package.how_to_get_it
 
 
 @command.command("install")

@@ -24,7 +24,7 @@ from dbdyno.conduct.listener import Outcome
 from dbdyno.conduct.passes import conclusion, hello
 from dbdyno.conduct.trial import Prepared, describe_trial
 from dbdyno.conduct.waiting import wait_for
-from dbdyno.errors import RunFailed
+from dbdyno.errors import DbdynoError, RunFailed
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.trials import Trial
 from dbdyno.experiment.workloads import split_variant
@@ -150,7 +150,7 @@ def run_analysis(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
                 asked.append(_ask(context, prepared.system, query, trial))
                 records.append_object({"record": "query", **asdict(asked[-1])})
             state, reason = _judge(asked)
-        except RunFailed as failure:
+        except DbdynoError as failure:
             state, reason = "failed", str(failure)
         for record in _records(asked, every, reason if state == "failed" else None):
             records.append_object(record)

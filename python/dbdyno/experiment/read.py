@@ -62,7 +62,7 @@ def read_experiment(name_or_file: str, overrides: Mapping[str, Any] | None = Non
     try:
         return NamedExperiment(path.stem, Experiment.model_validate(document))
     except ValidationError as error:
-        raise UserError(_explain(path, error)) from None
+        raise UserError(_explain(path, overrides or {}, error)) from None
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
@@ -99,10 +99,17 @@ def override(document: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[
     return result
 
 
-def _explain(path: Path, error: ValidationError) -> str:
+def _explain(path: Path, overrides: Mapping[str, Any], error: ValidationError) -> str:
     details = error.errors(include_url=False)
     more = f" (and {len(details) - 1} more like this)" if len(details) > 1 else ""
-    return f"{path}: {_line(path, details[0])}{_explain_one(details[0])}{more}"
+    return f"{_source(path, overrides, details[0])}: {_line(path, details[0])}{_explain_one(details[0])}{more}"
+
+
+def _source(path: Path, overrides: Mapping[str, Any], detail: ErrorDetails) -> str:
+    """Return who said what is wrong: a person's command line or file, or a shipped experiment, by its name."""
+    if detail["loc"] and detail["loc"][0] in {key.partition(".")[0] for key in overrides}:
+        return "on the command line"
+    return path.stem if path.parent == SHIPPED else str(path)
 
 
 def _line(path: Path, detail: ErrorDetails) -> str:

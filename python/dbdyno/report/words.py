@@ -148,8 +148,13 @@ def not_complete(document: Document) -> list[tuple[str, str]]:
     marked = [
         (_name(trial), trial["state"] + (f": {trial['reason']}" if trial["reason"] else ""))
         for trial in document["trials"]
-        if trial["state"] != "complete"
+        if trial["state"] not in ("complete", "not reached")
     ]
+    unreached = [_name(trial) for trial in document["trials"] if trial["state"] == "not reached"]
+    # A run that was cut short early can have hundreds.
+    if unreached:
+        others = f", nor {len(unreached) - 1} more" if unreached[1:] else ""
+        marked.append((unreached[0], f"not reached{others}"))
     skipped = [(str(one.get("system")), f"skipped: {one.get('reason')}") for one in document["skipped"]]
     return marked + skipped + [(_name_of_sweep(one), str(one["reason"])) for one in document["left_out"]]
 

@@ -112,6 +112,4 @@ def missing(spec: SystemSpec) -> str | None:
 def missing_version(spec: SystemSpec) -> str | None:
     """Return that the version a configuration asks for is not installed, and how to get it; None if it is."""
     package = find_package(spec.product)
-    if installed(package):
-        return None
-    return f"{package.name} is not installed: dbdyno systems install {package.name} ({package.size_bytes >> 20} MiB)"
+    return None if installed(package) else f"{package.name} is not installed: {package.how_to_get_it}"

@@ -74,10 +74,8 @@ class Cassandra(Server):
     def missing(cls) -> str | None:
         if reason := missing_driver() or missing_java():
             return reason
-        if installed(PACKAGES[PACKAGE]):
-            return None
-        size_mib = PACKAGES[PACKAGE].size_bytes >> 20
-        return f"cassandra is not installed: dbdyno systems install {PACKAGE} ({size_mib} MiB)"
+        package = PACKAGES[PACKAGE]
+        return None if installed(package) else f"cassandra is not installed: {package.how_to_get_it}"
 
     def installation(self) -> Installation | None:
         return installed(PACKAGES[self.spec.product if self.spec.version else PACKAGE])

@@ -27,9 +27,7 @@ class Library(Embedded):
     @classmethod
     def missing(cls) -> str | None:
         package = PACKAGES[cls.name]
-        if installed(package):
-            return None
-        return f"{cls.name} is not installed: dbdyno systems install {cls.name} ({package.size_bytes >> 20} MiB)"
+        return None if installed(package) else f"{cls.name} is not installed: {package.how_to_get_it}"
 
     def servers(self) -> list[dict[str, Any]]:
         return [{**super().servers()[0], "version": PACKAGES[self.name].release}]

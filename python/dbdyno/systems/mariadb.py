@@ -189,7 +189,8 @@ class MariaDB(Server):
         return random_secrets.token_hex(16)
 
     def analyst(self) -> Analyst:
-        return MySQLAnalyst(self.endpoint, self.engine, self._directory.path / "data")
+        with self.asking():
+            return MySQLAnalyst(self.endpoint, self.engine, self._directory.path / "data")
 
     def copier(self, tool: str, workers: int) -> Copier:
         with self.asking():

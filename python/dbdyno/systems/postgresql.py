@@ -135,7 +135,8 @@ class PostgreSQL(Server):
         self._check_settings()
 
     def analyst(self) -> Analyst:
-        return PostgreSQLAnalyst(self.endpoint)
+        with self.asking():
+            return PostgreSQLAnalyst(self.endpoint)
 
     def tool_program(self, name: str) -> str | None:
         # Those of the server's own version: pg_dump refuses a newer server.

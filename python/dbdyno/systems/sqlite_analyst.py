@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dbdyno.analytics.table import Table
-from dbdyno.errors import UserError
+from dbdyno.errors import RunFailed, UserError
 from dbdyno.systems.analyst import Analyst
 
 _TYPES = {"integer": "INTEGER", "tiny": "INTEGER"}
@@ -30,12 +30,19 @@ class SQLiteAnalyst(Analyst):
             "cache_size": -settings["cache_size_kib"],
             "mmap_size": settings["mmap_size_bytes"],
         }
-        for name, value in pragmas.items():
-            self._connection.execute(f"PRAGMA {name} = {value}")
-            # What it cannot do SQLite leaves as it was, without a word.
-            if (found := self.ask(f"PRAGMA {name}")[0][0]) != value:
-                self.close()
-                raise UserError(f"sqlite: {name} = {value} was given, and SQLite has {found}")
+        try:
+            for name, value in pragmas.items():
+                self._set(name, value)
+        except sqlite3.Error as error:
+            self.close()
+            raise RunFailed(f"sqlite: {path}: {error}") from None
+
+    def _set(self, name: str, value: Any) -> None:
+        """Set a pragma; raises UserError where SQLite does not take it, which it leaves as it was without a word."""
+        self.ask(f"PRAGMA {name} = {value}")
+        if (found := self.ask(f"PRAGMA {name}")[0][0]) != value:
+            self.close()
+            raise UserError(f"sqlite: {name} = {value} was given, and SQLite has {found}")
 
     def create(self, table: Table) -> None:
         columns = ", ".join(f'"{column.name}" {_TYPES.get(column.kind, "TEXT")}' for column in table.columns)

@@ -59,5 +59,5 @@ def test_a_cache_directory_that_cannot_be_made_is_named(package, tmp_path, monke
 
 
 def test_a_package_that_is_none_is_refused_with_those_there_are():
-    with pytest.raises(UserError, match=r"no package 'mysql@5.8'; did you mean .* There are .*mysql@5.6"):
+    with pytest.raises(UserError, match=r"no version 'mysql@5.8'; did you mean .* There are .*mysql@5.6"):
         find_package("mysql@5.8")

@@ -27,7 +27,9 @@ def find_package(name: str) -> Package:
     versions = [package for package in PACKAGES.values() if package.system == name]
     if len(versions) == 1:
         return versions[0]
-    raise UserError(f"there is no package '{name}'{did_you_mean(name, PACKAGES)} There are {', '.join(PACKAGES)}.")
+    of_system = [known for known, package in PACKAGES.items() if package.system == name.partition("@")[0]]
+    there = of_system or list(PACKAGES)
+    raise UserError(f"there is no version '{name}'{did_you_mean(name, there)} There are {', '.join(there)}.")
 
 
 def install(package: Package, progress: Callable[[int], None]) -> Installation:

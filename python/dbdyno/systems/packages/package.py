@@ -52,6 +52,11 @@ class Package:
         return f"{self.system}@{self.version}" if self.version else self.system
 
     @property
+    def how_to_get_it(self) -> str:
+        """The command that gets it, and how much is downloaded, in the unit of the registries."""
+        return f"dbdyno systems install {self.name} ({self.size_bytes / 1e6:.0f} MB)"
+
+    @property
     def is_many(self) -> bool:
         """Whether it comes as many files, whose sums are listed, and not as one archive."""
         return self.file.endswith(".sha256")
