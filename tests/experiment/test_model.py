@@ -67,6 +67,7 @@ def test_what_is_left_out_has_its_default():
         {"clients": "1..x"},
         {"precise": 0.01},
         {"precise": "1"},
+        {"precise": "0%"},
         {"precise": "1%", "repeat": 4},
         {"precise": "1%", "repeat": 21},
         {"precise": "1%", "rate": 100},

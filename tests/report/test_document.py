@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from dbdyno.report.document import document
+from dbdyno.report.html import render
 from dbdyno.results.read import read_run
 from synthetic_run import SYSTEMS, write_run
 
@@ -161,3 +162,12 @@ def test_the_end_of_a_trial_has_a_mean_of_its_own(shown):
     last = [second for second in trial["timeline"] if not second["warmup"]][-trial["ending"]["seconds"] :]
     assert trial["ending"]["seconds"] == trial["stability"]["seconds"] // 3
     assert trial["ending"]["throughput_per_s"] == sum(one["transactions"] for one in last) / len(last)
+
+
+def test_an_open_loop_that_was_cut_short_at_once_has_no_figures_and_a_page(tmp_path):
+    run = read_run(write_run(tmp_path / "run", SYSTEMS[1:2], clients=(4,), seconds=3, rates=(2000,)))
+    (trial,) = run.trials
+    cut = replace(trial, state="interrupted", recorded=replace(trial.recorded, intervals=(), total=None))
+    shown = document(replace(run, trials=(cut,)))
+    assert (shown["trials"][0]["offered_per_s"], shown["trials"][0]["unfinished"]) == (None, None)
+    assert "interrupted" in render(shown)

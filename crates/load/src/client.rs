@@ -240,12 +240,11 @@ impl Client {
         let schedule = &self.thread.trial.schedule;
         let start_ns = loop {
             let now = now_ns();
-            if now >= schedule.end_ns() {
-                return None;
-            }
             match schedule.start_ns() {
-                Some(start_ns) => break start_ns,
-                None => self.thread.sleep_until(now + START_POLL_NS).await,
+                // Who learns of the start only after an early end has arrivals that waited in vain, and must count them.
+                Some(start_ns) if start_ns < schedule.end_ns() => break start_ns,
+                _ if now >= schedule.end_ns() => return None,
+                _ => self.thread.sleep_until(now + START_POLL_NS).await,
             }
         };
         self.thread.sleep_until(start_ns).await;

@@ -101,7 +101,9 @@ def _read_limit(value: Any) -> Limit:
 def _read_percent(value: Any, info: ValidationInfo) -> float:
     if not isinstance(value, str):
         raise ValueError(f'a percentage is text, e.g. {info.field_name} = "1%"')
-    return parse_percent(value)
+    if not (share := parse_percent(value)):
+        raise ValueError("no number of trials makes a difference of 0 % certain: give one such as 2%")
+    return share
 
 
 def _check_own(own: dict[str, OwnWorkload]) -> dict[str, OwnWorkload]:

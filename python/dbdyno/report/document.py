@@ -120,7 +120,7 @@ def _trial(trial: Trial, run: Run) -> dict[str, Any]:
         "copy": about.get("copy"),
         **_figures(trial),
         **{f"{who}_cpu_us_per_transaction": costs[f"{who}_cpu_us"] for who in ("client", "server")},
-        **_open_loop(recorded),
+        **_open_loop(trial),
         "client_ceiling_per_s": about.get("client_ceiling_per_s"),
         **_concluded(trial),
         "transaction": _transaction(recorded),
@@ -217,9 +217,13 @@ def _warm_up(trial: Trial) -> dict[str, Any] | None:
     return asdict(found) | {"answered_s": round(began - answered, 2) if answered and began else None}
 
 
-def _open_loop(recorded: Recorded) -> dict[str, Any]:
-    """What was offered and what became of it; nothing in a closed loop. Arrivals are counted from the warm-up on."""
-    if recorded.offered is None:
+def _open_loop(trial: Trial) -> dict[str, Any]:
+    """What was offered and what became of it; nothing in a closed loop. Arrivals are counted from the warm-up on.
+
+    Of a trial that was cut short before anything was measured each is `None`.
+    """
+    recorded = trial.recorded
+    if recorded.offered is None and not trial.about.get("rate"):
         return {}
     transactions = (recorded.total or {}).get("transactions", {})
     return {
