@@ -42,6 +42,17 @@ def test_a_run_that_failed_says_nothing_of_noise(dbdyno, fake_load, fake_system)
     assert status == 1 and "no noise floor, the run is failed" in err and read_noise() == []
 
 
+def test_a_noise_floor_that_cannot_be_kept_is_shown_and_says_where_it_would_have_been(
+    dbdyno, fake_load, fake_system, tmp_path, monkeypatch
+):
+    fake_load(second_s=0)
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "file"))
+    status, out, err = dbdyno("aa", "fake", *SMALL)
+    assert status == 1 and "noise floor ±" in out
+    assert "noise.jsonl: the noise floor cannot be kept: Not a directory; set XDG_DATA_HOME" in err
+
+
 def test_refusals(dbdyno):
     assert "at least 10 pairs" in dbdyno("aa", "sqlite", "--repeat", "9")[2]
     assert "is an open loop" in dbdyno("aa", "sqlite", "--set", "rate=100")[2]

@@ -68,6 +68,18 @@ def test_a_reader_that_has_had_enough_is_not_told_of_it():
         assert process.stderr.read() == b""
 
 
+def test_a_full_disk_under_the_output_is_said_once():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([*PYTHON, "list"], env=ENVIRONMENT, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stderr) == (1, b"dbdyno: No space left on device\n")
+
+
+def test_another_character_set_has_question_marks():
+    environment = ENVIRONMENT | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run([*PYTHON, "list"], env=environment, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"") and b"engine=?" in done.stdout
+
+
 def test_a_password_is_taken_out_of_the_process_list(fake_load):
     # A server that never says anything: dbdyno waits for it, and can be looked at meanwhile.
     with socket.create_server(("127.0.0.1", 0)) as mute:

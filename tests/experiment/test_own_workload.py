@@ -37,6 +37,8 @@ def test_the_examples_are_read_and_what_they_need_is_known(name, needs, tmp_path
         ('generator = "letters"', 'generator = "lettres"', "line 22: .*'lettres'.*'versioned-letters'"),
         ('kind = "tinyint"', 'kind = "byte"', "line 21: .*there is no kind 'byte'.*tinyint, smallint"),
         ('columns = ["happened_s"]', 'columns = ["happened"]', "line 24: .*no column 'happened'; did you mean"),
+        ('"severe"\nsql', '"se-vere"\nsql', "line 34: .*name: 'se-vere': give a name of small letters"),
+        ('"padded", pad = "0"', '"padded", pad = "00"', "pad: '00': give one character"),
         ("below = 8", "below = 0", "line 21: .*below = 0"),
         ("below = 8 }", "belov = 8 }", "line 21: .*belov"),
         (', generator = "linear"', "", "line 19: .*generator' is missing"),

@@ -91,8 +91,8 @@ def test_what_else_may_make_the_difference(two):
     )
     said = " ".join(cautions(side(two), side(elsewhere)))
     assert "one after the other" in said and "host differs: bench-1 against other" in said
-    assert "seconds differ: 2 against 60" in said and "client cpus differ: [0] against [1]" in said
-    assert 'client differ: "native" against "slow"' in said
+    assert "not alike in seconds: 2 against 60" in said and "not alike in client cpus: [0] against [1]" in said
+    assert 'not alike in client: "native" against "slow"' in said
 
 
 def test_forced_cells_differ_by_their_load_alone(two):

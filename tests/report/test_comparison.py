@@ -183,7 +183,7 @@ def test_trials_without_a_steady_state_are_said(tmp_path):
 def test_sides_that_began_in_another_state_are_said(runs):
     cold = with_trials(runs["after"], lambda trial: replace(trial, about={**trial.about, "cache_state": "lukewarm"}))
     found = verdicts(sides_of_runs(runs["before"], cold))
-    assert 'cache state differ: "hot" against "lukewarm"' in found.cautions
+    assert 'not alike in cache state: "hot" against "lukewarm"' in found.cautions
 
 
 def test_evenness_stands_with_the_means_it_belongs_to(runs):

@@ -16,7 +16,12 @@ INTERRUPTED = 130
 def main() -> None:
     """Run the command that was typed and end with its status."""
     hide_passwords(sys.argv)
-    sys.exit(run(sys.argv[1:]))
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        # A terminal of another character set shows `?` for µ or ≥, and the rest.
+        stream.reconfigure(errors="replace")
+    status = run(sys.argv[1:])
+    _let_go_of_output()
+    sys.exit(status)
 
 
 def hide_passwords(argv: list[str]) -> None:
@@ -40,7 +45,17 @@ def run(arguments: list[str]) -> int:
         sys.stdout = None
         return 1
     except OSError as error:
-        return _say(f"{error.filename}: {error.strerror}" if error.filename else str(error), 1)
+        what = error.strerror or str(error)
+        return _say(f"{error.filename}: {what}" if error.filename else what, 1)
+
+
+def _let_go_of_output() -> None:
+    """Forget what the output did not take, such as a full disk: Python would complain of it once more at its end."""
+    try:
+        if sys.stdout:
+            sys.stdout.flush()
+    except OSError:
+        sys.stdout = None
 
 
 def _where_to_look(error: click.ClickException) -> str:

@@ -10,7 +10,7 @@ from rich.text import Text
 from dbdyno.cli.options import experiment_options
 from dbdyno.cli.overrides import overrides_of
 from dbdyno.cli.running import EXIT_STATUS, run_experiment
-from dbdyno.errors import UserError
+from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.clients import NATIVE
 from dbdyno.experiment.read import read_experiment
 from dbdyno.experiment.redact import redact
@@ -19,7 +19,7 @@ from dbdyno.report.cells import sides_of_run
 from dbdyno.report.comparison import compare_sides, print_comparison
 from dbdyno.report.noise import floor_sentence, measured_floors
 from dbdyno.results.model import Run
-from dbdyno.results.noise import keep_noise
+from dbdyno.results.noise import NoiseFloor, keep_noise, noise_file
 from dbdyno.results.read import read_run
 from dbdyno.stats.comparison import MARGIN
 
@@ -61,7 +61,16 @@ def _conclude(run: Run, console: Console) -> None:
     for floor in floors:
         console.print(Text(floor_sentence(floor)))
     if floors:
-        console.print(f"Kept in {keep_noise(floors)}, for compare and gate.", soft_wrap=True)
+        console.print(f"Kept in {_keep(floors)}, for compare and gate.", soft_wrap=True)
+
+
+def _keep(floors: list[NoiseFloor]) -> Path:
+    try:
+        return keep_noise(floors)
+    except OSError as error:
+        raise RunFailed(
+            f"{noise_file()}: the noise floor cannot be kept: {error.strerror}; set XDG_DATA_HOME, or use --noise"
+        ) from None
 
 
 def sides_of(system: str) -> list[dict[str, str]]:

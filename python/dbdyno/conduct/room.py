@@ -78,4 +78,4 @@ def _left(groups: list[Path]) -> Iterable[int]:
 
 
 def _gigabytes(size_bytes: float) -> str:
-    return f"{size_bytes / 1e9:,.1f} GB"
+    return f"{size_bytes / 1e9:,.1f} GB" if size_bytes >= 1e9 else f"{size_bytes / 1e6:,.0f} MB"

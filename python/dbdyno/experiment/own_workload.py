@@ -42,6 +42,18 @@ def _check_kind(text: str) -> str:
     raise ValueError(f"there is no kind '{text}'{did_you_mean(text, _NUMBERS)} The kinds are {_KINDS}")
 
 
+def _check_name(text: str) -> str:
+    if re.fullmatch(r"[a-z][a-z0-9_]{0,39}", text):
+        return text
+    raise ValueError(f"'{text}': give a name of small letters, digits and _ that begins with a letter, at most 40")
+
+
+def _check_pad(text: str) -> str:
+    if len(text) == 1 and " " <= text <= "~":
+        return text
+    raise ValueError(f"'{text}': give one character of ASCII")
+
+
 def _width(kind: str) -> int | None:
     """Return how many characters a kind holds; None of numbers."""
     return int(kind.partition("(")[2][:-1]) if "char" in kind else None
@@ -49,7 +61,7 @@ def _width(kind: str) -> int | None:
 
 Named = TypeVar("Named")
 Kind = Annotated[str, AfterValidator(_check_kind)]
-Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
+Name = Annotated[str, AfterValidator(_check_name)]
 Generator = Literal[
     "key", "counter", "version", "number", "linear", "padded", "email", "name", "letters", "versioned-letters"
 ]
@@ -69,7 +81,7 @@ class Column(_Strict):
     below: Annotated[int, Field(ge=1, lt=1 << 32)] | None = None
     first: int | None = None
     step: int | None = None
-    pad: Annotated[str, Field(pattern=r"^[ -~]$")] | None = None
+    pad: Annotated[str, AfterValidator(_check_pad)] | None = None
 
     @model_validator(mode="after")
     def _fits(self) -> "Column":

@@ -142,7 +142,7 @@ def cautions(baseline: Side, candidate: Side) -> Iterator[str]:
             {json.dumps(trial.about.get(key, default)) for trial in side.trials} for side in (baseline, candidate)
         ]
         if values[0] != values[1]:
-            yield f"{key.replace('_', ' ')} differ: {_listed(values[0])} against {_listed(values[1])}"
+            yield f"not alike in {key.replace('_', ' ')}: {_listed(values[0])} against {_listed(values[1])}"
 
 
 _DEFAULTS = {"client": "native", "data": "loaded", "cache_state": "hot", "warmup": None}
