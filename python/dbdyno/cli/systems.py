@@ -100,7 +100,7 @@ def check_command(name: str, allowed: bool) -> None:
     (trial,), (preparation,) = run.trials, run.preparations.values()
     if verified < CHECKED_ROWS and not whole_tables:
         raise RunFailed(f"{name}: only {verified} of {CHECKED_ROWS} rows could be read in {trial.about['seconds']} s")
-    versions = ", ".join(str(server.get("version")) for server in trial.about["servers"]) or "of its own"
+    versions = ", ".join(filter(None, (server.get("version") for server in trial.about["servers"]))) or "of its own"
     start_s, durability = preparation.about["start_seconds"], trial.about["durability"]["class"]
     click.echo(
         f"{name}: fine. Version {versions}, started in {start_s:.1f} s, {preparation.rows:,} rows loaded, "

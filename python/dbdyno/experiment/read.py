@@ -122,9 +122,14 @@ def _line(path: Path, detail: ErrorDetails) -> str:
         return ""
     lines = path.read_text(encoding="utf-8").splitlines()
     begin = next((i for i, line in enumerate(lines) if f"workloads.{location[1]}" in line), len(lines))
-    word = re.compile(rf"(?<![\w-]){re.escape(_wrong_word(location, detail))}(?![\w-])")
-    found = next((i for i, line in enumerate(lines[begin:], begin + 1) if word.search(line)), None)
-    return f"line {found}: " if found else ""
+    word = re.escape(_wrong_word(location, detail))
+    # First behind its key, then as a value or within SQL, as the same word may be in what is said for people.
+    key = rf"{re.escape(location[-1])} *= *[\"']?{word}(?![\w-])"
+    for pattern in (key, rf"[\"'{{]{word}[\"'}}.]", rf"(?<![\w-]){word}(?![\w-])"):
+        for number, line in enumerate(lines[begin:], begin + 1):
+            if re.search(pattern, line):
+                return f"line {number}: "
+    return ""
 
 
 def _wrong_word(location: list[str], detail: ErrorDetails) -> str:

@@ -1,9 +1,12 @@
 """Taking a package's parts out of its archive: tar or zip, and archives inside archives."""
 
+import os
+import posixpath
 import shutil
 import tarfile
 import tempfile
 import zipfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from dbdyno.errors import RunFailed
@@ -29,15 +32,27 @@ def _extract(archive: Path, folder: Path) -> None:
             opened.extractall(folder)
     else:
         with tarfile.open(archive) as opened:
-            opened.extractall(folder, filter=_harmless)
+            # tarfile's own filters came with Python 3.11.4, and Debian 12 has 3.11.2; newer ones warn without one.
+            opened.extraction_filter = lambda member, _: member
+            opened.extractall(folder, members=_harmless(opened))
 
 
-def _harmless(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo | None:
-    """Return what may be unpacked: a link to somewhere on the host that built the package leads nowhere here."""
-    try:
-        return tarfile.data_filter(member, folder)
-    except (tarfile.AbsoluteLinkError, tarfile.LinkOutsideDestinationError):
-        return None
+def _harmless(members: Iterable[tarfile.TarInfo]) -> Iterator[tarfile.TarInfo]:
+    """Yield what may be unpacked, owned by whoever unpacks and writable by nobody else.
+
+    A link to somewhere on the host that built the package leads nowhere here.
+    """
+    for member in members:
+        # A symbolic link starts from its own folder, a hard one from the archive's.
+        beside = posixpath.dirname(member.name) if member.issym() else ""
+        if _is_inside(member.name) and _is_inside(posixpath.join(beside, member.linkname)) and not member.isdev():
+            member.uid, member.gid, member.uname, member.gname = os.getuid(), os.getgid(), "", ""
+            member.mode = 0o755 if member.isdir() else member.mode & 0o755 | 0o600
+            yield member
+
+
+def _is_inside(path: str) -> bool:
+    return not posixpath.isabs(path) and posixpath.normpath(path).split("/")[0] != ".."
 
 
 def _take(everything: Path, part: Part, folder: Path) -> None:
