@@ -4,7 +4,17 @@ from io import StringIO
 
 from rich.console import Console
 
-from dbdyno.report.analyses import analysed, answers, column_ns, figures, loading, name, print_analyses, scans
+from dbdyno.report.analyses import (
+    analysed,
+    answers,
+    column_ns,
+    figures,
+    loading,
+    name,
+    print_analyses,
+    scans,
+    sentence,
+)
 from dbdyno.report.series import Series
 
 
@@ -93,7 +103,9 @@ def test_scans_are_shown_as_speeds_and_time_per_column():
 
 
 def plotted(*trials):
-    return figures([Series(place, t["label"], t["workload"], name(t), "D2", "", [t]) for place, t in enumerate(trials)])
+    return figures(
+        [Series(place, t["label"], t["workload"], name(t), "D2", "", [t], place) for place, t in enumerate(trials)]
+    )
 
 
 def test_a_plot_has_the_median_of_every_query_of_every_store():
@@ -115,3 +127,11 @@ def test_a_plot_of_scans_has_a_store_in_one_colour_by_layout():
 
 def test_other_runs_have_no_such_plot():
     assert plotted({"label": "a", "workload": "game", "analysis": None}) == {}
+
+
+def test_the_sentence_names_what_each_store_took():
+    done = [dict(one, state="complete") for one in (trial("b"), trial("a", "other rows"), scan("c", "tinyints", 100))]
+    assert sentence(done[:1]) == "All 2 queries, hot: b 0.7 s. An observation on this host, no ranking."
+    assert sentence(done[:2]) == sentence(done[:1])
+    assert "where every column is read: c 5,000 ns." in sentence(done[2:])
+    assert sentence(done[1:2]).startswith("No store answered every query")

@@ -98,3 +98,11 @@ def test_the_law_that_was_fitted_is_drawn_no_further_than_was_measured(limited):
     assert fit["line"]["dash"] == "dot" and fit["name"] == "mariadb: ceiling"
     nothing = sweep | {"law": None}
     assert fit not in plots.figures(series_of(limited), [nothing])["throughput"]["data"]
+
+
+def test_at_one_load_systems_stand_side_by_side(plain):
+    shown = document(plain)
+    one_load = [trial for trial in shown["trials"] if trial["clients"] == 1]
+    bar, points = plots.figures(series_of(dict(shown, trials=one_load)))["throughput"]["data"]
+    assert bar["type"] == "bar" and bar["x"] == ["mariadb"] and points["x"] == ["mariadb"] * 2
+    assert min(points["y"]) <= bar["y"][0] <= max(points["y"])

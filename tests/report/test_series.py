@@ -1,13 +1,22 @@
 """Each system has one look, whatever plot it is in; of repetitions one stands for all."""
 
 from dbdyno.report.document import document
-from dbdyno.report.series import Series, load_labels, operations, places_of, representatives, series_of, trials_of
+from dbdyno.report.series import (
+    COLOURS,
+    Series,
+    load_labels,
+    operations,
+    places_of,
+    representatives,
+    series_of,
+    trials_of,
+)
 
 
 def test_each_system_has_one_look_of_its_own(shown):
     series = series_of(shown)
     assert len({(one.colour, one.symbol, one.dash) for one in series}) == len(series) == 6
-    many = [Series(place, "", None, "", "", "", ()) for place in range(30)]
+    many = [Series(place, "", None, "", "", "", (), place) for place in range(30)]
     assert len({(one.colour, one.symbol, one.dash) for one in many}) == 30
 
 
@@ -40,3 +49,12 @@ def test_loads_have_places_and_names(opened):
     assert list(places_of(series).values()) == [0, 1, 2, 3]
     assert next(iter(load_labels(series).values())) == "2,000/s, 4 clients"
     assert len(trials_of(series)) == len(opened["trials"])
+
+
+def test_variants_of_a_system_share_its_colour_where_there_are_more_than_colours(limited):
+    def colours(workloads):
+        told = [dict(limited["trials"][0], label=label, workload=f"w{n}") for label in "ab" for n in range(workloads)]
+        return [one.colour for one in series_of(dict(limited, trials=told))]
+
+    assert len(set(colours(2))) == 4
+    assert colours(5) == [COLOURS[0]] * 5 + [COLOURS[1]] * 5

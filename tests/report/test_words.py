@@ -41,7 +41,8 @@ def test_the_best_of_each_group_is_of_a_complete_trial(shown):
         ({}, ""),
         ({"a": "not seen", "b": "not seen"}, "What limited them was not seen."),
         ({"a": "locks", "b": "not seen"}, "What limited each: a: by locks. What limited b was not seen."),
-        ({"a": "unexplained"}, "What limited them is unexplained."),
+        ({"a": "unexplained"}, "What limited it is unexplained."),
+        ({"a": "locks"}, "What limited it: locks."),
         ({"a": "locks", "b": "the disk", "c": "locks"}, "What limited each: a, c: by locks; b: by the disk."),
     ],
 )
@@ -118,3 +119,19 @@ def test_hit_ratios(shown):
 
 def test_shares():
     assert words.percent(0.876) == "88%" and words.percent(None) == "–"
+
+
+def test_a_warning_that_many_trials_carry_is_said_once(plain):
+    shown = document(plain)
+    trials = [
+        dict(trial, warnings=["w", *extra]) for trial, extra in zip(shown["trials"], (["x"], [], [], []), strict=True)
+    ]
+    assert words.warnings_by_text(dict(shown, trials=trials)) == [
+        ("mariadb, 4 trials", "w"),
+        ("mariadb, 1 client", "x"),
+    ]
+
+
+def test_a_trial_too_short_for_a_floor_has_none_written():
+    assert words.evenness({"floor": None, "longest_without_completion_s": 2}) == "longest stall 2 s"
+    assert words.evenness({"floor": 0.5, "longest_without_completion_s": 0}) == "floor 50%, longest stall 0 s"

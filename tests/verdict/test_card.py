@@ -58,6 +58,9 @@ def test_what_dbdyno_told_a_server_is_said_and_its_own_settings_in_short(run):
     line = changed(run, "redis", servers=[{"name": "redis", "started_with": told}])["started with"]
     assert line.text == f"redis: {', '.join(told)}"
     assert line.brief == "dbdyno set --no-defaults, --max-connections=151"
+    told = [f"-Xoption{place}" for place in range(9)]
+    line = changed(run, "redis", servers=[{"name": "redis", "started_with": told}])["started with"]
+    assert line.brief.endswith("-Xoption5, 3 more") and "-Xoption8" in line.text
     assert "started with" not in changed(run, "redis", servers=[{"name": "redis", "started_with": None}])
 
 

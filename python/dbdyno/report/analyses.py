@@ -13,6 +13,7 @@ from rich.text import Text
 
 from dbdyno.report.loads import Document
 from dbdyno.report.series import COLOURS, Series
+from dbdyno.report.words import significant
 
 TIMES = ("cold", "best", "median")
 CELL_WIDTH = 10
@@ -160,6 +161,33 @@ def answers(trials: list[Document]) -> str:
         return "Answers DIFFER: " + "; ".join(found)
     several = len({trial["label"] for trial in trials}) > 1
     return "All stores gave the same answers." if several else "Every answer was the same each time."
+
+
+def sentence(trials: Sequence[Document]) -> str:
+    """Say how long each store took for all queries, or for a column of a scan; one look is no ranking."""
+    right = [trial for trial in trials if not any(query["differs"] for query in trial["analysis"]["queries"])]
+    whole = [trial for trial in right if trial["state"] == "complete"]
+    if not whole:
+        return "No store answered every query as the others did, so there is no figure to name."
+    said = _columns_in_words(whole) if is_scans(whole) else _queries_in_words(whole)
+    return f"{said}. An observation on this host, no ranking."
+
+
+def _queries_in_words(trials: Sequence[Document]) -> str:
+    spent_s = {name(trial): sum(seconds for _, seconds in _medians(trial)) for trial in trials}
+    told = [f"{whose} {significant(seconds)} s" for whose, seconds in sorted(spent_s.items(), key=lambda one: one[1])]
+    return f"All {len(_queries(trials))} queries, hot: {', '.join(told)}"
+
+
+def _columns_in_words(trials: Sequence[Document]) -> str:
+    found: dict[str, list[float]] = {}
+    for trial in trials:
+        found.setdefault(trial["label"], []).append(column_ns(trial))
+    told = []
+    for whose, spent_ns in sorted(found.items(), key=lambda one: min(one[1])):
+        low, high = significant(min(spent_ns)), significant(max(spent_ns))
+        told.append(f"{whose} {low if low == high else f'{low} to {high}'} ns")
+    return f"A column of a row, hot, where every column is read: {', '.join(told)}"
 
 
 def _queries(trials: Sequence[Document]) -> list[str]:

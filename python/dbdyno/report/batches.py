@@ -29,6 +29,7 @@ def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
     axes = {
         "xaxis": factor_axis(sizes, "keys a request (logarithmic)"),
         "yaxis": {"type": "log", "title": {"text": "rows/s (logarithmic)"}},
+        "showlegend": True,
     }
     data = [
         factor_line(place, name, [(keys, median(per_s)) for keys, per_s in sorted(line.items())])

@@ -111,6 +111,7 @@ def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
     axes = {
         "xaxis": factor_axis(workers, "workers"),
         "yaxis": {"rangemode": "tozero", "separatethousands": True},
+        "showlegend": True,
     }
     drawn = {}
     for step in STEPS if lines else ():

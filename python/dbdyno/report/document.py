@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dbdyno.report import analyses
 from dbdyno.report.copies import copied, sentence
 from dbdyno.report.cost import cost
 from dbdyno.report.headline import compared, headline
@@ -43,6 +44,8 @@ def document(run: Run, timelines: bool = True) -> dict[str, Any]:
     first = headline(trials, comparison, about.get("find_rate", []))
     if copies := copied({"trials": trials}):
         first["sentence"] = sentence(copies)
+    elif asked := analyses.analysed({"trials": trials}):
+        first["sentence"] = analyses.sentence(asked)
     return {
         "run": about.get("run", run.path.name),
         "experiment": about.get("experiment"),

@@ -80,6 +80,8 @@ def headline(trials: list[Document], comparison: Document | None, found_rates: I
 def limit_of(trial: Document) -> str:
     """Return what limited a trial, in a few words."""
     if verdict := trial.get("verdict"):
+        if verdict["limit"] == "server-cpu" and trial.get("embedded"):
+            return "the processors"
         return LIMITS.get(verdict["limit"], str(verdict["limit"]))
     return LIMITS["client"] if trial["client_limited"] else words.NOT_SEEN
 
@@ -159,6 +161,6 @@ def _observed(top: Document, trials: list[Document]) -> str:
     kind = "achieved" if top["rate"] else "measured"
     once = max((trial["repeat"] or 1 for trial in trials), default=1) == 1
     caution = " No interval, no winner: one trial each." if once else " No winner: nothing stands beside it."
-    figure = f"{least}{words.whole(top['throughput_per_s'])} transactions/s{of} {at(top)}"
+    figure = f"{least}{words.significant(top['throughput_per_s'])} transactions/s{of} {at(top)}"
     figure += f" ({words.evenness(top['stability'])})"
     return f"Highest {kind}: {words.label_of(top)}, {figure}.{caution}"

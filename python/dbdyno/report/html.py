@@ -111,9 +111,14 @@ def render(
     """
     series = series_of(shown)
     recorded = recordings or Recordings()
-    over_time, single = by_load(series, recorded), by_trial(series, recorded)
-    of_load = plots.figures(series, shown["scalability"]) | analyses.figures(series) | batches.figures(series)
-    figures = copies.figures(series) or of_load
+    clients_loaded = not (copies.copied(shown) or analyses.analysed(shown))
+    over_time = by_load(series, recorded) if clients_loaded else {}
+    single = by_trial(series, recorded) if clients_loaded else {}
+    figures = (
+        plots.figures(series, shown["scalability"]) | batches.figures(series)
+        if clients_loaded
+        else copies.figures(series) | analyses.figures(series)
+    )
     parts = {f"load-{place}": part for place, part in over_time.items()}
     parts |= {f"trial-{one}-{load}": part for (one, load), part in single.items()}
     return (
@@ -124,6 +129,7 @@ def render(
             series=series,
             figures=figures,
             over_time=over_time,
+            clients_loaded=clients_loaded,
             data=json_for_script({"figures": figures}),
             parts=[(id, json_for_script(part)) for id, part in parts.items()],
             flames=flames,
@@ -181,6 +187,7 @@ def _first_screen(shown: Document, series: Sequence[Series]) -> dict[str, Any]:
         "scope": _scope(shown),
         "when": words.when(shown["started_unix_s"]),
         "fits": [sweep for sweep in shown["scalability"] if sweep["law"]],
+        "one_load": plots.at_one_load(series),
         "several_workloads": len({one.workload for one in series}) > 1,
         "worst": words.worst_stall(trials),
         "trial_count": len(trials),
@@ -265,9 +272,12 @@ def _scope(shown: Document) -> str:
     complete = sum(trial["state"] == "complete" for trial in shown["trials"])
     workloads = ", ".join(dict.fromkeys(str(trial["workload"]) for trial in trials))
     systems = len(dict.fromkeys(trial["label"] for trial in trials))
+    noun = "client" if clients == "1" else "clients"
+    what = f"{workloads} on {systems} system{'s' if systems > 1 else ''}: {size}"
+    if analyses.analysed(shown):
+        return f"{what}. {complete} of {len(shown['trials'])} trials are complete."
     return (
-        f"{workloads} on {systems} system{'s' if systems > 1 else ''}: {size}, "
-        f"{_loop(trials)} of {clients} clients, {seconds} s measured a trial after the warm-up. "
+        f"{what}, {_loop(trials)} of {clients} {noun}, {seconds} s measured a trial after the warm-up. "
         f"{complete} of {len(shown['trials'])} trials are complete."
     )
 

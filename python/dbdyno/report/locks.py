@@ -37,7 +37,7 @@ def rows(trials: Sequence[Document]) -> list[list[str]]:
         [
             words.label_of(trial) + (f", {trial['workload']}" if several else ""),
             str(trial["clients"]),
-            words.whole(trial["throughput_per_s"]),
+            words.significant(trial["throughput_per_s"]),
             _most(trial, latch=False),
             _most(trial, latch=True),
         ]

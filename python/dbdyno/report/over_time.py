@@ -42,6 +42,10 @@ BANDS = {
 """The time budget's, from the client to what it waits for in the server."""
 _OF_TIME: Figure = {"xref": "x", "yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
 """Of a shape: from a time to a time, and as high as the plot."""
+_ABOVE: Figure = {"yanchor": "bottom", "font": {"size": 11}}
+"""Of a shape's label: above the plot, where no line runs through it."""
+CHECKPOINT_HEIGHT = 0.12
+"""Of the plot's, at its foot: thirty lines as high as the plot would hide what they are to explain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,14 +188,15 @@ def _steady(series: Series, trial: Document) -> Iterator[Figure]:
     cut_s = found["cut_s"] if found["steady"] and not found["applied"] else 0
     begin, end = (round(trial["warmup_seconds"] + after_s, 1) for after_s in (cut_s, trial["seconds"]))
     shade = {"fillcolor": series.colour, "opacity": 0.13} if found["steady"] else {"fillcolor": "rgba(0,0,0,0)"}
-    label = {"text": escape(_steady_class(trial)), "textposition": "top right", "font": {"size": 11}}
+    label = {"text": escape(_steady_class(trial)), "textposition": "top right", **_ABOVE}
     yield _OF_TIME | shade | {"type": "rect", "x0": begin, "x1": end, "line": {"width": 0}, "label": label}
     if cut_s:
         yield _upright(begin, {"color": series.colour, "width": 1.5, "dash": "dash"})
 
 
 def _checkpoint_lines(series: Series, at_s: Sequence[float]) -> list[Figure]:
-    return [_upright(one, {"color": series.colour, "width": 1, "dash": "dot"}) for one in at_s]
+    line = {"color": series.colour, "width": 1.5, "dash": "dot"}
+    return [_upright(one, line) | {"y1": CHECKPOINT_HEIGHT} for one in at_s]
 
 
 def _upright(at_s: float, line: Figure) -> Figure:
@@ -302,7 +307,7 @@ def _axes(all_series: Sequence[Series], suffix: str) -> Figure:
     warmup_s = max((trial["warmup_seconds"] for trial in trials), default=0)
     end_s = max((trial["warmup_seconds"] + trial["seconds"] for trial in trials), default=0)
     shade = _OF_TIME | {"type": "rect", "x0": 0, "x1": warmup_s}
-    note = {"text": "warm-up", "textposition": "top left", "font": {"size": 11}}
+    note = {"text": "warm-up", "textposition": "top left", **_ABOVE}
     return {
         "xaxis": {"range": [0, end_s], "title": {"text": "seconds since the trial began"}, "zeroline": False},
         "yaxis": {"rangemode": "tozero", "ticksuffix": suffix},
@@ -367,14 +372,16 @@ def _budget(trial: Document) -> Figure | None:
     data = []
     for name, values in per_second.items():
         wide = -(-len(values) // MOST_POINTS)
+        means = [_mean(values[second : second + wide]) for second in range(0, len(values), wide)]
         data.append(
             {
                 "type": "scatter",
                 "mode": "lines",
                 "stackgroup": "all",
-                "x": [second + wide / 2 for second in range(0, len(values), wide)],
-                "y": [_mean(values[second : second + wide]) for second in range(0, len(values), wide)],
-                "line": {"width": 0.5, "color": BANDS.get(name, UNUSABLE)},
+                # A step a second, to the end of the last: of a trial of one second a line would show nothing.
+                "x": [*range(0, len(values), wide), len(values)],
+                "y": [*means, means[-1]],
+                "line": {"width": 0.5, "color": BANDS.get(name, UNUSABLE), "shape": "hv"},
                 "name": escape(name.replace("_", " ")),
                 "hovertemplate": "%{y:.3g}",
             }

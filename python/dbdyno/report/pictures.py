@@ -82,11 +82,11 @@ def _figures(run: Run) -> Iterator[tuple[str, str, Figure]]:
     }
     for place, name in enumerate(operations(series)):
         titles[f"operation-{place}"] = f"{name}: {time}, {unit}, at every load"
-    drawn = copies.figures(series)
+    drawn = copies.figures(series) | analyses.figures(series)
     yield from ((name, titles[name], figure) for name, figure in drawn.items())
     if drawn:
         return
-    of_load = plots.figures(series, shown["scalability"]) | analyses.figures(series) | batches.figures(series)
+    of_load = plots.figures(series, shown["scalability"]) | batches.figures(series)
     for name, figure in of_load.items():
         if not name.startswith("operation-"):
             yield name, titles[name], figure

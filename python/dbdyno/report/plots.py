@@ -22,8 +22,8 @@ from dbdyno.report.words import evenness, label_of
 from dbdyno.stats.scalability import Law
 
 Figure = dict[str, Any]
-Point = tuple[Document, float, float]
-"""A trial with its place on the x axis and on the y axis."""
+Point = tuple[Document, Any, float]
+"""A trial with its place on the x axis, a number or at one load the system's name, and on the y axis."""
 
 LOWER_BOUND = "arrow-up-open"
 """The marker of a figure that its client limited: the store's lies somewhere above."""
@@ -82,6 +82,11 @@ def meta(series: Series, place: int | None = None) -> dict[str, int | None]:
 
 def _axes(all_series: Sequence[Series], suffix: str) -> Figure:
     counts = sorted({trial["clients"] for trial in trials_of(all_series)})
+    if at_one_load(all_series):
+        return {
+            "xaxis": {"type": "category", "showticklabels": len(all_series) <= LABELS_ON_A_PHONE},
+            "yaxis": {"rangemode": "tozero", "ticksuffix": f" {suffix}" if suffix != "/s" else ""},
+        }
     if is_open(trials_of(all_series)):
         return {
             "xaxis": {"rangemode": "tozero", "title": {"text": "offered, transactions/s"}, "separatethousands": True},
@@ -99,6 +104,11 @@ def _axes(all_series: Sequence[Series], suffix: str) -> Figure:
     }
 
 
+def at_one_load(all_series: Sequence[Series]) -> bool:
+    """Whether all was measured at one load, so that there is nothing to draw it against: systems stand side by side."""
+    return len(load_labels(all_series)) == 1
+
+
 def labels_with_room(counts: Sequence[int]) -> list[str]:
     """A label for each count on a logarithmic axis, empty where it would touch its neighbour on a phone."""
     gap = log2(counts[-1] / counts[0]) / LABELS_ON_A_PHONE if counts else 0
@@ -111,12 +121,16 @@ def labels_with_room(counts: Sequence[int]) -> list[str]:
 
 
 def _against_load(all_series: Sequence[Series], value: Callable[[Document], float | None], unit: str) -> Figure:
-    """A line through the medians of complete trials, and every trial as a point, by clients or by what was offered."""
+    """A line through the medians of complete trials, and every trial as a point, by clients or by what was offered.
+
+    At one load a bar for each system in place of the line.
+    """
     x_name = "offered_per_s" if is_open(trials_of(all_series)) else "clients"
-    data = [_all_of_it(all_series)] if unit == "/s" and x_name == "offered_per_s" else []
+    alone = at_one_load(all_series)
+    data = [_all_of_it(all_series)] if unit == "/s" and x_name == "offered_per_s" and not alone else []
     for series in all_series:
         known = [
-            (trial, trial[x_name], figure)
+            (trial, escape(series.name) if alone else trial[x_name], figure)
             for trial in series.trials
             if (figure := value(trial)) is not None and trial.get(x_name) is not None
         ]
@@ -124,8 +138,7 @@ def _against_load(all_series: Sequence[Series], value: Callable[[Document], floa
         # Of throughput the store's lies above; of its latencies a slow client says nothing so simple.
         bounds = [point for point in usable if point[0]["client_limited"] and unit == "/s"]
         data += [
-            *_bands(series, usable),
-            *_medians(series, usable),
+            *(_bar(series, usable) if alone else (*_bands(series, usable), *_medians(series, usable))),
             *_points(series, [point for point in usable if point not in bounds], unit),
             *_points(series, bounds, unit, LOWER_BOUND),
             *_points(series, [point for point in known if point[0]["state"] != "complete"], unit, "-open"),
@@ -146,6 +159,15 @@ def _medians(series: Series, usable: Sequence[Point]) -> list[Figure]:
         _line(series, [median(x for _, x, _ in points) for points in line], [_middle(points) for points in line])
         for line in _lines(usable)
     ]
+
+
+def _bar(series: Series, usable: Sequence[Point]) -> list[Figure]:
+    """The median of the trials at the one load."""
+    if not usable:
+        return []
+    common = {"type": "bar", "hoverinfo": "skip", "showlegend": False, "meta": meta(series)}
+    bar = {"x": [escape(series.name)], "y": [_middle(usable)], "marker": {"color": series.colour, "opacity": 0.35}}
+    return [common | bar]
 
 
 def _middle(points: Sequence[Point]) -> float:

@@ -87,7 +87,7 @@ def matrix(shown: Document, series: Sequence[Series], loads: Sequence[Load]) -> 
 def _entry(shown: Document, trial: Document | None, leader: str | None) -> Entry | None:
     if trial is None:
         return None
-    throughput = ("≥ " if trial["client_limited"] else "") + words.whole(trial["throughput_per_s"])
+    throughput = ("≥ " if trial["client_limited"] else "") + words.significant(trial["throughput_per_s"])
     figures = throughput, words.evenness(trial["stability"])
     if trial["label"] == leader:
         return Entry(*figures, "", "leader", "")

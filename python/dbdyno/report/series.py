@@ -19,7 +19,12 @@ READS = frozenset({"get", "find", "multi_get", "scan"})
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One system (and workload): its trials, and how it looks in every plot."""
+    """One system (and workload): its trials, and how it looks in every plot.
+
+    Attributes:
+        hue: the place of its colour.
+        variant: its place among those of that colour.
+    """
 
     place: int
     label: str
@@ -28,21 +33,23 @@ class Series:
     durability: str
     durability_reason: str
     trials: Sequence[Document]
+    hue: int
+    variant: int = 0
 
     @property
     def colour(self) -> str:
         """Its colour; the palette begins anew after its end, with another symbol and dash."""
-        return COLOURS[self.place % len(COLOURS)]
+        return COLOURS[self.hue % len(COLOURS)]
 
     @property
     def symbol(self) -> str:
         """Its marker, so that colour is not the only thing that tells systems apart."""
-        return SYMBOLS[(self.place + self.place // len(COLOURS)) % len(SYMBOLS)]
+        return SYMBOLS[(self.hue + self.hue // len(COLOURS) + self.variant) % len(SYMBOLS)]
 
     @property
     def dash(self) -> str:
         """Its line."""
-        return DASHES[self.place // len(COLOURS) % len(DASHES)]
+        return DASHES[(self.hue // len(COLOURS) + self.variant) % len(DASHES)]
 
 
 def series_of(document: Document) -> list[Series]:
@@ -58,9 +65,19 @@ def series_of(document: Document) -> list[Series]:
             " / ".join(sorted({str(trial["durability"] or "unknown") for trial in trials})),
             "; ".join(dict.fromkeys(str(trial["durability_reason"] or "") for trial in trials)),
             trials,
+            *look,
         )
-        for place, ((label, workload), trials) in enumerate(grouped.items())
+        for place, (((label, workload), trials), look) in enumerate(zip(grouped.items(), _looks(grouped), strict=True))
     ]
+
+
+def _looks(grouped: Iterable[tuple[str, str | None]]) -> list[tuple[int, int]]:
+    """The hue and the variant of each (label, workload): a colour each as far as they go, else one for each system."""
+    labels = [label for label, _ in grouped]
+    systems = list(dict.fromkeys(labels))
+    if len(labels) <= len(COLOURS) or len(systems) == 1:
+        return [(place, 0) for place in range(len(labels))]
+    return [(systems.index(label), labels[:place].count(label)) for place, label in enumerate(labels)]
 
 
 def operations(all_series: Sequence[Series]) -> dict[str, str | None]:

@@ -52,7 +52,7 @@ def print_document(shown: Document, console: Console) -> None:
     elif trials:
         _print_trials(shown, grouped, trials, console)
     _print_remarks(shown, console)
-    _print_end(shown, console, not (asked or copies or killed), bool(copies))
+    _print_end(shown, console, not (asked or copies or killed), bool(asked or copies))
 
 
 def _print_trials(
@@ -78,13 +78,13 @@ def _print_trials(
         _say(console, f"Too narrow for: {names}.", "dim")
 
 
-def _print_end(shown: Document, console: Console, is_load: bool, has_copies: bool) -> None:
+def _print_end(shown: Document, console: Console, is_load: bool, has_sentence: bool) -> None:
     """Print what may be said of it; of what no clients loaded there are no limits."""
     if is_load:
         _print_conclusions(shown, console)
         return
     _print_card(shown["fairness"], console)
-    if has_copies:
+    if has_sentence:
         _say(console, shown["headline"]["sentence"], "bold")
 
 
@@ -158,7 +158,7 @@ def _warm(trial: Document) -> str:
 
 
 def _throughput(trial: Document) -> str:
-    return ("≥ " if trial["client_limited"] else "") + words.whole(trial["throughput_per_s"])
+    return ("≥ " if trial["client_limited"] else "") + words.significant(trial["throughput_per_s"])
 
 
 def _verified(trial: Document) -> str:
@@ -235,9 +235,8 @@ def _print_remarks(shown: Document, console: Console) -> None:
     console.print()
     for name, what in words.not_complete(shown):
         _say(console, f"{name}: {what}", "red" if what.startswith("failed") else "yellow")
-    for name, warnings in words.warnings_by_text(shown):
-        for warning in warnings:
-            _say(console, f"{name}: {warning}", "yellow")
+    for name, warning in words.warnings_by_text(shown):
+        _say(console, f"{name}: {warning}", "yellow")
     for sentence in (words.client_limited(shown), words.run_state(shown), words.durability_caution(shown)):
         if sentence:
             _say(console, sentence, "yellow")

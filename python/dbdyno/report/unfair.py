@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from dbdyno.report import words
+from dbdyno.report.analyses import analysed
 from dbdyno.report.libraries import understated
 from dbdyno.report.loads import Document
 
@@ -29,10 +30,11 @@ def unfair(shown: Document) -> Iterator[str]:
         )
     if trials and max(trial["repeat"] or 1 for trial in trials) == 1:
         yield "One trial each: two runs of one store differ too, and by how much is not known from this."
-    yield from _steadiness(trials)
+    if not analysed(shown):
+        yield from _steadiness(trials)
     yield from _where_it_ran(trials)
     yield from understated(shown)
-    if warned := len(words.warnings_by_text(shown)):
+    if warned := sum(bool(trial["warnings"]) for trial in shown["trials"]):
         yield f"{warned} trial{'s carry' if warned > 1 else ' carries'} a warning: see Checks."
 
 
@@ -51,10 +53,10 @@ def _promises(shown: Document) -> Iterator[str]:
 
 
 def _limits(trials: list[Document]) -> Iterator[str]:
-    if limited := _labels(trial for trial in trials if trial["client_limited"]):
+    if limited := [trial for trial in trials if trial["client_limited"]]:
         yield (
-            "Limited by the client, or near to all it can do, so that figures are lower bounds of what the store can "
-            f"do: {limited}."
+            f"{len(limited)} of {len(trials)} trials were limited by the client, or near to all it can do, so that "
+            f"their figures are lower bounds of what the store can do: {_labels(limited)}."
         )
     if behind := _labels(trial for trial in trials if trial.get("followed") is False):
         yield f"Could not follow what was offered, so response times grow for as long as the trial lasts: {behind}."

@@ -54,9 +54,9 @@ def percent(share: float | None, digits: int = 0) -> str:
 
 
 def evenness(stability: Mapping[str, float | int | None]) -> str:
-    """Write what stands beside every mean (METHODS §4), of `floor` and `longest_without_completion_s`."""
+    """Write what stands beside every mean (METHODS §4); a trial too short for a floor has none to be written."""
     floor, stall_s = stability["floor"], stability["longest_without_completion_s"]
-    return f"floor {percent(floor)}, longest stall {whole(stall_s)} s"
+    return ("" if floor is None else f"floor {percent(floor)}, ") + f"longest stall {whole(stall_s)} s"
 
 
 def ratio(found: Document | None) -> str:
@@ -127,10 +127,13 @@ def limits(headline: Document) -> str:
     for label, limit in headline["limits"].items():
         by_limit.setdefault(limit, []).append(label)
     unknown = {words: by_limit.pop(words) for words in (UNEXPLAINED, NOT_SEEN) if words in by_limit}
+    if len(headline["limits"]) == 1 and by_limit:
+        return f"What limited it: {next(iter(by_limit))}."
     said = [f"{', '.join(labels)}: by {limit}" for limit, labels in by_limit.items()]
     parts = [f"What limited each: {'; '.join(said)}."] if said else []
+    all_of_them = "them" if len(headline["limits"]) > 1 else "it"
     for limit, labels in unknown.items():
-        whom = ", ".join(labels) if said or len(unknown) > 1 else "them"
+        whom = ", ".join(labels) if said or len(unknown) > 1 else all_of_them
         parts.append(f"What limited {whom} {'is unexplained' if limit == UNEXPLAINED else 'was not seen'}.")
     return " ".join(parts)
 
@@ -170,9 +173,19 @@ def _name(trial: Document) -> str:
     return f"{label_of(trial)}, {at(trial).removeprefix('at ')}{repeat}"
 
 
-def warnings_by_text(document: Document) -> list[tuple[str, Sequence[str]]]:
-    """Each trial with its warnings, those without left out."""
-    return [(_name(trial), trial["warnings"]) for trial in document["trials"] if trial["warnings"]]
+def warnings_by_text(document: Document) -> list[tuple[str, str]]:
+    """Each warning once, as (the trial that carries it, or how many of which systems, text)."""
+    found: dict[str, list[Document]] = {}
+    for trial in document["trials"]:
+        for warning in trial["warnings"]:
+            found.setdefault(warning, []).append(trial)
+    return [(_names(trials), warning) for warning, trials in found.items()]
+
+
+def _names(trials: Sequence[Document]) -> str:
+    if len(trials) == 1:
+        return _name(trials[0])
+    return f"{', '.join(dict.fromkeys(map(label_of, trials)))}, {len(trials)} trials"
 
 
 def steady_state(trial: Document) -> str:
@@ -202,7 +215,13 @@ def automatic_warmup(document: Document) -> str | None:
 
 def limit_sentences(document: Document) -> list[tuple[str, str]]:
     """What limited the best trial of each group, as (name of the trial, sentence)."""
-    return [(_name(trial), trial["verdict"]["sentence"]) for trial in best_by_group(document) if trial.get("verdict")]
+    best = best_by_group(document)
+    several = len({trial["workload"] for trial in best}) > 1
+    return [
+        (f"{_name(trial)}, {trial['workload']}" if several else _name(trial), trial["verdict"]["sentence"])
+        for trial in best
+        if trial.get("verdict")
+    ]
 
 
 def client_limited(document: Document) -> str | None:

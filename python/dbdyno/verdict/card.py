@@ -14,6 +14,8 @@ from dbdyno.results.read import usage_of_servers
 
 READS = frozenset({"get", "find", "multi_get", "scan"})
 FLUSHED = frozenset({"D2", "D3"})
+BRIEF_SETTINGS = 6
+"""So many are named where there is little room; a store of Java is told fifty."""
 FROM_DISK_BYTES = 1024.0
 """Transactions that read this much from the disk on average do not live in memory: it is a page in every fourth."""
 QUICK_FLUSH_S = 50e-6
@@ -132,7 +134,8 @@ def _started_with(trial: Trial) -> Iterator[Line]:
     own = [one for settings in known.values() for one in settings if not _OF_ITS_PLACE.search(one)]
     own = [one for one in own if _key(one) not in given]
     text = "; ".join(f"{name}: {', '.join(settings)}" for name, settings in known.items())
-    yield Line("started with", text, f"dbdyno set {', '.join(own)}" if own else "")
+    more = [f"{len(own) - BRIEF_SETTINGS} more"] if len(own) > BRIEF_SETTINGS else []
+    yield Line("started with", text, f"dbdyno set {', '.join([*own[:BRIEF_SETTINGS], *more])}" if own else "")
 
 
 def _key(setting: str) -> str:

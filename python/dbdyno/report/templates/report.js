@@ -56,7 +56,7 @@
       // One axis of time: the plots lie under one another, and what stands still does so at one place in all of them.
       Object.assign(layout.xaxis, { range: part(`load-${load}`).timeline?.layout.xaxis.range, automargin: false });
       Object.assign(layout.yaxis, { automargin: false, title: narrow ? {} : layout.yaxis.title });
-      Object.assign(layout, { margin: { l: narrow ? 54 : 72, r: 12, t: 12, b: 42 }, shapes: shapesOf(element.id, figure) });
+      Object.assign(layout, { margin: { l: narrow ? 54 : 72, r: 12, t: 22, b: 42 }, shapes: shapesOf(element.id, figure) });
     }
     if (figure.layout.showlegend) Object.assign(layout, { showlegend: true, margin: { ...layout.margin, t: narrow ? 78 : 48 } });
     return layout;
