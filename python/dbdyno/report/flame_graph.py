@@ -13,12 +13,10 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
+from dbdyno.report.templating import templates
 from dbdyno.results.jsonfiles import read_object
 from dbdyno.results.write import write_whole
 
-TEMPLATES = Path(__file__).parent / "templates"
 NARROWEST = 0.001
 """Of the whole width: what is narrower can be neither seen nor hit, and would make up most of the file."""
 ROW_PX = 17
@@ -117,15 +115,8 @@ def _change_color(function: _Function) -> str:
 
 
 def _svg(title: str, frames: list[Frame]) -> str:
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     rows = 1 + max((frame.row for frame in frames), default=0)
-    template = environment.get_template("flame_graph.svg.j2")
+    template = templates().get_template("flame_graph.svg.j2")
     return template.render(title=title, frames=frames, rows=rows, row_px=ROW_PX)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
@@ -19,11 +19,11 @@ from dbdyno.report.kinds import kinds_of
 from dbdyno.report.loads import Document, at, is_open, load_of, time_label, time_name, times_us
 from dbdyno.report.over_time import Recordings, by_load, by_trial, recordings_of
 from dbdyno.report.series import READS, Series, load_labels, operations, representatives, series_of, trials_of
+from dbdyno.report.templating import TEMPLATES, templates
 from dbdyno.report.unfair import unfair
 from dbdyno.results.jsonfiles import read_object
 from dbdyno.results.model import Run
 
-TEMPLATES = Path(__file__).parent / "templates"
 _WRITTEN = {"_unix_s": words.when, "_bytes": words.short_bytes}
 """How a figure of the environment is written, by the end of its name."""
 CARD_NAMES = {
@@ -75,14 +75,8 @@ def without_names(folder: Path) -> list[tuple[str, str | None]]:
 
 
 def environment_of_templates() -> Environment:
-    """Return what fills templates in: it escapes whatever they are given."""
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    """Return what fills pages in, with the ways they write figures."""
+    environment = templates()
     environment.filters |= {
         "significant": words.significant,
         "whole": words.whole,
@@ -110,17 +104,9 @@ def render(
         nameless: files whose functions stand in them without names, and the packages that have these.
     """
     series = series_of(shown)
-    recorded = recordings or Recordings()
     clients_loaded = not (copies.copied(shown) or analyses.analysed(shown))
-    over_time = by_load(series, recorded) if clients_loaded else {}
-    single = by_trial(series, recorded) if clients_loaded else {}
-    figures = (
-        plots.figures(series, shown["scalability"]) | batches.figures(series)
-        if clients_loaded
-        else copies.figures(series) | analyses.figures(series)
-    )
-    parts = {f"load-{place}": part for place, part in over_time.items()}
-    parts |= {f"trial-{one}-{load}": part for (one, load), part in single.items()}
+    figures = _figures(shown, series) if clients_loaded else copies.figures(series) | analyses.figures(series)
+    over_time, parts = _over_time(series, recordings or Recordings()) if clients_loaded else ({}, {})
     return (
         environment_of_templates()
         .get_template("report.html.j2")
@@ -152,6 +138,19 @@ def render(
             **_times(series),
         )
     )
+
+
+def _figures(shown: Document, series: Sequence[Series]) -> dict[str, Any]:
+    """The plots of a run of clients but those over time."""
+    return plots.figures(series, shown["scalability"]) | batches.figures(series)
+
+
+def _over_time(series: Sequence[Series], recorded: Recordings) -> tuple[dict[int, Any], dict[str, Any]]:
+    """The plots over time by the place of their load, and, by id, what the page parses when it is first looked at."""
+    over_time = by_load(series, recorded)
+    parts = {f"load-{place}": part for place, part in over_time.items()}
+    parts |= {f"trial-{one}-{load}": part for (one, load), part in by_trial(series, recorded).items()}
+    return over_time, parts
 
 
 def _of_some_runs(shown: Document) -> dict[str, Any]:
