@@ -37,6 +37,10 @@
     return id !== "timeline" || hidden.has(system) ? shapes : [...shapes, ...(trial.shapes ?? [])];
   }
 
+  // On paper a plot cannot ask how wide it is; this is what a page of A4 or Letter has room for.
+  const PAPER_PX = 640;
+  let onPaper = false;
+
   // Plotly takes colours as values, not as CSS variables, so they are set again whenever the page's theme changes.
   function layoutOf(figure, element) {
     const narrow = element.clientWidth < 600;
@@ -58,6 +62,7 @@
       Object.assign(layout.yaxis, { automargin: false, title: narrow ? {} : layout.yaxis.title });
       Object.assign(layout, { margin: { l: narrow ? 54 : 72, r: 12, t: 22, b: 42 }, shapes: shapesOf(element.id, figure) });
     }
+    if (onPaper) Object.assign(layout, { width: PAPER_PX, autosize: false });
     if (figure.layout.showlegend) Object.assign(layout, { showlegend: true, margin: { ...layout.margin, t: narrow ? 78 : 48 } });
     return layout;
   }
@@ -146,9 +151,11 @@
   addEventListener("beforeprint", () => {
     theme = root.dataset.theme;
     root.dataset.theme = "light";
+    onPaper = true;
     plots.forEach(draw);
   });
   addEventListener("afterprint", () => {
+    onPaper = false;
     theme ? root.dataset.theme = theme : delete root.dataset.theme;
     redraw();
   });
