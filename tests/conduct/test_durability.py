@@ -12,8 +12,9 @@ from dbdyno.conduct.run import conduct
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.report.table import print_table
 from dbdyno.results.read import read_run
-from dbdyno.systems import volume
+from dbdyno.systems import binary_log, volume
 from dbdyno.systems.redis import Redis
+from dbdyno.systems.witness import Promise
 from helpers import experiment, need
 
 KEYS = {"workload": "durability", "rows": 400, "clients": [4], "seconds": 1, "warmup_seconds": 0, "host": False}
@@ -61,6 +62,40 @@ def test_a_server_without_transactions_keeps_its_log_or_nothing(tmp_path):
         assert crash["missing"] == crash["acknowledged"] > 0
         assert crash["gone"] == 2 * KEYS["rows"]
         assert crash["verdict"] == "nothing promised"
+
+
+def test_a_binary_log_and_a_replica_agree_with_the_store_that_flushes_both(tmp_path):
+    need("mariadb")
+    both = "replicated(mariadb?sync_binlog=1, mariadb)"
+    end, ((trial, crash),), shown = run(tmp_path, both)
+    assert (end.state, end.reason, trial.state) == ("complete", None, "complete")
+    assert_whole(crash)
+    log, replica = crash["agreement"]
+    assert replica["name"] == "replica replicated-2" and replica["alone_missing"] is not None
+    for held in (log, replica):
+        if not held["unable"]:
+            assert (held["verdict"], held["store_only"], held["other_only"]) == ("kept", 0, 0)
+    console = Console(record=True, width=160)
+    print_table(shown, console)
+    assert "the replica replicated-2 holds the same; promised by sync_binlog=1" in " ".join(
+        console.export_text().split()
+    )
+
+
+def test_a_log_that_keeps_more_than_the_store_is_broken_only_if_it_was_promised(tmp_path, monkeypatch):
+    need("mariadb")
+    late = "mariadb?log_bin=on&binlog_format=ROW&innodb_flush_log_at_trx_commit=0"
+    end, ((_, crash),), _ = run(tmp_path, late)
+    (log,) = crash["agreement"]
+    if log["unable"]:
+        pytest.skip(log["unable"])
+    # What a kill takes from the store's own memory, the kernel has of the log.
+    assert log["other_only"] > 0 == log["store_only"]
+    assert (end.state, crash["verdict"], log["verdict"]) == ("complete", "kept", "nothing promised")
+    monkeypatch.setattr(binary_log, "promise_of", lambda variables: Promise(True, "a lie"))
+    end, ((trial, crash),), _ = run(tmp_path, late)
+    assert (trial.state, crash["verdict"]) == ("failed", "broken")
+    assert trial.reason.startswith("BROKE its promise: the binary log lacks 0 writes")
 
 
 def test_an_embedded_store_dies_with_its_client(tmp_path):

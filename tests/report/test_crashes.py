@@ -1,6 +1,6 @@
 """The table of what stores had after they were killed."""
 
-from dbdyno.report.crashes import HEADINGS, crashed, rows, sentences
+from dbdyno.report.crashes import AGREEMENT_HEADINGS, HEADINGS, agreement_rows, crashed, rows, sentences
 
 
 def trial(**crash):
@@ -25,3 +25,15 @@ def test_what_is_not_known_or_was_not_promised_is_shown_as_that():
 def test_only_trials_with_a_crash_are_shown():
     there = trial()
     assert crashed({"trials": [there, {"crash": None}, {}]}) == [there]
+
+
+def test_what_it_is_held_against_has_a_row_and_a_sentence():
+    held = {"name": "binary log", "unable": None, "store_only": 0, "other_only": 1200, "rows": 800}
+    held |= {"alone_missing": None, "verdict": "broken", "sentence": "BROKE it"}
+    unread = {"name": "replica", "unable": "it is gone", "verdict": "nothing promised", "sentence": "not compared"}
+    killed = trial(agreement=[held, unread])
+    one, other = agreement_rows([trial(), killed])
+    assert len(one) == len(AGREEMENT_HEADINGS)
+    assert one == ["store", "D1", "kill", "binary log", "0", "1,200", "800", "–", "BROKEN"]
+    assert other[4:] == ["–", "–", "–", "–", "not compared"]
+    assert sentences([killed])[1:] == ["store, kill: BROKE it.", "store, kill: not compared."]

@@ -8,7 +8,7 @@ from dbdyno.systems import ATTACHED, SYSTEMS, missing, sized
 from helpers import system
 
 
-@pytest.mark.parametrize("name", sorted(set(SYSTEMS) - {"cache-aside", "result-cache", "spread"}))
+@pytest.mark.parametrize("name", sorted(set(SYSTEMS) - {"cache-aside", "result-cache", "spread", "replicated"}))
 def test_a_system_goes_by_its_name(name):
     assert type(system(name)) is SYSTEMS[name]
 

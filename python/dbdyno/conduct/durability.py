@@ -14,6 +14,7 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
+from dbdyno.conduct.agreement import hold_against, judge_agreement, read_alone
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.listener import Outcome
 from dbdyno.conduct.load_client import Summary, execute, why_it_failed
@@ -27,6 +28,7 @@ from dbdyno.experiment.workloads import TRANSACTION, WORKLOADS, split_variant
 from dbdyno.results.write import write_object
 from dbdyno.systems.base import System
 from dbdyno.systems.volume import Volume
+from dbdyno.systems.witness import Witness
 
 Document = dict[str, Any]
 
@@ -34,6 +36,7 @@ PATIENCE_S = 60
 """The load goes on for so long if nobody ends it: it is ended when the store is killed."""
 KILL, POWER_CUT = WORKLOADS["durability"].options["crash"]
 LEDGER = "acknowledged.bin"
+TABLES = ("dbdyno_debit", "dbdyno_credit")
 
 
 def kind_of(experiment: Experiment, workload: str) -> str:
@@ -102,12 +105,14 @@ def run_crash(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
     write_object(folder / "trial.json", document)
     summary = Summary()
     try:
+        witnesses = prepared.system.witnesses()
         crash, summary = _load_until_crash(context, prepared, trial, folder)
+        tables = dict.fromkeys(TABLES, context.experiment.rows)
+        alone = read_alone(witnesses, tables, folder / LEDGER)
         found = crash | _recover(context, prepared, trial, folder)
-        together = found["writes"] == "transaction"
-        verdict, sentence = judge_promise(document["durability"]["class"], together, found)
-        document["crash"] = found | {"verdict": verdict, "sentence": sentence}
-        state, reason = ("failed", sentence) if verdict == BROKEN else ("complete", None)
+        found["agreement"] = _agreement(prepared.system, witnesses, tables, alone)
+        reason = _judge(document["durability"]["class"], found)
+        document["crash"], state = found, "failed" if reason else "complete"
     except KeyboardInterrupt:
         state, reason = "interrupted", "by the user"
     except DbdynoError as failure:
@@ -118,6 +123,27 @@ def run_crash(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
     outcome = Outcome(trial, state, reason, summary.transactions, summary.seconds, {})
     context.listener.trial_ended(outcome)
     return outcome
+
+
+def _agreement(
+    system: System, witnesses: list[Witness], tables: dict[str, int], alone: dict[str, int]
+) -> list[Document]:
+    if not witnesses:
+        return []
+    store = system.versions(tables)
+    return [hold_against(witness, store, tables, alone) for witness in witnesses]
+
+
+def _judge(level: str, found: Document) -> str | None:
+    """Enter the verdicts on the class's promise and on those of agreement; return what to say if one is broken."""
+    found["verdict"], found["sentence"] = judge_promise(level, found["writes"] == "transaction", found)
+    broken = [found["sentence"]] if found["verdict"] == BROKEN else []
+    for one in found["agreement"]:
+        one["verdict"], one["sentence"] = judge_agreement(one)
+        if one["verdict"] == BROKEN:
+            broken.append(one["sentence"])
+            found["verdict"] = BROKEN
+    return "; ".join(broken) or None
 
 
 def _load_until_crash(context: Context, prepared: Prepared, trial: Trial, folder: Path) -> tuple[Document, Summary]:

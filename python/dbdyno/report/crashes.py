@@ -17,6 +17,15 @@ NOTE = (
     "other, in brackets where they were not one transaction. Not acked: there, but in flight when it was killed. "
     "Ready, read: after so long a restarted server answered, and a first row was read."
 )
+AGREEMENT_HEADINGS = (
+    *("system", "", "crash", "held against", "store\nonly", "there\nonly", "rows", "alone\nmissing", "agreement"),
+)
+AGREEMENT_NOTE = (
+    "Held against: what should have the same rows after recovery, and a replica has caught up. Store only, there only: "
+    "writes of a row that only one of both has, in so many rows. Alone missing: acknowledged writes (pairs) that it "
+    "would have lacked in the place of the store, before that came back. Agreement: none is promised unless both "
+    "are flushed at each commit."
+)
 _VERDICTS = {"kept": "kept", "broken": "BROKEN", "nothing promised": "none"}
 
 
@@ -45,6 +54,28 @@ def _row(trial: Document) -> list[str]:
     ]
 
 
+def _agreements(trial: Document) -> list[Document]:
+    # Runs of earlier versions have none.
+    return trial["crash"].get("agreement") or []
+
+
+def agreement_rows(trials: Sequence[Document]) -> list[list[str]]:
+    """Return a row of `AGREEMENT_HEADINGS` for each binary log and replica of each trial."""
+    return [
+        [
+            *(words.label_of(trial), trial["durability"], trial["crash"]["kind"], found["name"]),
+            *(words.whole(found.get(key)) for key in ("store_only", "other_only", "rows", "alone_missing")),
+            "not compared" if found["unable"] else _VERDICTS[found["verdict"]],
+        ]
+        for trial in trials
+        for found in _agreements(trial)
+    ]
+
+
 def sentences(trials: Sequence[Document]) -> list[str]:
-    """Say of each trial whether a promise was kept."""
-    return [f"{words.label_of(trial)}, {trial['crash']['kind']}: {trial['crash']['sentence']}." for trial in trials]
+    """Say of each trial whether its promises were kept."""
+    return [
+        f"{words.label_of(trial)}, {trial['crash']['kind']}: {said['sentence']}."
+        for trial in trials
+        for said in (trial["crash"], *_agreements(trial))
+    ]

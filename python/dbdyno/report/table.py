@@ -209,6 +209,8 @@ def _print_group(
 
 def _print_crashes(trials: list[Document], console: Console) -> None:
     _print_block(crashes.HEADINGS, crashes.rows(trials), crashes.NOTE, console)
+    if held := crashes.agreement_rows(trials):
+        _print_block(crashes.AGREEMENT_HEADINGS, held, crashes.AGREEMENT_NOTE, console)
     for sentence in crashes.sentences(trials):
         _say(console, sentence, "")
 

@@ -24,6 +24,7 @@ from dbdyno.systems.packages.cache import installed
 from dbdyno.systems.packages.install import find_package
 from dbdyno.systems.postgresql import AttachedPostgreSQL, PostgreSQL
 from dbdyno.systems.redis import AttachedRedis, Redis
+from dbdyno.systems.replicated import Replicated
 from dbdyno.systems.result_cache import ResultCache
 from dbdyno.systems.rocksdb import RocksDB
 from dbdyno.systems.spread import Spread
@@ -33,6 +34,8 @@ from dbdyno.systems.tkrzw import Tkrzw
 from dbdyno.systems.tokyocabinet import TokyoCabinet
 from dbdyno.systems.valkey import Valkey
 
+ARRANGEMENTS = (CacheAside, ResultCache, Spread, Replicated)
+"""Those that are made of parts."""
 SYSTEMS: dict[str, type[System]] = {
     system.name: system
     for system in (
@@ -40,7 +43,7 @@ SYSTEMS: dict[str, type[System]] = {
         *(PostgreSQL, Memcached, Redis, Valkey, FerretDB, Cassandra),
         *(SQLite, LMDB, RocksDB, TokyoCabinet, KyotoCabinet, Tkrzw),
         *(DuckDB, ChDB, MonetDB, ClickHouse),
-        *(CacheAside, ResultCache, Spread),
+        *ARRANGEMENTS,
     )
 }
 """What dbdyno can start, by name."""
@@ -66,11 +69,11 @@ def build(spec: SystemSpec) -> System:
         )
     if spec.version:
         find_package(spec.product)
-    if system in (CacheAside, ResultCache, Spread):
+    if system in ARRANGEMENTS:
         return system(spec, [build(part) for part in _labelled(spec)])
     if spec.parts:
         raise UserError(
-            f"{spec.label}: '{spec.name}' is no arrangement; cache-aside(cache, store) and spread(node, …) are"
+            f"{spec.label}: '{spec.name}' is no arrangement; {', '.join(one.name for one in ARRANGEMENTS)} are"
         )
     return system(spec)
 

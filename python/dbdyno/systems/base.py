@@ -14,6 +14,7 @@ from dbdyno.systems.copier import Copier, Tool
 from dbdyno.systems.guard import Guard
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.space import Space, Storage
+from dbdyno.systems.witness import Versions, Witness
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,14 @@ class System(ABC):
         Raises UserError (as from `start`) or RunFailed if it does not come up.
         """
         return
+
+    def witnesses(self) -> list[Witness]:
+        """Return what should hold the same rows as it, by the settings in force; asked for before it is killed."""
+        return []
+
+    def versions(self, tables: Mapping[str, int]) -> Versions:
+        """Return the version of each row of these tables (name to rows); only where it has `witnesses`."""
+        raise NotImplementedError(f"{self.name} has nothing to be held against")
 
     def analyst(self) -> Analyst:
         """Return a new connection for whole tables; only where the store can `analyse`."""

@@ -14,10 +14,11 @@ from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import ANALYSE, COPY, GET_MANY, OPERATIONS, SYSBENCH, TRANSACTION
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.base import Durability, Launch, Room, numbers_of
+from dbdyno.systems.binary_log import BinaryLog
 from dbdyno.systems.copier import Copier
 from dbdyno.systems.endpoint import CONNECT_TIMEOUT_S, PASSWORD_VARIABLE, Endpoint, endpoint_of, refuse_server_settings
 from dbdyno.systems.mysql_analyst import MySQLAnalyst
-from dbdyno.systems.mysql_client import connect
+from dbdyno.systems.mysql_client import connect, row_versions
 from dbdyno.systems.mysql_copier import TOOLS, MySQLCopier
 from dbdyno.systems.mysql_probe import MySQLProbe
 from dbdyno.systems.mysql_settings import wanted_variables
@@ -27,6 +28,7 @@ from dbdyno.systems.server import Server
 from dbdyno.systems.settings import check, without_secrets
 from dbdyno.systems.space import Storage
 from dbdyno.systems.tls import ATTACHED_SETTINGS, attached_tls, hint, make_certificate
+from dbdyno.systems.witness import Versions, Witness
 
 ENGINE_PLUGINS = {"rocksdb": "ha_rocksdb", "spider": "ha_spider", "mroonga": "ha_mroonga", "connect": "ha_connect"}
 ENGINE_PACKAGES = {engine: f"mariadb-plugin-{engine}" for engine in ENGINE_PLUGINS}
@@ -200,6 +202,22 @@ class MariaDB(Server):
     def restorable(self) -> bool:
         return self.only_own_files()
 
+    def versions(self, tables: Mapping[str, int]) -> Versions:
+        with self.asking():
+            return row_versions(self.endpoint, tables)
+
+    def witnesses(self) -> list[Witness]:
+        variables = self._variables()
+        if variables.get("log_bin") != "ON":
+            return []
+
+        def files() -> list[Path]:
+            with self.asking():
+                names = [row[0] for row in self._query("SHOW BINARY LOGS")]
+            return [Path(variables["log_bin_basename"]).with_name(name) for name in names]
+
+        return [BinaryLog(variables, self.endpoint.database, files)]
+
     def _make_data_command(self, data: Path) -> list[str]:
         """Return the command that makes the data directory."""
         return [
@@ -362,6 +380,10 @@ def durability_of(engine: str, variables: dict[str, str]) -> Durability:
             if variables.get("innodb_flush_method", "").lower() == "nosync":
                 return Durability("D0", "innodb_flush_method=nosync")
             flush = variables["innodb_flush_log_at_trx_commit"]
+            # With a binary log, recovery rolls back what that does not have, whatever InnoDB had flushed of it.
+            if levels[flush] == "D2" and variables.get("log_bin") == "ON" and variables.get("sync_binlog") != "1":
+                log = f"log_bin=ON sync_binlog={variables.get('sync_binlog')}"
+                return Durability("D1", f"{log}: what the binary log lacks after a crash is rolled back")
             # A torn page makes the table unreadable, not the commit late: the class stays, the doubt is said.
             torn = variables.get("innodb_doublewrite", "ON").upper() in ("OFF", "0")
             doubt = ", but innodb_doublewrite=off: a power cut can tear pages" if torn else ""

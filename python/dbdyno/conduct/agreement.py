@@ -1,0 +1,99 @@
+"""Whether a store agrees after a crash with what should hold the same rows: its binary log, its replicas."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dbdyno.conduct.promise import BROKEN, KEPT, NONE
+from dbdyno.errors import RunFailed
+from dbdyno.systems.witness import ABSENT, Versions, Witness
+
+Document = dict[str, Any]
+
+MOST = 3
+"""How many rows that differ are named."""
+
+
+def compare(store: Versions, other: Versions) -> Document:
+    """Return how many writes of a row only one of both has, and the first rows, each with its two versions.
+
+    A row's versions rise by one with each write, so what is between two of them was written there and not here.
+    """
+    ahead = {table: versions - other[table] for table, versions in store.items()}
+    places = [(table, int(key)) for table, by in ahead.items() for key in np.flatnonzero(by)[:MOST]]
+    return {
+        "store_only": sum(int(by[by > 0].sum()) for by in ahead.values()),
+        "other_only": sum(int(-by[by < 0].sum()) for by in ahead.values()),
+        "rows": sum(int(np.count_nonzero(by)) for by in ahead.values()),
+        "first": [
+            {"table": table, "key": key, "store": _shown(store[table][key]), "other": _shown(other[table][key])}
+            for table, key in places[:MOST]
+        ],
+    }
+
+
+def _shown(version: np.int64) -> int | None:
+    return None if version == ABSENT else int(version)
+
+
+def missing_of(ledger: Path, pair: Versions) -> int:
+    """Return how many acknowledged pairs are not there, a pair being as new as the older of its rows.
+
+    ledger: the file `acknowledged` (docs/contract.md).
+    """
+    acknowledged = np.fromfile(ledger, "<i8").reshape(-1, 2)[:, 0]
+    oldest = np.minimum.reduce(list(pair.values()))[1:]
+    return int(np.maximum(acknowledged - np.maximum(oldest, 0), 0).sum())
+
+
+def read_alone(witnesses: Sequence[Witness], tables: dict[str, int], ledger: Path) -> dict[str, int]:
+    """Return what would be missing if one of those that outlive the store took its place, by name."""
+    able = [one for one in witnesses if one.outlives and one.unable is None]
+    return {one.name: missing_of(ledger, one.alone(tables)) for one in able}
+
+
+def hold_against(witness: Witness, store: Versions, tables: dict[str, int], alone: dict[str, int]) -> Document:
+    """Return what `trial.json` says of one witness (docs/run-folder.md)."""
+    holds, reason = witness.promise
+    found: Document = {"name": witness.name, "promised": holds, "reason": reason, "unable": witness.unable, "odd": None}
+    if witness.unable is None:
+        try:
+            other, found["odd"] = witness.versions(tables)
+        except RunFailed as failure:
+            found["unable"] = str(failure)
+        else:
+            found |= compare(store, other)
+    return found | {"alone_missing": alone.get(witness.name)}
+
+
+def judge_agreement(found: Document) -> tuple[str, str]:
+    """Return whether a promise was kept, as `judge_promise`, and a sentence for a person."""
+    name = found["name"]
+    if found["unable"]:
+        return NONE, f"the {name} was not compared: {found['unable']}"
+    differs = bool(found["store_only"] or found["other_only"])
+    verdict = (BROKEN if differs else KEPT) if found["promised"] else NONE
+    said = _differences(found) if differs else f"the {name} holds the same"
+    notes = [said, f"{'' if found['promised'] else 'not '}promised by {found['reason']}"]
+    if (missing := found["alone_missing"]) is not None:
+        notes.append(f"alone, before the store came back, it lacked {missing:,} acknowledged writes")
+    if found["odd"]:
+        notes.append(found["odd"])
+    return verdict, ("BROKE its promise: " if verdict == BROKEN else "") + "; ".join(notes)
+
+
+def _differences(found: Document) -> str:
+    first = ", ".join(
+        f"{row['table']} {row['key']} ({_version(row['store'])} in the store, {_version(row['other'])} there)"
+        for row in found["first"]
+    )
+    return (
+        f"the {found['name']} lacks {found['store_only']:,} writes that the store has and has {found['other_only']:,} "
+        f"that it lacks, in {found['rows']:,} rows: {first}"
+    )
+
+
+def _version(version: int | None) -> str:
+    return "no row" if version is None else f"version {version:,}"
