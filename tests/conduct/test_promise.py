@@ -19,6 +19,7 @@ LOST = WHOLE | {"missing": 40, "lost_back_s": 0.5}
         ("D1", True, LOST | {"lost_back_is_least": True}, "kept", "back to at least 0.50 s"),
         ("D1", True, WHOLE | {"half_applied": 2}, "broken", "2 transactions half applied"),
         ("D1", False, WHOLE | {"half_applied": 2}, "kept", "none of 2,000"),
+        ("D1", True, WHOLE | {"gone": 4}, "kept", "is missing, and 4 rows that were there before the load are gone"),
         ("D1", False, WHOLE | {"damaged": 1}, "broken", "1 rows damaged"),
         ("D0", True, LOST | {"half_applied": 2, "damaged": 1}, "nothing promised", "promised nothing (D0): 40 of"),
         ("unknown", True, WHOLE, "nothing promised", "promised nothing (unknown): none of"),

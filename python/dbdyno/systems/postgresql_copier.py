@@ -53,7 +53,9 @@ class PostgreSQLCopier(Copier):
     def _place(self, database: str) -> str:
         endpoint = self._endpoint
         host = Path(endpoint.socket).parent if endpoint.socket else endpoint.host
-        return f"host={host} port={endpoint.port} user={endpoint.user} dbname={database}"
+        tls = endpoint.tls.libpq() if endpoint.tls else {}
+        place = {"host": host, "port": endpoint.port, "user": endpoint.user, "dbname": database}
+        return " ".join(f"{key}={value}" for key, value in (place | tls).items())
 
     def _to(self, database: str) -> str:
         """Return the option that has a program connect to a database; the password it reads itself."""
