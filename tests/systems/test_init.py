@@ -4,11 +4,11 @@ import pytest
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import parse_system
-from dbdyno.systems import ATTACHED, SYSTEMS, missing, sized
+from dbdyno.systems import ARRANGEMENTS, ATTACHED, SYSTEMS, missing, sized
 from helpers import system
 
 
-@pytest.mark.parametrize("name", sorted(set(SYSTEMS) - {"cache-aside", "result-cache", "spread", "replicated"}))
+@pytest.mark.parametrize("name", sorted(set(SYSTEMS) - {one.name for one in ARRANGEMENTS}))
 def test_a_system_goes_by_its_name(name):
     assert type(system(name)) is SYSTEMS[name]
 
