@@ -170,6 +170,9 @@ pub enum Config {
         #[serde(default)]
         protocol: StatementProtocol,
         tls: Option<TlsConfig>,
+        /// Of the kind `mysql`: the servers, known to this one as `dbdyno_1`, `dbdyno_2` …, that have the rows of its tables.
+        #[serde(default)]
+        backends: Vec<Config>,
     },
     Postgres {
         address: AddressConfig,

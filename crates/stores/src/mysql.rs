@@ -1,5 +1,6 @@
 //! Everything that speaks the MySQL protocol: prepared statements, each step's prepared once a session.
 
+mod backends;
 mod loading;
 mod statements;
 
@@ -22,6 +23,7 @@ use crate::sql::{
     table_options,
 };
 use crate::{Administration, MARKER, SharedSchema, Trouble};
+use backends::Backends;
 use statements::Statement;
 
 /// To make an index, or to count rows, takes as long as the table is large: no operation's time-out is meant for that.
@@ -37,6 +39,8 @@ pub struct Mysql {
     pub load_with: Option<LoadWith>,
     pub access: AccessPath,
     pub protocol: StatementProtocol,
+    /// The servers that have the rows of this one's tables.
+    pub backends: Vec<Mysql>,
     pub schema: SharedSchema,
 }
 
@@ -54,6 +58,7 @@ pub struct MysqlSession {
     statements: Vec<Statement>,
     /// Whether a transaction has begun and not ended.
     is_open: bool,
+    backends: Backends,
     loader: loading::Loader,
     generated: RowBuffer,
     fields: Vec<Field>,
@@ -73,6 +78,7 @@ impl Mysql {
             protocol: self.protocol,
             statements: Vec::new(),
             is_open: false,
+            backends: Backends::new(self.backends.clone(), reactor),
             generated: RowBuffer::default(),
             fields: Vec::new(),
         })
@@ -202,15 +208,16 @@ impl MysqlSession {
         Ok(self.query(sql).await?.pop().and_then(|mut row| row.pop()).flatten())
     }
 
-    async fn create(&mut self, table: usize, marker: &str) -> Result<(), Trouble> {
+    /// Makes a table with this comment, in the place of one of dbdyno's.
+    async fn create(&mut self, table: usize, comment: &str) -> Result<(), Trouble> {
         let name = table_name(&self.schema.tables[table]);
-        let comment = self
+        let there = self
             .query_one(&format!(
                 "SELECT table_comment FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = '{name}'"
             ))
             .await?;
-        match comment {
-            Some(comment) if !comment.starts_with(MARKER) => {
+        match there {
+            Some(there) if !there.starts_with(MARKER) && there != comment => {
                 return Err(Trouble::Refused(format!(
                     "a table {name} without dbdyno's marker is already there: it is not dbdyno's to drop. Use another database"
                 )));
@@ -220,15 +227,30 @@ impl MysqlSession {
         }
         let table = &self.schema.tables[table];
         let mut sql = format!("{} {} COMMENT='", create_table(table, Sql::Mysql), self.table_options);
-        escape_into(&mut sql, marker);
+        escape_into(&mut sql, comment);
         sql.push('\'');
-        sql.push_str(&table_options(table, Sql::Mysql));
+        sql.push_str(&self.backends.partitions().unwrap_or_else(|| table_options(table, Sql::Mysql)));
         self.query(&sql).await?;
         Ok(())
     }
-}
 
-impl MysqlSession {
+    /// Makes the secondary indexes that a table still lacks.
+    async fn add_indexes(&mut self, table: usize) -> Result<(), Failure> {
+        let table = &self.schema.tables[table];
+        let (name, indexes) = (table_name(table), create_indexes(table));
+        self.exchange.be_patient(WHOLE_TABLE_NS);
+        for (index, sql) in indexes {
+            let there = format!(
+                "SELECT index_name FROM information_schema.statistics \
+                 WHERE table_schema = DATABASE() AND table_name = '{name}' AND index_name = '{index}'"
+            );
+            if self.query_one(&there).await?.is_none() {
+                self.query(&self.backends.index(sql)).await?;
+            }
+        }
+        Ok(())
+    }
+
     /// The tables that carry a marker: those of the schema, or all where it is empty.
     fn marked_tables(&self) -> String {
         let names: Vec<String> = self.schema.tables.iter().map(|t| format!("'{}'", table_name(t))).collect();
@@ -236,10 +258,24 @@ impl MysqlSession {
             0 => format!("LIKE '{}%'", TABLE_PREFIX.replace('_', "\\_")),
             _ => format!("IN ({})", names.join(", ")),
         };
+        let mark = self.backends.comment().map_or_else(|| format!("LIKE '{MARKER}%'"), |way| format!("= '{way}'"));
         format!(
             "FROM information_schema.tables WHERE table_schema = DATABASE() \
-             AND table_name {named} AND table_comment LIKE '{MARKER}%'"
+             AND table_name {named} AND table_comment {mark}"
         )
+    }
+
+    async fn highest_mark(&mut self) -> Result<Option<String>, Failure> {
+        self.query_one(&format!("SELECT MAX(table_comment) {}", self.marked_tables())).await
+    }
+
+    async fn drop_marked(&mut self) -> Result<Vec<String>, Failure> {
+        let rows = self.query(&format!("SELECT table_name {}", self.marked_tables())).await?;
+        let names: Vec<String> = rows.into_iter().flatten().flatten().collect();
+        for name in &names {
+            self.query(&format!("DROP TABLE {name}")).await?;
+        }
+        Ok(names)
     }
 }
 
@@ -346,8 +382,12 @@ impl Session for MysqlSession {
 
 impl Administration for MysqlSession {
     async fn prepare(&mut self, marker: &str) -> Result<(), Trouble> {
+        let comment = self.backends.comment().unwrap_or_else(|| marker.into());
         for table in 0..self.schema.tables.len() {
-            self.create(table, marker).await?;
+            for backend in self.backends.sessions().await? {
+                backend.create(table, marker).await?;
+            }
+            self.create(table, &comment).await?;
         }
         Ok(())
     }
@@ -367,19 +407,10 @@ impl Administration for MysqlSession {
     }
 
     async fn index(&mut self, table: usize) -> Result<(), Trouble> {
-        let table = &self.schema.tables[table];
-        let (name, indexes) = (table_name(table), create_indexes(table));
-        self.exchange.be_patient(WHOLE_TABLE_NS);
-        for (index, sql) in indexes {
-            let there = format!(
-                "SELECT index_name FROM information_schema.statistics \
-                 WHERE table_schema = DATABASE() AND table_name = '{name}' AND index_name = '{index}'"
-            );
-            if self.query_one(&there).await?.is_none() {
-                self.query(&sql).await?;
-            }
+        for backend in self.backends.sessions().await? {
+            backend.add_indexes(table).await?;
         }
-        Ok(())
+        Ok(self.add_indexes(table).await?)
     }
 
     async fn count(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
@@ -418,15 +449,17 @@ impl Administration for MysqlSession {
     }
 
     async fn marker(&mut self) -> Result<Option<String>, Trouble> {
-        let sql = format!("SELECT MAX(table_comment) {}", self.marked_tables());
-        Ok(self.query_one(&sql).await?)
+        let marked = self.backends.sessions().await?.first_mut();
+        match marked {
+            Some(backend) => Ok(backend.highest_mark().await?),
+            None => Ok(self.highest_mark().await?),
+        }
     }
 
     async fn remove(&mut self) -> Result<Vec<String>, Trouble> {
-        let rows = self.query(&format!("SELECT table_name {}", self.marked_tables())).await?;
-        let names: Vec<String> = rows.into_iter().flatten().flatten().collect();
-        for name in &names {
-            self.query(&format!("DROP TABLE {name}")).await?;
+        let mut names = self.drop_marked().await?;
+        for backend in self.backends.sessions().await? {
+            names = backend.drop_marked().await?;
         }
         Ok(names)
     }

@@ -206,19 +206,29 @@ impl Builder<'_> {
         let schema = || SharedSchema::clone(self.schema);
         let endpoint = |address: &crate::AddressConfig| Endpoint::new(address.clone().into(), self.timeout_ns);
         Ok(match config {
-            Config::Mysql { address, user, password, database, table_options, load_with, access, protocol, tls } => {
-                Single::Mysql(Mysql {
-                    endpoint: endpoint(address)?.encrypted(tls.as_ref())?,
-                    user: user.clone(),
-                    password: self.secret(*password)?.unwrap_or_default(),
-                    database: database.clone(),
-                    table_options: table_options.clone(),
-                    load_with: *load_with,
-                    access: *access,
-                    protocol: *protocol,
-                    schema: schema(),
-                })
-            }
+            Config::Mysql {
+                address,
+                user,
+                password,
+                database,
+                table_options,
+                load_with,
+                access,
+                protocol,
+                tls,
+                backends,
+            } => Single::Mysql(Mysql {
+                endpoint: endpoint(address)?.encrypted(tls.as_ref())?,
+                user: user.clone(),
+                password: self.secret(*password)?.unwrap_or_default(),
+                database: database.clone(),
+                table_options: table_options.clone(),
+                load_with: *load_with,
+                access: *access,
+                protocol: *protocol,
+                backends: backends.iter().map(|config| self.mysql("a backend", config)).collect::<Result<_, _>>()?,
+                schema: schema(),
+            }),
             Config::Postgres { address, user, password, database, tls } => Single::Postgres(Postgres {
                 endpoint: endpoint(address)?.encrypted(tls.as_ref())?,
                 user: user.clone(),
@@ -265,7 +275,10 @@ impl Builder<'_> {
                     writing: endpoint(write_address)?,
                     password: self.secret(*password)?,
                     database: database.clone(),
-                    sql: sql.as_deref().map(|config| self.sql(config)).transpose()?,
+                    sql: sql
+                        .as_deref()
+                        .map(|config| self.mysql("the sql of handlersocket", config).map(Box::new))
+                        .transpose()?,
                     schema: schema(),
                 })
             }
@@ -308,11 +321,12 @@ impl Builder<'_> {
         Single::Embedded(Embedded::new(engine, SharedSchema::clone(self.schema)))
     }
 
-    fn sql(&self, config: &Config) -> Result<Box<Mysql>, String> {
-        let Single::Mysql(sql) = self.single(config)? else {
-            return Err(format!("the sql of handlersocket is {}: it must be mysql", config.kind()));
-        };
-        Ok(Box::new(sql))
+    /// `part`: what is to be of that kind.
+    fn mysql(&self, part: &str, config: &Config) -> Result<Mysql, String> {
+        match self.single(config)? {
+            Single::Mysql(store) => Ok(store),
+            _ => Err(format!("{part} is {}: it must be mysql", config.kind())),
+        }
     }
 
     /// A cache keeps whole rows, whatever the workload changes: it only ever forgets them.

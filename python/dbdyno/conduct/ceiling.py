@@ -124,7 +124,7 @@ def _on_null_servers(
     unix = stack.enter_context(context.guard.scratch()) / "null.sock" if "unix" in store["address"] else None
     cpus = context.experiment.cpus.server
     address = stack.enter_context(_null_server(store["kind"], workload, context.guard, cpus, unix))
-    instead = {"address": address, "write_address": address, "password": None, "sql": None}
+    instead = {"address": address, "write_address": address, "password": None, "sql": None, "backends": []}
     return store | {key: value for key, value in instead.items() if key in store}
 
 

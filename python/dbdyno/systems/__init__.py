@@ -15,7 +15,7 @@ from dbdyno.systems.galera import Galera
 from dbdyno.systems.handlersocket import HandlerSocket
 from dbdyno.systems.kyotocabinet import KyotoCabinet
 from dbdyno.systems.lmdb import LMDB
-from dbdyno.systems.mariadb import AttachedMySQL, MariaDB
+from dbdyno.systems.mariadb import AttachedMySQL, MariaDB, is_spider
 from dbdyno.systems.memcached import AttachedMemcached, Memcached
 from dbdyno.systems.monetdb import MonetDB
 from dbdyno.systems.mongodb import AttachedMongoDB
@@ -27,6 +27,7 @@ from dbdyno.systems.redis import AttachedRedis, Redis
 from dbdyno.systems.replicated import Replicated
 from dbdyno.systems.result_cache import ResultCache
 from dbdyno.systems.rocksdb import RocksDB
+from dbdyno.systems.spider import Spider
 from dbdyno.systems.spread import Spread
 from dbdyno.systems.sqlite import SQLite
 from dbdyno.systems.tidb import TiDB
@@ -75,6 +76,8 @@ def build(spec: SystemSpec) -> System:
         raise UserError(
             f"{spec.label}: '{spec.name}' is no arrangement; {', '.join(one.name for one in ARRANGEMENTS)} are"
         )
+    if system is MariaDB and is_spider(spec):
+        return Spider(spec)
     return system(spec)
 
 

@@ -30,6 +30,8 @@ from dbdyno.systems.space import Storage
 from dbdyno.systems.tls import ATTACHED_SETTINGS, attached_tls, hint, make_certificate
 from dbdyno.systems.witness import Versions, Witness
 
+SPIDER = "Spider"
+"""The engine whose tables lie on other servers; `dbdyno.systems.spider` starts these too."""
 ENGINE_PLUGINS = {"rocksdb": "ha_rocksdb", "spider": "ha_spider", "mroonga": "ha_mroonga", "connect": "ha_connect"}
 ENGINE_PACKAGES = {engine: f"mariadb-plugin-{engine}" for engine in ENGINE_PLUGINS}
 NO_HANDLER = ("rocksdb", "mroonga", "connect", "spider")
@@ -103,7 +105,7 @@ class MariaDB(Server):
     """
 
     name = "mariadb"
-    what = "MariaDB, any engine (engine=…), any server variable"
+    what = "MariaDB, any engine (engine=…; of Spider also backends=N), any server variable"
     operations = frozenset({*OPERATIONS, ANALYSE, COPY, SYSBENCH})
     libraries = ("pymysql", "mysqlclient")
     own_settings: ClassVar[tuple[str, ...]] = ("engine", "connect", "port", "access", "protocol", "tls")
@@ -125,9 +127,10 @@ class MariaDB(Server):
         self.check_tls()
         if {"access", "protocol", "tls"} & spec.settings.keys():
             self.libraries = ()
-        if (self.engine or "").lower() == "spider":
+        if is_spider(spec):
             raise UserError(
-                f"{spec.label}: tables of Spider lie on other servers, and dbdyno makes none there: give another engine"
+                f"{spec.label}: tables of Spider lie on other servers, and dbdyno makes them only between servers of its "
+                "own: give mariadb?engine=Spider, or another engine"
             )
         if (self.engine or "").lower() in NOT_TRANSACTIONAL:
             self.operations = self.operations - {TRANSACTION}
@@ -370,6 +373,11 @@ def _explain(error: Exception) -> str:
     if number in (CR.CR_CONN_HOST_ERROR, CR.CR_CONNECTION_ERROR):
         return f"nobody answers there ({message}); check host, port and that the server runs"
     return str(message)
+
+
+def is_spider(spec: SystemSpec) -> bool:
+    """Return whether a configuration's tables are to be Spider's."""
+    return spec.settings.get("engine", "").lower() == SPIDER.lower()
 
 
 _LEVELS = {"1": "D2", "0": "D1", "2": "D1", "3": "D1"}

@@ -1,0 +1,59 @@
+//! Servers that have the rows of another one's tables, as MariaDB's engine Spider has it: a table there is a way to the table of its name here.
+//! The way stands in its comment, so dbdyno's marker is here.
+
+use std::rc::Rc;
+
+use dbdyno_model::Failure;
+use dbdyno_net::Reactor;
+
+use super::{Mysql, MysqlSession};
+
+/// The backends of a session, none for most. Clients need no session with them: one is opened when a table is made, looked for or removed.
+pub struct Backends {
+    stores: Vec<Mysql>,
+    reactor: Rc<Reactor>,
+    sessions: Vec<MysqlSession>,
+}
+
+/// What Spider reads in the comment of a table or partition: by which name the server in front knows that backend.
+fn way(number: usize) -> String {
+    format!("srv \"dbdyno_{number}\"")
+}
+
+impl Backends {
+    pub fn new(stores: Vec<Mysql>, reactor: &Rc<Reactor>) -> Self {
+        Self { stores, reactor: Rc::clone(reactor), sessions: Vec::new() }
+    }
+
+    pub async fn sessions(&mut self) -> Result<&mut [MysqlSession], Failure> {
+        for store in &self.stores[self.sessions.len()..] {
+            self.sessions.push(store.open(&self.reactor).await?);
+        }
+        Ok(&mut self.sessions)
+    }
+
+    /// The comment of a table in front of these; `None` where there are none.
+    pub fn comment(&self) -> Option<String> {
+        (!self.stores.is_empty()).then(|| way(1))
+    }
+
+    /// What follows the comment of a table in front of these, in the place of the options of its rows; `None` where there are none.
+    pub fn partitions(&self) -> Option<String> {
+        let count = self.stores.len();
+        let partition = |number: usize| format!("PARTITION p{number} COMMENT = '{}'", way(number));
+        match count {
+            0 => None,
+            1 => Some(String::new()),
+            _ => {
+                let partitions = (1..=count).map(partition).collect::<Vec<_>>().join(", ");
+                Some(format!(" PARTITION BY KEY () ({partitions})"))
+            }
+        }
+    }
+
+    /// The statement that makes an index, as a table in front of these takes it: a unique one would have to hold the columns that it is
+    /// partitioned by.
+    pub fn index(&self, sql: String) -> String {
+        if self.stores.len() > 1 { sql.replacen("CREATE UNIQUE", "CREATE", 1) } else { sql }
+    }
+}
