@@ -49,6 +49,12 @@ def test_an_arrangement_has_a_null_server_for_each_part(measure):
     assert plan["store"]["store"]["address"]["host"] == "127.0.0.1"
 
 
+def test_a_null_server_has_its_rows_itself(measure):
+    measure(MYSQL | {"backends": [MYSQL]})
+    (plan,) = plans(measure)
+    assert plan["store"]["backends"] == []
+
+
 def test_null_servers_do_not_answer_sql_of_a_workloads_own(measure, monkeypatch):
     name, workload = "point-get", WORKLOADS["point-get"]
     monkeypatch.setitem(WORKLOADS, name, replace(workload, operations=(*workload.operations, SQL)))

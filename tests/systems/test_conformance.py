@@ -30,9 +30,10 @@ LARGE_SERVERS = (
 )
 """Servers that take long to get or to start."""
 ENCRYPTED = ("mariadb?tls=on", "postgresql?tls=on")
+SPIDER = "mariadb?engine=Spider"
 SERVERS = (
     *("mariadb", "mysql@5.6", "handlersocket", "postgresql", "redis", "valkey@9.1", "memcached"),
-    *(*ENCRYPTED, *LARGE_SERVERS),
+    *(*ENCRYPTED, SPIDER, *LARGE_SERVERS),
 )
 LIBRARIES = (
     *("rocksdb", "rocksdb?sync=none&wal=off&compression=none"),
@@ -59,9 +60,10 @@ PATIENT = {"duration_s": 2, "operation_timeout_s": 60}
 ALL_PHASES = ("prepare", "load", "run", "verify", "cleanup")
 CRASH = {"postgresql": signal.SIGQUIT, "postgresql?tls=on": signal.SIGQUIT}
 """How a server is killed, if not by SIGKILL: after that PostgreSQL leaves shared memory behind, in no directory."""
-REVIVED = ("handlersocket", "galera", *ENCRYPTED)
+REVIVED = ("handlersocket", "galera", SPIDER, *ENCRYPTED)
 """Servers started again with what they have: while HandlerSocket is asked for a table, none of that name is made; a
-node of a cluster is given what the others have; another server would have a certificate that clients do not trust."""
+node of a cluster is given what the others have; another server would have a certificate that clients do not trust;
+Spider's backends go on running."""
 LOSES_ADDITIONS = ("ferretdb", "ferretdb?backend=postgresql", "mariadb?engine=Mroonga")
 """Servers that lose additions to one row which several clients make at once, as docs/systems.md says."""
 APART = {("handlersocket", "insert-indexes")}
@@ -88,7 +90,8 @@ def after_a_crash(text, one, launch):
     """Kill the server under load; start another in its place; the same clients must go on there."""
     process, records = begin(one, plan_of(None, "point-get", ["run"], duration_s=300)), []
     until_completed(process, records)
-    dead = one.nodes[1] if isinstance(one, Cluster) else one
+    # Of Spider it is the server that clients are connected with.
+    dead = one.nodes[text != SPIDER] if isinstance(one, Cluster) else one
     dead._server._process.send_signal(CRASH.get(text, signal.SIGKILL))
     dead._server._process.wait()
     assert "was killed by" in one.death() or text in CRASH
@@ -191,7 +194,7 @@ def outcome(outcomes):
         try:
             return outcomes[text].result()[case]
         except UserError as reason:
-            if text in ENGINES and "apt install" in str(reason) and os.environ.get("CI") != "true":
+            if text in (SPIDER, *ENGINES) and "apt install" in str(reason) and os.environ.get("CI") != "true":
                 pytest.skip(str(reason))
             raise
 

@@ -143,8 +143,6 @@ def test_rows_are_the_same_by_every_access_path_and_protocol(started, settings):
 def test_what_an_engine_cannot_do_is_declared():
     assert "transaction" in system("mariadb?engine=RocksDB").operations
     assert "transaction" not in system("mariadb?engine=MyISAM").operations
-    with pytest.raises(UserError, match="Spider lie on other servers"):
-        system("mariadb?engine=Spider")
 
 
 def test_what_a_handler_cannot_do_is_declared():

@@ -229,7 +229,7 @@ impl MysqlSession {
         let mut sql = format!("{} {} COMMENT='", create_table(table, Sql::Mysql), self.table_options);
         escape_into(&mut sql, comment);
         sql.push('\'');
-        sql.push_str(&self.backends.partitions().unwrap_or_else(|| table_options(table, Sql::Mysql)));
+        sql.push_str(&self.backends.partitions(&name).unwrap_or_else(|| table_options(table, Sql::Mysql)));
         self.query(&sql).await?;
         Ok(())
     }

@@ -206,29 +206,7 @@ impl Builder<'_> {
         let schema = || SharedSchema::clone(self.schema);
         let endpoint = |address: &crate::AddressConfig| Endpoint::new(address.clone().into(), self.timeout_ns);
         Ok(match config {
-            Config::Mysql {
-                address,
-                user,
-                password,
-                database,
-                table_options,
-                load_with,
-                access,
-                protocol,
-                tls,
-                backends,
-            } => Single::Mysql(Mysql {
-                endpoint: endpoint(address)?.encrypted(tls.as_ref())?,
-                user: user.clone(),
-                password: self.secret(*password)?.unwrap_or_default(),
-                database: database.clone(),
-                table_options: table_options.clone(),
-                load_with: *load_with,
-                access: *access,
-                protocol: *protocol,
-                backends: backends.iter().map(|config| self.mysql("a backend", config)).collect::<Result<_, _>>()?,
-                schema: schema(),
-            }),
+            Config::Mysql { .. } => Single::Mysql(self.mysql("the store", config)?),
             Config::Postgres { address, user, password, database, tls } => Single::Postgres(Postgres {
                 endpoint: endpoint(address)?.encrypted(tls.as_ref())?,
                 user: user.clone(),
@@ -323,10 +301,33 @@ impl Builder<'_> {
 
     /// `part`: what is to be of that kind.
     fn mysql(&self, part: &str, config: &Config) -> Result<Mysql, String> {
-        match self.single(config)? {
-            Single::Mysql(store) => Ok(store),
-            _ => Err(format!("{part} is {}: it must be mysql", config.kind())),
-        }
+        let Config::Mysql {
+            address,
+            user,
+            password,
+            database,
+            table_options,
+            load_with,
+            access,
+            protocol,
+            tls,
+            backends,
+        } = config
+        else {
+            return Err(format!("{part} is {}: it must be mysql", config.kind()));
+        };
+        Ok(Mysql {
+            endpoint: Endpoint::new(address.clone().into(), self.timeout_ns)?.encrypted(tls.as_ref())?,
+            user: user.clone(),
+            password: self.secret(*password)?.unwrap_or_default(),
+            database: database.clone(),
+            table_options: table_options.clone(),
+            load_with: *load_with,
+            access: *access,
+            protocol: *protocol,
+            backends: backends.iter().map(|config| self.mysql("a backend", config)).collect::<Result<_, _>>()?,
+            schema: SharedSchema::clone(self.schema),
+        })
     }
 
     /// A cache keeps whole rows, whatever the workload changes: it only ever forgets them.

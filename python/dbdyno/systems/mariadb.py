@@ -129,8 +129,8 @@ class MariaDB(Server):
             self.libraries = ()
         if is_spider(spec):
             raise UserError(
-                f"{spec.label}: tables of Spider lie on other servers, and dbdyno makes them only between servers of its "
-                "own: give mariadb?engine=Spider, or another engine"
+                f"{spec.label}: tables of Spider lie on other servers, and dbdyno makes them only between servers of"
+                " its own: give mariadb?engine=Spider, or another engine"
             )
         if (self.engine or "").lower() in NOT_TRANSACTIONAL:
             self.operations = self.operations - {TRANSACTION}

@@ -39,6 +39,10 @@ class Front(MariaDB):
         super().__init__(spec)
         self.engine = SPIDER
 
+    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+        # Spider has a backend send text in the character set of the table in front, whatever a column's is.
+        return {**super().store_plan(secrets), "table_options": f"ENGINE={SPIDER} DEFAULT CHARSET=utf8mb4"}
+
     def lead_to(self, backends: list[MariaDB]) -> None:
         """Make each backend known as `dbdyno_1`, `dbdyno_2` …, which the load client's tables name (docs/contract.md).
 

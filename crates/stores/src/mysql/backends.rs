@@ -37,10 +37,11 @@ impl Backends {
         (!self.stores.is_empty()).then(|| way(1))
     }
 
-    /// What follows the comment of a table in front of these, in the place of the options of its rows; `None` where there are none.
-    pub fn partitions(&self) -> Option<String> {
+    /// What follows the comment of the table of this name in front of these, in the place of the options of its rows; `None` where there are none.
+    pub fn partitions(&self, table: &str) -> Option<String> {
         let count = self.stores.len();
-        let partition = |number: usize| format!("PARTITION p{number} COMMENT = '{}'", way(number));
+        // Of a partition Spider would look for a table with the partition's name in its own.
+        let partition = |number: usize| format!("PARTITION p{number} COMMENT = '{}, table \"{table}\"'", way(number));
         match count {
             0 => None,
             1 => Some(String::new()),
@@ -55,5 +56,24 @@ impl Backends {
     /// partitioned by.
     pub fn index(&self, sql: String) -> String {
         if self.stores.len() > 1 { sql.replacen("CREATE UNIQUE", "CREATE", 1) } else { sql }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dbdyno_model::Operation;
+
+    use crate::able::tests::{MEMCACHED, refusal};
+
+    #[test]
+    fn a_backend_is_a_server_of_the_same_protocol() {
+        let front = |backend: &str| {
+            format!(
+                r#"{{"kind": "mysql", "address": {{"unix": "/x"}}, "user": "u", "password": null, "database": "d", "backends": [{backend}]}}"#
+            )
+        };
+        let get = Operation::Get { table: 0 };
+        assert_eq!(refusal(&front(MEMCACHED), get).unwrap(), "a backend is memcached: it must be mysql");
+        assert_eq!(refusal(&front(&front("")), get), None);
     }
 }
