@@ -6,7 +6,7 @@ import pytest
 
 from dbdyno.errors import RunFailed
 from dbdyno.observe import store
-from dbdyno.observe.store import StoreWatch
+from dbdyno.observe.store import Spared, StoreWatch
 from helpers import wait_until
 
 
@@ -86,10 +86,44 @@ def test_what_is_known_of_single_locks_comes_with_the_counters(watch):
     assert columns["locks.fake.latch_waits_total"] == columns["store.fake.commands_total"]
 
 
-def test_many_connections_are_asked_for_less_often(watch):
-    one, _ = watch(FakeProbe(({"client": 3200}, {})))
+def test_what_costs_a_server_much_is_asked_for_less_often(monkeypatch):
+    now_s = 100.0
+    monkeypatch.setattr(store.time, "monotonic", lambda: now_s)
+    spared = Spared(0.01, 5.0)
+    for lasted_s, pause_s in ((0.002, 0.2), (0.3, 0.2), (0.001, 0.1)):
+        assert spared.due
+        with spared.asking():
+            now_s += lasted_s
+        # The second one waited for a processor for most of the time.
+        assert spared.pause_s == pytest.approx(pause_s)
+        assert spared.due == (lasted_s == 0.3)
+        now_s += 1
+    with pytest.raises(RunFailed), spared.asking():
+        raise RunFailed("no answer")
+    assert spared.due
+
+
+def test_however_much_it_costs_it_is_asked_now_and_then(monkeypatch):
+    now_s = 100.0
+    monkeypatch.setattr(store.time, "monotonic", lambda: now_s)
+    spared = Spared(0.01, 5.0)
+    for _ in range(store.LAST):
+        with spared.asking():
+            now_s += 1
+        assert spared.pause_s == 5 and not spared.due
+        now_s += 4
+    assert spared.due
+
+
+def test_a_watch_that_is_answered_slowly_asks_less_often(watch, monkeypatch):
+    monkeypatch.setattr(store, "WAITS_SHARE", 1e-9)
+    monkeypatch.setattr(store, "LOCKS_SHARE", 1e-9)
+    one, _ = watch(FakeProbe(({"client": 3}, {})))
     wait_until(lambda: one.take()[1])
-    assert one._pause_s == 1.25
+    wait_until(lambda: answered(one)[0].get("locks.fake.latch_waits_total"))
+    columns, states = answered(one)
+    assert columns.keys() == {"store.fake.commands_total"} and states == {}
+    assert (one._spared_waits.pause_s, one._spared_locks.pause_s) == (store.WAITS_PAUSE_S, store.LOCKS_PAUSE_S)
 
 
 def test_one_that_cannot_be_asked_is_told_and_left_alone(watch):

@@ -49,6 +49,13 @@ def test_row_locks_are_named_by_samples_and_measured_by_the_servers_count():
     assert (other.waiting, other.waits_per_s) == (pytest.approx(0.75), pytest.approx(175))
 
 
+def test_row_locks_are_counted_in_those_samples_in_which_they_were_asked_for():
+    asked, named = np.full(13, np.nan), np.full(13, np.nan)
+    asked[[4, 8]], named[4] = (6.0, 0.0), 6.0
+    (lock,) = locks_of(trial(MYSQL | {"locks.mysql.row locks": asked, "locks.mysql.row lock, a (PRIMARY)": named}))
+    assert (lock.name, lock.waiting) == ("row lock, a (PRIMARY)", pytest.approx(3))
+
+
 def test_waits_that_have_not_ended_are_not_counted_yet():
     (lock,) = locks_of(trial(MYSQL | {"locks.mysql.row lock, a (PRIMARY)": 5.0} | COUNTED))
     assert (lock.waiting, lock.waits_per_s) == (pytest.approx(5), pytest.approx(700))
@@ -73,3 +80,5 @@ def test_where_nobody_looked_nothing_is_claimed():
     assert locks_document(trial(MYSQL)) == nothing | {"locks_seen": True}
     refused = [{"band": "waits.mysql.lock", "reason": "this user may not"}]
     assert locks_document(trial(MYSQL, not_seen=refused)) == nothing
+    unnamed = [{"band": "locks.mysql.row locks", "reason": "this user may not"}]
+    assert locks_document(trial(MYSQL, not_seen=unnamed)) == nothing

@@ -6,8 +6,9 @@ taken is not seen in that one.
 
 import threading
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Protocol
 
 from dbdyno.errors import DbdynoError
@@ -15,9 +16,13 @@ from dbdyno.observe.procfs import NotSeen
 from dbdyno.observe.waits import Counts, mean_of
 
 WAITS_PER_S = 10
-CONNECTIONS_PER_S = 2560
-"""Of how many connections a second the waits are asked for: for 256 ten times a second, for 2,560 once. A store makes a
-row of each, about 1 µs; what it then counts for us is a handful of rows (benches/README.md)."""
+WAITS_SHARE, LOCKS_SHARE = 0.005, 0.0025
+"""Of one processor, for a server to answer what its connections wait for, and which locks. Counters take the rest of
+the hundredth that observing may cost it."""
+WAITS_PAUSE_S, LOCKS_PAUSE_S = 1.0, 5.0
+"""However dear an answer is: asked for less often, it would be seen too seldom in a short trial."""
+LAST = 10
+"""Of how many answers the shortest is taken for what one costs."""
 RETRY_S = 1.0
 ANSWER_S = 0.3
 """For how long a sample waits for a server's counters, so that they are of the same moment as the rest of it."""
@@ -51,6 +56,38 @@ class Probe(Protocol):
         """Disconnect."""
 
 
+class Spared:
+    """When to ask a server again what costs it much.
+
+    What an answer costs is not told; it is at most as long as the shortest of the last few took. Longer ones have
+    waited for a processor.
+    """
+
+    def __init__(self, share: float, longest_pause_s: float) -> None:
+        """Take which share of the time the answers may take, and how seldom they may come for that."""
+        self._share, self._longest_pause_s = share, longest_pause_s
+        self._lasted_s: deque[float] = deque(maxlen=LAST)
+        self._again_at = 0.0
+
+    @property
+    def due(self) -> bool:
+        """Whether it may be asked now."""
+        return time.monotonic() >= self._again_at
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """Ask meanwhile; nothing is learnt from a failure."""
+        began = time.monotonic()
+        yield
+        self._lasted_s.append(time.monotonic() - began)
+        self._again_at = began + self.pause_s
+
+    @property
+    def pause_s(self) -> float:
+        """From one question to the next."""
+        return min(self._longest_pause_s, min(self._lasted_s, default=0.0) / self._share)
+
+
 class StoreWatch:
     """Asks one server for its waits some times a second, and for its counters when it is told to.
 
@@ -67,7 +104,8 @@ class StoreWatch:
         self._asked, self._answered = threading.Event(), threading.Event()
         self._counters: dict[str, float] = {}
         self._waits: list[tuple[Counts, Counts]] = []
-        self._pause_s = 1 / WAITS_PER_S
+        self._spared_waits = Spared(WAITS_SHARE, WAITS_PAUSE_S)
+        self._spared_locks = Spared(LOCKS_SHARE, LOCKS_PAUSE_S)
         self.shows_waits = False
         self._waits_cpu_s = 0.0
         self._refusal: str | None = f"{probe.server} did not answer within {OPEN_S:.0f} s"
@@ -145,7 +183,7 @@ class StoreWatch:
             else:
                 if self._waits_cpu_s <= BUDGET * (time.monotonic() - began):
                     self._try(self._ask_waits)
-                next_waits = time.monotonic() + self._pause_s
+                next_waits = time.monotonic() + max(1 / WAITS_PER_S, self._spared_waits.pause_s)
             self.cpu_s = time.thread_time() - begun_cpu_s
 
     def _try(self, ask: Callable[[], None]) -> None:
@@ -161,17 +199,20 @@ class StoreWatch:
 
     def _ask_counters(self) -> None:
         counters = {f"store.{self.server}.{name}": value for name, value in self._probe.counters().items()}
-        counters |= {f"locks.{self.server}.{name}": value for name, value in self._probe.locks().items()}
+        if self._spared_locks.due:
+            with self._spared_locks.asking():
+                locks = self._probe.locks()
+            counters |= {f"locks.{self.server}.{name}": value for name, value in locks.items()}
         with self._lock:
             self._counters = counters
         self._answered.set()
 
     def _ask_waits(self) -> None:
         begun_cpu_s = time.thread_time()
-        waits = self._probe.waits()
+        with self._spared_waits.asking():
+            waits = self._probe.waits()
         self._waits_cpu_s += time.thread_time() - begun_cpu_s
         if waits is None:
             return
-        self._pause_s = max(1 / WAITS_PER_S, sum(waits[0].values()) / CONNECTIONS_PER_S)
         with self._lock:
             self._waits.append(waits)

@@ -5,7 +5,6 @@ itself, in half a millisecond for 256 of them, and in half of that where `perfor
 """
 
 import re
-import time
 from collections.abc import Iterable, Mapping
 
 import pymysql
@@ -17,6 +16,7 @@ from dbdyno.systems.mysql_client import connect
 from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe, Waits, named
 from dbdyno.systems.wait_events import (
     ALL_LATCHES,
+    ALL_ROW_LOCKS,
     LOCKED,
     latch_of_mutex,
     lock_of_row,
@@ -80,16 +80,22 @@ _OWN_THREAD = (
     "SELECT PROCESSLIST_STATE FROM performance_schema.threads "
     "WHERE PROCESSLIST_ID = CONNECTION_ID() AND PROCESSLIST_COMMAND = 'Query'"
 )
-# InnoDB shows anew only what nobody asked for during the last tenth of a second, so that is the shortest useful pause.
-_LOCKED = f"SELECT '{LOCKED}', '', COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'"
-# Which row locks they wait for takes as long again: once a second. MySQL has these since 8.0 in another place.
-_ROW_LOCKS = tuple(
-    f"SELECT LOCK_TYPE, {table}, {index}, COUNT(*) FROM information_schema.INNODB_TRX JOIN {locks} "
-    "ON trx_requested_lock_id = {id} WHERE trx_state = 'LOCK WAIT' GROUP BY 1, 2, 3".format(id=id)
-    for locks, id, table, index in (
-        ("information_schema.INNODB_LOCKS", "LOCK_ID", "LOCK_TABLE", "LOCK_INDEX"),
-        ("performance_schema.data_locks", "ENGINE_LOCK_ID", "OBJECT_NAME", "INDEX_NAME"),
-    )
+# How many wait for rows InnoDB counts. INNODB_TRX would show it too, but goes through the whole queue for each that
+# waits in it: 11 ms for 256 at one row, where these take half a millisecond (benches/README.md).
+_LOCKED = (
+    f"SELECT '{LOCKED}', '', VARIABLE_VALUE FROM performance_schema.global_status "
+    "WHERE VARIABLE_NAME = 'Innodb_row_lock_current_waits'",
+    f"SELECT '{LOCKED}', '', COUNT FROM information_schema.INNODB_METRICS WHERE NAME = 'lock_row_lock_current_waits'",
+    f"SELECT '{LOCKED}', '', VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS "
+    "WHERE VARIABLE_NAME = 'Innodb_row_lock_current_waits'",
+)
+# Which row locks they wait for. MySQL has these since 8.0 in another place, where a join takes 86 ms for 256.
+_ROW_LOCKS = (
+    "SELECT LOCK_TYPE, LOCK_TABLE, LOCK_INDEX, COUNT(*) FROM information_schema.INNODB_TRX "
+    "JOIN information_schema.INNODB_LOCKS ON trx_requested_lock_id = LOCK_ID "
+    "WHERE trx_state = 'LOCK WAIT' GROUP BY 1, 2, 3",
+    "SELECT LOCK_TYPE, OBJECT_NAME, INDEX_NAME, COUNT(*) FROM performance_schema.data_locks "
+    "WHERE LOCK_STATUS = 'WAITING' GROUP BY 1, 2, 3",
 )
 _MUTEX = "SHOW ENGINE INNODB MUTEX"
 """How often each latch was waited for, in every version of MySQL; MariaDB counts none since 10.6."""
@@ -103,10 +109,6 @@ _SYNCH = (
     "FROM performance_schema.events_waits_summary_global_by_event_name WHERE SUM_TIMER_WAIT > 0 "
     "AND EVENT_NAME LIKE 'wait/synch/%' AND EVENT_NAME NOT LIKE 'wait/synch/cond/%' ORDER BY 2 DESC LIMIT 30"
 )
-_SPARING, _LONGEST_PAUSE_S = 100, 5.0
-"""Latches are asked for again after so many times as long as it took: InnoDB goes through every page's latch to answer,
-and the performance schema through every thread's figures. What took longer than 50 ms waited for a processor most of
-it, and would be asked for too seldom in a short trial."""
 _REFUSED = (
     ER.SPECIFIC_ACCESS_DENIED_ERROR,
     ER.ACCESS_DENIED_ERROR,
@@ -129,11 +131,11 @@ class MySQLProbe(Probe):
         self._connection: pymysql.Connection | None = None
         self._status = STATUS | dict(more or {})
         self._questions = [f"SHOW GLOBAL STATUS WHERE Variable_name IN ({_quoted(self._status)})"]
-        self._waits = f"{_WAITS} UNION ALL {_LOCKED}"
+        self._waits = _WAITS
+        self._waiting_for_tables = 0.0
         self._history_in_text = False
         self._row_locks: str | None = None
         self._latches: str | None = None
-        self._latches_again_s = 0.0
 
     def open(self) -> None:
         self.close()
@@ -157,11 +159,12 @@ class MySQLProbe(Probe):
             and self._if_allowed("SHOW ENGINE INNODB STATUS") is not None
         )
         connections = _THREADS if self._if_allowed(_OWN_THREAD) else _WAITS
-        self._waits = f"{connections} UNION ALL {_LOCKED}"
-        if self._if_allowed(_LOCKED) is None:
-            self._waits = connections
-            self.not_shown[f"waits.{self.server}.lock"] = "this user may not see transactions: GRANT PROCESS ON *.*"
+        locked = next((question for question in _LOCKED if self._if_allowed(question)), None)
+        self._waits = f"{connections} UNION ALL {locked}" if locked else connections
         self._row_locks = next((question for question in _ROW_LOCKS if self._if_allowed(question) is not None), None)
+        lacking = "waits.{}.lock" if not locked else "locks.{}.row locks" if not self._row_locks else None
+        if lacking:
+            self.not_shown[lacking.format(self.server)] = "this user may not see transactions: GRANT PROCESS ON *.*"
         self._latches = _SYNCH if self._if_allowed(_INSTRUMENTED) and self._if_allowed(_SYNCH) is not None else _MUTEX
         if self._latches == _MUTEX and (self._counts_no_latches() or self._if_allowed(_MUTEX) is None):
             self._latches = None
@@ -197,17 +200,22 @@ class MySQLProbe(Probe):
         return found
 
     def waits(self) -> Waits:
-        rows = self._query(self._waits)
+        # InnoDB's count leaves out those that wait for a whole table, as for its AUTO_INCREMENT; `locks` has seen them.
+        rows = (*self._query(self._waits), (LOCKED, "", self._waiting_for_tables))
         return Waits(states_of_processlist(rows), locks_of_processlist(rows))
 
     def locks(self) -> dict[str, float]:
-        found: dict[str, float] = {}
-        for *lock, count in self._query(self._row_locks) if self._row_locks else ():
-            name = lock_of_row(*lock)
-            found[name] = found.get(name, 0.0) + float(str(count))
-        if self._latches and (began_s := time.monotonic()) >= self._latches_again_s:
-            found |= self._counted_latches(self._latches)
-            self._latches_again_s = began_s + min(_LONGEST_PAUSE_S, _SPARING * (time.monotonic() - began_s))
+        found = self._waited_for(self._row_locks) if self._row_locks else {}
+        return found | (self._counted_latches(self._latches) if self._latches else {})
+
+    def _waited_for(self, question: str) -> dict[str, float]:
+        found = {ALL_ROW_LOCKS: 0.0}
+        self._waiting_for_tables = 0.0
+        for kind, table, index, count in self._query(question):
+            name, waiting = lock_of_row(kind, table, index), float(str(count))
+            found[name] = found.get(name, 0.0) + waiting
+            found[ALL_ROW_LOCKS] += waiting
+            self._waiting_for_tables += waiting if kind == "TABLE" else 0.0
         return found
 
     def _counted_latches(self, question: str) -> dict[str, float]:

@@ -13,10 +13,11 @@ from dbdyno.verdict.evidence import Measured
 
 BAND = "locks"
 COUNTED, TIMED = "_waits_total", "_wait_s_total"
-ALL_LOCKS = "locks"
+ALL_LOCKS, ALL_ROW_LOCKS = "locks", "row locks"
 ALL_LATCHES = ("latches", f"latches{COUNTED}", f"latches{TIMED}")
 """Columns of all together: they show that it was looked, or that a server counts them."""
-_ROW, _ROW_LOCK_TIME, _ROW_LOCKS = "row lock", "row_lock_s_total", "row_lock_waits_total"
+_ROW, _TABLE = "row lock", "table lock, "
+_ROW_LOCK_TIME, _ROW_LOCKS = "row_lock_s_total", "row_lock_waits_total"
 _OF_LATCHES = ("LWLock:", "BufferPin:")
 MOST_KEPT = 10
 
@@ -57,7 +58,7 @@ def locks_of(trial: Trial) -> tuple[Lock, ...]:
 def _locks(measured: Measured) -> Iterator[Lock]:
     for column in measured.observations.names(f"{BAND}."):
         _, server, name = column.split(".", 2)
-        if name in (ALL_LOCKS, *ALL_LATCHES):
+        if name in (ALL_LOCKS, ALL_ROW_LOCKS, *ALL_LATCHES):
             continue
         if name.endswith(TIMED):
             yield Lock(server, name.removesuffix(TIMED), True, measured.rate(column), None)
@@ -89,7 +90,10 @@ def _with_counted_row_locks(locks: list[Lock], measured: Measured) -> list[Lock]
 def _waiting(measured: Measured, server: str, column: str) -> float:
     """The mean of a lock's samples. No sample names one that nobody waits for: it is none, not unseen."""
     observations = measured.observations
-    looked = observations.columns[f"{BAND}.{server}.{ALL_LOCKS}"]
+    before = f"{BAND}.{server}."
+    # Older runs have no column of their own for row locks: these were looked at whenever the others were.
+    of_rows = column.startswith((before + _ROW, before + _TABLE)) and before + ALL_ROW_LOCKS in observations.columns
+    looked = observations.columns[before + (ALL_ROW_LOCKS if of_rows else ALL_LOCKS)]
     within = (observations.at_unix_s > measured.begin_unix_s) & (observations.at_unix_s <= measured.end_unix_s)
     within &= ~np.isnan(looked)
     return float(np.nan_to_num(observations.columns[column])[within].mean()) if within.any() else 0.0
@@ -102,7 +106,9 @@ def locks_document(trial: Trial) -> dict[str, Any]:
     """
     columns = trial.observations.names(f"{BAND}.") if trial.observations else ()
     names = {column.split(".", 2)[2] for column in columns}
-    refused = any(str(one.get("band")).endswith(".lock") for one in trial.about.get("not_seen") or ())
+    refused = any(
+        str(one.get("band")).endswith((".lock", f".{ALL_ROW_LOCKS}")) for one in trial.about.get("not_seen") or ()
+    )
     return {
         "locks_seen": ALL_LOCKS in names and not refused,
         "latches_seen": not names.isdisjoint(ALL_LATCHES),
