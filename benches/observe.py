@@ -1,15 +1,16 @@
-"""What observing costs: the same load with observers and without, in pairs (`python -m benches.observe`).
+"""What observing costs: the same load with observers and without, in pairs (`python -m benches.observe [STORE …]`).
 
 Of each store: throughput, as `dbdyno compare` compares it; the processor time of client, server and observers together
 per transaction; and, at a rate so low that hardly anything else runs, what observers and the server use to ask and to
 answer, which other work on the machine moves least. Variables as in benches/README.md.
 """
 
+import math
 import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -19,7 +20,7 @@ from typing import Any
 
 from benches import load, servers
 from benches.__main__ import FOLDER, setting, warn_of_company
-from benches.measured import Placement, placements
+from benches.measured import HANG_S, Placement, placements
 from benches.servers import Bench, Started
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.order import abba_order
@@ -29,11 +30,15 @@ from dbdyno.systems.guard import Guard
 
 LIMIT = 0.01
 CLIENTS = setting("BENCH_CLIENTS", 64)
-PACE_PER_S = 64
-SETTLE_S = 1.0
+PACE_PER_S, PACED_PAIRS = 64, 10
+SETTLE_S = 0.5
 """After observing has begun or ended, before it counts: connecting and asking for the first time costs more."""
-CHANGE_OVER_S = 2
-"""How much longer than what counts a stretch takes at most."""
+CHANGE_OVER_S, SPARE = 1, 1.1
+"""How much longer than what counts a stretch takes, to the next whole second; and how much longer all may take."""
+CONNECT_S = 3
+"""After which the load begins, on a whole second, so that stretches can begin and end where its intervals do."""
+LATE_S = 0.05
+"""By how much the ends of an interval and of a stretch may differ."""
 ON, OFF = "observed", "alone"
 STORES = {"mariadb": servers.mariadb, "redis": servers.redis_server}
 
@@ -80,8 +85,13 @@ class Rated:
         return (of.server_cpu + of.client_cpu + of.observer_cpu) / self.rate_per_s * 1e6
 
 
+def sleep_until(at_unix_s: float) -> None:
+    """Sleep until then; not at all where that is past."""
+    time.sleep(max(0.0, at_unix_s - time.time()))
+
+
 def watch_stretch(side: str, started: Started, client_pid: int, seconds: int) -> Stretch:
-    """Let the load run on, observed or alone; what changing over costs is left out."""
+    """Let the load run on for whole seconds of the clock, observed or alone; what changing over costs is left out."""
     (server_pid,) = started.system.server_pids().values()
 
     def used_s() -> tuple[float, float, float]:
@@ -92,9 +102,10 @@ def watch_stretch(side: str, started: Started, client_pid: int, seconds: int) ->
         if side == ON:
             folder = stack.enter_context(tempfile.TemporaryDirectory())
             stack.enter_context(observed(started, client_pid, Path(folder)))
-        time.sleep(SETTLE_S)
+        begin = math.ceil(time.time() + SETTLE_S)
+        sleep_until(begin)
         began, before_s = time.time(), used_s()
-        time.sleep(seconds)
+        sleep_until(begin + seconds)
         ended, after_s = time.time(), used_s()
     shares = ((after - before) / (ended - began) for before, after in zip(before_s, after_s, strict=True))
     return Stretch(began, ended, *shares)
@@ -109,17 +120,22 @@ def run_both(
     that nobody is pinned to by several per cent; stretches of one load do not.
     """
     order = [side for block in abba_order((ON, OFF), pairs, seed="1") for side in block]
-    duration_s = len(order) * (bench.seconds + CHANGE_OVER_S) + CHANGE_OVER_S
+    duration_s = math.ceil(len(order) * (bench.seconds + CHANGE_OVER_S) * SPARE) + CONNECT_S
+    if duration_s + CONNECT_S >= HANG_S:
+        raise UserError(f"{pairs} pairs of {bench.seconds} s take more than the {HANG_S:.0f} s a load may run")
+    begin = math.ceil(time.time()) + CONNECT_S
     paced = {
         "kind": "constant",
         "segments": [{"seconds": duration_s, "from_per_s": rate_per_s, "to_per_s": rate_per_s}],
     }
     more = {"arrivals": paced} if rate_per_s else {}
-    wanted = load.plan(started.store, bench.rows, load.MEASURE, clients=CLIENTS, duration_s=duration_s, **more)
+    wanted = load.plan(
+        started.store, bench.rows, load.MEASURE, clients=CLIENTS, duration_s=duration_s, start_at_unix_s=begin, **more
+    )
     stretches: list[Stretch] = []
 
     def watch(pid: int) -> None:
-        time.sleep(SETTLE_S)
+        sleep_until(begin)
         stretches.extend(watch_stretch(side, started, pid, bench.seconds) for side in order)
 
     _, records = load.execute(wanted, placement, watch)
@@ -133,7 +149,7 @@ def _rate_per_s(of: Stretch, records: list[dict[str, Any]]) -> float:
     (at,) = (one["at_unix_s"] for one in records if (one["record"], one.get("phase"), one.get("state")) == begun)
     done, lasted_s = 0, 0.0
     for interval in (one for one in records if one["record"] == "interval"):
-        if of.begin_unix_s <= at and at + interval["seconds"] <= of.end_unix_s:
+        if of.begin_unix_s <= at + LATE_S and at + interval["seconds"] <= of.end_unix_s + LATE_S:
             done, lasted_s = done + interval["transactions"]["completed"], lasted_s + interval["seconds"]
         at += interval["seconds"]
     if not done:
@@ -141,19 +157,24 @@ def _rate_per_s(of: Stretch, records: list[dict[str, Any]]) -> float:
     return float(done / lasted_s)
 
 
-def compare_sides(run: Callable[..., dict[str, list[Rated]]]) -> Iterator[str]:
+def compare_sides(run: Callable[..., dict[str, list[Rated]]], pairs: int) -> Iterator[str]:
     """Run the load as fast as it goes and at a low rate, and yield the lines that say what differed."""
-    loaded = run()
+    loaded = run(pairs)
     for what, of in (("throughput", "rate_per_s"), ("processor time of all per transaction", "cpu_us")):
-        found = compare(*([getattr(one, of) for one in loaded[side]] for side in (OFF, ON)), LIMIT)
+        found = compare(*(_blocks([getattr(one, of) for one in loaded[side]]) for side in (OFF, ON)), LIMIT)
         yield f"{what} {_words(found)}"
     yield f"observers, under load: {_mean(loaded[ON], 'observer_cpu'):.2%} of one processor"
-    paced = run(PACE_PER_S)
+    paced = run(min(pairs, PACED_PAIRS), PACE_PER_S)
     asked = median(
         on.stretch.server_cpu - off.stretch.server_cpu for on, off in zip(paced[ON], paced[OFF], strict=True)
     )
     own = _mean(paced[ON], "observer_cpu")
     yield f"at {PACE_PER_S}/s: observers {own:.2%} of one processor, and {asked:.2%} the server, to answer them"
+
+
+def _blocks(figures: Sequence[float]) -> list[float]:
+    """Return the geometric means of the ABBA blocks: whatever rises or falls steadily is as much in A as in B."""
+    return [math.sqrt(first * second) for first, second in zip(figures[::2], figures[1::2], strict=True)]
 
 
 def _mean(rated: list[Rated], of: str) -> float:
@@ -162,14 +183,15 @@ def _mean(rated: list[Rated], of: str) -> float:
 
 def _words(found: Comparison) -> str:
     if found.low is None or found.high is None:
-        return f"{found.ratio - 1:+.2%}, one pair: no interval"
-    return f"{found.ratio - 1:+.2%}, 95 % interval {found.low - 1:+.2%} to {found.high - 1:+.2%} ({found.pairs} pairs)"
+        return f"{found.ratio - 1:+.2%}, one block: no interval"
+    return f"{found.ratio - 1:+.2%}, 95 % interval {found.low - 1:+.2%} to {found.high - 1:+.2%} ({found.pairs} blocks)"
 
 
 def main() -> int:
     """Compare each store with and without observers; the exit status says nothing of what was found."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    pairs, seconds, rows = setting("BENCH_PAIRS", 10), setting("BENCH_SECONDS", 5), setting("BENCH_TABLE_ROWS", 100_000)
+    pairs, seconds, rows = setting("BENCH_PAIRS", 60), setting("BENCH_SECONDS", 3), setting("BENCH_TABLE_ROWS", 100_000)
+    pairs += pairs % 2
     placement = placements()[os.environ.get("BENCH_PLACEMENTS") or "same"]
     print(f"{pairs} pairs of {seconds} s, {CLIENTS} clients, placement {placement.name}", flush=True)
     warn_of_company()
@@ -178,12 +200,12 @@ def main() -> int:
         os.sched_setaffinity(0, placement.client_cpus)
     with Guard() as guard:
         bench = Bench(guard, FOLDER, seconds, rows, rows)
-        for name, start in STORES.items():
-            with start(bench, placement) as given:
+        for name in sys.argv[1:] or STORES:
+            with STORES[name](bench, placement) as given:
                 started = given[0] if isinstance(given, tuple) else given
                 if name == "mariadb":
                     servers.fill(started, rows, placement)
-                for line in compare_sides(partial(run_both, bench, started, placement, pairs)):
+                for line in compare_sides(partial(run_both, bench, started, placement), pairs):
                     print(f"{name}: {line}", flush=True)
     return 0
 
