@@ -7,14 +7,15 @@ from contextlib import contextmanager
 import pytest
 
 from dbdyno.conduct import confirm
-from dbdyno.conduct.confirm import TAKEN, _Less, _less, confirm_limit
+from dbdyno.conduct.confirm import TAKEN, _Less, _less, _OthersWrite, confirm_limit
 from dbdyno.conduct.listener import Listener
 from dbdyno.conduct.trial import Prepared, run_trial
 from dbdyno.errors import UserError
 from dbdyno.experiment.trials import expand
+from dbdyno.results.read import read_trial
 from dbdyno.systems import build
 from dbdyno.systems.base import Launch
-from dbdyno.systems.cgroup import cpu_limit
+from dbdyno.systems.cgroup import cpu_limit, disk_limit
 from verdict.made import IDLE_HOST, host, process, trial, waits
 
 CLIENT = process("client", cpu=0.3)
@@ -66,7 +67,6 @@ def test_of_a_disk_what_the_server_had_of_it_by_how_much_it_waited(monkeypatch, 
         ("server-cpu", trial(SERVER | host(IDLE_HOST)), "dbdyno did not start the server"),
         ("server-cpu", trial(SERVER, **ABOUT), "how many processors there were to use was not seen"),
         ("disk", trial(SERVER, **ABOUT), "the device the data lies on was not seen"),
-        ("commit", trial(reading(commit=10), **ABOUT), "others than the server write to sda"),
         ("disk", trial(reading(disk=10)), "dbdyno did not start the server"),
     ],
 )
@@ -114,7 +114,7 @@ def test_how_far_throughput_followed_is_written_down_and_judged(run, monkeypatch
     def limited(pids, limit, guard):
         assert all(os.path.exists(f"/proc/{pid}") for pid in pids)
         taken.append(limit)
-        yield
+        yield frozenset()
 
     monkeypatch.setattr(confirm, "limited", limited)
     monkeypatch.setattr(confirm, "_less", lambda limit, trial: _Less(cpu_limit(0.8), True, "0.80 of 1.00 left"))
@@ -127,10 +127,47 @@ def test_how_far_throughput_followed_is_written_down_and_judged(run, monkeypatch
     assert "with 20% of it taken away (0.80 of 1.00 left) throughput changed by +0%" in running.listener.sentences[-1]
 
 
+def test_where_others_write_to_the_device_too_the_servers_writes_are_counted_first(run, monkeypatch):
+    running, system, folder = run
+    taken, asked = [], iter((100, 4100))
+
+    @contextmanager
+    def limited(pids, limit, guard):
+        taken.append(dict(limit.version2)["io.max"])
+        yield frozenset([folder])
+
+    def less(limit, trial, writes_per_s=None):
+        if writes_per_s is None:
+            raise _OthersWrite("sda", "8:0")
+        return _Less(disk_limit("8:0", {"write_iops": 0.8 * writes_per_s}), False, f"of {writes_per_s:.0f}")
+
+    monkeypatch.setattr(confirm, "limited", limited)
+    monkeypatch.setattr(confirm, "writes_to", lambda groups, device: next(asked))
+    monkeypatch.setattr(confirm, "_less", less)
+    confirm_limit(running, system, json.loads((folder / "plan.json").read_text()), ["hidden"], folder)
+    written = json.loads((folder / "confirmation.json").read_text())
+    completed = sum(one.completed for one in read_trial(folder).recorded.intervals)
+    writes_per_s = 4000 / completed * 1000
+    assert taken == ["8:0 wiops=1000000000", f"8:0 wiops={round(0.8 * writes_per_s)}"]
+    assert (written["why_not"], written["followed"], written["how"]) == (None, 0, f"of {writes_per_s:.0f}")
+    assert (running.folder.path / "confirmations" / f"{folder.name}-counted" / "records.jsonl").is_file()
+
+
+def test_of_a_commit_what_was_counted_is_taken_from_by_how_much_it_waited(monkeypatch, tmp_path):
+    monkeypatch.setattr(confirm, "BLOCK", tmp_path)
+    (tmp_path / "sda").mkdir()
+    (tmp_path / "sda" / "dev").write_text("8:0\n")
+    writing = reading(commit=8, client=8) | WRITING | {"disk.sda.write_bytes_total": 5e6}
+    with pytest.raises(_OthersWrite, match="others than the server write to sda") as others:
+        _less("commit", trial(writing, **ABOUT))
+    assert others.value.device == "8:0"
+    assert _less("commit", trial(writing, **ABOUT), 200).how == "400 reads/s left and 160 writes/s left"
+
+
 def test_a_trial_that_dies_with_less_is_no_answer(run, monkeypatch, fake_load):
     running, system, folder = run
     monkeypatch.setattr(confirm, "_less", lambda limit, trial: _Less(cpu_limit(0.8), False, ""))
     fake_load(die="run")
-    monkeypatch.setattr(confirm, "limited", lambda pids, limit, guard: contextmanager(lambda: iter([None]))())
+    monkeypatch.setattr(confirm, "limited", lambda pids, limit, guard: contextmanager(lambda: iter([frozenset()]))())
     confirm_limit(running, system, json.loads((folder / "plan.json").read_text()), ["hidden"], folder)
     assert "SIGKILL" in json.loads((folder / "confirmation.json").read_text())["why_not"]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from dbdyno.errors import UserError
+from dbdyno.observe.disk import device_of
 from dbdyno.systems import cgroup
 from dbdyno.systems.base import Launch
 from dbdyno.systems.cgroup import ControlGroup, cpu_limit, disk_limit, limited, memory_limit
@@ -117,6 +118,34 @@ def test_what_is_written(limit, version, files):
 )
 def test_what_restores_a_file(before, written, restored):
     assert cgroup._as_written(before, written) == restored
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("io.stat", "8:0 rbytes=1 wbytes=2 rios=3 wios=4 dbytes=5 dios=6\n8:16 rbytes=1 wbytes=2 rios=3 wios=9\n"),
+        ("blkio.throttle.io_serviced", "8:16 Write 9\n8:0 Read 3\n8:0 Write 4\n8:0 Total 7\nTotal 16\n"),
+    ],
+)
+def test_writes_of_a_group_are_counted_by_device(file, text, tmp_path):
+    (tmp_path / file).write_text(text)
+    assert [cgroup.writes_to([tmp_path], device) for device in ("8:0", "8:16", "8:1")] == [4, 9, 0]
+
+
+def test_what_a_process_writes_is_told_from_what_others_do(guard, tmp_path):
+    device = device_of(tmp_path)
+    if device is None:
+        pytest.skip("temporary files do not lie on a disk")
+    number = (device / "dev").read_text().strip()
+    unlimited = disk_limit(number, {"write_iops": 1e9})
+    need_groups(unlimited, guard)
+    with limited([os.getpid()], unlimited, guard) as groups:
+        before = cgroup.writes_to(groups, number)
+        with (tmp_path / "log").open("wb", buffering=0) as log:
+            for _ in range(20):
+                log.write(b"x" * 4096)
+                os.fdatasync(log.fileno())
+        assert cgroup.writes_to(groups, number) - before >= 20
 
 
 def test_in_version_2_what_is_limited_already_is_limited_further(guard, monkeypatch, tmp_path):

@@ -5,7 +5,8 @@ follows confirms the verdict, throughput that does not speaks against it. What i
 use, not of what was used: otherwise every resource would prove to be the limit.
 """
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,12 @@ from typing import Any
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.load_client import execute, why_it_failed
 from dbdyno.errors import DbdynoError, RunFailed, UserError
-from dbdyno.results.model import Trial
+from dbdyno.results.model import Recorded, Trial
 from dbdyno.results.read import read_trial
 from dbdyno.results.records import read_records
 from dbdyno.results.write import write_object
 from dbdyno.systems.base import System
-from dbdyno.systems.cgroup import Limit, cpu_limit, disk_limit, limited
+from dbdyno.systems.cgroup import Limit, cpu_limit, disk_limit, limited, writes_to
 from dbdyno.systems.guard import Guard
 from dbdyno.verdict.budget import time_budget
 from dbdyno.verdict.evidence import Measured, cores_to_use
@@ -33,6 +34,8 @@ LEAST_BPS = 4096
 MOST_OF_ALL = 0.8
 """Of the bytes on a device: with this share of them a server's operations are all but all there are."""
 BLOCK = Path("/sys/block")
+NO_LIMIT_IOPS = 1e9
+"""Of a group in which operations are only counted."""
 
 
 @dataclass(frozen=True)
@@ -44,18 +47,35 @@ class _Less:
     how: str
 
 
-@dataclass(frozen=True)
+class _OthersWrite(UserError):
+    """How many of a device's writes are the server's is not told; device: its number, `8:0`."""
+
+    def __init__(self, name: str, device: str) -> None:
+        super().__init__(f"others than the server write to {name}, so what it had of that is not known")
+        self.device = device
+
+
+@dataclass
 class _Holding:
-    """Holds the servers, or else the load client, to less while the latter runs."""
+    """Holds the servers, or else the load client, to less while the latter runs.
+
+    device: whose writes are counted meanwhile, or None; writes: how many they asked for.
+    """
 
     pids: list[int]
     less: _Less
     guard: Guard
+    device: str | None = None
+    writes: int = 0
 
-    def watching(self, client_pid: int, client_forks: bool) -> AbstractContextManager[None]:
-        """Return the time they are held for; children of a process that is held are so too."""
+    @contextmanager
+    def watching(self, client_pid: int, client_forks: bool) -> Iterator[None]:
+        """Hold them meanwhile; children of a process that is held are so too."""
         del client_forks
-        return limited([client_pid] if self.less.of_client else self.pids, self.less.limit, self.guard)
+        with limited([client_pid] if self.less.of_client else self.pids, self.less.limit, self.guard) as groups:
+            before = writes_to(groups, self.device) if self.device else 0
+            yield
+            self.writes = writes_to(groups, self.device) - before if self.device else 0
 
 
 def confirm_limit(context: Context, system: System, plan: dict[str, Any], secrets: list[str], folder: Path) -> None:
@@ -70,28 +90,51 @@ def confirm_limit(context: Context, system: System, plan: dict[str, Any], secret
         return
     found: dict[str, Any] = {"limit": verdict["limit"], "taken": TAKEN, "why_not": None}
     try:
-        less = _less(verdict["limit"], trial)
-        after = _run_again(context, system, (plan, secrets), trial, less)
+        before, less = _before_and_less(context, system, (plan, secrets), trial)
+        holding = _Holding(list(system.server_pids().values()), less, context.guard)
+        after = _run_again(context, system, (plan, secrets), context.folder.confirmation(trial.name), holding)
     except DbdynoError as error:
         found["why_not"] = str(error)
     else:
-        before = trial.recorded.throughput_per_s or 0.0
-        found |= {"how": less.how, "before_per_s": before, "throughput_per_s": after}
-        found["followed"] = (1 - after / before) / TAKEN
+        found |= {"how": less.how, "before_per_s": before, "throughput_per_s": after.throughput_per_s}
+        found["followed"] = (1 - (after.throughput_per_s or 0.0) / before) / TAKEN
     write_object(folder / "confirmation.json", found)
     confirmed = judge_folder(folder)["verdict"]
     context.listener.limit_confirmed(confirmed["sentence"])
 
 
-def _less(limit: str, trial: Trial) -> _Less:
-    """Return what to take away; raises UserError where nothing can be."""
+def _before_and_less(
+    context: Context, system: System, plan: tuple[dict[str, Any], list[str]], trial: Trial
+) -> tuple[float, _Less]:
+    """Return the throughput before, and what to take away; raises UserError where nothing can be.
+
+    Where others write to the device, the load is put on once more, in a group that counts the server's own operations.
+    """
+    limit = trial.judged["verdict"]["limit"] if trial.judged else ""
+    try:
+        return trial.recorded.throughput_per_s or 0.0, _less(limit, trial)
+    except _OthersWrite as others:
+        counted = _Less(disk_limit(others.device, {"write_iops": NO_LIMIT_IOPS}), trial.embedded, "")
+        holding = _Holding(list(system.server_pids().values()), counted, context.guard, others.device)
+    again = _run_again(context, system, plan, context.folder.confirmation(f"{trial.name}-counted"), holding)
+    per_s = again.throughput_per_s or 0.0
+    # By the transaction, as it counts from connecting on.
+    writes_per_s = holding.writes / max(1, again.sums["completed"]) * per_s
+    return per_s, _less(limit, trial, writes_per_s)
+
+
+def _less(limit: str, trial: Trial, writes_per_s: float | None = None) -> _Less:
+    """Return what to take away; raises UserError where nothing can be.
+
+    writes_per_s: how many the server asked of the device, where that was counted.
+    """
     measured, budget = Measured.of(trial), time_budget(trial)
     if limit not in (CLIENT, SERVER_CPU, DISK, COMMIT):
         raise UserError(f"{limit} is nothing of which some can be taken away")
     if measured is None or budget is None:
         raise UserError("nothing was observed, so what there was to use is not known")
     if limit in (DISK, COMMIT):
-        return _less_disk(limit, measured, budget.bands["disk"] + budget.bands["commit"])
+        return _less_disk(limit, measured, budget.bands["disk"] + budget.bands["commit"], writes_per_s)
     return _less_cpu(limit, measured)
 
 
@@ -113,7 +156,7 @@ def _less_cpu(limit: str, measured: Measured) -> _Less:
     return _Less(cpu_limit(left), of_client, f"{left:.2f} of {able:.2f} processors left")
 
 
-def _less_disk(limit: str, measured: Measured, held: float) -> _Less:
+def _less_disk(limit: str, measured: Measured, held: float, writes_per_s: float | None) -> _Less:
     """Take from what the servers themselves read and wrote.
 
     held: how many operations it held, on average. Where one or more wait for it all the time, what was done is what it
@@ -124,20 +167,22 @@ def _less_disk(limit: str, measured: Measured, held: float) -> _Less:
     if not devices:
         raise UserError("the device the data lies on was not seen")
     device, left = devices[0], {}
+    number = (BLOCK / device / "dev").read_text().strip()
     for kind, done in (("read", "read"), ("write", "written")):
         own = measured.rate(*(f"process.{name}.{done}_bytes_total" for name in processes)) or 0.0
         of_all = measured.rate(f"disk.{device}.{kind}_bytes_total") or 0.0
         if own >= LEAST_BPS and own >= MOST_OF_ALL * of_all:
             left[f"{kind}_iops"] = measured.rate(f"disk.{device}.{kind}s_total") or 0.0
         elif limit == COMMIT and kind == "write":
-            # A commit is small: less bytes a second hardly slow it, and how many of the writes are its own is not told.
-            raise UserError(f"others than the server write to {device}, so what it had of that is not known")
+            # A commit is small: less bytes a second hardly slow it.
+            if not writes_per_s:
+                raise _OthersWrite(device, number)
+            left["write_iops"] = writes_per_s
         elif own >= LEAST_BPS:
             left[f"{kind}_bps"] = own
     if not left:
         raise UserError(f"hardly anything was read from and written to {device}")
     left = {kind: (1 - TAKEN) * per_s / min(1.0, held) for kind, per_s in left.items()}
-    number = (BLOCK / device / "dev").read_text().strip()
     how = " and ".join(f"{_in_words(kind, per_s)} left" for kind, per_s in left.items())
     return _Less(disk_limit(number, left), measured.trial.embedded, how)
 
@@ -148,15 +193,13 @@ def _in_words(kind: str, per_s: float) -> str:
 
 
 def _run_again(
-    context: Context, system: System, plan: tuple[dict[str, Any], list[str]], trial: Trial, less: _Less
-) -> float:
-    """Return the throughput with less; raises UserError where it cannot be taken, RunFailed if the trial failed."""
-    folder = context.folder.confirmation(trial.name)
-    holding = _Holding(list(system.server_pids().values()), less, context.guard)
+    context: Context, system: System, plan: tuple[dict[str, Any], list[str]], folder: Path, holding: _Holding
+) -> Recorded:
+    """Return what was recorded with less; raises UserError where it cannot be taken, RunFailed if the trial failed."""
     summary = execute(*plan, folder, context.guard, context.interrupts, context.listener.record_came, holding)
     if reason := system.death() or why_it_failed(summary, folder):
         raise RunFailed(reason)
-    after = read_records(folder / "records.jsonl", context.experiment.warmup is not None).throughput_per_s
-    if after is None or context.interrupts.requested:
+    after = read_records(folder / "records.jsonl", context.experiment.warmup is not None)
+    if after.throughput_per_s is None or context.interrupts.requested:
         raise RunFailed("it was cut short")
     return after

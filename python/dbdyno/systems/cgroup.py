@@ -6,8 +6,9 @@ and scheduler/sched-bwc.rst for version 1.
 
 import contextlib
 import os
+import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,25 +90,41 @@ class ControlGroup:
         self._guard.tell("removed", self.path)
 
 
+def writes_to(groups: Iterable[Path], device: str) -> int:
+    """Return how many writes to a device (`8:0`), flushes too, the processes of disk-limited groups have asked for."""
+    return sum(_writes_in(group, device) for group in groups)
+
+
+def _writes_in(group: Path, device: str) -> int:
+    """Return the count of version 2 (`8:0 rios=1 wios=2`), or of version 1 (`8:0 Write 2`)."""
+    ours, theirs = group / "io.stat", group / "blkio.throttle.io_serviced"
+    for line in (ours if ours.exists() else theirs).read_text().splitlines():
+        counted = re.match(rf"{device} (?:.*\bwios=|Write )(\d+)", line)
+        if counted:
+            return int(counted[1])
+    return 0
+
+
 @contextmanager
-def limited(pids: list[int], limit: Limit, guard: Guard) -> Iterator[None]:
-    """Limit running processes meanwhile; afterwards they are as they were.
+def limited(pids: list[int], limit: Limit, guard: Guard) -> Iterator[frozenset[Path]]:
+    """Limit running processes meanwhile, and yield the groups they are in; afterwards they are as they were.
 
     What dbdyno has limited already, in a group of its own, is limited further there: version 2 knows one group for all
     that is limited, so that a process that is put elsewhere would escape its other limits.
     Raises UserError where the host does not allow it.
     """
     with contextlib.ExitStack() as stack:
-        elsewhere = []
+        elsewhere, groups = [], set()
         for pid in pids:
             group, version = _group_of(pid, limit)
             if group.name.startswith(_PREFIX) and (group / next(iter(_files(limit, version)))).exists():
                 stack.enter_context(_changed(group, _files(limit, version)))
+                groups.add(group)
             else:
                 elsewhere.append((pid, group))
         if elsewhere:
-            stack.enter_context(_moved(elsewhere, limit, guard))
-        yield
+            groups.add(stack.enter_context(_moved(elsewhere, limit, guard)))
+        yield frozenset(groups)
 
 
 @contextmanager
@@ -131,13 +148,13 @@ def _as_written(text: str, instead_of: str) -> str:
 
 
 @contextmanager
-def _moved(pids: list[tuple[int, Path]], limit: Limit, guard: Guard) -> Iterator[None]:
+def _moved(pids: list[tuple[int, Path]], limit: Limit, guard: Guard) -> Iterator[Path]:
     group = ControlGroup(limit, guard)
     try:
         for pid, _ in pids:
             with contextlib.suppress(ProcessLookupError):
                 group.add(pid)
-        yield
+        yield group.path
     finally:
         for pid, before in pids:
             with contextlib.suppress(OSError):
