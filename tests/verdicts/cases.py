@@ -7,7 +7,7 @@ from typing import Any
 
 from dbdyno.systems.cgroup import cpu_limit
 
-from .causes import client_limited, far_away, nothing, server_limited, slow_disk, stalling
+from .causes import client_limited, far_away, nothing, permitted, server_limited, slow_disk, stalling
 
 SMALL_POOL = "mariadb?innodb_buffer_pool_size=6M&innodb_flush_method=O_DIRECT"
 
@@ -18,7 +18,7 @@ class Case:
 
     what: it, for a person. limit: what the verdict must be. system: where it is not the far end of a way.
     cause: what does it, made when the case is run. keys: of the experiment. quick: short enough for every test run.
-    says: what must stand in the sentence.
+    says: what must stand in the sentence. confirmed: throughput must follow what is taken away of the limit.
     """
 
     name: str
@@ -29,6 +29,7 @@ class Case:
     keys: dict[str, Any] = field(default_factory=dict)
     quick: bool = False
     says: str = ""
+    confirmed: bool = False
 
 
 CASES = (
@@ -54,6 +55,16 @@ CASES = (
         lambda: server_limited(slow_disk(write_iops=40)),
         "mariadb?innodb_flush_log_at_trx_commit=1",
         {"workload": "point-update", "rows": 20_000, "clients": 8},
+    ),
+    Case(
+        "commit-confirmed",
+        "log flushed at every commit, 8 clients update random rows, then with a fifth less of the writes they caused",
+        "commit",
+        lambda: permitted(slow_disk(write_iops=1e9)),
+        "mariadb?innodb_flush_log_at_trx_commit=1",
+        {"workload": "point-update", "clients": 8, "confirm_limit": True},
+        says="taken away",
+        confirmed=True,
     ),
     Case(
         "lock",

@@ -1,5 +1,7 @@
 """Every cause that is injected gets its verdict, on a real server (`make test-verdicts`; docs/verdicts.md)."""
 
+import json
+
 import pytest
 
 from dbdyno.conduct.run import conduct
@@ -7,6 +9,7 @@ from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.read import NamedExperiment
 from dbdyno.report.document import document
 from dbdyno.results.read import read_run
+from dbdyno.verdict.limit import FOLLOWED_ENOUGH
 from helpers import need
 
 from .cases import CASES, Case
@@ -29,3 +32,6 @@ def test_the_cause_is_named(case: Case, tmp_path, request):
     request.config.stash[VERDICTS].append((case, verdict))
     assert verdict["limit"] == case.limit, (verdict["sentence"], trial["time_budget"]["bands"])
     assert case.says in verdict["sentence"]
+    if case.confirmed:
+        (confirmation,) = end.folder.glob("trials/*/confirmation.json")
+        assert json.loads(confirmation.read_text())["followed"] >= FOLLOWED_ENOUGH
