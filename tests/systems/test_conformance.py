@@ -66,8 +66,6 @@ node of a cluster is given what the others have; another server would have a cer
 Spider's backends go on running."""
 LOSES_ADDITIONS = ("ferretdb", "ferretdb?backend=postgresql", "mariadb?engine=Mroonga")
 """Servers that lose additions to one row which several clients make at once, as docs/systems.md says."""
-APART = {("handlersocket", "insert-indexes")}
-"""Not after other workloads on the same server, where no answer comes within a minute; test_handlersocket.py has it."""
 
 # The first test waits for all systems.
 pytestmark = pytest.mark.timeout(1200)
@@ -133,8 +131,6 @@ def put_through(text, launch):
         one.start(launch)
         directories = one.data_directories()
         for workload, options in CASES.items():
-            if (text, workload) in APART:
-                continue
             alone = ONE_CLIENT if workload == "point-update" and text in LOSES_ADDITIONS else {}
             found[workload] = execute(one, workload, ALL_PHASES, options=options, **PATIENT, **alone)
         found["extreme values"] = execute(one, "extreme-values", ALL_PHASES, **PATIENT)
@@ -204,8 +200,6 @@ def outcome(outcomes):
 @pytest.mark.parametrize("workload", CASES)
 @pytest.mark.parametrize("text", each(*STORES))
 def test_every_operation_is_done_and_verified_or_declared_impossible(outcome, text, workload):
-    if (text, workload) in APART:
-        pytest.skip("tested by itself")
     done = outcome(text, workload)
     (last,) = done.of("end")
     if missing_operations(WORKLOADS[workload], system(text).operations):

@@ -235,6 +235,13 @@ impl HandlersocketSession {
         }
         self.sql.as_deref_mut().ok_or_else(|| Trouble::Failed(not_connected()))
     }
+
+    /// The SQL, without connections to the plugin's ports: a thread of it closes its tables only when its last connection is gone (`run_one_ep` in
+    /// its hstcpsvr_worker.cpp). One that comes before it has seen the clients of a run go would keep their table from being dropped.
+    async fn sql_alone(&mut self) -> Result<&mut MysqlSession, Trouble> {
+        (self.reading, self.writing, self.is_ready) = (None, None, false);
+        self.sql().await
+    }
 }
 
 fn param(value: Value<'_>) -> Param<'_> {
@@ -333,7 +340,7 @@ impl Session for HandlersocketSession {
 /// All of it goes by SQL: HandlerSocket makes no tables, and counts nothing.
 impl Administration for HandlersocketSession {
     async fn prepare(&mut self, marker: &str) -> Result<(), Trouble> {
-        self.sql().await?.prepare(marker).await
+        self.sql_alone().await?.prepare(marker).await
     }
 
     async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble> {
@@ -349,7 +356,7 @@ impl Administration for HandlersocketSession {
     }
 
     async fn index(&mut self, table: usize) -> Result<(), Trouble> {
-        self.sql().await?.index(table).await
+        self.sql_alone().await?.index(table).await
     }
 
     async fn count(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
@@ -368,7 +375,7 @@ impl Administration for HandlersocketSession {
     }
 
     async fn remove_rows(&mut self, table: usize) -> Result<(), Trouble> {
-        self.sql().await?.remove_rows(table).await
+        self.sql_alone().await?.remove_rows(table).await
     }
 
     async fn ask(&mut self, query: &Statement) -> Result<TextRows, Trouble> {
@@ -384,7 +391,7 @@ impl Administration for HandlersocketSession {
     }
 
     async fn remove(&mut self) -> Result<Vec<String>, Trouble> {
-        self.sql().await?.remove().await
+        self.sql_alone().await?.remove().await
     }
 }
 
