@@ -10,7 +10,7 @@ from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.systems.base import Durability, Launch
 from dbdyno.systems.endpoint import Endpoint
-from dbdyno.systems.mongodb import UNACKNOWLEDGED, MongoServer, client_module
+from dbdyno.systems.mongodb import UNACKNOWLEDGED, MongoServer
 from dbdyno.systems.packages.cache import Installation, installed
 from dbdyno.systems.packages.catalogue import PACKAGES
 from dbdyno.systems.postgresql import PostgreSQL
@@ -84,9 +84,8 @@ class FerretDB(MongoServer):
             self.server_name, self.program("ferretdb"), directory, launch, json.dumps(configuration)
         )
         self.endpoint = Endpoint("127.0.0.1", port, str(socket) if socket else None, database=_DATABASE)
-        client_module()
+        # It has its backend before it listens.
         self._server.wait_ready(self.listens)
-        self._server.wait_ready(self._answers)
 
     def _backend(self) -> dict[str, str]:
         """Return the part of the configuration that says where data is kept."""

@@ -45,13 +45,6 @@ class MongoServer(Server):
         """Return the answer to a command without parameters; raises NoAnswer."""
         return client_module().ask(self.endpoint, self.auth_database, command, CONNECT_TIMEOUT_S)
 
-    def _answers(self) -> bool:
-        try:
-            self._ask("ping")
-        except NoAnswer:
-            return False
-        return True
-
     @property
     def acknowledges(self) -> bool:
         """Whether clients wait for the answers to their writes."""

@@ -191,22 +191,16 @@ class PostgreSQL(Server):
         made = [f"initdb {option}" for option in _MADE_WITH]
         return {name: [*given, *made] for name, given in super().started_with().items()}
 
-    def _says_ready(self) -> bool:
-        """Whether the server has written down that it is ready, where pg_ctl looks too: to ask costs it a process."""
+    def _answers(self) -> bool:
+        """Whether this server has written down that it takes connections, where pg_ctl looks too: to ask forks.
+
+        What a server that was killed has left there bears the number of its process, and says that it is ready too.
+        """
         try:
             lines = (self._directory.path / "data" / "postmaster.pid").read_text().splitlines()
         except FileNotFoundError:
             return False
-        return len(lines) > 7 and lines[7].strip() == "ready"
-
-    def _answers(self) -> bool:
-        if not self._says_ready():
-            return False
-        try:
-            self._query("SELECT 1")
-        except psycopg.Error:
-            return False
-        return True
+        return len(lines) > 7 and lines[0] == str(self._server.pid) and lines[7].strip() == "ready"
 
     def _check_settings(self) -> None:
         """Raise UserError if a setting was not taken as it was given."""
