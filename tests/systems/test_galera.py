@@ -20,7 +20,7 @@ def cluster(tmp_path_factory):
     """One cluster for all that does not change how it is started."""
     need("galera")
     with Guard() as guard:
-        one = system("galera?nodes=2&wsrep_retry_autocommit=0&wsrep_provider_options=gcache.size=16M")
+        one = system("galera?nodes=2&wsrep_retry_autocommit=0&wsrep_provider_options=gcache.size=16M&tls=on")
         try:
             one.start(Launch(guard, tmp_path_factory.mktemp("galera"), clients=8, rows=100))
             yield one
@@ -34,6 +34,7 @@ def test_every_node_has_its_settings_figures_and_log(cluster):
     names = ["galera-1", "galera-2"]
     assert [server["name"] for server in cluster.servers()] == names == [*cluster.server_pids()]
     assert all(server["effective_settings"]["wsrep_retry_autocommit"] == "0" for server in cluster.servers())
+    assert all(server["effective_settings"]["tls"].startswith("TLSv1.") for server in cluster.servers())
     assert all("wsrep_local_cert_failures" in counted for counted in cluster.counters().values())
     found = cluster.durability()
     assert found.level == "D2" and "each of 2 nodes" in found.reason

@@ -31,6 +31,9 @@ def test_what_a_url_asks_for(other_authority):
     assert asked("mysql://h/d") is asked("mysql://h/d?tls=off") is asked("postgresql://h/d?sslmode=disable") is None
     assert asked("mysql://h/d?tls=required") == asked("postgresql://h/d?sslmode=require") == Tls("nothing")
     assert asked("redis://h/0?tls=verify") == asked("postgresql://h/d?sslmode=verify-full") == Tls("host")
+    for url in ("rediss://h/0", "rediss://h/0?tls=verify"):
+        assert system(url).endpoint.tls == Tls("host")
+    assert system("rediss://h/0?tls=required").endpoint.tls == Tls("nothing")
     ours = asked(f"mysql://h/d?tls=verify-ca&tls_ca={other_authority}")
     assert ours == asked(f"postgresql://h/d?sslmode=verify-ca&sslrootcert={other_authority}")
     assert ours.plan() == {"verify": "authority", "ca": other_authority}
@@ -44,6 +47,8 @@ def test_what_a_url_asks_for(other_authority):
         ("mysql://h/d?tls=required&tls_ca=/ca.pem", "looks at no certificate: leave tls_ca out"),
         ("mysql://h/d?tls=verify&tls_ca=/no/ca.pem", "tls_ca = '/no/ca.pem': .*No such file"),
         ("mysql://h/d?tls=verify&socket=/s", "TLS is for TCP"),
+        ("rediss://h/0?tls=off", "rediss:// is Redis over TLS"),
+        ("rediss://h/0?socket=/s", "TLS is for TCP"),
         ("mariadb?tls=verify", "tls = 'verify': give one of off, on"),
         ("redis?tls=on&connect=socket", "TLS is for TCP: leave 'tls' or 'connect' out"),
         ("handlersocket?tls=on", "handlersocket is not driven over TLS"),

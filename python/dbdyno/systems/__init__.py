@@ -53,6 +53,7 @@ ATTACHED: dict[str, type[System]] = {
     "postgresql": AttachedPostgreSQL,
     "memcached": AttachedMemcached,
     "redis": AttachedRedis,
+    "rediss": AttachedRedis,
     "mongodb": AttachedMongoDB,
     "cassandra": AttachedCassandra,
 }

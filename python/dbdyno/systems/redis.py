@@ -189,7 +189,7 @@ class Redis(Server):
 
 
 class AttachedRedis(Redis):
-    """Somebody else's Redis: `redis://:password@host:port/0`."""
+    """Somebody else's Redis: `redis://:password@host:port/0`; `rediss://`, as redis-py has it, with `tls=verify`."""
 
     what = "any Redis server: redis://:password@host:6379/0"
     own_settings: ClassVar[tuple[str, ...]] = ("layout", *ATTACHED_SETTINGS)
@@ -197,7 +197,7 @@ class AttachedRedis(Redis):
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
         refuse_server_settings(spec, (*self.own_settings, "socket"))
-        self.endpoint = replace(endpoint_of(spec.url, 6379), tls=attached_tls(spec))
+        self.endpoint = replace(endpoint_of(spec.url, 6379), tls=attached_tls(_as_redis(spec)))
         if not (self.endpoint.database or "0").isdecimal():
             raise UserError(f"{spec.label}: a database of Redis is a number, redis://…/0")
 
@@ -216,6 +216,15 @@ class AttachedRedis(Redis):
             todo = hint(str(error))
             why = f"{error}; {todo}" if todo else f"nobody answers there ({error}); {_CHECK_THE_PLACE}"
             raise UserError(f"{self.spec.label}: {why}") from None
+
+
+def _as_redis(spec: SystemSpec) -> SystemSpec:
+    """Return a URL of the scheme `rediss` with the setting that it stands for; raises UserError if it has another."""
+    if spec.url.scheme != "rediss":
+        return spec
+    if spec.settings.get("tls") == "off":
+        raise UserError(f"{spec.label}: rediss:// is Redis over TLS: leave tls=off out, or say redis://")
+    return replace(spec, settings={"tls": "verify", **spec.settings})
 
 
 def durability_of(configuration: dict[str, str]) -> Durability:
