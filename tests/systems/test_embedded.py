@@ -44,6 +44,20 @@ def test_every_setting_is_shown_as_it_is(launch):
     }
 
 
+def test_what_its_library_says_goes_before_what_was_given():
+    sqlite = system("sqlite")
+    assert (sqlite.servers()[0]["version"], "not_readable" in sqlite.servers()[0]) == (None, False)
+    sqlite.opened(
+        {"version": "3.1", "settings": {"cache_size_kib": "7", "page": "4"}, "not_readable": ["journal_mode"]}
+    )
+    (server,) = sqlite.servers()
+    assert (server["version"], server["not_readable"]) == ("3.1", ["journal_mode"])
+    assert server["effective_settings"]["cache_size_kib"] == "7" and "page" not in server["effective_settings"]
+    assert (
+        sqlite.all_settings()["sqlite"].items() >= {"page": "4", "cache_size_kib": "7", "synchronous": "full"}.items()
+    )
+
+
 def test_its_files_are_kept_and_started_from_again(launch):
     first, second = system("sqlite"), system("sqlite")
     first.start(launch)

@@ -47,6 +47,12 @@ def test_an_embedded_and_an_attached_one(run):
     )
 
 
+def test_settings_that_a_library_does_not_show_are_said(run):
+    hidden = changed(run, "sqlite", servers=[{"name": "tkrzw", "not_readable": ["file"]}])
+    assert hidden["not readable"].text == "file: taken without an error, not shown by tkrzw"
+    assert "not readable" not in lines_of(card(run), "sqlite")
+
+
 def test_settings_and_limits_that_were_given(run):
     assert lines_of(card(run), "redis")["settings"].text == "tuned: io-threads = 2"
     limited = changed(run, "redis", memory_limit_bytes=1024)["settings"]

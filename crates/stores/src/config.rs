@@ -134,6 +134,15 @@ pub enum Flush {
     None,
 }
 
+impl Flush {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::None => "none",
+        }
+    }
+}
+
 /// The same for a store that can make a transaction of each write.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]

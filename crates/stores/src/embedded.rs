@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use dbdyno_model::{Failure, Field, Operation, Row, RowBuffer, Session, Table, Value, decode_row, encode_row};
 
+use crate::in_force::InForce;
 use crate::{Administration, SharedSchema, Trouble};
 
 /// A library's open data, shared by all threads.
@@ -16,6 +17,8 @@ pub trait Engine: Send + Sync {
     /// # Errors
     /// As the library has them.
     fn access(self: Arc<Self>) -> Result<Box<dyn Access>, Failure>;
+    /// What the library says of itself.
+    fn in_force(&self) -> &InForce;
 }
 
 /// What is done with a key's value, by the key's place among those that were asked for.
@@ -156,6 +159,11 @@ pub struct Embedded {
 impl Embedded {
     pub fn new(engine: impl Engine + 'static, schema: SharedSchema) -> Self {
         Self { engine: Arc::new(engine), schema }
+    }
+
+    /// What the library says of itself.
+    pub fn in_force(&self) -> &InForce {
+        self.engine.in_force()
     }
 
     /// # Errors

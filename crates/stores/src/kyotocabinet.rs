@@ -1,5 +1,6 @@
 //! Kyoto Cabinet, embedded: a file for each table, a hash or a B+ tree, by the C interface of the installed library.
 
+use std::collections::HashMap;
 use std::ffi::{c_char, c_int, c_void};
 use std::path::PathBuf;
 use std::ptr::null_mut;
@@ -11,6 +12,7 @@ use serde::Deserialize;
 use crate::Schema;
 use crate::config::{Commit, Structure};
 use crate::embedded::{Access, Addition, Engine, Rows};
+use crate::in_force::{InForce, version_text};
 use crate::library::{Handle, Library, bytes_at, c_path, failure, functions, text_at};
 
 /// How Kyoto Cabinet's files are opened.
@@ -45,6 +47,11 @@ functions!(Functions {
     fn endtran(Handle, c_int) -> c_int;
     fn clear(Handle) -> c_int;
     fn count(Handle) -> i64;
+    fn status(Handle) -> *mut c_char;
+});
+
+functions!(Memory {
+    fn free(*mut c_void);
 });
 
 // From kclangc.h.
@@ -57,6 +64,7 @@ pub struct Kyotocabinet {
     nothing: *const u8,
     sync: Commit,
     tables: Vec<Handle>,
+    in_force: InForce,
 }
 
 // SAFETY: all functions on a database object are thread-safe (Kyoto Cabinet's specification, "Thread-safe").
@@ -71,11 +79,13 @@ impl Kyotocabinet {
     /// In words for the user.
     pub fn new(config: &KyotocabinetConfig, schema: &Schema) -> Result<Self, String> {
         // SAFETY: the plan names the library of Kyoto Cabinet, whose functions have had these types since 1.2.
-        let (c, nothing) = unsafe {
+        let (c, memory, nothing, in_force) = unsafe {
             let library = Library::load(&config.library)?;
-            (Functions::find(&library, "kcdb")?, *library.find::<*const *const u8>("KCVISNOP")?)
+            let (c, memory) = (Functions::find(&library, "kcdb")?, Memory::find(&library, "kc")?);
+            let in_force = InForce::of_version(version_text(&library, "KCVERSION")?);
+            (c, memory, *library.find::<*const *const u8>("KCVISNOP")?, in_force)
         };
-        let mut all = Self { c, nothing, sync: config.sync, tables: vec![] };
+        let mut all = Self { c, nothing, sync: config.sync, tables: vec![], in_force };
         for table in &schema.tables {
             // SAFETY: it is new, and deleted by `drop`.
             let handle = unsafe { (c.new)() };
@@ -83,9 +93,24 @@ impl Kyotocabinet {
             let file = config.tuned(&table.name);
             // SAFETY: the path ends with 0.
             let is_open = unsafe { (c.open)(handle, c_path(&file).as_ptr(), WRITER | CREATE) };
-            all.check(handle, is_open).map_err(|message| format!("{}: {message}", file.display()))?;
+            all.check(handle, is_open)
+                .and_then(|()| all.status(memory, handle))
+                .and_then(|status| config.read_back(&status, &mut all.in_force))
+                .map_err(|message| format!("{}: {message}", file.display()))?;
         }
         Ok(all)
+    }
+
+    /// What the library says of an open file, in lines of a name, a tab and a value.
+    fn status(&self, memory: Memory, handle: Handle) -> Result<String, String> {
+        // SAFETY: the database is open, and the text that was made is freed once.
+        unsafe {
+            let status = (self.c.status)(handle);
+            self.check(handle, c_int::from(!status.is_null()))?;
+            let text = text_at(status);
+            (memory.free)(status.cast());
+            Ok(text)
+        }
     }
 
     #[inline]
@@ -139,6 +164,30 @@ impl KyotocabinetConfig {
         }
         self.path.join(name)
     }
+
+    /// Holds what an open file has against what it was given.
+    fn read_back(&self, status: &str, in_force: &mut InForce) -> Result<(), String> {
+        const COMPRESSED: u64 = 1 << 2;
+        let found: HashMap<&str, &str> = status.lines().filter_map(|line| line.split_once('\t')).collect();
+        let number = |name: &str| -> Result<u64, String> {
+            let shown = found.get(name).and_then(|value| value.parse().ok());
+            shown.ok_or_else(|| format!("the library does not show {name}: another version is needed"))
+        };
+        in_force.held_against("mmap_mib", self.mmap_mib, number("msiz")? >> 20)?;
+        if self.structure == Structure::Tree {
+            in_force.held_against("cache_mib", self.cache_mib, number("pccap")? >> 20)?;
+            in_force.shown("buckets", number("bnum")?);
+        } else {
+            in_force.buckets(self.buckets, number("bnum")?)?;
+        }
+        let is_compressed = self.compression != "none";
+        in_force.held_against("compressed", is_compressed, number("opts")? & COMPRESSED != 0)?;
+        if is_compressed {
+            // That it compresses is shown, and not how.
+            in_force.not_readable = vec!["compression"];
+        }
+        Ok(())
+    }
 }
 
 impl Drop for Kyotocabinet {
@@ -154,6 +203,10 @@ impl Engine for Kyotocabinet {
     fn access(self: Arc<Self>) -> Result<Box<dyn Access>, Failure> {
         let copied = Copied { value: Vec::new(), is_there: false, nothing: self.nothing };
         Ok(Box::new(KyotocabinetAccess { engine: self, copied }))
+    }
+
+    fn in_force(&self) -> &InForce {
+        &self.in_force
     }
 }
 

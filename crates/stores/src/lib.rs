@@ -11,6 +11,7 @@ mod cassandra;
 mod config;
 mod embedded;
 mod handlersocket;
+mod in_force;
 mod keys;
 mod kyotocabinet;
 mod library;
@@ -40,6 +41,7 @@ use dbdyno_wire::TextRows;
 
 pub use any::AnySession;
 pub use config::{AddressConfig, Config, Layout, Secret};
+pub use in_force::InForce;
 pub use mongodb::field_name;
 pub use sql::TABLE_PREFIX;
 pub use store::Store;

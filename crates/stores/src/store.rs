@@ -13,6 +13,7 @@ use crate::cassandra::{Cassandra, consistency};
 use crate::config::{Config, Write};
 use crate::embedded::{Embedded, Engine};
 use crate::handlersocket::Handlersocket;
+use crate::in_force::InForce;
 use crate::kyotocabinet::Kyotocabinet;
 use crate::lmdb::Lmdb;
 use crate::memcached::Memcached;
@@ -128,6 +129,15 @@ impl Store {
     /// How the store holds a row, where it has a choice.
     pub fn layout(&self) -> Option<&'static str> {
         self.layout
+    }
+
+    /// What a library that runs in this process says of itself; `None` where the store is elsewhere.
+    pub fn in_force(&self) -> Option<InForce> {
+        match &self.single {
+            Single::Embedded(store) => Some(store.in_force().clone()),
+            Single::Sqlite(_) => Some(InForce::of_version(rusqlite::version())),
+            _ => None,
+        }
     }
 
     /// Opens the session of a client; `reactor` is the calling thread's, `None` where there is none (embedded stores need none).

@@ -1,5 +1,6 @@
 //! Tkrzw, embedded: a file for each table, a hash or a B+ tree, by the C interface of the installed library.
 
+use std::collections::HashMap;
 use std::ffi::{CString, c_char, c_void};
 use std::path::PathBuf;
 use std::ptr::{null, null_mut};
@@ -11,6 +12,7 @@ use serde::Deserialize;
 use crate::Schema;
 use crate::config::{Flush, Structure};
 use crate::embedded::{Access, Addition, Engine, Rows};
+use crate::in_force::{InForce, version_text};
 use crate::library::{Handle, Library, bytes_at, c_path, failure, functions, text_at};
 
 /// How Tkrzw's files are opened.
@@ -50,7 +52,18 @@ functions!(Functions {
     fn dbm_synchronize(Handle, bool, *const c_void, *mut c_void, *const c_char) -> bool;
     fn dbm_clear(Handle) -> bool;
     fn dbm_count(Handle) -> i64;
+    fn dbm_inspect(Handle, *mut i32) -> *mut Pair;
+    fn free_str_map(*mut Pair, i32);
 });
+
+/// A name and a value, as tkrzw_langc.h has them.
+#[repr(C)]
+pub struct Pair {
+    key: *const u8,
+    key_size: i32,
+    value: *const u8,
+    value_size: i32,
+}
 
 pub struct Tkrzw {
     c: Functions,
@@ -58,6 +71,7 @@ pub struct Tkrzw {
     nothing: *const u8,
     sync: Flush,
     tables: Vec<Handle>,
+    in_force: InForce,
 }
 
 // SAFETY: a database object is thread-safe (Tkrzw's manual, "Thread Safety").
@@ -72,20 +86,41 @@ impl Tkrzw {
     /// In words for the user.
     pub fn new(config: &TkrzwConfig, schema: &Schema) -> Result<Self, String> {
         // SAFETY: the plan names the library of Tkrzw, whose functions have had these types since 1.0.
-        let (c, nothing) = unsafe {
+        let (c, nothing, in_force): (Functions, _, _) = unsafe {
             let library = Library::load(&config.library)?;
-            (Functions::find(&library, "tkrzw_")?, *library.find::<*const *const u8>("TKRZW_REC_PROC_NOOP")?)
+            let in_force = InForce::of_version(version_text(&library, "TKRZW_PACKAGE_VERSION")?);
+            (Functions::find(&library, "tkrzw_")?, *library.find::<*const *const u8>("TKRZW_REC_PROC_NOOP")?, in_force)
         };
         let parameters = CString::new(config.parameters()).unwrap_or_default();
-        let mut all = Self { c, nothing, sync: config.sync, tables: vec![] };
+        let mut all = Self { c, nothing, sync: config.sync, tables: vec![], in_force };
         for table in &schema.tables {
             let file = config.path.join(&table.name);
             // SAFETY: path and parameters end with 0; what is opened is closed by `drop`.
             let handle = unsafe { (c.dbm_open)(c_path(&file).as_ptr(), true, parameters.as_ptr()) };
             all.check(!handle.is_null()).map_err(|message| format!("{}: {message}", file.display()))?;
             all.tables.push(handle);
+            let shown = all.inspect(handle);
+            config.read_back(&shown, &mut all.in_force).map_err(|message| format!("{}: {message}", file.display()))?;
         }
+        all.in_force.not_readable = vec!["file"];
         Ok(all)
+    }
+
+    /// What the library says of an open file.
+    fn inspect(&self, handle: Handle) -> HashMap<String, String> {
+        let mut count = 0;
+        // SAFETY: the database is open; the library makes an array of so many pairs of texts, which is freed once.
+        unsafe {
+            let pairs = (self.c.dbm_inspect)(handle, &mut count);
+            let text = |address, size: i32| String::from_utf8_lossy(bytes_at(address, size as usize)).into_owned();
+            if count == 0 {
+                return HashMap::new();
+            }
+            let one = |pair: &Pair| (text(pair.key, pair.key_size), text(pair.value, pair.value_size));
+            let shown = std::slice::from_raw_parts(pairs, count as usize).iter().map(one).collect();
+            (self.c.free_str_map)(pairs, count);
+            shown
+        }
     }
 
     #[inline]
@@ -119,6 +154,23 @@ impl Tkrzw {
 }
 
 impl TkrzwConfig {
+    /// Holds what an open file has against what it was given.
+    fn read_back(&self, found: &HashMap<String, String>, in_force: &mut InForce) -> Result<(), String> {
+        let shown = |name: &str| found.get(name).map_or("nothing that it shows", String::as_str);
+        in_force.held_against("compression", &self.compression, shown("record_comp_mode"))?;
+        match self.structure {
+            Structure::Hash => {
+                in_force.held_against("class", "HashDBM", shown("class"))?;
+                in_force.buckets(self.buckets, shown("num_buckets").parse().unwrap_or_default())
+            }
+            Structure::Tree => {
+                in_force.held_against("class", "TreeDBM", shown("class"))?;
+                in_force.shown("buckets", shown("hash_num_buckets"));
+                in_force.held_against("cached_pages", self.cached_pages, shown("max_cached_pages"))
+            }
+        }
+    }
+
     /// The parameters of opening, as Tkrzw reads them.
     fn parameters(&self) -> String {
         let class = match self.structure {
@@ -146,6 +198,10 @@ impl Engine for Tkrzw {
     fn access(self: Arc<Self>) -> Result<Box<dyn Access>, Failure> {
         let copied = Copied { value: Vec::new(), is_there: false, nothing: self.nothing };
         Ok(Box::new(TkrzwAccess { engine: self, copied }))
+    }
+
+    fn in_force(&self) -> &InForce {
+        &self.in_force
     }
 }
 

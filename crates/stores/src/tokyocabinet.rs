@@ -3,6 +3,7 @@
 //! Both have the same functions under another prefix (`tchdb`, `tcbdb`), but for their tuning.
 
 use std::ffi::{c_char, c_int, c_void};
+use std::fmt;
 use std::path::PathBuf;
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use serde::Deserialize;
 use crate::Schema;
 use crate::config::{Commit, Structure};
 use crate::embedded::{Access, Addition, Engine, Rows};
+use crate::in_force::{InForce, version_text};
 use crate::library::{Handle, Library, bytes_at, c_path, failure, functions, text_at};
 
 /// How Tokyo Cabinet's files are opened.
@@ -40,6 +42,25 @@ enum Compression {
     Tcbs = 1 << 3,
 }
 
+impl Compression {
+    /// What a file has of these options.
+    fn of_options(options: u8) -> Self {
+        let all = [Self::Deflate, Self::Bzip2, Self::Tcbs];
+        all.into_iter().find(|&one| options & one as u8 != 0).unwrap_or(Self::None)
+    }
+}
+
+impl fmt::Display for Compression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "none",
+            Self::Deflate => "deflate",
+            Self::Bzip2 => "bzip2",
+            Self::Tcbs => "tcbs",
+        })
+    }
+}
+
 type Put = unsafe extern "C" fn(Handle, *const u8, c_int, *const u8, c_int) -> bool;
 type Duplicate = unsafe extern "C" fn(*const u8, c_int) -> *mut c_void;
 type OnDuplicate = unsafe extern "C" fn(*const u8, c_int, *mut c_int, *mut c_void) -> *mut c_void;
@@ -63,6 +84,8 @@ functions!(Functions {
     fn trancommit(Handle) -> bool;
     fn tranabort(Handle) -> bool;
     fn foreach(Handle, OnEach, *mut c_void) -> bool;
+    fn bnum(Handle) -> u64;
+    fn opts(Handle) -> u8;
 });
 
 functions!(Memory {
@@ -73,6 +96,11 @@ functions!(Memory {
 functions!(HashTuning {
     fn tune(Handle, i64, i8, i8, u8) -> bool;
     fn putasync(Handle, *const u8, c_int, *const u8, c_int) -> bool;
+});
+
+functions!(HashShown {
+    fn xmsiz(Handle) -> u64;
+    fn omode(Handle) -> c_int;
 });
 
 functions!(TreeTuning {
@@ -98,6 +126,7 @@ pub struct Tokyocabinet {
     bulk: Put,
     sync: Commit,
     tables: Vec<Handle>,
+    in_force: InForce,
 }
 
 // SAFETY: a database object may be used by all threads after setmutex (tchdb.h, tcbdb.h).
@@ -114,14 +143,15 @@ impl Tokyocabinet {
         let is_tree = config.structure == Structure::Tree;
         let prefix = if is_tree { "tcbdb" } else { "tchdb" };
         // SAFETY: the plan names the library of Tokyo Cabinet, whose functions have had these types since 1.4.
-        let (library, c, memory) = unsafe {
+        let (library, c, memory, in_force) = unsafe {
             let library = Library::load(&config.library)?;
             let (c, memory) = (Functions::find(&library, prefix)?, Memory::find(&library, "tc")?);
-            (library, c, memory)
+            let in_force = InForce::of_version(version_text(&library, "tcversion")?);
+            (library, c, memory, in_force)
         };
         // SAFETY: as above.
         let bulk = if is_tree { c.put } else { unsafe { HashTuning::find(&library, prefix)? }.putasync };
-        let mut all = Self { c, memory, bulk, sync: config.sync, tables: vec![] };
+        let mut all = Self { c, memory, bulk, sync: config.sync, tables: vec![], in_force };
         for table in &schema.tables {
             let file = config.path.join(&table.name);
             // SAFETY: it is new, goes to nobody else before it is open, and is closed by `drop`.
@@ -131,7 +161,16 @@ impl Tokyocabinet {
             let synced = if config.sync == Commit::Transaction { SYNC_TRANSACTIONS } else { 0 };
             // SAFETY: the path ends with 0.
             let is_open = unsafe { (c.open)(handle, c_path(&file).as_ptr(), WRITER | CREATE | synced) };
-            all.check(handle, is_open).map_err(|message| format!("{}: {message}", file.display()))?;
+            all.check(handle, is_open)
+                .and_then(|()| all.read_back(&library, config, handle))
+                .map_err(|message| format!("{}: {message}", file.display()))?;
+        }
+        if is_tree {
+            // What a tree is tuned with beyond its file's head is in a structure that only the library looks into.
+            all.in_force.not_readable = vec!["cached_leaves", "mmap_mib"];
+            if config.sync == Commit::Transaction {
+                all.in_force.not_readable.push("sync");
+            }
         }
         Ok(all)
     }
@@ -156,6 +195,27 @@ impl Tokyocabinet {
                 }
         };
         self.check(handle, is_tuned)
+    }
+
+    /// Holds what an open file has against what it was given.
+    fn read_back(&mut self, library: &Library, config: &TokyocabinetConfig, handle: Handle) -> Result<(), String> {
+        // SAFETY: the database is open.
+        let (buckets, options) = unsafe { ((self.c.bnum)(handle), (self.c.opts)(handle)) };
+        let all = &mut self.in_force;
+        all.held_against("compression", config.compression, Compression::of_options(options))?;
+        if config.structure == Structure::Tree {
+            all.shown("buckets", buckets);
+            return Ok(());
+        }
+        all.buckets(config.buckets as u64, buckets)?;
+        // SAFETY: as above; the library is Tokyo Cabinet's.
+        let (mapped_bytes, mode) = unsafe {
+            let shown = HashShown::find(library, "tchdb")?;
+            ((shown.xmsiz)(handle), (shown.omode)(handle))
+        };
+        all.held_against("mmap_mib", config.mmap_mib, mapped_bytes >> 20)?;
+        let is_synced = config.sync == Commit::Transaction;
+        all.held_against("synchronised transactions", is_synced, mode & SYNC_TRANSACTIONS != 0)
     }
 
     #[inline]
@@ -205,6 +265,10 @@ impl Drop for Tokyocabinet {
 impl Engine for Tokyocabinet {
     fn access(self: Arc<Self>) -> Result<Box<dyn Access>, Failure> {
         Ok(Box::new(TokyocabinetAccess { engine: self, found: null_mut(), size_bytes: 0 }))
+    }
+
+    fn in_force(&self) -> &InForce {
+        &self.in_force
     }
 }
 

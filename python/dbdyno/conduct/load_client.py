@@ -29,7 +29,7 @@ class Summary:
     """What conduct must know of a load client's records; the figures are computed from the records themselves.
 
     transactions, seconds: completed and measured, without the warm-up. rates_per_s: of its whole seconds.
-    errors (by kind), mismatches: with the warm-up.
+    errors (by kind), mismatches: with the warm-up. library: what an embedded store's library said of itself.
     """
 
     transactions: int = 0
@@ -38,6 +38,7 @@ class Summary:
     errors: dict[str, int] = field(default_factory=dict)
     mismatches: int = 0
     wrong_checks: list[dict[str, Any]] = field(default_factory=list)
+    library: dict[str, Any] | None = None
     end: dict[str, Any] | None = None
     exit_status: int = 0
 
@@ -49,6 +50,8 @@ class Summary:
                     f"{record['program']} {record['version']} speaks contract {record['contract']}, this dbdyno "
                     f"{CONTRACT}: install both of one version"
                 )
+            case "hello":
+                self.library = record.get("store")
             case "interval":
                 if not record["warmup"]:
                     self.transactions += record["transactions"]["completed"]

@@ -17,7 +17,7 @@ from dbdyno.conduct.listener import Outcome
 from dbdyno.conduct.load_client import execute, why_it_failed
 from dbdyno.conduct.plan import CLEAN_UP, PREPARE, make_plan, store_of
 from dbdyno.conduct.states import Kept
-from dbdyno.conduct.trial import Prepared, fail_trial, run_trial
+from dbdyno.conduct.trial import Prepared, fail_trial, run_trial, take_library
 from dbdyno.conduct.until_flat import UntilFlat
 from dbdyno.errors import DbdynoError, RunFailed
 from dbdyno.experiment.model import Experiment
@@ -248,7 +248,7 @@ def _load(context: Context, preparation: Preparation, system: System, folder: Pa
         raise KeyboardInterrupt
     if reason := system.death() or why_it_failed(summary, folder):
         raise RunFailed(f"{preparation.system.label} could not be loaded: {reason}")
-    return {}
+    return take_library(system, summary, folder)
 
 
 def _clean_up(context: Context, preparation: Preparation, system: System, folder: Path) -> None:

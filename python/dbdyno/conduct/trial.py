@@ -71,6 +71,7 @@ def run_trial(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
         summary = execute(
             plan, secrets, folder, context.guard, context.interrupts, context.listener.record_came, observer
         )
+        document |= take_library(prepared.system, summary, prepared.folder)
         state, reason = judge(summary, folder, prepared.system.death(), context.interrupts.requested)
     except RunFailed as failure:
         summary, state, reason = Summary(), "failed", str(failure)
@@ -97,6 +98,18 @@ def run_trial(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
     if context.experiment.confirm_limit and state == "complete" and trial.step is None:
         confirm_limit(context, prepared.system, plan, secrets, folder)
     return outcome
+
+
+def take_library(system: System, summary: Summary, folder: Path) -> Document:
+    """Have an embedded system take what its library said of itself, and keep it in the folder of its preparation.
+
+    Returns what `trial.json` then says of it in the place of what was said before the library was loaded.
+    """
+    if summary.library is None:
+        return {}
+    system.opened(summary.library)
+    write_object(folder / "settings.json", system.all_settings())
+    return {"servers": [one | {"started_with": None} for one in system.servers()]}
 
 
 def _measured(context: Context, summary: Summary, folder: Path) -> tuple[int, float, Stability]:

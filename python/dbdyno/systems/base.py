@@ -145,6 +145,10 @@ class System(ABC):
         """Return the version of each row of these tables (name to rows); only where it has `witnesses`."""
         raise NotImplementedError(f"{self.name} has nothing to be held against")
 
+    def opened(self, library: Mapping[str, Any]) -> None:
+        """Take what an embedded store's library said of itself when it was opened (`store` in docs/contract.md)."""
+        raise NotImplementedError(f"{self.name} runs in no load client")
+
     def analyst(self) -> Analyst:
         """Return a new connection for whole tables; only where the store can `analyse`."""
         raise NotImplementedError(f"{self.name} answers no SQL over whole tables")

@@ -1,5 +1,6 @@
 """What the stores that run inside the load client have in common."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -23,6 +24,7 @@ class Embedded(System):
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
         self._directory: PrivateDirectory | None = None
+        self._library: Mapping[str, Any] = {}
         self._check_settings()
 
     def _check_settings(self) -> None:
@@ -71,6 +73,17 @@ class Embedded(System):
         chosen = {key: self.spec.settings.get(key, accepted[0]).lower() for key, accepted in self.choices.items()}
         return chosen | {key: int(self.spec.settings.get(key, value)) for key, value in self.numbers.items()}
 
+    def opened(self, library: Mapping[str, Any]) -> None:
+        self._library = library
+
     def servers(self) -> list[dict[str, Any]]:
-        effective = {key: str(value) for key, value in self.settings().items()}
-        return [{"name": self.server_name, "version": None, "effective_settings": effective}]
+        """Return the settings as the library shows them, once it is loaded; of what it does not show, as given."""
+        shown = self._library.get("settings", {})
+        effective = {key: shown.get(key, str(value)) for key, value in self.settings().items()}
+        found = {"name": self.server_name, "version": self._library.get("version"), "effective_settings": effective}
+        hidden = self._library.get("not_readable")
+        return [found | ({"not_readable": hidden} if hidden else {})]
+
+    def all_settings(self) -> dict[str, dict[str, str]]:
+        (server,) = self.servers()
+        return {self.server_name: {**self._library.get("settings", {}), **server["effective_settings"]}}

@@ -1,6 +1,5 @@
 """What the embedded stores share whose C library the host installs, and the load client loads when it opens one."""
 
-import ctypes
 from ctypes.util import find_library
 from functools import cache
 from typing import Any, ClassVar
@@ -19,14 +18,12 @@ class InstalledLibrary(Embedded):
     """A store in a C library of the host's.
 
     library: as the linker names it.
-    version_symbol: the text in it that says its version, or None where only its file's name does.
     only_with: settings that only one value of another setting has a use for: setting to (other setting, value).
     levels: what each value of `sync` promises of an acknowledged write.
     """
 
     operations = frozenset((GET, GET_MANY, UPDATE, ADD, FIND_UNIQUE, SUM))
     library: ClassVar[str]
-    version_symbol: ClassVar[str | None] = None
     only_with: ClassVar[dict[str, tuple[str, str]]] = {}
     levels: ClassVar[dict[str, str]]
 
@@ -53,9 +50,6 @@ class InstalledLibrary(Embedded):
         chosen = (key for key, (other, value) in self.only_with.items() if settings[other] != value)
         return settings | dict.fromkeys(chosen, 0)
 
-    def servers(self) -> list[dict[str, Any]]:
-        return [{**super().servers()[0], "version": version(self.library, self.version_symbol)}]
-
     def durability(self) -> Durability:
         sync = self.settings()["sync"]
         return Durability(self.levels[sync], f"sync={sync}")
@@ -69,15 +63,3 @@ class InstalledLibrary(Embedded):
 def soname(library: str) -> str | None:
     """Return the name under which the loader finds a library (`librocksdb.so.7.8`), or None if there is none."""
     return find_library(library)
-
-
-@cache
-def version(library: str, symbol: str | None) -> str | None:
-    """Return an installed library's version: what a text in it says, or else what its name ends with."""
-    name = soname(library)
-    if name is None:
-        return None
-    if symbol is None:
-        return name.partition(".so.")[2] or None
-    text = ctypes.c_char_p.in_dll(ctypes.CDLL(name), symbol).value
-    return text.decode() if text else None

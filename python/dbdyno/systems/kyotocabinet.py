@@ -19,7 +19,6 @@ class KyotoCabinet(InstalledLibrary):
         "cache_mib)"
     )
     library = "kyotocabinet"
-    version_symbol = "KCVERSION"
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
         "type": ("hash", "tree"),
         "sync": ("full", "transaction", "none"),

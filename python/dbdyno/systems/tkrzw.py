@@ -16,7 +16,6 @@ class Tkrzw(InstalledLibrary):
     name = "tkrzw"
     what = "Tkrzw, embedded (type=hash|tree, sync=full|none, file=mmap|positional, compression, buckets, cached_pages)"
     library = "tkrzw"
-    version_symbol = "TKRZW_PACKAGE_VERSION"
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
         "type": ("hash", "tree"),
         "sync": ("full", "none"),

@@ -2,7 +2,11 @@
 
 from typing import ClassVar
 
+from dbdyno.errors import UserError
+from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.systems.installed_library import InstalledLibrary
+
+LEAST_CACHED_LEAVES = 64
 
 
 class TokyoCabinet(InstalledLibrary):
@@ -19,7 +23,6 @@ class TokyoCabinet(InstalledLibrary):
         "cached_leaves)"
     )
     library = "tokyocabinet"
-    version_symbol = "tcversion"
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
         "type": ("hash", "tree"),
         "sync": ("full", "transaction", "none"),
@@ -28,3 +31,11 @@ class TokyoCabinet(InstalledLibrary):
     numbers: ClassVar[dict[str, int]] = {"buckets": 0, "mmap_mib": 64, "cached_leaves": 1024}
     only_with: ClassVar[dict[str, tuple[str, str]]] = {"buckets": ("type", "hash"), "cached_leaves": ("type", "tree")}
     levels: ClassVar[dict[str, str]] = {"full": "D2", "transaction": "D2", "none": "D0"}
+
+    def __init__(self, spec: SystemSpec) -> None:
+        super().__init__(spec)
+        # The library would take the least there is, and shows nobody that it did (tcbdb.c, tcbdbsetcache).
+        if "cached_leaves" in spec.settings and (leaves := self.settings()["cached_leaves"]) < LEAST_CACHED_LEAVES:
+            raise UserError(
+                f"{spec.label}: cached_leaves = {leaves}: Tokyo Cabinet keeps at least {LEAST_CACHED_LEAVES}: give that"
+            )

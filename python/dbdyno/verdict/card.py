@@ -90,6 +90,7 @@ def _lines(trials: Sequence[Trial], run: Run) -> Iterator[Line]:
     yield Line("versions", _versions(first, run))
     yield _settings(first)
     yield from _started_with(first)
+    yield from _not_readable(first)
     yield _memory(trials)
     durability = _durability(first)
     yield Line("durability", f"{durability.get('class') or 'unknown'}: {durability.get('reason') or 'no reason known'}")
@@ -136,6 +137,15 @@ def _started_with(trial: Trial) -> Iterator[Line]:
     text = "; ".join(f"{name}: {', '.join(settings)}" for name, settings in known.items())
     more = [f"{len(own) - BRIEF_SETTINGS} more"] if len(own) > BRIEF_SETTINGS else []
     yield Line("started with", text, f"dbdyno set {', '.join([*own[:BRIEF_SETTINGS], *more])}" if own else "")
+
+
+def _not_readable(trial: Trial) -> Iterator[Line]:
+    """Settings that were given to an embedded store's library without an error, and that it shows nobody."""
+    for server in trial.about.get("servers") or ():
+        if hidden := server.get("not_readable"):
+            yield Line(
+                "not readable", f"{', '.join(hidden)}: taken without an error, not shown by {server.get('name')}"
+            )
 
 
 def _key(setting: str) -> str:

@@ -34,6 +34,14 @@ impl fmt::Display for Status {
     }
 }
 
+/// The version of the library, as it writes it: `0.9.33`.
+pub fn version() -> String {
+    let (mut major, mut minor, mut patch) = (0, 0, 0);
+    // SAFETY: it fills the three numbers.
+    unsafe { c::mdb_version(&mut major, &mut minor, &mut patch) };
+    format!("{major}.{minor}.{patch}")
+}
+
 #[inline]
 fn check(status: c_int) -> Result<(), Status> {
     if status == 0 { Ok(()) } else { Err(Status(status)) }

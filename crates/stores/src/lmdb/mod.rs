@@ -11,7 +11,8 @@ use lmdb_master_sys::{MDB_NOMETASYNC, MDB_NOSYNC};
 use crate::Schema;
 use crate::config::LmdbSync;
 use crate::embedded::{Access, Addition, Each, Engine, Rows};
-use environment::{Environment, Options, Reader, Status, Table, Writer};
+use crate::in_force::InForce;
+use environment::{Environment, Options, Reader, Status, Table, Writer, version};
 
 /// Reader slots: as many as there can be embedded clients, and some for loading and checking.
 const MAX_READERS: u32 = 1024;
@@ -21,6 +22,7 @@ const LARGEST_PAGE_SIZE_BYTES: usize = 64 << 10;
 pub struct Lmdb {
     environment: Arc<Environment>,
     tables: Vec<Table>,
+    in_force: InForce,
 }
 
 impl Lmdb {
@@ -38,7 +40,8 @@ impl Lmdb {
         let options = Options { flags, tables: schema.tables.len() as u32, readers: MAX_READERS, map_size_bytes };
         let shown = path.display();
         std::fs::create_dir_all(path).map_err(|error| format!("{shown}: {error}"))?;
-        let engine = Self::open_environment(path, &options, schema).map_err(|status| format!("{shown}: {status}"))?;
+        let mut engine =
+            Self::open_environment(path, &options, schema).map_err(|status| format!("{shown}: {status}"))?;
         let (has_bytes, has_flags) = engine.environment.in_force().map_err(|status| format!("{shown}: {status}"))?;
         let is_flushing_alike = has_flags & (MDB_NOMETASYNC | MDB_NOSYNC) == flags;
         if has_bytes != map_size_bytes || !is_flushing_alike {
@@ -46,6 +49,7 @@ impl Lmdb {
                 "{shown}: sync={sync:?} and a map of {map_size_bytes} bytes were asked for, and LMDB has the flags {has_flags:#x} and {has_bytes} bytes"
             ));
         }
+        engine.in_force.shown("map_size_bytes", has_bytes);
         Ok(engine)
     }
 
@@ -55,7 +59,7 @@ impl Lmdb {
         let mut writer = environment.write()?;
         let tables = schema.tables.iter().map(|table| writer.table(&table.name)).collect::<Result<_, _>>()?;
         writer.commit()?;
-        Ok(Self { environment, tables })
+        Ok(Self { environment, tables, in_force: InForce::of_version(version()) })
     }
 }
 
@@ -63,6 +67,10 @@ impl Engine for Lmdb {
     fn access(self: Arc<Self>) -> Result<Box<dyn Access>, Failure> {
         let reader = Reader::new(&self.environment).map_err(|status| Failure::Connect(status.to_string()))?;
         Ok(Box::new(LmdbAccess { engine: self, reader }))
+    }
+
+    fn in_force(&self) -> &InForce {
+        &self.in_force
     }
 }
 

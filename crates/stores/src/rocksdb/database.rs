@@ -6,8 +6,10 @@ use std::ptr::null_mut;
 
 use serde::Deserialize;
 
+use super::options::Options;
 use crate::Schema;
 use crate::config::Flush;
+use crate::in_force::InForce;
 use crate::library::{Handle, Library, c_path, functions, text_at};
 
 /// How RocksDB is opened.
@@ -31,6 +33,15 @@ enum Switch {
     Off,
 }
 
+impl Switch {
+    fn word(self) -> &'static str {
+        match self {
+            Self::On => "on",
+            Self::Off => "off",
+        }
+    }
+}
+
 /// As rocksdb/c.h numbers them.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -40,6 +51,30 @@ enum Compression {
     Zlib = 2,
     Lz4 = 4,
     Zstd = 7,
+}
+
+impl Compression {
+    fn word(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Snappy => "snappy",
+            Self::Zlib => "zlib",
+            Self::Lz4 => "lz4",
+            Self::Zstd => "zstd",
+        }
+    }
+}
+
+/// The plan's word for what the file of options has; what it has, where there is none.
+fn compression(shown: &str) -> &str {
+    match shown {
+        "kNoCompression" => "none",
+        "kSnappyCompression" => "snappy",
+        "kZlibCompression" => "zlib",
+        "kLZ4Compression" => "lz4",
+        "kZSTD" => "zstd",
+        other => other,
+    }
 }
 
 functions!(Functions {
@@ -61,6 +96,9 @@ functions!(Functions {
     fn writeoptions_destroy(Handle);
     fn writeoptions_set_sync(Handle, u8);
     fn writeoptions_disable_WAL(Handle, c_int);
+    fn writeoptions_get_sync(Handle) -> u8;
+    fn writeoptions_get_disable_WAL(Handle) -> u8;
+    fn property_int_cf(Handle, Handle, *const c_char, *mut u64) -> c_int;
     fn readoptions_create() -> Handle;
     fn readoptions_destroy(Handle);
     fn flushoptions_create() -> Handle;
@@ -124,6 +162,8 @@ impl Functions {
     }
 }
 
+const MIB: usize = 1 << 20;
+
 /// An open database, and the options that it is used with.
 pub struct Rocksdb {
     pub c: Functions,
@@ -137,6 +177,7 @@ pub struct Rocksdb {
     /// For loading: no log, which a flush at the end stands in for.
     pub loading: Handle,
     pub flushing: Handle,
+    pub in_force: InForce,
 }
 
 // SAFETY: RocksDB's databases, column families and options may be used by all threads at once (rocksdb/db.h), and options are not changed.
@@ -160,7 +201,7 @@ impl Rocksdb {
             (c.writeoptions_set_sync)(writing, u8::from(config.sync == Flush::Full));
             (c.writeoptions_disable_WAL)(writing, c_int::from(config.wal == Switch::Off));
             (c.writeoptions_disable_WAL)(loading, 1);
-            Ok(Self {
+            let mut all = Self {
                 c,
                 transactions,
                 database: (c.optimistictransactiondb_get_base_db)(transactions),
@@ -170,8 +211,53 @@ impl Rocksdb {
                 writing,
                 loading,
                 flushing: (c.flushoptions_create)(),
-            })
+                in_force: InForce::default(),
+            };
+            all.in_force = all.read_back(config, schema).map_err(|e| format!("{}: {e}", config.path.display()))?;
+            Ok(all)
         }
+    }
+
+    /// Holds what the open database has against what it was given.
+    fn read_back(&self, config: &RocksdbConfig, schema: &Schema) -> Result<InForce, String> {
+        let options = Options::newest(&config.path)?;
+        let mut all = InForce::of_version(options.get("Version", "rocksdb_version"));
+        // SAFETY: the options of writing are there as long as the database.
+        let (is_sync, has_no_log) = unsafe {
+            ((self.c.writeoptions_get_sync)(self.writing), (self.c.writeoptions_get_disable_WAL)(self.writing))
+        };
+        all.held_against("sync", config.sync.word(), if is_sync == 0 { "none" } else { "full" })?;
+        all.held_against("wal", config.wal.word(), if has_no_log == 0 { "on" } else { "off" })?;
+        for (table, &family) in schema.tables.iter().zip(&self.families) {
+            let columns = format!("CFOptions \"{}\"", table.name);
+            let blocks = format!("TableOptions/BlockBasedTable \"{}\"", table.name);
+            let write_buffer_bytes: usize = options.get(&columns, "write_buffer_size").parse().unwrap_or_default();
+            all.held_against("write_buffer_mib", config.write_buffer_mib, write_buffer_bytes / MIB)?;
+            all.held_against(
+                "compression",
+                config.compression.word(),
+                compression(options.get(&columns, "compression")),
+            )?;
+            all.held_against("cache_mib", config.cache_mib as u64, self.cache_bytes(family)? / MIB as u64)?;
+            let has_filter = options.get(&blocks, "filter_policy") != "nullptr";
+            all.held_against("bloom_filter", config.bloom_bits > 0, has_filter)?;
+            for (name, value) in options.of_sections(&["DBOptions".into(), columns, blocks]) {
+                all.shown(&name, value);
+            }
+        }
+        if config.bloom_bits > 0 {
+            // That there is a filter is shown, and not how large.
+            all.not_readable = vec!["bloom_bits"];
+        }
+        Ok(all)
+    }
+
+    fn cache_bytes(&self, family: Handle) -> Result<u64, String> {
+        let mut bytes = 0;
+        let name = c"rocksdb.block-cache-capacity".as_ptr();
+        // SAFETY: the database and the column family are open, and the name ends with 0.
+        let status = unsafe { (self.c.property_int_cf)(self.database, family, name, &mut bytes) };
+        if status == 0 { Ok(bytes) } else { Err("RocksDB does not show how large its block cache is".into()) }
     }
 }
 
@@ -217,7 +303,6 @@ fn families_beside(c: &Functions, options: Handle, path: &CStr, names: &[CString
 }
 
 fn with_options<T>(c: &Functions, config: &RocksdbConfig, then: impl FnOnce(Handle) -> T) -> T {
-    const MIB: usize = 1 << 20;
     // SAFETY: each is made here, and destroyed once what was opened has its copy; a filter policy belongs to the table options.
     unsafe {
         let (options, blocks, cache) =

@@ -3,6 +3,7 @@
 //! Additions are optimistic transactions; every other operation goes to the database below them, which they cost nothing.
 
 mod database;
+mod options;
 
 use std::ffi::c_int;
 use std::ptr::{self, null_mut};
@@ -11,6 +12,7 @@ use std::sync::Arc;
 use dbdyno_model::Failure;
 
 use crate::embedded::{Access, Addition, Each, Engine, Rows};
+use crate::in_force::InForce;
 use crate::library::{Handle, bytes_at, failure};
 pub use database::{Rocksdb, RocksdbConfig};
 
@@ -27,6 +29,10 @@ impl Engine for Rocksdb {
             found: (ptr::null(), 0),
             transaction: null_mut(),
         }))
+    }
+
+    fn in_force(&self) -> &InForce {
+        &self.in_force
     }
 }
 

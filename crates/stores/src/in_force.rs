@@ -1,0 +1,96 @@
+//! What an embedded store's library says of itself once it is open: its version, and the settings that it uses.
+
+use std::collections::BTreeMap;
+use std::ffi::c_char;
+use std::fmt::Display;
+
+use serde::Serialize;
+
+use crate::library::{Library, text_at};
+
+/// What is recorded of it, as `store` in the record `hello`.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct InForce {
+    pub version: Option<String>,
+    /// Every setting that the library shows: by the plan's name where the plan has it, else by the library's own.
+    pub settings: BTreeMap<String, String>,
+    /// Settings of the plan that the library takes without an error, and shows nobody.
+    pub not_readable: Vec<&'static str>,
+}
+
+impl InForce {
+    pub fn of_version(version: impl Into<String>) -> Self {
+        Self { version: Some(version.into()), ..Self::default() }
+    }
+
+    /// What the library shows that nobody asked for.
+    pub fn shown(&mut self, name: &str, found: impl Display) {
+        self.settings.insert(name.into(), found.to_string());
+    }
+
+    /// What it shows of a setting that was asked for.
+    ///
+    /// # Errors
+    /// It has another value: with both.
+    pub fn held_against(&mut self, name: &str, given: impl Display, found: impl Display) -> Result<(), String> {
+        let (given, found) = (given.to_string(), found.to_string());
+        if given != found {
+            return Err(format!("{name}={given} was given, and the library has {found}"));
+        }
+        self.shown(name, found);
+        Ok(())
+    }
+
+    /// The buckets of a hash: the libraries take a prime number that is not much larger than the one they are given, so that is no error, and
+    /// what they have is what is recorded.
+    ///
+    /// # Errors
+    /// It has fewer, or more than a rounding explains.
+    pub fn buckets(&mut self, given: u64, found: u64) -> Result<(), String> {
+        let rounded = given..=given + given / 4 + 1;
+        if !rounded.contains(&found) {
+            return self.held_against("buckets", given, found);
+        }
+        self.shown("buckets", found);
+        Ok(())
+    }
+}
+
+/// What a text in a library says of its version.
+///
+/// # Errors
+/// The library has none of this name.
+///
+/// # Safety
+/// It is a pointer to a text that ends with 0.
+pub unsafe fn version_text(library: &Library, name: &str) -> Result<String, String> {
+    // SAFETY: as above.
+    unsafe { Ok(text_at(*library.find::<*const *const c_char>(name)?)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_value_than_was_given_is_an_error_with_both() {
+        let mut all = InForce::of_version("1.2");
+        assert_eq!(all.held_against("mmap_mib", 64, "64"), Ok(()));
+        let refused = all.held_against("sync", "full", "none").unwrap_err();
+        assert_eq!(refused, "sync=full was given, and the library has none");
+        assert_eq!(all.settings.into_iter().collect::<Vec<_>>(), [("mmap_mib".into(), "64".into())]);
+    }
+
+    #[test]
+    fn buckets_may_be_rounded_up_to_a_prime_and_no_further() {
+        for (given, found) in [(1, 1), (2, 2), (400, 409), (2000, 2039), (40_000, 46_349), (7, 7)] {
+            let mut all = InForce::default();
+            assert_eq!(all.buckets(given, found), Ok(()), "{given}");
+            assert_eq!(all.settings["buckets"], found.to_string());
+        }
+        for (given, found) in [(7, 409), (400, 397), (100, 200)] {
+            let refused = InForce::default().buckets(given, found).unwrap_err();
+            assert_eq!(refused, format!("buckets={given} was given, and the library has {found}"));
+        }
+    }
+}
