@@ -5,7 +5,7 @@ import json
 import pytest
 
 from dbdyno.conduct.load_client import Summary
-from dbdyno.conduct.trial import Prepared, given_settings, judge, run_trial
+from dbdyno.conduct.trial import Prepared, given_settings, judge, run_trial, take_library
 from dbdyno.experiment.system_spec import parse_system, with_labels
 from dbdyno.experiment.trials import Trial, expand
 from dbdyno.systems import build
@@ -52,6 +52,15 @@ def test_a_trial_that_went_well(run):
     }
     assert (folder / "server-fake.log").read_text() == "asked 1\nasked 2\n"
     assert "hidden" not in (folder / "plan.json").read_text()
+
+
+def test_what_a_library_said_of_itself_goes_into_the_trial_and_the_settings(tmp_path):
+    sqlite = build(parse_system("sqlite"))
+    assert take_library(sqlite, Summary(), tmp_path) == {} and not list(tmp_path.iterdir())
+    library = {"version": "3.1", "settings": {"page": "4", "cache_size_kib": "7"}, "not_readable": []}
+    (server,) = take_library(sqlite, Summary(library=library), tmp_path)["servers"]
+    assert (server["version"], server["effective_settings"]["cache_size_kib"]) == ("3.1", "7")
+    assert json.loads((tmp_path / "settings.json").read_text())["sqlite"]["page"] == "4"
 
 
 def test_what_the_data_takes_on_disk_is_kept(run, fake_system, tmp_path, monkeypatch):
