@@ -31,6 +31,8 @@ def _rate(limits: dict[str, float]) -> Measure:
 
 _USER = Measure("its user part", "µs", lambda sample: sample.user_us, {SAME: 0.30})
 _FOR_INFORMATION = _rate({})
+_AGAINST_PGBENCH = ((64, 0.85), (256, 0.50))
+"""Clients, and the limit of the ratio."""
 _NULL = ("null-postgres", "null-mongodb", "null-cassandra")
 _ISSUE_2 = 0.80
 """The limit of the first run, kept as a row: the load engine's own limit is stricter."""
@@ -88,19 +90,24 @@ def _bare(bench: Bench, placement: Placement, started: Started, protocol: str) -
 
 @contextmanager
 def _postgresql(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
-    with servers.postgresql(bench, placement) as started:
-        peers.pgbench(started.system.endpoint, placement, "-i", "-q", "-s", str(max(1, bench.rows // 100_000)))
+    with servers.postgresql(bench, placement) as on_socket:
+        peers.pgbench(on_socket.system.endpoint, placement, "-i", "-q", "-s", str(max(1, bench.rows // 100_000)))
+        by_tcp = on_socket.by_tcp()
 
-        def against(clients: int, limit: float) -> Row:
+        def against(started: Started, name: str, how: str, clients: int, limit: float) -> Row:
             return Row(
-                f"pgbench-{clients}",
-                f"pgbench -S -M prepared, {clients} clients",
+                f"{name}-{clients}",
+                f"pgbench -S -M prepared, {how}, {clients} clients",
                 (_cpu(limit), _FOR_INFORMATION),
                 _ours(bench, placement, started, clients, seconds=peers.pgbench_seconds(clients, bench.seconds)),
                 lambda: peers.pgbench_run(started.system.endpoint, clients, bench.seconds, placement),
             )
 
-        yield [against(64, 0.85), against(256, 0.50), _bare(bench, placement, started, "postgres")]
+        yield [
+            *(against(by_tcp, "pgbench", "TCP", *of) for of in _AGAINST_PGBENCH),
+            *(against(on_socket, "pgbench-unix", "Unix socket", *of) for of in _AGAINST_PGBENCH),
+            _bare(bench, placement, by_tcp, "postgres"),
+        ]
 
 
 @contextmanager

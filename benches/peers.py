@@ -121,7 +121,9 @@ def _reported(outcome: Outcome, counted: str) -> Sample:
 def pgbench(place: Endpoint, placement: Placement, *options: str) -> Outcome:
     """Run pgbench; `-i` makes its tables. On the path Debian has a script that looks for it: it would be in the CPU."""
     program = (programs() or Path()) / "pgbench"
-    where = ("-h", place.host, "-p", str(place.port), "-U", place.user or "")
+    # To libpq a socket is its directory and the port in its name.
+    host = str(Path(place.socket).parent) if place.socket else place.host
+    where = ("-h", host, "-p", str(place.port), "-U", place.user or "")
     return run_well([program, *where, *options, place.database], placement.client_cpus)
 
 

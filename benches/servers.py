@@ -4,6 +4,7 @@ import re
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ ROOMY = "mariadb?innodb_buffer_pool_size=512M&innodb_log_file_size=1G"
 FERRETDB_ROWS = 100
 SPACIOUS = "mariadb?innodb_buffer_pool_size=2G&innodb_log_file_size=1G"
 """Room for ten warehouses of tpcc, which are a gigabyte, and for their log."""
-SHARED_BUFFERS = "postgresql?shared_buffers=512MB"
+SHARED_BUFFERS = "postgresql?shared_buffers=512MB&connect=socket"
 BUFFER_POOL = "mariadb?innodb_buffer_pool_size=512M"
 """Room for the million rows of the load row; the default would make it about eviction."""
 
@@ -50,7 +51,8 @@ _BENCH_USER = (
 _TRUST = (
     "CREATE ROLE bench LOGIN",
     "GRANT CREATE ON SCHEMA public TO bench",
-    "COPY (VALUES ('host all bench 127.0.0.1/32 trust'), ('host all all 127.0.0.1/32 scram-sha-256')) TO '{hba_file}'",
+    "COPY (VALUES ('host all bench 127.0.0.1/32 trust'), ('local all bench trust'), "
+    "('host all all 127.0.0.1/32 scram-sha-256'), ('local all all scram-sha-256')) TO '{hba_file}'",
     "SELECT pg_reload_conf()",
 )
 _NULL_STORES: dict[str, dict[str, Any]] = {
@@ -87,6 +89,12 @@ class Started:
     system: Any
     store: dict[str, Any]
 
+    def by_tcp(self) -> "Started":
+        """Return the same reached by TCP, of one that listens on a Unix socket too."""
+        system = copy(self.system)
+        system.endpoint = replace(system.endpoint, socket=None)
+        return Started(system, system.store_plan([]))
+
 
 @contextmanager
 def _started(bench: Bench, text: str, placement: Placement) -> Iterator[System]:
@@ -117,7 +125,7 @@ def mariadb(bench: Bench, placement: Placement, settings: str = ROOMY) -> Iterat
 
 @contextmanager
 def postgresql(bench: Bench, placement: Placement) -> Iterator[Started]:
-    """Yield a loaded PostgreSQL with a user without a password, as with MariaDB."""
+    """Yield a loaded PostgreSQL, on its Unix socket, with a user without a password, as with MariaDB."""
     with _started(bench, SHARED_BUFFERS, placement) as system:
         assert isinstance(system, Server)
         place = system.endpoint

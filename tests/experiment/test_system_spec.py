@@ -36,6 +36,21 @@ def test_a_url():
     assert "p/w" not in repr(url)
 
 
+@pytest.mark.parametrize(
+    ("text", "name", "socket", "database"),
+    [
+        ("postgresql://u@/d?host=/var/run/postgresql", "postgresql", "/var/run/postgresql/.s.PGSQL.5432", "d"),
+        ("postgresql://u@:5433/d?host=/tmp/", "postgresql", "/tmp/.s.PGSQL.5433", "d"),
+        ("unix://:pw@/run/redis.sock?db=2", "redis", "/run/redis.sock", "2"),
+        ("memcached:///?socket=/run/m.sock", "memcached", "/run/m.sock", ""),
+    ],
+)
+def test_a_socket_as_its_own_clients_write_it(text, name, socket, database):
+    spec = parse_system(text)
+    assert (spec.name, spec.url.scheme, spec.url.socket, spec.url.database) == (name, name, socket, database)
+    assert spec.settings == {} and bare_name(spec) == f"{name}://{socket}" and "pw" not in format_system(spec)
+
+
 @pytest.mark.parametrize("text", ["Maria DB", "", "mariadb(", "mariadb?a=1&a=2", "mysql://u:pw/x@h:port/d"])
 def test_what_is_no_system_is_refused_without_its_password(text):
     with pytest.raises(ValueError) as caught:

@@ -38,6 +38,14 @@ def plan_of(store, workload, phases, rows=ROWS, options=None, **more):
     }
 
 
+def rows_read(one):
+    """Make dbdyno's table there, read its rows and remove it; return how many were read, each as it was written."""
+    done = execute(one, "point-get", ["prepare", "load", "run", "cleanup"])
+    (total,) = done.of("total")
+    assert (done.status, done.errors(), total["mismatches"]) == (0, set(), 0)
+    return total["reads_verified"]
+
+
 def begin(one, plan, secrets=None):
     known = []
     plan["store"] = one.store_plan(known)

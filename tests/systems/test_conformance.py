@@ -31,9 +31,10 @@ LARGE_SERVERS = (
 """Servers that take long to get or to start."""
 ENCRYPTED = ("mariadb?tls=on", "postgresql?tls=on")
 SPIDER = "mariadb?engine=Spider"
+ON_SOCKET = ("mariadb?connect=socket", "postgresql?connect=socket")
 SERVERS = (
     *("mariadb", "mysql@5.6", "handlersocket", "postgresql", "redis", "valkey@9.1", "memcached"),
-    *(*ENCRYPTED, SPIDER, *LARGE_SERVERS),
+    *(*ENCRYPTED, *ON_SOCKET, SPIDER, *LARGE_SERVERS),
 )
 LIBRARIES = (
     *("rocksdb", "rocksdb?sync=none&wal=off&compression=none"),
@@ -58,12 +59,12 @@ CASES = {
 PATIENT = {"duration_s": 2, "operation_timeout_s": 60}
 """On a busy host a flush can take longer than a second, and all systems flush at once here."""
 ALL_PHASES = ("prepare", "load", "run", "verify", "cleanup")
-CRASH = {"postgresql": signal.SIGQUIT, "postgresql?tls=on": signal.SIGQUIT}
+CRASH = {f"postgresql{how}": signal.SIGQUIT for how in ("", "?tls=on", "?connect=socket")}
 """How a server is killed, if not by SIGKILL: after that PostgreSQL leaves shared memory behind, in no directory."""
-REVIVED = ("handlersocket", "galera", SPIDER, *ENCRYPTED)
+REVIVED = ("handlersocket", "galera", SPIDER, *ENCRYPTED, *ON_SOCKET)
 """Servers started again with what they have: while HandlerSocket is asked for a table, none of that name is made; a
-node of a cluster is given what the others have; another server would have a certificate that clients do not trust;
-Spider's backends go on running."""
+node of a cluster is given what the others have; another server would have a certificate that clients do not trust, or
+its socket elsewhere; Spider's backends go on running."""
 LOSES_ADDITIONS = ("ferretdb", "ferretdb?backend=postgresql", "mariadb?engine=Mroonga")
 """Servers that lose additions to one row which several clients make at once, as docs/systems.md says."""
 

@@ -35,6 +35,16 @@ def test_address_and_secret_are_as_the_contract_has_them():
     assert Endpoint(socket="/s").address() == {"unix": "/s"} and Endpoint(socket="/s").secret(secrets) is None
 
 
+@pytest.mark.parametrize("socket", ["run/mysqld.sock", "/" + "a" * 107])
+def test_a_path_that_no_socket_can_have_is_refused(socket):
+    with pytest.raises(UserError, match="whole path of the server's Unix socket, which has at most 107 bytes"):
+        endpoint(f"mysql://u@/d?socket={socket}")
+
+
+def test_that_clients_take_the_socket_is_shown():
+    assert Endpoint(socket="/s").shown() == {"connect": "socket"} and Endpoint("h", 1).shown() == {}
+
+
 def test_a_setting_of_somebody_elses_server_is_refused():
     spec = parse_system("mysql://h/d?engine=Aria&sync_binlog=1")
     with pytest.raises(UserError, match="'sync_binlog' is a setting of a server that dbdyno did not start"):

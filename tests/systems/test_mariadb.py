@@ -1,5 +1,6 @@
 """A real private MariaDB, and the same attached to by its URL."""
 
+import getpass
 import os
 import shutil
 from dataclasses import replace
@@ -12,7 +13,7 @@ from dbdyno.experiment.system_spec import parse_system
 from dbdyno.systems import sized
 from dbdyno.systems.mariadb import durability_of
 from helpers import need, system
-from systems.load import execute
+from systems.load import execute, rows_read
 
 
 def url_of(mariadb, password=None):
@@ -73,7 +74,25 @@ def test_nobody_gets_in_without_the_password(started):
 def test_clients_may_be_told_to_take_the_socket(started):
     mariadb = started("mariadb?connect=socket")
     assert "unix" in mariadb.store_plan([])["address"]
+    assert mariadb.servers()[0]["effective_settings"]["connect"] == "socket"
     assert mariadb.durability().level == "D2"
+    place = mariadb.endpoint
+    attached = started(f"mysql://dbdyno:{place.password}@/dbdyno?socket={place.socket}")
+    assert attached.endpoint.socket == place.socket and rows_read(attached) > 0
+
+
+def test_an_account_of_the_hosts_user_lets_in_that_user_alone(started):
+    mariadb, me = started("mariadb?connect=socket"), getpass.getuser()
+    rights = ", ".join(f"{right}_priv='Y'" for right in ("Select", "Insert", "Create", "Drop"))
+    for user in (me, "somebody_else"):
+        mariadb._query(f"CREATE USER '{user}'@'localhost' IDENTIFIED VIA unix_socket")
+        # dbdyno's own user may do anything but GRANT.
+        mariadb._query(f"INSERT INTO mysql.db SET Host='localhost', Db='dbdyno', User='{user}', {rights}")
+    mariadb._query("FLUSH PRIVILEGES")
+    urls = [f"mysql://{user}@/dbdyno?socket={mariadb.endpoint.socket}" for user in (me, "somebody_else")]
+    assert rows_read(started(urls[0])) > 0
+    with pytest.raises(UserError, match="run dbdyno as that one, or name an account with a password"):
+        started(urls[1])
 
 
 @pytest.mark.parametrize(

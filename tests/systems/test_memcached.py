@@ -6,6 +6,7 @@ from pymemcache.client.base import Client
 from dbdyno.errors import UserError
 from dbdyno.systems.base import Launch
 from helpers import system
+from systems.load import rows_read
 
 
 def test_it_starts_with_its_settings_and_counts(started):
@@ -30,8 +31,11 @@ def test_alone_it_has_room_for_every_row_and_forgets_none(started, guard, tmp_pa
     assert int(effective["maxconns"]) >= 2000
 
 
-def test_by_the_socket(started):
-    assert "unix" in started("memcached?connect=socket").store_plan([])["address"]
+def test_by_the_socket_its_rows_are_read(started):
+    server = started("memcached?connect=socket")
+    assert server.servers()[0]["effective_settings"]["connect"] == "socket"
+    attached = started(f"memcached:///?socket={server.endpoint.socket}")
+    assert "unix" in attached.store_plan([])["address"] and rows_read(attached) > 0
 
 
 def test_attached_it_is_read(started):

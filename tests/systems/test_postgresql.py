@@ -3,6 +3,7 @@
 import shutil
 import signal
 from dataclasses import replace
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -16,7 +17,7 @@ from dbdyno.systems.packages.catalogue import PACKAGES
 from dbdyno.systems.postgresql import durability_of
 from dbdyno.systems.postgresql_probe import connect
 from helpers import need, system
-from systems.load import begin, end, execute, plan_of
+from systems.load import begin, end, execute, plan_of, rows_read
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +48,7 @@ def test_it_starts_with_its_settings_and_is_gone_when_stopped(started):
     secrets = []
     plan = server.store_plan(secrets)
     assert "unix" in plan["address"] and secrets == [server.endpoint.password]
+    assert effective["connect"] == "socket"
     directory = server._directory.path
     server.stop()
     assert not directory.exists() and server.server_pids() == {}
@@ -91,6 +93,13 @@ def test_attached_it_is_read_and_not_changed(started, server):
     assert attached.durability() == server.durability()
     attached.stop()
     assert server.counters()["postgresql"]["tup_inserted"] == 0
+
+
+def test_attached_by_the_directory_of_its_socket_its_rows_are_read(started):
+    place = started("postgresql?connect=socket").endpoint
+    login = f"{place.user}:{place.password}"
+    attached = started(f"postgresql://{login}@:{place.port}/{place.database}?host={Path(place.socket).parent}")
+    assert attached.endpoint.socket == place.socket and rows_read(attached) > 0
 
 
 def test_an_index_that_lacks_a_row_is_found_by_counting_through_it(started):

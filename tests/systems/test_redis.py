@@ -11,6 +11,7 @@ from redis.retry import Retry
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.systems.redis import durability_of
 from helpers import need, system
+from systems.load import rows_read
 
 
 def url_of(server, password=None):
@@ -67,6 +68,15 @@ def test_attached_it_is_read(started):
     attached = started(url_of(server))
     assert attached.servers() == server.servers()
     assert attached.server_pids() == {}
+
+
+def test_by_the_socket_its_rows_are_read(started):
+    server = started("redis?connect=socket")
+    assert server.servers()[0]["effective_settings"]["connect"] == "socket"
+    place = server.endpoint
+    for url in (f"unix://:{place.password}@{place.socket}?db=0", f"redis://:{place.password}@/0?socket={place.socket}"):
+        attached = started(url)
+        assert attached.endpoint.socket == place.socket and rows_read(attached) > 0
 
 
 def test_a_wrong_password_is_said_without_it(started):

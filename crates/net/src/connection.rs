@@ -13,11 +13,13 @@ use rustix::net::{AddressFamily, RecvFlags, SocketAddrUnix, SocketFlags, SocketT
 use crate::kernel::Interest;
 use crate::reactor::TICK_NS;
 use crate::session::Session;
-use crate::{Address, Encryption, Reactor};
+use crate::{Address, Encryption, Reactor, now_ns};
 
 const FIRST_BUFFER_SIZE_BYTES: usize = 4096;
 /// No single answer of any operation comes near this; a length beyond it is garbage that must not exhaust memory.
 const MAX_BUFFER_SIZE_BYTES: usize = 64 << 20;
+/// After this a Unix socket that was full is tried again.
+const FULL_AGAIN_AFTER_NS: u64 = 1_000_000;
 /// The kernel may end a sleep in a receive this much early.
 const LONGEST_JIFFY_NS: u64 = 10_000_000;
 
@@ -52,7 +54,7 @@ impl Connection {
         let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
         let fd = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
         let started = match (address, resolved) {
-            (Address::Unix(path), _) => rustix::net::connect(&fd, &SocketAddrUnix::new(path)?),
+            (Address::Unix(path), _) => connect_unix(reactor, &fd, &SocketAddrUnix::new(path)?, timeout_ns).await,
             (_, Some(to)) => {
                 sockopt::set_tcp_nodelay(&fd, true)?;
                 rustix::net::connect(&fd, &to)
@@ -313,6 +315,19 @@ impl Connection {
         if self.start == self.buffer.len() {
             self.start = 0;
             self.buffer.clear();
+        }
+    }
+}
+
+/// Connects to a Unix socket. One whose server has as many connections waiting as it takes refuses at once, and tells nobody when it has
+/// room; by TCP the kernel would try again.
+async fn connect_unix(reactor: &Reactor, fd: &OwnedFd, to: &SocketAddrUnix, timeout_ns: u64) -> Result<(), Errno> {
+    let until_ns = now_ns() + timeout_ns;
+    loop {
+        match rustix::net::connect(fd, to) {
+            Err(Errno::AGAIN) if now_ns() < until_ns => reactor.sleep_until(now_ns() + FULL_AGAIN_AFTER_NS).await,
+            Err(Errno::AGAIN) => return Err(Errno::TIMEDOUT),
+            done => return done,
         }
     }
 }

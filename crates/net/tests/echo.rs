@@ -7,6 +7,8 @@ use std::rc::Rc;
 use std::sync::mpsc;
 use std::thread;
 
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketType};
+
 use dbdyno_net::{Address, Connection, Engine, Listener, Reactor, Task, now_ns};
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -88,6 +90,51 @@ fn unix_sockets_work_alike() {
         });
         let got = run(engine, 3, |reactor, i| exchange(reactor, Address::Unix(path.clone()), i, &[10, 50_000]));
         assert_eq!(got.len(), 3);
+        std::fs::remove_file(path).unwrap();
+    });
+}
+
+/// A Unix socket that takes one connection that waits, and no more.
+fn crowded(name: &str) -> (std::os::fd::OwnedFd, std::path::PathBuf) {
+    let path = std::env::temp_dir().join(format!("dbdyno-net-{name}-{}.sock", std::process::id()));
+    let fd = rustix::net::socket(AddressFamily::UNIX, SocketType::STREAM, None).unwrap();
+    rustix::net::bind(&fd, &SocketAddrUnix::new(&path).unwrap()).unwrap();
+    rustix::net::listen(&fd, 0).unwrap();
+    (fd, path)
+}
+
+#[test]
+fn a_unix_socket_that_is_full_is_tried_again() {
+    with_each(|engine| {
+        let (fd, path) = crowded("again");
+        let (begin, begun) = mpsc::channel::<()>();
+        thread::spawn(move || {
+            begun.recv().unwrap();
+            let listener = UnixListener::from(fd);
+            listener.incoming().for_each(|stream| drop(thread::spawn(move || echo(stream.unwrap()))));
+        });
+        let got = run(engine, 5, |reactor, i| {
+            // What is spawned runs after all of them have tried once.
+            if i == 4 {
+                let begin = begin.clone();
+                reactor.spawn(Box::pin(async move { begin.send(()).unwrap() }));
+            }
+            exchange(reactor, Address::Unix(path.clone()), i, &[10])
+        });
+        assert_eq!(got, [10; 5], "{engine}");
+        std::fs::remove_file(path).unwrap();
+    });
+}
+
+#[test]
+fn a_unix_socket_that_stays_full_is_a_timeout() {
+    with_each(|engine| {
+        let (_fd, path) = crowded("full");
+        let kinds = run(engine, 3, |reactor, _| {
+            let path = path.clone();
+            async move { connect(&reactor, &Address::Unix(path), SECOND_NS / 5).await.map_err(|error| error.kind()).err() }
+        });
+        assert!(kinds.contains(&Some(ErrorKind::TimedOut)), "{engine}: {kinds:?}");
         std::fs::remove_file(path).unwrap();
     });
 }

@@ -6,6 +6,8 @@
     cache-aside(memcached?memory=64, mariadb)
     result-cache(memcached*3?memory=64, mariadb)
     mysql://user:password@host:3306/database?socket=/path&engine=MyISAM
+    postgresql://user@/database?host=/var/run/postgresql
+    unix://:password@/run/redis.sock?db=0
 
 Nothing here knows which systems exist; `dbdyno.systems` does.
 """
@@ -127,17 +129,24 @@ def _parse_url(text: str) -> SystemSpec:
             "with '/', '?', '@' and ':' in a password written as %2F, %3F, %40 and %3A"
         ) from None
     settings = _parse_settings(parts.query)
+    scheme, database = parts.scheme, unquote(parts.path.strip("/"))
     socket = settings.pop("socket", None)
+    if scheme == "postgresql" and settings.get("host", "").startswith("/"):
+        # libpq's way to say it: the socket's directory, in which it is named after the port.
+        socket = f"{settings.pop('host').rstrip('/')}/.s.PGSQL.{port or 5432}"
+    if scheme == "unix":
+        # redis-py's.
+        scheme, socket, database = "redis", unquote(parts.path), settings.pop("db", "")
     url = Url(
-        parts.scheme,
+        scheme,
         unquote(parts.username) if parts.username else None,
         unquote(parts.password) if parts.password else None,
         parts.hostname or "127.0.0.1",
         port,
-        unquote(parts.path.strip("/")),
+        database,
         socket,
     )
-    return SystemSpec(parts.scheme, settings, url=url)
+    return SystemSpec(scheme, settings, url=url)
 
 
 def format_system(spec: SystemSpec) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from dbdyno.errors import UserError
 from dbdyno.experiment.redact import REDACTED
 from dbdyno.experiment.system_spec import SystemSpec, Url
+from dbdyno.systems.process import is_too_long_for_a_socket
 from dbdyno.systems.tls import Tls
 
 PASSWORD_VARIABLE = "DBDYNO_PASSWORD"
@@ -27,6 +28,10 @@ class Endpoint:
     password: str | None = field(default=None, repr=False)
     database: str = ""
     tls: Tls | None = None
+
+    def shown(self) -> dict[str, str]:
+        """Return what is worth saying of it among the settings in force."""
+        return {"connect": "socket"} if self.socket else {}
 
     def address(self) -> dict[str, Any]:
         """Return the plan's `address`."""
@@ -51,8 +56,13 @@ class Endpoint:
 def endpoint_of(url: Url, default_port: int) -> Endpoint:
     """Return where a URL points; a password left out, or written as `***`, comes from the environment.
 
-    Raises UserError if the password was taken out and the environment does not have it.
+    Raises UserError if the password was taken out and the environment does not have it, or no socket can be there.
     """
+    if url.socket is not None and (not url.socket.startswith("/") or is_too_long_for_a_socket(url.socket)):
+        raise UserError(
+            f"socket = '{url.socket}': give the whole path of the server's Unix socket, which has at most 107 bytes; "
+            "a symbolic link can make it shorter"
+        )
     password = url.password
     if password == REDACTED or (password is None and url.user):
         password = os.environ.get(PASSWORD_VARIABLE)

@@ -136,8 +136,11 @@ class FerretDB(MongoServer):
         # It does not know its own version when it is built as a library.
         own = {"name": self.server_name, "version": _PACKAGE.release}
         if self._postgresql:
-            return [{**own, "effective_settings": {"backend": "postgresql"}}, *self._postgresql.servers()]
-        return [{**own, "effective_settings": {"backend": "sqlite", **self._pragmas()}}]
+            return [
+                {**own, "effective_settings": {"backend": "postgresql", **self.endpoint.shown()}},
+                *self._postgresql.servers(),
+            ]
+        return [{**own, "effective_settings": {"backend": "sqlite", **self.endpoint.shown(), **self._pragmas()}}]
 
     def durability(self) -> Durability:
         if not self.acknowledges:

@@ -97,6 +97,10 @@ GRANT ALL PRIVILEGES ON *.* TO 'dbdyno'@'127.0.0.1';
 """Without a password, any user of the host could read and write files as the server's user while it runs."""
 
 
+_NO_PASSWORD_ASKED = 1698
+"""ER_ACCESS_DENIED_NO_PASSWORD_ERROR, which PyMySQL has no name for."""
+
+
 class MariaDB(Server):
     """A private MariaDB server. Settings: those of `own_settings`, and any server variable.
 
@@ -298,7 +302,7 @@ class MariaDB(Server):
         variables = self._variables()
         given = {key.replace("-", "_") for key in self.spec.settings}
         shown = (*self.shown_variables, *sorted(given - set(self.shown_variables)))
-        effective = {key: variables[key] for key in shown if key in variables}
+        effective = {key: variables[key] for key in shown if key in variables} | self.endpoint.shown()
         if self.engine:
             effective["engine"] = self.engine
         if self.endpoint.tls:
@@ -367,6 +371,11 @@ def _explain(error: Exception) -> str:
         return (
             f"{message}; check the user and the password in the URL or in {PASSWORD_VARIABLE}, and whether the server "
             "wants TLS (tls=required)"
+        )
+    if number == _NO_PASSWORD_ASKED:
+        return (
+            f"{message}; an account of unix_socket or auth_socket lets in the user of this host that has its name: "
+            "run dbdyno as that one, or name an account with a password"
         )
     if todo := hint(str(message)):
         return f"{message}; {todo}"

@@ -147,7 +147,7 @@ class Memcached(Server):
         wanted = (*SHOWN_AS.values(), "evictions")
         with self.asking():
             settings, general = self._in_force(), self._stats()
-        effective = {key: settings[key] for key in wanted if key in settings}
+        effective = {key: settings[key] for key in wanted if key in settings} | self.endpoint.shown()
         version = _text(general.get("version", ""))
         return [{"name": self.server_name, "version": version, "effective_settings": effective}]
 

@@ -231,7 +231,7 @@ class PostgreSQL(Server):
         given = {key.lower() for key in self.spec.settings} & there.keys()
         changed = {key for key, setting in there.items() if setting.is_changed}
         names = dict.fromkeys([*SETTINGS, *sorted(given | changed)])
-        effective = {key: there[key].shown for key in names if key in there}
+        effective = {key: there[key].shown for key in names if key in there} | self.endpoint.shown()
         if self.endpoint.tls:
             with self.asking():
                 (own,) = self._query("SELECT version, cipher FROM pg_stat_ssl WHERE pid = pg_backend_pid()")

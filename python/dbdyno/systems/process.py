@@ -32,7 +32,12 @@ UNPRIVILEGED_USER = "nobody"
 _TELLING = re.compile(
     r"error|fatal|>>>|bad directive|unknown|invalid|illegal|cannot|can't|failed|denied", re.IGNORECASE
 )
-_SOCKET_PATH_MAX = 107
+_SOCKET_PATH_MAX_BYTES = 107
+
+
+def is_too_long_for_a_socket(path: str | Path) -> bool:
+    """Whether a path is longer than a Unix socket's may be (unix(7))."""
+    return len(os.fsencode(path)) > _SOCKET_PATH_MAX_BYTES
 
 
 class PrivateDirectory:
@@ -88,7 +93,7 @@ class PrivateDirectory:
     def socket_path(self, name: str = "s.sock") -> Path:
         """Return the path for a server's Unix socket; raises UserError if it is longer than the system takes."""
         path = self.path / name
-        if len(os.fsencode(path)) > _SOCKET_PATH_MAX:
+        if is_too_long_for_a_socket(path):
             raise UserError(f"{path} is too long for a Unix socket; set DBDYNO_DATA_DIR to a shorter directory")
         return path
 

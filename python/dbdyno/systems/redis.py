@@ -153,7 +153,7 @@ class Redis(Server):
     def servers(self) -> list[dict[str, Any]]:
         configuration = self._configuration() or {}
         wanted = (*DIRECTIVES, *sorted(set(self.spec.settings) - set(DIRECTIVES)))
-        effective = {key: configuration[key] for key in wanted if key in configuration}
+        effective = {key: configuration[key] for key in wanted if key in configuration} | self.endpoint.shown()
         if self.endpoint.tls:
             effective["tls"] = "on"
         # Valkey says both: its own version, and which Redis it still is to clients.

@@ -20,12 +20,14 @@ use super::{Interest, Received, Token};
 
 const SUBMISSIONS: u32 = 256;
 const COMPLETIONS: u32 = 4096;
-/// Requests submitted together. Each waits until the answers of those behind it have been handled, a microsecond each at most: more of them
-/// save no more (docs/engine.md).
-const BATCH: usize = 16;
+/// Requests submitted together: those of a quarter of the connections, within these bounds. Each waits until the answers of those behind it
+/// have been handled, a microsecond each at most; more of them save no more (docs/engine.md).
+const LEAST_BATCH: usize = 16;
+const MOST_BATCH: usize = 64;
+const CONNECTIONS_A_REQUEST: usize = 4;
 /// A longer request is sent at once and by itself.
 const MAX_QUEUED_SIZE_BYTES: usize = 4096;
-const OUTBOX_SIZE_BYTES: usize = BATCH * MAX_QUEUED_SIZE_BYTES;
+const OUTBOX_SIZE_BYTES: usize = MOST_BATCH * MAX_QUEUED_SIZE_BYTES;
 /// What nobody has taken of a connection's bytes. Nothing asked for so many.
 const MAX_INBOX_SIZE_BYTES: usize = 64 << 20;
 
@@ -74,6 +76,7 @@ pub(crate) struct Uring {
     stopped: Vec<Token>,
     /// Counts the times that requests were submitted.
     batch: u64,
+    batch_size: usize,
 }
 
 impl Uring {
@@ -88,7 +91,7 @@ impl Uring {
         let buffers = Buffers::register(&ring)?;
         let outbox = Vec::with_capacity(OUTBOX_SIZE_BYTES);
         let (streams, queued, events, stopped) = Default::default();
-        Ok(Self { ring, buffers, streams, outbox, queued, events, stopped, batch: 1 })
+        Ok(Self { ring, buffers, streams, outbox, queued, events, stopped, batch: 1, batch_size: LEAST_BATCH })
     }
 
     pub fn add(&mut self, fd: BorrowedFd<'_>, token: Token, interest: Interest) -> io::Result<()> {
@@ -97,6 +100,7 @@ impl Uring {
         let stream = Stream { fd: fd_number, generation, is_receiving: false, inbox, batch: 0, unsent, end: None };
         if token.slot == self.streams.len() {
             self.streams.push(stream);
+            self.batch_size = (self.streams.len() / CONNECTIONS_A_REQUEST).clamp(LEAST_BATCH, MOST_BATCH);
         } else {
             self.streams[token.slot] = stream;
         }
@@ -137,7 +141,7 @@ impl Uring {
 
     #[inline]
     pub fn send(&mut self, fd: BorrowedFd<'_>, token: Token, bytes: &[u8]) -> Result<usize, Errno> {
-        if self.streams[token.slot].batch == self.batch || self.queued.len() == BATCH {
+        if self.streams[token.slot].batch == self.batch || self.queued.len() >= self.batch_size {
             self.flush().map_err(errno)?;
         }
         let stream = &mut self.streams[token.slot];
