@@ -388,7 +388,7 @@ GROUPS: tuple[tuple[Group, tuple[str, ...], tuple[str, ...]], ...] = (
         ("sysbench-1", "sysbench-4", "sysbench-16", "sysbench-64", "sysbench-256", "bare-mysql", "memory-64"),
     ),
     (_oltp, EVERYWHERE, ("oltp-16",)),
-    (_postgresql, EVERYWHERE, ("pgbench-64", "pgbench-256", "bare-postgres")),
+    (_postgresql, EVERYWHERE, ("pgbench-64", "pgbench-256", "pgbench-unix-64", "pgbench-unix-256", "bare-postgres")),
     (_null, HERE, _NULL),
     (_ferretdb, HERE, ("pymongo-1",)),
     (_redis, EVERYWHERE, ("redis-benchmark", "redis-benchmark-p16", "bare-redis")),
