@@ -77,6 +77,9 @@ fn many_clients_get_their_own_bytes_back() {
         let sizes: &[usize] = &[1, 100, 4095, 4096, 4097, 100_000, 3];
         let got = run(engine, 50, |reactor, i| exchange(reactor, address.clone(), i, sizes));
         assert_eq!(got, vec![sizes.iter().sum::<usize>(); 50]);
+        // More than leave together.
+        let got = run(engine, 300, |reactor, i| exchange(reactor, address.clone(), i, &[10, 300]));
+        assert_eq!(got, vec![310; 300]);
     });
 }
 
