@@ -5,9 +5,20 @@ import re
 from pathlib import Path
 
 from dbdyno.conduct.clients import driven
-from dbdyno.conduct.plan import CONTRACT, MEASURE, make_ceiling_plan, make_cleaning_plan, make_plan, make_trial_plan
+from dbdyno.conduct.plan import (
+    CONTRACT,
+    MEASURE,
+    OWN_DATABASE,
+    make_ceiling_plan,
+    make_cleaning_plan,
+    make_plan,
+    make_trial_plan,
+    store_of,
+)
 from dbdyno.experiment.trials import expand
-from helpers import experiment
+from dbdyno.experiment.workloads import WORKLOADS
+from dbdyno.load_sysbench.database import DATABASE
+from helpers import experiment, system
 
 CONTRACT_TEXT = (Path(__file__).parents[2] / "docs" / "contract.md").read_text()
 
@@ -61,3 +72,11 @@ def test_a_client_library_is_named_in_the_plan():
     plans = [make_trial_plan(named.experiment, "run-1", {"kind": "redis"}, trial) for trial in trials]
     assert [plan.get("library") for plan in plans] == [None, "redis-py"]
     assert [trial.name for trial in trials] == ["001-redis-game-c1", "003-redis-via-redis-py-game-c1"]
+
+
+def test_what_sysbench_makes_on_somebody_elses_server_is_in_a_database_of_its_own():
+    attached = system("mysql://u@h/d")
+    assert store_of(attached, WORKLOADS["sysbench"], [])["database"] == OWN_DATABASE == DATABASE
+    assert store_of(attached, WORKLOADS["oltp"], [])["database"] == "d"
+    plan = make_plan(experiment(workload="sysbench").experiment, "r", MEASURE, {"kind": "fake"}, "sysbench", 2)
+    assert plan["library"] == "sysbench"
