@@ -33,8 +33,9 @@ CLIENTS = setting("BENCH_CLIENTS", 64)
 PACE_PER_S, PACED_PAIRS = 64, 10
 SETTLE_S = 0.5
 """After observing has begun or ended, before it counts: connecting and asking for the first time costs more."""
-CHANGE_OVER_S, SPARE = 1, 1.1
-"""How much longer than what counts a stretch takes, to the next whole second; and how much longer all may take."""
+CHANGE_OVER_S, SPARE, SPARE_S = 1, 1.1, 10
+"""How much longer than what counts a stretch takes, to the next whole second; and how much longer all may take, on a
+machine where changing over takes longer now and then."""
 CONNECT_S = 3
 """After which the load begins, on a whole second, so that stretches can begin and end where its intervals do."""
 LATE_S = 0.05
@@ -120,7 +121,7 @@ def run_both(
     that nobody is pinned to by several per cent; stretches of one load do not.
     """
     order = [side for block in abba_order((ON, OFF), pairs, seed="1") for side in block]
-    duration_s = math.ceil(len(order) * (bench.seconds + CHANGE_OVER_S) * SPARE) + CONNECT_S
+    duration_s = math.ceil(len(order) * (bench.seconds + CHANGE_OVER_S) * SPARE) + SPARE_S
     if duration_s + CONNECT_S >= HANG_S:
         raise UserError(f"{pairs} pairs of {bench.seconds} s take more than the {HANG_S:.0f} s a load may run")
     begin = math.ceil(time.time()) + CONNECT_S
