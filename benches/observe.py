@@ -38,8 +38,6 @@ CHANGE_OVER_S, SPARE, SPARE_S = 1, 1.1, 10
 machine where changing over takes longer now and then."""
 CONNECT_S = 3
 """After which the load begins, on a whole second, so that stretches can begin and end where its intervals do."""
-LATE_S = 0.05
-"""By how much the ends of an interval and of a stretch may differ."""
 ON, OFF = "observed", "alone"
 STORES = {"mariadb": servers.mariadb, "redis": servers.redis_server}
 
@@ -145,15 +143,17 @@ def run_both(
 
 
 def _rate_per_s(of: Stretch, records: list[dict[str, Any]]) -> float:
-    """The throughput of the seconds that lie within a stretch."""
+    """The throughput within a stretch; of an interval that lies partly outside, as on a busy machine, that part."""
     begun = ("phase", "run", "begin")
     (at,) = (one["at_unix_s"] for one in records if (one["record"], one.get("phase"), one.get("state")) == begun)
-    done, lasted_s = 0, 0.0
+    done, lasted_s = 0.0, 0.0
     for interval in (one for one in records if one["record"] == "interval"):
-        if of.begin_unix_s <= at + LATE_S and at + interval["seconds"] <= of.end_unix_s + LATE_S:
-            done, lasted_s = done + interval["transactions"]["completed"], lasted_s + interval["seconds"]
-        at += interval["seconds"]
-    if not done:
+        seconds = interval["seconds"]
+        within_s = max(0.0, min(of.end_unix_s, at + seconds) - max(of.begin_unix_s, at))
+        done += interval["transactions"]["completed"] * within_s / seconds
+        lasted_s += within_s
+        at += seconds
+    if not done or at < of.end_unix_s - CHANGE_OVER_S:
         raise RunFailed("the load ended before all of it was watched")
     return float(done / lasted_s)
 
