@@ -98,7 +98,7 @@ def test_trials_that_were_not_reached_are_one_line():
     unreached = [
         {"trial": f"00{n}-redis-game", "system": None, "state": "not reached", "reason": None} for n in (1, 2, 3)
     ]
-    said = words.not_complete({"trials": unreached, "skipped": []})
+    said = words.not_complete({"trials": unreached, "skipped": [], "left_out": []})
     assert said == [("001-redis-game", "not reached, nor 2 more")]
 
 

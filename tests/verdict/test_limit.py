@@ -109,6 +109,7 @@ def test_stalls_of_a_known_cause_are_not_unknown():
         ({"limit": "disk", "followed": 0.9}, "high"),
         ({"limit": "disk", "followed": 0.1}, "low"),
         ({"limit": "disk", "followed": 0.3}, "medium"),
+        ({"limit": "disk", "followed": 2.1}, "medium"),
         ({"limit": "disk", "why_not": "no rights"}, "medium"),
         ({"limit": "server-cpu", "followed": 0.1}, "medium"),
     ],

@@ -47,8 +47,18 @@ def test_stalls_stand_in_it():
     ("tried", "said"),
     [
         (
-            {"taken": 0.2, "how": "40 of 50 writes/s", "throughput_per_s": 820.0, "before_per_s": 1000.0},
+            {
+                "taken": 0.2,
+                "how": "40 of 50 writes/s",
+                "throughput_per_s": 820.0,
+                "before_per_s": 1000.0,
+                "followed": 0.9,
+            },
             "; with 20% of it taken away (40 of 50 writes/s) throughput changed by -18%",
+        ),
+        (
+            {"taken": 0.2, "how": "less", "throughput_per_s": 500.0, "before_per_s": 1000.0, "followed": 2.5},
+            "throughput changed by -50%, so something else slowed it too",
         ),
         ({"why_not": "no control group can be made here"}, "; not confirmed: no control group can be made here"),
     ],

@@ -9,7 +9,7 @@ from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.read import NamedExperiment
 from dbdyno.report.document import document
 from dbdyno.results.read import read_run
-from dbdyno.verdict.limit import FOLLOWED_ENOUGH
+from dbdyno.verdict.limit import FOLLOWED_ENOUGH, FOLLOWED_TOO_FAR
 from helpers import need
 
 from .cases import CASES, Case
@@ -34,4 +34,4 @@ def test_the_cause_is_named(case: Case, tmp_path, request):
     assert case.says in verdict["sentence"]
     if case.confirmed:
         (confirmation,) = end.folder.glob("trials/*/confirmation.json")
-        assert json.loads(confirmation.read_text())["followed"] >= FOLLOWED_ENOUGH
+        assert FOLLOWED_ENOUGH <= json.loads(confirmation.read_text())["followed"] <= FOLLOWED_TOO_FAR

@@ -38,6 +38,8 @@ STALLED_SHARE = 0.05
 """Where this share of the seconds stood all but still, the stalls come before what limits the others."""
 FOLLOWED_ENOUGH, HARDLY_FOLLOWED = 0.5, 0.25
 """Of what was taken away of a resource: how far throughput must follow to confirm it, and what speaks against it."""
+FOLLOWED_TOO_FAR = 2.0
+"""Where throughput lost more than twice what was taken away, something else slowed it too, and nothing was learned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,13 +152,13 @@ def unexplained_stalls(trial: Trial, budget: TimeBudget) -> str | None:
 
 def _confidence(limit: str, share: float, sign: bool, confirmation: Mapping[str, float] | None, doubted: bool) -> str:
     """How sure it is: a resource by its share and by being used up, locks and what the network holds by their share."""
-    if limit == RATE:
-        return "high"
-    if limit == UNEXPLAINED:
-        return "low"
+    if limit in (RATE, UNEXPLAINED):
+        return "high" if limit == RATE else "low"
     followed = confirmation.get("followed") if confirmation and confirmation.get("limit") == limit else None
-    if followed is not None and (followed >= FOLLOWED_ENOUGH or followed < HARDLY_FOLLOWED):
-        return "high" if followed >= FOLLOWED_ENOUGH else "low"
+    if followed is not None and FOLLOWED_ENOUGH <= followed <= FOLLOWED_TOO_FAR:
+        return "high"
+    if followed is not None and followed < HARDLY_FOLLOWED:
+        return "low"
     if doubted:
         return "low"
     clear = share >= (LOCKED if limit == LOCK else MOST)

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from dbdyno.results.model import Trial
 from dbdyno.verdict.evidence import Measured, others
-from dbdyno.verdict.limit import CLIENT, COMMIT, DISK, LOCK, NETWORK, RATE, SERVER_CPU, UNEXPLAINED, Limited
+from dbdyno.verdict.limit import (
+    CLIENT,
+    COMMIT,
+    DISK,
+    FOLLOWED_TOO_FAR,
+    LOCK,
+    NETWORK,
+    RATE,
+    SERVER_CPU,
+    UNEXPLAINED,
+    Limited,
+)
 from dbdyno.verdict.locks import locks_of
 
 _BEGINS = {
@@ -88,7 +99,8 @@ def confirmation_of(trial: Trial, found: Limited) -> str | None:
         return None
     if tried.get("why_not"):
         return f"not confirmed: {tried['why_not']}"
+    else_too = ", so something else slowed it too" if tried["followed"] > FOLLOWED_TOO_FAR else ""
     return (
         f"with {tried['taken']:.0%} of it taken away ({tried['how']}) throughput changed by "
-        f"{tried['throughput_per_s'] / tried['before_per_s'] - 1:+.0%}"
+        f"{tried['throughput_per_s'] / tried['before_per_s'] - 1:+.0%}{else_too}"
     )
