@@ -1,6 +1,6 @@
 """The table of what stores had after they were killed."""
 
-from dbdyno.report.crashes import AGREEMENT_HEADINGS, HEADINGS, agreement_rows, crashed, rows, sentences
+from dbdyno.report.crashes import AGREEMENT_HEADINGS, HEADINGS, agreement_rows, crashed, rows, sentence, sentences
 
 
 def trial(**crash):
@@ -37,3 +37,13 @@ def test_what_it_is_held_against_has_a_row_and_a_sentence():
     assert one == ["store", "D1", "kill", "binary log", "0", "1,200", "800", "–", "BROKEN"]
     assert other[4:] == ["–", "–", "–", "–", "not compared"]
     assert sentences([killed])[1:] == ["store, kill: BROKE it.", "store, kill: not compared."]
+
+
+def test_the_page_begins_with_whose_promise_was_broken():
+    bare = {"verdict": "nothing promised"}
+    assert sentence([trial(), trial(**bare), trial(**bare, missing=0)]) == (
+        "3 crashes. In 1 the store had promised something, which was kept in each; of the 2 without a promise 1 lost "
+        "acknowledged writes."
+    )
+    log = {"name": "binary log", "unable": None, "verdict": "broken"}
+    assert "BROKEN in 1: store (kill);" in sentence([trial(), trial(agreement=[log])])

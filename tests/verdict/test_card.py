@@ -75,6 +75,13 @@ def test_data_and_cache_by_what_was_read_from_the_disk(run, read_per_s, said):
     assert said in changed(run, "mariadb", {"process.mariadb.read_bytes_total": read_per_s})["memory"].text
 
 
+def test_a_little_that_is_read_anyway_is_not_what_few_transactions_miss_in_the_cache(run, monkeypatch):
+    slow = next(one for one in run.trials if one.label == "mariadb")
+    slow = replace(slow, observed={"process.mariadb.read_bytes_total": 200_000.0})
+    monkeypatch.setattr(type(slow.recorded), "throughput_per_s", 2.0)
+    assert "smaller than the cache" in lines_of(card(replace(run, trials=(slow,))), "mariadb")["memory"].text
+
+
 def test_a_cache_that_is_being_filled_is_not_too_small(run):
     server = next(one for one in run.trials if one.label == "mariadb")
     read = [replace(server, observed={"process.mariadb.read_bytes_total": value}) for value in (0.0, 1e9)]

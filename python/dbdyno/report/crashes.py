@@ -72,6 +72,26 @@ def agreement_rows(trials: Sequence[Document]) -> list[list[str]]:
     ]
 
 
+def sentence(trials: Sequence[Document]) -> str:
+    """Return what a page of crashes begins with: in how many a promise was broken, and by whom."""
+    bound = [trial for trial in trials if _promised(trial)]
+    broken = [f"{words.label_of(trial)} ({trial['crash']['kind']})" for trial in bound if "broken" in _verdicts(trial)]
+    kept = f"BROKEN in {len(broken)}: {', '.join(broken)}" if broken else "kept in each"
+    lost = sum(trial["crash"]["missing"] > 0 for trial in trials if not _promised(trial))
+    return (
+        f"{len(trials)} crashes. In {len(bound)} the store had promised something, which was {kept}; of the "
+        f"{len(trials) - len(bound)} without a promise {lost} lost acknowledged writes."
+    )
+
+
+def _promised(trial: Document) -> bool:
+    return any(verdict != "nothing promised" for verdict in _verdicts(trial))
+
+
+def _verdicts(trial: Document) -> list[str]:
+    return [trial["crash"]["verdict"], *(found["verdict"] for found in _agreements(trial) if not found["unable"])]
+
+
 def sentences(trials: Sequence[Document]) -> list[str]:
     """Say of each trial whether its promises were kept."""
     return [

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dbdyno.report import analyses
+from dbdyno.report import analyses, crashes
 from dbdyno.report.copies import copied, sentence
 from dbdyno.report.cost import cost
 from dbdyno.report.headline import compared, headline
@@ -46,6 +46,8 @@ def document(run: Run, timelines: bool = True) -> dict[str, Any]:
         first["sentence"] = sentence(copies)
     elif asked := analyses.analysed({"trials": trials}):
         first["sentence"] = analyses.sentence(asked)
+    elif killed := crashes.crashed({"trials": trials}):
+        first["sentence"] = crashes.sentence(killed)
     return {
         "run": about.get("run", run.path.name),
         "experiment": about.get("experiment"),

@@ -18,6 +18,8 @@ BRIEF_SETTINGS = 6
 """So many are named where there is little room; a store of Java is told fifty."""
 FROM_DISK_BYTES = 1024.0
 """Transactions that read this much from the disk on average do not live in memory: it is a page in every fourth."""
+FROM_DISK_BYTES_PER_S = 1 << 18
+"""And all of them together this much: two transactions a second can seem to read what the server reads anyway."""
 QUICK_FLUSH_S = 50e-6
 """No medium keeps what it was given in less. A device that says so has a protected cache, or does not flush."""
 FLUSHES_OF_COMMITS = 0.5
@@ -181,7 +183,9 @@ def _read_bytes_per_transaction(trial: Trial) -> float | None:
     names = _servers(trial) or ["client"]
     read = [trial.observed.get(f"process.{name}.read_bytes_total") for name in names]
     known = [value for value in read if value is not None]
-    return sum(known) / rate if known and rate else None
+    if not known or not rate:
+        return None
+    return sum(known) / rate if sum(known) >= FROM_DISK_BYTES_PER_S else 0.0
 
 
 def _servers(trial: Trial) -> list[str]:

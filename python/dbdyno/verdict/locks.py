@@ -20,6 +20,8 @@ _ROW, _TABLE = "row lock", "table lock, "
 _ROW_LOCK_TIME, _ROW_LOCKS = "row_lock_s_total", "row_lock_waits_total"
 _OF_LATCHES = ("LWLock:", "BufferPin:")
 MOST_KEPT = 10
+LEAST_WAITING = 0.01
+"""Who waits on average: less is one sample in which somebody happened to wait, and holds nobody up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +50,10 @@ class Lock:
 
 
 def locks_of(trial: Trial) -> tuple[Lock, ...]:
-    """Return every lock that was waited for, those waited for most first; of those only counted, the most often."""
+    """Return every lock worth a word, those waited for most first; of those only counted, the most often."""
     measured = Measured.of(trial)
     seen = [] if measured is None else _with_counted_row_locks(list(_locks(measured)), measured)
-    found = [lock for lock in seen if lock.waiting or lock.waits_per_s]
+    found = [lock for lock in seen if (lock.waiting >= LEAST_WAITING if lock.waiting is not None else lock.waits_per_s)]
     return tuple(sorted(found, key=lambda lock: (-(lock.waiting or 0.0), -(lock.waits_per_s or 0.0))))
 
 
