@@ -14,7 +14,7 @@ from dbdyno.conduct.scripts import check_scripts, missing_sysbench
 from dbdyno.errors import UserError
 from dbdyno.experiment.clients import NATIVE
 from dbdyno.experiment.model import Experiment
-from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.experiment.system_spec import SystemSpec, format_system
 from dbdyno.experiment.workloads import GET, WORDS, WORKLOADS, missing_operations, split_variant
 from dbdyno.systems import SYSTEMS, build, missing, sized, volume
 from dbdyno.systems.base import Launch, System
@@ -169,9 +169,11 @@ def _check_operations(experiment: Experiment, spec: SystemSpec, system: System) 
         workload = experiment.find_workload(name).given(experiment.options | split_variant(name)[1])
         if lacking := missing_operations(workload, system.operations):
             able = [other.name for other in SYSTEMS.values() if not missing_operations(workload, other.operations)]
+            # It is then the settings that take it away.
+            whose = format_system(spec) if spec.name in able else spec.label
             raise UserError(
                 f"the workload '{name}' needs to {' and to '.join(WORDS[one] for one in lacking)}, which "
-                f"'{spec.label}' cannot do; {', '.join(able)} can"
+                f"'{whose}' cannot do; {', '.join(able)} can"
             )
 
 
