@@ -77,14 +77,14 @@ def _ours(
     return lambda: load.measure(wanted, placement)
 
 
-def _bare(bench: Bench, placement: Placement, started: Started, protocol: str) -> Row:
+def _bare(bench: Bench, placement: Placement, started: Started, protocol: str, clients: int = 64) -> Row:
     program, port = bench.folder / f"bare-{protocol}", started.system.endpoint.port
     return Row(
-        f"bare-{protocol}",
-        f"a bare epoll loop, {protocol}, 64 connections",
+        f"bare-{protocol}" if clients == 64 else f"bare-{protocol}-{clients}",
+        f"a bare epoll loop, {protocol}, {clients} connections",
         (_cpu(1.25), _FOR_INFORMATION),
-        _ours(bench, placement, started, 64),
-        lambda: peers.bare_loop(program, port, 64, bench.seconds, bench.rows, placement),
+        _ours(bench, placement, started, clients),
+        lambda: peers.bare_loop(program, port, clients, bench.seconds, bench.rows, placement),
     )
 
 
@@ -106,7 +106,7 @@ def _postgresql(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
         yield [
             *(against(by_tcp, "pgbench", "TCP", *of) for of in _AGAINST_PGBENCH),
             *(against(on_socket, "pgbench-unix", "Unix socket", *of) for of in _AGAINST_PGBENCH),
-            _bare(bench, placement, by_tcp, "postgres"),
+            *(_bare(bench, placement, by_tcp, "postgres", clients) for clients, _ in _AGAINST_PGBENCH),
         ]
 
 
@@ -388,7 +388,14 @@ GROUPS: tuple[tuple[Group, tuple[str, ...], tuple[str, ...]], ...] = (
         ("sysbench-1", "sysbench-4", "sysbench-16", "sysbench-64", "sysbench-256", "bare-mysql", "memory-64"),
     ),
     (_oltp, EVERYWHERE, ("oltp-16",)),
-    (_postgresql, EVERYWHERE, ("pgbench-64", "pgbench-256", "pgbench-unix-64", "pgbench-unix-256", "bare-postgres")),
+    (
+        _postgresql,
+        EVERYWHERE,
+        (
+            *("pgbench-64", "pgbench-256", "pgbench-unix-64", "pgbench-unix-256"),
+            *("bare-postgres", "bare-postgres-256"),
+        ),
+    ),
     (_null, HERE, _NULL),
     (_ferretdb, HERE, ("pymongo-1",)),
     (_redis, EVERYWHERE, ("redis-benchmark", "redis-benchmark-p16", "bare-redis")),
