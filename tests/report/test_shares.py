@@ -27,3 +27,10 @@ def test_of_one_operation_there_is_no_share(shown):
         if one["operations"]
     ]
     assert shares(series_of(dict(shown, trials=of_one)))["data"] == []
+
+
+def test_of_a_sweep_too_long_to_read_each_system_has_its_highest_load(shown, monkeypatch):
+    monkeypatch.setattr("dbdyno.report.shares.MOST_BARS", 1)
+    bars = shares(series_of(shown))["data"]
+    one_each = {(bar["meta"]["s"], bar["meta"]["c"]) for bar in bars}
+    assert len(one_each) == len({place for place, _ in one_each}) > 1

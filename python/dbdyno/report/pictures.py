@@ -21,6 +21,7 @@ from dbdyno.results.model import Run
 FORMATS = ("svg", "png")
 WIDTH, HEIGHT = 1000, 560
 PNG_SCALE = 2
+NAMES_IN_A_LINE = 6
 _HEAT = [[0, "#e3edf7"], [0.55, "#3f86c8"], [1, "#06294f"]]
 _INK, _GRID = "#1b1f24", "#e2e4e8"
 WITHOUT_KALEIDO = (
@@ -118,14 +119,18 @@ def _dressed(title: str, figure: Mapping[str, Any]) -> Figure:
     axis = {"gridcolor": _GRID, "linecolor": _GRID, "zerolinecolor": _GRID, "automargin": True}
     layout = dict(figure["layout"])
     layout |= {name: axis | layout.get(name, {}) for name in ("xaxis", "yaxis")}
+    # Names of bars are as long as they are; what is below them would lie on them. Above there is room for one line.
+    names = {trace["name"] for trace in figure["data"] if trace.get("name")}
+    above = layout["xaxis"].get("type") == "category" and len(names) <= NAMES_IN_A_LINE
+    place = {"y": 1, "yanchor": "bottom"} if above else {"y": -0.16, "yanchor": "top"}
     looks = {
         "title": {"text": title, "font": {"size": 16}, "x": 0.01, "xanchor": "left"},
-        "showlegend": any(trace.get("name") for trace in figure["data"]),
-        "legend": {"orientation": "h", "y": -0.16, "yanchor": "top", "x": 0},
+        "showlegend": bool(names),
+        "legend": {"orientation": "h", "x": 0} | place,
         "font": {"family": "system-ui, sans-serif", "size": 13, "color": _INK},
         "paper_bgcolor": "#ffffff",
         "plot_bgcolor": "#ffffff",
-        "margin": {"l": 20, "r": 20, "t": 60, "b": 20},
+        "margin": {"l": 20, "r": 20, "t": 90 if above else 60, "b": 20},
     }
     return {"data": [_trace(trace) for trace in figure["data"]], "layout": layout | looks}
 

@@ -139,9 +139,7 @@ def _against_load(all_series: Sequence[Series], value: Callable[[Document], floa
         bounds = [point for point in usable if point[0]["client_limited"] and unit == "/s"]
         data += [
             *(_bar(series, usable) if alone else (*_bands(series, usable), *_medians(series, usable))),
-            *_points(series, [point for point in usable if point not in bounds], unit),
-            *_points(series, bounds, unit, LOWER_BOUND),
-            *_points(series, [point for point in known if point[0]["state"] != "complete"], unit, "-open"),
+            *_all_points(series, known, bounds, unit),
         ]
     return {"data": [trace for trace in data if trace["x"]], "layout": _axes(all_series, unit)}
 
@@ -231,8 +229,19 @@ def _line(series: Series, x: list[Any], y: list[Any]) -> Figure:
     }
 
 
-def _points(series: Series, known: Sequence[Point], unit: str, mark: str = "") -> list[Figure]:
-    """The trials as points; mark: `LOWER_BOUND`, or `-open` of those that are not to be used."""
+def _all_points(series: Series, known: Sequence[Point], bounds: Sequence[Point], unit: str) -> list[Figure]:
+    """The trials as points, each kind with its mark; the first kind that there is stands in the legend."""
+    by_mark = {
+        "": [point for point in known if point[0]["state"] == "complete" and point not in bounds],
+        LOWER_BOUND: list(bounds),
+        "-open": [point for point in known if point[0]["state"] != "complete"],
+    }
+    named = next((mark for mark, points in by_mark.items() if points), "")
+    return [trace for mark, points in by_mark.items() for trace in _points(series, points, unit, mark, mark == named)]
+
+
+def _points(series: Series, known: Sequence[Point], unit: str, mark: str, named: bool) -> list[Figure]:
+    """The trials of one kind; mark: `LOWER_BOUND`, or `-open` of those that are not to be used."""
     marker = {"size": 8, "color": series.colour, "symbol": series.symbol}
     if mark == LOWER_BOUND:
         marker |= {"symbol": LOWER_BOUND, "size": 13, "line": {"width": 2}}
@@ -248,7 +257,7 @@ def _points(series: Series, known: Sequence[Point], unit: str, mark: str = "") -
             "text": [_hover(series, trial, figure, unit) for trial, _, figure in known],
             "hoverinfo": "text",
             "name": escape(series.name),
-            "showlegend": not mark,
+            "showlegend": named,
             "meta": meta(series),
         }
     ]

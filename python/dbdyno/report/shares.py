@@ -11,6 +11,8 @@ from dbdyno.report.series import KIND, READS, Series, load_labels, operations, p
 
 COLOURS = {True: ("#0072b2", "#56b4e9", "#9ad0f0", "#c7e3f5"), False: ("#d55e00", "#e69f00", "#f0c566", "#f7e0b0")}
 """Of reads and of writes, each from the first operation on."""
+MOST_BARS = 32
+"""More cannot be read; of a longer sweep each system has its highest load."""
 
 
 def shares(all_series: Sequence[Series]) -> dict[str, Any]:
@@ -21,9 +23,10 @@ def shares(all_series: Sequence[Series]) -> dict[str, Any]:
     """
     every, places = operations(all_series), places_of(all_series)
     colours, labels = _colours(every), load_labels(all_series)
+    crowded = len(all_series) * len(labels) > MOST_BARS
     data: list[dict[str, Any]] = []
     for series in all_series if len(every) > 1 and KIND not in every.values() else ():
-        for load, trial in representatives(series).items():
+        for load, trial in list(representatives(series).items())[-1 if crowded else 0 :]:
             name_of_bar = escape(series.name) + (f", {escape(labels[load])}" if len(labels) > 1 else "")
             data += [
                 {
