@@ -18,7 +18,7 @@ from dbdyno.experiment.workloads import SYSBENCH
 from dbdyno.results.model import WHOLE_SECOND
 from dbdyno.results.write import Lines, write_object
 from dbdyno.systems.guard import Guard
-from dbdyno.systems.process import describe_exit
+from dbdyno.systems.process import describe_exit, feed
 
 PROGRAM_VARIABLE = "DBDYNO_LOAD"
 _READ_SIZE = 1 << 20
@@ -149,11 +149,7 @@ def _start(plan: dict[str, Any], secrets: list[str], log: object) -> subprocess.
         env=_environment(),
     )
     second_line = json.dumps({"secrets": secrets}) if secrets else ""
-    try:
-        process.stdin.write(f"{json.dumps(plan)}\n{second_line}\n".encode())
-        process.stdin.close()
-    except BrokenPipeError:
-        pass  # It ended before it read its plan: its exit status and its log say why.
+    feed(process, f"{json.dumps(plan)}\n{second_line}\n")
     return process
 
 

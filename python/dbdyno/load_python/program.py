@@ -9,6 +9,7 @@ import sys
 
 from dbdyno import __version__
 from dbdyno.load_python import signals
+from dbdyno.load_python.ending import conclude
 from dbdyno.load_python.failure import Ended, Failure
 from dbdyno.load_python.host import die_with_parent, pin, processors
 from dbdyno.load_python.own_cost import own_cpu_us
@@ -20,7 +21,6 @@ from dbdyno.load_python.verify import sums, verify
 from dbdyno.load_python.workloads import Workload, make_workload
 
 PROGRAM = "dbdyno-load-python"
-_EXIT_STATUS = {"complete": 0, "interrupted": 1, "failed": 1, "refused": 2}
 
 
 def main(arguments: list[str]) -> int:
@@ -33,16 +33,13 @@ def main(arguments: list[str]) -> int:
         return 2
     die_with_parent(signal.SIGTERM)
     records = Records(sys.stdout)
-    try:
+
+    def work() -> None:
         plan = read_plan(sys.stdin)
         signals.listen()
         execute(plan, records)
-        ended = Ended("interrupted", "stopped by a signal") if signals.stop_requested() else None
-    except Ended as reason:
-        ended = reason
-    status = ended.status if ended else "complete"
-    records.write("end", status=status, reason=ended.reason if ended else None)
-    return _EXIT_STATUS[status]
+
+    return conclude(records, work)
 
 
 def execute(plan: Plan, records: Records) -> None:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from dbdyno.load_python import signals
+from dbdyno.load_python.ending import conclude
 from dbdyno.load_python.failure import Ended
 from dbdyno.load_python.host import die_with_parent, pin, processors
 from dbdyno.load_python.plan import CONTRACT
@@ -19,7 +20,6 @@ from dbdyno.load_sysbench.output import telling
 from dbdyno.load_sysbench.plan import Plan, read_plan
 from dbdyno.load_sysbench.run import Run
 
-_EXIT_STATUS = {"complete": 0, "interrupted": 1, "failed": 1, "refused": 2}
 NOT_GIVEN = {
     "brief": "not verified, timed by sysbench",
     "text": "not verified, timed by sysbench: no answer was compared with what it must be; times are in its "
@@ -36,16 +36,13 @@ def main(arguments: list[str]) -> int:
         return 2
     die_with_parent(signal.SIGTERM)
     records = Records(sys.stdout)
-    try:
+
+    def work() -> None:
         plan = read_plan(sys.stdin)
         signals.listen()
         execute(plan, records)
-        ended = Ended("interrupted", "stopped by a signal") if signals.stop_requested() else None
-    except Ended as reason:
-        ended = reason
-    status = ended.status if ended else "complete"
-    records.write("end", status=status, reason=ended.reason if ended else None)
-    return _EXIT_STATUS[status]
+
+    return conclude(records, work)
 
 
 def execute(plan: Plan, records: Records) -> None:

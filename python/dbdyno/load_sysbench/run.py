@@ -8,6 +8,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -80,8 +81,9 @@ class Run:
             stderr=subprocess.STDOUT,
             text=True,
         )
-        process.stdin.write(configuration(self._plan))
-        process.stdin.close()
+        # One that ended before it read says why in its output.
+        with suppress(BrokenPipeError), process.stdin as pipe:
+            pipe.write(configuration(self._plan))
         run, lines = _Run(warmup), list[str]()
         for line in process.stdout:
             sys.stderr.write(line)

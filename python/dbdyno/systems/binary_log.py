@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
@@ -40,13 +41,13 @@ class BinaryLog:
         found, odd = nothing_of(tables), []
         for path in self._files():
             # Each by itself: what is torn ends one file, and recovery begins another.
-            with subprocess.Popen(
-                self._call(path), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-            ) as reader:
-                apply(reader.stdout or (), found)
-                said = (reader.stderr.read() if reader.stderr else "").split("\n")
-            if reader.returncode != 0:
-                odd.append(f"{path.name}: {next((line for line in said if 'ERROR' in line), said[0])}")
+            with tempfile.TemporaryFile("w+") as said:
+                with subprocess.Popen(self._call(path), stdout=subprocess.PIPE, stderr=said, text=True) as reader:
+                    apply(reader.stdout or (), found)
+                if reader.returncode != 0:
+                    said.seek(0)
+                    lines = said.read().split("\n")
+                    odd.append(f"{path.name}: {next((line for line in lines if 'ERROR' in line), lines[0])}")
         return found, "; ".join(odd) or None
 
     def _call(self, path: Path) -> list[str]:

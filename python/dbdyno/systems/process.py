@@ -125,8 +125,7 @@ class ServerProcess:
         self._guard.tell("pid", self.pid)
         if self._limit:
             self._limit.add(self.pid)
-        with self._process.stdin as pipe:
-            pipe.write(stdin.encode())
+        feed(self._process, stdin)
 
     def started_with(self, private: Mapping[str, str]) -> list[str]:
         """Return the options of its command line and the lines it was given on stdin, each a setting.
@@ -258,11 +257,7 @@ def server_user() -> pwd.struct_passwd | None:
 def run_to_end(argv: list[str], directory: Path, log_path: Path, stdin: str = "") -> None:
     """Run a command that makes ready a server's directory; raises UserError, quoting its log, if it fails."""
     with log_path.open("ab") as log, spawn(argv, directory, log) as process:
-        try:
-            process.stdin.write(stdin.encode())
-            process.stdin.close()
-        except BrokenPipeError:
-            pass  # It ended before it read, and has said why in its log.
+        feed(process, stdin)
     if process.returncode != 0:
         raise UserError(f"{Path(argv[0]).name} failed: {telling_lines(log_path)}")
 
@@ -292,6 +287,12 @@ def spawn(
         process_group=0,
         **identity,
     )
+
+
+def feed(process: subprocess.Popen[bytes], text: str) -> None:
+    """Give a process all of its standard input; one that ended before it read says why by its status and its log."""
+    with suppress(BrokenPipeError), process.stdin as pipe:
+        pipe.write(text.encode())
 
 
 def describe_exit(status: int) -> str:
