@@ -1,6 +1,7 @@
 """A server is asked on a thread of its own, and one that fails or hangs holds nothing up."""
 
 import threading
+import time
 
 import pytest
 
@@ -36,9 +37,11 @@ class FakeProbe:
 
     def waits(self):
         self.released.wait(30)
+        time.sleep(0.0001)
         return self.shown
 
     def locks(self):
+        time.sleep(0.0001)
         return {"latch_waits_total": self.asked}
 
     def close(self):
@@ -89,6 +92,7 @@ def test_what_is_known_of_single_locks_comes_with_the_counters(watch):
 def test_what_costs_a_server_much_is_asked_for_less_often(monkeypatch):
     now_s = 100.0
     monkeypatch.setattr(store.time, "monotonic", lambda: now_s)
+    monkeypatch.setattr(store.time, "thread_time", lambda: 0.0)
     spared = Spared(0.01, 5.0)
     for lasted_s, pause_s in ((0.002, 0.2), (0.3, 0.2), (0.001, 0.1)):
         assert spared.due
@@ -106,6 +110,7 @@ def test_what_costs_a_server_much_is_asked_for_less_often(monkeypatch):
 def test_however_much_it_costs_it_is_asked_now_and_then(monkeypatch):
     now_s = 100.0
     monkeypatch.setattr(store.time, "monotonic", lambda: now_s)
+    monkeypatch.setattr(store.time, "thread_time", lambda: 0.0)
     spared = Spared(0.01, 5.0)
     for _ in range(store.LAST):
         with spared.asking():

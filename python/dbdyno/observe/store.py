@@ -27,7 +27,7 @@ RETRY_S = 1.0
 ANSWER_S = 0.3
 """For how long a sample waits for a server's counters, so that they are of the same moment as the rest of it."""
 OPEN_S, STOP_S = 5.0, 2.0
-BUDGET = 0.003
+BUDGET = 0.005
 """Of one processor, for asking a server for its waits; where that costs more, they are asked for less often."""
 
 
@@ -59,8 +59,8 @@ class Probe(Protocol):
 class Spared:
     """When to ask a server again what costs it much.
 
-    What an answer costs is not told; it is at most as long as the shortest of the last few took. Longer ones have
-    waited for a processor.
+    What an answer costs is not told; it is at most as long as the shortest of the last few took, less what this thread
+    did meanwhile. Longer ones have waited for a processor.
     """
 
     def __init__(self, share: float, longest_pause_s: float) -> None:
@@ -77,9 +77,9 @@ class Spared:
     @contextmanager
     def asking(self) -> Iterator[None]:
         """Ask meanwhile; nothing is learnt from a failure."""
-        began = time.monotonic()
+        began, own_s = time.monotonic(), time.thread_time()
         yield
-        self._lasted_s.append(time.monotonic() - began)
+        self._lasted_s.append(max(0.0, time.monotonic() - began - (time.thread_time() - own_s)))
         self._again_at = began + self.pause_s
 
     @property

@@ -1,10 +1,11 @@
 """What a server of the MySQL protocol shows of itself: its status, InnoDB's figures, and what its connections do.
 
-Two questions: once a second for the counters, some times a second for the waits. The server counts its connections
-itself, in half a millisecond for 256 of them, and in half of that where `performance_schema` is on; it may be off.
+Two questions: once a second for the counters, some times a second for the waits. Where `performance_schema` is on the
+server counts its connections itself, in a quarter of a millisecond for 256 of them; it may be off.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 import pymysql
@@ -70,7 +71,13 @@ METRICS = {
 """Asked for where the status does not have them. MariaDB has counted no semaphore waits since 10.6."""
 _HISTORY = re.compile(r"^History list length (\d+)", re.MULTILINE)
 """In the text that InnoDB writes of itself, which is where MySQL up to 5.5 has it alone."""
-_WAITS = "SELECT COMMAND, STATE, COUNT(*) FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() GROUP BY 1, 2"
+_LISTED = "SHOW PROCESSLIST"
+MOST_LISTED = 128
+"""Connections that are listed one by one; more are counted by the server. Counting costs it a temporary table on disk,
+0.6 to 0.8 ms, and a list a quarter of that, but each row costs dbdyno some microseconds to read (benches/README.md)."""
+_COUNTED = (
+    "SELECT COMMAND, STATE, COUNT(*) FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() GROUP BY 1, 2"
+)
 # The same without a lock that connections take too, and without a temporary table; empty where the schema is off.
 _THREADS = (
     "SELECT PROCESSLIST_COMMAND, PROCESSLIST_STATE, COUNT(*) FROM performance_schema.threads "
@@ -83,12 +90,12 @@ _OWN_THREAD = (
 # How many wait for rows InnoDB counts. INNODB_TRX would show it too, but goes through the whole queue for each that
 # waits in it: 11 ms for 256 at one row, where these take half a millisecond (benches/README.md).
 _LOCKED = (
-    f"SELECT '{LOCKED}', '', VARIABLE_VALUE FROM performance_schema.global_status "
-    "WHERE VARIABLE_NAME = 'Innodb_row_lock_current_waits'",
-    f"SELECT '{LOCKED}', '', COUNT FROM information_schema.INNODB_METRICS WHERE NAME = 'lock_row_lock_current_waits'",
-    f"SELECT '{LOCKED}', '', VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS "
-    "WHERE VARIABLE_NAME = 'Innodb_row_lock_current_waits'",
+    "SELECT VARIABLE_VALUE FROM performance_schema.global_status WHERE VARIABLE_NAME = 'Innodb_row_lock_current_waits'",
+    "SELECT COUNT FROM information_schema.INNODB_METRICS WHERE NAME = 'lock_row_lock_current_waits'",
+    "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'Innodb_row_lock_current_waits'",
 )
+LOCKED_EVERY = 2
+"""Of so many questions for waits one asks for that too: it costs as much as all the rest of them."""
 # Which row locks they wait for. MySQL has these since 8.0 in another place, where a join takes 86 ms for 256.
 _ROW_LOCKS = (
     "SELECT LOCK_TYPE, LOCK_TABLE, LOCK_INDEX, COUNT(*) FROM information_schema.INNODB_TRX "
@@ -131,8 +138,10 @@ class MySQLProbe(Probe):
         self._connection: pymysql.Connection | None = None
         self._status = STATUS | dict(more or {})
         self._questions = [f"SHOW GLOBAL STATUS WHERE Variable_name IN ({_quoted(self._status)})"]
-        self._waits = _WAITS
-        self._waiting_for_tables = 0.0
+        self._waits = _LISTED
+        self._locked: str | None = None
+        self._waiting_for_rows = self._waiting_for_tables = 0.0
+        self._questions_for_waits = 0
         self._history_in_text = False
         self._row_locks: str | None = None
         self._latches: str | None = None
@@ -158,11 +167,10 @@ class MySQLProbe(Probe):
             "innodb_history_list_length" not in self.counters()
             and self._if_allowed("SHOW ENGINE INNODB STATUS") is not None
         )
-        connections = _THREADS if self._if_allowed(_OWN_THREAD) else _WAITS
-        locked = next((question for question in _LOCKED if self._if_allowed(question)), None)
-        self._waits = f"{connections} UNION ALL {locked}" if locked else connections
+        self._waits = _THREADS if self._if_allowed(_OWN_THREAD) else _LISTED
+        self._locked = next((question for question in _LOCKED if self._if_allowed(question)), None)
         self._row_locks = next((question for question in _ROW_LOCKS if self._if_allowed(question) is not None), None)
-        lacking = "waits.{}.lock" if not locked else "locks.{}.row locks" if not self._row_locks else None
+        lacking = "waits.{}.lock" if not self._locked else "locks.{}.row locks" if not self._row_locks else None
         if lacking:
             self.not_shown[lacking.format(self.server)] = "this user may not see transactions: GRANT PROCESS ON *.*"
         self._latches = _SYNCH if self._if_allowed(_INSTRUMENTED) and self._if_allowed(_SYNCH) is not None else _MUTEX
@@ -200,9 +208,24 @@ class MySQLProbe(Probe):
         return found
 
     def waits(self) -> Waits:
+        if self._locked and self._questions_for_waits % LOCKED_EVERY == 0:
+            ((counted,),) = self._query(self._locked)
+            self._waiting_for_rows = float(str(counted))
+        self._questions_for_waits += 1
         # InnoDB's count leaves out those that wait for a whole table, as for its AUTO_INCREMENT; `locks` has seen them.
-        rows = (*self._query(self._waits), (LOCKED, "", self._waiting_for_tables))
+        rows = (*self._connections(), (LOCKED, "", self._waiting_for_rows + self._waiting_for_tables))
         return Waits(states_of_processlist(rows), locks_of_processlist(rows))
+
+    def _connections(self) -> Iterable[tuple[object, ...]]:
+        """Return counts of the others by command and state."""
+        rows = self._query(self._waits)
+        if self._waits != _LISTED:
+            return rows
+        if len(rows) > MOST_LISTED:
+            self._waits = _COUNTED
+        own = self._connection.thread_id() if self._connection else None
+        others = Counter((command, state) for number, _, _, _, command, _, state, *_ in rows if number != own)
+        return ((*kind, count) for kind, count in others.items())
 
     def locks(self) -> dict[str, float]:
         found = self._waited_for(self._row_locks) if self._row_locks else {}
