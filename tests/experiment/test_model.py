@@ -149,3 +149,10 @@ def test_how_much_there_is_of_a_workload():
     plain = read(workload=["game", "insert-indexes?indexes=3", "oltp?tables=4"], rows=10)
     assert [plain.records(name) for name in plain.workload] == [30, 40, 80]
     assert [plain.data_bytes(name) for name in plain.workload] == [18_500, 160, 7840]
+
+
+def test_a_share_of_nothing_is_refused_in_the_words_of_what_it_is_for():
+    with pytest.raises(ValueError, match="never flat to within 0 %"):
+        read(until_flat="0%")
+    with pytest.raises(ValueError, match="no number of trials"):
+        read(precise="0%")

@@ -19,7 +19,10 @@ def test_a_winner_is_named_with_its_interval(repeated):
     found = document(repeated)["headline"]
     assert found["winner"] == found["leader"] == "lmdb"
     assert found["sentence"].startswith("lmdb was fastest: 2.") and "× [2." in found["sentence"]
-    assert "the throughput of sqlite, the next (at 4 clients, 5 pairs of trials)." in found["sentence"]
+    assert (
+        "the throughput of sqlite, the next (at 4 clients, 5 pairs of trials; longest stall 0 s against longest stall 0 s)."
+        in found["sentence"]
+    )
     assert found["ratios"]["sqlite"]["verdict"] == "slower" and found["trials"].keys() == {"sqlite", "lmdb"}
 
 
@@ -27,15 +30,17 @@ def test_a_winner_of_another_durability_class_is_said_to_be_that(repeated):
     shown = document(repeated)
     trials = [dict(one, durability="D0") if one["label"] == "lmdb" else one for one in shown["trials"]]
     sentence = headline(trials, shown["comparison"], [])["sentence"]
-    assert sentence.endswith("5 pairs of trials; durability D0 against D1, not like with like).")
+    assert sentence.endswith(
+        "5 pairs of trials; durability D0 against D1, not like with like; longest stall 0 s against longest stall 0 s)."
+    )
 
 
-def test_the_floors_stand_beside_the_ratio_of_means_where_trials_were_long_enough(repeated):
+def test_how_even_both_were_stands_beside_the_ratio_of_means(repeated):
     shown = document(repeated)
     floors = {"sqlite": 0.91, "lmdb": 0.35}
     trials = [dict(one, stability=one["stability"] | {"floor": floors[one["label"]]}) for one in shown["trials"]]
     sentence = headline(trials, shown["comparison"], [])["sentence"]
-    assert sentence.endswith("5 pairs of trials; floors 35% and 91% of the median second).")
+    assert sentence.endswith("5 pairs of trials; floor 35%, longest stall 0 s against floor 91%, longest stall 0 s).")
 
 
 def with_cells(shown, **change):

@@ -145,7 +145,7 @@ def test_rows_of_tpcc_are_warehouses(shown):
 
 def test_the_mean_stands_beside_how_steady_it_was(page):
     stalls = page[page.index("<h2>Stalls</h2>") :]
-    assert stalls.index("mean<br>/s") < stalls.index("floor</th>") < stalls.index("half of the median")
+    assert stalls.index("mean<br>/s") < stalls.index("floor</th>") < stalls.index("a tenth of the median")
 
 
 def test_a_trial_that_recorded_nothing_has_a_page(shown):

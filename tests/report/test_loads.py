@@ -26,7 +26,9 @@ def test_loads_rise_by_clients_then_by_rate():
 def test_where_there_is_an_open_loop_response_times_are_shown():
     assert time_name([trial(1)]) == "service_time_us"
     assert time_name([trial(1), trial(1, 10)]) == "response_time_us"
-    assert time_label([trial(1)]) == "service time, closed loop"
+    assert time_label([trial(1), trial(1)]) == "service time, closed loop, N = 1"
+    assert time_label([trial(4), trial(1)]) == "service time, closed loop, N = 1, 4"
+    assert time_label([trial(n) for n in (1, 2, 4, 8)]) == "service time, closed loop, N = 1 to 8"
     assert time_label([trial(1), trial(1, 1000)]) == "response time, open loop, 1,000/s"
     assert time_label([trial(1, rate) for rate in (1, 2, 3, 4)]) == "response time, open loop, 4 rates"
 

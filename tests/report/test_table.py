@@ -75,9 +75,9 @@ def test_beside_an_open_loop_a_closed_one_has_no_latency(opened):
     closed = dict(
         first, rate=None, transaction={"name": "request", "service_time_us": first["transaction"]["service_time_us"]}
     )
-    closed = {key: value for key, value in closed.items() if key != "offered_per_s"}
+    closed = {key: value for key, value in closed.items() if key not in ("offered_per_s", "late", "unfinished")}
     row = next(line for line in printed(dict(opened, trials=[closed, *rest]), 120).splitlines() if line.endswith("ok"))
-    assert row.split()[:8] == ["4", "–", "2,000", "100%", "0", "–", "–", "–"]
+    assert row.split()[:10] == ["4", "–", "–", "–", "2,000", "100%", "0", "–", "–", "–"]
 
 
 def test_what_limited_a_trial_has_a_column_and_that_of_the_best_one_a_sentence(plain):
@@ -115,7 +115,8 @@ def test_the_steady_state_is_told_where_trials_are_long_enough(settled, plain):
     assert "warm-up 40 s" in text and "Figures begin where the steady state does (warmup = auto)." in text
     console = Console(file=io.StringIO(), width=130, color_system=None)
     print_table(plain, console)
-    assert "steady" not in console.file.getvalue()
+    assert "steady\n" not in console.file.getvalue()
+    assert "under 30 s are too short to tell" in " ".join(console.file.getvalue().split())
     trial = settled["trials"][0]
     short = dict(trial, steady_state=trial["steady_state"] | {"class": "too short to tell", "applied": False})
     said = " ".join(printed(dict(settled, trials=[short]), 130).split())

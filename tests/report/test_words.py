@@ -134,4 +134,6 @@ def test_a_warning_that_many_trials_carry_is_said_once(plain):
 
 def test_a_trial_too_short_for_a_floor_has_none_written():
     assert words.evenness({"floor": None, "longest_without_completion_s": 2}) == "longest stall 2 s"
+    still = {"floor": 0.0, "longest_without_completion_s": 7, "seconds": 20, "seconds_below_tenth": 12}
+    assert words.evenness(still) == "floor 0% (stood still in 12 of 20 s), longest stall 7 s"
     assert words.evenness({"floor": 0.5, "longest_without_completion_s": 0}) == "floor 50%, longest stall 0 s"

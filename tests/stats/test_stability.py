@@ -43,3 +43,10 @@ def test_variation_against_the_definition():
     found = stability(series)
     assert found.variation_1s == pytest.approx(np.std(series, ddof=1) / np.mean(series))
     assert found.variation_10s < found.variation_1s
+
+
+def test_a_series_that_stood_still_in_most_seconds_is_not_one_too_short_to_tell():
+    found = stability(np.array([0.0] * 12 + [10.0] * 8))
+    assert (found.floor, found.seconds_below_half, found.seconds_below_tenth) == (0, 12, 12)
+    assert found.variation_1s == pytest.approx(1.2566, abs=0.001)
+    assert (stability(np.zeros(20)).floor, stability(np.zeros(20)).variation_1s) == (0, None)

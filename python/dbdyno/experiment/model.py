@@ -102,7 +102,10 @@ def _read_percent(value: Any, info: ValidationInfo) -> float:
     if not isinstance(value, str):
         raise ValueError(f'a percentage is text, e.g. {info.field_name} = "1%"')
     if not (share := parse_percent(value)):
-        raise ValueError("no number of trials makes a difference of 0 % certain: give one such as 2%")
+        why = {"until_flat": "a curve is never flat to within 0 %"}.get(
+            str(info.field_name), "no number of trials makes a difference of 0 % certain"
+        )
+        raise ValueError(f"{why}: give a share such as 2%")
     return share
 
 

@@ -138,9 +138,7 @@ def _verdict(top: Document, chosen: Mapping[str, Document], ratios: Mapping[str,
     where = f"{at(top)}, {found['pairs'] or 0} pair{'' if found['pairs'] == 1 else 's'} of trials"
     if top["durability"] != second["durability"]:
         where += f"; durability {top['durability']} against {second['durability']}, not like with like"
-    floors = [trial["stability"]["floor"] for trial in (top, second)]
-    if None not in floors:
-        where += f"; floors {' and '.join(map(words.percent, floors))} of the median second"
+    where += f"; {' against '.join(words.evenness(trial['stability']) for trial in (top, second))}"
     if found["verdict"] == "invalid" or found["low"] is None:
         return None, f"No winner: {leader} did most, but {found['reason'] or 'there is no interval'} ({where})."
     most, least, times = (words.factor(1 / found[key]) for key in ("low", "high", "ratio"))

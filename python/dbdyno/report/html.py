@@ -19,6 +19,7 @@ from dbdyno.report.kinds import kinds_of
 from dbdyno.report.loads import Document, at, is_open, load_of, time_label, time_name, times_us
 from dbdyno.report.over_time import Recordings, by_load, by_trial, recordings_of
 from dbdyno.report.series import READS, Series, load_labels, operations, representatives, series_of, trials_of
+from dbdyno.report.steadiness import steady_class
 from dbdyno.report.templating import TEMPLATES, templates
 from dbdyno.report.unfair import unfair
 from dbdyno.results.jsonfiles import read_object
@@ -124,6 +125,7 @@ def render(
             environment_rows=list(flattened(shown["environment"])),
             card_lines=_card_lines(shown),
             words=words,
+            steady_class=steady_class,
             marks=ranking.MARKS,
             reads=READS,
             kinds=any(kinds_of(trial) for trial in shown["trials"]),
@@ -178,6 +180,7 @@ def _first_screen(shown: Document, series: Sequence[Series]) -> dict[str, Any]:
         "ranked": ranked,
         "matrix": ranking.matrix(shown, series, list(labels)),
         "at_words": at(ranked[0].trial) if ranked else "",
+        "ranked_time": time_label([row.trial for row in ranked]),
         "load_labels": list(labels.values()),
         "chosen": list(labels).index(load_of(ranked[0].trial)) if ranked else len(labels) - 1,
         "chosen_series": ranked[0].series.place if ranked else 0,

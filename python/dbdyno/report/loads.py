@@ -61,9 +61,12 @@ def times_us(counted: Document, name: str) -> Mapping[str, float | None]:
 
 
 def time_label(trials: Sequence[Document]) -> str:
-    """Return what latencies shown of `trials` are: `response time, open loop, 20,000/s`."""
+    """Return what latencies shown of `trials` are: `response time, open loop, 20,000/s`, `service time, closed loop,
+    N = 16`, N being the clients."""
     if not is_open(trials):
-        return "service time, closed loop"
+        counts = sorted({trial["clients"] for trial in trials})
+        several = ", ".join(map(str, counts)) if len(counts) <= 3 else f"{counts[0]} to {counts[-1]}"
+        return "service time, closed loop" + (f", N = {several}" if counts else "")
     rates = dict.fromkeys(words for load in loads(trials) if (words := load.words))
     return "response time, open loop, " + (", ".join(rates) if len(rates) <= 3 else f"{len(rates)} rates")
 

@@ -13,6 +13,7 @@ import numpy as np
 from dbdyno.report.loads import Document, Load, is_open, load_of, time_name
 from dbdyno.report.plots import ERRORS, UNUSABLE, Figure, meta, plot_unit, scaled
 from dbdyno.report.series import Series, places_of, representatives, trials_of
+from dbdyno.report.steadiness import drift
 from dbdyno.results.model import Run, Trial
 from dbdyno.results.observations import Observations
 from dbdyno.results.records import COARSE_BITS
@@ -211,7 +212,8 @@ def _steady_class(trial: Document) -> str:
 
 def _steady_words(trial: Document, checkpoints: list[float] | None) -> str:
     seen = "checkpoints not seen" if checkpoints is None else f"{len(checkpoints)} checkpoints"
-    return f"steady state: {_steady_class(trial)}; {seen}"
+    drifted = f"drift {found}; " if (found := drift(trial)) else ""
+    return f"steady state: {_steady_class(trial)}; {drifted}{seen}"
 
 
 def _throughput(series: Series, trial: Document, stands: bool) -> list[Figure]:

@@ -11,12 +11,14 @@ from rich.text import Text
 
 from dbdyno.report import crashes, locks, replication, words
 from dbdyno.report.analyses import analysed, print_analyses
+from dbdyno.report.card import print_card
 from dbdyno.report.copies import copied, print_copies
 from dbdyno.report.document import document
 from dbdyno.report.hosts import host_in_words
 from dbdyno.report.kinds import kinds_of, print_kinds
 from dbdyno.report.libraries import understated
 from dbdyno.report.loads import Document, is_open, time_label, time_name, times_us
+from dbdyno.report.steadiness import remarks
 from dbdyno.results.model import Run
 
 _STATES = {"complete": "ok", "failed": "FAILED", "interrupted": "CUT", "not reached": "–"}
@@ -83,7 +85,7 @@ def _print_end(shown: Document, console: Console, is_load: bool, has_sentence: b
     if is_load:
         _print_conclusions(shown, console)
         return
-    _print_card(shown["fairness"], console)
+    print_card(shown["fairness"], console)
     if has_sentence:
         _say(console, shown["headline"]["sentence"], "bold")
 
@@ -108,6 +110,7 @@ def _columns(trials: list[Document]) -> list[_Column]:
         _Column("clients", lambda trial: str(trial["clients"])),
         *repeat,
         *([_Column("offered\nper s", _offered)] if is_open(trials) else []),
+        *_left_over(trials),
         _Column("per s", _throughput),
         *rows,
         *warm,
@@ -123,6 +126,21 @@ def _columns(trials: list[Document]) -> list[_Column]:
         _Column("limit", lambda trial: trial["verdict"]["limit"] if trial.get("verdict") else words.UNKNOWN),
         _Column("state", lambda trial: _STATES.get(trial["state"], trial["state"])),
     ]
+
+
+def _left_over(trials: list[Document]) -> list[_Column]:
+    """Arrivals of an open loop that began late, or had not ended, where there were any."""
+
+    def column(heading: str, key: str) -> list[_Column]:
+        if not any(trial.get(key) for trial in trials):
+            return []
+        return [_Column(heading, lambda trial: _count(trial.get(key)))]
+
+    return column("late", "late") + column("un-\nfinished", "unfinished")
+
+
+def _count(value: int | None) -> str:
+    return words.UNKNOWN if value is None else words.short_count(value)
 
 
 def _conflicts(trial: Document) -> str:
@@ -239,30 +257,28 @@ def _print_remarks(shown: Document, console: Console) -> None:
         _say(console, f"{name}: {what}", "red" if what.startswith("failed") else "yellow")
     for name, warning in words.warnings_by_text(shown):
         _say(console, f"{name}: {warning}", "yellow")
-    for sentence in (words.client_limited(shown), words.run_state(shown), words.durability_caution(shown)):
-        if sentence:
-            _say(console, sentence, "yellow")
+    said = (words.client_limited(shown), words.run_state(shown), words.durability_caution(shown))
+    for sentence in filter(None, (*_steadiness(shown), *said)):
+        _say(console, sentence, "yellow")
+
+
+def _steadiness(shown: Document) -> list[str]:
+    """What the column of the steady state says, which gives way where the terminal is narrow; queries have none."""
+    is_load = not (analysed(shown) or copied(shown) or crashes.crashed(shown))
+    return list(remarks([trial for trial in shown["trials"] if trial["system"] is not None])) if is_load else []
 
 
 def _print_conclusions(shown: Document, console: Console) -> None:
     sweeps = [f"{one['label']}, {one['workload']}: {one['words']}" for one in shown["scalability"] if one["law"]]
     for line in filter(None, (words.automatic_warmup(shown), *sweeps)):
         _say(console, line, "")
-    _print_card(shown["fairness"], console)
+    print_card(shown["fairness"], console)
     _say(console, shown["headline"]["sentence"], "bold")
     sentences = [f"{name}: {sentence}" for name, sentence in words.limit_sentences(shown)]
     for line in filter(
         None, (*(sentences or [words.limits(shown["headline"])]), *words.cached(shown), *understated(shown))
     ):
         _say(console, line, "")
-
-
-def _print_card(fairness: Document, console: Console) -> None:
-    """The fairness card, in short; `dbdyno show --json` and the report have all of it."""
-    for line in fairness["short"]:
-        _say(console, f"· {line}", "dim")
-    for line in fairness["not_seen"]:
-        _say(console, f"· not seen: {line}", "dim")
 
 
 def _say(console: Console, line: str, style: str) -> None:

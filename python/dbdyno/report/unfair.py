@@ -8,9 +8,7 @@ from dbdyno.report import words
 from dbdyno.report.analyses import analysed
 from dbdyno.report.libraries import understated
 from dbdyno.report.loads import Document
-
-STEADY_STATE_SECONDS = 30
-"""Shorter trials cannot show a steady state (METHODS §2)."""
+from dbdyno.report.steadiness import remarks
 
 
 def unfair(shown: Document) -> Iterator[str]:
@@ -31,7 +29,7 @@ def unfair(shown: Document) -> Iterator[str]:
     if trials and max(trial["repeat"] or 1 for trial in trials) == 1:
         yield "One trial each: two runs of one store differ too, and by how much is not known from this."
     if not analysed(shown):
-        yield from _steadiness(trials)
+        yield from remarks(trials)
     yield from _where_it_ran(trials)
     yield from understated(shown)
     if warned := sum(bool(trial["warnings"]) for trial in shown["trials"]):
@@ -60,16 +58,6 @@ def _limits(trials: list[Document]) -> Iterator[str]:
         )
     if behind := _labels(trial for trial in trials if trial.get("followed") is False):
         yield f"Could not follow what was offered, so response times grow for as long as the trial lasts: {behind}."
-
-
-def _steadiness(trials: list[Document]) -> Iterator[str]:
-    if any(0 < trial["seconds"] < STEADY_STATE_SECONDS for trial in trials):
-        yield f"Trials under {STEADY_STATE_SECONDS} s are too short to tell whether a steady state was reached."
-    unsteady = [
-        trial for trial in trials if trial["seconds"] >= STEADY_STATE_SECONDS and not trial["steady_state"]["steady"]
-    ]
-    if unsteady:
-        yield f"No steady state in {len(unsteady)} of {len(trials)} trials, so their means depend on how long they ran."
 
 
 def _where_it_ran(trials: list[Document]) -> Iterator[str]:

@@ -56,7 +56,13 @@ def percent(share: float | None, digits: int = 0) -> str:
 def evenness(stability: Mapping[str, float | int | None]) -> str:
     """Write what stands beside every mean (METHODS §4); a trial too short for a floor has none to be written."""
     floor, stall_s = stability["floor"], stability["longest_without_completion_s"]
-    return ("" if floor is None else f"floor {percent(floor)}, ") + f"longest stall {whole(stall_s)} s"
+    stall = f"longest stall {whole(stall_s)} s"
+    if floor is None:
+        return stall
+    below, seconds = stability.get("seconds_below_tenth"), stability.get("seconds")
+    # Only with a median of 0 can most seconds be below a tenth of it.
+    still = f" (stood still in {below} of {seconds} s)" if below and seconds and 2 * below > seconds else ""
+    return f"floor {percent(floor)}{still}, {stall}"
 
 
 def ratio(found: Document | None) -> str:
@@ -149,11 +155,11 @@ def durability_caution(document: Document) -> str | None:
 def not_complete(document: Document) -> list[tuple[str, str]]:
     """What is missing or must not be used, as (name of a trial or system, state and reason)."""
     marked = [
-        (_name(trial), trial["state"] + (f": {trial['reason']}" if trial["reason"] else ""))
+        (trial_name(trial), trial["state"] + (f": {trial['reason']}" if trial["reason"] else ""))
         for trial in document["trials"]
         if trial["state"] not in ("complete", "not reached")
     ]
-    unreached = [_name(trial) for trial in document["trials"] if trial["state"] == "not reached"]
+    unreached = [trial_name(trial) for trial in document["trials"] if trial["state"] == "not reached"]
     # A run that was cut short early can have hundreds.
     if unreached:
         others = f", nor {len(unreached) - 1} more" if unreached[1:] else ""
@@ -166,7 +172,8 @@ def _name_of_sweep(left_out: Document) -> str:
     return f"{label_of({**left_out, 'label': left_out['system']})}, {left_out['workload']}"
 
 
-def _name(trial: Document) -> str:
+def trial_name(trial: Document) -> str:
+    """What a trial is called: its system and its load, and which repetition it is."""
     if trial["system"] is None:
         return str(trial["trial"])
     repeat = f", repetition {trial['repeat']}" if (trial["repeat"] or 1) > 1 else ""
@@ -184,7 +191,7 @@ def warnings_by_text(document: Document) -> list[tuple[str, str]]:
 
 def _names(trials: Sequence[Document]) -> str:
     if len(trials) == 1:
-        return _name(trials[0])
+        return trial_name(trials[0])
     return f"{', '.join(dict.fromkeys(map(label_of, trials)))}, {len(trials)} trials"
 
 
@@ -218,7 +225,7 @@ def limit_sentences(document: Document) -> list[tuple[str, str]]:
     best = best_by_group(document)
     several = len({trial["workload"] for trial in best}) > 1
     return [
-        (f"{_name(trial)}, {trial['workload']}" if several else _name(trial), trial["verdict"]["sentence"])
+        (f"{trial_name(trial)}, {trial['workload']}" if several else trial_name(trial), trial["verdict"]["sentence"])
         for trial in best
         if trial.get("verdict")
     ]
@@ -262,13 +269,13 @@ def worst_stall(trials: Sequence[Document]) -> str | None:
     """Say in which trial nothing was completed for longest, or throughput fell lowest; `None` where none is known."""
     still = max(trials, key=lambda trial: trial["stability"]["longest_without_completion_s"], default=None)
     if still and (seconds := still["stability"]["longest_without_completion_s"]):
-        return f"Longest stall: {_name(still)}, {seconds} s without a completion."
+        return f"Longest stall: {trial_name(still)}, {seconds} s without a completion."
     known = [trial for trial in trials if trial["stability"]["floor"] is not None]
     lowest = min(known, key=lambda trial: trial["stability"]["floor"], default=None)
     if lowest is None:
         return None
     floor = percent(lowest["stability"]["floor"])
-    return f"No second stood still. Lowest floor: {_name(lowest)}, {floor} of its median second."
+    return f"No second stood still. Lowest floor: {trial_name(lowest)}, {floor} of its median second."
 
 
 def hit_ratio(trial: Document) -> float | None:
@@ -290,7 +297,7 @@ def cached(document: Document) -> list[str]:
             continue
         hits, stale = trial["counters"].get("cache_hits", 0), trial["counters"].get("stale_reads", 0)
         late = f"; {stale:,} of {hits:,} hits were older than a change acknowledged before" if stale else ""
-        found.append(f"{_name(trial)}: {percent(ratio, 1)} of the lookups found something in the cache{late}.")
+        found.append(f"{trial_name(trial)}: {percent(ratio, 1)} of the lookups found something in the cache{late}.")
     return found
 
 

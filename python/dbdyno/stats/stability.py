@@ -18,8 +18,8 @@ class Stability:
         seconds: how many whole seconds were looked at.
         longest_without_completion_s: the longest run of whole seconds in which nothing completed;
             the time without a completion is up to two seconds longer, as its ends lie within seconds that had some.
-        floor: the 1st percentile of the seconds' throughput over their median.
-        seconds_below_half, seconds_below_tenth: seconds under 50 % and 10 % of the median second.
+        floor: the 1st percentile of the seconds' throughput over their median; 0 where that median is 0.
+        seconds_below_half, seconds_below_tenth: seconds under 50 % and 10 % of the median second, or that stood still.
         variation_1s, variation_10s: standard deviation over mean of 1-second and 10-second throughput.
     """
 
@@ -40,15 +40,16 @@ def stability(rate_per_s: np.ndarray) -> Stability:
     """
     seconds, stall = len(rate_per_s), _longest_zero_run(rate_per_s)
     median = float(np.median(rate_per_s)) if seconds else 0.0
-    if seconds < ENOUGH_SECONDS or median == 0:
+    still = rate_per_s == 0
+    if seconds < ENOUGH_SECONDS:
         return Stability(seconds, stall, None, None, None, None, None)
     tens = rate_per_s[: seconds // 10 * 10].reshape(-1, 10).mean(axis=1)
     return Stability(
         seconds,
         stall,
-        float(np.percentile(rate_per_s, 1)) / median,
-        int((rate_per_s < 0.5 * median).sum()),
-        int((rate_per_s < 0.1 * median).sum()),
+        float(np.percentile(rate_per_s, 1)) / median if median else 0.0,
+        int(((rate_per_s < 0.5 * median) | still).sum()),
+        int(((rate_per_s < 0.1 * median) | still).sum()),
         _variation(rate_per_s),
         _variation(tens) if len(tens) >= ENOUGH_SECONDS else None,
     )
@@ -59,5 +60,6 @@ def _longest_zero_run(rate_per_s: np.ndarray) -> int:
     return int(np.diff(edges).max()) - 1
 
 
-def _variation(rate_per_s: np.ndarray) -> float:
-    return float(rate_per_s.std(ddof=1) / rate_per_s.mean())
+def _variation(rate_per_s: np.ndarray) -> float | None:
+    mean = float(rate_per_s.mean())
+    return float(rate_per_s.std(ddof=1)) / mean if mean else None
