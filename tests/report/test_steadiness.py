@@ -18,7 +18,7 @@ def trial(kind="flat", seconds=600, **found):
     [
         (trial(), "-12.0% an hour"),
         (trial(seconds=60), "-2.0% in 60 s"),
-        (trial(seconds=320, cut_s=40), "-2.0% in 280 s"),
+        (trial(seconds=320, cut_s=40), "-2.0% in the last 280 s"),
         (trial(seconds=320, cut_s=40, applied=True), "-12.0% an hour"),
         (trial(TOO_SHORT, drift=None), ""),
     ],

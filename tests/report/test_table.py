@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from dbdyno.report.headline import headline
-from dbdyno.report.table import print_document, print_table
+from dbdyno.report.table import _print_block, print_document, print_table
 
 
 def printed(shown, width):
@@ -132,3 +132,15 @@ def test_columns_that_are_not_there_need_not_be_given_up(plain):
     console = Console(file=io.StringIO(), width=50, color_system=None)
     print_table(plain, console)
     assert "Too narrow for: p95" in console.file.getvalue()
+
+
+def test_names_that_leave_no_room_stand_above_their_rows():
+    long = "mariadb innodb_flush_log_at_trx_commit=1 sync_binlog=1"
+    rows = [[long, "D2", "kill", "24,624"], [long, "D2", "power", "1"], ["redis", "D0", "kill", "7"]]
+    for width, names in ((120, 2), (70, 1)):
+        console = Console(file=io.StringIO(), width=width, color_system=None)
+        _print_block(("system", "", "crash", "acknow-\nledged"), rows, "", console)
+        lines = console.file.getvalue().splitlines()
+        assert sum(long in line for line in lines) == names and max(map(len, lines)) <= width
+        ends = [line.rstrip() for line in lines if " kill " in line or " power " in line]
+        assert len(ends) == 3 and len({len(line) for line in ends}) == 1

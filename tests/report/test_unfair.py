@@ -44,10 +44,8 @@ def test_means_without_a_steady_state(settled):
     trial = settled["trials"][0]
     drifting = dict(trial, steady_state=trial["steady_state"] | {"steady": False, "class": "drifting", "drift": None})
     said = list(unfair(dict(settled, trials=[drifting])))
-    assert (
-        "No steady state in 1 of 1 trials, so their means depend on how long they ran: mariadb, 4 clients (drifting)."
-        in said
-    )
+    why = "so their means depend on how long they ran"
+    assert f"No steady state in 1 of 1 trials, {why}: mariadb, 4 clients (drifting)." in said
 
 
 def test_a_host_that_others_used_is_said(plain):

@@ -20,13 +20,13 @@ def steady_class(trial: Document) -> str:
 
 
 def drift(trial: Document) -> str:
-    """Return the change over the part that was kept: per hour where that is long enough; empty where it is not known."""
+    """Return the change over the part that was kept, per hour where that is long enough; empty if not known."""
     found = trial["steady_state"]
     if found.get("drift") is None:
         return ""
     kept_s = round(trial["seconds"] - (0 if found["applied"] else found["cut_s"]))
     if kept_s < PER_HOUR_FROM_S or found["drift_per_hour"] is None:
-        return f"{found['drift']:+.1%} in {kept_s} s"
+        return f"{found['drift']:+.1%} in {'the last ' if found['cut_s'] else ''}{kept_s} s"
     return f"{found['drift_per_hour']:+.1%} an hour"
 
 

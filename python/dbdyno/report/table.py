@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from rich.console import Console
 from rich.table import Table
@@ -241,14 +242,33 @@ def _print_blocks(shown: Document, console: Console) -> None:
 
 
 def _print_block(headings: Sequence[str], rows: list[list[str]], note: str, console: Console) -> None:
-    """Print what one kind of experiment is about, and what its columns are."""
-    block = Table(box=None, header_style="dim", padding=(0, 0, 0, 2))
-    for place, heading in enumerate(headings):
-        block.add_column(Text(heading), justify="right" if place else "left", vertical="bottom")
+    """Print what one kind of experiment is about, and what its columns are.
+
+    Where names leave the other columns too little room, each stands above its rows.
+    """
+    columns = zip(headings, *rows, strict=True)
+    first, *others = [max(len(line) for cell in column for line in cell.split("\n")) + 2 for column in columns]
+    if first + sum(others) <= console.width or sum(others) > console.width:
+        console.print(_block(headings, rows, [None] * len(headings)))
+    else:
+        widths = [width - 2 for width in others]
+        console.print(_block(headings[1:], [], widths))
+        for label, group in groupby(rows, lambda row: row[0]):
+            _say(console, label, "bold")
+            console.print(_block(headings[1:], [row[1:] for row in group], widths, heading=False))
+    _say(console, note, "dim")
+
+
+def _block(
+    headings: Sequence[str], rows: Sequence[Sequence[str]], widths: Sequence[int | None], heading: bool = True
+) -> Table:
+    block = Table(box=None, show_header=heading, header_style="dim", padding=(0, 0, 0, 2))
+    for place, (text, width) in enumerate(zip(headings, widths, strict=True)):
+        justify = "right" if place or width else "left"
+        block.add_column(Text(text), justify=justify, vertical="bottom", width=width, no_wrap=width is not None)
     for row in rows:
         block.add_row(*map(Text, row))
-    console.print(block)
-    _say(console, note, "dim")
+    return block
 
 
 def _print_remarks(shown: Document, console: Console) -> None:
