@@ -45,6 +45,19 @@ def test_a_process_that_ended_is_left_out():
     assert not any(band.startswith("process.server") for band in not_seen)
 
 
+def test_a_process_that_ends_as_it_is_looked_at_is_none_that_is_refused(monkeypatch):
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+
+    def gone(_):
+        raise ProcessLookupError
+
+    monkeypatch.setattr(process, "read", gone)
+    not_seen = {}
+    ProcessSampler("server", ended.pid, not_seen)
+    assert not any(band.startswith("process.server") for band in not_seen)
+
+
 def test_children_count_with_their_parent_where_that_is_asked_for():
     children = [subprocess.Popen(["sleep", "600"]) for _ in range(2)]
     alone, together = (ProcessSampler("me", os.getpid(), {}, forks).sample() for forks in (False, True))

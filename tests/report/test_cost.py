@@ -31,3 +31,19 @@ def test_what_was_observed_of_a_process_is_divided_by_the_throughput(run):
 def test_a_trial_of_nothing_has_no_cost(run):
     unreached = next(trial for trial in run.trials if trial.system is None)
     assert set(cost(unreached).values()) == {None}
+
+
+def test_what_the_client_used_is_not_what_a_server_that_was_not_seen_used(run):
+    used = {f"process.client.{name}_total": 1000.0 for name in ("read_bytes", "written_bytes", "voluntary_switches")}
+    used["process.client.involuntary_switches_total"] = 1000.0
+    kept = ("context_switches", "bytes_read", "bytes_written")
+    unseen = cost(replace(of(run, "mariadb"), usage=(), observed=used))
+    assert [unseen[key] for key in kept] == [None] * 3 and unseen["server_cpu_us"] is None
+    embedded = cost(replace(of(run, "sqlite"), observed=used))
+    assert None not in [embedded[key] for key in kept]
+
+
+def test_where_one_of_two_servers_was_not_seen_the_others_cost_is_not_the_stores(run):
+    both = of(run, "cache-aside(memcached, mariadb)")
+    one = replace(both, usage=tuple(used for used in both.usage if used.process != "mariadb"))
+    assert cost(one)["server_cpu_us"] is None

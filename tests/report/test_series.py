@@ -24,6 +24,12 @@ def test_operations_come_reads_first(shown):
     assert list(operations(series_of(shown))) == ["read_player", "find_account", "update_player"]
 
 
+def test_what_may_read_or_write_comes_last(shown):
+    made = {name: {"operation": name} for name in ("begin", "sql", "update", "get-many", "get-elsewhere")}
+    (series, *_) = series_of(dict(shown, trials=[dict(shown["trials"][0], operations=made)]))
+    assert list(operations([series])) == ["get-many", "get-elsewhere", "update", "begin", "sql"]
+
+
 def test_of_repetitions_the_median_stands_for_all(plain):
     (series,) = series_of(document(plain))
     chosen = representatives(series)

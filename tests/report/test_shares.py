@@ -4,6 +4,7 @@ import pytest
 
 from dbdyno.report.series import series_of
 from dbdyno.report.shares import COLOURS, shares
+from dbdyno.results.operations import NEITHER, READS, WRITES
 
 
 def test_the_shares_of_a_system_add_up_reads_and_writes_told_apart(shown):
@@ -16,8 +17,17 @@ def test_the_shares_of_a_system_add_up_reads_and_writes_told_apart(shown):
         "find_account",
     ]
     colours = {bar["name"]: bar["marker"]["color"] for bar in bars}
-    assert colours["update_player"] in COLOURS[False] and colours["read_player"] in COLOURS[True]
+    assert colours["update_player"] in COLOURS[WRITES] and colours["read_player"] in COLOURS[READS]
     assert len(set(colours.values())) == len(colours) == 3
+
+
+def test_statements_that_may_read_or_write_have_colours_of_their_own(shown):
+    trials = [
+        dict(one, operations={name: dict(two, operation="sql") for name, two in one["operations"].items()})
+        for one in shown["trials"]
+    ]
+    bars = shares(series_of(dict(shown, trials=trials)))["data"]
+    assert {bar["marker"]["color"] for bar in bars} == set(COLOURS[NEITHER][:3])
 
 
 def test_of_one_operation_there_is_no_share(shown):

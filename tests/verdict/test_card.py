@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from dbdyno.results.model import Operation
 from dbdyno.results.read import read_run
 from dbdyno.verdict.card import card, short
 from synthetic_run import SYSTEMS, write_run
@@ -59,6 +60,12 @@ def test_settings_and_limits_that_were_given(run):
     assert limited.text == "tuned: io-threads = 2, memory limit = 1,024 bytes"
 
 
+def test_the_settings_of_an_attached_server_are_its_owners(run):
+    line = changed(run, "mariadb", attached=True)["settings"]
+    assert (line.text, line.brief) == ("its owner's: dbdyno gave none", "owner's settings")
+    assert changed(run, "redis", attached=True)["settings"].text == "tuned: io-threads = 2"
+
+
 def test_what_dbdyno_told_a_server_is_said_and_its_own_settings_in_short(run):
     told = ["--no-defaults", "--datadir=DIR/data", "--port=PORT", "--max-connections=151", "-c io-threads=2"]
     line = changed(run, "redis", servers=[{"name": "redis", "started_with": told}])["started with"]
@@ -73,6 +80,13 @@ def test_what_dbdyno_told_a_server_is_said_and_its_own_settings_in_short(run):
 @pytest.mark.parametrize(("read_per_s", "said"), [(0.0, "smaller than the cache"), (1e9, "larger than the cache")])
 def test_data_and_cache_by_what_was_read_from_the_disk(run, read_per_s, said):
     assert said in changed(run, "mariadb", {"process.mariadb.read_bytes_total": read_per_s})["memory"].text
+
+
+def test_what_the_client_read_is_not_what_a_server_that_was_not_seen_did(run):
+    unseen = replace(next(one for one in run.trials if one.label == "mariadb"), usage=())
+    unseen = replace(unseen, observed={"process.client.read_bytes_total": 0.0})
+    lines = lines_of(card(replace(run, trials=(unseen,))), "mariadb")
+    assert lines["memory"].brief == "cache not seen"
 
 
 def test_a_little_that_is_read_anyway_is_not_what_few_transactions_miss_in_the_cache(run, monkeypatch):
@@ -105,6 +119,47 @@ def test_flushes_that_cannot_have_been(run, per_s, spent_s, badge, said):
     line = changed(run, "mariadb", seen)["flushes"]
     assert said in line.text and line.badge == badge
     assert lines_of(card(run), "redis")["flushes"].text == "no write had to wait for a flush"
+
+
+def doing(run, *operations):
+    """The flushes of mariadb, had its transactions been of these operations, each as often."""
+    trial = next(one for one in run.trials if one.label == "mariadb")
+    histogram = trial.recorded.service_time
+    done = tuple(Operation(f"{place}", name, None, histogram, 0) for place, name in enumerate(operations))
+    few = {"disk.vda.flushes_total": 0.5, "disk.vda.flush_s_total": 0.001}
+    trial = replace(trial, recorded=replace(trial.recorded, operations=done), observed=few)
+    return lines_of(card(replace(run, trials=(trial,))), "mariadb")["flushes"]
+
+
+@pytest.mark.parametrize(
+    "operations", [("get-many",), ("get-elsewhere", "find"), ("begin", "get", "commit")], ids=", ".join
+)
+def test_what_only_reads_waits_for_no_flush(run, operations):
+    assert doing(run, *operations).text == "no write had to wait for a flush"
+
+
+@pytest.mark.parametrize(
+    "operations", [("begin", "sql", "sql", "commit"), ("begin", "sql", "commit", "transaction"), ()], ids=len
+)
+def test_which_commits_of_statements_wrote_is_not_known_so_their_flushes_are_not_judged(run, operations):
+    line = doing(run, *operations)
+    assert (line.brief, line.badge) == ("flushes not judged", None)
+    assert line.text.endswith("nothing tells which commits wrote; 0.5/s reached the device, 2,000 µs each")
+
+
+def test_writes_of_one_transaction_wait_for_one_flush(run):
+    trial = next(one for one in run.trials if one.label == "mariadb")
+    least = trial.recorded.throughput_per_s / 4
+    line = doing(run, "begin", *["update"] * 9, "commit")
+    assert line.badge == "flush in doubt" and f"group commit needs at least {least:,.1f}/s" in line.text
+
+
+def test_a_devices_flushes_took_its_own_time(run):
+    seen = {"vda.flushes_total": 4000.0, "vda.flush_s_total": 8.0, "vdb.flushes_total": 1.0, "vdb.flush_s_total": 0.9}
+    line = changed(run, "mariadb", {f"disk.{name}": value for name, value in seen.items()})["flushes"]
+    assert line.text == "4,000/s reached the device, 2,000 µs each"
+    seen |= {"vdb.flush_s_total": 99.0}
+    assert changed(run, "mariadb", {f"disk.{name}": value for name, value in seen.items()})["flushes"] == line
 
 
 def test_answers_that_were_wrong_or_not_looked_at(run):
@@ -147,6 +202,8 @@ def test_a_ranking_across_durability_classes_is_badged(run):
     assert card(run).badge == "not like with like: D0, D1, D2"
     same = replace(run, trials=run.trials[:2])
     assert card(same).badge is None
+    untold = replace(run.trials[0], about={**run.trials[0].about, "durability": None})
+    assert card(replace(run, trials=(untold, run.trials[1]))).badge == "not like with like: D1, unknown"
 
 
 def test_what_was_not_seen_is_said_once(run):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from dbdyno.results.model import Trial
-from dbdyno.results.read import usage_of_servers
+from dbdyno.results.read import processes_of_store, usage_of_servers
 
 _PER_TRANSACTION = {
     "context_switches": ("voluntary_switches_total", "involuntary_switches_total"),
@@ -20,13 +20,13 @@ def cost(trial: Trial) -> dict[str, float | None]:
 
     `client_cpu_us`: of the load threads. `server_cpu_us`: of the store's processes; `None` for an embedded store, whose
     work is the client's, and for an attached one. `context_switches`, `bytes_read` and `bytes_written`: of the store's
-    processes, of an embedded one the client's. `bytes_on_disk`: of all of its data, when the trial ended.
+    processes, of an embedded one the client's; `None` where one of its servers was not seen. `bytes_on_disk`: of all of
+    its data, when the trial ended.
     """
     recorded = trial.recorded
     rate = recorded.throughput_per_s
-    servers = usage_of_servers(trial)
-    names = [used.process for used in servers] or ["client"]
-    cores = [used.cores for used in servers]
+    names = processes_of_store(trial)
+    cores = [used.cores for used in usage_of_servers(trial) if used.process in names]
     server_cores = sum(used for used in cores if used is not None) if cores and None not in cores else None
     client_cpu_s = sum(interval.client_cpu_s for interval in recorded.measured)
     return {
@@ -40,6 +40,6 @@ def cost(trial: Trial) -> dict[str, float | None]:
     }
 
 
-def _summed(observed: Mapping[str, float], names: list[str], parts: tuple[str, ...]) -> float | None:
+def _summed(observed: Mapping[str, float], names: Sequence[str], parts: tuple[str, ...]) -> float | None:
     known = [observed.get(f"process.{name}.{part}") for name in names for part in parts]
-    return None if None in known else sum(value for value in known if value is not None)
+    return None if not known or None in known else sum(value for value in known if value is not None)

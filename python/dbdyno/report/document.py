@@ -13,12 +13,12 @@ from dbdyno.report import analyses, crashes
 from dbdyno.report.copies import copied, sentence
 from dbdyno.report.cost import cost
 from dbdyno.report.headline import compared, headline
-from dbdyno.report.kinds import KIND
 from dbdyno.report.libraries import NATIVE, library_costs
 from dbdyno.report.loads import load_of
 from dbdyno.report.sweeps import sweeps
 from dbdyno.report.words import hit_ratio
 from dbdyno.results.model import WHOLE_SECOND, Interval, Operation, Recorded, Run, Trial
+from dbdyno.results.operations import KIND
 from dbdyno.stats.histogram import Histogram
 from dbdyno.stats.warm_up import warm_up
 from dbdyno.verdict.card import Card, card, short
@@ -117,7 +117,7 @@ def _trial(trial: Trial, run: Run) -> dict[str, Any]:
         "cache_state": about.get("cache_state"),
         "warm_up": _warm_up(trial),
         "rate": about.get("rate"),
-        "durability": durability.get("class"),
+        "durability": durability.get("class") or ("unknown" if about else None),
         "durability_reason": durability.get("reason"),
         "loaded": about.get("loaded"),
         "analysis": about.get("analysis"),

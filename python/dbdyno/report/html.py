@@ -18,12 +18,13 @@ from dbdyno.report.document import document
 from dbdyno.report.kinds import kinds_of
 from dbdyno.report.loads import Document, at, is_open, load_of, time_label, time_name, times_us
 from dbdyno.report.over_time import Recordings, by_load, by_trial, recordings_of
-from dbdyno.report.series import READS, Series, load_labels, operations, representatives, series_of, trials_of
+from dbdyno.report.series import Series, load_labels, operations, representatives, series_of, trials_of
 from dbdyno.report.steadiness import steady_class
 from dbdyno.report.templating import TEMPLATES, templates
 from dbdyno.report.unfair import unfair
 from dbdyno.results.jsonfiles import read_object
 from dbdyno.results.model import Run
+from dbdyno.results.operations import group_of
 
 _WRITTEN = {"_unix_s": words.when, "_bytes": words.short_bytes}
 """How a figure of the environment is written, by the end of its name."""
@@ -127,7 +128,7 @@ def render(
             words=words,
             steady_class=steady_class,
             marks=ranking.MARKS,
-            reads=READS,
+            group_of=group_of,
             kinds=any(kinds_of(trial) for trial in shown["trials"]),
             kinds_of=kinds_of,
             representatives=representatives,

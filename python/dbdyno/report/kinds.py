@@ -10,9 +10,7 @@ from rich.text import Text
 
 from dbdyno.report.loads import Document, time_name, times_us
 from dbdyno.report.words import latency_unit, significant, whole
-
-KIND = "transaction"
-"""The operation that stands for whole transactions of one kind (docs/contract.md)."""
+from dbdyno.results.operations import KIND
 
 
 def kinds_of(trial: Document) -> dict[str, Document]:

@@ -6,15 +6,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from dbdyno.report.kinds import KIND
 from dbdyno.report.loads import Document, Load, load_of, loads
 from dbdyno.report.words import groups
+from dbdyno.results.operations import KIND, NEITHER, READS, WRITES, group_of
 
 # Okabe and Ito's colours without black and yellow, which vanish on one of the two backgrounds, and two more alike.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7d6bc9", "#8a7a2a")
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "pentagon", "triangle-down", "star", "hexagon")
 DASHES = ("solid", "dash", "dot", "dashdot")
-READS = frozenset({"get", "find", "multi_get", "scan"})
+_ORDER = (READS, WRITES, NEITHER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def _looks(grouped: Iterable[tuple[str, str | None]]) -> list[tuple[int, int]]:
 
 
 def operations(all_series: Sequence[Series]) -> dict[str, str | None]:
-    """The operations of the run's transactions, by name, with the logical operation each is; reads before writes.
+    """The operations of the run's transactions, by name, with the logical operation each is; reads, then writes.
 
     Where there are transactions of several kinds, these in their place: dozens of plots would show nothing.
     """
@@ -91,7 +91,7 @@ def operations(all_series: Sequence[Series]) -> dict[str, str | None]:
             for name, operation in trial["operations"].items():
                 told.setdefault(name, operation["operation"])
     kinds = {name: operation for name, operation in told.items() if operation == KIND}
-    return kinds or dict(sorted(told.items(), key=lambda item: item[1] not in READS))
+    return kinds or dict(sorted(told.items(), key=lambda item: _ORDER.index(group_of(item[1]))))
 
 
 def trials_of(all_series: Iterable[Series]) -> list[Document]:

@@ -7,16 +7,21 @@ from html import escape
 from typing import Any
 
 from dbdyno.report.loads import Document, time_name, times_us
-from dbdyno.report.series import KIND, READS, Series, load_labels, operations, places_of, representatives, trials_of
+from dbdyno.report.series import Series, load_labels, operations, places_of, representatives, trials_of
+from dbdyno.results.operations import KIND, NEITHER, READS, WRITES, group_of
 
-COLOURS = {True: ("#0072b2", "#56b4e9", "#9ad0f0", "#c7e3f5"), False: ("#d55e00", "#e69f00", "#f0c566", "#f7e0b0")}
-"""Of reads and of writes, each from the first operation on."""
+COLOURS = {
+    READS: ("#0072b2", "#56b4e9", "#9ad0f0", "#c7e3f5"),
+    WRITES: ("#d55e00", "#e69f00", "#f0c566", "#f7e0b0"),
+    NEITHER: ("#009e73", "#7fceb9", "#7d6bc9", "#b9aee8", "#cc79a7", "#e5bcd3", "#8a8f98", "#c4c7cb"),
+}
+"""Of reads, of writes, and of statements that may be either, each from the first operation on."""
 MOST_BARS = 32
 """More cannot be read; of a longer sweep each system has its highest load."""
 
 
 def shares(all_series: Sequence[Series]) -> dict[str, Any]:
-    """Return the plot: a bar a system, reads blue and writes orange.
+    """Return the plot: a bar a system, reads blue, writes orange.
 
     It has no data where there is one operation only, or where there are transactions of several kinds: the dozens of
     operations of these could not be told apart.
@@ -56,10 +61,10 @@ def _shares(trial: Document, time: str) -> dict[str, float]:
 
 
 def _colours(every: Mapping[str, str | None]) -> dict[str, str]:
-    counted = {True: 0, False: 0}
+    counted = dict.fromkeys(COLOURS, 0)
     found = {}
     for name, kind in every.items():
-        reads = kind in READS
-        found[name] = COLOURS[reads][counted[reads] % len(COLOURS[reads])]
-        counted[reads] += 1
+        group = group_of(kind)
+        found[name] = COLOURS[group][counted[group] % len(COLOURS[group])]
+        counted[group] += 1
     return found

@@ -134,3 +134,15 @@ def _preparations(folder: Path) -> dict[str, Preparation]:
 def usage_of_servers(trial: Trial) -> tuple[Usage, ...]:
     """The processes of the store, without the load client's own."""
     return tuple(used for used in trial.usage if used.process != "client")
+
+
+def processes_of_store(trial: Trial) -> tuple[str, ...]:
+    """Return the observed processes that do a store's work: of an embedded one the client, of servers all of them.
+
+    None where one of its servers was not seen: what the others took is not what the store takes.
+    """
+    if trial.embedded:
+        return ("client",)
+    seen = tuple(used.process for used in usage_of_servers(trial))
+    servers = {str(server["name"]) for server in trial.about.get("servers") or ()}
+    return seen if servers <= set(seen) else ()

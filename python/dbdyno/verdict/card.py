@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dbdyno.results.model import JsonObject, Run, Trial
-from dbdyno.results.read import usage_of_servers
+from dbdyno.results.operations import write_commits
+from dbdyno.results.read import processes_of_store
 
-READS = frozenset({"get", "find", "multi_get", "scan"})
 FLUSHED = frozenset({"D2", "D3"})
 BRIEF_SETTINGS = 6
 """So many are named where there is little room; a store of Java is told fifty."""
@@ -82,7 +82,7 @@ def card(run: Run) -> Card:
         if trial.system is not None:
             by_label.setdefault(trial.label, []).append(trial)
     systems = tuple(SystemCard(label, tuple(_lines(trials, run))) for label, trials in by_label.items())
-    classes = {str(_durability(trial).get("class")) for trials in by_label.values() for trial in trials}
+    classes = {str(_durability(trial).get("class") or "unknown") for trials in by_label.values() for trial in trials}
     badge = f"not like with like: {', '.join(sorted(classes))}" if len(classes) > 1 else None
     return Card(run.about.get("command"), badge, systems, tuple(_not_seen(by_label)))
 
@@ -121,6 +121,8 @@ def _settings(trial: Trial) -> Line:
     given = dict(trial.about.get("settings") or {})
     if limit := trial.about.get("memory_limit_bytes"):
         given["memory limit"] = f"{limit:,} bytes"
+    if not given and trial.about.get("attached"):
+        return Line("settings", "its owner's: dbdyno gave none", "owner's settings")
     if not given:
         return Line("settings", "default: the experiment gave none", "default settings")
     text = "tuned: " + ", ".join(f"{key} = {value}" for key, value in given.items())
@@ -180,24 +182,22 @@ def _caches(about: JsonObject) -> Iterator[str]:
 
 def _read_bytes_per_transaction(trial: Trial) -> float | None:
     rate = trial.recorded.throughput_per_s
-    names = _servers(trial) or ["client"]
-    read = [trial.observed.get(f"process.{name}.read_bytes_total") for name in names]
+    read = [trial.observed.get(f"process.{name}.read_bytes_total") for name in processes_of_store(trial)]
     known = [value for value in read if value is not None]
     if not known or not rate:
         return None
     return sum(known) / rate if sum(known) >= FROM_DISK_BYTES_PER_S else 0.0
 
 
-def _servers(trial: Trial) -> list[str]:
-    return [used.process for used in usage_of_servers(trial)]
-
-
 def _flushes(trials: Sequence[Trial]) -> Line:
     """Whether what was acknowledged as flushed can have been: "lying flush"."""
-    promised = [trial for trial in trials if _durability(trial).get("class") in FLUSHED and _writes_per_s(trial)]
-    if not promised:
+    flushed = [trial for trial in trials if _durability(trial).get("class") in FLUSHED]
+    commits = [(trial, _write_commits_per_s(trial)) for trial in flushed]
+    writing = [(trial, per_s) for trial, per_s in commits if per_s is None or per_s > 0]
+    if not writing:
         return Line("flushes", "no write had to wait for a flush")
-    judged = [found for trial in promised if (found := _flushed(trial))]
+    writing.sort(key=lambda one: one[1] is None)
+    judged = [found for trial, per_s in writing if (found := _flushed(trial, per_s))]
     return next((line for line in judged if line.badge), judged[0] if judged else _unseen_flushes())
 
 
@@ -205,17 +205,17 @@ def _unseen_flushes() -> Line:
     return Line("flushes", f"whether flushes reach the device was {NOT_SEEN}", f"flushes {NOT_SEEN}")
 
 
-def _writes_per_s(trial: Trial) -> float:
-    recorded = trial.recorded
-    writes = sum(one.service_time.count for one in recorded.operations if one.operation and one.operation not in READS)
-    return writes / recorded.seconds if recorded.seconds else 0.0
+def _write_commits_per_s(trial: Trial) -> float | None:
+    commits, seconds = write_commits(trial.recorded.operations), trial.recorded.seconds
+    return None if commits is None else commits / seconds if seconds else 0.0
 
 
-def _flushed(trial: Trial) -> Line | None:
-    per_s, spent_s = (_of_disk(trial.observed, name) for name in ("flushes_total", "flush_s_total"))
+def _flushed(trial: Trial, commits_per_s: float | None) -> Line | None:
+    """What the device was seen flushing; where nothing tells which commits wrote, by how long that took alone."""
+    per_s, spent_s = _flushes_of_device(trial.observed)
     if per_s is None:
         return None
-    least = _writes_per_s(trial) / max(1, trial.about["clients"] * (trial.about.get("pipeline") or 1))
+    least = (commits_per_s or 0.0) / max(1, trial.about["clients"] * (trial.about.get("pipeline") or 1))
     if per_s < FLUSHES_OF_COMMITS * least:
         text = (
             f"the device was sent {per_s:,.1f} flushes/s, group commit needs at least {least:,.1f}/s: it is declared "
@@ -227,12 +227,20 @@ def _flushed(trial: Trial) -> Line | None:
         text = f"a flush took {mean_s * 1e6:,.0f} µs: a protected cache, or a device that lies"
         return Line("flushes", text, "flush in doubt", "flush in doubt")
     took = "" if mean_s is None else f", {mean_s * 1e6:,.0f} µs each"
+    if commits_per_s is None:
+        text = f"not judged, as nothing tells which commits wrote; {per_s:,.1f}/s reached the device{took}"
+        return Line("flushes", text, "flushes not judged")
     return Line("flushes", f"{per_s:,.0f}/s reached the device{took}")
 
 
-def _of_disk(observed: Mapping[str, float], name: str) -> float | None:
-    found = [value for key, value in observed.items() if key.startswith("disk.") and key.endswith(f".{name}")]
-    return max(found) if found else None
+def _flushes_of_device(observed: Mapping[str, float]) -> tuple[float | None, float | None]:
+    """How many flushes a second the device had that had most, and how long these took together."""
+    ending = ".flushes_total"
+    counts = {key: value for key, value in observed.items() if key.startswith("disk.") and key.endswith(ending)}
+    if not counts:
+        return None, None
+    most = max(counts, key=lambda key: counts[key])
+    return counts[most], observed.get(most.removesuffix(ending) + ".flush_s_total")
 
 
 def _temperature(trial: Trial, run: Run) -> Line:

@@ -1,0 +1,42 @@
+"""What the logical operations of a workload (docs/contract.md, hello) do to a store's rows: read them, or write them.
+
+Of others nothing tells: an SQL statement of a workload's own may do either, and transactions are begun and ended.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from dbdyno.results.model import Operation
+
+GETS = frozenset({"get", "get-elsewhere", "get-many", "find"})
+CHANGES = frozenset({"update", "insert", "add"})
+KIND = "transaction"
+"""The operation that stands for whole transactions of one kind (docs/contract.md)."""
+READS, WRITES, NEITHER = "reads", "writes", "neither"
+_CONTROL = frozenset({"begin", "commit", "rollback"})
+
+
+def group_of(operation: str | None) -> str:
+    """Return READS, WRITES or NEITHER: transaction control, and what may be either."""
+    if operation in GETS:
+        return READS
+    return WRITES if operation in CHANGES else NEITHER
+
+
+def write_commits(operations: Iterable[Operation]) -> int | None:
+    """Return the fewest commits of the measured seconds that have written, or `None` where nothing tells.
+
+    A write outside of a transaction is a commit of its own; within one, several may share it. Where there are
+    transactions of several kinds nothing tells which of the commits were theirs.
+    """
+    counted: Counter[str] = Counter()
+    for one in operations:
+        counted[str(one.operation)] += one.service_time.count
+    writes = sum(counted[name] for name in CHANGES)
+    if not counted or (not writes and not counted.keys() <= GETS | CHANGES | _CONTROL | {KIND}):
+        return None
+    if not writes or "commit" not in counted:
+        return writes
+    return None if KIND in counted else min(writes, counted["commit"])
