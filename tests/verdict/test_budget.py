@@ -96,6 +96,16 @@ def test_in_an_open_loop_what_is_in_flight_follows_from_littles_law():
     assert time_budget(trial(offered=1000)).in_flight == pytest.approx(4)
 
 
+def test_in_an_open_loop_a_stall_is_in_flight_while_it_lasts():
+    made = trial(waits(disk=16), offered=1000, completed=np.where(np.isin(np.arange(11), (4, 5)), 0, 1000))
+    # All 16 clients waited for the two seconds, and their transactions end in the third.
+    intervals = [one._replace(service_s=36.0) if one.second == 6 else one for one in made.recorded.intervals]
+    object.__setattr__(made.recorded, "intervals", tuple(intervals))
+    budget = time_budget(made)
+    assert sum(budget.per_second.values())[3:8] == pytest.approx([4, 4, 16, 16, 4])
+    assert budget.per_second["disk"][5] == pytest.approx(16)
+
+
 def test_a_second_that_was_cut_as_it_began_counts_for_nothing():
     made = trial(waits(cpu=16))
     cut = made.recorded.intervals[-1]._replace(second=11, seconds=0.0, completed=0)

@@ -103,6 +103,11 @@ def test_stalls_of_a_known_cause_are_not_unknown():
     assert found(trial(waits(disk=15, cpu=1), completed=np.where(STALLED, 0, 1000))).limit == "disk"
 
 
+def test_an_open_loops_stalls_without_anything_in_flight_explain_nothing():
+    said = found(trial(waits(disk=4), offered=2000, completed=np.where(STALLED, 0, 1000)))
+    assert said.limit == "disk"
+
+
 @pytest.mark.parametrize(
     ("confirmation", "confidence"),
     [

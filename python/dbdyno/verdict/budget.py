@@ -99,12 +99,21 @@ def servers_of(trial: Trial) -> tuple[str, ...]:
 
 
 def _in_flight(trial: Trial, lengths_s: np.ndarray) -> np.ndarray:
-    """N in a closed loop; in an open one what Little's law gives, at most one transaction a client."""
+    """N in a closed loop; in an open one what Little's law gives, at most one transaction a client.
+
+    Service time is recorded where a transaction ends. What is more than fits into that second was spent in those before
+    it: a stall is in flight while it lasts, and not when it is over.
+    """
     clients = float(trial.about["clients"]) * float(trial.about.get("pipeline") or 1)
     if trial.recorded.offered is None:
         return np.full(len(lengths_s), clients)
     service_s = np.array([interval.service_s for interval in trial.recorded.intervals])
-    return np.minimum(clients, service_s / lengths_s)
+    held_s, carried_s = np.zeros(len(lengths_s)), 0.0
+    for second in reversed(range(len(lengths_s))):
+        spent_s = service_s[second] + carried_s
+        held_s[second] = min(spent_s, clients * lengths_s[second])
+        carried_s = spent_s - held_s[second]
+    return held_s / lengths_s
 
 
 def _embedded(trial: Trial, seconds: Seconds, lengths_s: np.ndarray) -> dict[str, np.ndarray]:

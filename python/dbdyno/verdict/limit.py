@@ -145,7 +145,8 @@ def unexplained_stalls(trial: Trial, budget: TimeBudget) -> str | None:
         return None
     dark = budget.per_second["unexplained"][stalled].sum()
     flying = sum(values[stalled].sum() for values in budget.per_second.values())
-    if dark < MOST * flying:
+    # Where nothing was in flight nothing stood still: in an open loop nobody may have asked.
+    if not flying or dark < MOST * flying:
         return None
     return f"in {still} of {seconds} s it stood all but still, and nothing that was seen says why"
 
