@@ -97,7 +97,10 @@ def test_a_budget_is_stacked_band_on_band(shown):
     [
         ("checkpoints_total", [5, 5, 6, 6, 8], [2.0, 4.0]),
         ("snapshot_in_progress", [0, 1, 1, 0, 1], [1.0, 4.0]),
-        ("checkpoint_age_bytes", [100, 120, 30, 40, 50], [2.0]),
+        ("checkpoints_requested_total", [5, 5, 6, 6, 6], [2.0]),
+        ("checkpoint_pages_total", [5, 9, 16, 26, 28], None),
+        ("checkpoint_age_bytes", [100e6, 120e6, 30e6, 40e6, 50e6], [2.0]),
+        ("checkpoint_age_bytes", [900, 1200, 300, 2e6, 1.5e6], []),
         ("commands_total", [1, 2, 3, 4, 5], None),
     ],
 )

@@ -27,6 +27,8 @@ MOST_COLUMNS, MOST_ROWS = 120, 40
 """Of a heat map: more would not be told apart, and a report of a hundred trials be large."""
 FELL = 0.5
 """What is left to be checkpointed falls to less than this share of itself where a checkpoint was made."""
+LEAST_FALL_BYTES = 1 << 20
+"""And by at least this: the age of an idle server's log goes up and down by a few hundred bytes."""
 OLD_ROWS = ("history_list_length", "dead_rows")
 """What stores call the old row versions that they have yet to remove: of transactions, and of rows."""
 BANDS = {
@@ -111,12 +113,13 @@ def _checkpoints_by(observations: Observations, name: str) -> np.ndarray | None:
     does not tell of any: a counter of them, whether one is going on, or how much is left to be checkpointed."""
     values = observations.columns[name]
     before = np.concatenate(([np.nan], values[:-1]))
-    if name.endswith("_total") and "checkpoint" in name:
+    # Pages are written all the time between two checkpoints (checkpoint_pages_total).
+    if name.endswith("_total") and "checkpoints_" in name:
         return np.nan_to_num(observations.rate(name)) > 0
     if name.endswith("_in_progress"):
         return (values > 0) & (before == 0)
     if name.endswith("checkpoint_age_bytes"):
-        return values < FELL * before
+        return (values < FELL * before) & (before - values >= LEAST_FALL_BYTES)
     return None
 
 
