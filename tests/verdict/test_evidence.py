@@ -35,6 +35,16 @@ def test_who_else_was_at_work_is_said():
     assert evidence.others(measured(host(busy))) is None
 
 
+def test_what_the_hypervisor_took_no_other_process_used():
+    served = SERVER | process("client", cpu=0.1)
+    stolen = measured(served | host({"user": 1.6, "system": 0.0, "iowait": 0.0, "steal": 0.3, "idle": 0.1}))
+    assert evidence.others_cores(stolen) is None
+    assert evidence.others(stolen) == "the hypervisor took 0.30 of the host's 2 processors"
+    both = measured(SERVER | process("client") | host({"user": 1.8, "system": 0, "iowait": 0, "steal": 0.2, "idle": 0}))
+    assert evidence.others_cores(both) == pytest.approx(0.3)
+    assert evidence.others(both).startswith("other processes used 0.30 of")
+
+
 def test_a_quota_is_a_sign_of_its_own():
     held = SERVER | {"cgroup.mariadb.throttled_s_total": 0.4} | host(IDLE_HOST)
     assert cores_to_use(measured(held), ("mariadb",), None) == pytest.approx(1.5)

@@ -99,23 +99,29 @@ def _busy_threads(measured: Measured, server: str) -> Iterator[str]:
 
 
 def others_cores(measured: Measured) -> float | None:
-    """Return how many of the host's processors other processes used, where it is enough to disturb; else `None`."""
+    """Return how many of the host's processors other processes used, where it is enough to disturb; else `None`.
+
+    What the hypervisor took is time that no process of this host had.
+    """
     host, free = measured.host_cores(), free_processors(measured.trial)
     known = {name.split(".")[1] for name in measured.observations.names("process.")}
     used = measured.cores(tuple(known))
-    if host is None or free is None or used is None or (rest := host * (1 - free) - used) < DISTURBING * host:
+    stolen = measured.rate("host.cpu_steal_s_total")
+    if host is None or free is None or used is None or stolen is None:
         return None
-    return rest
+    rest = host * (1 - free) - stolen - used
+    return rest if rest >= DISTURBING * host else None
 
 
 def others(measured: Measured) -> str | None:
-    """Return that in words."""
-    rest = others_cores(measured)
-    return (
-        None
-        if rest is None
-        else f"other processes used {rest:.2f} of the host's {measured.host_cores():.0f} processors"
-    )
+    """Return that in words, and what the hypervisor took where that is as much; `None` where neither disturbs."""
+    host, stolen, rest = measured.host_cores(), measured.rate("host.cpu_steal_s_total"), others_cores(measured)
+    if host is None:
+        return None
+    said = [f"other processes used {rest:.2f} of the host's {host:.0f} processors"] if rest is not None else []
+    if stolen is not None and stolen >= DISTURBING * host:
+        said.append(f"the hypervisor took {stolen:.2f} of the host's {host:.0f} processors")
+    return " and ".join(said) or None
 
 
 def throttled(measured: Measured, processes: Sequence[str]) -> bool:
