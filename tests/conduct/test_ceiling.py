@@ -77,6 +77,17 @@ def test_an_equal_load_is_measured_once(measure):
     assert len(plans(measure)) == 4
 
 
+def test_another_way_to_the_same_kind_of_store_is_another_load(measure):
+    prepared = MYSQL | {"access": "sql", "protocol": "prepared"}
+    others = ({"address": {"unix": "/s"}}, {"protocol": "text"}, {"access": "handler"})
+    for store in (prepared, *(prepared | other for other in others), prepared | {"address": TCP | {"port": 1}}):
+        measure(store)
+    mongodb = {"kind": "mongodb", "address": TCP, "write": "acknowledged"}
+    for store in (mongodb, mongodb | {"write": "unacknowledged"}):
+        measure(store)
+    assert len(plans(measure)) == 6
+
+
 def test_one_that_a_trial_exceeds_is_measured_once_more_and_the_higher_counts(measure):
     assert measure(MYSQL, ceiling_per_s=1000).per_s == 1000
     assert measure(MYSQL, reached_per_s=999, ceiling_per_s=1500).per_s == 1000

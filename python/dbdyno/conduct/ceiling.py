@@ -23,6 +23,8 @@ from dbdyno.systems.guard import Guard
 NULL_PROTOCOLS = ("mysql", "postgres", "redis", "memcached", "mongodb", "cassandra", "handlersocket")
 """The kinds of store that a null server can stand for: those reached over the network (docs/contract.md, Stores)."""
 _PARTS = ("cache", "store")
+_SPOKEN = ("access", "protocol", "write", "layout")
+"""What of a store's plan decides which requests the load client sends, and whether it awaits their answers."""
 
 
 def measure_ceiling(context: Context, plan: dict[str, Any], reached_per_s: float = 0.0) -> Ceiling | None:
@@ -42,7 +44,8 @@ def measure_ceiling(context: Context, plan: dict[str, Any], reached_per_s: float
         return None
     if reason := _unanswered(plan["workload"]) or _unspoken(plan["store"]):
         return Ceiling(None, reason)
-    key = json.dumps([plan[name] for name in ("workload", "clients", "pipeline", "cpus", "threads")] + kinds)
+    load = [plan[name] for name in ("workload", "clients", "pipeline", "cpus", "threads")]
+    key = json.dumps(load + [_reached(store) for store in _single_stores(plan["store"])])
     known = context.ceilings.get(key)
     if known is None or (known.again is False and known.per_s is not None and known.per_s < reached_per_s):
         number = len(context.ceilings) + (known is None)
@@ -86,10 +89,19 @@ def _try(context: Context, plan: dict[str, Any], folder: Path) -> Ceiling:
 
 def store_kinds(store: Mapping[str, Any]) -> list[str]:
     """Return the kinds of the stores that a plan's `store` is made of; of a pool, its own."""
+    return [single["kind"] for single in _single_stores(store)]
+
+
+def _single_stores(store: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     if store["kind"] == "result-cache":
-        return [store["kind"]]
+        return [store]
     parts = [store[part] for part in _PARTS if isinstance(store.get(part), Mapping)] + store.get("nodes", [])
-    return [kind for part in parts for kind in store_kinds(part)] or [store["kind"]]
+    return [single for part in parts for single in _single_stores(part)] or [store]
+
+
+def _reached(store: Mapping[str, Any]) -> list[Any]:
+    """What tells apart how the load client reaches and asks one store: its kind, Unix socket or TCP, what it says."""
+    return [store["kind"], "unix" in store["address"], *(store.get(name) for name in _SPOKEN)]
 
 
 def _measure(context: Context, plan: dict[str, Any], folder: Path) -> float:

@@ -28,7 +28,7 @@ MOST_COLUMNS, MOST_ROWS = 120, 40
 FELL = 0.5
 """What is left to be checkpointed falls to less than this share of itself where a checkpoint was made."""
 LEAST_FALL_BYTES = 1 << 20
-"""And by at least this: the age of an idle server's log goes up and down by a few hundred bytes."""
+"""And by at least this: an age of next to nothing halves without a checkpoint that is worth a line."""
 OLD_ROWS = ("history_list_length", "dead_rows")
 """What stores call the old row versions that they have yet to remove: of transactions, and of rows."""
 BANDS = {
