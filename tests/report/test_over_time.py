@@ -84,9 +84,12 @@ def test_the_steady_part_is_from_the_cut_to_the_end(shown, applied, begin, dashe
 
 def test_a_budget_is_stacked_band_on_band(shown):
     bands = {"server_cpu": [1.0] * 1300, "lock": [None, 3.0] * 650}
-    trials = [dict(one, time_budget={"per_second": bands}) for one in shown["trials"]]
-    cpu, lock = by_trial(series_of(dict(shown, trials=trials)), Recordings())[2, 1]["budget"]["data"]
-    assert cpu["stackgroup"] == lock["stackgroup"] and cpu["name"] == "server cpu"
+    bands["commit"] = [0.0] * 1300
+    budget = {"per_second": bands, "not_seen": ["lock", "commit"]}
+    trials = [dict(one, time_budget=budget) for one in shown["trials"]]
+    cpu, lock, commit = by_trial(series_of(dict(shown, trials=trials)), Recordings())[2, 1]["budget"]["data"]
+    assert cpu["stackgroup"] == lock["stackgroup"]
+    assert [one["name"] for one in (cpu, lock, commit)] == ["server cpu", "lock (not all seen)", "commit (not seen)"]
     assert len(cpu["x"]) <= over_time.MOST_POINTS and set(lock["y"]) <= {3.0, None}
     trials = [dict(one, time_budget=None) for one in shown["trials"]]
     assert by_trial(series_of(dict(shown, trials=trials)), Recordings())[2, 1]["budget"] is None

@@ -113,6 +113,27 @@ def test_a_second_that_was_cut_as_it_began_counts_for_nothing():
     assert time_budget(made).bands["server_cpu"] == pytest.approx(16)
 
 
+REFUSED = [{"band": "waits.mariadb.lock", "reason": "this user may not see transactions"}]
+CLIENT = process("client")
+
+
+@pytest.mark.parametrize(
+    ("columns", "about", "not_seen"),
+    [
+        (waits(cpu=16) | CLIENT, {}, ()),
+        (waits(cpu=16) | CLIENT, {"not_seen": REFUSED}, ("lock",)),
+        (waits(cpu=16), {}, ("client_cpu_wait",)),
+        (process("mariadb", cpu=1) | CLIENT, {}, ("lock", "commit")),
+        (waits(cpu=16) | CLIENT, {"servers": [{"name": "mariadb"}, {"name": "dark"}]}, BANDS[3:8]),
+        (process("client", cpu=1), {"servers": [], "embedded": True}, ("lock", "commit")),
+        (None, {}, ("client_cpu_wait", *BANDS[3:8])),
+    ],
+    ids=["all", "no lock", "no client", "kernel alone", "one of two servers", "embedded", "nothing"],
+)
+def test_a_band_that_was_not_seen_is_told_from_one_that_is_nothing(columns, about, not_seen):
+    assert time_budget(trial(columns, **about)).not_seen == not_seen
+
+
 def test_nothing_measured_has_no_budget():
     assert time_budget(trial(completed=1)) is not None
     made = trial()

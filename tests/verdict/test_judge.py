@@ -20,6 +20,7 @@ def test_the_document():
     assert verdict["evidence"][0] in verdict["sentence"]
     assert budget["in_flight"] == 16 and budget["bands"]["lock"] == 15
     assert budget["per_second"]["commit"] == [1.0] * 11
+    assert budget["not_seen"] == ["client_cpu_wait"]
     assert document["locks"] == {"locks_seen": False, "latches_seen": False, "waited_for": []}
     assert json.loads(json.dumps(document)) == document
 

@@ -371,13 +371,15 @@ def _time_words(time_us: float) -> str:
 
 def _budget(trial: Document) -> Figure | None:
     """Where the operations in flight were, second by second, band on band (METHODS §5)."""
-    per_second: Mapping[str, Sequence[float | None]] = (trial.get("time_budget") or {}).get("per_second") or {}
+    budget = trial.get("time_budget") or {}
+    per_second: Mapping[str, Sequence[float | None]] = budget.get("per_second") or {}
     if not per_second:
         return None
     data = []
     for name, values in per_second.items():
         wide = -(-len(values) // MOST_POINTS)
         means = [_mean(values[second : second + wide]) for second in range(0, len(values), wide)]
+        unseen = f" ({'not all' if any(means) else 'not'} seen)" if name in budget.get("not_seen", ()) else ""
         data.append(
             {
                 "type": "scatter",
@@ -387,7 +389,7 @@ def _budget(trial: Document) -> Figure | None:
                 "x": [*range(0, len(values), wide), len(values)],
                 "y": [*means, means[-1]],
                 "line": {"width": 0.5, "color": BANDS.get(name, UNUSABLE), "shape": "hv"},
-                "name": escape(name.replace("_", " ")),
+                "name": escape(name.replace("_", " ")) + unseen,
                 "hovertemplate": "%{y:.3g}",
             }
         )

@@ -7,7 +7,7 @@ nothing that was seen accounts for is `unexplained`, and is never spread over wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,12 +61,15 @@ class TimeBudget:
         bands: of BANDS, how many of them, on average over the measured seconds; they add up to `in_flight`.
         per_second: the same of each second, warm-up included; each of shape (seconds,).
         measured: which seconds are measured; shape (seconds,).
+        not_seen: of BANDS, those that at least one server did not show: what is in them is at least that, and a 0 is
+            none that was seen.
     """
 
     in_flight: float
     bands: Mapping[str, float]
     per_second: Mapping[str, np.ndarray]
     measured: np.ndarray
+    not_seen: tuple[str, ...]
 
 
 def time_budget(trial: Trial) -> TimeBudget | None:
@@ -85,7 +88,8 @@ def time_budget(trial: Trial) -> TimeBudget | None:
     measured = np.array([not interval.warmup for interval in recorded.intervals])
     counted_s = np.where(measured, lengths_s, 0.0)
     means = {name: float(values @ counted_s) / recorded.seconds for name, values in per_second.items()}
-    return TimeBudget(float(in_flight @ counted_s) / recorded.seconds, means, per_second, measured)
+    mean = float(in_flight @ counted_s) / recorded.seconds
+    return TimeBudget(mean, means, per_second, measured, _not_seen(trial, seconds))
 
 
 def _lengths_s(trial: Trial) -> np.ndarray:
@@ -186,6 +190,32 @@ def _inside(
             values = np.where(told, states[state], counted.get(band, np.nan))
             bands[band] = bands.get(band, 0.0) + np.nan_to_num(values)
     return bands, other, all_told
+
+
+def _not_seen(trial: Trial, seconds: Seconds) -> tuple[str, ...]:
+    """The bands that at least one server did not show in any second, or of which it refused to tell all."""
+    counted = _of_process(seconds, "client")
+    if trial.embedded:
+        seen = [{"server_cpu"} | _told(counted)]
+    else:
+        refused = {one.get("band") for one in trial.about.get("not_seen") or ()}
+        seen = [_shown(seconds, server, refused) for server in servers_of(trial)] or [set()]
+    client = {"client_cpu", "network", "unexplained"}
+    if trial.embedded or "server_cpu_wait" in _told(counted):
+        client.add("client_cpu_wait")
+    return tuple(band for band in BANDS if band not in client.union(set.intersection(*seen)))
+
+
+def _shown(seconds: Seconds, server: str, refused: Collection[str | None]) -> set[str]:
+    """The bands that a server shows: by what its threads wait for, else by what the kernel counts of it."""
+    states = np.stack([seconds.mean(f"waits.{server}.{state}") for state in (*STATES, "other", "client")])
+    if np.isnan(states).any(axis=0).all():
+        return _told(_of_process(seconds, server))
+    return {band for state, band in STATES.items() if f"waits.{server}.{state}" not in refused}
+
+
+def _told(bands: Mapping[str, np.ndarray]) -> set[str]:
+    return {band for band, values in bands.items() if not np.isnan(values).all()}
 
 
 def _of_process(seconds: Seconds, name: str) -> dict[str, np.ndarray]:

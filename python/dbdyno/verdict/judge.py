@@ -62,6 +62,7 @@ def _budget_document(budget: TimeBudget) -> dict[str, Any]:
         "in_flight": round(budget.in_flight, DIGITS),
         "bands": {name: round(value, DIGITS) for name, value in budget.bands.items()},
         "per_second": {name: np.round(values, DIGITS).tolist() for name, values in budget.per_second.items()},
+        "not_seen": list(budget.not_seen),
     }
 
 
