@@ -16,6 +16,7 @@ def test_it_starts_with_its_settings_and_leaves_nothing(started):
     (name,) = under_test.server_pids()
     (server,) = under_test.servers()
     assert name == "clickhouse" and server["version"] and server["effective_settings"]["max_threads"] == "1"
+    assert len(under_test.all_settings()["clickhouse"]) > len(server["effective_settings"])
     assert under_test.durability().level == "D1" and under_test.operations == {ANALYSE}
     secrets = []
     assert under_test.store_plan(secrets)["password"] == {"secret": 0} and len(secrets[0]) == 32

@@ -28,6 +28,13 @@ def test_a_cluster_promises_what_its_weakest_node_does(fake_system):
     assert cluster(fake_system, ("D2", "unknown")).durability().level == "unknown"
 
 
+def test_every_setting_of_every_node_is_kept(fake_system):
+    both = cluster(fake_system)
+    for node in both.nodes:
+        node.all_settings = lambda node=node: {node.server_name: {"many": "1"}}
+    assert both.all_settings() == {"fakes-1": {"many": "1"}, "fakes-2": {"many": "1"}}
+
+
 def test_the_last_node_to_come_is_the_first_to_go(fake_system, launch, monkeypatch):
     seen = []
     monkeypatch.setattr(FakeSystem, "start", lambda self, launch: seen.append(f"start {self.server_name}"))

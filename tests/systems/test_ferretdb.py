@@ -38,7 +38,9 @@ def test_what_is_missing_is_named_with_the_way_to_it(monkeypatch):
 def test_both_backends_have_their_processes_and_what_was_asked_is_counted(started, backend):
     need(*({backend} & {"postgresql"}))
     server = started(f"ferretdb?backend={backend}")
-    assert set(server.server_pids()) == {"ferretdb"} | ({backend} & {"postgresql"})
+    names = {"ferretdb"} | ({backend} & {"postgresql"})
+    assert set(server.server_pids()) == server.all_settings().keys() == names
+    assert backend == "sqlite" or len(server.all_settings()["postgresql"]) > 100
     assert execute(server, "point-get", ["prepare", "load", "run"]).status == 0
     assert server.counters()["ferretdb"]["find"] > 0
 
@@ -64,9 +66,11 @@ def test_settings_reach_sqlite_and_what_was_loaded_is_started_from_again(launch)
         first.start(launch)
         assert first.servers()[0]["effective_settings"] == {
             "backend": "sqlite",
+            "connect": "socket",
             "journal_mode": "delete",
             "synchronous": "full",
         }
+        assert first.servers()[0]["not_readable"] == ["journal_mode", "synchronous"]
         assert execute(first, "point-get", ["prepare", "load"]).status == 0
         kept = first.keep()
         assert not list(kept.glob("*-wal"))

@@ -202,6 +202,21 @@ def test_durability(engine, variables, level):
     assert durability_of(engine, variables).level == level
 
 
+def test_of_settings_that_are_not_shown_or_do_nothing_nothing_is_promised():
+    tidb = {"version": "8.0.11-TiDB-v8.4.0", "innodb_flush_log_at_trx_commit": "1"}
+    found = durability_of("InnoDB", tidb)
+    assert (found.level, "TiDB" in found.reason) == ("unknown", True)
+    assert durability_of("InnoDB", {}).level == "unknown"
+
+
+def test_an_engines_package_is_named_for_the_hosts_own_server_alone(monkeypatch):
+    for text, said in (("mariadb", "apt install mariadb-plugin-rocksdb"), ("mariadb@11.4", "it has InnoDB")):
+        one = system(f"{text}?engine=RocksDB")
+        monkeypatch.setattr(one, "_query", lambda _: (("InnoDB", "DEFAULT"),))
+        with pytest.raises(UserError, match=f"no engine 'RocksDB'; {said}"):
+            one._check_engine()
+
+
 def test_a_doubt_about_torn_pages_is_said():
     variables = {"innodb_flush_log_at_trx_commit": "1", "innodb_doublewrite": "OFF"}
     assert "doublewrite" in durability_of("InnoDB", variables).reason

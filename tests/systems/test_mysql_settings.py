@@ -17,7 +17,7 @@ VARIABLES = {"log_bin": "ON", "innodb_buffer_pool_size": "1", "innodb_doublewrit
         ("skip_innodb_doublewrite", "", {"innodb_doublewrite": "OFF"}),
         ("log_bin", "files", {"log_bin": "ON"}),
         ("log_bin", "off", {"log_bin": "OFF"}),
-        ("loose_no_such", "1", {}),
+        ("loose_innodb_buffer_pool_size", "64M", {"innodb_buffer_pool_size": "64M"}),
         ("plugin_load_add", "x", {}),
     ],
 )
@@ -28,3 +28,5 @@ def test_an_option_stands_for_a_variable(option, value, wanted):
 def test_an_option_that_nothing_shows_is_an_error():
     with pytest.raises(UserError, match="took 'innodb_buffer_pool_instances' and has no such variable"):
         wanted_variables("s", {"innodb_buffer_pool_instances": "4"}, VARIABLES)
+    with pytest.raises(UserError, match="took 'loose_no_such' and has no such variable"):
+        wanted_variables("s", {"loose_no_such": "1"}, VARIABLES)

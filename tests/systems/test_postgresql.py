@@ -174,6 +174,14 @@ def test_a_version_of_its_own_starts(started):
     assert server["effective_settings"]["data_checksums"] == "on"
 
 
+@pytest.mark.parametrize("value", ["on", "off"])
+def test_checksums_are_as_they_were_asked_for(started, value):
+    server = started(f"postgresql?data_checksums={value}")
+    assert server.servers()[0]["effective_settings"]["data_checksums"] == value
+    made = ("initdb --data-checksums" in server.started_with()["postgresql"]) == (value == "on")
+    assert made
+
+
 def test_the_newest_version_is_taken_where_none_is_on_the_path(monkeypatch, tmp_path):
     for version in ("9.6", "15", "18"):
         folder = tmp_path / version / "bin"

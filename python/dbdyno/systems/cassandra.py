@@ -19,12 +19,13 @@ from dbdyno.systems.packages.catalogue import PACKAGES
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.process import PrivateDirectory, ServerProcess, free_port
 from dbdyno.systems.server import Server
+from dbdyno.systems.settings import without_secrets
 
 PACKAGE = "cassandra@5.0"
 """The version that `cassandra` alone means: no distribution has one."""
 KEYSPACE = "dbdyno_data"
-CONSISTENCY = ("ONE", "ANY", "TWO", "THREE", "QUORUM", "ALL", "LOCAL_QUORUM", "EACH_QUORUM", "LOCAL_ONE")
-"""Levels of consistency, the default first."""
+CONSISTENCY = ("ONE", "TWO", "THREE", "QUORUM", "ALL", "LOCAL_QUORUM", "EACH_QUORUM", "LOCAL_ONE")
+"""Levels of consistency that reads can have, which ANY is not; the default first."""
 SETTINGS = (
     "commitlog_sync",
     "commitlog_sync_period",
@@ -180,6 +181,9 @@ class Cassandra(Server):
         names = dict.fromkeys([*SETTINGS, *self.spec.settings])
         effective = {key: there[key] for key in names if key in there}
         return [{"name": self.server_name, "version": version, "effective_settings": effective}]
+
+    def all_settings(self) -> dict[str, dict[str, str]]:
+        return {self.server_name: without_secrets(self._settings()[1])}
 
     def durability(self) -> Durability:
         return durability_of(self._settings()[1])

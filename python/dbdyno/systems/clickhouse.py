@@ -12,6 +12,7 @@ from dbdyno.systems.clickhouse_analyst import ClickHouseAnalyst, ClickHouseError
 from dbdyno.systems.endpoint import Endpoint
 from dbdyno.systems.process import PrivateDirectory, ServerProcess, find_program, free_port
 from dbdyno.systems.server import Server
+from dbdyno.systems.settings import without_secrets
 
 _USER, _DATABASE = "dbdyno", "default"
 SETTINGS = ("max_threads", "max_memory_usage", "max_insert_block_size", "use_uncompressed_cache")
@@ -108,6 +109,9 @@ class ClickHouse(Server):
         with self.asking():
             ((version,),) = ClickHouseAnalyst(self.endpoint).ask("SELECT version()")
         return [{"name": self.server_name, "version": version, "effective_settings": effective}]
+
+    def all_settings(self) -> dict[str, dict[str, str]]:
+        return {self.server_name: without_secrets(self._settings())}
 
     def durability(self) -> Durability:
         return Durability("D1", "MergeTree leaves writing to the disk to the kernel")

@@ -57,6 +57,9 @@ class Cluster(System):
     def servers(self) -> list[dict[str, Any]]:
         return [server for node in self.nodes for server in node.servers()]
 
+    def all_settings(self) -> dict[str, dict[str, str]]:
+        return {name: settings for node in self.nodes for name, settings in node.all_settings().items()}
+
     def durability(self) -> Durability:
         """Return the least that any node promises: which of them a client writes to is not its choice."""
         least = min((node.durability() for node in self.nodes), key=lambda found: LEVELS.index(found.level))

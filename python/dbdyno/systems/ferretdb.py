@@ -140,7 +140,12 @@ class FerretDB(MongoServer):
                 {**own, "effective_settings": {"backend": "postgresql", **self.endpoint.shown()}},
                 *self._postgresql.servers(),
             ]
-        return [{**own, "effective_settings": {"backend": "sqlite", **self.endpoint.shown(), **self._pragmas()}}]
+        effective = {"backend": "sqlite", **self.endpoint.shown(), **self._pragmas()}
+        # A pragma is its connection's, and FerretDB shows none of them.
+        return [{**own, "effective_settings": effective, "not_readable": list(PRAGMAS)}]
+
+    def all_settings(self) -> dict[str, dict[str, str]]:
+        return super().all_settings() | (self._postgresql.all_settings() if self._postgresql else {})
 
     def durability(self) -> Durability:
         if not self.acknowledges:

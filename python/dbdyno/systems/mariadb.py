@@ -273,8 +273,10 @@ class MariaDB(Server):
         engines = {row[0]: row[1] for row in self._query("SHOW ENGINES")}
         available = [name for name, support in engines.items() if support in ("YES", "DEFAULT")]
         if self.engine.lower() not in (name.lower() for name in available):
-            package = ENGINE_PACKAGES.get(self.engine.lower())
-            hint = f"apt install {package}" if package and not self.spec.attached else f"it has {', '.join(available)}"
+            # The host's packages are for the host's own server.
+            is_hosts = not (self.spec.attached or self.spec.version)
+            package = ENGINE_PACKAGES.get(self.engine.lower()) if is_hosts else None
+            hint = f"apt install {package}" if package else f"it has {', '.join(available)}"
             raise UserError(f"{self.spec.label}: this server has no engine '{self.engine}'; {hint}")
 
     def _check_settings(self) -> None:
@@ -315,7 +317,7 @@ class MariaDB(Server):
 
     def durability(self) -> Durability:
         variables = self._variables()
-        return durability_of(self.engine or variables["default_storage_engine"], variables)
+        return durability_of(self.engine or variables.get("default_storage_engine", "its own"), variables)
 
     def counters(self) -> dict[str, dict[str, int]]:
         return {self.server_name: numbers_of(self._ask("SHOW GLOBAL STATUS"), COUNTERS)}
@@ -395,6 +397,8 @@ _LEVELS = {"1": "D2", "0": "D1", "2": "D1", "3": "D1"}
 
 def durability_of(engine: str, variables: dict[str, str]) -> Durability:
     """Return what the settings in force promise of an acknowledged write to a table of that engine."""
+    if "tidb" in variables.get("version", "").lower():
+        return Durability("unknown", "TiDB: it shows InnoDB's settings, and nothing follows them")
     match engine.lower():
         case "innodb":
             return _durability_of_innodb(variables)
@@ -402,7 +406,7 @@ def durability_of(engine: str, variables: dict[str, str]) -> Durability:
             flush = variables.get("rocksdb_flush_log_at_trx_commit", "1")
             without = variables.get("rocksdb_write_disable_wal", "OFF").upper() in ("ON", "1")
             reason = "rocksdb_write_disable_wal=on" if without else f"rocksdb_flush_log_at_trx_commit={flush}"
-            return Durability("D0" if without else _LEVELS[flush], reason)
+            return Durability("D0" if without else _LEVELS.get(flush, "unknown"), reason)
         case "aria":
             return Durability("D1", "Aria flushes its log at checkpoints, not at each statement")
         case "myisam" | "memory" | "mroonga":
@@ -413,7 +417,9 @@ def durability_of(engine: str, variables: dict[str, str]) -> Durability:
 def _durability_of_innodb(variables: dict[str, str]) -> Durability:
     if variables.get("innodb_flush_method", "").lower() == "nosync":
         return Durability("D0", "innodb_flush_method=nosync")
-    flush = variables["innodb_flush_log_at_trx_commit"]
+    flush = variables.get("innodb_flush_log_at_trx_commit")
+    if flush not in _LEVELS:
+        return Durability("unknown", f"innodb_flush_log_at_trx_commit={flush or 'not shown'}")
     # With a binary log, recovery rolls back what that does not have, whatever InnoDB had flushed of it.
     if _LEVELS[flush] == "D2" and variables.get("log_bin") == "ON" and variables.get("sync_binlog") != "1":
         log = f"log_bin=ON sync_binlog={variables.get('sync_binlog')}"

@@ -38,7 +38,7 @@ def wanted_variables(label: str, settings: Mapping[str, str], variables: Mapping
             wanted[negated[0]] = "OFF"
         elif len(longer) == 1:
             wanted[longer[0]] = value or "ON"
-        elif name not in _WITHOUT_VARIABLE and not key.lower().startswith("loose"):
+        elif name not in _WITHOUT_VARIABLE:
             raise UserError(
                 f"{label}: the server took '{key}' and has no such variable: nothing shows that it does anything"
             )

@@ -2,6 +2,7 @@
 
 import secrets as random_secrets
 import signal
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -78,6 +79,8 @@ COUNTERS = {
 }
 """Counters by the view that has them; the last is there since version 17."""
 _MADE_WITH = ("--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync")
+_CHECKSUMS = "data_checksums"
+"""A setting that a data directory is made with, and that no server takes."""
 _USER, _DATABASE = "dbdyno", "postgres"
 _SPARE_CONNECTIONS = 20
 
@@ -124,7 +127,7 @@ class PostgreSQL(Server):
             "unix_socket_directories": str(directory.path) if socket else "",
             "max_connections": str(max(100, launch.clients + _SPARE_CONNECTIONS)),
             **({"ssl": "on", "ssl_cert_file": certificate, "ssl_key_file": key} if tls else {}),
-            **{key: value for key, value in self.spec.settings.items() if key not in self.own_settings},
+            **{key: value for key, value in self.spec.settings.items() if not self._is_for_initdb(key)},
         }
         argv = [*self.program("postgres"), "-D", str(data)]
         argv += [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
@@ -176,19 +179,32 @@ class PostgreSQL(Server):
 
     def _initdb_command(self, data: Path, password_file: Path) -> list[str]:
         """Return the command that makes the data directory; nobody gets in without the password."""
-        settings = self.spec.settings
-        checksums = ["--data-checksums"] if settings.get("data_checksums", "").lower() in ("on", "true", "1") else []
         return [
             *self.program("initdb"),
             f"--pgdata={data}",
             f"--username={_USER}",
             f"--pwfile={password_file}",
-            *(*_MADE_WITH, *checksums),
+            *(*_MADE_WITH, *self._checksums()),
         ]
+
+    def _is_for_initdb(self, key: str) -> bool:
+        """Whether a setting is not the server's to take at its start."""
+        return key in self.own_settings or key.lower() == _CHECKSUMS
+
+    def _checksums(self) -> list[str]:
+        """Return the option of initdb that the setting of checksums stands for."""
+        given = {key.lower(): value.lower() for key, value in self.spec.settings.items()}
+        if _CHECKSUMS not in given:
+            return []
+        if given[_CHECKSUMS] in ("on", "true", "yes", "1"):
+            return ["--data-checksums"]
+        # Up to 17 they are off unless asked for, and initdb knows no word for that.
+        known = subprocess.run([*self.program("initdb"), "--help"], capture_output=True, text=True, check=False).stdout
+        return ["--no-data-checksums"] if "--no-data-checksums" in known else []
 
     def started_with(self) -> dict[str, list[str]]:
         # How text is compared is decided here, once and for all.
-        made = [f"initdb {option}" for option in _MADE_WITH]
+        made = [f"initdb {option}" for option in (*_MADE_WITH, *self._checksums())]
         return {name: [*given, *made] for name, given in super().started_with().items()}
 
     def _answers(self) -> bool:
