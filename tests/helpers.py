@@ -11,16 +11,16 @@ from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.read import NamedExperiment
 from dbdyno.experiment.system_spec import parse_system, with_labels
 from dbdyno.observe.stacks.permission import in_words, not_seen
-from dbdyno.systems import SYSTEMS, build
+from dbdyno.systems import build, missing
 from dbdyno.systems.base import System
 
 PATIENCE_S = 30.0
 
 
 def need(*names: str) -> None:
-    """Skip the test where a system's server is not installed; with CI=true that is a failure."""
+    """Skip the test where a system or a version of one is not installed; with CI=true that is a failure."""
     for name in names:
-        if reason := SYSTEMS[name].missing():
+        if reason := missing(parse_system(name)):
             pytest.fail(reason) if os.environ.get("CI") == "true" else pytest.skip(reason)
 
 

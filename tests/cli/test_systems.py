@@ -1,6 +1,10 @@
 """`dbdyno systems`: what there is, and getting it."""
 
+import pytest
+
 from dbdyno.cli import run
+from dbdyno.cli import systems as cli_systems
+from dbdyno.errors import RunFailed
 from dbdyno.systems.packages.cache import CACHE_VARIABLE
 from dbdyno.systems.packages.catalogue import PACKAGES
 from helpers import need
@@ -12,6 +16,7 @@ def test_every_system_version_and_scheme_is_listed(capsys, monkeypatch, tmp_path
     assert run(["systems"]) == 0
     listed = capsys.readouterr().out
     assert "mysql@5.6" in listed and "dbdyno systems install mysql@5.6 (31 MB)" in listed
+    assert "26.9.0, by pip: dbdyno systems install chdb (182 MB)" in listed
     assert "redis://" in listed and "attach only" in listed
     assert str(tmp_path) in listed
 
@@ -34,7 +39,35 @@ def test_a_check_loads_reads_back_and_says_so(capsys):
     assert said.startswith("redis: fine. Version ") and "1,000 rows loaded" in said
 
 
-def test_a_check_of_a_store_for_whole_tables_loads_and_scans_one(capsys):
+@pytest.mark.parametrize(
+    ("name", "got"),
+    [
+        ("cassandra", ["cassandra@5.0"]),
+        ("ferretdb?backend=postgresql", ["ferretdb@1.24"]),
+        ("mysql@5.6?engine=MyISAM", ["mysql@5.6"]),
+        ("cache-aside(valkey@9.1, mysql@5.6)", ["valkey@9.1", "mysql@5.6"]),
+        ("chdb?threads=1", ["chdb"]),
+        ("mysql://u@h/d", []),
+        ("redis", []),
+    ],
+)
+def test_what_a_check_may_get_is_what_the_configuration_needs(name, got, monkeypatch, tmp_path):
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
+    asked = []
+    monkeypatch.setattr(cli_systems, "_install", lambda package: asked.append(package.name))
+    # Nothing was installed, so that is as far as it comes.
+    monkeypatch.setattr(cli_systems, "_checked", lambda *_: (_ for _ in ()).throw(RunFailed("as far as it comes")))
+    assert run(["systems", "check", name, "--install"]) == 1
+    assert asked == got
+
+
+def test_what_is_no_system_is_refused_by_a_check(capsys):
+    assert run(["systems", "check", "a b"]) == 2
+    assert "is no system" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["duckdb", "duckdb?threads=1"])
+def test_a_check_of_a_store_for_whole_tables_loads_and_scans_one(name, capsys):
     need("duckdb")
-    assert run(["systems", "check", "duckdb"]) == 0
+    assert run(["systems", "check", name]) == 0
     assert "1,000 rows loaded, and counted, durability D2" in capsys.readouterr().out

@@ -48,6 +48,14 @@ def test_rows_that_do_not_fit_the_disk_are_refused_with_the_estimate(name, tmp_p
     assert f" GB of disk, and 100.0 GB are free at {tmp_path}: give fewer --rows, or another disk" in error
 
 
+def test_a_place_for_data_that_is_not_there_is_said_before_anything_begins(tmp_path, monkeypatch):
+    monkeypatch.setenv("DBDYNO_DATA_DIR", str(tmp_path / "missing"))
+    assert (
+        said(system="sqlite", rows=10)
+        == f"DBDYNO_DATA_DIR={tmp_path}/missing: no such directory; make it, or name another"
+    )
+
+
 @pytest.mark.parametrize("name", ["memcached", "redis", "valkey"])
 def test_nor_those_that_do_not_fit_the_memory(name):
     error = said(system=name, rows={"small": 10, "full": 10_000_000}, scale="full")

@@ -37,7 +37,7 @@ def url_of(server, password="cassandra"):
 def test_it_has_the_settings_it_was_given(server):
     (shown,) = server.servers()
     assert shown["version"] == "5.0.2" and shown["effective_settings"]["commitlog_sync"] == "batch"
-    assert {"authenticator", "commitlog_sync", "read_request_timeout"} <= server.all_settings()["cassandra"].keys()
+    assert {"commitlog_sync", "read_request_timeout"} <= server.all_settings()["cassandra"].keys()
     assert server.durability().level == "D2"
     assert server.data_directories()[0].exists() and set(server.server_pids()) == {"cassandra"}
 

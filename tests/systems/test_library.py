@@ -41,6 +41,8 @@ def test_it_keeps_what_it_was_given_and_leaves_nothing(name, guard, tmp_path):
         assert [tuple(row) for row in analyst.ask("SELECT a FROM kept")] == [(7,)]
     (server,) = under_test.servers()
     assert server["effective_settings"] == {"threads": "1", "memory_limit_mib": "2000"}
+    assert server.get("not_readable", []) == (["threads"] if name == "monetdb" else [])
+    assert len(under_test.all_settings()[name]) > 10
     assert server["version"]
     assert under_test.store_plan([]) == {"kind": name, "path": str(path), "threads": 1, "memory_limit_mib": 2000}
     under_test.stop()
@@ -51,7 +53,26 @@ def test_one_that_cannot_be_opened_is_a_failed_run(guard, tmp_path, monkeypatch)
     monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
     under_test = system("chdb")
     assert isinstance(under_test, ChDB)
-    under_test.start(Launch(guard, tmp_path, 1, 1000))
     with pytest.raises(RunFailed, match="chdb: No module named 'chdb'"):
-        under_test.analyst()
+        under_test.start(Launch(guard, tmp_path, 1, 1000))
+    under_test.stop()
+
+
+class Shows:
+    """What opens a store that has another limit than it was given."""
+
+    error = ()
+
+    def ask(self, sql):
+        return [("max_threads", "2"), ("max_memory_usage", "0")]
+
+    def close(self):
+        pass
+
+
+def test_a_value_that_was_not_taken_is_refused(guard, tmp_path, monkeypatch):
+    under_test = system("chdb?threads=1")
+    monkeypatch.setattr(under_test, "analyst", Shows)
+    with pytest.raises(UserError, match="threads=1 was given, and chdb has 2"):
+        under_test.start(Launch(guard, tmp_path, 1, 1000))
     under_test.stop()

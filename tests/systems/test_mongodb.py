@@ -3,7 +3,8 @@
 import pytest
 
 from dbdyno.errors import RunFailed, UserError
-from dbdyno.systems.mongodb import UNACKNOWLEDGED
+from dbdyno.systems import mongodb
+from dbdyno.systems.mongodb import UNACKNOWLEDGED, NoAnswer, flat
 from dbdyno.systems.mongodb_client import connect
 from helpers import system
 from systems.load import ROWS, execute
@@ -37,12 +38,38 @@ def test_where_nobody_answers_it_is_said(launch):
         system("mongodb://127.0.0.1:1/d").start(launch)
 
 
+def test_settings_are_flat_without_passwords_or_say_that_they_are_not_shown(monkeypatch):
+    options = {"storage": {"engine": "wiredTiger"}, "net": {"tls": {"certificateKeyFilePassword": "x"}}}
+    told = {
+        "getParameter": {"quiet": False, "$clusterTime": {"t": 1}, "ok": 1.0},
+        "getCmdLineOpts": {"parsed": options},
+    }
+
+    class Client:
+        def ask(self, place, auth_database, command, timeout_s, value):
+            assert place.database == "admin"
+            return told[command]
+
+    monkeypatch.setattr(mongodb, "client_module", Client)
+    one = system("mongodb://h/d")
+    assert one.all_settings() == {"mongodb": {"quiet": "False", "parsed.storage.engine": "wiredTiger"}}
+    assert flat({"argv": ["--password", "x"]}) == {}
+
+    def refuse(self, *asked):
+        raise NoAnswer("not authorized on admin", True)
+
+    monkeypatch.setattr(Client, "ask", refuse)
+    shown = one.all_settings()["mongodb"]
+    assert shown.keys() == told.keys() and all("not authorized" in value for value in shown.values())
+
+
 @pytest.mark.systems
 def test_attached_it_is_read_and_only_what_carries_a_marker_is_removed(started):
     server = started("ferretdb")
     place = f"mongodb://127.0.0.1:{server.endpoint.port}/theirs"
     attached = started(place)
     assert attached.server_pids() == {} and attached.servers()[0]["version"]
+    assert "quiet" in attached.all_settings()["mongodb"]
     assert execute(attached, "point-get", ["prepare", "load"]).status == 0
     done = execute(attached, "point-get", ["run", "verify", "cleanup"])
     assert done.of("total")[0]["reads_verified"] > 0 and done.of("check")[0]["found"] == ROWS

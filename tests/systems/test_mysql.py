@@ -5,18 +5,20 @@ import pytest
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import parse_system
 from dbdyno.systems import missing
-from dbdyno.systems.packages.cache import CACHE_VARIABLE, Installation, installed
+from dbdyno.systems.packages.cache import CACHE_VARIABLE, Installation
 from dbdyno.systems.packages.catalogue import PACKAGES
-from helpers import system
+from helpers import need, system
 from systems.load import execute
 
+SOON = "mysql@5.6"
+"""The one that comes soon enough for every test run."""
 VERSIONS = [package.name for package in PACKAGES.values() if package.system == "mysql"]
+EACH = [pytest.param(name, marks=pytest.mark.versions if name == SOON else pytest.mark.systems) for name in VERSIONS]
 
 
-@pytest.mark.parametrize("name", VERSIONS)
+@pytest.mark.parametrize("name", EACH)
 def test_a_version_starts_takes_settings_and_is_gone_when_stopped(name, launch):
-    if not installed(PACKAGES[name]):
-        pytest.skip(f"{name} is not installed: dbdyno systems install {name}")
+    need(name)
     mysql = system(f"{name}?innodb_buffer_pool_size=32M")
     try:
         mysql.start(launch)
@@ -31,10 +33,10 @@ def test_a_version_starts_takes_settings_and_is_gone_when_stopped(name, launch):
     assert not directory.exists() and mysql.server_pids() == {}
 
 
+@pytest.mark.systems
 @pytest.mark.parametrize("tls", ["off", "on"])
 def test_the_default_password_method_of_8_0_is_known_in_full_and_from_the_servers_memory(tls, launch):
-    if not installed(PACKAGES["mysql@8.0"]):
-        pytest.skip("mysql@8.0 is not installed: dbdyno systems install mysql@8.0")
+    need("mysql@8.0")
     mysql = system(f"mysql@8.0?default_authentication_plugin=caching_sha2_password&tls={tls}")
     try:
         mysql.start(launch)

@@ -13,8 +13,6 @@ from dbdyno.systems.base import Launch
 from dbdyno.systems.endpoint import Endpoint
 from dbdyno.systems.guard import Guard
 from dbdyno.systems.mysql_probe import MySQLProbe
-from dbdyno.systems.packages.cache import installed
-from dbdyno.systems.packages.catalogue import PACKAGES
 from helpers import need, system, wait_until
 
 
@@ -132,10 +130,15 @@ def test_latches_are_timed_where_the_server_is_told_to(launch):
     assert not any(name.startswith("cond/") for name in seen)
 
 
-@pytest.mark.parametrize("version", ["mysql@5.5", "mysql@5.6", "mysql@8.0"])
+@pytest.mark.parametrize(
+    "version",
+    [
+        pytest.param("mysql@5.6", marks=pytest.mark.versions),
+        *(pytest.param(version, marks=pytest.mark.systems) for version in ("mysql@5.5", "mysql@8.0")),
+    ],
+)
 def test_every_mysql_counts_its_latches(version, launch):
-    if not installed(PACKAGES[version]):
-        pytest.skip(f"{version} is not installed: dbdyno systems install {version}")
+    need(version)
     seen = latches(version, launch)
     assert "latches_waits_total" in seen and all(name.endswith("_waits_total") for name in seen)
 

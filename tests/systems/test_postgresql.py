@@ -9,8 +9,7 @@ import psycopg
 import pytest
 
 from dbdyno.errors import RunFailed, UserError
-from dbdyno.experiment.system_spec import parse_system
-from dbdyno.systems import missing, postgresql
+from dbdyno.systems import postgresql
 from dbdyno.systems.base import Launch
 from dbdyno.systems.guard import Guard
 from dbdyno.systems.packages.catalogue import PACKAGES
@@ -166,12 +165,14 @@ def test_it_starts_on_what_was_kept_with_another_password(started, launch):
         shutil.rmtree(kept)
 
 
+@pytest.mark.systems
 def test_a_version_of_its_own_starts(started):
-    if reason := missing(parse_system("postgresql@18")):
-        pytest.skip(reason)
+    need("postgresql@18")
     (server,) = started("postgresql@18?work_mem=8MB").servers()
     assert server["version"].startswith(PACKAGES["postgresql@18"].release)
     assert server["effective_settings"]["data_checksums"] == "on"
+    (server,) = started("postgresql@18?data_checksums=off").servers()
+    assert server["effective_settings"]["data_checksums"] == "off"
 
 
 @pytest.mark.parametrize("value", ["on", "off"])

@@ -2,17 +2,16 @@
 
 import pytest
 
-from dbdyno.experiment.system_spec import parse_system
-from dbdyno.systems import missing, valkey
+from dbdyno.systems import valkey
 from dbdyno.systems.packages.catalogue import PACKAGES
-from helpers import system
+from helpers import need, system
 
 VERSION = "valkey@9.1"
 
 
+@pytest.mark.versions
 def test_it_starts_says_its_own_version_and_is_gone_when_stopped(launch):
-    if reason := missing(parse_system(VERSION)):
-        pytest.skip(reason)
+    need(VERSION)
     server = system(f"{VERSION}?appendonly=yes&appendfsync=always")
     try:
         server.start(launch)

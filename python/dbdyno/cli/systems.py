@@ -1,6 +1,7 @@
 """`dbdyno systems`: what can be measured, in which versions, and getting, checking and removing them."""
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -11,13 +12,14 @@ from rich.text import Text
 
 from dbdyno.conduct.listener import Listener
 from dbdyno.conduct.run import conduct
-from dbdyno.errors import RunFailed
+from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.read import NamedExperiment
+from dbdyno.experiment.system_spec import parse_system
 from dbdyno.experiment.workloads import ANALYSE, GET, OPERATIONS
 from dbdyno.results.model import Run
 from dbdyno.results.read import read_run
-from dbdyno.systems import ATTACHED, SYSTEMS
+from dbdyno.systems import ATTACHED, SYSTEMS, build, missing_packages
 from dbdyno.systems.packages.cache import cache_folder, installed, remove
 from dbdyno.systems.packages.catalogue import PACKAGES
 from dbdyno.systems.packages.install import find_package, install
@@ -42,10 +44,12 @@ def _list(console: Console) -> None:
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for name, system in SYSTEMS.items():
-        lines = (system.missing() or "installed", system.what, *_lacks(system.operations))
+        # Of what comes as one package alone, that is all there is to say; of others it is the host's.
+        state = _described(PACKAGES[name]) if name in PACKAGES else system.missing() or "installed"
+        lines = (state, system.what, *_lacks(system.operations))
         table.add_row(name, Text("\n".join(lines)))
         for package in (package for package in PACKAGES.values() if package.system == name and package.version):
-            table.add_row(f"  {package.name}", Text(f"{package.release}, by {package.client}: {_state(package)}"))
+            table.add_row(f"  {package.name}", Text(_described(package)))
     for scheme, system in ATTACHED.items():
         table.add_row(f"{scheme}://", Text(f"attach only\n{system.what}"))
     console.print(table)
@@ -58,8 +62,9 @@ def _lacks(operations: frozenset[str]) -> list[str]:
     return [f"cannot: {'; '.join(lacking)}"] if lacking and operations != {ANALYSE} else []
 
 
-def _state(package: Package) -> str:
-    return "installed" if installed(package) else package.how_to_get_it
+def _described(package: Package) -> str:
+    state = "installed" if installed(package) else package.how_to_get_it
+    return f"{package.release}, by {package.client}: {state}"
 
 
 @command.command("install")
@@ -91,9 +96,14 @@ def remove_command(names: tuple[str, ...]) -> None:
 @click.option("--install", "allowed", is_flag=True, help="Get it first if it is not there.")
 def check_command(name: str, allowed: bool) -> None:
     """Start a system, load 1,000 rows, read them back, and stop it."""
-    if allowed and name in PACKAGES and not installed(PACKAGES[name]):
-        _install(PACKAGES[name])
-    whole_tables = name in SYSTEMS and GET not in SYSTEMS[name].operations
+    try:
+        spec = parse_system(name)
+    except ValueError as error:
+        raise UserError(str(error)) from None
+    operations = build(replace(spec, label=spec.product)).operations
+    for package in missing_packages(spec) if allowed else ():
+        _install(package)
+    whole_tables = GET not in operations
     run, verified = _checked(name, 1, whole_tables)
     if 0 < verified < CHECKED_ROWS:
         run, verified = _checked(name, min(MOST_CHECK_SECONDS, 4 * CHECKED_ROWS // verified), whole_tables)

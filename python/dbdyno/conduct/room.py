@@ -34,7 +34,7 @@ def check_room(experiment: Experiment, systems: Sequence[SystemSpec]) -> None:
             needed = space_of(experiment, spec, workload)
             what = f"{spec.label}: {experiment.rows:,} rows of {workload} take about"
             remedy = "give fewer --rows" + (" or --scale small" if experiment.scale not in (None, "small") else "")
-            if place.is_dir() and needed.disk_bytes > (free := shutil.disk_usage(place).free):
+            if needed.disk_bytes > (free := shutil.disk_usage(place).free):
                 raise UserError(
                     f"{what} {_gigabytes(needed.disk_bytes)} of disk, and {_gigabytes(free)} are free at {place}: "
                     f"{remedy}, or another disk in DBDYNO_DATA_DIR"

@@ -9,6 +9,7 @@ from typing import Any
 import psutil
 
 from dbdyno import __version__
+from dbdyno.errors import UserError
 
 
 def read_first(path: str) -> str | None:
@@ -20,8 +21,11 @@ def read_first(path: str) -> str | None:
 
 
 def data_directory() -> Path:
-    """Return where private servers keep their data."""
-    return Path(os.environ.get("DBDYNO_DATA_DIR") or tempfile.gettempdir())
+    """Return where private servers keep their data; raises UserError where DBDYNO_DATA_DIR names no directory."""
+    place = Path(os.environ.get("DBDYNO_DATA_DIR") or tempfile.gettempdir())
+    if not place.is_dir():
+        raise UserError(f"DBDYNO_DATA_DIR={place}: no such directory; make it, or name another")
+    return place
 
 
 def cpu_model() -> str | None:

@@ -22,6 +22,7 @@ from dbdyno.systems.mongodb import AttachedMongoDB
 from dbdyno.systems.mysql import MySQL
 from dbdyno.systems.packages.cache import installed
 from dbdyno.systems.packages.install import find_package
+from dbdyno.systems.packages.package import Package
 from dbdyno.systems.postgresql import AttachedPostgreSQL, PostgreSQL
 from dbdyno.systems.redis import AttachedRedis, Redis
 from dbdyno.systems.replicated import Replicated
@@ -114,6 +115,19 @@ def missing(spec: SystemSpec) -> str | None:
     own = missing_version(spec) if spec.version else SYSTEMS[spec.name].missing()
     reasons = [own, *(missing(part) for part in spec.parts)]
     return "; ".join(filter(None, reasons)) or None
+
+
+def missing_packages(spec: SystemSpec) -> list[Package]:
+    """Return the packages that a configuration needs and that are not installed; what the host is to have is none."""
+    if spec.url:
+        return []
+    name = spec.product if spec.version else SYSTEMS[spec.name].package
+    own = [find_package(name)] if name else []
+    every = [
+        *(one for one in own if not installed(one)),
+        *(one for part in spec.parts for one in missing_packages(part)),
+    ]
+    return list(dict.fromkeys(every))
 
 
 def missing_version(spec: SystemSpec) -> str | None:

@@ -83,6 +83,7 @@ class System(ABC):
     copy_tools: what dumps and restores its tables, by name; only where the store can `copy`.
     forks: True if its server is several processes, of which `server_pids` gives the first.
     can_crash: True if it can be killed, and started again on what it left.
+    package: what its name alone means where that is not the host's, by the name in `packages.catalogue`.
     server_name: what its process, log and counters are called; the name, unless an arrangement has two of them.
     """
 
@@ -97,6 +98,7 @@ class System(ABC):
     copy_tools: ClassVar[Mapping[str, Tool]] = {}
     forks: ClassVar[bool] = False
     can_crash: ClassVar[bool] = False
+    package: ClassVar[str | None] = None
 
     def __init__(self, spec: SystemSpec) -> None:
         """Take a configuration; raises UserError if it holds what this system cannot be given."""

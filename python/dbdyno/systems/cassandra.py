@@ -21,8 +21,6 @@ from dbdyno.systems.process import PrivateDirectory, ServerProcess, free_port
 from dbdyno.systems.server import Server
 from dbdyno.systems.settings import without_secrets
 
-PACKAGE = "cassandra@5.0"
-"""The version that `cassandra` alone means: no distribution has one."""
 KEYSPACE = "dbdyno_data"
 CONSISTENCY = ("ONE", "TWO", "THREE", "QUORUM", "ALL", "LOCAL_QUORUM", "EACH_QUORUM", "LOCAL_ONE")
 """Levels of consistency that reads can have, which ANY is not; the default first."""
@@ -66,6 +64,7 @@ class Cassandra(Server):
     operations = frozenset((GET, GET_MANY, UPDATE, INSERT, FIND_UNIQUE, FIND_SECONDARY))
     libraries: ClassVar[tuple[str, ...]] = ("cassandra-driver",)
     own_settings: ClassVar[tuple[str, ...]] = ("port", "heap", "consistency")
+    package = "cassandra@5.0"
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
@@ -75,11 +74,11 @@ class Cassandra(Server):
     def missing(cls) -> str | None:
         if reason := missing_driver() or missing_java():
             return reason
-        package = PACKAGES[PACKAGE]
+        package = PACKAGES[cls.package]
         return None if installed(package) else f"cassandra is not installed: {package.how_to_get_it}"
 
     def installation(self) -> Installation | None:
-        return installed(PACKAGES[self.spec.product if self.spec.version else PACKAGE])
+        return installed(PACKAGES[self.spec.product if self.spec.version else self.package])
 
     def start(self, launch: Launch) -> None:
         if reason := missing_driver() or missing_java():

@@ -39,6 +39,7 @@ class FerretDB(MongoServer):
     what = "FerretDB (backend=sqlite or postgresql, with the backend's settings; write=unacknowledged)"
     own_settings: ClassVar[tuple[str, ...]] = ("backend", "write", "connect", "port")
     storage: ClassVar[Storage] = Storage(1.8, 40)
+    package = _PACKAGE.name
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)

@@ -1,15 +1,18 @@
 """Servers of the MongoDB protocol: what they have in common, and somebody else's, attached by URL."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from importlib import import_module
 from typing import Any, ClassVar
 
-from dbdyno.errors import UserError
+from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import ADD, FIND_SECONDARY, FIND_UNIQUE, GET, GET_MANY, INSERT, SUM, UPDATE
 from dbdyno.systems.base import Durability, Launch
 from dbdyno.systems.endpoint import CONNECT_TIMEOUT_S, PASSWORD_VARIABLE, endpoint_of, refuse_server_settings
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.server import Server
+from dbdyno.systems.settings import without_secrets
 
 COMMANDS = ("find", "insert", "update", "delete", "aggregate", "count", "getMore")
 """Commands whose number is read before and after a trial."""
@@ -45,6 +48,15 @@ class MongoServer(Server):
         """Return the answer to a command without parameters; raises NoAnswer."""
         return client_module().ask(self.endpoint, self.auth_database, command, CONNECT_TIMEOUT_S)
 
+    def _ask_admin(self, command: str, value: Any) -> dict[str, str]:
+        """Return what the server's administrator is told, flat; where this user is not, that is said in its place."""
+        try:
+            with self.asking():
+                place = replace(self.endpoint, database="admin")
+                return flat(client_module().ask(place, self.auth_database, command, CONNECT_TIMEOUT_S, value))
+        except RunFailed as error:
+            return {command: f"not shown: {error}"}
+
     @property
     def acknowledges(self) -> bool:
         """Whether clients wait for the answers to their writes."""
@@ -75,6 +87,20 @@ class MongoServer(Server):
 def client_module() -> Any:
     """Return the module of single commands; its driver takes a third of a second to load, which others should not."""
     return import_module("dbdyno.systems.mongodb_client")
+
+
+def flat(document: Mapping[str, Any], above: str = "") -> dict[str, str]:
+    """Return a document's values by their paths (`parsed.storage.engine`), without what frames an answer.
+
+    `argv` is left out: it says once more, and with passwords, what is in `parsed`.
+    """
+    found: dict[str, str] = {}
+    for key, value in document.items():
+        if isinstance(value, Mapping):
+            found |= flat(value, f"{above}{key}.")
+        elif key not in ("ok", "operationTime", "argv"):
+            found[above + key] = str(value)
+    return {key: value for key, value in found.items() if not key.startswith("$")}
 
 
 class AttachedMongoDB(MongoServer):
@@ -108,6 +134,11 @@ class AttachedMongoDB(MongoServer):
         with self.asking():
             version = self._ask("buildInfo").get("version")
         return [{"name": self.server_name, "version": version, "effective_settings": {}}]
+
+    def all_settings(self) -> dict[str, dict[str, str]]:
+        """Return its parameters and the options it was started with, as far as this user may see them."""
+        found = self._ask_admin("getParameter", "*") | self._ask_admin("getCmdLineOpts", 1)
+        return {self.server_name: without_secrets(found)}
 
     def durability(self) -> Durability:
         if not self.acknowledges:

@@ -63,6 +63,7 @@ class TiDB(MariaDB):
     what = "TiDB by itself, over its built-in store (unistore), any system variable"
     operations = frozenset({*OPERATIONS, SYSBENCH})
     own_settings: ClassVar[tuple[str, ...]] = ("connect", "port", "protocol")
+    package = _PACKAGE.name
     room: ClassVar = {}
     shown_variables = VARIABLES
 

@@ -5,7 +5,14 @@ from pathlib import Path
 import pytest
 
 from dbdyno.errors import UserError
-from dbdyno.systems.packages.cache import CACHE_VARIABLE, cache_folder, installed, remove
+from dbdyno.systems.packages.cache import (
+    CACHE_VARIABLE,
+    cache_folder,
+    download_folder,
+    installed,
+    partial_folder,
+    remove,
+)
 from dbdyno.systems.packages.install import install
 
 
@@ -24,3 +31,11 @@ def test_what_is_removed_is_gone_and_cannot_be_removed_again(package):
     assert installed(package) is None
     with pytest.raises(UserError, match="is not installed"):
         remove(package)
+
+
+def test_what_is_left_of_an_installation_cut_short_is_removed(package):
+    for folder in (download_folder(package), partial_folder(package)):
+        folder.mkdir(parents=True)
+        (folder / "rest").write_text("four")
+    assert remove(package) == 8
+    assert not download_folder(package).exists() and not partial_folder(package).exists()

@@ -39,10 +39,21 @@ def test_what_was_built_runs_and_what_it_was_built_with_is_gone(package):
     assert list((cache_folder() / "downloads").iterdir()) == []
 
 
-def test_without_go_it_is_said_how_to_get_it(package, tmp_path, monkeypatch):
-    monkeypatch.setattr(download.shutil, "which", lambda _: None)
-    with pytest.raises(UserError, match="comes by go, which is not installed: apt install golang-go"):
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [(None, "and there is no go"), ("1.19.8", "and go 1.19.8 is too old"), ("1.20", None), ("1.26.8", None)],
+)
+def test_which_go_is_needed_and_where_it_is_got_is_said(package, monkeypatch, version, said):
+    monkeypatch.setattr(go, "_version_of_go", lambda: version)
+    wanted = f"little@1 is built by go 1.20 or newer, {said}: get it from https://go.dev/dl" if said else None
+    assert go.missing_go(package) == wanted
+
+
+def test_without_go_nothing_is_begun(package, tmp_path, monkeypatch):
+    monkeypatch.setattr(go.shutil, "which", lambda _: None)
+    with pytest.raises(UserError, match="there is no go"):
         build(package, tmp_path / "folder", lambda _: None)
+    assert not (tmp_path / "folder").exists()
 
 
 def test_another_list_of_sums_than_was_pinned_is_refused(package, tmp_path):

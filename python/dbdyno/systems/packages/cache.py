@@ -45,6 +45,16 @@ def folder_of(package: Package) -> Path:
     return cache_folder() / package.name
 
 
+def download_folder(package: Package) -> Path:
+    """Return where a package's client leaves what it gets."""
+    return cache_folder() / "downloads" / package.name
+
+
+def partial_folder(package: Package) -> Path:
+    """Return where a package is put together."""
+    return cache_folder() / f"{package.name}.partial"
+
+
 def installed(package: Package) -> Installation | None:
     """Return the installation of a package, or None if it is not there, or only in part."""
     folder = folder_of(package)
@@ -61,10 +71,16 @@ def publish(partial: Path, package: Package) -> Installation:
 
 
 def remove(package: Package) -> int:
-    """Remove a package and return how many bytes that freed; raises UserError if it is not there."""
-    folder = folder_of(package)
-    if not folder.is_dir():
+    """Remove a package, and what is left of getting it, and return how many bytes that freed.
+
+    Raises UserError if nothing of it is there.
+    """
+    places = (folder_of(package), partial_folder(package), download_folder(package))
+    folders = [folder for folder in places if folder.is_dir()]
+    if not folders:
         raise UserError(f"{package.name} is not installed in {cache_folder()}")
-    size_bytes = sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())
-    shutil.rmtree(folder)
+    every = (path for folder in folders for path in folder.rglob("*"))
+    size_bytes = sum(path.lstat().st_size for path in every if not path.is_dir())
+    for folder in folders:
+        shutil.rmtree(folder)
     return size_bytes

@@ -13,7 +13,7 @@ from dbdyno.errors import RunFailed, UserError
 from dbdyno.systems.packages.package import Package
 
 POLL_S = 0.1
-_CLIENT_PACKAGES = {"mvn": "maven", "npm": "npm", "go": "golang-go"}
+_CLIENT_PACKAGES = {"mvn": "maven", "npm": "npm"}
 
 
 def missing_client(package: Package) -> str | None:

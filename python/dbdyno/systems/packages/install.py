@@ -8,7 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dbdyno.errors import RunFailed, UserError, did_you_mean
-from dbdyno.systems.packages.cache import Installation, cache_folder, installed, publish
+from dbdyno.systems.packages.cache import (
+    Installation,
+    cache_folder,
+    download_folder,
+    installed,
+    partial_folder,
+    publish,
+)
 from dbdyno.systems.packages.catalogue import PACKAGES
 from dbdyno.systems.packages.download import download
 from dbdyno.systems.packages.go import build
@@ -40,7 +47,7 @@ def install(package: Package, progress: Callable[[int], None]) -> Installation:
     """
     if there := installed(package):
         return there
-    downloads, partial = cache_folder() / "downloads" / package.name, cache_folder() / f"{package.name}.partial"
+    downloads, partial = download_folder(package), partial_folder(package)
     try:
         _obtain(package, downloads, partial, progress)
         _allow(package, partial)
