@@ -49,13 +49,23 @@ def test_failed_trials_do_not_pass(dbdyno, run):
     assert status == 2 and "can judge nothing" in err
 
 
-def test_a_cell_that_could_not_be_judged_is_said(dbdyno, run):
-    faults = {("mariadb", 2): "server-died"}
-    status, out, _ = dbdyno("gate", run("before"), run("after", faults=faults))
-    assert status == 0 and "0 of 2 cells are confirmed slower by more than 3 %; 1 could not be judged" in out
+def test_what_could_not_be_judged_does_not_pass(dbdyno, run):
+    faults, before = {("mariadb", 2): "server-died"}, run("before")
+    status, out, err = dbdyno("gate", before, run("after", faults=faults))
+    assert status == 2 and "1 of the baseline's cells could not be judged" in err
+    assert "0 of 2 cells are confirmed slower by more than 3 %; 1 could not be judged" in out
 
 
 def test_what_is_not_like_with_like_is_refused(dbdyno, run, tmp_path):
     other = str(write_run(tmp_path / "d0", (replace(MARIADB, durability="D0"),), clients=(1, 2), repeats=5))
     status, _, err = dbdyno("gate", run("before"), other)
     assert status == 2 and "durability class: D2 against D0" in err
+
+
+def test_what_the_baseline_has_and_the_run_lacks_does_not_pass(dbdyno, run, tmp_path):
+    status, out, err = dbdyno("gate", run("before"), run("fewer", clients=(1,)))
+    assert status == 2 and "Missing: mariadb on game at 2 clients is not in fewer" in out and "cannot pass" in err
+    both = str(write_run(tmp_path / "both", (SYSTEMS[0], MARIADB), clients=(1, 2), seconds=3, repeats=5))
+    status, out, _ = dbdyno("gate", both, run("after"))
+    assert status == 2 and "Missing: sqlite, which both has, is not in after" in out
+    assert dbdyno("gate", run("slow", 0.8), run("slower", 1.1, clients=(1,)))[0] == 1

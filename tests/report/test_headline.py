@@ -1,9 +1,13 @@
 """The sentence names a winner only where the trials say so, and then by how much."""
 
+from itertools import combinations
+
+import numpy as np
 import pytest
 
 from dbdyno.report.document import document
 from dbdyno.report.headline import compared, headline, limit_of, turned
+from dbdyno.results.noise import NoiseFloor, keep_noise, noise_file_of
 from dbdyno.results.read import read_run
 from synthetic_run import SYSTEMS, write_run
 
@@ -57,6 +61,64 @@ def test_else_nobody_won_and_why_not_is_said(repeated, change, said):
     assert found["winner"] is None and found["sentence"].startswith(said)
 
 
+def made_up(per_s, **changes):
+    """Trials of systems by label, and their comparisons, each with these verdicts by pair of labels."""
+    load = {"workload": "game", "rows": 1, "clients": 1, "pipeline": 1, "network_delay_us": 0, "rate": None}
+    even = {"stability": {"floor": None, "longest_without_completion_s": 0}, "durability": "D2"}
+    about = {"state": "complete", "client_limited": False, "repeat": 5, **load, **even}
+    trials = [
+        about | {"trial": f"{label}-{place}", "system": label, "label": label, "throughput_per_s": rate}
+        for label, rates in per_s.items()
+        for place, rate in enumerate(rates)
+    ]
+    means = {label: float(np.exp(np.log(rates).mean())) for label, rates in per_s.items()}
+    cells = []
+    for one, other in combinations(per_s, 2):
+        ratio = means[other] / means[one]
+        verdict = "faster" if ratio > 1 else "slower"
+        figures = {"ratio": ratio, "low": ratio / 1.01, "high": ratio * 1.01, "verdict": verdict, "reason": None}
+        figures |= {"pairs": 5, "margin": 0.02, "noise": 0.0, "p_holm": 0.01} | changes.get(one + other, {})
+        sides = {"baseline": one, "candidate": other}
+        names = {role: {"label": label, "throughput_per_s": means[label]} for role, label in sides.items()}
+        cells.append(load | names | figures)
+    return headline(trials, {"cells": cells}, [])
+
+
+def test_the_leader_is_not_whoever_had_one_good_trial():
+    found = made_up({"A": [1000, 1000, 1000, 1000, 1101], "B": [1100] * 5})
+    assert found["winner"] == found["leader"] == "B" and found["sentence"].startswith("B was fastest: 1.08× [")
+
+
+def test_fastest_is_only_who_was_compared_with_everybody():
+    per_s = {"A": [1200] * 5, "B": [1100] * 5, "C": [1000] * 5}
+    assert made_up(per_s)["sentence"].startswith("A was fastest: 1.09× ")
+    bound = {"verdict": "invalid", "reason": "C was limited by the client"}
+    found = made_up(per_s, AC=bound, BC=bound)
+    assert (found["winner"], found["leader"]) == (None, "A")
+    assert "A was faster than B, 1.09× [1.08 to 1.10], but not judged against C: C was limited by" in found["sentence"]
+    wide = {"verdict": "inconclusive", "low": 0.5, "high": 1.4}
+    found = made_up(per_s, AC=wide)
+    assert found["winner"] is None and "but not told from C, 1.20× [0.714 to 2.00]" in found["sentence"]
+
+
+def test_a_difference_within_the_hosts_noise_is_said_to_be_that():
+    found = made_up({"A": [1041] * 5, "B": [1000] * 5}, AB={"verdict": "inconclusive", "noise": 0.056})
+    assert found["winner"] is None and "cannot be told from the noise of this host, ±5.6 % (" in found["sentence"]
+
+
+def test_the_noise_that_was_known_goes_with_the_run(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    folder = write_run(tmp_path / "run", SYSTEMS[:2], clients=(1,), seconds=2, repeats=5)
+    assert headline_of(folder)["winner"] == "lmdb"
+    floor = NoiseFloor("bench-1", "sqlite", "game", 20_000, 1, 1, 2, 10, 0.3, 3.0, 2.0, "aa", 1.0)
+    keep_noise([floor], noise_file_of(folder))
+    assert headline_of(folder)["winner"] is None and "equivalent within 200 %" in headline_of(folder)["sentence"]
+
+
+def headline_of(folder):
+    return document(read_run(folder))["headline"]
+
+
 def test_one_trial_each_names_no_winner(run, shown):
     assert compared(run) is None
     found = headline(shown["trials"], None, [])
@@ -92,7 +154,7 @@ def test_of_nothing_there_is_no_figure():
 
 
 def test_sides_are_exchanged_with_their_interval():
-    cell = {"ratio": 2.0, "low": 1.6, "high": 2.5, "verdict": "faster", "pairs": 5, "margin": 0.02}
+    cell = {"ratio": 2.0, "low": 1.6, "high": 2.5, "verdict": "faster", "pairs": 5, "margin": 0.02, "noise": 0.0}
     cell |= {"reason": None, "p_holm": 0.01}
     around = turned(cell, True)
     assert (around["ratio"], around["low"], around["high"], around["verdict"]) == (0.5, 0.4, 0.625, "slower")

@@ -51,3 +51,10 @@ def test_the_steady_state_stands_in_every_trial(tmp_path):
     assert found["class"] == "flat" and found["cut_s"] == 0 and abs(found["drift_per_hour"]) < 5
     short = document(swept(tmp_path / "short"))["trials"][0]["steady_state"]
     assert (short["class"], short["drift_per_hour"]) == ("too short to tell", None)
+
+
+def test_one_pass_in_the_order_listed_is_said(tmp_path):
+    run = read_run(write_run(tmp_path / "run", SYSTEMS[2:3], clients=(1, 2, 4, 8, 16, 32)))
+    assert sweeps(run)[0]["words"].endswith("; one pass, in the order listed")
+    drawn = replace(run, about={**run.about, "order": "randomised ABBA blocks"})
+    assert sweeps(drawn)[0]["words"].endswith("; one pass")

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from dbdyno.errors import UserError
-from dbdyno.results.noise import NoiseFloor, keep_noise, noise_file, noise_for, read_noise
+from dbdyno.results.noise import NoiseFloor, keep_noise, known_noise, noise_file, noise_file_of, noise_for, read_noise
 
 FLOOR = NoiseFloor("bench-1", "mariadb", "game", 20_000, 4, 1, 10, 10, 0.99, 1.02, 0.02, "a", 1.0)
 
@@ -43,6 +43,18 @@ def test_of_the_same_host_and_workload_the_most_alike_counts():
     assert noise_for(floors, "bench-1", "game", likes) == FLOOR
     assert noise_for(floors, "bench-1", "game", [lambda one: one.clients == 64]) == other_load
     assert noise_for(floors, "bench-2", "game", likes) is None is noise_for(floors, "bench-1", "point-get", likes)
+
+
+def test_of_another_delay_is_another_floor():
+    far = replace(FLOOR, network_delay_us=200, noise=0.01)
+    assert noise_for([FLOOR, far], "bench-1", "game", []) == FLOOR
+
+
+def test_what_a_run_took_along_is_known_beside_what_the_user_keeps(tmp_path):
+    later = replace(FLOOR, noise=0.03, at_unix_s=2.0)
+    keep_noise([later])
+    keep_noise([FLOOR, later], noise_file_of(tmp_path))
+    assert known_noise(tmp_path) == [FLOOR, later] and known_noise() == [later]
 
 
 def test_of_one_measured_again_the_last_counts():

@@ -96,6 +96,16 @@ def test_the_margin_is_never_below_the_noise_of_the_host():
         aa_noise(compare([1000], [1000]))
 
 
+def test_a_difference_within_the_noise_of_the_host_names_no_winner():
+    before, after = [1000, 1001, 999, 1000, 1002], [1041, 1070, 1015, 1041, 1040]
+    assert compare(before, after).verdict == "faster"
+    found = compare(before, after, noise=0.056)
+    assert found.p_value < 0.01 and found.high > 1.056 and found.verdict == "inconclusive" and found.within_noise
+    assert compare(before, after, noise=0.03).verdict == "faster"
+    small = compare([1000, 1030, 970, 1000], [1015, 1038, 988, 1019])
+    assert small.ratio < 1.02 < small.high and small.verdict == "faster"
+
+
 def test_one_trial_a_side_has_no_interval_and_no_winner():
     found = compare([1000], [5000])
     assert (found.verdict, found.low, found.high, found.p_value, found.p_sign_flip) == (SINGLE, None, None, None, None)

@@ -95,6 +95,13 @@ def test_a_peak_that_was_not_passed_is_not_stated():
     assert any("peak not observed" in one.words for one in fits(usl, clients, 20))
 
 
+def test_a_peak_between_the_last_two_client_counts_is_no_decline():
+    beta = (1 - ALPHA) / 47**2
+    found = scalability(SWEEP, usl(SWEEP, ALPHA, beta))
+    assert found.law.name == "usl" and SWEEP.max() > 1.3 * 47
+    assert found.peak_clients is None and "peak not observed up to 64 clients" in found.words
+
+
 def test_exact_curves_come_back_exactly():
     found = scalability(SWEEP, usl(SWEEP))
     assert (found.law.contention, found.law.coherency) == (pytest.approx(ALPHA), pytest.approx(BETA))

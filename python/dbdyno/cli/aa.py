@@ -34,7 +34,7 @@ def command(system: str, experiment: str, out: Path, quiet: bool, **options: Any
     """Run SYSTEM against itself on EXPERIMENT's workload (game), at least ten pairs of trials in ABBA order.
 
     How far the interval reaches from no difference is the noise floor of this host for this workload. It is kept, and
-    `compare` and `gate` call nothing a difference that is less.
+    nothing that is less is called a difference by tables, reports, `compare` and `gate`, or a change by `history`.
     """
     asked = dict.fromkeys(("rate", "find_rate", "pipeline", "precise", "until_flat", "profile")) | options
     asked |= {"system": sides_of(system), "repeat": options["repeat"] or LEAST_PAIRS}
@@ -61,7 +61,7 @@ def _conclude(run: Run, console: Console) -> None:
     for floor in floors:
         console.print(Text(floor_sentence(floor)))
     if floors:
-        console.print(f"Kept in {_keep(floors)}, for compare and gate.", soft_wrap=True)
+        console.print(f"Kept in {_keep(floors)}, for every comparison on this host.", soft_wrap=True)
 
 
 def _keep(floors: list[NoiseFloor]) -> Path:

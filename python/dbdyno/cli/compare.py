@@ -10,7 +10,7 @@ from dbdyno.cli.percent import PERCENT
 from dbdyno.errors import UserError
 from dbdyno.report.cells import sides_of_run, sides_of_runs
 from dbdyno.report.comparison import compare_sides, comparison_document, print_comparison
-from dbdyno.results.noise import read_noise
+from dbdyno.results.noise import known_noise
 from dbdyno.results.read import read_run
 
 
@@ -30,7 +30,8 @@ def command(
     if other and baseline:
         raise UserError("--baseline names a system of one run; of two runs the first is the baseline")
     sides = sides_of_runs(first, read_run(find_run(other))) if other else sides_of_run(first, baseline)
-    verdicts = compare_sides(sides, margin, read_noise() if noise is None else noise, force)
+    known = known_noise(*{side.run.path for pair in sides for side in pair}) if noise is None else noise
+    verdicts = compare_sides(sides, margin, known, force)
     if as_json:
         click.echo(json.dumps(comparison_document(verdicts), ensure_ascii=False, indent=1))
     else:

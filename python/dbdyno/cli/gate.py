@@ -10,9 +10,9 @@ from dbdyno.cli.percent import PERCENT
 from dbdyno.errors import UserError
 from dbdyno.report.cells import sides_of_runs
 from dbdyno.report.comparison import INVALID, compare_sides, comparison_document, print_comparison
-from dbdyno.results.noise import read_noise
+from dbdyno.results.noise import known_noise
 from dbdyno.results.read import read_run
-from dbdyno.stats.comparison import confirmed_slowdown
+from dbdyno.stats.comparison import SINGLE, confirmed_slowdown
 
 
 @click.command
@@ -25,24 +25,28 @@ from dbdyno.stats.comparison import confirmed_slowdown
 def command(baseline: str, run: str, margin: float, noise: float | None, force: bool, as_json: bool) -> int:
     """End with status 1 if RUN is slower than BASELINE for certain and by more than the margin, else with 0.
 
-    Status 2 if nothing can be judged: runs that cannot be compared, one trial a side, no valid cell.
+    Status 2 if it cannot see: runs that cannot be compared, and, where nothing is slower, a cell of BASELINE that RUN
+    lacks, that has one trial a side, or that is not valid.
     """
     sides = sides_of_runs(read_run(find_run(baseline)), read_run(find_run(run)))
-    verdicts = compare_sides(sides, margin, read_noise() if noise is None else noise, force)
-    slower = [
-        one
-        for one in verdicts.cells
-        if one.verdict != INVALID and one.comparison and confirmed_slowdown(one.comparison)
-    ]
-    said = f"gate: {len(slower)} of {len(verdicts.cells)} cells are confirmed slower by more than {100 * margin:.3g} %"
-    if unjudged := sum(one.verdict == INVALID for one in verdicts.cells):
-        said += f"; {unjudged} could not be judged"
+    known = known_noise(*{side.run.path for pair in sides for side in pair}) if noise is None else noise
+    verdicts = compare_sides(sides, margin, known, force)
+    judged = [one for one in verdicts.cells if one.verdict not in (INVALID, SINGLE)]
+    slower = [one for one in judged if one.comparison and confirmed_slowdown(one.comparison)]
+    unjudged = len(verdicts.cells) - len(judged) + len(verdicts.missing)
+    cells = len(judged) + unjudged
+    said = f"gate: {len(slower)} of {cells} cells are confirmed slower by more than {100 * margin:.3g} %"
     if as_json:
-        document = comparison_document(verdicts) | {"confirmed_slowdowns": len(slower), "passed": not slower}
-        click.echo(json.dumps(document, ensure_ascii=False, indent=1))
+        counted = {"confirmed_slowdowns": len(slower), "not_judged": unjudged, "passed": not slower and not unjudged}
+        click.echo(json.dumps(comparison_document(verdicts) | counted, ensure_ascii=False, indent=1))
     else:
         print_comparison(verdicts, Console(highlight=False))
-        click.echo(said)
-    if all(one.verdict == INVALID or not one.comparison or one.comparison.low is None for one in verdicts.cells):
+        click.echo(f"{said}; {unjudged} could not be judged" if unjudged else said)
+    if not judged:
         raise UserError("the gate can judge nothing: no cell has two valid trials a side; run both with --repeat 5")
+    if unjudged and not slower:
+        raise UserError(
+            f"the gate cannot pass: {unjudged} of the baseline's cells could not be judged; run both with what both "
+            "can do, or leave these out of both"
+        )
     return 1 if slower else 0

@@ -25,6 +25,7 @@ from dbdyno.experiment.write import to_toml
 from dbdyno.observe.delay_accounting import account_delays
 from dbdyno.observe.environment import data_directory, describe_host
 from dbdyno.observe.gauges.measure import measure_host
+from dbdyno.results.noise import keep_noise, noise_file_of, read_noise
 from dbdyno.results.write import FORMAT, RunFolder
 from dbdyno.systems.guard import Guard
 
@@ -94,7 +95,10 @@ def _record(context: Context, preparations: list[Preparation], resolved: Resolve
     """Write what the folder begins with, run everything, and write how it ended."""
     folder = context.folder
     folder.write_experiment(to_toml(context.experiment))
-    folder.write_environment(_describe_host(context))
+    described = _describe_host(context)
+    folder.write_environment(described)
+    if floors := [floor for floor in read_noise() if floor.host == described["host"]]:
+        keep_noise(floors, noise_file_of(folder.path))
     trial_s = context.experiment.warmup_seconds + context.experiment.seconds
     context.listener.run_begins(folder.path, sum(len(preparation.trials) for preparation in preparations), trial_s)
     announce(context)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from dbdyno.errors import UserError
@@ -120,6 +120,25 @@ def differences(baseline: Side, candidate: Side) -> list[str]:
     if baseline.durability != candidate.durability:
         reasons.append(f"durability class: {baseline.durability} against {candidate.durability}")
     return reasons
+
+
+def missing(sides: Sequence[tuple[Side, Side]]) -> Iterator[str]:
+    """Yield each system and each cell that the first of two runs has and the second lacks; of one run's systems none.
+
+    What a sweep of one system left out is in that run's own table, and no reason to doubt another.
+    """
+    baseline, candidate = sides[0][0].run, sides[0][1].run
+    if baseline is candidate:
+        return
+    for label in baseline.labels:
+        if label not in {side.label for side, _ in sides}:
+            yield f"{label}, which {baseline.path.name} has, is not in {candidate.path.name}"
+    for ours, theirs in sides:
+        # Cells that differ in more than their load were compared by that, which was forced.
+        cells = ours.cells(), theirs.cells()
+        had, has = cells if cells[0].keys() & cells[1].keys() else map(loosened, cells)
+        for cell in (one for one in had if one not in has):
+            yield f"{ours.label} on {cell.workload} at {cell.load} is not in {candidate.path.name}"
 
 
 def _listed(values: Iterable[object]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from rich.text import Text
 
 from dbdyno.errors import UserError
 from dbdyno.report import words
-from dbdyno.report.cells import Cell, Side, cautions, differences, loosened
+from dbdyno.report.cells import Cell, Side, cautions, differences, loosened, missing
 from dbdyno.report.loads import LOAD_KEYS
 from dbdyno.report.noise import floor_of
 from dbdyno.results.model import Trial
@@ -22,6 +22,7 @@ from dbdyno.results.noise import NoiseFloor
 from dbdyno.results.usable import compared_rate_per_s, evenness, unusable
 from dbdyno.stats.comparison import EQUIVALENT, FASTER, INCONCLUSIVE, SLOWER, Comparison, compare, holm
 from dbdyno.stats.steady_state import TOO_SHORT
+from dbdyno.verdict.judge import judged
 
 INVALID = "invalid"
 """No verdict: what was measured is not what was asked."""
@@ -53,11 +54,17 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """All cells that were looked at together; `badges` are what makes them less than like with like."""
+    """All cells that were looked at together.
+
+    Attributes:
+        badges: what makes them less than like with like.
+        missing: what the first of two runs has and the second lacks, a system or a cell each.
+    """
 
     cells: tuple[Compared, ...]
     badges: tuple[str, ...]
     cautions: tuple[str, ...]
+    missing: tuple[str, ...] = ()
 
 
 def compare_sides(
@@ -84,11 +91,20 @@ def compare_sides(
         found += _cells(baseline, candidate, margin, noise)
     if not found:
         raise UserError("the two sides have no cell in common: no workload, size and load that both were measured at")
-    adjusted = iter(holm([one.comparison for one in found if one.comparison]))
-    judged = tuple(_concluded(one, next(adjusted) if one.comparison else None) for one in found)
+    cells = _conclusions(found)
     said = dict.fromkeys(text for pair in sides for text in cautions(*pair))
-    said |= dict.fromkeys(text for one in judged for text in _cautions(one))
-    return Verdicts(judged, tuple(badges), tuple(said))
+    said |= dict.fromkeys(text for one in cells for text in _cautions(one))
+    return Verdicts(cells, tuple(badges), tuple(said), tuple(missing(sides)))
+
+
+def _conclusions(found: Sequence[Compared]) -> tuple[Compared, ...]:
+    """The verdicts of all cells: those that are invalid first, so that the correction is for those that are not."""
+    trials = {id(trial): trial for one in found for side in one.trials for trial in side}
+    bounds = {place for place, trial in trials.items() if judged(trial)["client_limited"]}
+    reasons = [_invalid(one, bounds) for one in found]
+    valid = [one.comparison for one, why in zip(found, reasons, strict=True) if one.comparison and not why]
+    adjusted = iter(holm(valid))
+    return tuple(_concluded(one, why, adjusted) for one, why in zip(found, reasons, strict=True))
 
 
 def _cautions(one: Compared) -> Iterator[str]:
@@ -135,20 +151,28 @@ def _compared(
     return Compared(baseline, candidate, cell, everything, comparison, INCONCLUSIVE, None, left_out, decides)
 
 
-def _concluded(one: Compared, comparison: Comparison | None) -> Compared:
-    """The verdict of a cell: a trial that failed, or was limited by its client, never wins and never loses silently."""
-    reason = _invalid(one, comparison)
-    verdict = INVALID if reason or comparison is None else comparison.verdict
-    return replace(one, comparison=comparison, verdict=verdict, reason=reason)
+def _concluded(one: Compared, reason: str | None, adjusted: Iterator[Comparison]) -> Compared:
+    """The verdict of a cell, by the next of those that were corrected together, unless it is invalid."""
+    if reason:
+        figures = replace(one.comparison, p_holm=None) if one.comparison else None
+        return replace(one, comparison=figures, verdict=INVALID, reason=reason)
+    comparison = next(adjusted)
+    return replace(one, comparison=comparison, verdict=comparison.verdict)
 
 
-def _invalid(one: Compared, comparison: Comparison | None) -> str | None:
+def _invalid(one: Compared, bounds: Set[int]) -> str | None:
+    """Why a cell has no verdict: a trial that failed, or was limited by its client, never wins nor loses silently.
+
+    Args:
+        bounds: the `id` of each trial whose figure is a lower bound, its client having limited it.
+    """
+    comparison = one.comparison
     if comparison is None:
         return "no pair of trials can be used"
     if one.cell.rate:
         return "an open loop: its throughput is the rate that was asked for"
     for side, trials, wins in zip((one.baseline, one.candidate), one.trials, (SLOWER, FASTER), strict=True):
-        if any(trial.client_limited for trial in trials):
+        if any(id(trial) in bounds for trial in trials):
             return f"{side.name} was limited by the client, its figure is a lower bound"
         if comparison.verdict in (wins, EQUIVALENT) and any(map(unusable, trials)):
             return f"{side.name} had trials that failed, and may not win by those that did not"
@@ -160,6 +184,7 @@ def comparison_document(verdicts: Verdicts) -> dict[str, Any]:
     return {
         "badges": list(verdicts.badges),
         "cautions": list(verdicts.cautions),
+        "missing": list(verdicts.missing),
         "cells": [_cell_document(one) for one in verdicts.cells],
         "sentence": sentence(verdicts),
     }
@@ -183,7 +208,7 @@ def _cell_document(one: Compared) -> dict[str, Any]:
         },
         **{
             key: figures.get(key)
-            for key in ("pairs", "ratio", "low", "high", "p_value", "p_holm", "p_sign_flip", "margin")
+            for key in ("pairs", "ratio", "low", "high", "p_value", "p_holm", "p_sign_flip", "margin", "noise")
         },
         "noise_from": one.noise_from.run if one.noise_from else None,
         "verdict": one.verdict,
@@ -215,6 +240,8 @@ def print_comparison(verdicts: Verdicts, console: Console) -> None:
     for one in verdicts.cells:
         for text in (*one.left_out, *([f"{one.cell.load}: {one.reason}"] if one.reason else [])):
             console.print(Text(text, style="yellow"))
+    for text in verdicts.missing:
+        console.print(Text(f"Missing: {text}", style="yellow"))
     for text in verdicts.badges:
         console.print(Text(f"NOT LIKE WITH LIKE: {text}", style="bold yellow"))
     for text in verdicts.cautions:
@@ -261,7 +288,8 @@ def _difference(comparison: Comparison | None) -> str:
 def sentence(verdicts: Verdicts) -> str:
     """Say in one sentence what the cells add up to."""
     counted = Counter(one.verdict for one in verdicts.cells)
-    margin = max((one.comparison.margin for one in verdicts.cells if one.comparison), default=0.0)
+    margins = sorted({one.comparison.margin for one in verdicts.cells if one.comparison}) or [0.0]
+    margin = " to ".join(f"±{100 * one:.3g} %" for one in dict.fromkeys((margins[0], margins[-1])))
     said = ", ".join(f"{count} {verdict}" for verdict, count in counted.most_common())
     cells = f"{len(verdicts.cells)} cell{'' if len(verdicts.cells) == 1 else 's'}"
-    return f"Of {cells}: {said} (margin ±{100 * margin:.3g} %)."
+    return f"Of {cells}: {said} (margin {margin})."

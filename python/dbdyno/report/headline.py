@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import log, log1p
+from statistics import fmean
 from typing import Any
 
 from dbdyno.errors import UserError
@@ -10,6 +12,7 @@ from dbdyno.report import words
 from dbdyno.report.cells import Side
 from dbdyno.report.loads import LOAD_KEYS, Document, at, load_of
 from dbdyno.results.model import Run
+from dbdyno.results.noise import known_noise
 
 MARGIN = 0.02
 LIMITS = {
@@ -40,7 +43,7 @@ def compared(run: Run) -> dict[str, Any] | None:
     sides = [Side(run, label, label) for label in labels]
     pairs = [(one, other) for place, one in enumerate(sides) for other in sides[place + 1 :]]
     try:
-        return comparison_document(compare_sides(pairs, MARGIN, 0.0, force=False))
+        return comparison_document(compare_sides(pairs, MARGIN, known_noise(run.path), force=False))
     except UserError:
         # No two systems were measured at the same load.
         return None
@@ -55,16 +58,19 @@ def headline(trials: list[Document], comparison: Document | None, found_rates: I
         found_rates: the rate searches of the run.
 
     Returns:
-        `sentence`; `winner`, a label or `None`; `leader`, whose throughput is the highest that was measured; `trials`:
+        `sentence`; `winner`, a label or `None`; `leader`, whose throughput is the highest at the load at which the
+        highest was measured, by the geometric mean of its trials; `trials`:
         by label, the name of the trial that stands for the system at the leader's load; `ratios`: by label, the other
         systems over the leader there; `limits`: by label, what limited that trial.
     """
-    top = max(filter(_usable, trials), key=lambda trial: trial["throughput_per_s"], default=None)
+    top = _highest(trials)
     nothing: dict[str, Any] = {"winner": None, "leader": None, "trials": {}, "ratios": {}, "limits": {}}
     if top is None:
         return nothing | {"sentence": "No trial was completed, so there is no figure to name."}
     chosen = {trial["label"]: trial for trial in _at_the_load_of(top, trials)}
-    ratios = _ratios(top, comparison) if comparison else {}
+    cells = _cells_at(top, comparison) if comparison else []
+    top = chosen.get(_leader(cells) or "", top)
+    ratios = _ratios(top["label"], cells)
     searched = " ".join(search["sentence"] for search in found_rates)
     winner, sentence = _verdict(top, chosen, ratios) if len(chosen) > 1 and ratios else (None, _observed(top, trials))
     return {
@@ -102,14 +108,48 @@ def _at_the_load_of(top: Document, trials: list[Document]) -> Iterable[Document]
         yield repeated[(len(repeated) - 1) // 2]
 
 
-def _ratios(top: Document, comparison: Document) -> dict[str, dict[str, Any]]:
-    """The comparisons of other systems with the leader at its load, turned so that the leader is the baseline."""
+def _highest(trials: Iterable[Document]) -> Document | None:
+    """The trial that stands for the highest throughput: of the system and load of the highest geometric mean, the best.
+
+    Not the best of all, which of two systems that are alike is that of the less even one.
+    """
+    repeated: dict[tuple[Any, ...], list[Document]] = {}
+    for trial in filter(_usable, trials):
+        load = tuple(trial[key] for key in LOAD_KEYS)
+        repeated.setdefault((trial["label"], load_of(trial), *load), []).append(trial)
+    means = {key: fmean(log(one["throughput_per_s"]) for one in same) for key, same in repeated.items()}
+    most = max(means, key=means.__getitem__, default=None)
+    return max(repeated[most], key=lambda trial: trial["throughput_per_s"]) if most else None
+
+
+def _cells_at(top: Document, comparison: Document) -> list[Document]:
+    """The comparisons at the load of `top`."""
+    return [
+        cell
+        for cell in comparison["cells"]
+        if all(cell[key] == top[key] for key in LOAD_KEYS) and (cell["rate"] or "") == load_of(top).words
+    ]
+
+
+def _leader(cells: Iterable[Document]) -> str | None:
+    """Whom none of the comparisons calls slower, and of several the one of the highest geometric mean."""
+    reached: dict[str, float] = {}
+    slower = set()
+    for cell in cells:
+        sides = cell["baseline"], cell["candidate"]
+        reached |= {side["label"]: side["throughput_per_s"] for side in sides if side["throughput_per_s"]}
+        if cell["verdict"] in _TURNED:
+            slower.add(sides[cell["verdict"] == "slower"]["label"])
+    return max(reached, key=lambda label: (label not in slower, reached[label]), default=None)
+
+
+def _ratios(leader: str, cells: Iterable[Document]) -> dict[str, dict[str, Any]]:
+    """The comparisons of other systems with the leader, turned so that the leader is the baseline."""
     found = {}
-    for cell in comparison["cells"]:
-        same = all(cell[key] == top[key] for key in LOAD_KEYS)
+    for cell in cells:
         labels = cell["baseline"]["label"], cell["candidate"]["label"]
-        if same and (cell["rate"] or "") == load_of(top).words and top["label"] in labels:
-            found[labels[labels[0] == top["label"]]] = turned(cell, labels[1] == top["label"])
+        if leader in labels:
+            found[labels[labels[0] == leader]] = turned(cell, labels[1] == leader)
     return found
 
 
@@ -124,31 +164,60 @@ def turned(cell: Document, around: bool) -> dict[str, Any]:
         low, high = (None if bound is None else 1 / bound for bound in (high, low))
         ratio, verdict = None if ratio is None else 1 / ratio, _TURNED.get(verdict, verdict)
     return {"ratio": ratio, "low": low, "high": high, "verdict": verdict} | {
-        key: cell[key] for key in ("pairs", "margin", "reason", "p_holm")
+        key: cell[key] for key in ("pairs", "margin", "noise", "reason", "p_holm")
     }
 
 
 def _verdict(top: Document, chosen: Mapping[str, Document], ratios: Mapping[str, Document]) -> tuple[str | None, str]:
-    """Who won over the next best, or why nobody did."""
-    others = [trial for label, trial in chosen.items() if label in ratios]
-    if not others:
-        return None, _observed(top, list(chosen.values()))
-    second = max(others, key=lambda trial: trial["throughput_per_s"])
-    found, leader, following = ratios[second["label"]], top["label"], second["label"]
-    where = f"{at(top)}, {found['pairs'] or 0} pair{'' if found['pairs'] == 1 else 's'} of trials"
-    if top["durability"] != second["durability"]:
-        where += f"; durability {top['durability']} against {second['durability']}, not like with like"
-    where += f"; {' against '.join(words.evenness(trial['stability']) for trial in (top, second))}"
-    if found["verdict"] == "invalid" or found["low"] is None:
-        return None, f"No winner: {leader} did most, but {found['reason'] or 'there is no interval'} ({where})."
-    most, least, times = (words.factor(1 / found[key]) for key in ("low", "high", "ratio"))
-    times = f"{times}× [{least} to {most}]"
+    """Who won over every other, or why nobody did."""
+    leader = top["label"]
+    known = {label: one for label, one in ratios.items() if one["verdict"] != "invalid" and one["low"] is not None}
+    unknown = {label: one["reason"] or "there is no interval" for label, one in ratios.items() if label not in known}
+    unknown |= {label: "there is no pair" for label in chosen if label != leader and label not in ratios}
+    if not known:
+        why = "; ".join(dict.fromkeys(unknown.values()))
+        pairs = max(one["pairs"] or 0 for one in ratios.values())
+        return None, f"No winner: {leader} did most, but {why} ({_pairs_at(top, pairs)})."
+    following = max(known, key=lambda label: known[label]["ratio"])
+    found = known.pop(following)
+    where = _where(top, chosen[following], found["pairs"])
+    doubts = [f"not told from {label}, {_times(one)}" for label, one in known.items() if one["verdict"] != "slower"]
+    doubts += [f"not judged against {label}: {why}" for label, why in unknown.items()]
+    if found["verdict"] == "slower" and not doubts:
+        return leader, f"{leader} was fastest: {_times(found)} the throughput of {following}, the next ({where})."
+    doubt = "; ".join(doubts)
     if found["verdict"] == "slower":
-        return leader, f"{leader} was fastest: {times} the throughput of {following}, the next ({where})."
+        return None, f"No winner: {leader} was faster than {following}, {_times(found)}, but {doubt} ({where})."
+    doubt = f"; {doubt}" if doubt else ""
+    return None, f"No winner: {_not_told(leader, following, found)}{doubt} ({where})."
+
+
+def _times(found: Document) -> str:
+    """How many times the throughput of the other one the leader did, with the interval."""
+    times, least, most = (words.factor(1 / found[key]) for key in ("ratio", "high", "low"))
+    return f"{times}× [{least} to {most}]"
+
+
+def _not_told(leader: str, following: str, found: Document) -> str:
+    """Why the leader did not win over the next one."""
     if found["verdict"] == "equivalent":
         margin = f"{100 * found['margin']:.3g} %"
-        return None, f"No winner: {leader} and {following} are equivalent within {margin}, {times} ({where})."
-    return None, f"No winner: {leader} is ahead of {following}, {times}, which cannot be told from chance ({where})."
+        return f"{leader} and {following} are equivalent within {margin}, {_times(found)}"
+    within = abs(log(found["ratio"])) <= log1p(found["noise"])
+    chance = f"the noise of this host, ±{100 * found['noise']:.3g} %" if within else "chance"
+    return f"{leader} is ahead of {following}, {_times(found)}, which cannot be told from {chance}"
+
+
+def _pairs_at(top: Document, pairs: int) -> str:
+    return f"{at(top)}, {pairs} pair{'' if pairs == 1 else 's'} of trials"
+
+
+def _where(top: Document, second: Document, pairs: int) -> str:
+    """Where the leader and the next one were compared, and what a ratio of means does not say."""
+    where = _pairs_at(top, pairs)
+    if top["durability"] != second["durability"]:
+        where += f"; durability {top['durability']} against {second['durability']}, not like with like"
+    return where + f"; {' against '.join(words.evenness(trial['stability']) for trial in (top, second))}"
 
 
 def _observed(top: Document, trials: list[Document]) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dbdyno.report import words
 from dbdyno.report.cells import Cell, Side
-from dbdyno.results.noise import NoiseFloor, noise_for
+from dbdyno.results.noise import NoiseFloor, load_of, noise_for
 from dbdyno.stats.comparison import aa_noise
 
 if TYPE_CHECKING:
@@ -20,10 +20,10 @@ def floor_of(floors: Sequence[NoiseFloor], baseline: Side, candidate: Side, cell
     Trials of the same length count before the same load, and that before the same systems: noise is the host's first.
     """
     systems = {_system(baseline), _system(candidate)}
-    load = (cell.rows, cell.clients, cell.pipeline)
+    load = cell.clients, cell.pipeline, cell.network_delay_us
     likes = (
         lambda floor: floor.seconds == _seconds(candidate),
-        lambda floor: (floor.rows, floor.clients, floor.pipeline) == load,
+        lambda floor: floor.rows == cell.rows and load_of(floor) == load,
         lambda floor: floor.system in systems,
     )
     return noise_for(floors, _host(candidate), cell.workload, likes)
@@ -46,6 +46,7 @@ def measured_floors(cells: Sequence[Compared]) -> list[NoiseFloor]:
             noise=aa_noise(one.comparison),
             run=one.candidate.run.path.name,
             at_unix_s=float(one.candidate.run.about.get("started_unix_s") or 0.0),
+            network_delay_us=one.cell.network_delay_us,
         )
         for one in cells
         if one.reason is None and one.comparison and one.comparison.pairs > 1

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from math import inf, log2
-from statistics import median
+from statistics import median, median_low
 from typing import Any
 
 import numpy as np
@@ -169,7 +169,8 @@ def _bar(series: Series, usable: Sequence[Point]) -> list[Figure]:
 
 
 def _middle(points: Sequence[Point]) -> float:
-    return round(median(y for _, _, y in points), 4)
+    # The lower one of an even number: percentiles are never averaged.
+    return round(median_low(y for _, _, y in points), 4)
 
 
 def _bands(series: Series, usable: Sequence[Point]) -> list[Figure]:

@@ -11,6 +11,7 @@ from dbdyno.report.cells import cell_of
 from dbdyno.results.model import Run, Trial
 from dbdyno.results.usable import compared_rate_per_s, unusable
 from dbdyno.stats.scalability import scalability
+from dbdyno.verdict.judge import judged
 
 
 def sweeps(run: Run) -> list[dict[str, Any]]:
@@ -23,10 +24,11 @@ def sweeps(run: Run) -> list[dict[str, Any]]:
     for trial in run.trials:
         if trial.system is not None and not unusable(trial) and not (cell := cell_of(trial)).rate:
             found.setdefault((trial.label, cell.workload, cell.pipeline, cell.network_delay_us), []).append(trial)
-    return [_sweep(*key, trials) for key, trials in found.items()]
+    drawn = str(run.about.get("order") or "").startswith("randomised")
+    return [_sweep(*key, trials, drawn) for key, trials in found.items()]
 
 
-def _sweep(label: str, workload: str, pipeline: int, delay_us: int, trials: list[Trial]) -> dict[str, Any]:
+def _sweep(label: str, workload: str, pipeline: int, delay_us: int, trials: list[Trial], drawn: bool) -> dict[str, Any]:
     clients = np.array([cell_of(trial).clients for trial in trials])
     fitted = scalability(clients, np.array([compared_rate_per_s(trial) for trial in trials]))
     load = {"pipeline": pipeline, "network_delay_us": delay_us}
@@ -35,8 +37,10 @@ def _sweep(label: str, workload: str, pipeline: int, delay_us: int, trials: list
         return about | {"law": None, "words": "too few trials to say how it scales: sweep four client counts, twice"}
     figures = asdict(fitted)
     law, laws = figures.pop("law"), figures.pop("laws")
-    limited = sum(trial.client_limited is not None for trial in trials)
-    caution = f"; {limited} of {len(trials)} trials were limited by the client" if limited else ""
+    limited = sum(judged(trial)["client_limited"] is not None for trial in trials)
+    once = max(trial.about.get("repeat") or 1 for trial in trials) == 1
+    caution = "; one pass" + ("" if drawn else ", in the order listed") if once else ""
+    caution += f"; {limited} of {len(trials)} trials were limited by the client" if limited else ""
     return about | {
         "law": law["name"],
         **figures,

@@ -21,6 +21,7 @@ class NoiseFloor:
         low, high: the 95 % interval of the ratio of the one side to the other.
         noise: its end that lies farther from 1, as a share; 0.02 is ±2 %.
         run: the A/A run's name. at_unix_s: when it was made.
+        network_delay_us: one way, of a link that was made longer.
     """
 
     host: str
@@ -36,6 +37,7 @@ class NoiseFloor:
     noise: float
     run: str
     at_unix_s: float
+    network_delay_us: int = 0
 
 
 def noise_file() -> Path:
@@ -44,9 +46,14 @@ def noise_file() -> Path:
     return Path(data) / "dbdyno" / "noise.jsonl"
 
 
-def keep_noise(floors: Iterable[NoiseFloor]) -> Path:
-    """Append floors to the file and return it; raises OSError if it cannot be written."""
-    file = noise_file()
+def noise_file_of(run: Path) -> Path:
+    """Return where the floors lie that were known when the run in this folder began."""
+    return run / "noise.jsonl"
+
+
+def keep_noise(floors: Iterable[NoiseFloor], file: Path | None = None) -> Path:
+    """Append floors to the file, the user's if none is named, and return it; raises OSError if it cannot be written."""
+    file = file or noise_file()
     file.parent.mkdir(parents=True, exist_ok=True)
     lines = Lines(file)
     try:
@@ -57,9 +64,22 @@ def keep_noise(floors: Iterable[NoiseFloor]) -> Path:
     return file
 
 
-def read_noise() -> list[NoiseFloor]:
-    """Return all that is kept, oldest first; raises UserError naming a line that is none."""
-    file, floors = noise_file(), []
+def known_noise(*runs: Path) -> list[NoiseFloor]:
+    """Return what is known of the noise of hosts: by this user, and in these runs' folders; the oldest first.
+
+    A run takes along what was known of its host, so that elsewhere the same is said of it.
+    """
+    found = dict.fromkeys(floor for file in (noise_file(), *map(noise_file_of, runs)) for floor in read_noise(file))
+    return sorted(found, key=lambda floor: floor.at_unix_s)
+
+
+def read_noise(file: Path | None = None) -> list[NoiseFloor]:
+    """Return all that is kept in a file, the user's if none is named, in its order.
+
+    Raises:
+        UserError: a line of it is no noise floor.
+    """
+    file, floors = file or noise_file(), []
     for number, line in read_lines(file):
         try:
             floors.append(NoiseFloor(**line))
@@ -79,5 +99,10 @@ def noise_for(
     found = [floor for floor in floors if (floor.host, floor.workload) == (host, workload)]
     for like in likes:
         found = [floor for floor in found if like(floor)] or found
-    last = {(one.system, one.rows, one.clients, one.pipeline, one.seconds): one for one in found}
+    last = {(one.system, one.rows, *load_of(one), one.seconds): one for one in found}
     return max(last.values(), key=lambda floor: floor.noise, default=None)
+
+
+def load_of(floor: NoiseFloor) -> tuple[int, int, int]:
+    """Return the load it was measured at: clients, pipeline, and the delay in microseconds."""
+    return floor.clients, floor.pipeline, floor.network_delay_us

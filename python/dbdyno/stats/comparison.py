@@ -37,6 +37,7 @@ class Comparison:
         p_sign_flip: by flipping the signs of the log-ratios, which assumes no distribution. With n pairs it cannot be
             below 2 / 2ⁿ: 0.06 with five, so it is shown and decides nothing.
         margin: what counts as no difference: what was asked for, or the noise of the host if that is more.
+        noise: of the host; a ratio that is no farther from 1 names no winner, however sure it is.
         verdict: `faster`, `slower`, `equivalent` or `inconclusive`, of the candidate; or that there is none.
     """
 
@@ -48,7 +49,13 @@ class Comparison:
     p_holm: float | None
     p_sign_flip: float | None
     margin: float
+    noise: float
     verdict: str
+
+    @property
+    def within_noise(self) -> bool:
+        """Whether the host's own noise is as much as the ratio, so that it names no winner."""
+        return abs(float(np.log(self.ratio))) <= np.log1p(self.noise)
 
 
 def compare(
@@ -73,14 +80,14 @@ def compare(
     ratios = log_ratios(baseline_per_s, candidate_per_s)
     pairs, centre, margin = len(ratios), float(ratios.mean()), max(margin, noise)
     if pairs == 1:
-        return Comparison(1, float(np.exp(centre)), None, None, None, None, None, margin, SINGLE)
+        return Comparison(1, float(np.exp(centre)), None, None, None, None, None, margin, noise, SINGLE)
     error = max(float(ratios.std(ddof=1)), RESOLUTION) / np.sqrt(pairs)
     half = float(stdtrit(pairs - 1, (1 + CONFIDENCE) / 2)) * error
     p_value = float(2 * stdtr(pairs - 1, -abs(centre) / error))
     low, high = float(np.exp(centre - half)), float(np.exp(centre + half))
-    verdict = _verdict(low, high, p_value, margin)
-    ratio = float(np.exp(centre))
-    return Comparison(pairs, ratio, low, high, p_value, p_value, sign_flip_p(ratios, seed), margin, verdict)
+    flipped = sign_flip_p(ratios, seed)
+    found = Comparison(pairs, float(np.exp(centre)), low, high, p_value, p_value, flipped, margin, noise, INCONCLUSIVE)
+    return replace(found, verdict=_verdict(found, low, high, p_value))
 
 
 def log_ratios(baseline_per_s: Sequence[float], candidate_per_s: Sequence[float]) -> np.ndarray:
@@ -93,11 +100,13 @@ def log_ratios(baseline_per_s: Sequence[float], candidate_per_s: Sequence[float]
     return np.log(sides[1]) - np.log(sides[0])
 
 
-def _verdict(low: float, high: float, p_value: float, margin: float) -> str:
-    """Equivalent: the whole interval lies within the margin. Else a winner needs an interval without 1."""
-    if 1 / (1 + margin) <= low and high <= 1 + margin:
+def _verdict(found: Comparison, low: float, high: float, p_value: float) -> str:
+    """Equivalent: the whole interval lies within the margin. Else a winner needs an interval without 1, and a ratio
+    beyond what the host differs from itself by: an interval tells of these pairs, the noise of another afternoon's.
+    """
+    if 1 / (1 + found.margin) <= low and high <= 1 + found.margin:
         return EQUIVALENT
-    if p_value >= SIGNIFICANCE:
+    if p_value >= SIGNIFICANCE or found.within_noise:
         return INCONCLUSIVE
     return FASTER if low > 1 else SLOWER
 

@@ -116,7 +116,9 @@ def scalability(clients: np.ndarray, rate_per_s: np.ndarray, seed: int = 0) -> S
     alphas, betas = _bootstrap(law, clients, log_rate, seed)
     alpha, beta = _interval(alphas), _interval(betas) if law.name == USL else None
     peak = _peak(alphas[:1], betas[:1])[0] if law.name == USL else np.inf
-    observed = law.name == USL and clients.max() >= PAST_PEAK * peak
+    # A peak between the last two client counts leaves the highest throughput at the last one.
+    past = law.name == USL and clients.max() >= PAST_PEAK * peak
+    observed = past and _declines(law, clients, log_rate)
     spread = _interval(_peak(alphas, betas)) if observed else None
     words = _words(law, alpha, clients, (float(peak), *spread) if spread else None)
     return Scalability(law, laws, alpha, beta, float(peak) if observed else None, spread, words)
