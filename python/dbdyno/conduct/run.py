@@ -25,7 +25,7 @@ from dbdyno.experiment.write import to_toml
 from dbdyno.observe.delay_accounting import account_delays
 from dbdyno.observe.environment import data_directory, describe_host
 from dbdyno.observe.gauges.measure import measure_host
-from dbdyno.results.noise import keep_noise, noise_file_of, read_noise
+from dbdyno.results.noise import NoiseFloor, keep_noise, noise_file_of, read_noise
 from dbdyno.results.write import FORMAT, RunFolder
 from dbdyno.systems.guard import Guard
 
@@ -46,6 +46,7 @@ def conduct(named: NamedExperiment, command: str, parent: Path, listener: Listen
     Raises UserError if it cannot be begun as asked, RunFailed if it cannot be recorded.
     """
     find_load_client()
+    floors = read_noise()
     resolved = resolve(named.experiment)
     if named.experiment.precise is not None and len(resolved.systems) < 2:
         raise UserError("precise: there is one system and nothing to compare it with; give two, or see `dbdyno aa`")
@@ -59,7 +60,7 @@ def conduct(named: NamedExperiment, command: str, parent: Path, listener: Listen
         try:
             context = Context(named.experiment, folder, guard, interrupts, listener, Journal(folder, document))
             with closing(context.states):
-                return _record(context, preparations, resolved)
+                return _record(context, preparations, resolved, floors)
         except OSError as error:
             raise RunFailed(
                 f"{folder.path}: {error.strerror or error}: nothing more can be recorded; free some space or choose "
@@ -91,14 +92,14 @@ def _describe_run(
     }
 
 
-def _record(context: Context, preparations: list[Preparation], resolved: Resolved) -> RunEnd:
+def _record(context: Context, preparations: list[Preparation], resolved: Resolved, floors: list[NoiseFloor]) -> RunEnd:
     """Write what the folder begins with, run everything, and write how it ended."""
     folder = context.folder
     folder.write_experiment(to_toml(context.experiment))
     described = _describe_host(context)
     folder.write_environment(described)
-    if floors := [floor for floor in read_noise() if floor.host == described["host"]]:
-        keep_noise(floors, noise_file_of(folder.path))
+    if known := [floor for floor in floors if floor.host == described["host"]]:
+        keep_noise(known, noise_file_of(folder.path))
     trial_s = context.experiment.warmup_seconds + context.experiment.seconds
     context.listener.run_begins(folder.path, sum(len(preparation.trials) for preparation in preparations), trial_s)
     announce(context)

@@ -51,7 +51,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 if not isinstance(value, dict):
                     raise UserError(f"{path}, line {number}: is not a JSON object")
                 yield number, value
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror}") from error
