@@ -81,6 +81,7 @@ def test_rates_limits_and_pipelines():
         "rate": [1000, 2500.5],
         "pipeline": [1, 16],
     }
+    assert overrides_of(NOTHING | {"rate": "50%, 90%"}) == {"rate": ["50%", "90%"]}
     assert overrides_of(NOTHING | {"find_rate": "p99 < 10ms"}) == {"find_rate": "p99 < 10ms"}
     assert overrides_of(NOTHING | {"clients": "1..64", "precise": "1%"}) == {"clients": "1..64", "precise": "1%"}
     with pytest.raises(UserError, match="give one of them"):

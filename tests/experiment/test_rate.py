@@ -38,6 +38,19 @@ def test_a_shape_begins_after_the_warm_up_which_has_its_first_rate():
     assert steps.length_s == 8
 
 
+def test_a_share_is_a_rate_once_its_capacity_is_known():
+    share = one("50%")
+    assert (share.share, share.per_s, share.as_written(), share.slug) == (0.5, (), "50%", "r50pct")
+    assert share.words == "50% of capacity"
+    known = share.of_capacity(24_690.0, "003-fake-game-c4")
+    assert (known.per_s, known.capacity_of, known.words) == (
+        (12_300,),
+        "003-fake-game-c4",
+        "12,300/s (50% of capacity)",
+    )
+    assert known.as_written() == "50%" and known.slug == "r50pct"
+
+
 def test_words():
     assert one(20_000).words == "20,000/s"
     assert one({"ramp": [10, 5000], "seconds": 4}).words == "10/s to 5,000/s in 4 s"
@@ -56,6 +69,11 @@ def test_words():
         ("fast", "is no rate"),
         ([], "at least one rate"),
         ([5, 5], "each once"),
+        (["50%", "50 %"], "each once"),
+        ("0%", "above 0% and at most 100%"),
+        (["50%", "120%"], "'120%': a share of capacity"),
+        ("-5%", "is no rate"),
+        (["50%", 1000], "give one of the two"),
         ({"ramp": [1, 2]}, "a rate is a number"),
         ({"ramp": [1, 2], "steps": [1, 2], "seconds": 1}, "a rate is a number"),
         ({"ramp": [1, 2, 3], "seconds": 1}, "first and the last"),

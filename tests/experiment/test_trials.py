@@ -79,6 +79,19 @@ def test_pipelines_then_rates_then_clients():
     assert (trials[2].pipeline, trials[2].rate, trials[2].step) == (16, None, None)
 
 
+def test_shares_of_capacity_come_behind_all_closed_loops_of_their_system():
+    keys = {"clients": [1, 4], "rate": ["50%", "90%"]}
+    experiment = small(system=["sqlite", "lmdb"], **keys).experiment
+    one, other = expand(experiment, experiment.system)
+    assert [trial.name[4:] for trial in one.trials] == [
+        *("sqlite-game-c1", "sqlite-game-c4", "sqlite-game-r50pct", "sqlite-game-r90pct")
+    ]
+    assert [trial.rate and trial.rate.share for trial in other.trials] == [None, None, 0.5, 0.9]
+    repeated = small(repeat=3, **keys).experiment
+    rates = [trial.rate for prepared in expand(repeated, repeated.system) for trial in prepared.trials]
+    assert not any(rates[:6]) and all(rates[6:]) and len(rates) == 12
+
+
 def test_a_rate_search_begins_with_closed_loops_and_names_its_steps_after_them():
     experiment = small(clients=[1, 4], find_rate="p99 < 10ms").experiment
     _, first = expand(experiment, experiment.system)[0].trials

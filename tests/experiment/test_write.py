@@ -14,13 +14,16 @@ HARD = {
     "rows": 77,
 }
 OPEN = {"rate": [500, {"ramp": [10, 20.5], "seconds": 1}], "arrivals": "poisson", "seconds": 5}
+SHARES = {"rate": ["50%", "72.5%"], "pipeline": [1]}
 PAIRED = {"precise": "0.5%", "clients": "1..8", "warmup": "auto"}
 SEARCH = {"find_rate": "p99.9 < 1.5s", "pipeline": [1], "ceiling": False, "restart": None}
 
 
 @pytest.mark.parametrize("name", sorted(shipped_experiments()))
 @pytest.mark.parametrize(
-    "overrides", [{}, HARD, OPEN, PAIRED, SEARCH], ids=["as shipped", "hard", "open", "paired", "search"]
+    "overrides",
+    [{}, HARD, OPEN, SHARES, PAIRED, SEARCH],
+    ids=["as shipped", "hard", "open", "shares", "paired", "search"],
 )
 def test_it_is_read_again_as_the_same(name, overrides, tmp_path):
     workloads = map(find_workload, read_experiment(name).experiment.workload)

@@ -111,7 +111,8 @@ class Plain(Listener):
     def place(self, trial: Trial, number: int) -> str:
         """Return which trial it is, of how many."""
         width = len(str(self._trials))
-        clients = f"{trial.clients} client{'s' if trial.clients > 1 else ''}"
+        # A share of capacity has its clients when that is known.
+        clients = f"{trial.clients or 'no'} client{'' if trial.clients == 1 else 's'}"
         pipeline = f"  pipeline {trial.pipeline}" if trial.pipeline > 1 else ""
         delay = f"  {trial.network_delay_us:,} µs away" if trial.network_delay_us else ""
         rate = f"  {trial.rate.words}" if trial.rate else ""

@@ -19,15 +19,23 @@ def parse_clients(text: str) -> list[int] | str:
     return text if ".." in text else parse_counts("clients", text)
 
 
-def parse_rates(text: str) -> list[float]:
-    """Read `20000` or `1000,5000`, transactions per second; raises UserError if it is no such list."""
+def parse_rates(text: str) -> list[float | str]:
+    """Read `1000,5000`, transactions per second, or `50%,90%`, of capacity; raises UserError if it is no such list."""
     try:
-        return [int(number) if number.strip().isdigit() else float(number) for number in text.split(",")]
+        return [_parse_rate(rate.strip()) for rate in text.split(",")]
     except ValueError:
         raise UserError(
-            f"--rate {text}: give transactions per second, e.g. --rate 20000 or --rate 1000,5000; "
+            f"--rate {text}: give transactions per second, e.g. --rate 20000 or --rate 1000,5000, or shares of what "
+            "closed loops measure first, e.g. --rate 50%,70%,90%; "
             "a ramp or steps with --set 'rate={ramp=[1000, 20000], seconds=10}'"
         ) from None
+
+
+def _parse_rate(text: str) -> float | str:
+    """Read one rate; what a share may be the experiment knows."""
+    if text.endswith("%"):
+        return text
+    return int(text) if text.isdigit() else float(text)
 
 
 def parse_warmup(text: str) -> dict[str, Any]:

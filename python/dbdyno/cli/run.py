@@ -26,7 +26,9 @@ _ENDED = {"failed": "failed", "interrupted": "was interrupted"}
 @click.option(
     "--system", multiple=True, help="A system instead of the file's: name, name?setting=value or URL; repeatable."
 )
-@click.option("--rate", metavar="R,R,…", help="Open loop: transactions per second, whatever the store does.")
+@click.option(
+    "--rate", metavar="R,R,…", help="Open loop: transactions per second, or 50%,90% of what closed loops reach."
+)
 @click.option("--find-rate", metavar="LIMIT", help='Search for the highest rate that holds a limit, e.g. "p99 < 10ms".')
 @click.option("--pipeline", metavar="N,N,…", help="Requests a client sends at once before it reads the answers.")
 @click.option("--precise", metavar="P%", help="Repeat until every comparison is known to ±P %, 5 to 20 times.")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dbdyno.conduct.analysis import load_table, run_analysis
+from dbdyno.conduct.capacity import run_share
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.copying import run_copy
 from dbdyno.conduct.durability import make_volume, run_crash
@@ -72,6 +73,8 @@ def _run(context: Context, prepared: Prepared, trial: Trial) -> Iterator[Outcome
         yield run_crash(context, prepared, trial)
     elif context.experiment.find_rate:
         yield from find_rate(context, prepared, trial)
+    elif trial.rate and trial.rate.share:
+        yield run_share(context, prepared, trial)
     else:
         yield run_trial(context, prepared, trial)
 

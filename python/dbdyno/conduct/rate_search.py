@@ -7,7 +7,7 @@ it does not the search goes down by one step: a rate that is found has held thre
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dbdyno.experiment.rate import RATE_MAX_PER_S
+from dbdyno.experiment.rate import RATE_MAX_PER_S, round_rate
 
 PRECISION = 1.05
 """The rate that held and the next that did not are at most this far apart."""
@@ -65,9 +65,3 @@ def _bracket(rate: float, lowest: float, holds: HoldsAt) -> tuple[float | None, 
 def _lower(rate: float, factor: float, lowest: float) -> float | None:
     lower = round_rate(rate / factor)
     return lower if lowest <= lower < rate else None
-
-
-def round_rate(per_s: float) -> float:
-    """Return a rate with three significant digits, as a whole number where that makes no difference."""
-    rounded = float(f"{per_s:.3g}")
-    return int(rounded) if rounded.is_integer() else rounded

@@ -190,8 +190,18 @@ def describe_trial(context: Context, trial: Trial, preparation: str) -> Document
 
 
 def _describe_rate(arrivals: str | None, rate: Rate) -> Document:
-    """Return a rate as `trial.json` has it, in the words of an experiment."""
+    """Return a rate as `trial.json` has it, in the words of an experiment, and what a share is of."""
     written = rate.as_written()
+    if rate.share:
+        per_s = rate.per_s[0] if rate.per_s else None
+        capacity = {"capacity_per_s": rate.capacity_per_s, "capacity_of": rate.capacity_of}
+        return {
+            "arrivals": arrivals or "constant",
+            "per_s": per_s,
+            "share": rate.share,
+            **capacity,
+            "words": rate.words,
+        }
     shape = written if isinstance(written, dict) else {"per_s": written}
     return {"arrivals": arrivals or "constant", **shape, "words": rate.words}
 

@@ -153,7 +153,8 @@ class Experiment(_Strict):
     Trials: systems × settings × workloads × pipelines × network delays × rates × clients × repetitions.
 
     client: what drives the stores: the native load client, or client libraries for Python.
-    rate: transactions per second of an open loop, or None for a closed one. arrivals: its gaps, equal or exponential.
+    rate: transactions per second of an open loop, or None for a closed one; or shares such as "50%" of what the closed
+    loops measure first. arrivals: its gaps, equal or exponential.
     find_rate: instead of rates, the limit that the highest rate is searched for.
     warmup: "auto" begins the figures where the steady state begins, after the `warmup_seconds` in any case.
     pipeline: requests a client sends at once before it reads the answers. ceiling: measure the load client alone, too.
@@ -277,7 +278,7 @@ class Experiment(_Strict):
         """Refuse to end a sweep early that is no sweep, or whose steps do not rise."""
         if self.until_flat is None:
             return self
-        if self.rate or self.find_rate:
+        if (self.rate and not self.of_capacity) or self.find_rate:
             raise ValueError("until_flat: an open loop's throughput is what was asked for; leave one of the two out")
         if self.prepared_alone:
             raise ValueError(
@@ -330,6 +331,11 @@ class Experiment(_Strict):
 
     def _given(self, workload: str) -> dict[str, str]:
         return self.options | split_variant(workload)[1]
+
+    @property
+    def of_capacity(self) -> bool:
+        """Whether the rates are shares of what closed loops measure first; they all are, or none."""
+        return any(rate.share for rate in self.rate or ())
 
     @property
     def prepared_alone(self) -> bool:

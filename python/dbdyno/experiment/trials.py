@@ -15,7 +15,8 @@ from dbdyno.experiment.system_spec import SystemSpec
 class Trial:
     """One execution of one cell: `name` is its folder's, `001-mariadb-game-c1`.
 
-    rate: of the open loop, or None for a closed one. pipeline: requests a client sends at once.
+    rate: of the open loop, or None for a closed one. clients: 0 of a share of capacity, until that is measured; it has
+    then those the capacity was reached with. pipeline: requests a client sends at once.
     network_delay_us: that a client waits between an answer and its next request.
     step: which step of a rate search it is, from 1; 0 of the closed loop that a search begins with; else None.
     """
@@ -58,7 +59,8 @@ class Cell:
         pipeline = f"-p{self.pipeline}" if self.pipeline > 1 else ""
         rate = f"-{self.rate.slug}" if self.rate else ""
         delay = f"-d{self.network_delay_us}" if self.network_delay_us else ""
-        return f"{_slug(self.workload)}-c{self.clients}{pipeline}{delay}{rate}"
+        clients = f"-c{self.clients}" if self.clients else ""
+        return f"{_slug(self.workload)}{clients}{pipeline}{delay}{rate}"
 
 
 def cell_of(trial: Trial) -> Cell:
@@ -69,25 +71,34 @@ def cell_of(trial: Trial) -> Cell:
 def cells_of(experiment: Experiment) -> list[Cell]:
     """Return the cells: workloads × pipelines × network delays × rates × clients, the last changing first.
 
-    Of a rate search these are the closed loops it begins with.
+    Of a rate search these are the closed loops it begins with; of shares of capacity those that measure it.
     """
     ways = product(experiment.workload, experiment.pipeline, experiment.network_delay_us)
-    loads = product(ways, experiment.rate or [None], experiment.clients)
+    rates = [None] if experiment.of_capacity else experiment.rate or [None]
+    loads = product(ways, rates, experiment.clients)
     return [Cell(workload, pipeline, *load, delay_us) for (workload, pipeline, delay_us), *load in loads]
+
+
+def share_cells(experiment: Experiment) -> list[Cell]:
+    """Return the open loops at shares of capacity, which are run when the closed loops have measured that."""
+    ways = product(experiment.workload, experiment.network_delay_us, experiment.rate or [])
+    shares = [Cell(workload, 1, rate, 0, delay_us) for workload, delay_us, rate in ways]
+    return shares if experiment.of_capacity else []
 
 
 def expand(experiment: Experiment, systems: Sequence[SystemSpec]) -> list[Preparation]:
     """Return all preparations, in the order they are run.
 
     Without repetitions and restarts: for each of `systems`, for each workload, one preparation for all its loads. With
-    them, each trial is prepared for itself, and nothing that an earlier one changed is in it; see `one_pass`.
+    them, each trial is prepared for itself, and nothing that an earlier one changed is in it; see `one_pass`. What is
+    offered as a share of capacity comes behind all that measures it, so that every repetition is offered the same.
     """
     if experiment.prepared_alone:
         planned: list[Preparation] = []
-        for repeat in range(1, experiment.repeat + 1):
-            planned += one_pass(experiment, systems, cells_of(experiment), repeat, planned)
+        for cells, repeat in product((cells_of(experiment), share_cells(experiment)), range(1, experiment.repeat + 1)):
+            planned += one_pass(experiment, systems, cells, repeat, planned)
         return planned
-    cells = cells_of(experiment)
+    cells = cells_of(experiment) + share_cells(experiment)
     planned = []
     for system, workload in product(systems, experiment.workload):
         shared = [cell for cell in cells if cell.workload == workload]
@@ -108,7 +119,7 @@ def one_pass(
     other. Over the passes both orders are randomised ABBA blocks (METHODS §3, §6): those of two passes mirror each
     other, so that a host that becomes slower weighs on every system and every load alike.
     """
-    everything = cells_of(experiment)
+    everything = cells_of(experiment) + share_cells(experiment)
     order = abba_order(everything, repeat, f"{experiment.seed}")[-1]
     prepared = list(planned)
     for cell in order:

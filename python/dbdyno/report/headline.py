@@ -10,7 +10,7 @@ from typing import Any
 from dbdyno.errors import UserError
 from dbdyno.report import words
 from dbdyno.report.cells import Side
-from dbdyno.report.loads import LOAD_KEYS, Document, at, load_of
+from dbdyno.report.loads import LOAD_KEYS, Document, at, load_of, share_of
 from dbdyno.results.model import Run
 from dbdyno.results.noise import known_noise
 
@@ -93,7 +93,8 @@ def limit_of(trial: Document) -> str:
 
 
 def _usable(trial: Document) -> bool:
-    return trial["system"] is not None and trial["state"] == "complete" and bool(trial["throughput_per_s"])
+    measured = trial["system"] is not None and trial["state"] == "complete" and bool(trial["throughput_per_s"])
+    return measured and share_of(trial) is None
 
 
 def _at_the_load_of(top: Document, trials: list[Document]) -> Iterable[Document]:

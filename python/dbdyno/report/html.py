@@ -13,10 +13,10 @@ from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from dbdyno.errors import RunFailed
-from dbdyno.report import analyses, batches, copies, crashes, locks, plots, ranking, replication, words
+from dbdyno.report import analyses, batches, capacity, copies, crashes, locks, plots, ranking, replication, words
 from dbdyno.report.document import document
 from dbdyno.report.kinds import kinds_of
-from dbdyno.report.loads import Document, at, is_open, load_of, time_label, time_name, times_us
+from dbdyno.report.loads import Document, at, is_open, load_of, share_of, time_label, time_name, times_us
 from dbdyno.report.over_time import Recordings, by_load, by_trial, recordings_of
 from dbdyno.report.series import Series, load_labels, operations, representatives, series_of, trials_of
 from dbdyno.report.steadiness import steady_class
@@ -169,6 +169,8 @@ def _of_some_runs(shown: Document) -> dict[str, Any]:
         "replicated": replication.replicated(shown),
         "locks": locks,
         "locked": locks.shown_trials(shown),
+        "capacity": capacity,
+        "below_capacity": capacity.at_shares(shown),
     }
 
 
@@ -187,6 +189,8 @@ def _first_screen(shown: Document, series: Sequence[Series]) -> dict[str, Any]:
         "chosen_series": ranked[0].series.place if ranked else 0,
         "unfair": list(unfair(shown)),
         "limits": words.limits(shown["headline"]),
+        "latency": capacity.sentence(shown),
+        **_shares(shown),
         "scope": _scope(shown),
         "when": words.when(shown["started_unix_s"]),
         "fits": [sweep for sweep in shown["scalability"] if sweep["law"]],
@@ -195,6 +199,12 @@ def _first_screen(shown: Document, series: Sequence[Series]) -> dict[str, Any]:
         "worst": words.worst_stall(trials),
         "trial_count": len(trials),
     }
+
+
+def _shares(shown: Document) -> dict[str, Any]:
+    """The p99 of response times below capacity, which stands in the place of a closed loop's where there is one."""
+    p99s = capacity.p99s(shown)
+    return {"p99s": p99s, "shares": sorted({share for by_share in p99s.values() for share in by_share})}
 
 
 def _times(series: Sequence[Series]) -> dict[str, Any]:
@@ -271,7 +281,10 @@ def _scope(shown: Document) -> str:
     if not trials:
         return "No trial was reached."
     size = _size(trials)
-    clients, seconds = _span(trial["clients"] for trial in trials), _span(round(trial["seconds"]) for trial in trials)
+    clients, seconds = (
+        _span(trial["clients"] or None for trial in trials),
+        _span(round(trial["seconds"]) for trial in trials),
+    )
     complete = sum(trial["state"] == "complete" for trial in shown["trials"])
     workloads = ", ".join(dict.fromkeys(str(trial["workload"]) for trial in trials))
     systems = len(dict.fromkeys(trial["label"] for trial in trials))
@@ -297,7 +310,8 @@ def _loop(trials: list[Document]) -> str:
     if not is_open(trials):
         return "closed loop"
     arrivals = " and ".join(dict.fromkeys(trial["rate"]["arrivals"] for trial in trials if trial["rate"]))
-    return f"open loop ({arrivals} arrivals)"
+    closed_first = "closed loop, and below its capacity " if any(map(share_of, trials)) else ""
+    return f"{closed_first}open loop ({arrivals} arrivals)"
 
 
 def _span(values: Iterator[int | None]) -> str:

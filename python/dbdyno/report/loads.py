@@ -40,6 +40,12 @@ def load_of(trial: Document) -> Load:
     return Load(trial["clients"], max((per_s for per_s in rates if per_s), default=0.0), rate.get("words", ""))
 
 
+def share_of(trial: Document) -> float | None:
+    """Return which share of capacity was offered in a trial, 0 to 1; `None` of any other load."""
+    share: float | None = (trial.get("rate") or {}).get("share")
+    return share
+
+
 def loads(trials: Iterable[Document]) -> list[Load]:
     """Return the loads of a run, rising."""
     return sorted({load_of(trial) for trial in trials})
@@ -74,4 +80,7 @@ def time_label(trials: Sequence[Document]) -> str:
 def at(trial: Document) -> str:
     """Return where a figure was taken: `at 16 clients`, in an open loop also what was offered."""
     offered = f", offered {words}" if (words := load_of(trial).words) else ""
+    # A share of a capacity that could not be measured.
+    if not trial["clients"]:
+        return f"at no load{offered}"
     return f"at {trial['clients']} client{'' if trial['clients'] == 1 else 's'}{offered}"

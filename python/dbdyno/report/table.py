@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dbdyno.report import crashes, locks, replication, words
+from dbdyno.report import capacity, crashes, locks, replication, words
 from dbdyno.report.analyses import analysed, print_analyses
 from dbdyno.report.card import print_card
 from dbdyno.report.copies import copied, print_copies
@@ -235,6 +235,8 @@ def _print_crashes(trials: list[Document], console: Console) -> None:
 
 
 def _print_blocks(shown: Document, console: Console) -> None:
+    if below := capacity.at_shares(shown):
+        _print_block(capacity.HEADINGS, capacity.rows(below), capacity.NOTE, console)
     if elsewhere := replication.replicated(shown):
         _print_block(replication.HEADINGS, replication.rows(elsewhere), replication.NOTE, console)
     if locked := locks.shown_trials(shown):
@@ -293,7 +295,8 @@ def _print_conclusions(shown: Document, console: Console) -> None:
     for line in filter(None, (words.automatic_warmup(shown), *sweeps)):
         _say(console, line, "")
     print_card(shown["fairness"], console)
-    _say(console, shown["headline"]["sentence"], "bold")
+    for line in filter(None, (shown["headline"]["sentence"], capacity.sentence(shown))):
+        _say(console, line, "bold")
     sentences = [f"{name}: {sentence}" for name, sentence in words.limit_sentences(shown)]
     for line in filter(
         None, (*(sentences or [words.limits(shown["headline"])]), *words.cached(shown), *understated(shown))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
-from dbdyno.report.loads import Document, at, time_name, times_us
+from dbdyno.report.loads import Document, at, share_of, time_name, times_us
 from dbdyno.stats.steady_state import NO_STEADY_STATE, TOO_SHORT
 
 UNKNOWN = "–"
@@ -96,11 +96,13 @@ def latency_unit(trials: Iterable[Document]) -> tuple[str, float]:
 def groups(document: Document) -> dict[tuple[str, str | None], list[Document]]:
     """The trials that have something to show, by (label, workload), in the order of the run.
 
-    Pipelining is another way to use a store, so it is another label, and so is a longer way: no line joins them.
+    Pipelining is another way to use a store, so it is another label, and so is a longer way: no line joins them. What
+    was offered as a share of capacity is an open loop beside closed ones, which it has a table apart from
+    (`dbdyno.report.capacity`).
     """
     found: dict[tuple[str, str | None], list[Document]] = {}
     for trial in document["trials"]:
-        if trial["system"] is not None:
+        if trial["system"] is not None and share_of(trial) is None:
             found.setdefault((label_of(trial), trial["workload"]), []).append(trial)
     return found
 

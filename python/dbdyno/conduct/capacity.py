@@ -1,0 +1,57 @@
+"""Open loops at shares of capacity: the second phase, once the closed loops before it have measured that.
+
+Latency at what a store can do at most says how long its queue is, not how fast it is: so it is measured below that
+(two-phase evaluation: Luo & Carey, "On Performance Stability in LSM-based Storage Systems", VLDB 2020).
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from dbdyno.conduct.context import Context
+from dbdyno.conduct.listener import Outcome
+from dbdyno.conduct.trial import Prepared, fail_trial, run_trial
+from dbdyno.experiment.trials import Trial
+from dbdyno.results.model import Trial as Recorded
+from dbdyno.results.read import read_trial
+from dbdyno.results.usable import compared_rate_per_s, unusable
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """The most transactions per second that closed loops reached, with how many clients, and in which trial."""
+
+    per_s: float
+    clients: int
+    trial: str
+
+
+def run_share(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
+    """Run a trial that is offered a share of its system's capacity; without a capacity it fails."""
+    if trial.rate is None or (capacity := capacity_of(context.folder.path / "trials", trial)) is None:
+        reason = "no closed loop before it can be used, so there is no capacity to offer a share of"
+        return fail_trial(context, trial, prepared.name, reason)
+    rate = trial.rate.of_capacity(capacity.per_s, capacity.trial)
+    return run_trial(context, prepared, replace(trial, rate=rate, clients=capacity.clients))
+
+
+def capacity_of(trials: Path, trial: Trial) -> Capacity | None:
+    """Return the capacity that closed loops of a trial's system, workload and network delay measured; None without any.
+
+    trials: the folder of what was recorded. Of repetitions the one of median throughput stands for their load: the
+    highest of many would be the luckiest.
+    """
+    by_clients: dict[int, list[Recorded]] = defaultdict(list)
+    for folder in sorted(trials.iterdir()):
+        recorded = read_trial(folder)
+        if _measures(recorded, trial) and not unusable(recorded):
+            by_clients[recorded.about["clients"]].append(recorded)
+    middle = [sorted(found, key=compared_rate_per_s)[(len(found) - 1) // 2] for found in by_clients.values()]
+    best = max(middle, key=compared_rate_per_s, default=None)
+    return Capacity(compared_rate_per_s(best), best.about["clients"], best.name) if best else None
+
+
+def _measures(recorded: Recorded, trial: Trial) -> bool:
+    about = recorded.about
+    wanted = {"label": trial.system.label, "workload": trial.workload, "network_delay_us": trial.network_delay_us}
+    return not about.get("rate") and all(about.get(key) == value for key, value in wanted.items())
