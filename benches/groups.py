@@ -33,7 +33,7 @@ _USER = Measure("its user part", "µs", lambda sample: sample.user_us, {SAME: 0.
 _FOR_INFORMATION = _rate({})
 _AGAINST_PGBENCH = ((64, 0.85), (256, 0.50))
 """Clients, and the limit of the ratio."""
-_NULL = ("null-postgres", "null-mongodb", "null-cassandra")
+_NULL = tuple(f"null-{protocol}" for protocol in servers.NULL_STORES if protocol != "memcached")
 _ISSUE_2 = 0.80
 """The limit of the first run, kept as a row: the load engine's own limit is stricter."""
 

@@ -55,7 +55,7 @@ _TRUST = (
     "('host all all 127.0.0.1/32 scram-sha-256'), ('local all all scram-sha-256')) TO '{hba_file}'",
     "SELECT pg_reload_conf()",
 )
-_NULL_STORES: dict[str, dict[str, Any]] = {
+NULL_STORES: dict[str, dict[str, Any]] = {
     "memcached": {},
     "mongodb": {"user": None, "password": None, "database": "null"},
     "cassandra": {
@@ -67,6 +67,8 @@ _NULL_STORES: dict[str, dict[str, Any]] = {
     },
     "postgres": {"user": "bench", "password": None, "database": "postgres"},
     "redis": {"user": None, "password": None, "database": 0, "layout": "string"},
+    "mysql": {"user": "bench", "password": None, "database": "null", "table_options": "", "load_with": None},
+    "handlersocket": {"password": None, "database": "null", "sql": None},
 }
 """What a plan's store has beside its kind and address."""
 
@@ -197,8 +199,9 @@ def null_server(bench: Bench, placement: Placement, protocol: str) -> Iterator[d
     bench.guard.tell("pid", process.pid)
     try:
         said = process.stdout.readline() if process.stdout else ""
-        port = int(re.findall(r'"port": ?(\d+)', said)[0])
-        yield {"kind": protocol, "address": {"host": "127.0.0.1", "port": port}, **_NULL_STORES[protocol]}
+        address = {"host": "127.0.0.1", "port": int(re.findall(r'"port": ?(\d+)', said)[0])}
+        written = {"write_address": address} if protocol == "handlersocket" else {}
+        yield {"kind": protocol, "address": address, **written, **NULL_STORES[protocol]}
     finally:
         process.terminate()
         process.communicate()

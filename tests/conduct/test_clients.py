@@ -42,6 +42,10 @@ def test_of_a_list_each_system_takes_those_that_speak_to_it():
             {"system": ["redis", "sqlite"], "client": ["native", "pymemcache"]},
             "'pymemcache' speaks to none of these systems; pymemcache speaks to memcached",
         ),
+        (
+            {"system": "ferretdb?write=unacknowledged", "client": "pymongo"},
+            "'pymongo' does not speak to 'ferretdb[^']*', native can",
+        ),
         ({"system": "redis", "client": "redis-py", "rate": 100}, "closed loop; leave rate"),
         ({"system": "redis", "client": "redis-py", "network_delay_us": 200}, "leave network_delay_us out"),
         ({"system": "redis", "client": "redis-py", "pipeline": 16, "workload": "point-get"}, "leave pipeline out"),

@@ -32,11 +32,12 @@ LARGE_SERVERS = (
 SMALL_VERSIONS = ("mysql@5.6", "valkey@9.1")
 """Servers that dbdyno gets soon enough for every test run."""
 ENCRYPTED = ("mariadb?tls=on", "postgresql?tls=on")
+BY_OTHER_WAYS = ("mariadb?protocol=text", "mariadb?access=handler")
 SPIDER = "mariadb?engine=Spider"
 ON_SOCKET = ("mariadb?connect=socket", "postgresql?connect=socket")
 SERVERS = (
     *("mariadb", "handlersocket", "postgresql", "redis", "memcached"),
-    *(*SMALL_VERSIONS, *ENCRYPTED, *ON_SOCKET, SPIDER, *LARGE_SERVERS),
+    *(*SMALL_VERSIONS, *ENCRYPTED, *ON_SOCKET, *BY_OTHER_WAYS, SPIDER, *LARGE_SERVERS),
 )
 LIBRARIES = (
     *("rocksdb", "rocksdb?sync=none&wal=off&compression=none"),

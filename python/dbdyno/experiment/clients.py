@@ -35,6 +35,7 @@ LIBRARIES = {
         Library("mysqlclient", "mysqlclient (MySQLdb), over the C library", "MySQLdb", "mysqlclient"),
         Library("redis-py", "redis-py, in Python, its parser in C where hiredis is installed", "redis", "redis"),
         Library("pymemcache", "pymemcache, in Python alone", "pymemcache", "pymemcache"),
+        Library("pymongo", "PyMongo, in Python, its documents in C", "pymongo", "pymongo"),
         Library("cassandra-driver", "cassandra-driver, in Python, compiled by Cython", "cassandra", "cassandra"),
     )
 }

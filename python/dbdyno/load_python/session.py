@@ -19,6 +19,7 @@ LIBRARIES = {
     "mysqlclient": "mysql",
     "redis-py": "redis",
     "pymemcache": "memcached",
+    "pymongo": "mongodb",
     "cassandra-driver": "cassandra",
 }
 """The libraries there are, and the kind of store each speaks to."""
@@ -27,6 +28,7 @@ _MODULES = {
     "mysqlclient": "mysqlclient",
     "redis-py": "redis_py",
     "pymemcache": "pymemcache",
+    "pymongo": "pymongo",
     "cassandra-driver": "cassandra_driver",
 }
 
@@ -35,7 +37,8 @@ _MODULES = {
 class Place:
     """Where a store is and how to get in; socket: the path of a Unix socket, else host and port.
 
-    database: of Cassandra, the keyspace. consistency: its level, of Cassandra alone.
+    database: of Cassandra, the keyspace. consistency: its level, of Cassandra alone. auth_database: of MongoDB, the one
+    that knows the user.
     layout: how Redis holds a row, `string` or `hash`. timeout_s: of connecting and of every operation.
     """
 
@@ -48,6 +51,7 @@ class Place:
     layout: str | None
     timeout_s: float
     consistency: str | None = None
+    auth_database: str | None = None
 
 
 class Session(ABC):
@@ -129,6 +133,7 @@ def find_place(plan: Plan, workload: Workload) -> Place:
         layout,
         plan.operation_timeout_s,
         store.get("consistency"),
+        store.get("auth_database"),
     )
 
 

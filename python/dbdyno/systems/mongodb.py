@@ -39,10 +39,13 @@ class MongoServer(Server):
     operations = frozenset((GET, GET_MANY, UPDATE, ADD, INSERT, FIND_UNIQUE, FIND_SECONDARY, SUM))
     driver_errors = (NoAnswer,)
     auth_database = "admin"
+    libraries: ClassVar[tuple[str, ...]] = ("pymongo",)
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
         self.check_choice("write", WRITES)
+        if not self.acknowledges:
+            self.libraries = ()
 
     def _ask(self, command: str) -> dict[str, Any]:
         """Return the answer to a command without parameters; raises NoAnswer."""
