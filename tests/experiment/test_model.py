@@ -45,6 +45,9 @@ def test_what_is_left_out_has_its_default():
         {"options": {"access": []}},
         {"options": {"access": True}},
         {"scale": "small"},
+        {"scale": ["small"], "rows": {"small": 1}},
+        {"seconds": {"small": "1"}},
+        {"system": {"system": "mariadb", "scale": "full"}},
         {"unknown": 1},
         {"rate": 0},
         {"rate": 1e9},
@@ -91,23 +94,17 @@ def test_what_is_wrong_is_refused(keys):
         read(**keys)
 
 
-def test_rows_by_scale():
-    rows = {"small": 10, "full": 1000}
-    assert read(rows=rows).rows == 10
-    assert read(rows=rows, scale="full").rows == 1000
-    with pytest.raises(ValidationError, match="rows has only small, full"):
-        read(rows=rows, scale="medium")
-
-
-def test_clients_by_scale():
-    sizes = {"rows": {"small": 10, "full": 1000}, "clients": {"small": [1, 8], "full": [1, 8, 64]}}
-    assert read(**sizes).clients == [1, 8]
-    assert (read(**sizes, scale="full").clients, read(**sizes, scale="full").rows) == ([1, 8, 64], 1000)
-    assert read(clients={"small": [1, 2]}, rows=5).clients == [1, 2]
-    with pytest.raises(ValidationError, match="clients: there is no scale 'huge'"):
-        read(clients={"huge": [1]})
-    with pytest.raises(ValidationError, match="clients has only small"):
-        read(**sizes | {"clients": {"small": [1]}}, scale="full")
+def test_what_is_given_by_scale_is_chosen_before_all_else():
+    sizes = {"rows": {"small": 10, "full": 1000}, "clients": {"small": [1, 8], "full": "1..64"}}
+    assert (read(**sizes).rows, read(**sizes).clients, read(**sizes).repeat) == (10, [1, 8], 1)
+    full = read(**sizes, scale="full")
+    assert (full.scale, full.rows, full.clients[-1], full.repeat) == ("full", 1000, 64, 2)
+    batches = read(workload="batch-get", options={"batch": {"small": [1, 100], "full": 7}})
+    assert batches.workload == ["batch-get?batch=1", "batch-get?batch=100"]
+    pools = {"system": "mariadb", "settings": {"innodb_buffer_pool_size": {"small": ["8M", "9M"], "medium": "1G"}}}
+    assert len(read(system=[pools, "sqlite"]).system) == 3
+    with pytest.raises(ValidationError, match=r"settings\.innodb_buffer_pool_size has only small, medium"):
+        read(system=[pools], scale="full")
 
 
 def test_lists_of_settings_are_crossed():

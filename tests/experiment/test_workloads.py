@@ -30,6 +30,17 @@ def test_options_are_checked():
             check_options(WORKLOADS["db-stress"], {"partitions": wrong})
 
 
+@pytest.mark.parametrize(
+    ("name", "option", "least", "most"), [("batch-get", "batch", 1, 100), ("result-cache", "updates_percent", 0, 100)]
+)
+def test_a_number_is_anything_the_load_client_takes(name, option, least, most):
+    for value in (least, 3, most):
+        check_options(WORKLOADS[name], {option: str(value)})
+    for wrong in (least - 1, most + 1, "1.5"):
+        with pytest.raises(ValueError, match=f"{option} = '{wrong}' of '{name}': give {least} to {most}"):
+            check_options(WORKLOADS[name], {option: str(wrong)})
+
+
 def test_what_a_store_lacks_is_named():
     assert missing_operations(WORKLOADS["point-update"], {"get", "add"}) == ["sum"]
     assert missing_operations(WORKLOADS["point-get"], {"get", "add"}) == []

@@ -6,14 +6,14 @@ from typing import Any
 
 import click
 
-from dbdyno.experiment.model import SCALES
+from dbdyno.experiment.scale import SCALES
 
 _OPTIONS = (
     click.option("--clients", metavar="N,N,…", help="Numbers of clients, e.g. 1,8,64; 1..64 doubles, in two passes."),
     click.option("--seconds", type=int, help="Measured seconds of each trial."),
     click.option("--warmup", metavar="N|auto", help="Seconds before them; auto: until the steady state, found after."),
     click.option("--repeat", type=int, help="How often every trial is run."),
-    click.option("--scale", type=click.Choice(SCALES), help="Rows: one of the file's sizes."),
+    click.option("--scale", type=click.Choice(SCALES), help="One of the file's sizes: rows, clients, seconds."),
     click.option("--rows", type=int, help="Rows: this many."),
     click.option("--seed", type=int, help="Where every random choice comes from."),
     click.option(

@@ -13,10 +13,10 @@ from dbdyno.experiment.limit import Limit, parse_limit
 from dbdyno.experiment.own_workload import OwnWorkload
 from dbdyno.experiment.percent import parse_percent
 from dbdyno.experiment.rate import Rate, read_rates
+from dbdyno.experiment.scale import at_scale
 from dbdyno.experiment.system_spec import SystemSpec, parse_system, with_labels
 from dbdyno.experiment.workloads import WORKLOADS, Workload, check_options, find_workload, split_variant, variants
 
-SCALES = ("small", "medium", "full")
 FEWEST_PAIRS, MOST_PAIRS = 5, 20
 """Repetitions of a run with a wanted precision."""
 PASSES = 2
@@ -45,7 +45,7 @@ def _read_system(entry: Any) -> list[SystemSpec]:
             'a system is a string such as "mariadb", or a table: {system = "mariadb", settings = {…}, label = "…"}'
         )
     if unknown := set(entry) - {"system", "settings", "label"}:
-        raise ValueError(f"a system has no key '{unknown.pop()}'; it has system, settings and label")
+        raise ValueError(f"a system has no key '{unknown.pop()}'; it has system, settings, label and scale")
     spec = parse_system(entry["system"])
     table = entry.get("settings", {})
     if not isinstance(table, dict):
@@ -164,6 +164,7 @@ class Experiment(_Strict):
     workload: one or several, each as `name` or `name?option=value`. options: of all of them; a list makes a
     variant of each for every value.
     workloads: declared here, by name, to be given as `workload`.
+    scale: which of the sizes in the file (`dbdyno.experiment.scale`); None where it gives none.
     rows: per table, in the workload's own unit. memory_limit: of each server, e.g. "512M".
     confirm_limit: run every trial again with a fifth less of what limited it.
     operation_timeout_seconds: after which an operation without an answer is an error.
@@ -209,24 +210,6 @@ class Experiment(_Strict):
 
     @model_validator(mode="before")
     @classmethod
-    def _rows_of_scale(cls, data: Any) -> Any:
-        """Put in the rows and the clients of the chosen scale where the file gives them per scale."""
-        if not isinstance(data, dict) or "rows" not in data:
-            return data
-        tables = {key: data[key] for key in ("rows", "clients") if isinstance(data.get(key), dict)}
-        scale = data.get("scale") or "small"
-        for key, table in tables.items():
-            if unknown := set(table) - set(SCALES):
-                raise ValueError(f"{key}: there is no scale '{unknown.pop()}'; the scales are {', '.join(SCALES)}")
-            if scale not in table:
-                raise ValueError(f"scale = '{scale}': {key} has only {', '.join(table)}")
-        if "rows" not in tables and data.get("scale") is not None:
-            raise ValueError("scale: rows is one number here, so there is no scale to choose; give rows per scale")
-        chosen = {key: table[scale] for key, table in tables.items()}
-        return data | chosen | ({"scale": scale} if "rows" in tables else {})
-
-    @model_validator(mode="before")
-    @classmethod
     def _variants_of_options(cls, data: Any) -> Any:
         """Make a variant of each workload for each combination of the options that are lists: `batch-get?batch=10`."""
         if not isinstance(data, dict) or not isinstance(data.get("options"), dict):
@@ -250,6 +233,12 @@ class Experiment(_Strict):
         if isinstance(data.get("clients"), str) and data.get("until_flat") is None:
             return {**data, "repeat": PASSES}
         return data
+
+    @model_validator(mode="before")
+    @classmethod
+    def _at_scale(cls, data: Any) -> Any:
+        """Put in what is given by scale. The last of its kind is run first: the others see what was chosen."""
+        return at_scale(data) if isinstance(data, dict) else data
 
     @model_validator(mode="after")
     def _options_fit(self) -> "Experiment":

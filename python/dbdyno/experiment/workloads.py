@@ -119,7 +119,7 @@ WORKLOADS = {
             "batch-get",
             "fetch several rows by their primary keys in one request",
             (GET_MANY,),
-            {"batch": ("10", "1", "2", "5", "20", "50", "100"), "access": ("uniform", "sequential")},
+            {"batch": range(1, 101), "access": ("uniform", "sequential")},
             row_bytes=260,
         ),
         Workload(
@@ -194,7 +194,7 @@ WORKLOADS = {
             "result-cache",
             "ask one and the same query again and again; now and then (updates_percent) change its row",
             (GET, UPDATE),
-            {"updates_percent": ("0", "1", "10"), "access": ("uniform", *ACCESS["access"][1:])},
+            {"updates_percent": range(101), "access": ("uniform", *ACCESS["access"][1:])},
             row_bytes=920,
         ),
         Workload(

@@ -1,0 +1,71 @@
+"""The sizes of an experiment: what its file gives by scale, `seconds = { small = 2, medium = 20, full = 3600 }`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+SCALES = ("small", "medium", "full")
+"""From what anyone can try out to what was published; an experiment that names none is at the first."""
+_KEYS = ("rows", "clients", "seconds", "warmup_seconds", "repeat")
+
+
+def at_scale(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an experiment's file as it is at its scale.
+
+    By scale can be each of `rows`, `clients`, `seconds`, `warmup_seconds` and `repeat`, the value of an option, and of
+    a table of `system` the value of a setting; such a table's own key `scale` says at which scales the system is there.
+    Raises ValueError for a scale that is unknown, that something is not given for, or that nothing depends on.
+    """
+    chosen = document.get("scale")
+    if chosen is not None and not isinstance(chosen, str):
+        return dict(document)
+    scale = chosen or SCALES[0]
+    result = {key: _of(scale, key, value) if key in _KEYS else value for key, value in document.items()}
+    if isinstance(options := document.get("options"), dict):
+        result["options"] = _each_of(scale, "options", options)
+    if isinstance(systems := document.get("system"), dict | list):
+        result["system"] = _systems(scale, systems if isinstance(systems, list) else [systems])
+        if systems and not result["system"]:
+            raise ValueError(f"scale = '{scale}': there is no system at that scale")
+    if chosen is not None and result == document:
+        raise ValueError("scale: nothing is given by scale here, as in rows = { small = …, full = … }: leave scale out")
+    return {**result, "scale": scale} if result != document else result
+
+
+def _systems(scale: str, entries: list[Any]) -> list[Any]:
+    """Return those systems that are there at a scale, each table without its key `scale`."""
+    there = []
+    for entry in entries:
+        if not isinstance(entry, dict):
+            there.append(entry)
+            continue
+        of_scales = entry.get("scale", SCALES)
+        of_scales = of_scales if isinstance(of_scales, list | tuple) else [of_scales]
+        for one in of_scales:
+            _check(f"system {entry.get('system')}", one)
+        if scale in of_scales:
+            kept = {key: value for key, value in entry.items() if key != "scale"}
+            settings = kept.get("settings")
+            there.append(
+                {**kept, "settings": _each_of(scale, "settings", settings)} if isinstance(settings, dict) else kept
+            )
+    return there
+
+
+def _each_of(scale: str, table: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: _of(scale, f"{table}.{key}", value) for key, value in values.items()}
+
+
+def _of(scale: str, key: str, value: Any) -> Any:
+    """Return the value at a scale of what is given by scale; anything else as it is."""
+    if not isinstance(value, dict):
+        return value
+    for one in value:
+        _check(key, one)
+    if scale not in value:
+        raise ValueError(f"scale = '{scale}': {key} has only {', '.join(value)}")
+    return value[scale]
+
+
+def _check(what: str, scale: Any) -> None:
+    if scale not in SCALES:
+        raise ValueError(f"{what}: there is no scale '{scale}'; the scales are {', '.join(SCALES)}")
