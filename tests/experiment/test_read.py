@@ -6,6 +6,7 @@ import pytest
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.read import find_experiment, override, read_experiment, shipped_experiments
+from dbdyno.experiment.scale import SCALES
 
 GOOD = """
 workload = "game"
@@ -25,10 +26,32 @@ def file(tmp_path):
 
 
 @pytest.mark.parametrize("name", sorted(shipped_experiments()))
-def test_every_shipped_experiment_is_read_by_its_name(name):
-    named = read_experiment(name)
-    assert named.name == name
-    assert named.experiment.question and named.experiment.look_for
+def test_every_shipped_experiment_is_read_by_its_name_at_every_scale(name):
+    sizes = [read_experiment(name, {"scale": scale}) for scale in SCALES]
+    assert {named.name for named in sizes} == {name}
+    assert all(named.experiment.question and named.experiment.look_for for named in sizes)
+    small, medium, full = ((named.experiment.rows, named.experiment.seconds) for named in sizes)
+    assert small[0] < medium[0] < full[0] and small[1] <= medium[1] <= full[1]
+
+
+def test_full_is_what_was_published():
+    full = {
+        name: read_experiment(name, {"scale": "full"}).experiment
+        for name in ("point-get", "game", "db-stress", "flushing", "trx-lifecycle", "tpcc")
+    }
+    most = {name: (min(experiment.clients), max(experiment.clients)) for name, experiment in full.items()}
+    assert (most["point-get"], most["game"], most["db-stress"]) == ((1, 160), (1, 128), (1, 1024))
+    assert most["trx-lifecycle"] == (1, 256)
+    assert (full["db-stress"].rows, full["db-stress"].seconds) == (1_000_000, 3500)
+    assert (full["flushing"].rows, full["flushing"].seconds) == (200, 3600)
+    pools = [spec.settings.get("innodb_buffer_pool_size") for spec in full["flushing"].system]
+    assert pools[:6] == ["100%", "80%", "60%", "50%", "40%", "30%"]
+
+
+def test_seconds_of_the_command_line_hold_at_every_scale():
+    given = read_experiment("flushing", {"scale": "full", "seconds": 5, "warmup_seconds": 1}).experiment
+    assert (given.rows, given.seconds, given.warmup_seconds) == (200, 5, 1)
+    assert read_experiment("flushing", {"rows": 3}).experiment.seconds < 60
 
 
 def test_a_file_goes_by_its_name(file):
