@@ -4,6 +4,7 @@ import pytest
 
 from dbdyno.cli.overrides import overrides_of, parse_counts, parse_rates, parse_set, parse_warmup
 from dbdyno.errors import UserError
+from dbdyno.experiment.read import read_experiment
 
 NOTHING = {
     "system": (),
@@ -47,9 +48,10 @@ def test_observing_can_be_left_out():
     assert overrides_of(NOTHING | {"no_observe": True}) == {"observe": False}
 
 
-def test_scale_and_rows_contradict_each_other():
-    with pytest.raises(UserError, match="give one of them"):
-        overrides_of(NOTHING | {"scale": "small", "rows": 5})
+def test_rows_beside_a_scale_leave_it_the_other_sizes():
+    overrides = overrides_of(NOTHING | {"scale": "full", "rows": 5})
+    experiment = read_experiment("flushing", overrides).experiment
+    assert (experiment.rows, experiment.seconds) == (5, 3600)
 
 
 @pytest.mark.parametrize(

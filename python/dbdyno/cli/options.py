@@ -14,7 +14,7 @@ _OPTIONS = (
     click.option("--warmup", metavar="N|auto", help="Seconds before them; auto: until the steady state, found after."),
     click.option("--repeat", type=int, help="How often every trial is run."),
     click.option("--scale", type=click.Choice(SCALES), help="One of the file's sizes: rows, clients, seconds."),
-    click.option("--rows", type=int, help="Rows: this many."),
+    click.option("--rows", type=int, help="This many rows, whatever the scale."),
     click.option("--seed", type=int, help="Where every random choice comes from."),
     click.option(
         "--set", multiple=True, metavar="KEY=VALUE", help="Any other key of the file, e.g. cpus.client=[0]; repeatable."

@@ -63,8 +63,6 @@ def overrides_of(options: dict[str, Any]) -> dict[str, Any]:
 
     options: those of `dbdyno run`, by the names of its parameters; None, False and () are not given.
     """
-    if options["rows"] is not None and options["scale"] is not None:
-        raise UserError("--scale and --rows both say how many rows there are; give one of them")
     if options["rate"] is not None and options["find_rate"] is not None:
         raise UserError("--rate gives the rate, --find-rate searches for it; give one of them")
     overrides = dict(map(parse_set, options["set"]))

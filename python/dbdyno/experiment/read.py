@@ -77,10 +77,10 @@ def _read_toml(path: Path) -> dict[str, Any]:
 def override(document: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
     """Return `document` with each override put in the place of what was there.
 
-    Rows given as one number leave no scale to choose, so they drop the file's; so do a rate and the search for one, of
-    which there can be only one, a warm-up in seconds the one that is found by itself, and what puts the steps of a
-    sweep in another order, or fixes their throughput, its early end. Raises UserError if a dotted
-    key reaches into something that is no table.
+    Rows given as one number are no scale's, so they drop the file's scale; one that is given beside them still says all
+    the other sizes. Of a rate and the search for one there can be only one; a warm-up in seconds drops the one that is
+    found by itself, and what puts the steps of a sweep in another order, or fixes their throughput, its early end.
+    Raises UserError if a dotted key reaches into something that is no table.
     """
     result = dict(document)
     for key, value in overrides.items():
