@@ -34,7 +34,7 @@ def command(system: str, experiment: str, out: Path, quiet: bool, **options: Any
     """Run SYSTEM against itself on EXPERIMENT's workload (game), at least ten pairs of trials in ABBA order.
 
     How far the interval reaches from no difference is the noise floor of this host for this workload. It is kept, and
-    nothing that is less is called a difference by tables, reports, `compare` and `gate`, or a change by `history`.
+    nothing that is less is called a difference by tables, reports, `compare` and `gate`.
     """
     asked = dict.fromkeys(("rate", "find_rate", "pipeline", "precise", "until_flat", "profile")) | options
     asked |= {"system": sides_of(system), "repeat": options["repeat"] or LEAST_PAIRS}
