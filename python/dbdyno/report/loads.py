@@ -15,7 +15,7 @@ Document = Mapping[str, Any]
 LOAD_KEYS = ("workload", "rows", "clients", "pipeline", "network_delay_us")
 """What the documents of two trials, or of a trial and a comparison's cell, must have in common, beside the rate."""
 
-_NO_TIMES: Mapping[str, None] = dict.fromkeys(("mean", "p50", "p95", "p99", "p999", "max"))
+_NO_TIMES: Mapping[str, None] = dict.fromkeys(("mean", "p50", "p95", "p98", "p99", "p999", "max"))
 
 
 @dataclass(frozen=True, slots=True, order=True)
