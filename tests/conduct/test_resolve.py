@@ -40,9 +40,10 @@ def test_a_workload_a_store_cannot_do_is_refused_with_both_named(workload, syste
     assert able in who_can.removesuffix(" can").split(", ") and unable not in who_can
 
 
-def test_settings_that_take_an_operation_away_are_named():
-    with pytest.raises(UserError, match=r"which 'mariadb\?engine=MyISAM' cannot do; mariadb, "):
-        resolved(workload="trx-lifecycle", system="mariadb?engine=MyISAM")
+@pytest.mark.parametrize("engine", ["MyISAM", "Aria", "Mroonga"])
+def test_settings_that_take_an_operation_away_are_named(engine):
+    with pytest.raises(UserError, match=rf"which 'mariadb\?engine={engine}' cannot do; mariadb, "):
+        resolved(workload="trx-lifecycle", system=f"mariadb?engine={engine}")
 
 
 @pytest.mark.parametrize("workload", ["point-get", "game"])
