@@ -81,7 +81,7 @@ def test_an_interrupted_run_is_verified_and_says_so(loaded):
 @pytest.mark.parametrize(
     ("change", "status", "said"),
     [
-        ({"library": "pymongo"}, 2, "there are pymysql"),
+        ({"library": "pyodbc"}, 2, "there are pymysql"),
         ({"phases": ["load"]}, 2, "the phase load"),
         ({}, 1, "could not connect|Can't connect"),
         ({"phases": ["run"]}, 1, "1 of 1 clients could not connect"),

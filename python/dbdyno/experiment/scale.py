@@ -23,7 +23,10 @@ def at_scale(document: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(options := document.get("options"), dict):
         result["options"] = _each_of(scale, "options", options)
     if isinstance(systems := document.get("system"), dict | list):
-        result["system"] = _systems(scale, systems if isinstance(systems, list) else [systems])
+        several = isinstance(systems, list)
+        found = _systems(scale, systems if several else [systems])
+        # One that is given by itself stays so: what is the same as in the file is not given by scale.
+        result["system"] = found if several or len(found) != 1 else found[0]
         if systems and not result["system"]:
             raise ValueError(f"scale = '{scale}': there is no system at that scale")
     if chosen is not None and result == document:
