@@ -27,7 +27,7 @@ RETRY_S = 1.0
 ANSWER_S = 0.3
 """For how long a sample waits for a server's counters, so that they are of the same moment as the rest of it."""
 OPEN_S, STOP_S = 5.0, 2.0
-BUDGET = 0.005
+BUDGET = 0.004
 """Of one processor, for asking a server for its waits; where that costs more, they are asked for less often."""
 
 
