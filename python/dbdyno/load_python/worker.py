@@ -45,7 +45,7 @@ def fork(work: Callable[[], None]) -> int:
         work()
         status = 0
     except EOFError:
-        pass  # The parent is gone, and nobody reads any more.
+        print("dbdyno-load-python: a worker ends, as the process it works for is gone", file=sys.stderr, flush=True)
     except BaseException as error:
         print(f"dbdyno-load-python: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
     finally:
