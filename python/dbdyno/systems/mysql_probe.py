@@ -5,8 +5,8 @@ server counts its connections itself, in a quarter of a millisecond for 256 of t
 """
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 
 import pymysql
 from pymysql.constants import ER
@@ -14,6 +14,7 @@ from pymysql.constants import ER
 from dbdyno.errors import RunFailed
 from dbdyno.systems.endpoint import Endpoint
 from dbdyno.systems.mysql_client import connect
+from dbdyno.systems.mysql_text import answer, columns, list_connections
 from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe, Waits, named
 from dbdyno.systems.wait_events import (
     ALL_LATCHES,
@@ -71,10 +72,9 @@ METRICS = {
 """Asked for where the status does not have them. MariaDB has counted no semaphore waits since 10.6."""
 _HISTORY = re.compile(r"^History list length (\d+)", re.MULTILINE)
 """In the text that InnoDB writes of itself, which is where MySQL up to 5.5 has it alone."""
-_LISTED = "SHOW PROCESSLIST"
-MOST_LISTED = 128
+MOST_LISTED = 256
 """Connections that are listed one by one; more are counted by the server. Counting costs it a temporary table on disk,
-0.6 to 0.8 ms, and a list a quarter of that, but each row costs dbdyno some microseconds to read (benches/README.md)."""
+0.6 to 0.8 ms, and a list a quarter of that, but each row costs dbdyno 2 µs to read (benches/README.md)."""
 _COUNTED = (
     "SELECT COMMAND, STATE, COUNT(*) FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() GROUP BY 1, 2"
 )
@@ -138,7 +138,7 @@ class MySQLProbe(Probe):
         self._connection: pymysql.Connection | None = None
         self._status = STATUS | dict(more or {})
         self._questions = [f"SHOW GLOBAL STATUS WHERE Variable_name IN ({_quoted(self._status)})"]
-        self._waits = _LISTED
+        self._counted: str | None = None
         self._locked: str | None = None
         self._waiting_for_rows = self._waiting_for_tables = 0.0
         self._questions_for_waits = 0
@@ -167,7 +167,7 @@ class MySQLProbe(Probe):
             "innodb_history_list_length" not in self.counters()
             and self._if_allowed("SHOW ENGINE INNODB STATUS") is not None
         )
-        self._waits = _THREADS if self._if_allowed(_OWN_THREAD) else _LISTED
+        self._counted = _THREADS if self._if_allowed(_OWN_THREAD) else None
         self._locked = next((question for question in _LOCKED if self._if_allowed(question)), None)
         self._row_locks = next((question for question in _ROW_LOCKS if self._if_allowed(question) is not None), None)
         lacking = "waits.{}.lock" if not self._locked else "locks.{}.row locks" if not self._row_locks else None
@@ -189,12 +189,17 @@ class MySQLProbe(Probe):
             return None
 
     def _query(self, question: str) -> tuple[tuple[object, ...], ...]:
+        with self._asked() as connection, connection.cursor() as cursor:
+            cursor.execute(question)
+            return cursor.fetchall()
+
+    @contextmanager
+    def _asked(self) -> Iterator[pymysql.Connection]:
+        """Ask something on the connection meanwhile; raises RunFailed where there is none or no answer."""
         if self._connection is None:
             raise RunFailed(f"{self.server} is not connected to")
         try:
-            with self._connection.cursor() as cursor:
-                cursor.execute(question)
-                return cursor.fetchall()
+            yield self._connection
         except (pymysql.MySQLError, OSError) as error:
             refused = error.args and error.args[0] in _REFUSED
             raise (_Refused if refused else RunFailed)(f"{self.server} does not show its figures: {error}") from None
@@ -209,8 +214,9 @@ class MySQLProbe(Probe):
 
     def waits(self) -> Waits:
         if self._locked and self._questions_for_waits % LOCKED_EVERY == 0:
-            ((counted,),) = self._query(self._locked)
-            self._waiting_for_rows = float(str(counted))
+            with self._asked() as connection:
+                ((counted,),) = [columns(row, 1) for row in answer(connection, self._locked, ANSWER_TIMEOUT_S)]
+            self._waiting_for_rows = float(counted)
         self._questions_for_waits += 1
         # InnoDB's count leaves out those that wait for a whole table, as for its AUTO_INCREMENT; `locks` has seen them.
         rows = (*self._connections(), (LOCKED, "", self._waiting_for_rows + self._waiting_for_tables))
@@ -218,14 +224,13 @@ class MySQLProbe(Probe):
 
     def _connections(self) -> Iterable[tuple[object, ...]]:
         """Return counts of the others by command and state."""
-        rows = self._query(self._waits)
-        if self._waits != _LISTED:
-            return rows
-        if len(rows) > MOST_LISTED:
-            self._waits = _COUNTED
-        own = self._connection.thread_id() if self._connection else None
-        others = Counter((command, state) for number, _, _, _, command, _, state, *_ in rows if number != own)
-        return ((*kind, count) for kind, count in others.items())
+        if self._counted:
+            return self._query(self._counted)
+        with self._asked() as connection:
+            others = list_connections(connection, ANSWER_TIMEOUT_S)
+        if others.total() > MOST_LISTED:
+            self._counted = _COUNTED
+        return [(*kind, count) for kind, count in others.items()]
 
     def locks(self) -> dict[str, float]:
         found = self._waited_for(self._row_locks) if self._row_locks else {}

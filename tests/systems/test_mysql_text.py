@@ -1,0 +1,112 @@
+"""Answers are read as a driver reads them, and whatever goes wrong meanwhile is said."""
+
+import socket
+from collections import Counter
+from types import SimpleNamespace
+
+import pymysql
+import pytest
+
+from dbdyno.systems.base import Launch
+from dbdyno.systems.guard import Guard
+from dbdyno.systems.mysql_text import LIST, answer, columns, list_connections
+from helpers import need, system, wait_until
+
+NULL = b"\xfb"
+END = b"\xfe\0\0\2\0"
+
+
+@pytest.fixture
+def place(tmp_path):
+    need("mariadb")
+    with Guard() as guard:
+        one = system("mariadb")
+        one.start(Launch(guard, tmp_path, clients=16, rows=100))
+        yield one.endpoint
+        one.stop()
+
+
+def test_it_counts_what_a_driver_reads(place):
+    login = {"host": place.host, "port": place.port, "user": place.user, "password": place.password}
+    asking, *others = (pymysql.connect(**login) for _ in range(5))
+    # A connection that has just come is doing something else for a moment.
+    found = wait_until(lambda: (seen := list_connections(asking, 5))["Sleep", ""] == 4 and seen)
+    with asking.cursor() as cursor:
+        cursor.execute(LIST)
+        rows = cursor.fetchall()
+    assert found == Counter((row[4], row[6] or "") for row in rows if row[0] != asking.thread_id())
+    assert [columns(row, 2) for row in answer(asking, "SELECT NULL, 'x' UNION SELECT 17, REPEAT('y', 70000)", 5)] == [
+        [b"", b"x"],
+        [b"17", b"y" * 70_000],
+    ]
+    # The connection is as good as before.
+    with asking.cursor() as cursor:
+        cursor.execute("SELECT 1")
+        assert cursor.fetchone() == (1,)
+    others[0].close()
+    asking.close()
+    with pytest.raises(pymysql.err.Error):
+        list_connections(asking, 5)
+
+
+def packet(number, content):
+    return len(content).to_bytes(3, "little") + bytes([number % 256]) + content
+
+
+def text(value):
+    return (bytes([len(value)]) if len(value) < 251 else b"\xfc" + len(value).to_bytes(2, "little")) + value
+
+
+def row(number, command, state, user=b"u"):
+    before = text(str(number).encode()) + text(user) + text(b"localhost") + NULL
+    return before + text(command) + text(b"0") + state + NULL
+
+
+@pytest.fixture
+def answering():
+    """Return a function that gives a connection to a server which has answered some bytes already."""
+    ends = []
+
+    def answering(content, closed=False):
+        ours, theirs = socket.socketpair()
+        ends.extend((ours, theirs))
+        theirs.sendall(content)
+        if closed:
+            theirs.close()
+        return SimpleNamespace(_execute_command=lambda *_: None, _sock=ours, thread_id=lambda: 7)
+
+    yield answering
+    for end in ends:
+        end.close()
+
+
+def answer_of(*rows):
+    head = (b"\x08", *(b"a column",) * 8, END)
+    return b"".join(packet(number, content) for number, content in enumerate((*head, *rows, END), 1))
+
+
+def test_long_values_nothing_and_its_own_connection(answering):
+    rows = row(1, b"Sleep", NULL), row(7, b"Query", text(b"starting")), row(8, b"Query", text(b"Updating"), b"u" * 300)
+    found = list_connections(answering(answer_of(*rows)), 1)
+    assert found == {("Sleep", ""): 1, ("Query", "Updating"): 1}
+
+
+def test_an_answer_in_many_parts(answering):
+    rows = [row(100 + number, b"Query", text(b"Sending data")) for number in range(2000)]
+    connection = answering(answer_of(*rows))
+    whole = connection._sock
+    connection._sock = SimpleNamespace(settimeout=whole.settimeout, recv=lambda _: whole.recv(1009))
+    assert list_connections(connection, 1) == {("Query", "Sending data"): 2000}
+
+
+def test_a_refusal_is_the_servers_own(answering):
+    refused = b"\xff" + (1045).to_bytes(2, "little") + b"#28000Access denied"
+    with pytest.raises(pymysql.err.OperationalError, match="Access denied"):
+        list_connections(answering(packet(1, refused)), 1)
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_an_answer_without_an_end(answering, closed):
+    half = answer_of(row(1, b"Sleep", NULL))[:-3]
+    with pytest.raises(pymysql.MySQLError if closed else TimeoutError):
+        list_connections(answering(half, closed), 0.2)
