@@ -44,6 +44,18 @@ def fake_system(monkeypatch: pytest.MonkeyPatch) -> type[FakeSystem]:
     return FakeSystem
 
 
+@pytest.fixture(autouse=True, scope="session")
+def own_data_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the noise floors of whoever runs the tests out of them, and theirs out of that person's.
+
+    For the session, so that it is there before any fixture of a module. Packages (XDG_CACHE_HOME) stay the person's:
+    they are pinned, and take long to get.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data-home")))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def hasty_gauges(monkeypatch: pytest.MonkeyPatch) -> None:
     """Measure the host before a run as it always is, but in no time."""
