@@ -210,6 +210,27 @@ def begun(fake_load, tmp_path):
         process.stderr.close()
 
 
+@pytest.mark.parametrize(
+    ("told", "status", "quiet"), [({}, 0, ()), ({"errors": 1}, 1, ()), ({"die": "run"}, 1, ("--quiet",))], ids=str
+)
+def test_a_run_goes_on_when_nobody_reads_any_more(fake_load, tmp_path, told, status, quiet):
+    fake_load(await_file=str(tmp_path / "go"), **told)
+    options = ("--system", "sqlite", "--clients", "1,2", "--set", "host=false", *ALONE, "--out", str(tmp_path))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dbdyno", *SMALL, *options, *quiet],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "python")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    assert quiet or process.stdout.readline().startswith(b"2 trials")
+    process.stdout.close()
+    (tmp_path / "go").touch()
+    assert process.wait() == status
+    (report,) = tmp_path.glob("*/report.html")
+    assert states(report.parent) == ["failed" if quiet else "complete"] * 2
+    assert json.loads(report.with_name("run.json").read_text())["state"] == ("failed" if told else "complete")
+
+
 def states(folder):
     return [json.loads(path.read_text())["state"] for path in sorted(folder.glob("trials/*/trial.json"))]
 

@@ -7,6 +7,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
+from dbdyno.cli.lasting import outputs_may_end
 from dbdyno.cli.options import experiment_options
 from dbdyno.cli.overrides import overrides_of
 from dbdyno.cli.running import EXIT_STATUS, run_experiment
@@ -30,6 +31,7 @@ LEAST_PAIRS = 10
 @click.argument("system")
 @click.argument("experiment", default="game")
 @experiment_options
+@outputs_may_end()
 def command(system: str, experiment: str, out: Path, quiet: bool, **options: Any) -> int:
     """Run SYSTEM against itself on EXPERIMENT's workload (game), at least ten pairs of trials in ABBA order.
 

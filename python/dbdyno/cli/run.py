@@ -7,6 +7,7 @@ from typing import Any
 import click
 from rich.console import Console
 
+from dbdyno.cli.lasting import outputs_may_end
 from dbdyno.cli.options import experiment_options
 from dbdyno.cli.overrides import overrides_of
 from dbdyno.cli.running import EXIT_STATUS, run_experiment
@@ -36,6 +37,7 @@ _ENDED = {"failed": "failed", "interrupted": "was interrupted"}
 @click.option("--csv", metavar="DIR", help="air-traffic: a folder of real files, zipped or not.")
 @click.option("--profile", is_flag=True, help="Record stacks of server and client too, after each trial.")
 @experiment_options
+@outputs_may_end()
 def command(experiment: str, out: Path, quiet: bool, **options: Any) -> int:
     """Run EXPERIMENT, a shipped one by its name or any by its file.
 
