@@ -59,7 +59,7 @@ def own_data_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def hasty_gauges(monkeypatch: pytest.MonkeyPatch) -> None:
     """Measure the host before a run as it always is, but in no time."""
-    monkeypatch.setattr(measure, "SHORT", Effort(0.0, 0.0, 0.0, 0.0, 0.0, with_fio=False))
+    monkeypatch.setattr(measure, "SHORT", Effort(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, with_fio=False))
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ def test_every_figure_has_its_unit(dbdyno, tmp_path):
     status, out, _ = dbdyno("host", "--directory", str(tmp_path))
     assert status == 0
     assert "GB/s" in out and "million steps/s" in out and "not measured" not in out.replace("two CPUs", "")
+    assert "█" in out and max(map(len, out.splitlines()[:-1])) <= 80
     assert f"disk of {tmp_path}, by dbdyno" in " ".join(out.split())
 
 

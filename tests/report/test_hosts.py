@@ -2,7 +2,7 @@
 
 from copy import deepcopy
 
-from dbdyno.report.hosts import host_differences, host_in_words
+from dbdyno.report.hosts import GAUGES, SKETCHED, course, host_differences, host_in_words, sketch
 
 HOST = {
     "clock": {"resolution_ns": 1, "read_ns": 60},
@@ -38,3 +38,16 @@ def test_a_throttled_processor_and_a_slower_disk_are_named():
 
 def test_what_was_measured_of_one_alone_is_not_compared():
     assert list(host_differences(HOST, {**HOST, "disk": None})) == []
+
+
+def test_a_course_is_sketched_from_zero():
+    assert sketch([]) == "" and sketch([0.0, 0.0]) == "▁▁"
+    assert sketch([7.0, 3.5, None, 0.0]) == "█▅ ▁"
+    assert sketch([1.0] * 10 * SKETCHED) == "█" * SKETCHED
+
+
+def test_a_figure_of_an_older_run_has_no_course():
+    gauges = {gauge.path: gauge for gauge in GAUGES}
+    assert all(course(HOST, gauge) == [] for gauge in GAUGES)
+    flushed = {"disk": {"flush_us": {"p50": 200.0, "slots": [190.0, 210.0]}}}
+    assert course(flushed, gauges["disk", "flush_us", "p50"]) == [190.0, 210.0]

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from dbdyno.observe.environment import data_directory
 from dbdyno.observe.gauges.measure import FULL, measure_host
-from dbdyno.report.hosts import GAUGES, figure
+from dbdyno.report.hosts import GAUGES, course, figure, sketch
 
 
 @click.command
@@ -34,11 +34,17 @@ def command(directory: Path | None, as_json: bool) -> int:
 
 
 def _print(measured: dict[str, Any], console: Console) -> None:
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    """A line for each figure: its name, its value, and how it went on; 80 columns have room for all three."""
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
     for gauge in GAUGES:
         value = figure(measured, gauge)
-        table.add_row(gauge.name, gauge.written(value) if value is not None else "not measured")
+        table.add_row(
+            gauge.name,
+            gauge.written(value) if value is not None else "not measured",
+            sketch(course(measured, gauge)),
+        )
     console.print(table)
+    console.print("Beside it: the median of each part of the time it took, from zero to the highest.", style="dim")
     for name, reason in measured["not_measured"].items():
         console.print(f"{name}: {reason}", style="yellow", soft_wrap=True)
     if measured["disk"]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
 from typing import Any
+
+import numpy as np
 
 from dbdyno.report.words import significant
 
@@ -20,6 +24,7 @@ class Gauge:
         path: where it stands in `measured` (docs/run-folder.md, environment.json).
         unit, scale: what it is shown in, and what it is divided by for that.
         apart: two hosts whose figures differ by more than this factor differ; `None` where it only tells.
+        course: where it stands how the figure went on while it was measured; empty where that is another one's course.
     """
 
     name: str
@@ -27,6 +32,7 @@ class Gauge:
     unit: str
     scale: float = 1.0
     apart: float | None = None
+    course: tuple[str, ...] = ()
 
     def written(self, value: float) -> str:
         """Return a value of it with its unit."""
@@ -35,24 +41,62 @@ class Gauge:
 
 GAUGES = (
     Gauge("resolution of the clock", ("clock", "resolution_ns"), " ns"),
-    Gauge("reading the clock", ("clock", "read_ns"), " ns"),
-    Gauge("sleeping too long (of 100 µs), median", ("oversleep_us", "p50"), " µs", apart=2.0),
+    Gauge("reading the clock", ("clock", "read_ns"), " ns", course=("clock", "slots")),
+    Gauge("sleeping too long (of 100 µs), median", ("oversleep_us", "p50"), " µs", 1.0, 2.0, ("oversleep_us", "slots")),
     Gauge("sleeping too long, 99th percentile", ("oversleep_us", "p99"), " µs"),
-    Gauge("copying memory, best", ("memory", "best_bytes_per_s"), " GB/s", 1e9, 1.5),
-    Gauge("loopback round trip, anywhere, median", ("loopback_us", "unpinned", "p50"), " µs"),
-    Gauge("loopback round trip, one CPU, median", ("loopback_us", "same_cpu", "p50"), " µs", apart=1.5),
-    Gauge("loopback round trip, two CPUs, median", ("loopback_us", "two_cpus", "p50"), " µs"),
-    Gauge("random read of 4 KiB, median", ("disk", "read_us", "p50"), " µs", apart=2.0),
+    Gauge("copying memory, best", ("memory", "best_bytes_per_s"), " GB/s", 1e9, 1.5, ("memory", "slots")),
+    Gauge(
+        "loopback round trip, anywhere, median",
+        ("loopback_us", "unpinned", "p50"),
+        " µs",
+        1.0,
+        None,
+        ("loopback_us", "unpinned", "slots"),
+    ),
+    Gauge(
+        "loopback round trip, one CPU, median",
+        ("loopback_us", "same_cpu", "p50"),
+        " µs",
+        1.0,
+        1.5,
+        ("loopback_us", "same_cpu", "slots"),
+    ),
+    Gauge(
+        "loopback round trip, two CPUs, median",
+        ("loopback_us", "two_cpus", "p50"),
+        " µs",
+        1.0,
+        None,
+        ("loopback_us", "two_cpus", "slots"),
+    ),
+    Gauge("random read of 4 KiB, median", ("disk", "read_us", "p50"), " µs", 1.0, 2.0, ("disk", "read_us", "slots")),
     Gauge("random read of 4 KiB, 99th percentile", ("disk", "read_us", "p99"), " µs"),
-    Gauge("write and flush of 4 KiB, median", ("disk", "flush_us", "p50"), " µs", apart=2.0),
+    Gauge(
+        "write and flush of 4 KiB, median", ("disk", "flush_us", "p50"), " µs", 1.0, 2.0, ("disk", "flush_us", "slots")
+    ),
     Gauge("write and flush of 4 KiB, 99th percentile", ("disk", "flush_us", "p99"), " µs"),
-    Gauge("speed of a fixed loop, median", ("processor", "steps_per_s", "median"), " million steps/s", 1e6, 1.2),
+    Gauge(
+        "speed of a fixed loop, median",
+        ("processor", "steps_per_s", "median"),
+        " million steps/s",
+        1e6,
+        1.2,
+        ("processor", "slots"),
+    ),
     Gauge("speed of a fixed loop, slowest 0.1 s", ("processor", "steps_per_s", "slowest"), " million steps/s", 1e6),
     Gauge("speed of it per second of CPU", ("processor", "steps_per_cpu_s"), " million steps/s", 1e6, 1.2),
-    Gauge("processor taken by the hypervisor", ("processor", "steal_share"), " %", 0.01),
+    Gauge(
+        "processor taken by the hypervisor",
+        ("processor", "steal_share"),
+        " %",
+        0.01,
+        course=("processor", "steal_slots"),
+    ),
 )
 """In the order they are shown. The factors are chosen: what a change of machine, a clock held down or a busy neighbour
 do to a figure, and a quiet machine does not. What each differed by in practice is in docs/experiments/host.md."""
+BLOCKS = "▁▂▃▄▅▆▇█"
+SKETCHED = 15
 STOLEN = 0.01
 """A host that loses more of its processors to its neighbours is named."""
 _SHORTLY = {
@@ -68,10 +112,32 @@ _SHORTLY = {
 
 def figure(measured: Measured, gauge: Gauge) -> float | None:
     """Return a figure of a host, or `None` where it was not measured."""
+    return _at(measured, gauge.path)
+
+
+def course(measured: Measured, gauge: Gauge) -> list[float | None]:
+    """Return how a figure went on in equal parts of the time it was measured in; empty where that is not known."""
+    return _at(measured, gauge.course) or [] if gauge.course else []
+
+
+def _at(measured: Measured, path: tuple[str, ...]) -> Any:
     value: Any = measured
-    for key in gauge.path:
+    for key in path:
         value = value.get(key) if isinstance(value, Mapping) else None
     return value
+
+
+def sketch(values: Sequence[float | None]) -> str:
+    """Return what a course looks like in a line of text: from zero up, a gap where there is nothing.
+
+    A longer one has the medians of as many parts as a terminal has room for.
+    """
+    ends = np.linspace(0, len(values), min(SKETCHED, len(values)) + 1).astype(int).tolist()
+    parts = [[value for value in values[begin:end] if value is not None] for begin, end in pairwise(ends)]
+    middles = [median(part) if part else None for part in parts]
+    highest = max((middle for middle in middles if middle), default=1)
+    steps = len(BLOCKS) - 1
+    return "".join(" " if middle is None else BLOCKS[round(steps * middle / highest)] for middle in middles)
 
 
 def host_in_words(measured: Measured | None) -> str | None:

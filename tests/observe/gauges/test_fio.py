@@ -1,6 +1,5 @@
-"""fio's own words become the same figures, and what it cannot do is said in them."""
+"""fio's own times become the same figures, and what it cannot do is said in its words."""
 
-import json
 import os
 
 import pytest
@@ -8,8 +7,9 @@ import pytest
 from dbdyno.observe.gauges import fio
 from dbdyno.observe.gauges.fio import is_installed, measure_by_fio
 
-TIMES = {"N": 9, "max": 9000, "percentile": {"50.000000": 2000, "99.000000": 8000}}
-FIGURES = {"count": 9, "p50": 2.0, "p99": 8.0, "max": 9.0}
+LOG = "0, 2000, 0, 4096, 0\\n0, 4000, 0, 4096, 0\\n300, 9000, 0, 4096, 0\\n"
+SLOTS = {"slot_s": 0.1, "slots": [3.0, None, 9.0], "worst": [4.0, None, 9.0]}
+FIGURES = {"count": 3, "p50": 4.0, "p99": 8.9, "max": 9.0} | SLOTS
 
 
 @pytest.fixture
@@ -23,8 +23,7 @@ def fake_fio(tmp_path, monkeypatch):
 
 
 def test_its_figures_are_read(fake_fio, tmp_path):
-    said = json.dumps({"jobs": [{"read": {"clat_ns": TIMES}, "sync": {"lat_ns": TIMES}}]})
-    fake_fio(f"echo 'note: a clock'; echo '{said}'")
+    fake_fio(f"echo 'note: a clock'; printf '{LOG}' > times_clat.1.log")
     assert is_installed()
     assert measure_by_fio(tmp_path, 1) == {"by": "fio", "direct": True, "read_us": FIGURES, "flush_us": FIGURES}
     assert [path.name for path in tmp_path.iterdir()] == ["fio"]
@@ -45,3 +44,4 @@ def test_the_real_one_answers_so(tmp_path, monkeypatch):
     except OSError as error:
         pytest.skip(f"no O_DIRECT here: {error}")
     assert found["read_us"]["p50"] > 0 and found["flush_us"]["count"] > 0
+    assert any(found["read_us"]["slots"]) and any(found["flush_us"]["slots"])

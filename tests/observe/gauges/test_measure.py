@@ -5,13 +5,21 @@ import json
 from dbdyno.observe.gauges import measure
 from dbdyno.observe.gauges.measure import Effort, measure_host
 
-QUICK = Effort(0.0, 0.0, 0.0, 0.0, 0.0, with_fio=False)
+QUICK = Effort(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, with_fio=False)
 
 
 def test_every_gauge_is_in_it_as_json(tmp_path):
     found = json.loads(json.dumps(measure_host(tmp_path, QUICK)))
     assert found["not_measured"] == {}
     assert all(found[name] for name in ("clock", "oversleep_us", "memory", "loopback_us", "disk", "processor"))
+
+
+def test_every_gauge_has_what_went_on_meanwhile(tmp_path):
+    found = measure_host(tmp_path, QUICK)
+    trips = [trip for trip in found["loopback_us"].values() if trip]
+    gauges = [found[name] for name in ("clock", "oversleep_us", "memory", "processor")]
+    for gauge in (*gauges, *trips, found["disk"]["read_us"], found["disk"]["flush_us"]):
+        assert gauge["slot_s"] > 0 and any(gauge["slots"])
 
 
 def test_what_cannot_be_measured_is_said(tmp_path):
@@ -23,5 +31,5 @@ def test_what_cannot_be_measured_is_said(tmp_path):
 def test_fio_is_asked_only_where_it_may(tmp_path, monkeypatch):
     monkeypatch.setattr(measure.fio, "is_installed", lambda: True)
     monkeypatch.setattr(measure.fio, "measure_by_fio", lambda directory, seconds: {"by": "fio"})
-    assert measure_host(tmp_path, Effort(0, 0, 0, 0, 0, with_fio=True))["disk"] == {"by": "fio"}
+    assert measure_host(tmp_path, Effort(0, 0, 0, 0, 0, 0, with_fio=True))["disk"] == {"by": "fio"}
     assert measure_host(tmp_path, QUICK)["disk"]["by"] == "dbdyno"

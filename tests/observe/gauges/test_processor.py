@@ -19,4 +19,5 @@ def test_every_slot_has_its_speed(monkeypatch):
 def test_steal_is_a_share_of_all_time(monkeypatch):
     seen = iter([Times(1.0, 1.0, 0.0), Times(1.5, 1.25, 0.25)])
     monkeypatch.setattr(processor.psutil, "cpu_times", lambda: next(seen))
-    assert measure_processor(0.0)["steal_share"] == 0.25
+    found = measure_processor(0.0)
+    assert found["steal_share"] == 0.25 and found["steal_slots"] == [0.25]

@@ -1,12 +1,12 @@
 """The data directory's disk by fio, which people know: the same two questions as storage.py asks."""
 
-import json
 import shutil
 import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any
 
+from dbdyno.observe.gauges.spread import spread_us
 from dbdyno.observe.gauges.storage import BLOCK_BYTES, FILE_BYTES
 
 TIMEOUT_S = 60.0
@@ -19,20 +19,18 @@ def is_installed() -> bool:
 
 
 def measure_by_fio(directory: Path, seconds: float) -> dict[str, Any]:
-    """Return what `measure_storage` does, by fio. Raises OSError if it cannot do it, in its own words.
-
-    `flush_us` is of the flush alone here: fio counts the write before it apart.
-    """
+    """Return what `measure_storage` does, by fio. Raises OSError if it cannot do it, in its own words."""
     with tempfile.TemporaryDirectory(dir=directory, prefix="dbdyno-fio-") as folder:
-        read = _run(folder, seconds, "--rw=randread", "--direct=1")["read"]["clat_ns"]
-        flushed = _run(folder, seconds, "--rw=randwrite", "--fdatasync=1")["sync"]["lat_ns"]
-    return {"by": "fio", "direct": True, "read_us": _spread_us(read), "flush_us": _spread_us(flushed)}
+        read = _run(folder, seconds, "--rw=randread", "--direct=1")
+        # --fdatasync=1 would be the same, but of a flush apart from its write fio writes down no single times.
+        flushed = _run(folder, seconds, "--rw=randwrite", "--sync=dsync")
+    return {"by": "fio", "direct": True, "read_us": read, "flush_us": flushed}
 
 
 def _run(folder: str, seconds: float, *options: str) -> dict[str, Any]:
-    """Run one job and return what fio says of it."""
+    """Run one job and return the times of what it did, by the log that fio writes of them."""
     size = [f"--bs={BLOCK_BYTES}", f"--size={FILE_BYTES}", f"--runtime={max(1, round(seconds))}", "--time_based"]
-    common = ["--name=dbdyno", "--filename=data", f"--directory={folder}", "--ioengine=psync", "--output-format=json"]
+    common = ["--name=dbdyno", "--filename=data", f"--directory={folder}", "--ioengine=psync", "--write_lat_log=times"]
     try:
         done = subprocess.run(
             ["fio", *common, *size, *options],
@@ -46,15 +44,7 @@ def _run(folder: str, seconds: float, *options: str) -> dict[str, Any]:
         raise OSError(f"fio {options[0]} was not done after {TIMEOUT_S + seconds:.0f} s") from None
     if done.returncode:
         raise OSError(f"fio {options[0]}: {(done.stderr or done.stdout).strip().splitlines()[-1]}")
-    # A note, for instance of a clock it does not trust, may stand before the document.
-    return json.loads(done.stdout[done.stdout.index("{") :])["jobs"][0]
-
-
-def _spread_us(times_ns: dict[str, Any]) -> dict[str, float]:
-    percentile = times_ns["percentile"]
-    return {
-        "count": times_ns["N"],
-        "p50": percentile["50.000000"] / 1000,
-        "p99": percentile["99.000000"] / 1000,
-        "max": times_ns["max"] / 1000,
-    }
+    # A line for each: at which millisecond it was done, how many nanoseconds it took, and three more figures.
+    lines = (Path(folder) / "times_clat.1.log").read_text().splitlines()
+    done_ms, times_ns = zip(*(map(int, line.split(",")[:2]) for line in lines), strict=True)
+    return spread_us(times_ns, [at_ms * 1_000_000 for at_ms in done_ms])

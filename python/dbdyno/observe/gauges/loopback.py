@@ -62,10 +62,12 @@ def _round_trips(
     os.sched_setaffinity(0, ours)
     os.sched_setaffinity(other_pid, theirs)
     times: list[int] = []
+    at_ns: list[int] = []
     end = time.monotonic_ns() + int(seconds * 1e9)
     while len(times) <= WARM or time.monotonic_ns() < end:
         began = time.monotonic_ns()
         connection.sendall(b"?")
         connection.recv(1)
         times.append(time.monotonic_ns() - began)
-    return spread_us(times[WARM:])
+        at_ns.append(began)
+    return spread_us(times[WARM:], at_ns[WARM:])

@@ -1,6 +1,7 @@
 """The processor over time: how fast a fixed loop runs in each tenth of a second, and what the hypervisor took."""
 
 import time
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,25 +24,32 @@ def measure_processor(seconds: float) -> dict[str, Any]:
 
     Returns `steps_per_s`, `median` and `slowest` of the slots; `cpu_share`, which part of the time this thread had a
     processor; `steps_per_cpu_s`, its speed while it had one, which falls with the clock and not with the neighbours;
-    `steal_share` of all processors' time; and `slots`, the speed in each.
+    `steal_share` of all processors' time; and `slots` and `steal_slots`, the speed and that share in each. The kernel
+    counts in hundredths of a second, so that of one slot is coarse.
     """
-    before, slots = psutil.cpu_times(), []
+    seen, slots = [psutil.cpu_times()], []
     began, cpu_began = time.perf_counter(), time.thread_time()
     for _ in range(max(1, round(seconds / SLOT_S))):
         slots.append(_slot())
+        seen.append(psutil.cpu_times())
     took_s, cpu_s = time.perf_counter() - began, time.thread_time() - cpu_began
-    after = psutil.cpu_times()
-    total_s = sum(after) - sum(before)
-    stolen_s = getattr(after, "steal", 0.0) - getattr(before, "steal", 0.0)
     mean = sum(slots) / len(slots)
     return {
         "steps_per_s": {"median": round(float(np.median(slots))), "slowest": round(min(slots))},
         "steps_per_cpu_s": round(mean * took_s / cpu_s) if cpu_s else None,
         "cpu_share": round(min(1.0, cpu_s / took_s), 3),
-        "steal_share": round(max(0.0, stolen_s / total_s), 4) if total_s > 0 else 0.0,
+        "steal_share": _stolen(seen[0], seen[-1]),
         "slot_s": SLOT_S,
         "slots": [round(slot) for slot in slots],
+        "steal_slots": [_stolen(earlier, later) for earlier, later in pairwise(seen)],
     }
+
+
+def _stolen(before: Any, after: Any) -> float:
+    """Return which share of all processors' time between two looks at `psutil.cpu_times` the hypervisor took."""
+    total_s = sum(after) - sum(before)
+    stolen_s = getattr(after, "steal", 0.0) - getattr(before, "steal", 0.0)
+    return round(max(0.0, stolen_s / total_s), 4) if total_s > 0 else 0.0
 
 
 def _slot() -> float:

@@ -1,13 +1,49 @@
-"""How many times were measured, and how they spread."""
+"""How many times were measured, how they spread, and how they went on over the time they were measured in."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 NAMES = ("p50", "p99", "max")
+SLOTS = 20
+"""Into how many equal parts a gauge's time is divided at most: enough to see a stall, few enough to be kept."""
 
 
-def spread_us(times_ns: Sequence[int]) -> dict[str, float]:
-    """Return `count`, and `p50`, `p99` and `max` in microseconds, of one time or more in nanoseconds."""
-    figures = np.percentile(np.asarray(times_ns), (50, 99, 100)) / 1000
-    return {"count": len(times_ns), **{name: round(float(us), 2) for name, us in zip(NAMES, figures, strict=True)}}
+def spread_us(times_ns: Sequence[int], at_ns: Sequence[int]) -> dict[str, Any]:
+    """Return what one time or more in nanoseconds come to, in microseconds.
+
+    at_ns: when each was taken, rising.
+
+    Returns `count`, `p50`, `p99`, `max`, and what `over_time` does.
+    """
+    times_us = np.asarray(times_ns) / 1000
+    figures = np.percentile(times_us, (50, 99, 100))
+    named = {name: round(float(us), 2) for name, us in zip(NAMES, figures, strict=True)}
+    return {"count": len(times_us), **named, **over_time(times_us, at_ns, 2)}
+
+
+def over_time(
+    values: Sequence[float] | np.ndarray, at_ns: Sequence[int], digits: int = 0, lower_is_worse: bool = False
+) -> dict[str, Any]:
+    """Return how one value or more went on in the time from the first to the last of them.
+
+    Returns `slot_s`, the length of each part of that time; `slots`, the median of each; and `worst`, its highest, or
+    its lowest where `lower_is_worse`. A part in which no value was taken has None in both: what was being measured
+    lasted longer.
+    """
+    values, since_ns = np.asarray(values, float), np.asarray(at_ns) - at_ns[0]
+    # What is as old as the last one is in the last part, and not behind it.
+    slot_ns = (since_ns[-1] + 1) / min(SLOTS, len(values))
+    place = (since_ns // slot_ns).astype(int)
+    parts = [values[place == slot] for slot in range(min(SLOTS, len(values)))]
+    extreme = np.min if lower_is_worse else np.max
+    return {
+        "slot_s": float(f"{slot_ns / 1e9:.3g}"),
+        "slots": [_rounded(np.median(part), digits) if part.size else None for part in parts],
+        "worst": [_rounded(extreme(part), digits) if part.size else None for part in parts],
+    }
+
+
+def _rounded(value: float, digits: int) -> float:
+    return round(float(value), digits) if digits else round(float(value))

@@ -28,14 +28,14 @@ def measure_storage(directory: Path, seconds: float) -> dict[str, Any]:
         os.fsync(file.fileno())
         descriptor, direct = _past_the_cache(file.fileno())
         try:
-            read = spread_us(_read(descriptor, seconds))
+            read = spread_us(*_read(descriptor, seconds))
         finally:
             os.close(descriptor)
         return {
             "by": "dbdyno",
             "direct": direct,
             "read_us": read,
-            "flush_us": spread_us(_flush(file.fileno(), seconds)),
+            "flush_us": spread_us(*_flush(file.fileno(), seconds)),
         }
 
 
@@ -49,20 +49,25 @@ def _past_the_cache(file: int) -> tuple[int, bool]:
         return os.dup(file), False
 
 
-def _read(file: int, seconds: float) -> list[int]:
+def _read(file: int, seconds: float) -> tuple[list[int], list[int]]:
     # O_DIRECT wants an aligned buffer; a page of its own is.
-    buffer, random, times = mmap.mmap(-1, BLOCK_BYTES), Random(1), []
+    buffer, random = mmap.mmap(-1, BLOCK_BYTES), Random(1)
+    times: list[int] = []
+    at_ns: list[int] = []
     end = time.monotonic_ns() + int(seconds * 1e9)
     while not times or time.monotonic_ns() < end:
         offset = random.randrange(FILE_BYTES // BLOCK_BYTES) * BLOCK_BYTES
         began = time.monotonic_ns()
         os.preadv(file, [buffer], offset)
         times.append(time.monotonic_ns() - began)
-    return times
+        at_ns.append(began)
+    return times, at_ns
 
 
-def _flush(file: int, seconds: float) -> list[int]:
-    random, times = Random(2), []
+def _flush(file: int, seconds: float) -> tuple[list[int], list[int]]:
+    random = Random(2)
+    times: list[int] = []
+    at_ns: list[int] = []
     end = time.monotonic_ns() + int(seconds * 1e9)
     while not times or time.monotonic_ns() < end:
         block = random.randbytes(BLOCK_BYTES)
@@ -71,4 +76,5 @@ def _flush(file: int, seconds: float) -> list[int]:
         os.pwrite(file, block, offset)
         os.fdatasync(file)
         times.append(time.monotonic_ns() - began)
-    return times
+        at_ns.append(began)
+    return times, at_ns
