@@ -1,5 +1,8 @@
 """MySQL of several versions: those that are installed; the class is the same for all."""
 
+import shutil
+from dataclasses import replace
+
 import pytest
 
 from dbdyno.errors import UserError
@@ -8,7 +11,7 @@ from dbdyno.systems import missing
 from dbdyno.systems.packages.cache import CACHE_VARIABLE, Installation
 from dbdyno.systems.packages.catalogue import PACKAGES
 from helpers import need, system
-from systems.load import execute
+from systems.load import ROWS, execute
 
 SOON = "mysql@5.6"
 """The one that comes soon enough for every test run."""
@@ -55,8 +58,26 @@ def test_the_default_password_method_of_8_0_is_known_in_full_and_from_the_server
         mysql.stop()
 
 
-def test_its_data_is_loaded_for_every_repetition():
-    assert not system(VERSIONS[0]).restorable
+@pytest.mark.parametrize("name", EACH)
+def test_what_was_loaded_is_kept_and_started_from_again(name, launch):
+    need(name)
+    first, second = system(name), system(name)
+    kept = None
+    try:
+        first.start(launch)
+        assert execute(first, "point-get", ["prepare", "load"]).status == 0
+        kept = first.keep()
+        assert first.server_pids() == {}
+        for _ in range(2):
+            second.start(replace(launch, data=kept))
+            assert second._query("SELECT COUNT(*) FROM dbdyno_bm") == ((ROWS,),)
+            second._query("DELETE FROM dbdyno_bm LIMIT 7")
+            second.stop()
+    finally:
+        first.stop()
+        second.stop()
+        if kept:
+            shutil.rmtree(kept)
 
 
 def test_a_version_that_is_not_there_is_said_with_how_to_get_it(tmp_path, monkeypatch):

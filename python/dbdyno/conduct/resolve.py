@@ -199,7 +199,8 @@ def _check_limits(experiment: Experiment, spec: SystemSpec, system: System) -> N
             f"network_delay_us: '{spec.label}' runs inside the load client, with no network between; leave one out"
         )
     if experiment.restart and not system.restorable:
-        raise UserError(f"restart: '{spec.label}' keeps nothing that dbdyno could start it from again; leave it out")
+        able = ", ".join(name for name, other in SYSTEMS.items() if other.restorable is not System.restorable)
+        raise UserError(f"restart: '{spec.label}' keeps nothing that dbdyno could start it from again; {able} can")
     if experiment.memory_limit and (system.embedded or spec.attached):
         why = "runs inside the load client" if system.embedded else "was not started by dbdyno"
         raise UserError(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from secrets import token_hex
 from typing import ClassVar
 
 from dbdyno.errors import UserError
@@ -34,16 +35,16 @@ class MySQL(MariaDB):
     copy_tools: ClassVar[Mapping[str, Tool]] = {name: tool for name, tool in TOOLS.items() if name != "files"}
     server_program = "mysqld"
     new_user = _NEW_USER
+    _password: ClassVar[str] = token_hex(16)
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
         if self.encrypts and spec.version.startswith("5."):
             raise UserError(f"{spec.label}: its TLS is older than 1.2: leave 'tls' out, or take mysql@8.0")
 
-    @property
-    def restorable(self) -> bool:
-        # No one statement makes a user anew, there or not, in all of the versions.
-        return False
+    def new_password(self) -> str:
+        # Its user is made once, with the data: no one statement gives it another password in all of the versions.
+        return self._password
 
     @classmethod
     def missing(cls) -> str | None:
