@@ -15,6 +15,7 @@ from dbdyno.report.analyses import (
     scans,
     sentence,
 )
+from dbdyno.report.looks import Look
 from dbdyno.report.series import Series
 
 
@@ -104,7 +105,11 @@ def test_scans_are_shown_as_speeds_and_time_per_column():
 
 def plotted(*trials):
     return figures(
-        [Series(place, t["label"], t["workload"], name(t), "D2", "", [t], place) for place, t in enumerate(trials)]
+        [
+            Series(place, t["label"], t["workload"], name(t), "D2", "", [t], Look(hue))
+            for place, t in enumerate(trials)
+            for hue in (sorted({one["label"] for one in trials}).index(t["label"]),)
+        ]
     )
 
 

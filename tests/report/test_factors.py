@@ -1,7 +1,7 @@
 """Lines against a factor of the experiment."""
 
 from dbdyno.report.factors import factor_axis, factor_line
-from dbdyno.report.series import COLOURS
+from dbdyno.report.looks import Look
 
 
 def test_an_axis_has_a_tick_at_each_value():
@@ -11,6 +11,6 @@ def test_an_axis_has_a_tick_at_each_value():
 
 
 def test_a_line_is_named_safely_and_belongs_to_no_series():
-    line = factor_line(len(COLOURS), "a<b", [(1, 10.4), (4, 20.6)])
+    line = factor_line(Look(2, 4), "a<b", [(1, 10.4), (4, 20.6)])
     assert (line["x"], line["y"], line["name"], line["meta"]) == ([1, 4], [10, 21], "a&lt;b", {})
-    assert line["line"]["color"] == COLOURS[0] and line["hovertemplate"].startswith("a&lt;b: ")
+    assert line["line"]["color"] == Look(2, 4).colour and line["hovertemplate"].startswith("a&lt;b: ")

@@ -2,8 +2,6 @@
 
 from dbdyno.report.document import document
 from dbdyno.report.series import (
-    COLOURS,
-    Series,
     load_labels,
     operations,
     places_of,
@@ -15,9 +13,7 @@ from dbdyno.report.series import (
 
 def test_each_system_has_one_look_of_its_own(shown):
     series = series_of(shown)
-    assert len({(one.colour, one.symbol, one.dash) for one in series}) == len(series) == 6
-    many = [Series(place, "", None, "", "", "", (), place) for place in range(30)]
-    assert len({(one.colour, one.symbol, one.dash) for one in many}) == 30
+    assert len({(one.colour, one.look.symbol, one.look.dash) for one in series}) == len(series) == 6
 
 
 def test_operations_come_reads_first(shown):
@@ -57,10 +53,9 @@ def test_loads_have_places_and_names(opened):
     assert len(trials_of(series)) == len(opened["trials"])
 
 
-def test_variants_of_a_system_share_its_colour_where_there_are_more_than_colours(limited):
-    def colours(workloads):
-        told = [dict(limited["trials"][0], label=label, workload=f"w{n}") for label in "ab" for n in range(workloads)]
-        return [one.colour for one in series_of(dict(limited, trials=told))]
-
-    assert len(set(colours(2))) == 4
-    assert colours(5) == [COLOURS[0]] * 5 + [COLOURS[1]] * 5
+def test_configurations_of_a_store_have_shades_of_its_hue_in_every_report(shown, limited):
+    of_all = {one.label: one.look.hue for one in series_of(shown)}
+    told = [dict(limited["trials"][0], label=f"{n}", system=f"mariadb@{n}") for n in range(3)]
+    versions = series_of(dict(limited, trials=told))
+    assert {one.look.hue for one in versions} == {of_all["mariadb"]}
+    assert len({one.colour for one in versions}) == 3

@@ -12,7 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from dbdyno.report.loads import Document
-from dbdyno.report.series import COLOURS, Series
+from dbdyno.report.looks import Look, bar_marker, looks
+from dbdyno.report.series import Series
 from dbdyno.report.words import significant
 
 TIMES = ("cold", "best", "median")
@@ -110,11 +111,18 @@ def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
         return {}
     axis = {"type": "log", "dtick": 1, "ticksuffix": " s", "exponentformat": "none"}
     if not is_scans([trial for _, trial in found]):
-        data = [_bars(series, trial, *zip(*_medians(trial), strict=True), series.place) for series, trial in found]
+        data = [
+            _bars(series, trial, *zip(*_medians(trial), strict=True), series.place, series.look)
+            for series, trial in found
+        ]
         return {"queries": {"data": data, "layout": {"barmode": "group", "yaxis": axis}}}
     places = {label: place for place, label in enumerate(dict.fromkeys(trial["label"] for _, trial in found))}
+    hue_of = {trial["label"]: series.look.hue for series, trial in found}
+    of_labels = looks([hue_of[label] for label in places])
     data = [
-        _bars(series, trial, [_variant(trial)], [column_ns(trial)], places[trial["label"]]) for series, trial in found
+        _bars(series, trial, [_variant(trial)], [column_ns(trial)], place, of_labels[place])
+        for series, trial in found
+        for place in (places[trial["label"]],)
     ]
     for place, bars in enumerate(data):
         bars["showlegend"] = bars["offsetgroup"] not in {one["offsetgroup"] for one in data[:place]}
@@ -126,14 +134,16 @@ def _medians(trial: Document) -> Iterator[tuple[str, float]]:
         yield query["name"], median(query["hot_s"])
 
 
-def _bars(series: Series, trial: Document, x: Sequence[str], y: Sequence[float], place: int) -> dict[str, Any]:
+def _bars(
+    series: Series, trial: Document, x: Sequence[str], y: Sequence[float], place: int, look: Look
+) -> dict[str, Any]:
     return {
         "type": "bar",
         "x": list(x),
         "y": list(y),
         "name": escape(trial["label"]),
         "offsetgroup": str(place),
-        "marker": {"color": COLOURS[place % len(COLOURS)]},
+        "marker": bar_marker(look),
         "meta": {"s": series.place, "c": 0},
         "hovertemplate": f"{escape(name(trial))}: %{{y:.4g}}",
     }

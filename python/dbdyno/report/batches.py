@@ -9,6 +9,7 @@ from urllib.parse import parse_qs
 
 from dbdyno.report.factors import factor_axis, factor_line
 from dbdyno.report.loads import Document
+from dbdyno.report.looks import looks
 from dbdyno.report.series import Series
 
 WORKLOAD = "batch-get"
@@ -17,10 +18,12 @@ WORKLOAD = "batch-get"
 def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
     """Return the plot of a run with requests of several sizes; none of another run."""
     lines: dict[str, dict[int, list[float]]] = {}
+    hue_of: dict[str, int] = {}
     for series in all_series:
         for trial in series.trials:
             if (keys := _keys_a_request(trial)) and trial["state"] == "complete":
                 name = f"{trial['label']}, {trial['clients']} client{'' if trial['clients'] == 1 else 's'}"
+                hue_of.setdefault(name, series.look.hue)
                 rates = lines.setdefault(name, {}).setdefault(keys, [])
                 rates.append(keys * (trial["throughput_per_s"] or 0.0))
     sizes = sorted({keys for line in lines.values() for keys in line})
@@ -32,8 +35,8 @@ def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
         "showlegend": True,
     }
     data = [
-        factor_line(place, name, [(keys, median(per_s)) for keys, per_s in sorted(line.items())])
-        for place, (name, line) in enumerate(lines.items())
+        factor_line(look, name, [(keys, median(per_s)) for keys, per_s in sorted(line.items())])
+        for (name, line), look in zip(lines.items(), looks([hue_of[name] for name in lines]), strict=True)
     ]
     return {"batch": {"data": data, "layout": axes}}
 

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from dbdyno.report.factors import factor_axis, factor_line
 from dbdyno.report.loads import Document
+from dbdyno.report.looks import Look, looks
 from dbdyno.report.series import Series
 from dbdyno.report.words import UNKNOWN, short_count, significant
 
@@ -113,15 +114,17 @@ def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
         "yaxis": {"rangemode": "tozero", "separatethousands": True},
         "showlegend": True,
     }
+    hue_of = {series.label: series.look.hue for series in all_series}
+    shades = looks([hue_of[label] for label, _ in lines])
     drawn = {}
     for step in STEPS if lines else ():
-        data = [_line(place, *whose, cells, step) for place, (whose, cells) in enumerate(lines.items())]
+        data = [_line(look, *whose, cells, step) for (whose, cells), look in zip(lines.items(), shades, strict=True)]
         drawn[f"copy-{step}"] = {"data": data, "layout": axes}
     return drawn
 
 
-def _line(place: int, label: str, tool: str, cells: Sequence[Sequence[Document]], step: str) -> dict[str, Any]:
+def _line(look: Look, label: str, tool: str, cells: Sequence[Sequence[Document]], step: str) -> dict[str, Any]:
     points = sorted(
         (same[0]["copy"]["workers"], median(one["copy"][step]["rows_per_s"] for one in same)) for same in cells
     )
-    return factor_line(place, f"{label}, {tool}", points)
+    return factor_line(look, f"{label}, {tool}", points)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from dbdyno.report.series import COLOURS, SYMBOLS
+from dbdyno.report.looks import Look
 
 
 def factor_axis(values: Sequence[int], title: str) -> dict[str, Any]:
@@ -14,20 +14,19 @@ def factor_axis(values: Sequence[int], title: str) -> dict[str, Any]:
     return {"type": "log", "tickvals": list(values), "ticktext": list(map(str, values)), "title": {"text": title}}
 
 
-def factor_line(place: int, name: str, points: Sequence[tuple[int, float]]) -> dict[str, Any]:
+def factor_line(look: Look, name: str, points: Sequence[tuple[int, float]]) -> dict[str, Any]:
     """Return a line of rows a second.
 
-    place: of the line in the plot. points: the factor's value and the figure, rising.
+    points: the factor's value and the figure, rising.
     """
-    colour = COLOURS[place % len(COLOURS)]
     return {
         "type": "scatter",
         "mode": "lines+markers",
         "x": [value for value, _ in points],
         "y": [round(per_s) for _, per_s in points],
         "name": escape(name),
-        "line": {"color": colour},
-        "marker": {"color": colour, "symbol": SYMBOLS[place % len(SYMBOLS)], "size": 9},
+        "line": {"color": look.colour, "dash": look.dash},
+        "marker": {"color": look.colour, "symbol": look.symbol, "size": 9},
         # No series' chip hides it, as it is of several.
         "meta": {},
         "hovertemplate": f"{escape(name)}: %{{y:,}} rows/s",

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from dbdyno.report.loads import Document, Load, is_open, load_of, time_name, times_us
+from dbdyno.report.looks import bar_marker
 from dbdyno.report.series import Series, load_labels, operations, places_of, representatives, trials_of
 from dbdyno.report.shares import shares
 from dbdyno.report.words import evenness, label_of
@@ -164,7 +165,7 @@ def _bar(series: Series, usable: Sequence[Point]) -> list[Figure]:
     if not usable:
         return []
     common = {"type": "bar", "hoverinfo": "skip", "showlegend": False, "meta": meta(series)}
-    bar = {"x": [escape(series.name)], "y": [_middle(usable)], "marker": {"color": series.colour, "opacity": 0.35}}
+    bar = {"x": [escape(series.name)], "y": [_middle(usable)], "marker": bar_marker(series.look) | {"opacity": 0.35}}
     return [common | bar]
 
 
@@ -223,7 +224,7 @@ def _line(series: Series, x: list[Any], y: list[Any]) -> Figure:
         "mode": "lines",
         "x": x,
         "y": y,
-        "line": {"color": series.colour, "width": 2, "dash": series.dash},
+        "line": {"color": series.colour, "width": 2, "dash": series.look.dash},
         "hoverinfo": "skip",
         "showlegend": False,
         "meta": meta(series),
@@ -243,11 +244,11 @@ def _all_points(series: Series, known: Sequence[Point], bounds: Sequence[Point],
 
 def _points(series: Series, known: Sequence[Point], unit: str, mark: str, named: bool) -> list[Figure]:
     """The trials of one kind; mark: `LOWER_BOUND`, or `-open` of those that are not to be used."""
-    marker = {"size": 8, "color": series.colour, "symbol": series.symbol}
+    marker = {"size": 8, "color": series.colour, "symbol": series.look.symbol}
     if mark == LOWER_BOUND:
         marker |= {"symbol": LOWER_BOUND, "size": 13, "line": {"width": 2}}
     elif mark:
-        marker |= {"color": UNUSABLE, "symbol": series.symbol + mark, "size": 11, "line": {"width": 2}}
+        marker |= {"color": UNUSABLE, "symbol": series.look.symbol + mark, "size": 11, "line": {"width": 2}}
     return [
         {
             "type": "scatter",
@@ -291,7 +292,7 @@ def _operation(all_series: Sequence[Series], name: str, unit: str, length_us: fl
                         "type": "bar",
                         "x": list(known),
                         "y": [scaled(time, length_us) for time in known.values()],
-                        "marker": {"color": series.colour},
+                        "marker": bar_marker(series.look),
                         "name": escape(series.name),
                         "hovertemplate": f"%{{y:,.4g}} {unit}, of {operation['count']:,}",
                         "meta": meta(series, places[load]),
@@ -335,7 +336,7 @@ def _cost_bars(series: Series, common: Figure, used_us: list[float], base: list[
         "customdata": [round(used, 3) for used in used_us],
         "name": f"{escape(series.name)}: {who}",
         "hovertemplate": "%{customdata:,.4g} µs",
-        "marker": {"color": series.colour},
+        "marker": bar_marker(series.look),
     }
     if base is not None:
         bars["base"] = base

@@ -7,24 +7,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dbdyno.report.loads import Document, Load, load_of, loads
+from dbdyno.report.looks import Look, hues, looks, store_of
 from dbdyno.report.words import groups
 from dbdyno.results.operations import KIND, NEITHER, READS, WRITES, group_of
 
-# Okabe and Ito's colours without black and yellow, which vanish on one of the two backgrounds, and two more alike.
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7d6bc9", "#8a7a2a")
-SYMBOLS = ("circle", "square", "diamond", "triangle-up", "pentagon", "triangle-down", "star", "hexagon")
-DASHES = ("solid", "dash", "dot", "dashdot")
 _ORDER = (READS, WRITES, NEITHER)
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One system (and workload): its trials, and how it looks in every plot.
-
-    Attributes:
-        hue: the place of its colour.
-        variant: its place among those of that colour.
-    """
+    """One system (and workload): its trials, and how it looks in every plot."""
 
     place: int
     label: str
@@ -33,29 +25,20 @@ class Series:
     durability: str
     durability_reason: str
     trials: Sequence[Document]
-    hue: int
-    variant: int = 0
+    look: Look
 
     @property
     def colour(self) -> str:
-        """Its colour; the palette begins anew after its end, with another symbol and dash."""
-        return COLOURS[self.hue % len(COLOURS)]
-
-    @property
-    def symbol(self) -> str:
-        """Its marker, so that colour is not the only thing that tells systems apart."""
-        return SYMBOLS[(self.hue + self.hue // len(COLOURS) + self.variant) % len(SYMBOLS)]
-
-    @property
-    def dash(self) -> str:
-        """Its line."""
-        return DASHES[(self.hue // len(COLOURS) + self.variant) % len(DASHES)]
+        """Its colour, a shade of its store's hue."""
+        return self.look.colour
 
 
 def series_of(document: Document) -> list[Series]:
     """The series of a run, in its order; the workload is named where there are several."""
     grouped = groups(document)
     several = len({workload for _, workload in grouped}) > 1
+    stores = [store_of(trials[0]["system"]) for trials in grouped.values()]
+    hue_of = hues(stores)
     return [
         Series(
             place,
@@ -65,19 +48,12 @@ def series_of(document: Document) -> list[Series]:
             " / ".join(sorted({str(trial["durability"] or "unknown") for trial in trials})),
             "; ".join(dict.fromkeys(str(trial["durability_reason"] or "") for trial in trials)),
             trials,
-            *look,
+            look,
         )
-        for place, (((label, workload), trials), look) in enumerate(zip(grouped.items(), _looks(grouped), strict=True))
+        for place, (((label, workload), trials), look) in enumerate(
+            zip(grouped.items(), looks([hue_of[store] for store in stores]), strict=True)
+        )
     ]
-
-
-def _looks(grouped: Iterable[tuple[str, str | None]]) -> list[tuple[int, int]]:
-    """The hue and the variant of each (label, workload): a colour each as far as they go, else one for each system."""
-    labels = [label for label, _ in grouped]
-    systems = list(dict.fromkeys(labels))
-    if len(labels) <= len(COLOURS) or len(systems) == 1:
-        return [(place, 0) for place in range(len(labels))]
-    return [(systems.index(label), labels[:place].count(label)) for place, label in enumerate(labels)]
 
 
 def operations(all_series: Sequence[Series]) -> dict[str, str | None]:
