@@ -14,6 +14,7 @@ from plotly.offline import get_plotlyjs
 
 from dbdyno.errors import RunFailed
 from dbdyno.report import analyses, batches, capacity, copies, crashes, locks, plots, ranking, replication, words
+from dbdyno.report.crash_plots import figures as figures_of_crashes
 from dbdyno.report.document import document
 from dbdyno.report.kinds import kinds_of
 from dbdyno.report.loads import Document, at, is_open, load_of, share_of, time_label, time_name, times_us
@@ -145,7 +146,7 @@ def render(
 
 def _figures(shown: Document, series: Sequence[Series]) -> dict[str, Any]:
     """The plots of a run of clients but those over time."""
-    return plots.figures(series, shown["scalability"]) | batches.figures(series)
+    return plots.figures(series, shown["scalability"]) | batches.figures(series) | figures_of_crashes(series)
 
 
 def _over_time(series: Sequence[Series], recorded: Recordings) -> tuple[dict[int, Any], dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dbdyno.errors import RunFailed, UserError
-from dbdyno.report import analyses, batches, copies, plots
+from dbdyno.report import analyses, batches, copies, crash_plots, plots
 from dbdyno.report.document import document
 from dbdyno.report.headline import limit_of
 from dbdyno.report.loads import at, load_of, time_label
@@ -47,7 +47,7 @@ def write_pictures(run: Run, folder: Path) -> list[Path]:
     files = {folder / f"{name}.{kind}": figure for name, figure in drawn.items() for kind in FORMATS}
     # Without this the page that draws would load a library for formulas from the network.
     page = kaleido.PageGenerator(mathjax=False)
-    orders = [{"fig": figure, "path": path, "opts": _size(path)} for path, figure in files.items()]
+    orders = [{"fig": figure, "path": path, "opts": _size(path, figure)} for path, figure in files.items()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         kaleido.write_fig_from_object_sync(orders, kopts={"page_generator": page, "n": 1})
@@ -58,9 +58,9 @@ def write_pictures(run: Run, folder: Path) -> list[Path]:
     return list(files)
 
 
-def _size(path: Path) -> dict[str, Any]:
+def _size(path: Path, figure: Figure) -> dict[str, Any]:
     scale = PNG_SCALE if path.suffix == ".png" else 1
-    return {"format": path.suffix[1:], "width": WIDTH, "height": HEIGHT, "scale": scale}
+    return {"format": path.suffix[1:], "width": WIDTH, "height": figure["layout"].get("height", HEIGHT), "scale": scale}
 
 
 def _figures(run: Run) -> Iterator[tuple[str, str, Figure]]:
@@ -78,6 +78,8 @@ def _figures(run: Run) -> Iterator[tuple[str, str, Figure]]:
         "batch": "Rows/s by keys a request",
         "copy-dump": "Dump, rows/s by workers",
         "copy-restore": "Restore, rows/s by workers",
+        "crash-missing": "Acknowledged writes that were missing after the crash",
+        "crash-read": "Until a row could be read after the crash",
         "steps": "Share of the transactions' time in each operation",
         "cost": "CPU time of a transaction: solid client, hatched server",
     }
@@ -87,7 +89,7 @@ def _figures(run: Run) -> Iterator[tuple[str, str, Figure]]:
     yield from ((name, titles[name], figure) for name, figure in drawn.items())
     if drawn:
         return
-    of_load = plots.figures(series, shown["scalability"]) | batches.figures(series)
+    of_load = plots.figures(series, shown["scalability"]) | batches.figures(series) | crash_plots.figures(series)
     for name, figure in of_load.items():
         if not name.startswith("operation-"):
             yield name, titles[name], figure
@@ -121,7 +123,9 @@ def _dressed(title: str, figure: Mapping[str, Any]) -> Figure:
     layout |= {name: axis | layout.get(name, {}) for name in ("xaxis", "yaxis")}
     # Names of bars are as long as they are; what is below them would lie on them. Above there is room for one line.
     names = {trace["name"] for trace in figure["data"] if trace.get("name")}
-    above = layout["xaxis"].get("type") == "category" and len(names) <= NAMES_IN_A_LINE
+    # Of a plot that is as high as its bars are many a share of the height is no distance.
+    category = layout["xaxis"].get("type") == "category" or "height" in layout
+    above = category and len(names) <= NAMES_IN_A_LINE
     place = {"y": 1, "yanchor": "bottom"} if above else {"y": -0.16, "yanchor": "top"}
     looks = {
         "title": {"text": title, "font": {"size": 16}, "x": 0.01, "xanchor": "left"},
