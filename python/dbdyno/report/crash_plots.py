@@ -8,11 +8,14 @@ from typing import Any
 
 from dbdyno.report.crashes import crashed
 from dbdyno.report.loads import Document
-from dbdyno.report.series import COLOURS, Series, trials_of
+from dbdyno.report.looks import HUES
+from dbdyno.report.series import Series, trials_of
 from dbdyno.report.words import label_of, significant, whole
 
 _AROUND_PX, _SYSTEM_PX = 100, 60
 """How high the plots are: legend and axis once, and for each system its name and its bars."""
+_HUES = (5, 6)
+"""Of kill and power cut, which are told apart here, and not the stores."""
 _Value = Callable[[Document], float | None]
 _Words = Callable[[Document], str]
 
@@ -82,7 +85,7 @@ def _bar(series: Series, trial: Document, figure: float, said: str, place: int, 
     at = kinds.index(kind)
     # Of a bar of nothing there is no colour to be seen.
     said = f"{kind}: {said}" if len(kinds) > 1 else said
-    colour = COLOURS[at % len(COLOURS)]
+    colour = HUES[_HUES[at]][0]
     return {
         "type": "bar",
         "orientation": "h",
