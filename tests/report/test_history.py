@@ -1,16 +1,18 @@
 """A folder of runs over time: series of one cell each, and the run from which on it was slower."""
 
 import io
+import re
 from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
 from dbdyno.report.history import history, history_document, print_history
+from dbdyno.results.noise import NoiseFloor
 from dbdyno.results.read import read_run
 from synthetic_run import SYSTEMS, write_run
 
-MARIADB = SYSTEMS[2]
+MARIADB, LIMITED = SYSTEMS[2], "client-limited"
 
 
 @pytest.fixture(scope="module")
@@ -32,35 +34,95 @@ def printed(found):
     return console.file.getvalue()
 
 
+def of_trials(run, **keys):
+    return replace(run, trials=tuple(replace(trial, about=trial.about | keys) for trial in run.trials))
+
+
 def test_the_run_that_became_slower_is_named(runs):
-    (one,) = history(runs[::-1])
-    assert one.runs == tuple(f"run-{number}" for number in range(10))
+    found = history(runs[::-1], 0.0)
+    (one,) = found.series
+    assert [point.run for point in one.points] == [f"run-{number}" for number in range(10)]
     (change,) = one.changes
     assert change.index == 5 and change.change == pytest.approx(1 / 1.2 - 1, abs=0.04)
-    document = history_document([one])["series"][0]
+    document = history_document(found)["series"][0]
     assert document["changes"][0]["run"] == "run-5" and len(document["runs"]) == 10
+    assert document["changes"][0]["low"] < document["changes"][0]["change"] < document["changes"][0]["high"] < 0
     assert set(document["runs"][0]["stability"]) >= {"floor", "longest_without_completion_s"}
-    assert "% from run-5 on" in printed([one])
-    assert "(longest stall 0 s) in the last of 10 runs" in printed([one])
+    assert re.search(r"-1\d\.\d % \[-\d\d\.\d, -\d\d\.\d\] from run-5 on", printed(found))
+    assert "(longest stall 0 s) in the last of 10 runs" in printed(found)
 
 
 def test_too_few_runs_tell_nothing(runs):
-    (one,) = history(runs[3:8])
-    assert one.changes is None and "too few to tell a change, 6 are needed" in printed([one])
+    found = history(runs[3:8], 0.0)
+    assert found.series[0].changes is None and "too few to tell a change, 6 are needed" in printed(found)
 
 
 def test_no_change_is_said_as_no_change(runs):
-    found = history([*runs[:5], runs[0]])
-    assert found[0].changes == () and "no confirmed change" in printed(found)
+    found = history([*runs[:5], runs[0]], 0.0)
+    assert found.series[0].changes == () and "no confirmed change of 4.24 %" in printed(found)
 
 
-def test_another_size_or_durability_is_another_series(runs):
-    trials = tuple(replace(trial, about={**trial.about, "rows": 5}) for trial in runs[1].trials)
-    assert len(history([runs[0], replace(runs[1], trials=trials)])) == 2
+def test_the_noise_of_the_host_is_what_a_change_must_exceed(runs):
+    floor = NoiseFloor("bench-1", "mariadb", "game", 20_000, 1, 1, 2, 10, 0.9, 1.12, 0.12, "the-aa-run", 1.0)
+    found = history(runs, [floor])
+    assert found.series[0].changes == ()
+    assert "no confirmed change of 24 %" in printed(found)
+    assert (
+        "of game on bench-1 a change counts from 2 × 12 % on, what mariadb differed from itself by in the-aa-run"
+        in (printed(found))
+    )
+    document = history_document(found)["series"][0]
+    keys = ("noise", "noise_from", "least_change")
+    assert [document[key] for key in keys] == [0.12, "the-aa-run", pytest.approx(0.24)]
+    elsewhere = history(runs, [replace(floor, host="bench-2")])
+    assert len(elsewhere.series[0].changes) == 1
+    assert "of game on bench-1 no noise floor is known" in printed(elsewhere)
+    assert "a change counts from 2 × 0 % on, as asked for" in printed(history(runs, 0.0))
 
 
-def test_what_is_not_the_stores_throughput_is_left_out(runs):
-    def changed(run, **keys):
-        return replace(run, trials=tuple(replace(trial, **keys) for trial in run.trials))
+@pytest.mark.parametrize(
+    ("other", "apart"),
+    [
+        ({"rows": 5}, "rows per table"),
+        ({"durability": {"class": "D1"}}, "durability class"),
+        ({"settings": {"innodb_io_capacity": "2000"}}, "settings"),
+        ({"client_cpus": [0, 1]}, "client cpus"),
+        ({"seconds": 600}, "seconds"),
+    ],
+)
+def test_what_was_run_otherwise_is_another_history(runs, other, apart):
+    found = history([*runs[:5], *(of_trials(run, **other) for run in runs[5:])], 0.0)
+    assert [(len(one.points), one.apart) for one in found.series] == [(5, (apart,))] * 2
+    assert f"Note: runs that differ in {apart} are no one history: mariadb on game at 1 client." in printed(found)
+    documents = history_document(found)["series"]
+    assert [one["differs_in"] for one in documents] == [[apart]] * 2
+    assert documents[0]["conditions"][apart] != documents[1]["conditions"][apart]
 
-    assert history([changed(runs[0], state="failed"), changed(runs[1], client_limited="busy")]) == []
+
+@pytest.mark.parametrize("key", ["host", "kernel", "cpu_model", "cpus"])
+def test_another_host_is_another_history(runs, key):
+    moved = [replace(run, environment={**run.environment, key: "another"}) for run in runs[5:]]
+    found = history([*runs[:5], *moved], 0.0)
+    assert [one.changes for one in found.series] == [None, None]
+    assert f"with {key.replace('_', ' ')} another" in printed(found)
+
+
+def test_what_is_not_the_stores_throughput_is_left_out_and_named(runs, tmp_path):
+    failed = replace(runs[0], trials=tuple(replace(one, state="failed", reason="gone") for one in runs[0].trials))
+    limited = read_run(write_run(tmp_path / "limited", (MARIADB,), (1, 2), repeats=2, faults={("mariadb", 1): LIMITED}))
+    offered = read_run(write_run(tmp_path / "offered", (MARIADB,), (1,), rates=(500,)))
+    found = history([failed, limited, offered], 0.0)
+    assert [one.cell.clients for one in found.series] == [2]
+    said = "\n".join(history_document(found)["left_out"])
+    assert "run-0: mariadb on game at 1 client: 001-mariadb-game-c1: failed: gone" in said
+    assert "limited: mariadb on game at 1 client: mariadb was limited by the client" in said
+    assert "offered: mariadb on game at 1 client, 500/s: an open loop" in said
+    assert printed(found).count("Left out: ") == 3
+
+
+def test_a_bound_of_the_client_makes_no_change(runs):
+    limited = {"limit": "client", "sentence": "", "evidence": [], "runner_up": None, "confidence": "high"}
+    about = {"client_limited": "its load threads were 95% busy", "verdict": limited}
+    bounds = [replace(run, trials=tuple(replace(one, judged=about) for one in run.trials)) for run in runs[5:]]
+    found = history([*runs[:5], *bounds], 0.0)
+    assert len(found.series[0].points) == 5 and len(found.left_out) == 5

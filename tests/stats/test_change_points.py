@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy.stats import ttest_ind
 
-from dbdyno.stats.change_points import _best_division, change_points
+from dbdyno.stats.change_points import _best_division, _difference, change_points, least_change
 
 from .synthetic_series import ar1
 
@@ -91,3 +92,47 @@ def test_both_methods_must_agree_within_two_runs(monkeypatch, second, confirmed)
     values = np.log(ar1(np.random.default_rng(1), 40, 0.005, 0.0))
     values[20:] -= 0.1
     assert bool(change_points(values)) is confirmed
+
+
+def test_an_interval_is_welchs_where_runs_are_independent():
+    rng = np.random.default_rng(1)
+    before, after = rng.normal(0, 0.01, 9), rng.normal(0.05, 0.03, 14)
+    rest = [side - side.mean() for side in (before, after)]
+    assert sum(one[1:] @ one[:-1] for one in rest) < 0  # no run resembles the next
+    expected = ttest_ind(after, before, equal_var=False).confidence_interval()
+    assert _difference(before, after) == pytest.approx((after.mean() - before.mean(), *expected))
+
+
+def test_runs_that_resemble_each_other_widen_it():
+    before, after = np.sort(np.random.default_rng(3).normal(0, 0.01, (2, 12)))
+    mixed = [np.random.default_rng(5).permutation(side) for side in (before, after)]
+    (_, low, high), (_, mixed_low, mixed_high) = _difference(before, after), _difference(*mixed)
+    assert high - low > 1.5 * (mixed_high - mixed_low)
+
+
+def test_the_interval_of_a_change_holds_the_true_one():
+    held = []
+    for values in histories(0.0, runs=20):
+        values[10:] += np.log(0.9)
+        held += [one.low <= -0.1 <= one.high for one in change_points(values)]
+    assert len(held) >= 0.9 * SEEDS and sum(held) >= 0.85 * len(held)
+
+
+def test_runs_that_agree_by_chance_still_have_an_interval():
+    (one,) = change_points(np.repeat([0.0, -0.1], 5))
+    assert one.high - one.low > 0.001
+
+
+def test_a_change_whose_interval_holds_none_is_not_confirmed(monkeypatch):
+    # The permutations stop nearly everything of the kind, so what they say is made up.
+    monkeypatch.setattr("dbdyno.stats.change_points._divide", lambda *_: [(6, 0.005)])
+    monkeypatch.setattr("dbdyno.stats.change_points.segments", lambda *_: [(0, 6), (6, 12)])
+    odd = np.array([0.0, 0.001, 0.0, 0.001, 0.0, 0.001, 0.0, -0.3, 0.001, 0.0, 0.001, 0.0])
+    assert odd[6:].mean() < -0.04 and change_points(odd) == []
+    assert len(change_points(np.where(np.arange(12) < 6, odd, odd[0] - 0.05))) == 1
+
+
+def test_from_where_on_a_change_counts():
+    values = np.log(ar1(np.random.default_rng(1), 40, 0.05, 0.0))
+    assert least_change(np.zeros(10)) == 0.03 and least_change(np.zeros(10), 0.05) == 0.1
+    assert 0.07 < least_change(values) < 0.13

@@ -9,15 +9,20 @@ from rich.console import Console
 from dbdyno.cli.percent import PERCENT
 from dbdyno.errors import UserError
 from dbdyno.report.history import history, history_document, print_history
+from dbdyno.results.noise import known_noise
 from dbdyno.results.read import read_run
 
 
 @click.command
 @click.argument("directory", metavar="DIR", default="runs")
-@click.option("--noise", type=PERCENT, default="0%", help="What a system differs from itself by here (twice is least).")
+@click.option("--noise", type=PERCENT, help="What a system differs from itself by here, else as `dbdyno aa` found.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of the list.")
-def command(directory: str, noise: float, as_json: bool) -> int:
-    """Follow every system through the runs in DIR, and name the runs from which on it became faster or slower."""
+def command(directory: str, noise: float | None, as_json: bool) -> int:
+    """Follow every system through the runs in DIR, and name the runs from which on it became faster or slower.
+
+    By at least 3 %, and twice what a system differs from itself by. Runs of another host, size, durability or of other
+    settings are followed by themselves.
+    """
     runs = []
     for file in sorted(Path(directory).glob("*/run.json")):
         try:
@@ -26,7 +31,7 @@ def command(directory: str, noise: float, as_json: bool) -> int:
             click.echo(f"left out: {error}", err=True)
     if not runs:
         raise UserError(f"{directory}: holds no run that can be read")
-    found = history(runs, noise)
+    found = history(runs, known_noise(*(run.path for run in runs)) if noise is None else noise)
     if as_json:
         click.echo(json.dumps(history_document(found), ensure_ascii=False, indent=1))
     else:

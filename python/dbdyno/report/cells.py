@@ -10,6 +10,13 @@ from dbdyno.errors import UserError
 from dbdyno.report.hosts import host_differences
 from dbdyno.results.model import Run, Trial
 
+_DEFAULTS = {"client": "native", "data": "loaded", "cache_state": "hot", "warmup": None}
+"""What was so in runs from before this was written down."""
+HOST_KEYS = ("host", "kernel", "cpu_model", "cpus")
+_PLACED = ("client_cpus", "server_cpus", "memory_limit_bytes", "attached", "restart")
+TRIAL_KEYS = ("seconds", "warmup_seconds", *_PLACED, *_DEFAULTS)
+"""What of a host (`environment.json`) and of a trial (`trial.json`) may be what makes a difference."""
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Cell:
@@ -149,13 +156,12 @@ def cautions(baseline: Side, candidate: Side) -> Iterator[str]:
     """Yield what else differs and may be what makes the difference."""
     if baseline.run is not candidate.run:
         yield "the runs were made one after the other, so whatever changed on the host between them is in the ratio"
-        for key in ("host", "kernel", "cpu_model", "cpus"):
+        for key in HOST_KEYS:
             ours, theirs = (side.run.environment.get(key) for side in (baseline, candidate))
             if ours != theirs and None not in (ours, theirs):
                 yield f"between the runs {key.replace('_', ' ')} differs: {ours} against {theirs}"
         yield from host_differences(*(side.run.environment.get("measured") for side in (baseline, candidate)))
-    keys = ("seconds", "warmup_seconds", "client_cpus", "server_cpus", "memory_limit_bytes", "attached", "restart")
-    for key in (*keys, *_DEFAULTS):
+    for key in TRIAL_KEYS:
         default = _DEFAULTS.get(key)
         values = [
             {json.dumps(trial.about.get(key, default)) for trial in side.trials} for side in (baseline, candidate)
@@ -164,8 +170,21 @@ def cautions(baseline: Side, candidate: Side) -> Iterator[str]:
             yield f"not alike in {key.replace('_', ' ')}: {_listed(values[0])} against {_listed(values[1])}"
 
 
-_DEFAULTS = {"client": "native", "data": "loaded", "cache_state": "hot", "warmup": None}
-"""What was so in runs from before this was written down."""
+def conditions(run: Run, trial: Trial) -> dict[str, str]:
+    """Return all that must not change if the throughput of a cell is to be followed from run to run, in words by name.
+
+    Versions are not among it: what a new one does to the throughput is what a history is looked at for.
+    """
+    about, cell = trial.about, cell_of(trial)
+    of_trial = {key.replace("_", " "): json.dumps(about.get(key, _DEFAULTS.get(key))) for key in TRIAL_KEYS}
+    return {
+        "durability class": str((about.get("durability") or {}).get("class") or "unknown"),
+        "options": cell.options,
+        "rows per table": str(cell.rows),
+        "settings": json.dumps(about.get("settings") or {}, sort_keys=True, ensure_ascii=False),
+        **of_trial,
+        **{key.replace("_", " "): str(run.environment.get(key, "unknown")) for key in HOST_KEYS},
+    }
 
 
 def loosened(cells: dict[Cell, dict[int, Trial]]) -> dict[Cell, dict[int, Trial]]:

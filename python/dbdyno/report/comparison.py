@@ -26,6 +26,7 @@ from dbdyno.verdict.judge import judged
 
 INVALID = "invalid"
 """No verdict: what was measured is not what was asked."""
+OPEN_LOOP = "an open loop: its throughput is the rate that was asked for"
 _STYLES = {FASTER: "green", SLOWER: "red", INVALID: "dim"}
 
 
@@ -170,13 +171,18 @@ def _invalid(one: Compared, bounds: Set[int]) -> str | None:
     if comparison is None:
         return "no pair of trials can be used"
     if one.cell.rate:
-        return "an open loop: its throughput is the rate that was asked for"
+        return OPEN_LOOP
     for side, trials, wins in zip((one.baseline, one.candidate), one.trials, (SLOWER, FASTER), strict=True):
         if any(id(trial) in bounds for trial in trials):
-            return f"{side.name} was limited by the client, its figure is a lower bound"
+            return lower_bound(side)
         if comparison.verdict in (wins, EQUIVALENT) and any(map(unusable, trials)):
             return f"{side.name} had trials that failed, and may not win by those that did not"
     return None
+
+
+def lower_bound(side: Side) -> str:
+    """Say why a side with a trial that its client limited has no figure to be compared."""
+    return f"{side.name} was limited by the client, its figure is a lower bound"
 
 
 def comparison_document(verdicts: Verdicts) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,90 +11,210 @@ from rich.console import Console
 from rich.text import Text
 
 from dbdyno.report import words
-from dbdyno.report.cells import Cell, Side
+from dbdyno.report.cells import Cell, Side, conditions
+from dbdyno.report.comparison import OPEN_LOOP, lower_bound
 from dbdyno.report.loads import LOAD_KEYS
-from dbdyno.results.model import Run
+from dbdyno.report.noise import floor_of
+from dbdyno.results.model import Run, Trial
+from dbdyno.results.noise import NoiseFloor
 from dbdyno.results.usable import compared_rate_per_s, evenness, unusable
-from dbdyno.stats.change_points import SHORTEST_SEGMENT, ChangePoint, change_points
+from dbdyno.stats.change_points import NOISES, SHORTEST_SEGMENT, ChangePoint, change_points, least_change
+from dbdyno.verdict.judge import judged
 
-Point = tuple[str, float, Mapping[str, float | int | None]]
-"""A run's name, its throughput per second and its stability."""
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One run of a series.
+
+    Attributes:
+        throughput_per_s: the geometric mean of its usable trials.
+        stability: the worst of these (`evenness`).
+    """
+
+    side: Side
+    throughput_per_s: float
+    stability: Mapping[str, float | int | None]
+
+    @property
+    def run(self) -> str:
+        """The run's name."""
+        return self.side.run.path.name
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One system's cell through all runs that have it, in the order of time.
+    """One system's cell through all runs that have it under the same conditions, in the order of time.
 
     Attributes:
-        runs: their names.
-        throughput_per_s: of each, the geometric mean of its usable trials.
-        stability: of each, the worst of these trials (`evenness`).
+        conditions: what all its runs have in common (`conditions`), by name.
+        apart: the names of those in which other series of the same system and load differ from it.
+        noise: what the system differs from itself by, as asked for or as `noise_from` found; 0 where nobody knows.
+        least_change: from which share on a change counts.
         changes: confirmed changes of level; `None` with too few runs to tell.
     """
 
     label: str
-    durability: str
     cell: Cell
-    runs: tuple[str, ...]
-    throughput_per_s: tuple[float, ...]
-    stability: tuple[Mapping[str, float | int | None], ...]
+    conditions: Mapping[str, str]
+    apart: tuple[str, ...]
+    points: tuple[Point, ...]
+    noise: float
+    noise_from: NoiseFloor | None
+    least_change: float
     changes: tuple[ChangePoint, ...] | None
 
+    @property
+    def name(self) -> str:
+        """What it is of, for people."""
+        return f"{self.label} on {self.cell.workload} at {self.cell.load}"
 
-def history(runs: Sequence[Run], aa_noise: float = 0.0) -> list[Series]:
-    """Follow every system and cell through `runs`.
 
-    Open loops, failed trials and those limited by their client are left out: their throughput is not the store's.
+@dataclass(frozen=True, slots=True)
+class History:
+    """All series of a folder; `left_out` names what is in none, with the reason; `noise_given`: not as `aa` found."""
+
+    series: tuple[Series, ...]
+    left_out: tuple[str, ...]
+    noise_given: bool
+
+
+def history(runs: Sequence[Run], noise: float | Sequence[NoiseFloor]) -> History:
+    """Follow every system and cell through `runs`, each set of conditions by itself.
+
+    Open loops, failed trials and cells with a trial limited by its client are left out: their throughput is not the
+    store's.
+
+    Args:
+        noise: what a system differs from itself by on these hosts, or what is known of that.
     """
-    followed: dict[tuple[str, str, Cell], list[Point]] = {}
+    followed: dict[tuple[str, Cell, tuple[tuple[str, str], ...]], list[Point]] = {}
+    left_out: list[str] = []
     for run in sorted(runs, key=lambda run: float(run.about.get("started_unix_s") or 0)):
-        for label in run.labels:
-            side = Side(run, label, label)
+        for side in (Side(run, label, label) for label in run.labels):
             for cell, trials in side.cells().items():
-                usable = [one for one in trials.values() if not unusable(one) and not one.client_limited]
-                if usable and not cell.rate:
-                    logs = [np.log(compared_rate_per_s(trial)) for trial in usable]
-                    place = followed.setdefault((label, side.durability, cell), [])
-                    place.append((run.path.name, float(np.exp(np.mean(logs))), evenness(usable)))
-    return [_series(*key, values, aa_noise) for key, values in followed.items()]
+                of = f"{run.path.name}: {side.label} on {cell.workload} at {cell.load}"
+                left_out += (f"{of}: {why}" for why in _reasons(side, cell, trials.values()))
+                if usable := _usable(cell, trials.values()):
+                    rate = float(np.exp(np.mean([np.log(compared_rate_per_s(trial)) for trial in usable])))
+                    key = side.label, cell, tuple(conditions(run, usable[0]).items())
+                    followed.setdefault(key, []).append(Point(side, rate, evenness(usable)))
+    return History(tuple(_series(followed, noise)), tuple(left_out), isinstance(noise, float))
 
 
-def _series(label: str, durability: str, cell: Cell, points: list[Point], aa_noise: float) -> Series:
-    names, rates, even = zip(*points, strict=True)
-    enough = len(rates) >= 2 * SHORTEST_SEGMENT
-    ratios = np.log(np.array(rates) / rates[0])
-    changes = tuple(change_points(ratios, aa_noise)) if enough else None
-    return Series(label, durability, cell, names, rates, even, changes)
+def _usable(cell: Cell, trials: Iterable[Trial]) -> list[Trial]:
+    usable = [trial for trial in trials if not unusable(trial)]
+    return [] if cell.rate or any(judged(trial)["client_limited"] for trial in usable) else usable
 
 
-def history_document(found: Sequence[Series]) -> dict[str, Any]:
+def _reasons(side: Side, cell: Cell, trials: Iterable[Trial]) -> Iterator[str]:
+    """Yield why a run's cell, or a trial of it, is no part of a history."""
+    if cell.rate:
+        yield OPEN_LOOP
+        return
+    yield from (f"{trial.name}: {why}" for trial in trials if (why := unusable(trial)))
+    if any(judged(trial)["client_limited"] for trial in trials if not unusable(trial)):
+        yield lower_bound(side)
+
+
+def _series(
+    followed: Mapping[tuple[str, Cell, tuple[tuple[str, str], ...]], Sequence[Point]],
+    noise: float | Sequence[NoiseFloor],
+) -> Iterator[Series]:
+    """Yield the series, those of one system and load one after the other."""
+    alike: dict[tuple[str, str, str], list[tuple[Cell, dict[str, str], Sequence[Point]]]] = {}
+    for (label, cell, shared), points in followed.items():
+        alike.setdefault((label, cell.workload, cell.load), []).append((cell, dict(shared), points))
+    for (label, _, _), several in alike.items():
+        apart = tuple(name for name in several[0][1] if len({shared[name] for _, shared, _ in several}) > 1)
+        for cell, shared, points in several:
+            last = points[-1].side
+            floor = None if isinstance(noise, float) else floor_of(noise, last, last, cell)
+            least = noise if isinstance(noise, float) else floor.noise if floor else 0.0
+            ratios = np.log(np.array([point.throughput_per_s for point in points]) / points[0].throughput_per_s)
+            enough = len(points) >= 2 * SHORTEST_SEGMENT
+            changes = tuple(change_points(ratios, least)) if enough else None
+            counts = least_change(ratios, least)
+            yield Series(label, cell, shared, apart, tuple(points), least, floor, counts, changes)
+
+
+def history_document(found: History) -> dict[str, Any]:
     """Return the series as plain JSON values; `index` counts the series' runs from 0."""
-    return {"series": [_series_document(one) for one in found]}
+    return {
+        "series": [_series_document(one) for one in found.series],
+        "left_out": list(found.left_out),
+        "notes": list(_notes(found)),
+    }
 
 
 def _series_document(one: Series) -> dict[str, Any]:
-    changes = None if one.changes is None else [asdict(c) | {"run": one.runs[c.index]} for c in one.changes]
-    cell = {key: getattr(one.cell, key) for key in LOAD_KEYS}
-    keys = ("run", "throughput_per_s", "stability")
-    figures = zip(one.runs, one.throughput_per_s, one.stability, strict=True)
-    points = [dict(zip(keys, point, strict=True)) for point in figures]
-    return {"label": one.label, "durability": one.durability, **cell, "runs": points, "changes": changes}
+    changes = None if one.changes is None else [asdict(c) | {"run": one.points[c.index].run} for c in one.changes]
+    return {
+        "label": one.label,
+        "durability": one.conditions["durability class"],
+        **{key: getattr(one.cell, key) for key in LOAD_KEYS},
+        "conditions": dict(one.conditions),
+        "differs_in": list(one.apart),
+        "runs": [
+            {key: getattr(point, key) for key in ("run", "throughput_per_s", "stability")} for point in one.points
+        ],
+        "noise": one.noise,
+        "noise_from": one.noise_from.run if one.noise_from else None,
+        "least_change": one.least_change,
+        "changes": changes,
+    }
 
 
-def print_history(found: Sequence[Series], console: Console) -> None:
-    """Print a line for each series, and one for each change."""
-    for one in found:
+def print_history(found: History, console: Console) -> None:
+    """Print a line for each series and one for each change, then what was left out and what a reader must know."""
+    for one in found.series:
         line = Text.assemble((one.label, "bold"), f"  {one.cell.workload}, {one.cell.load}  {_level(one)}")
         console.print(line, soft_wrap=True)
+        if one.apart:
+            shared = ", ".join(f"{name} {one.conditions[name]}" for name in one.apart)
+            console.print(Text(f"    with {shared}", style="dim"), soft_wrap=True)
         for change in one.changes or ():
-            direction = f"{100 * change.change:+.1f} % from {one.runs[change.index]} on (p = {change.p_value:.2g})"
-            console.print(Text(f"    {direction}", style="red" if change.change < 0 else "green"))
+            size = f"{100 * change.change:+.1f} % [{100 * change.low:+.1f}, {100 * change.high:+.1f}]"
+            said = f"    {size} from {one.points[change.index].run} on (p = {change.p_value:.2g})"
+            console.print(Text(said, style="red" if change.change < 0 else "green"))
+    for text in found.left_out:
+        console.print(Text(f"Left out: {text}", style="yellow"), soft_wrap=True)
+    for text in _notes(found):
+        console.print(Text(f"Note: {text}.", style="dim"), soft_wrap=True)
 
 
 def _level(one: Series) -> str:
-    count = len(one.runs)
-    even = words.evenness(one.stability[-1])
-    last = f"{words.whole(one.throughput_per_s[-1])}/s ({even}) in the last of {count} run{'' if count == 1 else 's'}"
+    count, last = len(one.points), one.points[-1]
+    even = words.evenness(last.stability)
+    level = f"{words.whole(last.throughput_per_s)}/s ({even}) in the last of {count} run{'' if count == 1 else 's'}"
     if one.changes is None:
-        return f"{last}: too few to tell a change, {2 * SHORTEST_SEGMENT} are needed"
-    return last if one.changes else f"{last}: no confirmed change"
+        return f"{level}: too few to tell a change, {2 * SHORTEST_SEGMENT} are needed"
+    return level if one.changes else f"{level}: no confirmed change of {100 * one.least_change:.3g} %"
+
+
+def _notes(found: History) -> Iterator[str]:
+    """Yield what is not one history and why, and whose noise a change is held against, each once."""
+    apart: dict[tuple[str, ...], dict[str, None]] = {}
+    for one in found.series:
+        if one.apart:
+            apart.setdefault(one.apart, {})[one.name] = None
+    for what, names in apart.items():
+        yield f"runs that differ in {', '.join(what)} are no one history: {'; '.join(names)}"
+    said: dict[str, None] = {}
+    for one in found.series:
+        on = f"{one.cell.workload} on {one.conditions['host']}"
+        if found.noise_given:
+            said[f"a change counts from {_times(one.noise)} on, as asked for, or more where a history is noisier"] = (
+                None
+            )
+        elif one.noise_from:
+            of = f"what {one.noise_from.system} differed from itself by in {one.noise_from.run}"
+            said[f"of {on} a change counts from {_times(one.noise)} on, {of}, or more where a history is noisier"] = (
+                None
+            )
+        else:
+            said[f"of {on} no noise floor is known, so each history's own noise counts: `dbdyno aa` measures it"] = None
+    yield from said
+
+
+def _times(noise: float) -> str:
+    return f"{NOISES:g} × {100 * noise:.3g} %"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from scipy.special import stdtrit
 
 from dbdyno.stats.segments import noise, penalty, segments
 
@@ -19,6 +20,10 @@ NOISES = 2.0
 AGREEMENT = 2
 """Runs by which the second method may place the change elsewhere."""
 LEAST_NOISE = 0.001
+"""No level is known more exactly: runs that agree by chance would else leave an interval of no width."""
+CONFIDENCE = 0.95
+MOST_CORRELATION = 0.9
+"""Of a run with the next; with more, a few runs would be less than one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +33,25 @@ class ChangePoint:
     Attributes:
         index: the first run of the new level.
         change: by how much throughput changed, −0.05 is 5 % less.
+        low, high: its 95 % interval, the runs being the sample.
         p_value: of the permutation test. Runs that are close in time resemble each other, and then it is too small:
             that is why it alone confirms nothing.
     """
 
     index: int
     change: float
+    low: float
+    high: float
     p_value: float
+
+
+def least_change(log_ratios: np.ndarray, aa_noise: float = 0.0) -> float:
+    """Return from which share on a change of level counts: 3 %, or twice the noise of a run if that is more.
+
+    Args:
+        log_ratios, aa_noise: as of `change_points`.
+    """
+    return max(LEAST_CHANGE, NOISES * max(aa_noise, noise(log_ratios)))
 
 
 def change_points(log_ratios: np.ndarray, aa_noise: float = 0.0, seed: int = 0) -> list[ChangePoint]:
@@ -42,8 +59,8 @@ def change_points(log_ratios: np.ndarray, aa_noise: float = 0.0, seed: int = 0) 
 
     The first is E-divisive (Matteson & James 2014), by means, as Daly et al. (2020) use it for regressions: the
     division with the largest energy statistic, tested by permutation, then the same within each side. The second is the
-    cheapest division into constant pieces (`segments`). A change of less than 3 %, or than twice the noise of a run, is
-    none.
+    cheapest division into constant pieces (`segments`). A change of less than `least_change`, or whose interval holds
+    that there is none, is none.
 
     Args:
         log_ratios: ln(run / baseline), one value a run in the order of time, shape (runs,).
@@ -52,19 +69,47 @@ def change_points(log_ratios: np.ndarray, aa_noise: float = 0.0, seed: int = 0) 
     """
     second = segments(log_ratios, penalty(log_ratios, LEAST_NOISE), SHORTEST_SEGMENT)
     agreed = {begin + shift for begin, _ in second[1:] for shift in range(-AGREEMENT, AGREEMENT + 1)}
-    floor = max(LEAST_CHANGE, NOISES * max(aa_noise, noise(log_ratios)))
+    least = least_change(log_ratios, aa_noise)
     found = _divide(log_ratios, 0, np.random.default_rng(seed))
     candidates = [(index, p_value) for index, p_value in sorted(found) if index in agreed]
     # A division that is dropped gives its runs back to its neighbours, so sizes are of what remains, least first.
-    while candidates:
-        edges = [0, *(index for index, _ in candidates), len(log_ratios)]
-        levels = [float(log_ratios[begin:end].mean()) for begin, end in pairwise(edges)]
-        changes = np.expm1(np.diff(levels))
-        least = int(np.argmin(np.abs(changes)))
-        if abs(changes[least]) >= floor:
-            return [ChangePoint(i, float(change), p) for (i, p), change in zip(candidates, changes, strict=True)]
-        del candidates[least]
+    while changes := _sized(log_ratios, candidates):
+        doubtful = [one for one in changes if abs(one.change) < least or one.low <= 0 <= one.high]
+        if not doubtful:
+            return changes
+        dropped = min(doubtful, key=lambda one: abs(one.change)).index
+        candidates = [(index, p_value) for index, p_value in candidates if index != dropped]
     return []
+
+
+def _sized(log_ratios: np.ndarray, divisions: list[tuple[int, float]]) -> list[ChangePoint]:
+    """How large the changes at these divisions (first run and p of each) are, where they are all there are."""
+    edges = [0, *(index for index, _ in divisions), len(log_ratios)]
+    levels = [log_ratios[begin:end] for begin, end in pairwise(edges)]
+    return [
+        ChangePoint(index, *map(float, np.expm1(_difference(before, after))), p_value)
+        for (index, p_value), (before, after) in zip(divisions, pairwise(levels), strict=True)
+    ]
+
+
+def _difference(before: np.ndarray, after: np.ndarray) -> tuple[float, float, float]:
+    """How far the second level lies above the first, with its 95 % interval by Welch's t.
+
+    Runs that are close in time resemble each other and say less than as many independent ones: n of them count for
+    n (1 − ρ) / (1 + ρ), ρ being the correlation of a run with the next (Bayley & Hammersley 1946). Of few runs that is
+    underestimated: docs/statistics.md has how often the interval holds the truth.
+    """
+    sides = before, after
+    rests = [side - side.mean() for side in sides]
+    squares = sum(float(rest @ rest) for rest in rests)
+    rho = sum(float(rest[1:] @ rest[:-1]) for rest in rests) / squares if squares else 0.0
+    rho = min(max(rho, 0.0), MOST_CORRELATION)
+    counts = [len(side) * (1 - rho) / (1 + rho) for side in sides]
+    errors = [max(float(side.var(ddof=1)), LEAST_NOISE**2) / count for side, count in zip(sides, counts, strict=True)]
+    parts = sum(error**2 / max(count - 1, 1.0) for error, count in zip(errors, counts, strict=True))
+    half = float(stdtrit(sum(errors) ** 2 / parts, (1 + CONFIDENCE) / 2)) * sum(errors) ** 0.5
+    centre = float(after.mean() - before.mean())
+    return centre, centre - half, centre + half
 
 
 def _divide(values: np.ndarray, offset: int, rng: np.random.Generator) -> list[tuple[int, float]]:
