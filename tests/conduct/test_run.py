@@ -64,12 +64,17 @@ def test_everything_in_order(fake_load, fake_system, tmp_path, monkeypatch):
     assert json.loads((end.folder / "environment.json").read_text())["cpus"]
 
 
-def test_the_host_is_measured_before_a_run_unless_it_is_not_wanted(fake_load, fake_system, tmp_path):
+def test_the_host_is_measured_before_and_after_a_run_unless_it_is_not_wanted(fake_load, fake_system, tmp_path):
     for wanted in (True, False):
         end = conduct(experiment(clients=[1], seconds=1, host=wanted), "dbdyno run mine", tmp_path, Listener())
-        measured = json.loads((end.folder / "environment.json").read_text())["measured"]
-        assert (measured is not None) is wanted
-        assert not wanted or measured["at_unix_s"] < json.loads((end.folder / "run.json").read_text())["ended_unix_s"]
+        environment = json.loads((end.folder / "environment.json").read_text())
+        assert (environment["measured"] is not None) is wanted is ("measured_after" in environment)
+        if wanted:
+            before, after = (environment[when]["at_unix_s"] for when in ("measured", "measured_after"))
+            (begun,) = (
+                json.loads(file.read_text())["started_unix_s"] for file in end.folder.glob("trials/*/trial.json")
+            )
+            assert before < begun < after < json.loads((end.folder / "run.json").read_text())["ended_unix_s"]
 
 
 def test_its_experiment_can_be_run_again(fake_load, fake_system, tmp_path):

@@ -2,7 +2,7 @@
 
 from copy import deepcopy
 
-from dbdyno.report.hosts import GAUGES, SKETCHED, course, host_differences, host_in_words, sketch
+from dbdyno.report.hosts import GAUGES, SKETCHED, course, host_differences, host_in_words, sketch, worsened
 
 HOST = {
     "clock": {"resolution_ns": 1, "read_ns": 60},
@@ -51,3 +51,21 @@ def test_a_figure_of_an_older_run_has_no_course():
     assert all(course(HOST, gauge) == [] for gauge in GAUGES)
     flushed = {"disk": {"flush_us": {"p50": 200.0, "slots": [190.0, 210.0]}}}
     assert course(flushed, gauges["disk", "flush_us", "p50"]) == [190.0, 210.0]
+
+
+def read(*slots):
+    return {"memory": {"slots": list(slots)}, "processor": {"steal_slots": [0.5] * 9}}
+
+
+def test_what_got_worse_by_more_than_it_varied_is_named():
+    steady = read(20e9, 19e9, None, 21e9, 20e9)
+    assert list(worsened(steady, read(9e9, 10e9, 11e9, None))) == [
+        "copying memory: 10.0 GB/s against 20.0 GB/s before the run"
+    ]
+    assert list(worsened(read(9e9, 10e9, 11e9), steady)) == []
+
+
+def test_what_varies_as_before_is_not():
+    assert list(worsened(read(20e9, 5e9, 20e9, 5e9), read(5e9, 6e9, 20e9, 5e9))) == []
+    assert list(worsened(read(20e9, 20e9, 20e9), read(19e9, 19e9, 19e9))) == []
+    assert list(worsened(HOST, HOST)) == [] and list(worsened(HOST, None)) == []

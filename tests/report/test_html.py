@@ -248,3 +248,13 @@ def test_files_without_names_are_told_with_the_packages_that_have_them(shown, tm
     page = render(shown, flames=[("x", "<svg/>")], nameless=nameless)
     assert "functions of &lt;own&gt;, served (package <code>served-dbgsym</code>)." in page
     assert "Without names" not in render(shown, flames=[("x", "<svg/>")])
+
+
+def test_what_was_measured_of_the_host_has_a_section_of_its_own(shown):
+    spread = {"p50": 1.0, "slot_s": 0.1, "slots": [1.0, 2.0], "worst": [3.0, 4.0]}
+    measured = {"oversleep_us": {**spread}, "not_measured": {"disk": "no room"}}
+    environment = {**shown["environment"], "measured": measured, "measured_after": measured}
+    page = render({**shown, "environment": environment})
+    assert "The host before and after the run" in page and 'id="host-2"' in page and '"host-2":' in page
+    assert "disk was not measured: no room" in page and "slot_s" not in page
+    assert "The host before" not in render(shown)

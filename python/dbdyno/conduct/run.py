@@ -107,6 +107,8 @@ def _record(context: Context, preparations: list[Preparation], resolved: Resolve
         context.listener.system_is_skipped(spec.label, reason)
     planned = chain(preparations, more_pairs(context, resolved.systems, preparations))
     state, reason = _run_all(context, planned)
+    if described["measured"] and not context.interrupts.requested:
+        folder.write_environment(described | {"measured_after": measure_host(data_directory())})
     context.journal.end(state, reason)
     return RunEnd(folder.path, state, reason)
 

@@ -34,6 +34,16 @@ class Gauge:
     apart: float | None = None
     course: tuple[str, ...] = ()
 
+    @property
+    def short(self) -> str:
+        """Its name without which of its times it is."""
+        return self.name.removesuffix(", median").removesuffix(", best")
+
+    @property
+    def is_rate(self) -> bool:
+        """Whether less of it is worse."""
+        return self.unit.endswith("/s")
+
     def written(self, value: float) -> str:
         """Return a value of it with its unit."""
         return f"{significant(value / self.scale)}{self.unit}"
@@ -97,6 +107,9 @@ GAUGES = (
 do to a figure, and a quiet machine does not. What each differed by in practice is in docs/experiments/host.md."""
 BLOCKS = "▁▂▃▄▅▆▇█"
 SKETCHED = 15
+_STEAL = ("processor", "steal_slots")
+WORTH_SAYING = 1.1
+"""By which factor a host must be worse for it to be named, however evenly it was so."""
 STOLEN = 0.01
 """A host that loses more of its processors to its neighbours is named."""
 _SHORTLY = {
@@ -118,6 +131,16 @@ def figure(measured: Measured, gauge: Gauge) -> float | None:
 def course(measured: Measured, gauge: Gauge) -> list[float | None]:
     """Return how a figure went on in equal parts of the time it was measured in; empty where that is not known."""
     return _at(measured, gauge.course) or [] if gauge.course else []
+
+
+def worst(measured: Measured, gauge: Gauge) -> list[float | None]:
+    """Return the worst value in each of these parts; empty where that is not known."""
+    return _at(measured, (*gauge.course[:-1], "worst")) or [] if gauge.course else []
+
+
+def slot_s(measured: Measured, gauge: Gauge) -> float:
+    """Return how long each of these parts was."""
+    return _at(measured, (*gauge.course[:-1], "slot_s")) or 0.0
 
 
 def _at(measured: Measured, path: tuple[str, ...]) -> Any:
@@ -148,6 +171,25 @@ def host_in_words(measured: Measured | None) -> str | None:
     values = {path: figure(measured, by_path[path]) for path in _SHORTLY}
     said = [f"{_SHORTLY[path]} {by_path[path].written(value)}" for path, value in values.items() if value is not None]
     return f"Host before the run: {', '.join(said)}."
+
+
+def worsened(before: Measured | None, after: Measured | None) -> Iterator[str]:
+    """Yield what a host did worse after a run than before it, by more than it varied while it was measured.
+
+    That is: nine tenths of its parts were then worse than nine tenths of them before, and the median by a tenth.
+    """
+    for gauge in GAUGES if before and after else ():
+        ours, theirs = (np.array([one for one in course(seen, gauge) if one is not None]) for seen in (before, after))
+        if not (len(ours) and len(theirs)) or gauge.course == _STEAL:
+            continue
+        medians = [float(np.median(values)) for values in (ours, theirs)]
+        if gauge.is_rate:
+            apart, factor = np.quantile(ours, 0.1) > np.quantile(theirs, 0.9), medians[0] / medians[1]
+        else:
+            apart, factor = np.quantile(ours, 0.9) < np.quantile(theirs, 0.1), medians[1] / (medians[0] or 1)
+        if apart and factor >= WORTH_SAYING:
+            said = " against ".join(gauge.written(value) for value in reversed(medians))
+            yield f"{gauge.short}: {said} before the run"
 
 
 def host_differences(ours: Measured | None, theirs: Measured | None) -> Iterator[str]:

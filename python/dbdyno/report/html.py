@@ -16,6 +16,7 @@ from dbdyno.errors import RunFailed
 from dbdyno.report import analyses, batches, capacity, copies, crashes, locks, plots, ranking, replication, words
 from dbdyno.report.crash_plots import figures as figures_of_crashes
 from dbdyno.report.document import document
+from dbdyno.report.host_plots import host_figures, host_section
 from dbdyno.report.kinds import kinds_of
 from dbdyno.report.loads import Document, at, is_open, load_of, share_of, time_label, time_name, times_us
 from dbdyno.report.over_time import Recordings, by_load, by_trial, recordings_of
@@ -109,6 +110,7 @@ def render(
     series = series_of(shown)
     clients_loaded = not (copies.copied(shown) or analyses.analysed(shown))
     figures = _figures(shown, series) if clients_loaded else copies.figures(series) | analyses.figures(series)
+    figures |= host_figures(shown["environment"])
     over_time, parts = _over_time(series, recordings or Recordings()) if clients_loaded else ({}, {})
     return (
         environment_of_templates()
@@ -124,7 +126,8 @@ def render(
             flames=flames,
             nameless=nameless,
             operations=_operations(series, figures),
-            environment_rows=list(flattened(shown["environment"])),
+            host=host_section(shown["environment"]),
+            environment_rows=list(flattened(_described(shown["environment"]))),
             card_lines=_card_lines(shown),
             words=words,
             steady_class=steady_class,
@@ -173,6 +176,11 @@ def _of_some_runs(shown: Document) -> dict[str, Any]:
         "capacity": capacity,
         "below_capacity": capacity.at_shares(shown),
     }
+
+
+def _described(environment: Mapping[str, Any]) -> dict[str, Any]:
+    """The environment without what was measured of it, which has a section of its own."""
+    return {name: value for name, value in environment.items() if name not in ("measured", "measured_after")}
 
 
 def _first_screen(shown: Document, series: Sequence[Series]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from dbdyno.report.analyses import analysed, print_analyses
 from dbdyno.report.card import print_card
 from dbdyno.report.copies import copied, print_copies
 from dbdyno.report.document import document
-from dbdyno.report.hosts import host_in_words
+from dbdyno.report.hosts import host_in_words, worsened
 from dbdyno.report.kinds import kinds_of, print_kinds
 from dbdyno.report.libraries import understated
 from dbdyno.report.loads import Document, is_open, time_label, time_name, times_us
@@ -76,6 +76,8 @@ def _print_trials(
         _say(console, sentence, "dim")
     if sentence := host_in_words(shown["environment"].get("measured")):
         _say(console, sentence, "dim")
+    for line in worsened(shown["environment"].get("measured"), shown["environment"].get("measured_after")):
+        _say(console, f"The host was worse after the run: {line}.", "yellow")
     if left_out:
         names = ", ".join(heading.replace("\n", " ") for heading in left_out)
         _say(console, f"Too narrow for: {names}.", "dim")
