@@ -10,6 +10,16 @@ def test_it_says_that_nothing_is_left(dbdyno, fake_load, fake_system, monkeypatc
     assert fake_system.told == ["start", "stop"]
 
 
+def test_what_was_removed_is_said(dbdyno, monkeypatch):
+    monkeypatch.setattr("dbdyno.cli.clean.clean", lambda spec: ["dbdyno_bm", "dbdyno_sysbench"])
+    status, out, _ = dbdyno("clean", "mysql://u:hidden@host/d")
+    assert status == 0
+    assert out.splitlines() == [
+        "mysql://host/d: removed dbdyno_bm, dbdyno_sysbench",
+        "mysql://host/d: nothing of dbdyno is left there",
+    ]
+
+
 def test_what_is_no_url_is_refused(dbdyno):
     assert dbdyno("clean", "mariadb")[0] == 2
     status, _, err = dbdyno("clean", "mysql://u:hidden@h:x/d")

@@ -3,8 +3,10 @@
 import pytest
 
 from dbdyno.load_sysbench.database import DATABASE, MARKER
-from load_sysbench.conftest import executed, plan_of
+from load_sysbench.conftest import STORE, executed, of_kind, plan_of
 
+LEFTOVERS = plan_of(STORE, ("cleanup",)) | {"workload": None}
+"""A plan to remove what a run that was killed left."""
 THERE = {
     "mariadb": f"SELECT 1 FROM information_schema.schemata WHERE schema_name = '{DATABASE}'",
     "postgresql": f"SELECT 1 FROM pg_database WHERE datname = '{DATABASE}'",
@@ -24,11 +26,25 @@ def test_it_is_made_used_and_removed(server, name):
     assert executed(plan_of(store, ("cleanup",)), secrets)[-1]["status"] != "refused"
 
 
+@pytest.mark.parametrize("name", ["mariadb?tls=on", "postgresql?tls=on", "mariadb", "postgresql"])
+def test_what_a_killed_run_left_is_removed_without_sysbench(server, name, monkeypatch):
+    running, secrets = server(name), []
+    store = running.store_plan(secrets)
+    made = executed(plan_of(store | {"database": DATABASE, "tls": None}, ("prepare",)), secrets)
+    assert made[-1]["status"] == "complete"
+    monkeypatch.setenv("PATH", "")
+    for removed in ([DATABASE], []):
+        records = executed(LEFTOVERS | {"store": store}, secrets)
+        assert records[-1]["status"] == "complete", records[-1]
+        assert of_kind(records, "phase")[-1]["removed"] == removed
+        assert len(running._query(THERE[running.name])) == 0
+
+
 def test_one_without_the_marker_is_left_alone(server):
     running, secrets = server("mariadb"), []
     store = running.store_plan(secrets) | {"database": DATABASE}
     running._query(f"CREATE DATABASE {DATABASE}")
-    for phase in ("prepare", "cleanup"):
-        ended = executed(plan_of(store, (phase,)), secrets)[-1]
+    for plan in (plan_of(store, ("prepare",)), plan_of(store, ("cleanup",)), LEFTOVERS | {"store": store}):
+        ended = executed(plan, secrets)[-1]
         assert ended["status"] == "refused" and "without dbdyno's marker" in ended["reason"]
     assert len(running._query(THERE["mariadb"])) == 1 and MARKER.startswith("dbdyno_")

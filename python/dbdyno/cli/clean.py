@@ -15,6 +15,7 @@ def command(url: str) -> int:
         (spec,) = with_labels([parse_system(url)])
     except ValueError as error:
         raise UserError(str(error)) from None
-    clean(spec)
+    if removed := clean(spec):
+        click.echo(f"{spec.label}: removed {', '.join(removed)}")
     click.echo(f"{spec.label}: nothing of dbdyno is left there")
     return 0

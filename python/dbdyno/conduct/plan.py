@@ -78,9 +78,10 @@ def make_ceiling_plan(trial_plan: dict[str, Any], store: dict[str, Any]) -> dict
     return trial_plan | times | {"phases": ["run"], "store": store, "arrivals": None, "network_delay_us": 0}
 
 
-def make_cleaning_plan(store: dict[str, Any], run_id: str) -> dict[str, Any]:
-    """Return the plan that removes every leftover of dbdyno from a store."""
-    return {
+def make_cleaning_plan(store: dict[str, Any], run_id: str, program: str | None = None) -> dict[str, Any]:
+    """Return the plan that removes from a store every leftover of dbdyno's own load client, or of another `program`."""
+    driven = {"library": program} if program else {}
+    return driven | {
         "contract": CONTRACT,
         "phases": list(CLEAN_UP),
         "store": store,

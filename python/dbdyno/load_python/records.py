@@ -39,12 +39,13 @@ class Records:
             self.write(record["record"], **{key: value for key, value in record.items() if key != "record"})
 
     @contextmanager
-    def phase(self, name: str) -> Iterator[None]:
-        """Write when a phase begins and when it ends, in whatever way."""
+    def phase(self, name: str) -> Iterator[dict[str, Any]]:
+        """Write when a phase begins and when it ends, in whatever way; more for its end goes into what is yielded."""
         began = time.monotonic()
+        more: dict[str, Any] = {}
         self.write("phase", phase=name, state="begin", at_unix_s=time.time())
         try:
-            yield
+            yield more
         finally:
             seconds = round(time.monotonic() - began, 6)
-            self.write("phase", phase=name, state="end", at_unix_s=time.time(), seconds=seconds)
+            self.write("phase", phase=name, state="end", at_unix_s=time.time(), seconds=seconds, **more)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import ssl
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pymysql
@@ -28,11 +30,11 @@ def make_database(plan: Plan) -> None:
         ask(f"CREATE TABLE {MARKER} (id INTEGER PRIMARY KEY)")
 
 
-def remove_database(plan: Plan) -> None:
-    """Remove the database where it is there; raises Ended if dbdyno did not make it, or it cannot be removed."""
+def remove_database(plan: Plan) -> bool:
+    """Remove the database, and return whether it was there; raises Ended if dbdyno did not make it, or it stays."""
     with _asking(plan, within=False) as ask:
         if not ask(_THERE[plan.store["kind"]]):
-            return
+            return False
     with _asking(plan, within=True) as ask:
         if not ask(
             f"SELECT 1 FROM information_schema.tables WHERE table_name = '{MARKER}' AND {_HERE[plan.store['kind']]}"
@@ -40,12 +42,15 @@ def remove_database(plan: Plan) -> None:
             raise Ended("refused", f"a database {DATABASE} without dbdyno's marker is there: rename it or remove it")
     with _asking(plan, within=False) as ask:
         ask(f"DROP DATABASE {DATABASE}")
+    return True
 
 
 _THERE = {
     "mysql": f"SELECT 1 FROM information_schema.schemata WHERE schema_name = '{DATABASE}'",
     "postgres": f"SELECT 1 FROM pg_database WHERE datname = '{DATABASE}'",
 }
+_VERIFY = {"nothing": "require", "authority": "verify-ca", "host": "verify-full"}
+"""libpq's word for the contract's, of what is asked of a server's certificate."""
 _HERE = {"mysql": f"table_schema = '{DATABASE}'", "postgres": f"table_catalog = '{DATABASE}'"}
 
 
@@ -74,8 +79,15 @@ def _mysql(plan: Plan, database: str | None) -> pymysql.Connection:
         password=plan.password or "",
         database=database,
         autocommit=True,
-        ssl_disabled=True,
+        **({"ssl": _context(plan.store["tls"])} if plan.store.get("tls") else {"ssl_disabled": True}),
     )
+
+
+def _context(tls: Mapping[str, Any]) -> ssl.SSLContext:
+    context = ssl.create_default_context(cafile=tls["ca"])
+    context.check_hostname = tls["verify"] == "host"
+    context.verify_mode = ssl.CERT_NONE if tls["verify"] == "nothing" else ssl.CERT_REQUIRED
+    return context
 
 
 def _postgres(plan: Plan, database: str | None) -> psycopg.Connection[tuple[object, ...]]:
@@ -88,7 +100,20 @@ def _postgres(plan: Plan, database: str | None) -> psycopg.Connection[tuple[obje
         **place,
         user=plan.store["user"],
         password=plan.password,
-        dbname=database or "postgres",
+        dbname=database or _beside(plan),
         autocommit=True,
-        sslmode="disable",
+        **_encryption(plan.store.get("tls")),
     )
+
+
+def _beside(plan: Plan) -> str:
+    """Return a database to ask from: that of the URL, as its user may be let into no other, or the server's own."""
+    return "postgres" if plan.store["database"] == DATABASE else plan.store["database"]
+
+
+def _encryption(tls: Mapping[str, Any] | None) -> dict[str, str]:
+    """Return the plan's `tls` as parameters of libpq, which has files of its own that it would read."""
+    if not tls:
+        return {"sslmode": "disable"}
+    authorities = tls["ca"] or ssl.get_default_verify_paths().cafile or "system"
+    return {"sslmode": _VERIFY[tls["verify"]], "sslrootcert": "" if tls["verify"] == "nothing" else authorities}

@@ -19,14 +19,15 @@ DRIVERS = {"mysql": "mysql", "postgres": "pgsql"}
 class Plan:
     """What is to be executed.
 
-    store: as in the plan. password: of the store, or None. script: a shipped one's name, or a path.
+    store: as in the plan. password: of the store, or None. script: a shipped one's name, or a path; None: no workload,
+    and what an earlier run left there is to be removed.
     given: more options, as a person wrote them. clients: sysbench's threads.
     """
 
     phases: tuple[str, ...]
     store: Mapping[str, Any]
     password: str | None
-    script: str
+    script: str | None
     given: tuple[str, ...]
     tables: str | None
     prewarm: bool
@@ -56,7 +57,7 @@ def _check(plan: Mapping[str, Any]) -> None:
         raise Ended("refused", f"contract {plan['contract']} is not {CONTRACT}, the one this load client speaks")
     if store["kind"] not in DRIVERS:
         raise Ended("refused", f"sysbench has no driver for a store of the kind {store['kind']}")
-    if store.get("tls"):
+    if store.get("tls") and plan["workload"]:
         raise Ended("refused", "sysbench is driven without TLS: leave tls out")
     if store.get("access", "sql") != "sql":
         raise Ended("refused", f"sysbench sends SQL: leave access={store['access']} out")
@@ -65,7 +66,8 @@ def _check(plan: Mapping[str, Any]) -> None:
 
 
 def _plan(plan: Mapping[str, Any], secrets: list[str]) -> Plan:
-    secret, options = plan["store"].get("password"), plan["workload"]["options"]
+    secret, workload = plan["store"].get("password"), plan["workload"] or {}
+    options = workload["options"] if workload else {}
     given = shlex.split(options.get("sysbench", ""))
     if plan["store"].get("protocol") == "text":
         given.insert(0, "--db-ps-mode=disable")
@@ -73,11 +75,11 @@ def _plan(plan: Mapping[str, Any], secrets: list[str]) -> Plan:
         tuple(plan["phases"]),
         plan["store"],
         None if secret is None else secrets[secret["secret"]],
-        options.get("script", "oltp_read_write"),
+        options.get("script", "oltp_read_write") if workload else None,
         tuple(given),
         options.get("tables"),
         options.get("prewarm") == "yes",
-        plan["workload"]["rows"],
+        workload.get("rows", 0),
         plan["clients"]["count"],
         plan.get("warmup_s", 0),
         plan.get("duration_s", 0),

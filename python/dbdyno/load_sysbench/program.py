@@ -47,6 +47,9 @@ def main(arguments: list[str]) -> int:
 
 def execute(plan: Plan, records: Records) -> None:
     """Execute the phases of a plan; raises Ended if one cannot be."""
+    if plan.script is None:
+        _remove_leftovers(plan, records)
+        return
     if plan.cpus:
         pin(plan.cpus)
     version = _said(["sysbench", "--version"]).split()
@@ -71,6 +74,13 @@ def execute(plan: Plan, records: Records) -> None:
             finally:
                 if own:
                     remove_database(plan)
+
+
+def _remove_leftovers(plan: Plan, records: Records) -> None:
+    """Remove the database that a run left which was killed: sysbench has no part in that, and need not be there."""
+    records.write("hello", **_hello(plan, ()))
+    with records.phase("cleanup") as more:
+        more["removed"] = [DATABASE] if remove_database(plan) else []
 
 
 def _do(plan: Plan, verb: str, known: str) -> None:
