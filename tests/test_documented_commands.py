@@ -1,0 +1,117 @@
+"""Every command that a document shows is one: its options exist, and what it runs can be read and built."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from dbdyno.cli.commands import dbdyno
+from dbdyno.cli.overrides import overrides_of
+from dbdyno.conduct.clients import driven
+from dbdyno.errors import UserError
+from dbdyno.experiment.read import read_experiment
+from dbdyno.experiment.workloads import missing_operations
+from dbdyno.systems import build
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTS = sorted([ROOT / "README.md", ROOT / "benches/README.md", *ROOT.glob("docs/**/*.md")])
+INLINE = re.compile(r"(?<!`)`(?:[A-Z_]+=\S+ )*(dbdyno [^`]+)`(?!`)")
+STANDS_FOR = re.compile(r"…|\.\.\. |\b(?:[A-Z]{3,}|[A-Z]_[A-Z]+)\b(?![=\d])|\$[A-Z]")
+"""What a person is to put something else for."""
+OF_RUN_ALONE = ("rate", "find_rate", "pipeline", "precise", "until_flat", "profile")
+"""Options that `run` has and `aa` has not."""
+OWN_FILES = ("buffer-pool.toml", "sessions.toml", "mine.toml")
+"""Experiment files that a document has a person write."""
+
+
+def commands_in(text: str) -> Iterator[tuple[int, str, bool]]:
+    """Return each command of dbdyno in a document: its line, its text, and whether it is one to be typed as it is.
+
+    That it is in blocks of code; a sentence may name no more than a part of one.
+    """
+    number, joined, in_block = 0, "", False
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("```"):
+            in_block = not in_block
+        elif in_block:
+            joined += line.removesuffix("\\").removeprefix("$ ")
+            if not line.endswith("\\"):
+                if joined.lstrip().startswith("dbdyno "):
+                    yield number, joined, True
+                joined = ""
+        else:
+            yield from ((number, found, False) for found in INLINE.findall(line))
+
+
+SHOWN = [
+    pytest.param(text, whole, id=f"{path.relative_to(ROOT)}:{number}")
+    for path in DOCUMENTS
+    for number, text, whole in commands_in(path.read_text())
+]
+
+
+def test_commands_are_found_in_blocks_over_several_lines_and_in_sentences():
+    text = (
+        "Say `dbdyno list`, or `A=1 dbdyno show`.\n```\ndbdyno run x \\\n  --rows 5   # five\nmake y\n```\n`dbdyno`\n"
+    )
+    found = [(number, " ".join(command.split()), whole) for number, command, whole in commands_in(text)]
+    said = [(1, "dbdyno list", False), (1, "dbdyno show", False)]
+    assert found == [*said, (4, "dbdyno run x --rows 5 # five", True)]
+    assert len(SHOWN) > 150
+
+
+@pytest.mark.parametrize(("text", "whole"), SHOWN)
+def test_a_command_that_is_shown_can_be_given(text, whole, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    try:
+        check_command(text)
+    except click.MissingParameter:
+        assert not whole
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("dbdyno run game --bogus 5", "No such option"),
+        ("dbdyno runn game", "No such command"),
+        ("dbdyno run gmae", "neither a file nor a shipped experiment"),
+        ("dbdyno run game --rows many", "not a valid integer"),
+        ("dbdyno run game --set opions.access=zipfian", "opions"),
+        ("dbdyno run game --system 'mariadb?acess=handler&access=x'", "access"),
+        ("dbdyno run tpcc --system redis", "cannot do"),
+        ("dbdyno systems instal", "No such command"),
+    ],
+)
+def test_a_command_that_is_none_is_seen(text, said):
+    with pytest.raises((click.UsageError, UserError, AssertionError), match=said):
+        check_command(text)
+
+
+def check_command(text: str) -> None:
+    """Raise what dbdyno would say of a command; of what a person is to fill in only the options are looked at."""
+    words = shlex.split(text, comments=True)
+    given = parse(words[1:])
+    if "experiment" not in given or STANDS_FOR.search(" ".join(words)):
+        return
+    name = "game" if given["experiment"] in OWN_FILES else given["experiment"]
+    # Of `aa` it is one.
+    given["system"] = (given["system"],) if isinstance(given["system"], str) else given["system"]
+    experiment = read_experiment(name, overrides_of(dict.fromkeys(OF_RUN_ALONE) | given)).experiment
+    for spec in driven(experiment):
+        able = build(spec).operations
+        for workload in map(experiment.find_workload, experiment.workload):
+            assert not missing_operations(workload.given(experiment.options), able), f"{spec.label} cannot do it"
+
+
+def parse(arguments: list[str]) -> dict[str, Any]:
+    """Return the parameters of a command, without calling it."""
+    command: click.Command = dbdyno
+    context = command.make_context("dbdyno", arguments)
+    while isinstance(command, click.Group) and (rest := [*context._protected_args, *context.args]):
+        name, command, rest = command.resolve_command(context, rest)
+        context = command.make_context(name, rest, parent=context)
+    return context.params
