@@ -1,6 +1,15 @@
 """The table of what stores had after they were killed."""
 
-from dbdyno.report.crashes import AGREEMENT_HEADINGS, HEADINGS, agreement_rows, crashed, rows, sentence, sentences
+from dbdyno.report.crashes import (
+    AGREEMENT_HEADINGS,
+    HEADINGS,
+    agreement_rows,
+    crashed,
+    rows,
+    sentence,
+    sentences,
+    unread,
+)
 
 
 def trial(**crash):
@@ -45,5 +54,8 @@ def test_the_page_begins_with_whose_promise_was_broken():
         "3 crashes. In 1 the store had promised something, which was kept in each; of the 2 without a promise 1 lost "
         "acknowledged writes."
     )
+    gone = {"label": "redis", "pipeline": 1, "workload": "durability?crash=power-cut", "state": "failed", "crash": None}
+    assert unread({"trials": [gone, gone | {"state": "interrupted"}, gone | {"workload": "game"}]}) == [gone]
+    assert sentence([trial()], [gone]).endswith(" After 1 more NOTHING could be read: redis.")
     log = {"name": "binary log", "unable": None, "verdict": "broken"}
     assert "BROKEN in 1: store (kill);" in sentence([trial(), trial(agreement=[log])])

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dbdyno.report import words
 from dbdyno.report.loads import Document
 
+WORKLOAD = "durability"
 HEADINGS = (
     *("system", "", "crash", "acknow-\nledged", "missing", "back\ns", "half", "not\nacked"),
     *("ready\ns", "read\ns", "promise"),
@@ -32,6 +33,15 @@ _VERDICTS = {"kept": "kept", "broken": "BROKEN", "nothing promised": "none"}
 def crashed(shown: Document) -> list[Document]:
     """Return the trials of a run whose store was killed and then read back."""
     return [trial for trial in shown["trials"] if trial.get("crash")]
+
+
+def unread(shown: Document) -> list[Document]:
+    """Return the trials that failed with nothing read back after their crash: most likely the store did not start."""
+    return [
+        trial
+        for trial in shown["trials"]
+        if trial["workload"].startswith(WORKLOAD) and trial["state"] == "failed" and not trial.get("crash")
+    ]
 
 
 def rows(trials: Sequence[Document]) -> list[list[str]]:
@@ -72,15 +82,21 @@ def agreement_rows(trials: Sequence[Document]) -> list[list[str]]:
     ]
 
 
-def sentence(trials: Sequence[Document]) -> str:
-    """Return what a page of crashes begins with: in how many a promise was broken, and by whom."""
+def sentence(trials: Sequence[Document], silent: Sequence[Document] = ()) -> str:
+    """Return what a page of crashes begins with: in how many a promise was broken, and by whom.
+
+    silent: trials that failed before anything was read back.
+    """
     bound = [trial for trial in trials if _promised(trial)]
     broken = [f"{words.label_of(trial)} ({trial['crash']['kind']})" for trial in bound if "broken" in _verdicts(trial)]
     kept = f"BROKEN in {len(broken)}: {', '.join(broken)}" if broken else "kept in each"
     lost = sum(trial["crash"]["missing"] > 0 for trial in trials if not _promised(trial))
+    never = (
+        f" After {len(silent)} more NOTHING could be read: {', '.join(map(words.label_of, silent))}." if silent else ""
+    )
     return (
         f"{len(trials)} crashes. In {len(bound)} the store had promised something, which was {kept}; of the "
-        f"{len(trials) - len(bound)} without a promise {lost} lost acknowledged writes."
+        f"{len(trials) - len(bound)} without a promise {lost} lost acknowledged writes.{never}"
     )
 
 

@@ -47,7 +47,7 @@ def document(run: Run, timelines: bool = True) -> dict[str, Any]:
     elif asked := analyses.analysed({"trials": trials}):
         first["sentence"] = analyses.sentence(asked)
     elif killed := crashes.crashed({"trials": trials}):
-        first["sentence"] = crashes.sentence(killed)
+        first["sentence"] = crashes.sentence(killed, crashes.unread({"trials": trials}))
     return {
         "run": about.get("run", run.path.name),
         "experiment": about.get("experiment"),
