@@ -42,6 +42,17 @@ def test_the_widest_band(columns, limit, confidence, runner_up):
     assert said.in_flight == 16
 
 
+def test_a_figure_that_only_shows_how_it_was_makes_nothing_surer():
+    waited = waits(commit=6, cpu=5, client=5) | IDLE
+    flushed = {"disk.sda.flushes_total": 20, "disk.sda.flush_s_total": 0.4}
+    said = found(trial(waited | flushed))
+    assert (said.limit, said.confidence, said.signs) == ("commit", "low", ())
+    assert said.figures == ("20 flushes/s on sda, 20 ms each",)
+    assert found(trial(waited | flushed | PRESSURE)).confidence == "medium"
+    assert found(trial(waits(disk=12, cpu=4) | IDLE | flushed)).figures == said.figures
+    assert found(trial(CPU | flushed)).figures == ()
+
+
 def test_what_waits_unseen_in_front_of_a_used_up_resource_waits_for_that():
     busy = waits("redis", cpu=0.97, client=0.03) | IDLE
     said = found(trial(busy, servers=[{"name": "redis"}]))

@@ -50,6 +50,7 @@ class Limited:
         limit: `client`, `network`, `server-cpu`, `disk`, `lock`, `commit`, `rate` or `unexplained`.
         held: how many operations in flight it held, of the `in_flight` there were, on average.
         signs: what else speaks for it, with figures.
+        figures: what shows how it was, and speaks for nothing.
         runner_up, runner_up_held: what held the second most; `None` where nothing worth naming did.
         confidence: `high`, `medium` or `low`.
     """
@@ -58,6 +59,7 @@ class Limited:
     held: float
     in_flight: float
     signs: tuple[str, ...]
+    figures: tuple[str, ...]
     runner_up: str | None
     runner_up_held: float
     confidence: str
@@ -94,7 +96,7 @@ def limited(trial: Trial, budget: TimeBudget) -> Limited:
     share = held.get(limit, 0.0) / budget.in_flight if budget.in_flight else 0.0
     sure = _confidence(limit, share, bool(signs.get(limit)), trial.confirmation, doubted)
     return Limited(
-        *(limit, held.get(limit, 0.0), budget.in_flight, signs.get(limit, ())),
+        *(limit, held.get(limit, 0.0), budget.in_flight, signs.get(limit, ()), _figures(limit, measured)),
         *(named, others[second] if named else 0.0, sure),
     )
 
@@ -117,15 +119,21 @@ def _held(budget: TimeBudget) -> dict[str, float]:
 def _signs(trial: Trial, measured: Measured | None) -> dict[str, tuple[str, ...]]:
     client = signs_of_client(trial)
     if measured is None:
-        return {CLIENT: client, SERVER_CPU: (), DISK: ()}
+        return {CLIENT: client}
     disk = tuple(evidence.disk(measured))
-    times = tuple(evidence.disk_times(measured))
     return {
         CLIENT: client,
         SERVER_CPU: (*evidence.processors_taken(measured), *evidence.server_used_up(measured)),
-        DISK: disk + times if disk else (),
-        COMMIT: disk + times,
+        DISK: disk,
+        COMMIT: disk,
     }
+
+
+def _figures(limit: str, measured: Measured | None) -> tuple[str, ...]:
+    """Return what shows how a limit was: however high these are, the verdict is no surer for them."""
+    if measured is None or limit not in (DISK, COMMIT):
+        return ()
+    return tuple(evidence.disk_times(measured))
 
 
 def _injected(trial: Trial, budget: TimeBudget) -> dict[str, tuple[str, ...]]:

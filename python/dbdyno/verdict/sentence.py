@@ -63,7 +63,7 @@ def evidence_of(trial: Trial, found: Limited) -> list[str]:
         )
     if found.limit in (LOCK, COMMIT) and (locks := locks_of(trial)):
         said.append(f"waited for most: {locks[0].words}")
-    said += found.signs
+    said += (*found.signs, *found.figures)
     measured = Measured.of(trial)
     if found.limit != RATE and measured and (disturbed := others(measured)):
         said.append(disturbed)
