@@ -10,7 +10,7 @@ import pytest
 
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.system_spec import parse_system
-from dbdyno.systems import sized
+from dbdyno.systems import mariadb, missing, sized
 from dbdyno.systems.mariadb import durability_of
 from helpers import need, system
 from systems.load import execute, rows_read
@@ -207,6 +207,16 @@ def test_of_settings_that_are_not_shown_or_do_nothing_nothing_is_promised():
     found = durability_of("InnoDB", tidb)
     assert (found.level, "TiDB" in found.reason) == ("unknown", True)
     assert durability_of("InnoDB", {}).level == "unknown"
+
+
+def test_an_engine_whose_plugin_is_not_there_is_missing_and_not_a_mistake(tmp_path, monkeypatch):
+    need("mariadb")
+    monkeypatch.setattr(mariadb, "PLUGIN_FOLDERS", (str(tmp_path), str(tmp_path / "none")))
+    (tmp_path / "ha_spider.so").touch()
+    found = [missing(parse_system(f"mariadb?engine={engine}")) for engine in ("RocksDB", "Spider", "Aria")]
+    assert found == ["its engine RocksDB is not installed: apt install mariadb-plugin-rocksdb", None, None]
+    monkeypatch.setattr(mariadb, "PLUGIN_FOLDERS", (str(tmp_path / "none"),))
+    assert missing(parse_system("mariadb?engine=RocksDB")) is None
 
 
 def test_an_engines_package_is_named_for_the_hosts_own_server_alone(monkeypatch):

@@ -112,7 +112,8 @@ def missing(spec: SystemSpec) -> str | None:
     """Return what a configuration needs that is not installed, and how to get it; None if everything is there."""
     if spec.url:
         return None
-    own = missing_version(spec) if spec.version else SYSTEMS[spec.name].missing()
+    of_host = SYSTEMS[spec.name]
+    own = missing_version(spec) if spec.version else of_host.missing() or of_host.missing_for(spec.settings)
     reasons = [own, *(missing(part) for part in spec.parts)]
     return "; ".join(filter(None, reasons)) or None
 

@@ -110,6 +110,12 @@ class System(ABC):
         """Return what is not installed and how to get it, or None if everything is there."""
         return None
 
+    @classmethod
+    def missing_for(cls, settings: Mapping[str, str]) -> str | None:
+        """Return what these settings take beside the system, and is not installed, and how to get it; or None."""
+        del settings
+        return None
+
     @abstractmethod
     def start(self, launch: Launch) -> None:
         """Start it, or attach to it, and return when it answers.

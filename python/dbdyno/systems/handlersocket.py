@@ -8,12 +8,10 @@ from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import OPERATIONS, TRANSACTION
 from dbdyno.systems.base import Launch
-from dbdyno.systems.mariadb import MariaDB
+from dbdyno.systems.mariadb import PLUGIN_FOLDERS, MariaDB
 from dbdyno.systems.process import PrivateDirectory, free_port
 
 PLUGIN = "handlersocket.so"
-PLUGIN_FOLDERS = ("/usr/lib/mysql/plugin", "/usr/lib64/mariadb/plugin", "/usr/lib/mariadb/plugin")
-"""Where distributions keep the server's plugins."""
 READ_PORT, WRITE_PORT = "handlersocket_port", "handlersocket_port_wr"
 
 

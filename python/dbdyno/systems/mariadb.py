@@ -32,6 +32,8 @@ from dbdyno.systems.witness import Versions, Witness
 
 SPIDER = "Spider"
 """The engine whose tables lie on other servers; `dbdyno.systems.spider` starts these too."""
+PLUGIN_FOLDERS = ("/usr/lib/mysql/plugin", "/usr/lib64/mariadb/plugin", "/usr/lib/mariadb/plugin")
+"""Where distributions keep the server's plugins."""
 ENGINE_PLUGINS = {"rocksdb": "ha_rocksdb", "spider": "ha_spider", "mroonga": "ha_mroonga", "connect": "ha_connect"}
 ENGINE_PACKAGES = {engine: f"mariadb-plugin-{engine}" for engine in ENGINE_PLUGINS}
 NO_HANDLER = ("rocksdb", "mroonga", "connect", "spider")
@@ -150,6 +152,15 @@ class MariaDB(Server):
         if find_program("mariadbd") and find_program("mariadb-install-db"):
             return None
         return "mariadbd is not installed: apt install mariadb-server-core"
+
+    @classmethod
+    def missing_for(cls, settings: Mapping[str, str]) -> str | None:
+        engine = settings.get("engine", "").lower()
+        folders = [folder for folder in map(Path, PLUGIN_FOLDERS) if folder.is_dir()]
+        files = [folder / f"{ENGINE_PLUGINS.get(engine)}.so" for folder in folders]
+        if engine not in ENGINE_PLUGINS or not folders or any(file.exists() for file in files):
+            return None
+        return f"its engine {settings['engine']} is not installed: apt install {ENGINE_PACKAGES[engine]}"
 
     def start(self, launch: Launch) -> None:
         self._directory = directory = PrivateDirectory(launch)
