@@ -49,7 +49,11 @@ def test_a_figure_that_only_shows_how_it_was_makes_nothing_surer():
     assert (said.limit, said.confidence, said.signs) == ("commit", "low", ())
     assert said.figures == ("20 flushes/s on sda, 20 ms each",)
     assert found(trial(waited | flushed | PRESSURE)).confidence == "medium"
-    assert found(trial(waits(disk=12, cpu=4) | IDLE | flushed)).figures == said.figures
+    written = {"store.mariadb.checkpointer_page_writes_total": 50}
+    assert found(trial(waited | flushed | written)).figures == said.figures
+    waited_for_disk = found(trial(waits(disk=12, cpu=4) | IDLE | flushed | written))
+    assert waited_for_disk.figures == (*said.figures, "mariadb wrote 50 pages/s, 100% by checkpoints")
+    assert waited_for_disk.confidence == "medium"
     assert found(trial(CPU | flushed)).figures == ()
 
 

@@ -11,6 +11,7 @@ import psycopg
 from psycopg.rows import dict_row, tuple_row
 
 from dbdyno.errors import RunFailed
+from dbdyno.systems import postgresql_io
 from dbdyno.systems.endpoint import CONNECT_TIMEOUT_S, Endpoint
 from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe, Waits, named
 from dbdyno.systems.wait_events import locks_of_activity, states_of_activity
@@ -108,14 +109,22 @@ class PostgreSQLProbe(Probe):
         self._endpoint = endpoint
         self._connection: psycopg.Connection[dict[str, Any]] | None = None
         self._views: list[str] = []
+        self._io_question: str | None = None
 
     def open(self) -> None:
         self.close()
         try:
             self._connection = connect(self._endpoint, f"-c statement_timeout={int(ANSWER_TIMEOUT_S * 1000)}")
             self._views = existing_views(self._connection, list(STATISTICS))
+            self._io_question = self._ask_how_it_shows_io(self._connection)
         except psycopg.Error as error:
             raise self._gone(error) from None
+
+    def _ask_how_it_shows_io(self, connection: psycopg.Connection[dict[str, Any]]) -> str | None:
+        if existing_views(connection, [postgresql_io.VIEW]):
+            return postgresql_io.question(connection)
+        self.not_shown[f"store.{self.server}.page_writers"] = f"{postgresql_io.VIEW} is there since PostgreSQL 16"
+        return None
 
     def _gone(self, error: Exception | str) -> RunFailed:
         return RunFailed(f"{self.server} does not show its figures: {' '.join(str(error).split())}")
@@ -130,6 +139,8 @@ class PostgreSQLProbe(Probe):
         try:
             for view in self._views:
                 found |= named(statistics(self._opened(), view), STATISTICS[view])
+            if self._io_question:
+                found |= postgresql_io.counters_of(self._opened().execute(self._io_question).fetchall())
         except psycopg.Error as error:
             raise self._gone(error) from None
         return found

@@ -18,6 +18,16 @@ DISTURBING = 0.1
 """Of the host's processors, that others may use before a reader must know."""
 IO_PRESSURE = 0.2
 BUSY_DISK = 0.9
+CLIENTS_WRITE = 0.1
+"""Of a server's pages, written by what works for its clients: from there on it says that its buffers lack room."""
+WRITERS = {
+    "client_backend": "what works for clients",
+    "background_writer": "the background writer",
+    "checkpointer": "checkpoints",
+    "autovacuum_worker": "vacuuming",
+    "other": "others",
+}
+"""Processes of a server that write pages, by the name in its counters."""
 _HOST_CPU = ("user", "system", "iowait", "steal", "idle")
 
 
@@ -139,6 +149,23 @@ def disk(measured: Measured) -> Iterator[str]:
         busy = measured.rate(f"disk.{device}.busy_s_total")
         if busy is not None and busy >= BUSY_DISK:
             yield f"{device} was {min(1.0, busy):.0%} busy"
+
+
+def page_writers(measured: Measured) -> Iterator[str]:
+    """Yield which of a server's processes wrote its pages, where it tells and they wrote any: figures, and no sign.
+
+    What works for a client should find its pages clean: it writes one itself only where no other is to be had.
+    """
+    for server in servers_of(measured.trial):
+        rates = {who: measured.rate(f"store.{server}.{key}_page_writes_total") or 0.0 for key, who in WRITERS.items()}
+        total = sum(rates.values())
+        if total < 1:
+            continue
+        most_first = sorted(rates, key=lambda who: -rates[who])
+        shares = ", ".join(f"{rates[who] / total:.0%} by {who}" for who in most_first if rates[who] >= 0.01 * total)
+        late = rates[WRITERS["client_backend"]] >= CLIENTS_WRITE * total
+        hint = ": too few of its buffers were clean when they were needed" if late else ""
+        yield f"{server} wrote {total:,.0f} pages/s, {shares}{hint}"
 
 
 def disk_times(measured: Measured) -> Iterator[str]:

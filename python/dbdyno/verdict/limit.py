@@ -133,7 +133,8 @@ def _figures(limit: str, measured: Measured | None) -> tuple[str, ...]:
     """Return what shows how a limit was: however high these are, the verdict is no surer for them."""
     if measured is None or limit not in (DISK, COMMIT):
         return ()
-    return tuple(evidence.disk_times(measured))
+    writers = evidence.page_writers(measured) if limit == DISK else ()
+    return (*evidence.disk_times(measured), *writers)
 
 
 def _injected(trial: Trial, budget: TimeBudget) -> dict[str, tuple[str, ...]]:
