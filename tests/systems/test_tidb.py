@@ -5,10 +5,10 @@ import signal
 import pytest
 
 from dbdyno.errors import UserError
-from dbdyno.systems import tidb
+from dbdyno.systems import mariadb, tidb
 from dbdyno.systems.tidb import TiDB
 from helpers import system, wait_until
-from systems.load import ROWS, begin, end, execute, plan_of
+from systems.load import ROWS, begin, end, execute, plan_of, rows_read
 
 PHASES = ["prepare", "load", "run", "verify", "cleanup"]
 
@@ -67,6 +67,30 @@ def test_it_has_its_settings_figures_and_nobody_without_a_password(started):
 def test_a_setting_that_it_has_not_or_otherwise_is_an_error(started, setting, said):
     with pytest.raises(UserError, match=said):
         started(f"tidb?{setting}")
+
+
+@pytest.mark.systems
+def test_attached_it_shows_what_does_something_and_takes_nothing_that_does_not(started, monkeypatch):
+    server = started("tidb?tidb_enable_1pc=off")
+    server._query("SET GLOBAL innodb_flush_log_at_trx_commit = 2")
+    assert dict(server._query("SHOW GLOBAL VARIABLES"))["innodb_flush_log_at_trx_commit"] == "2"
+    place = server.endpoint
+    url = f"mysql://{place.user}:{place.password}@{place.host}:{place.port}/{place.database}"
+    for refused, said in (("engine=InnoDB", "reads and forgets"), ("access=handler", "has no HANDLER")):
+        with pytest.raises(UserError, match=said):
+            started(f"{url}?{refused}")
+    attached = started(url)
+    shown = attached.servers()[0]["effective_settings"]
+    assert (
+        shown["tidb_enable_1pc"] == "OFF" and "innodb_flush_log_at_trx_commit" not in attached.all_settings()["mysql"]
+    )
+    assert attached.all_settings()["mysql"].keys() == server.all_settings()["tidb"].keys()
+    assert (attached.durability().level, attached.probes()) == ("unknown", [])
+    assert rows_read(attached) > 0
+    # As one that cannot say which of them do nothing.
+    monkeypatch.setattr(mariadb, "ACTIVE", "SELECT nothing FROM information_schema.VARIABLES_INFO")
+    old = started(url).all_settings()["mysql"]
+    assert old["tidb_enable_1pc"] == "OFF" and all(name.startswith("tidb") or name == "version" for name in old)
 
 
 @pytest.mark.systems

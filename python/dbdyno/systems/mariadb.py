@@ -27,6 +27,8 @@ from dbdyno.systems.process import PrivateDirectory, ServerProcess, find_program
 from dbdyno.systems.server import Server
 from dbdyno.systems.settings import check, without_secrets
 from dbdyno.systems.space import Storage
+from dbdyno.systems.tidb_settings import ACTIVE, OWN, is_tidb, refuse_what_it_lacks
+from dbdyno.systems.tidb_settings import VARIABLES as TIDB_VARIABLES
 from dbdyno.systems.tls import ATTACHED_SETTINGS, attached_tls, hint, make_certificate
 from dbdyno.systems.witness import Versions, Witness
 
@@ -123,7 +125,8 @@ class MariaDB(Server):
     server_program = "mariadbd"
     can_crash = True
     new_user = _NEW_USER
-    shown_variables: ClassVar[tuple[str, ...]] = VARIABLES
+    shown_variables: tuple[str, ...] = VARIABLES
+    variables_query = "SHOW GLOBAL VARIABLES"
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
@@ -309,7 +312,7 @@ class MariaDB(Server):
             return cursor.fetchall()
 
     def _variables(self) -> dict[str, str]:
-        return self._ask("SHOW GLOBAL VARIABLES")
+        return self._ask(self.variables_query)
 
     def servers(self) -> list[dict[str, Any]]:
         variables = self._variables()
@@ -361,6 +364,7 @@ class AttachedMySQL(MariaDB):
         super().__init__(spec)
         refuse_server_settings(spec, (*self.own_settings, "socket"))
         self.endpoint = replace(endpoint_of(spec.url, 3306), tls=attached_tls(spec))
+        self._is_tidb = False
         if not self.endpoint.database:
             raise UserError(f"{spec.label}: name the database to make dbdyno's tables in, mysql://…/database")
 
@@ -370,10 +374,26 @@ class AttachedMySQL(MariaDB):
     def start(self, launch: Launch) -> None:
         del launch
         try:
+            ((version,),) = self._query("SELECT VERSION()")
+            if is_tidb(version):
+                self._attach_to_tidb()
             self._check_engine()
-            self._query("SELECT 1")
         except (pymysql.MySQLError, RuntimeError) as error:
             raise UserError(f"{self.spec.label}: {_explain(error)}") from None
+
+    def _attach_to_tidb(self) -> None:
+        """Ask from now on for what does something there; raises UserError for a setting that does not."""
+        refuse_what_it_lacks(self.spec)
+        self.shown_variables, self.variables_query = TIDB_VARIABLES, ACTIVE
+        self._is_tidb = True
+        try:
+            self._query(ACTIVE)
+        except pymysql.MySQLError:
+            self.variables_query = OWN
+
+    def probes(self) -> list[Probe]:
+        # Its SHOW STATUS counts nothing, and in its list of connections one sleeps that the Go runtime has yet to run.
+        return [] if self._is_tidb else super().probes()
 
 
 def _explain(error: Exception) -> str:
@@ -408,8 +428,8 @@ _LEVELS = {"1": "D2", "0": "D1", "2": "D1", "3": "D1"}
 
 def durability_of(engine: str, variables: dict[str, str]) -> Durability:
     """Return what the settings in force promise of an acknowledged write to a table of that engine."""
-    if "tidb" in variables.get("version", "").lower():
-        return Durability("unknown", "TiDB: it shows InnoDB's settings, and nothing follows them")
+    if is_tidb(variables.get("version", "")):
+        return Durability("unknown", "TiDB: what it stores in decides that, and it does not show it")
     match engine.lower():
         case "innodb":
             return _durability_of_innodb(variables)

@@ -18,24 +18,8 @@ from dbdyno.systems.probe import Probe
 from dbdyno.systems.process import PrivateDirectory, ServerProcess, free_port
 from dbdyno.systems.settings import check
 from dbdyno.systems.tidb_probe import METRICS, TiDBProbe, metrics_of
+from dbdyno.systems.tidb_settings import ACTIVE, VARIABLES, refuse_what_it_lacks
 
-NOT_SETTINGS = {
-    "engine": "TiDB reads and forgets the engine of a table",
-    "access": "TiDB has no HANDLER",
-}
-"""Settings of the others of this protocol, and why they are none here."""
-VARIABLES = (
-    "transaction_isolation",
-    "tidb_txn_mode",
-    "tidb_enable_1pc",
-    "tidb_enable_async_commit",
-    "tidb_guarantee_linearizability",
-    "tidb_enable_prepared_plan_cache",
-    "tidb_server_memory_limit",
-    "tidb_mem_quota_query",
-    "max_connections",
-    "tidb_enable_noop_functions",
-)
 _PACKAGE = PACKAGES["tidb@8.4"]
 # START TRANSACTION READ ONLY is refused otherwise. With it, it is a START TRANSACTION: a read has its snapshot anyway.
 _READ_ONLY_IS_TAKEN = "tidb_enable_noop_functions=ON"
@@ -47,7 +31,6 @@ CREATE USER 'dbdyno'@'%' IDENTIFIED BY '{{password}}';
 GRANT ALL PRIVILEGES ON *.* TO 'dbdyno'@'%' WITH GRANT OPTION;
 DROP USER 'root'@'%';
 """
-_ACTIVE = "SELECT VARIABLE_NAME, CURRENT_VALUE FROM information_schema.VARIABLES_INFO WHERE IS_NOOP = 'NO'"
 
 
 class TiDBProcess(ServerProcess):
@@ -66,10 +49,10 @@ class TiDB(MariaDB):
     package = _PACKAGE.name
     room: ClassVar = {}
     shown_variables = VARIABLES
+    variables_query = ACTIVE
 
     def __init__(self, spec: SystemSpec) -> None:
-        for key in NOT_SETTINGS.keys() & spec.settings.keys():
-            raise UserError(f"{spec.label}: '{key}' cannot be set: {NOT_SETTINGS[key]}; leave it out")
+        refuse_what_it_lacks(spec)
         super().__init__(spec)
 
     @classmethod
@@ -127,9 +110,6 @@ class TiDB(MariaDB):
     def restorable(self) -> bool:
         # Its user is made once, with the data, and nothing lets another password in later.
         return False
-
-    def _variables(self) -> dict[str, str]:
-        return self._ask(_ACTIVE)
 
     def servers(self) -> list[dict[str, Any]]:
         (server,) = super().servers()
