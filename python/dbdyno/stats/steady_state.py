@@ -21,7 +21,7 @@ OUTLIER_MADS = 4.0
 SAME_LEVEL = 0.03
 """Segments whose means differ by at most this are one level."""
 LEAST_KEPT = 0.5
-"""The share of the trial that must be kept."""
+"""The share of the trial's seconds that must be kept."""
 MOST_DRIFT = 0.05
 """The change over the kept part, by its Theil–Sen line, that still counts as steady."""
 LEAST_NOISE = 0.001
@@ -70,12 +70,14 @@ def steady_state(rate_per_s: np.ndarray) -> SteadyState:
     levels = _batches(rate_per_s, length, np.mean if period else np.median)
     if not np.median(levels) > 0:
         return SteadyState(NO_STEADY_STATE, False, 0, 1.0, period, None, None, _mean(rate_per_s))
-    first = _first_kept(levels)
+    # The last batch that may be the first one kept. Seconds too few for a batch count: they are part of the trial.
+    latest = len(levels) - LEAST_KEPT * seconds / length
+    first = _first_kept(levels, latest)
     # Batches are counted from the end; what is left over at the start belongs to the first one.
     cut_s = seconds - (len(levels) - first) * length if first else 0
     drift = _drift(levels[first:])
     kept = 1 - cut_s / seconds
-    kind = _kind(levels, first, kept, drift, period)
+    kind = _kind(levels, first, drift, period) if first <= latest else NO_STEADY_STATE
     steady = kind not in (DRIFTING, NO_STEADY_STATE)
     per_hour = drift * 3600 / (seconds - cut_s)
     return SteadyState(kind, steady, cut_s, kept, period, drift, per_hour, _mean(rate_per_s[cut_s:]))
@@ -100,11 +102,12 @@ def _batches(rate_per_s: np.ndarray, length: int, level: Callable[..., np.ndarra
     return np.where(alone, around, levels)
 
 
-def _first_kept(levels: np.ndarray) -> int:
+def _first_kept(levels: np.ndarray, latest: float) -> int:
     """The first batch of the last level: from the end back over segments of the same mean.
 
-    Where that keeps too little, a slope is asked for: a straight line is no stair, but is cut into one. It is taken
-    where it describes the batches, from the start or from the end of a segment on, at a lower cost than the stair does.
+    Where that keeps too little, as it is later than `latest`, a slope is asked for: a straight line is no stair, but is
+    cut into one. It is taken where it describes the batches, from the start or from the end of a segment on, at a lower
+    cost than the stair does.
     """
     cost = penalty(levels, LEAST_NOISE * float(np.median(levels)))
     pieces = segments(levels, cost, SHORTEST_SEGMENT)
@@ -114,12 +117,12 @@ def _first_kept(levels: np.ndarray) -> int:
         if abs(levels[begin:end].mean() - level) > SAME_LEVEL * level:
             break
         first = begin
-    if first <= (1 - LEAST_KEPT) * len(levels):
+    if first <= latest:
         return first
     stair = np.concatenate([levels[begin:end] - levels[begin:end].mean() for begin, end in pieces])
     for begin, _ in pieces:
         cuts = sum(other > begin for other, _ in pieces)
-        if begin <= (1 - LEAST_KEPT) * len(levels) and cuts:
+        if begin <= latest and cuts:
             line = _line_error(levels[begin:]) + cost
             if line < float((stair[begin:] ** 2).sum()) + cuts * cost:
                 return begin
@@ -143,9 +146,8 @@ def _drift(levels: np.ndarray) -> float:
     return float(slope * len(levels) / level)
 
 
-def _kind(levels: np.ndarray, first: int, kept: float, drift: float, period: int | None) -> str:
-    if kept < LEAST_KEPT:
-        return NO_STEADY_STATE
+def _kind(levels: np.ndarray, first: int, drift: float, period: int | None) -> str:
+    """The class of a trial of which enough is kept."""
     if abs(drift) > MOST_DRIFT:
         return DRIFTING
     if first == 0:
