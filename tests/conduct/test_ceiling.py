@@ -88,6 +88,55 @@ def test_another_way_to_the_same_kind_of_store_is_another_load(measure):
     assert len(plans(measure)) == 6
 
 
+SPREAD = {"kind": "spread", "nodes": [MYSQL, MYSQL], "own_nodes": 2}
+
+
+def test_another_arrangement_of_the_same_stores_is_another_load(measure):
+    for store in (SPREAD, SPREAD, {"kind": "cache-aside", "cache": MYSQL, "store": MYSQL}, SPREAD | {"own_nodes": 1}):
+        measure(store)
+    measure({**ARRANGED, "store": SPREAD})
+    measure({**ARRANGED, "store": {"kind": "cache-aside", "cache": MYSQL, "store": MYSQL}})
+    assert len(plans(measure)) == 5
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"cpus": [0]},
+        {"threads": 7},
+        {"verify_reads": False},
+        {"engine": "epoll"},
+        {"workload": {"name": "point-get", "rows": 7, "options": {}}},
+        {"workload": {"name": "point-get", "rows": 10, "options": {"access": "zipfian"}}},
+    ],
+)
+def test_whatever_changes_what_the_client_does_is_another_load(measure, other):
+    plan = make_plan(measure.context.experiment, "run", MEASURE, MYSQL, "point-get", 2)
+    assert plan | other != plan
+    for one in (plan, plan | other, plan):
+        measure_ceiling(measure.context, one)
+    assert len(plans(measure)) == 2
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"run_id": "another"},
+        {"network_delay_us": 200},
+        {"arrivals": {"kind": "constant", "segments": []}},
+        {"duration_s": 77},
+        {"store": MYSQL | {"user": "v", "password": None, "database": "e", "table_options": "ENGINE=MyISAM"}},
+        {"store": MYSQL | {"address": {"host": "elsewhere", "port": 1}}},
+    ],
+)
+def test_what_a_null_server_never_sees_is_the_same_load(measure, other):
+    plan = make_plan(measure.context.experiment, "run", MEASURE, MYSQL, "point-get", 2)
+    assert plan | other != plan
+    measure_ceiling(measure.context, plan)
+    measure_ceiling(measure.context, plan | other)
+    assert len(plans(measure)) == 1
+
+
 def test_one_that_a_trial_exceeds_is_measured_once_more_and_the_higher_counts(measure):
     assert measure(MYSQL, ceiling_per_s=1000).per_s == 1000
     assert measure(MYSQL, reached_per_s=999, ceiling_per_s=1500).per_s == 1000

@@ -23,8 +23,11 @@ from dbdyno.systems.guard import Guard
 NULL_PROTOCOLS = ("mysql", "postgres", "redis", "memcached", "mongodb", "cassandra", "handlersocket")
 """The kinds of store that a null server can stand for: those reached over the network (docs/contract.md, Stores)."""
 _PARTS = ("cache", "store")
-_SPOKEN = ("access", "protocol", "write", "layout")
-"""What of a store's plan decides which requests the load client sends, and whether it awaits their answers."""
+_NAMED = ("user", "password", "database", "auth_database", "keyspace", "table_options", "replication_factor")
+_ELSEWHERE = ("write_address", "sql", "backends")
+_NO_MATTER = frozenset({*_NAMED, *_ELSEWHERE})
+"""What of a store's plan a null server never sees, or takes as it comes. All else is taken to change the ceiling: one
+measured twice costs a second, and one of another load is a wrong verdict."""
 
 
 def measure_ceiling(context: Context, plan: dict[str, Any], reached_per_s: float = 0.0) -> Ceiling | None:
@@ -44,8 +47,7 @@ def measure_ceiling(context: Context, plan: dict[str, Any], reached_per_s: float
         return None
     if reason := _unanswered(plan["workload"]) or _unspoken(plan["store"]):
         return Ceiling(None, reason)
-    load = [plan[name] for name in ("workload", "clients", "pipeline", "cpus", "threads")]
-    key = json.dumps(load + [_reached(store) for store in _single_stores(plan["store"])])
+    key = _load_of(plan, context)
     known = context.ceilings.get(key)
     if known is None or (known.again is False and known.per_s is not None and known.per_s < reached_per_s):
         number = len(context.ceilings) + (known is None)
@@ -99,9 +101,21 @@ def _single_stores(store: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [single for part in parts for single in _single_stores(part)] or [store]
 
 
-def _reached(store: Mapping[str, Any]) -> list[Any]:
-    """What tells apart how the load client reaches and asks one store: its kind, Unix socket or TCP, what it says."""
-    return [store["kind"], "unix" in store["address"], *(store.get(name) for name in _SPOKEN)]
+def _load_of(plan: dict[str, Any], context: Context) -> str:
+    """Return what tells apart loads that the client may reach differently much of: all of their plans but whose it is.
+
+    The arrangement is part of it, as the same stores one behind the other and side by side are asked differently.
+    """
+    load = make_ceiling_plan(plan, _likeness(plan["store"]))
+    return json.dumps(load | {"run_id": None, "server_cpus": context.experiment.cpus.server}, sort_keys=True)
+
+
+def _likeness(store: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a plan's `store` as null servers see it: not who asks, nor where, but by TCP or a Unix socket."""
+    like = {name: value for name, value in store.items() if name not in _NO_MATTER}
+    like |= {part: _likeness(store[part]) for part in _PARTS if isinstance(store.get(part), Mapping)}
+    like |= {"nodes": [_likeness(node) for node in store["nodes"]]} if "nodes" in store else {}
+    return like | ({"address": "unix" in store["address"]} if "address" in store else {})
 
 
 def _measure(context: Context, plan: dict[str, Any], folder: Path) -> float:
