@@ -69,3 +69,52 @@ def test_what_the_baseline_has_and_the_run_lacks_does_not_pass(dbdyno, run, tmp_
     status, out, _ = dbdyno("gate", both, run("after"))
     assert status == 2 and "Missing: sqlite, which both has, is not in after" in out
     assert dbdyno("gate", run("slow", 0.8), run("slower", 1.1, clients=(1,)))[0] == 1
+
+
+LIMITED = {("mariadb", 2): "client-limited"}
+
+
+def test_what_the_client_limited_on_both_sides_can_be_left_out(dbdyno, run):
+    before, same = run("before", faults=LIMITED), run("same", faults=LIMITED)
+    status, _, err = dbdyno("gate", before, same)
+    assert status == 2 and "--leave-out-limited" in err
+    status, out, err = dbdyno("gate", before, same, "--leave-out-limited")
+    assert (status, err) == (0, "")
+    assert "0 of 1 cells are confirmed slower by more than 3 %; left out, limited on both sides: 1 " in out
+    assert "(mariadb on game at 2 clients: the client)" in out
+    status, out, _ = dbdyno("gate", before, same, "--leave-out-limited", "--json")
+    found = json.loads(out)
+    assert found["left_out_limited"] == ["mariadb on game at 2 clients: the client"]
+    assert (status, found["passed"], found["not_judged"]) == (0, True, 0)
+
+
+def test_a_slowdown_beside_what_is_left_out_still_fails(dbdyno, run):
+    before, after = run("before", faults=LIMITED), run("after", 1.1, faults=LIMITED)
+    status, out, _ = dbdyno("gate", before, after, "--leave-out-limited")
+    assert status == 1 and "1 of 1 cells are confirmed slower" in out and "limited on both sides: 1" in out
+
+
+def test_what_the_client_limited_on_one_side_is_not_left_out(dbdyno, run):
+    for names in (("before", "after"), ("after", "before")):
+        runs = {"before": run("before" + names[0]), "after": run("after" + names[0], faults=LIMITED)}
+        status, out, err = dbdyno("gate", *(runs[name] for name in names), "--leave-out-limited")
+        assert status == 2 and "1 of the baseline's cells could not be judged" in err and "limited on both" not in out
+
+
+def test_where_nothing_else_remains_nothing_passes(dbdyno, run):
+    faults = {("mariadb", clients): "client-limited" for clients in (1, 2)}
+    status, out, err = dbdyno("gate", run("before", faults=faults), run("same", faults=faults), "--leave-out-limited")
+    assert status == 2 and "can judge nothing: client or rate limited every cell on both sides" in err
+    assert "left out, limited on both sides: 2" in out
+
+
+def test_an_open_loop_that_both_followed_can_be_left_out_and_no_other(dbdyno, run):
+    def offered(name, factor=1.0):
+        return run(name, factor, clients=(2,), rates=(None, 800))
+
+    before = offered("before")
+    assert dbdyno("gate", before, offered("same"))[0] == 2
+    status, out, _ = dbdyno("gate", before, offered("again"), "--leave-out-limited")
+    assert status == 0 and "(mariadb on game at 2 clients, 800/s: the rate asked for)" in out
+    status, out, _ = dbdyno("gate", before, offered("behind", 3.0), "--leave-out-limited", "--json")
+    assert (status, json.loads(out)["left_out_limited"]) == (1, [])

@@ -1,6 +1,8 @@
 """`dbdyno gate`: for a build that must not become slower."""
 
 import json
+from dataclasses import dataclass
+from typing import Any
 
 import click
 from rich.console import Console
@@ -9,7 +11,14 @@ from dbdyno.cli.find_run import find_run
 from dbdyno.cli.percent import PERCENT
 from dbdyno.errors import UserError
 from dbdyno.report.cells import sides_of_runs
-from dbdyno.report.comparison import INVALID, compare_sides, comparison_document, print_comparison
+from dbdyno.report.comparison import (
+    INVALID,
+    Verdicts,
+    compare_sides,
+    comparison_document,
+    limited_on_both,
+    print_comparison,
+)
 from dbdyno.results.noise import known_noise
 from dbdyno.results.read import read_run
 from dbdyno.stats.comparison import SINGLE, confirmed_slowdown
@@ -21,32 +30,71 @@ from dbdyno.stats.comparison import SINGLE, confirmed_slowdown
 @click.option("--margin", type=PERCENT, default="3%", show_default=True, help="A slowdown of less than this passes.")
 @click.option("--noise", type=PERCENT, help="What a system differs from itself by here, else as `dbdyno aa` found.")
 @click.option("--force", is_flag=True, help="Compare what is not like with like, and say so.")
+@click.option(
+    "--leave-out-limited",
+    is_flag=True,
+    help="Leave out cells that client or rate limited on both sides, and name them.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of the table.")
-def command(baseline: str, run: str, margin: float, noise: float | None, force: bool, as_json: bool) -> int:
+def command(baseline: str, run: str, as_json: bool, leave_out_limited: bool, **asked: Any) -> int:
     """End with status 1 if RUN is slower than BASELINE for certain and by more than the margin, else with 0.
 
     Status 2 if it cannot see: runs that cannot be compared, and, where nothing is slower, a cell of BASELINE that RUN
     lacks, that has one trial a side, or that is not valid.
     """
+    gate = _judge(baseline, run, leave_out_limited, **asked)
+    if as_json:
+        click.echo(json.dumps(comparison_document(gate.verdicts) | gate.counted(), ensure_ascii=False, indent=1))
+    else:
+        print_comparison(gate.verdicts, Console(highlight=False))
+        click.echo(gate.sentence(asked["margin"]))
+    if not gate.judged:
+        why = "no cell has two valid trials a side; run both with --repeat 5"
+        if gate.left_out and not gate.unjudged:
+            why = "client or rate limited every cell on both sides; run both with a load that the store limits"
+        raise UserError(f"the gate can judge nothing: {why}")
+    if gate.unjudged and not gate.slower:
+        raise UserError(
+            f"the gate cannot pass: {gate.unjudged} of the baseline's cells could not be judged; run both with what "
+            "both can do, or leave these out of both (--leave-out-limited: those limited by client or rate)"
+        )
+    return 1 if gate.slower else 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Gate:
+    """What the cells come to: `left_out` names those that were, `unjudged` counts those that should not have been."""
+
+    verdicts: Verdicts
+    judged: int
+    slower: int
+    unjudged: int
+    left_out: tuple[str, ...]
+
+    def counted(self) -> dict[str, Any]:
+        passed = bool(self.judged) and not self.slower and not self.unjudged
+        counts = {"confirmed_slowdowns": self.slower, "not_judged": self.unjudged}
+        return counts | {"left_out_limited": list(self.left_out), "passed": passed}
+
+    def sentence(self, margin: float) -> str:
+        cells = self.judged + self.unjudged
+        said = f"gate: {self.slower} of {cells} cells are confirmed slower by more than {100 * margin:.3g} %"
+        said += f"; {self.unjudged} could not be judged" if self.unjudged else ""
+        left_out = f"; left out, limited on both sides: {len(self.left_out)} ({'; '.join(self.left_out)})"
+        return said + (left_out if self.left_out else "")
+
+
+def _judge(baseline: str, run: str, leave_out_limited: bool, margin: float, noise: float | None, force: bool) -> _Gate:
     sides = sides_of_runs(read_run(find_run(baseline)), read_run(find_run(run)))
     known = known_noise(*{side.run.path for pair in sides for side in pair}) if noise is None else noise
     verdicts = compare_sides(sides, margin, known, force)
     judged = [one for one in verdicts.cells if one.verdict not in (INVALID, SINGLE)]
-    slower = [one for one in judged if one.comparison and confirmed_slowdown(one.comparison)]
-    unjudged = len(verdicts.cells) - len(judged) + len(verdicts.missing)
-    cells = len(judged) + unjudged
-    said = f"gate: {len(slower)} of {cells} cells are confirmed slower by more than {100 * margin:.3g} %"
-    if as_json:
-        counted = {"confirmed_slowdowns": len(slower), "not_judged": unjudged, "passed": not slower and not unjudged}
-        click.echo(json.dumps(comparison_document(verdicts) | counted, ensure_ascii=False, indent=1))
-    else:
-        print_comparison(verdicts, Console(highlight=False))
-        click.echo(f"{said}; {unjudged} could not be judged" if unjudged else said)
-    if not judged:
-        raise UserError("the gate can judge nothing: no cell has two valid trials a side; run both with --repeat 5")
-    if unjudged and not slower:
-        raise UserError(
-            f"the gate cannot pass: {unjudged} of the baseline's cells could not be judged; run both with what both "
-            "can do, or leave these out of both"
-        )
-    return 1 if slower else 0
+    slower = sum(one.comparison is not None and confirmed_slowdown(one.comparison) for one in judged)
+    invalid = [one for one in verdicts.cells if one.verdict == INVALID and leave_out_limited]
+    left_out = tuple(
+        f"{one.baseline.label} on {one.cell.workload} at {one.cell.load}: {by}"
+        for one in invalid
+        if (by := limited_on_both(one))
+    )
+    unjudged = len(verdicts.cells) - len(judged) - len(left_out) + len(verdicts.missing)
+    return _Gate(verdicts, len(judged), slower, unjudged, left_out)

@@ -185,6 +185,20 @@ def lower_bound(side: Side) -> str:
     return f"{side.name} was limited by the client, its figure is a lower bound"
 
 
+def limited_on_both(one: Compared) -> str | None:
+    """Return by what both sides of a cell were limited that is not the store, so that none can be told from the other.
+
+    The rate, where every trial of both followed it: one that did not is a store's trouble. Else the client, where it
+    limited a trial of either side. `None` of any other cell, and of one with a trial that cannot be used.
+    """
+    if any(map(unusable, (trial for side in one.trials for trial in side))):
+        return None
+    if one.cell.rate and all(trial.recorded.followed for side in one.trials for trial in side):
+        return "the rate asked for"
+    clients = all(any(judged(trial)["client_limited"] for trial in side) for side in one.trials)
+    return "the client" if clients else None
+
+
 def comparison_document(verdicts: Verdicts) -> dict[str, Any]:
     """Return the verdicts as plain JSON values; ratios are of the candidate over the baseline."""
     return {
