@@ -106,7 +106,7 @@ def test_scans_are_shown_as_speeds_and_time_per_column():
 def plotted(*trials):
     return figures(
         [
-            Series(place, t["label"], t["workload"], name(t), "D2", "", [t], Look(hue))
+            Series(place, t["label"], t["workload"], name(t), "D2", "", [t], Look(hue), t["label"])
             for place, t in enumerate(trials)
             for hue in (sorted({one["label"] for one in trials}).index(t["label"]),)
         ]

@@ -6,7 +6,7 @@ import pytest
 
 from dbdyno.errors import UserError
 from dbdyno.report.document import document
-from dbdyno.report.pictures import _figures, write_pictures
+from dbdyno.report.pictures import HEIGHT, _dressed, _figures, write_pictures
 from dbdyno.results.read import read_run
 from synthetic_run import SYSTEMS, write_run
 
@@ -39,3 +39,18 @@ def test_each_has_a_name_and_a_title_that_says_the_load(small):
     assert titles["timeline"] == "Transactions in each second, at 2 clients"
     assert titles.keys() >= {"throughput", "latency-p50", "cost", "heat"}
     assert len(document(small)["trials"]) == 2
+
+
+def test_shares_are_those_of_the_load_of_the_title(small):
+    steps, title = next((figure, title) for name, title, figure in _figures(small) if name == "steps")
+    assert title.endswith(", at 2 clients")
+    assert sum(bar["y"][0] for bar in steps["data"]) == pytest.approx(100, abs=0.1)
+
+
+def test_a_legend_of_many_names_takes_no_room_from_the_plot():
+    def height(names):
+        data = [{"type": "scatter", "name": name} for name in names]
+        return _dressed("", {"data": data, "layout": {}})["layout"]["height"]
+
+    assert height(["a", "b"]) == HEIGHT
+    assert height([f"a name of some length {n}" for n in range(40)]) > HEIGHT + 100

@@ -19,7 +19,8 @@ def by_series(figure, place, **wanted):
 
 def test_every_axis_of_figures_starts_at_zero(shown):
     for figure in plots.figures(series_of(shown)).values():
-        assert figure["layout"]["yaxis"]["rangemode"] == "tozero"
+        lying = any(trace.get("orientation") == "h" for trace in figure["data"])
+        assert figure["layout"]["xaxis" if lying else "yaxis"]["rangemode"] == "tozero"
 
 
 def test_broken_trials_are_hollow_and_the_line_leaves_them_out(shown):

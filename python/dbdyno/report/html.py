@@ -19,6 +19,7 @@ from dbdyno.report.document import document
 from dbdyno.report.host_plots import host_figures, host_section
 from dbdyno.report.kinds import kinds_of
 from dbdyno.report.loads import Document, at, is_open, load_of, share_of, time_label, time_name, times_us
+from dbdyno.report.names import short_names
 from dbdyno.report.over_time import Recordings, by_load, by_trial, recordings_of
 from dbdyno.report.series import Series, load_labels, operations, representatives, series_of, trials_of
 from dbdyno.report.steadiness import steady_class
@@ -199,6 +200,7 @@ def _first_screen(shown: Document, series: Sequence[Series]) -> dict[str, Any]:
         "unfair": list(unfair(shown)),
         "limits": words.limits(shown["headline"]),
         "latency": capacity.sentence(shown),
+        "left_out_of_names": _left_out_of_names(series),
         **_shares(shown),
         "scope": _scope(shown),
         "when": words.when(shown["started_unix_s"]),
@@ -208,6 +210,11 @@ def _first_screen(shown: Document, series: Sequence[Series]) -> dict[str, Any]:
         "worst": words.worst_stall(trials),
         "trial_count": len(trials),
     }
+
+
+def _left_out_of_names(series: Sequence[Series]) -> str:
+    _, left_out = short_names([one.name for one in series])
+    return f"After each name, in this order: {left_out}" if left_out else ""
 
 
 def _shares(shown: Document) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from dbdyno.report.loads import Document, Load, is_open, load_of, time_name
 from dbdyno.report.plots import ERRORS, UNUSABLE, Figure, meta, plot_unit, scaled
-from dbdyno.report.series import Series, places_of, representatives, trials_of
+from dbdyno.report.series import Series, hovermode, places_of, representatives, trials_of
 from dbdyno.report.steadiness import drift
 from dbdyno.results.model import Run, Trial
 from dbdyno.results.observations import Observations
@@ -261,7 +261,7 @@ def _line(series: Series, trial: Document, stands: bool, y: list[float | None], 
             "dash": series.look.dash if usable else "dot",
         },
         "marker": {"size": 5, "symbol": series.look.symbol if usable else f"{series.look.symbol}-open"},
-        "name": escape(series.name) + again + ("" if usable else f" ({escape(trial['state'])})"),
+        "name": escape(series.short) + again + ("" if usable else f" ({escape(trial['state'])})"),
         "hovertemplate": "%{y:,.5g} " + unit,
         "showlegend": stands,
         **({} if stands else {"hoverinfo": "skip", "hovertemplate": None}),
@@ -299,7 +299,7 @@ def _error_marks(series: Series, trial: Document) -> list[Figure]:
             "cliponaxis": False,
             "marker": {"symbol": "x-thin", "size": 9, "color": ERRORS, "line": {"width": 2, "color": ERRORS}},
             "text": [f"{one['errors']:,} errors, {one['connected']} connected" for one in wrong],
-            "name": escape(series.name),
+            "name": escape(series.short),
             "hovertemplate": "%{text}",
             "showlegend": False,
             "meta": meta(series),
@@ -316,7 +316,7 @@ def _axes(all_series: Sequence[Series], suffix: str) -> Figure:
     return {
         "xaxis": {"range": [0, end_s], "title": {"text": "seconds since the trial began"}, "zeroline": False},
         "yaxis": {"rangemode": "tozero", "ticksuffix": suffix},
-        "hovermode": "x unified",
+        "hovermode": hovermode(all_series),
         "shapes": [shade | {"fillcolor": UNUSABLE, "opacity": 0.18, "line": {"width": 0}, "label": note}]
         if warmup_s
         else [],

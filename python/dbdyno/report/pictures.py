@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +16,35 @@ from dbdyno.report.headline import limit_of
 from dbdyno.report.loads import at, load_of, time_label
 from dbdyno.report.over_time import by_load, by_trial, recordings_of
 from dbdyno.report.plots import Figure
-from dbdyno.report.series import operations, places_of, series_of, trials_of
+from dbdyno.report.series import Series, places_of, series_of, trials_of
 from dbdyno.results.model import Run
 
 FORMATS = ("svg", "png")
 WIDTH, HEIGHT = 1000, 560
 PNG_SCALE = 2
 NAMES_IN_A_LINE = 6
+LETTER_PX, KEY_PX, LINE_PX = 7, 46, 20
+"""Of a legend: a letter, what stands before a name, and a line."""
 _HEAT = [[0, "#e3edf7"], [0.55, "#3f86c8"], [1, "#06294f"]]
 _INK, _GRID = "#1b1f24", "#e2e4e8"
+TITLES = {
+    "throughput": "Throughput, transactions/s",
+    "latency-p50": "Median {time}",
+    "latency-p99": "p99 {time}",
+    "queries": "Queries, hot: the median of three",
+    "scans": "A column of a row where every column is read, hot, at best",
+    "batch": "Rows/s by keys a request",
+    "copy-dump": "Dump, rows/s by workers",
+    "copy-restore": "Restore, rows/s by workers",
+    "crash-missing": "Acknowledged writes that were missing after the crash",
+    "crash-read": "Until a row could be read after the crash",
+    "steps": "Share of the transactions' time in each operation",
+    "cost": "CPU time of a transaction: solid client, hatched server",
+    "timeline": "Transactions in each second",
+    "timeline-p99": "p99 of each second, {time}",
+    "timeline-hits": "Cache hits of all lookups",
+    "timeline-old": "Old row versions yet to be removed",
+}
 WITHOUT_KALEIDO = (
     "pictures need kaleido: pip install 'dbdyno[plots]'; or save single plots with the report's SVG button"
 )
@@ -60,60 +81,51 @@ def write_pictures(run: Run, folder: Path) -> list[Path]:
 
 def _size(path: Path, figure: Figure) -> dict[str, Any]:
     scale = PNG_SCALE if path.suffix == ".png" else 1
-    return {"format": path.suffix[1:], "width": WIDTH, "height": figure["layout"].get("height", HEIGHT), "scale": scale}
+    return {"format": path.suffix[1:], "width": WIDTH, "height": figure["layout"]["height"], "scale": scale}
 
 
 def _figures(run: Run) -> Iterator[tuple[str, str, Figure]]:
-    """Every plot with its name and its title; over time those of the load of the headline and of its leader."""
+    """Every plot with its name and title; those of one load are of the headline's, those of one system its leader's."""
     shown = document(run)
     series = series_of(shown)
-    unit = plots.plot_unit(series)[0]
     time = time_label(trials_of(series)).split(",")[0]
-    titles = {
-        "throughput": "Throughput, transactions/s",
-        "latency-p50": f"Median {time}",
-        "latency-p99": f"p99 {time}",
-        "queries": "Queries, hot: the median of three",
-        "scans": "A column of a row where every column is read, hot, at best",
-        "batch": "Rows/s by keys a request",
-        "copy-dump": "Dump, rows/s by workers",
-        "copy-restore": "Restore, rows/s by workers",
-        "crash-missing": "Acknowledged writes that were missing after the crash",
-        "crash-read": "Until a row could be read after the crash",
-        "steps": "Share of the transactions' time in each operation",
-        "cost": "CPU time of a transaction: solid client, hatched server",
-    }
-    for place, name in enumerate(operations(series)):
-        titles[f"operation-{place}"] = f"{name}: {time}, {unit}, at every load"
     drawn = copies.figures(series) | analyses.figures(series)
-    yield from ((name, titles[name], figure) for name, figure in drawn.items())
-    if drawn:
-        return
-    of_load = plots.figures(series, shown["scalability"]) | batches.figures(series) | crash_plots.figures(series)
-    for name, figure in of_load.items():
-        if not name.startswith("operation-"):
-            yield name, titles[name], figure
-    by_name = {trial["trial"]: (one, trial) for one in series for trial in one.trials}
+    of_load = {} if drawn else _of_every_load(shown, series)
+    steps = of_load.pop("steps", None)
+    for name, figure in (drawn | of_load).items():
+        yield name, TITLES[name].format(time=time), figure
     headline = shown["headline"]
-    if headline["leader"] is None:
+    if drawn or headline["leader"] is None:
         return
-    one, trial = by_name[headline["trials"][headline["leader"]]]
+    by_name = {trial["trial"]: (one, trial) for one in series for trial in one.trials}
+    leader, trial = by_name[headline["trials"][headline["leader"]]]
     place = places_of(series)[load_of(trial)]
-    alone = by_trial([one], recordings_of(run))[one.place, places_of([one])[load_of(trial)]]
-    titles |= {
-        "timeline": "Transactions in each second",
-        "timeline-p99": f"p99 of each second, {time}",
-        "timeline-hits": "Cache hits of all lookups",
-        "timeline-old": "Old row versions yet to be removed",
-    }
-    for name, figure in by_load(series, recordings_of(run))[place].items():
+    if steps:
+        steps["data"] = [bar for bar in steps["data"] if bar["meta"]["c"] == place]
+        yield "steps", f"{TITLES['steps']}, {at(trial)}", steps
+    yield from _over_time(run, series, leader, trial, time)
+
+
+def _of_every_load(shown: Mapping[str, Any], series: Sequence[Series]) -> dict[str, Figure]:
+    found = plots.figures(series, shown["scalability"]) | batches.figures(series) | crash_plots.figures(series)
+    return {name: figure for name, figure in found.items() if not name.startswith("operation-")}
+
+
+def _over_time(
+    run: Run, series: Sequence[Series], leader: Series, trial: Mapping[str, Any], time: str
+) -> Iterator[tuple[str, str, Figure]]:
+    """The plots over time at the load of a trial, and those of that trial alone."""
+    recordings, load = recordings_of(run), load_of(trial)
+    alone = by_trial([leader], recordings)[leader.place, places_of([leader])[load]]
+    for name, figure in by_load(series, recordings)[places_of(series)[load]].items():
         if name == "timeline":
             figure["layout"]["shapes"] += alone["shapes"]
-        yield name, f"{titles[name]}, {at(trial)}", figure
+        yield name, f"{TITLES[name].format(time=time)}, {at(trial)}", figure
+    whose = f"{leader.name}, {at(trial)}"
     if alone["heat"]:
-        yield "heat", f"{one.name}, {at(trial)}: {time}, coloured by how many", alone["heat"]
+        yield "heat", f"{whose}: {time}, coloured by how many", alone["heat"]
     if alone["budget"]:
-        yield "budget", f"{one.name}, {at(trial)}: where operations were; limited by {limit_of(trial)}", alone["budget"]
+        yield "budget", f"{whose}: where operations were; limited by {limit_of(trial)}", alone["budget"]
 
 
 def _dressed(title: str, figure: Mapping[str, Any]) -> Figure:
@@ -126,10 +138,14 @@ def _dressed(title: str, figure: Mapping[str, Any]) -> Figure:
     # Of a plot that is as high as its bars are many a share of the height is no distance.
     category = layout["xaxis"].get("type") == "category" or "height" in layout
     above = category and len(names) <= NAMES_IN_A_LINE
+    columns = max(1, int(WIDTH / (LETTER_PX * max(map(len, names), default=1) + KEY_PX)))
+    legend_px = 0 if above else max(0, ceil(len(names) / columns) - 2) * LINE_PX
     place = {"y": 1, "yanchor": "bottom"} if above else {"y": -0.16, "yanchor": "top"}
     looks = {
         "title": {"text": title, "font": {"size": 16}, "x": 0.01, "xanchor": "left"},
         "showlegend": bool(names),
+        # A legend of many names would else take its room from the plot.
+        "height": max(HEIGHT, layout.get("height", 0)) + legend_px,
         "legend": {"orientation": "h", "x": 0} | place,
         "font": {"family": "system-ui, sans-serif", "size": 13, "color": _INK},
         "paper_bgcolor": "#ffffff",

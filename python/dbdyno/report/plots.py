@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from dbdyno.report.bars import laid_out
 from dbdyno.report.loads import Document, Load, is_open, load_of, time_name, times_us
 from dbdyno.report.looks import bar_marker
-from dbdyno.report.series import Series, load_labels, operations, places_of, representatives, trials_of
+from dbdyno.report.series import Series, hovermode, load_labels, operations, places_of, representatives, trials_of
 from dbdyno.report.shares import shares
 from dbdyno.report.words import evenness, label_of
 from dbdyno.stats.scalability import Law
@@ -85,7 +86,7 @@ def _axes(all_series: Sequence[Series], suffix: str) -> Figure:
     counts = sorted({trial["clients"] for trial in trials_of(all_series)})
     if at_one_load(all_series):
         return {
-            "xaxis": {"type": "category", "showticklabels": len(all_series) <= LABELS_ON_A_PHONE},
+            "xaxis": {"type": "category"},
             "yaxis": {"rangemode": "tozero", "ticksuffix": f" {suffix}" if suffix != "/s" else ""},
         }
     if is_open(trials_of(all_series)):
@@ -131,7 +132,7 @@ def _against_load(all_series: Sequence[Series], value: Callable[[Document], floa
     data = [_all_of_it(all_series)] if unit == "/s" and x_name == "offered_per_s" and not alone else []
     for series in all_series:
         known = [
-            (trial, escape(series.name) if alone else trial[x_name], figure)
+            (trial, escape(series.short) if alone else trial[x_name], figure)
             for trial in series.trials
             if (figure := value(trial)) is not None and trial.get(x_name) is not None
         ]
@@ -142,7 +143,8 @@ def _against_load(all_series: Sequence[Series], value: Callable[[Document], floa
             *(_bar(series, usable) if alone else (*_bands(series, usable), *_medians(series, usable))),
             *_all_points(series, known, bounds, unit),
         ]
-    return {"data": [trace for trace in data if trace["x"]], "layout": _axes(all_series, unit)}
+    figure = {"data": [trace for trace in data if trace["x"]], "layout": _axes(all_series, unit)}
+    return laid_out(figure) if alone else figure
 
 
 def _lines(usable: Sequence[Point]) -> list[list[list[Point]]]:
@@ -165,7 +167,7 @@ def _bar(series: Series, usable: Sequence[Point]) -> list[Figure]:
     if not usable:
         return []
     common = {"type": "bar", "hoverinfo": "skip", "showlegend": False, "meta": meta(series)}
-    bar = {"x": [escape(series.name)], "y": [_middle(usable)], "marker": bar_marker(series.look) | {"opacity": 0.35}}
+    bar = {"x": [escape(series.short)], "y": [_middle(usable)], "marker": bar_marker(series.look) | {"opacity": 0.35}}
     return [common | bar]
 
 
@@ -199,7 +201,7 @@ def _fits(all_series: Sequence[Series], sweeps: Sequence[Document]) -> list[Figu
                 rates = Law(sweep["law"], **sweep["parameters"]).at(clients)
                 line = _line(series, clients.round(3).tolist(), rates.round(2).tolist())
                 line["line"] = {"color": series.colour, "width": 1, "dash": "dot"}
-                fits.append(line | {"name": f"{escape(series.name)}: {escape(sweep['law'])}"})
+                fits.append(line | {"name": f"{escape(series.short)}: {escape(sweep['law'])}"})
     return fits
 
 
@@ -258,7 +260,7 @@ def _points(series: Series, known: Sequence[Point], unit: str, mark: str, named:
             "marker": marker,
             "text": [_hover(series, trial, figure, unit) for trial, _, figure in known],
             "hoverinfo": "text",
-            "name": escape(series.name),
+            "name": escape(series.short),
             "showlegend": named,
             "meta": meta(series),
         }
@@ -293,13 +295,13 @@ def _operation(all_series: Sequence[Series], name: str, unit: str, length_us: fl
                         "x": list(known),
                         "y": [scaled(time, length_us) for time in known.values()],
                         "marker": bar_marker(series.look),
-                        "name": escape(series.name),
+                        "name": escape(series.short),
                         "hovertemplate": f"%{{y:,.4g}} {unit}, of {operation['count']:,}",
                         "meta": meta(series, places[load]),
                     }
                 )
     axes = {"xaxis": {"type": "category", "categoryarray": ["p50", "p95", "p99", "p99.9"], "categoryorder": "array"}}
-    layout = axes | {"yaxis": {"rangemode": "tozero", "ticksuffix": f" {unit}"}, "hovermode": "x unified"}
+    layout = axes | {"yaxis": {"rangemode": "tozero", "ticksuffix": f" {unit}"}, "hovermode": hovermode(all_series)}
     return {"data": data, "layout": layout | {"barmode": "group"}}
 
 
@@ -323,7 +325,11 @@ def _cost(all_series: Sequence[Series]) -> Figure:
             data.append(_cost_bars(series, common, [used or 0 for used in server], client, "server"))
     order = {"type": "category", "categoryorder": "array", "categoryarray": list(labels.values())}
     title = "offered" if is_open(trials_of(all_series)) else "clients"
-    layout: Figure = {"xaxis": order | {"title": {"text": title}}, "barmode": "group", "hovermode": "x unified"}
+    layout: Figure = {
+        "xaxis": order | {"title": {"text": title}},
+        "barmode": "group",
+        "hovermode": hovermode(all_series),
+    }
     return {
         "data": [trace for trace in data if trace["x"]],
         "layout": layout | {"yaxis": {"rangemode": "tozero", "ticksuffix": " µs"}},
@@ -334,7 +340,7 @@ def _cost_bars(series: Series, common: Figure, used_us: list[float], base: list[
     bars = common | {
         "y": [round(used, 3) for used in used_us],
         "customdata": [round(used, 3) for used in used_us],
-        "name": f"{escape(series.name)}: {who}",
+        "name": f"{escape(series.short)}: {who}",
         "hovertemplate": "%{customdata:,.4g} µs",
         "marker": bar_marker(series.look),
     }

@@ -8,15 +8,22 @@ from dataclasses import dataclass
 
 from dbdyno.report.loads import Document, Load, load_of, loads
 from dbdyno.report.looks import Look, hues, looks, store_of
+from dbdyno.report.names import short_names
 from dbdyno.report.words import groups
 from dbdyno.results.operations import KIND, NEITHER, READS, WRITES, group_of
 
+HOVERED = 12
+"""Systems whose figures fit beside the pointer."""
 _ORDER = (READS, WRITES, NEITHER)
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One system (and workload): its trials, and how it looks in every plot."""
+    """One system (and workload): its trials, and how it looks in every plot.
+
+    Attributes:
+        short: its name where there is little room, without what the names of all say (`dbdyno.report.names`).
+    """
 
     place: int
     label: str
@@ -26,6 +33,7 @@ class Series:
     durability_reason: str
     trials: Sequence[Document]
     look: Look
+    short: str
 
     @property
     def colour(self) -> str:
@@ -39,21 +47,34 @@ def series_of(document: Document) -> list[Series]:
     several = len({workload for _, workload in grouped}) > 1
     stores = [store_of(trials[0]["system"]) for trials in grouped.values()]
     hue_of = hues(stores)
+    names = [f"{label} · {workload}" if several else label for label, workload in grouped]
     return [
         Series(
             place,
             label,
             workload,
-            f"{label} · {workload}" if several else label,
+            name,
             " / ".join(sorted({str(trial["durability"] or "unknown") for trial in trials})),
             "; ".join(dict.fromkeys(str(trial["durability_reason"] or "") for trial in trials)),
             trials,
             look,
+            short,
         )
-        for place, (((label, workload), trials), look) in enumerate(
-            zip(grouped.items(), looks([hue_of[store] for store in stores]), strict=True)
+        for place, (((label, workload), trials), name, short, look) in enumerate(
+            zip(
+                grouped.items(),
+                names,
+                short_names(names)[0],
+                looks([hue_of[store] for store in stores]),
+                strict=True,
+            )
         )
     ]
+
+
+def hovermode(all_series: Sequence[Series]) -> str:
+    """How a plot answers the pointer: with every system at that place, unless so many would cover it."""
+    return "x unified" if len(all_series) <= HOVERED else "closest"
 
 
 def operations(all_series: Sequence[Series]) -> dict[str, str | None]:

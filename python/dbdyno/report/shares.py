@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
+from dbdyno.report.bars import laid_out
 from dbdyno.report.loads import Document, time_name, times_us
-from dbdyno.report.series import Series, load_labels, operations, places_of, representatives, trials_of
+from dbdyno.report.series import Series, operations, places_of, representatives, trials_of
 from dbdyno.results.operations import KIND, NEITHER, READS, WRITES, group_of
 
 COLOURS = {
@@ -16,38 +17,35 @@ COLOURS = {
     NEITHER: ("#009e73", "#7fceb9", "#7d6bc9", "#b9aee8", "#cc79a7", "#e5bcd3", "#8a8f98", "#c4c7cb"),
 }
 """Of reads, of writes, and of statements that may be either, each from the first operation on."""
-MOST_BARS = 32
-"""More cannot be read; of a longer sweep each system has its highest load."""
 
 
 def shares(all_series: Sequence[Series]) -> dict[str, Any]:
-    """Return the plot: a bar a system, reads blue, writes orange.
+    """Return the plot: of each load, which the page has one of, a bar a system, reads blue, writes orange.
 
     It has no data where there is one operation only, or where there are transactions of several kinds: the dozens of
     operations of these could not be told apart.
     """
-    every, places = operations(all_series), places_of(all_series)
-    colours, labels = _colours(every), load_labels(all_series)
-    crowded = len(all_series) * len(labels) > MOST_BARS
+    every, places, time = operations(all_series), places_of(all_series), time_name(trials_of(all_series))
+    colours = _colours(every)
     data: list[dict[str, Any]] = []
     for series in all_series if len(every) > 1 and KIND not in every.values() else ():
-        for load, trial in list(representatives(series).items())[-1 if crowded else 0 :]:
-            name_of_bar = escape(series.name) + (f", {escape(labels[load])}" if len(labels) > 1 else "")
+        for load, trial in representatives(series).items():
+            named = {bar["name"] for bar in data if bar["meta"]["c"] == places[load]}
             data += [
                 {
                     "type": "bar",
-                    "x": [name_of_bar],
+                    "x": [escape(series.short)],
                     "y": [round(100 * share, 2)],
                     "name": escape(name),
-                    "showlegend": name not in {one["name"] for one in data},
+                    "showlegend": escape(name) not in named,
                     "marker": {"color": colours[name]},
                     "hovertemplate": "%{y:.1f} %",
                     "meta": {"s": series.place, "c": places[load]},
                 }
-                for name, share in _shares(trial, time_name(trials_of(all_series))).items()
+                for name, share in _shares(trial, time).items()
             ]
     axes = {"xaxis": {"type": "category"}, "yaxis": {"rangemode": "tozero", "range": [0, 100], "ticksuffix": " %"}}
-    return {"data": data, "layout": axes | {"barmode": "stack", "hovermode": "x unified"}}
+    return laid_out({"data": data, "layout": axes | {"barmode": "stack", "hovermode": "x unified", "showlegend": True}})
 
 
 def _shares(trial: Document, time: str) -> dict[str, float]:

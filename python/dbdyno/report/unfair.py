@@ -8,6 +8,7 @@ from dbdyno.report import words
 from dbdyno.report.analyses import analysed
 from dbdyno.report.libraries import understated
 from dbdyno.report.loads import Document
+from dbdyno.report.names import listed
 from dbdyno.report.steadiness import remarks
 
 
@@ -47,7 +48,7 @@ def _promises(shown: Document) -> Iterator[str]:
         yield f"Durability differs, so a ranking compares two promises ({said})."
     for badge in ("flush in doubt", "answers not checked"):
         if systems := [one["label"] for one in shown["fairness"]["systems"] if badge in one["badges"]]:
-            yield f"{badge.capitalize()}: {', '.join(systems)} (see the fairness card)."
+            yield f"{badge.capitalize()}: {listed(systems)} (see the fairness card)."
 
 
 def _limits(trials: list[Document]) -> Iterator[str]:
@@ -72,7 +73,7 @@ def _where_it_ran(trials: list[Document]) -> Iterator[str]:
 
 
 def _labels(trials: Iterable[Document]) -> str:
-    return ", ".join(dict.fromkeys(trial["label"] for trial in trials))
+    return listed(trial["label"] for trial in trials)
 
 
 def _pinning(trials: list[Document]) -> str:

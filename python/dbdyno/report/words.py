@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from dbdyno.report.loads import Document, at, share_of, time_name, times_us
+from dbdyno.report.names import listed
 from dbdyno.stats.steady_state import NO_STEADY_STATE, TOO_SHORT
 
 UNKNOWN = "–"
@@ -137,11 +138,11 @@ def limits(headline: Document) -> str:
     unknown = {words: by_limit.pop(words) for words in (UNEXPLAINED, NOT_SEEN) if words in by_limit}
     if len(headline["limits"]) == 1 and by_limit:
         return f"What limited it: {next(iter(by_limit))}."
-    said = [f"{', '.join(labels)}: by {limit}" for limit, labels in by_limit.items()]
+    said = [f"{listed(labels)}: by {limit}" for limit, labels in by_limit.items()]
     parts = [f"What limited each: {'; '.join(said)}."] if said else []
     all_of_them = "them" if len(headline["limits"]) > 1 else "it"
     for limit, labels in unknown.items():
-        whom = ", ".join(labels) if said or len(unknown) > 1 else all_of_them
+        whom = listed(labels) if said or len(unknown) > 1 else all_of_them
         parts.append(f"What limited {whom} {'is unexplained' if limit == UNEXPLAINED else 'was not seen'}.")
     return " ".join(parts)
 

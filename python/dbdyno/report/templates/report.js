@@ -41,6 +41,15 @@
   const PAPER_PX = 640;
   let onPaper = false;
 
+  // A legend beside a plot grows with its names, and the plot with it: they never lie on one another.
+  function withLegend(layout, figure, width) {
+    const names = new Set(figure.data.filter(({ name, showlegend }) => name && showlegend !== false).map(({ name }) => name));
+    const longest = Math.max(...[...names].map((name) => name.length));
+    const rows = Math.ceil(names.size / Math.max(1, Math.floor(width / (longest * 6.5 + 46))));
+    const top = 19 * rows + 12;
+    return { ...layout, showlegend: true, height: layout.height + top - layout.margin.t, margin: { ...layout.margin, t: top } };
+  }
+
   // Plotly takes colours as values, not as CSS variables, so they are set again whenever the page's theme changes.
   function layoutOf(figure, element) {
     const narrow = element.clientWidth < 600;
@@ -50,7 +59,7 @@
       ...figure.layout,
       xaxis: { ...axis, ...x, title: { ...x.title, standoff: 8 } },
       yaxis: { ...axis, nticks: 6, separatethousands: true, ...y, title: { ...y.title, standoff: 6 }, ...(element.dataset.log ? { type: "log", rangemode: "normal", dtick: "D2" } : {}) },
-      height: Number(element.dataset.height), autosize: true, showlegend: false, margin: { l: 8, r: 12, t: 12, b: 8 },
+      height: figure.layout.height ?? Number(element.dataset.height), autosize: true, showlegend: false, margin: { l: 8, r: 12, t: 12, b: 8 },
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
       font: { family: "system-ui, sans-serif", size: 12, color: colour("--quiet") },
       hoverlabel: { bgcolor: colour("--card"), bordercolor: colour("--line"), font: { color: colour("--text"), size: 12 }, align: "left", namelength: -1 },
@@ -63,8 +72,7 @@
       Object.assign(layout, { margin: { l: narrow ? 54 : 72, r: 12, t: 22, b: 42 }, shapes: shapesOf(element.id, figure) });
     }
     if (onPaper) Object.assign(layout, { width: PAPER_PX, autosize: false });
-    if (figure.layout.showlegend) Object.assign(layout, { showlegend: true, margin: { ...layout.margin, t: narrow ? 78 : 48 } });
-    return layout;
+    return figure.layout.showlegend ? withLegend(layout, figure, onPaper ? PAPER_PX : element.clientWidth) : layout;
   }
 
   function heat(trace) {
@@ -92,8 +100,9 @@
   }
 
   async function save(element, format) {
-    const figure = figureOf(element.id), size = { width: 1000, height: Math.max(420, Number(element.dataset.height)) };
-    const layout = { ...layoutOf(figure, element), ...size, paper_bgcolor: colour("--card"), showlegend: true, margin: { l: 70, r: 20, t: 70, b: 50 } };
+    const figure = figureOf(element.id), width = 1000;
+    const bare = { ...layoutOf(figure, element), width, height: Math.max(420, figure.layout.height ?? Number(element.dataset.height)), paper_bgcolor: colour("--card"), margin: { l: 70, r: 20, t: 20, b: 50 } };
+    const layout = withLegend(bare, figure, width), size = { width, height: layout.height };
     const url = await Plotly.toImage({ data: tracesOf(figure), layout }, { format, ...size, scale: format === "png" ? 2 : 1 });
     Object.assign(document.createElement("a"), { href: url, download: `${document.body.dataset.run}-${element.id}.${format}` }).click();
   }

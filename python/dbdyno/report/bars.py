@@ -1,0 +1,43 @@
+"""Bars with names: a few stand side by side, many and long-named ones lie, so that every name is read from the left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from textwrap import wrap
+from typing import Any
+
+STANDING, LETTERS = 13, 60
+"""Bars, and letters of all their names, that have room side by side on a phone."""
+LINE_LETTERS = 24
+"""Of a name that stands left of its bar: on a phone half of the width is left for the bar."""
+_AROUND_PX, _BAR_PX, _LINE_PX = 70, 8, 15
+
+
+def laid_out(figure: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a figure of bars (and points) over names as it is, or lying, and as high as its names need.
+
+    Args:
+        figure: names are on its x axis, figures on its y axis.
+    """
+    names = list(dict.fromkeys(name for trace in figure["data"] for name in trace["x"]))
+    if len(names) <= STANDING and sum(map(len, names)) <= LETTERS:
+        return dict(figure)
+    layout = figure["layout"]
+    wrapped = {name: wrap(name, LINE_LETTERS, break_long_words=False) or [""] for name in names}
+    order = {"categoryorder": "array", "categoryarray": ["<br>".join(lines) for lines in wrapped.values()]}
+    upright = {"type": "category", "autorange": "reversed", "tickmode": "linear", "dtick": 1} | order
+    lying = {
+        "xaxis": {**layout["yaxis"], "automargin": True},
+        "yaxis": upright | {"ticklabelstandoff": 4},
+        "height": _AROUND_PX + sum(_BAR_PX + _LINE_PX * len(lines) for lines in wrapped.values()),
+    }
+    hover = {"hovermode": layout["hovermode"].replace("x", "y", 1)} if layout.get("hovermode") == "x unified" else {}
+    return {"data": [_turned(trace, wrapped) for trace in figure["data"]], "layout": {**layout, **lying, **hover}}
+
+
+def _turned(trace: Mapping[str, Any], wrapped: Mapping[str, list[str]]) -> dict[str, Any]:
+    axes = {"x": trace["y"], "y": ["<br>".join(wrapped[name]) for name in trace["x"]]}
+    if trace["type"] == "bar":
+        axes["orientation"] = "h"
+    template = {"hovertemplate": trace["hovertemplate"].replace("%{y", "%{x")} if trace.get("hovertemplate") else {}
+    return {**trace, **axes, **template}
