@@ -40,7 +40,7 @@ def unread(shown: Document) -> list[Document]:
     return [
         trial
         for trial in shown["trials"]
-        if trial["workload"].startswith(WORKLOAD) and trial["state"] == "failed" and not trial.get("crash")
+        if str(trial["workload"]).startswith(WORKLOAD) and trial["state"] == "failed" and not trial.get("crash")
     ]
 
 
