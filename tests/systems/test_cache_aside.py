@@ -17,6 +17,8 @@ from helpers import need, system
         ("cache-aside(mariadb, redis)", "'mariadb' cannot be the cache"),
         ("cache-aside(memcached, cache-aside(memcached, redis))", "cannot be an arrangement"),
         ("cache-aside(memcached, redis)?memory=64", "settings belong to a part"),
+        ("cache-aside(memcached, galera)", "'galera' divides the clients among its nodes"),
+        ("cache-aside(memcached, spread(mysql://u@a/d, mysql://u@b/d))", "divides the clients"),
         ("cache-aside(memcached, sqlite)", "'sqlite' runs inside the load client"),
     ],
 )

@@ -21,6 +21,8 @@ ROWS = 100
         ("result-cache(mariadb)", "takes nodes of memcached and a store"),
         ("result-cache(redis, mariadb)", "takes nodes of memcached and a store"),
         ("result-cache(memcached://host, mariadb)", "no URL"),
+        ("result-cache(memcached*2, galera)", "'galera' divides the clients among its nodes"),
+        ("result-cache(memcached*2, spread(mysql://u@a/d, mysql://u@b/d))", "divides the clients"),
         ("result-cache(memcached*2, sqlite)", "runs inside the load client"),
         ("result-cache(memcached*2, cache-aside(memcached, redis))", "cannot be an arrangement"),
         ("result-cache(memcached, redis)?leaves_s=1", "one node is the whole pool"),

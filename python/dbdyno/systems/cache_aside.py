@@ -6,7 +6,7 @@ from typing import Any
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workloads import FIND_UNIQUE, GET, UPDATE
+from dbdyno.experiment.workloads import FIND_UNIQUE, GET, GET_ELSEWHERE, UPDATE
 from dbdyno.systems.base import Durability, Launch, System
 from dbdyno.systems.memcached import Memcached
 from dbdyno.systems.probe import Probe
@@ -29,6 +29,11 @@ class Fronted(System):
             raise UserError(
                 f"{spec.label}: '{store.name}' runs inside the load client, a thread a client, where nothing can "
                 "wait for a cache: put the cache in front of a server"
+            )
+        if GET_ELSEWHERE in store.operations:
+            raise UserError(
+                f"{spec.label}: '{store.name}' divides the clients among its nodes, which cannot be behind a cache: "
+                "put the cache in front of one server"
             )
         for cache in caches:
             if isinstance(cache, Memcached):
