@@ -34,3 +34,5 @@ def test_names_that_could_not_be_told_apart_stay():
 def test_a_sentence_names_few():
     assert listed(["a", "b", "a"]) == "a, b"
     assert listed(map(str, range(NAMED + 1))) == "0, 1, 2 and 4 more"
+    assert listed(["a" * 100, "b" * 100]) == f"{'a' * 100} and 1 more"
+    assert listed(["a" * 300]) == "a" * 300

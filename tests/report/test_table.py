@@ -144,3 +144,14 @@ def test_names_that_leave_no_room_stand_above_their_rows():
         assert sum(long in line for line in lines) == names and max(map(len, lines)) <= width
         ends = [line.rstrip() for line in lines if " kill " in line or " power " in line]
         assert len(ends) == 3 and len({len(line) for line in ends}) == 1
+
+
+def test_what_is_too_long_goes_on_in_its_own_column():
+    name = "wait/synch/rwlock/innodb/index_tree_rw_lock/" + "x" * 40
+    rows = [["mariadb innodb_io_capacity=2000", "32", "1,234", "lock", name], ["redis", "1", "7", "lock", "none seen"]]
+    console = Console(file=io.StringIO(), width=80, color_system=None)
+    _print_block(("system", "clients", "per s", "", "waited for most"), rows, "", console, left=(0, 3, 4))
+    heading, first, line, follows, *_ = console.file.getvalue().splitlines()
+    assert first.rstrip() == rows[0][0]
+    at = heading.index("waited for most")
+    assert line[at - 2 :].strip() + follows.strip() == name and not follows[:at].strip()

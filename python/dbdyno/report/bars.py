@@ -8,7 +8,7 @@ from typing import Any
 
 STANDING, LETTERS = 13, 60
 """Bars, and letters of all their names, that have room side by side on a phone."""
-LINE_LETTERS = 24
+LINE_LETTERS = 28
 """Of a name that stands left of its bar: on a phone half of the width is left for the bar."""
 _AROUND_PX, _BAR_PX, _LINE_PX = 70, 8, 15
 
@@ -27,9 +27,10 @@ def laid_out(figure: Mapping[str, Any]) -> dict[str, Any]:
     order = {"categoryorder": "array", "categoryarray": ["<br>".join(lines) for lines in wrapped.values()]}
     upright = {"type": "category", "autorange": "reversed", "tickmode": "linear", "dtick": 1} | order
     lying = {
-        "xaxis": {**layout["yaxis"], "automargin": True},
+        "xaxis": {"separatethousands": True, "nticks": 6, **layout["yaxis"], "automargin": True},
         "yaxis": upright | {"ticklabelstandoff": 4},
-        "height": _AROUND_PX + sum(_BAR_PX + _LINE_PX * len(lines) for lines in wrapped.values()),
+        # All bars get the same room.
+        "height": _AROUND_PX + len(names) * (_BAR_PX + _LINE_PX * max(map(len, wrapped.values()))),
     }
     hover = {"hovermode": layout["hovermode"].replace("x", "y", 1)} if layout.get("hovermode") == "x unified" else {}
     return {"data": [_turned(trace, wrapped) for trace in figure["data"]], "layout": {**layout, **lying, **hover}}

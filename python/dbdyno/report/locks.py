@@ -1,4 +1,4 @@
-"""Which lock was waited for most: a row for each trial, so that settings can be held against each other."""
+"""Which lock was waited for most: rows for each trial, so that settings can be held against each other."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ STRESS = "db-stress"
 """The workload that asks for it, whatever was seen."""
 WORTH_NAMING = 0.05
 """Of the clients: a lock for which fewer wait is not worth lines in every run's table."""
-HEADINGS = ("system", "clients", "per s", "lock waited for most", "latch waited for most")
+HEADINGS = ("system", "clients", "per s", "", "waiting", "waits/s", "waited for most")
+LEFT = (0, 3, 6)
+"""The places of columns of words."""
 NOTE = (
-    "Locks are of rows and tables, latches of the server's own memory; how many connections (threads) waited for it on "
-    "average, and waits per second where they are counted. Not shown: the server does not tell, or not with these "
-    "settings (docs/experiments/db-stress.md)."
+    "Locks are of rows and tables, latches of the server's own memory; waiting: how many connections (threads) "
+    "waited for it on average; waits per second where they are counted. Not shown: the server does not tell, or not "
+    "with these settings (docs/experiments/db-stress.md)."
 )
 
 
@@ -31,25 +33,24 @@ def _worth_naming(trial: Document) -> bool:
 
 
 def rows(trials: Sequence[Document]) -> list[list[str]]:
-    """Return a row of `HEADINGS` for each trial; a workload is named where there are several."""
+    """Return two rows of `HEADINGS` for each trial, its lock and its latch; of several workloads each is named.
+
+    Clients and throughput are in the first one.
+    """
     several = len({trial["workload"] for trial in trials}) > 1
-    return [
-        [
-            words.label_of(trial) + (f", {trial['workload']}" if several else ""),
-            str(trial["clients"]),
-            words.significant(trial["throughput_per_s"]),
-            _most(trial, latch=False),
-            _most(trial, latch=True),
-        ]
-        for trial in trials
-    ]
+    found = []
+    for trial in trials:
+        label = words.label_of(trial) + (f", {trial['workload']}" if several else "")
+        load = [str(trial["clients"]), words.significant(trial["throughput_per_s"])]
+        found += [[label, *load, *_most(trial, latch=False)], [label, "", "", *_most(trial, latch=True)]]
+    return found
 
 
-def _most(trial: Document, latch: bool) -> str:
+def _most(trial: Document, latch: bool) -> list[str]:
+    kind = "latch" if latch else "lock"
     found = [one for one in trial["locks"]["waited_for"] if one["latch"] == latch]
     if not found:
-        return "none seen" if trial["locks"]["latches_seen" if latch else "locks_seen"] else "not shown"
+        seen = trial["locks"]["latches_seen" if latch else "locks_seen"]
+        return [kind, words.UNKNOWN, words.UNKNOWN, "none seen" if seen else "not shown"]
     most = found[0]
-    waiting = None if most["waiting"] is None else f"{words.significant(most['waiting'])} waiting"
-    per_s = None if most["waits_per_s"] is None else f"{words.significant(most['waits_per_s'])} waits/s"
-    return f"{most['name']}: {', '.join(filter(None, (waiting, per_s)))}"
+    return [kind, words.significant(most["waiting"]), words.significant(most["waits_per_s"]), most["name"]]

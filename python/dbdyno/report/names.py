@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import accumulate, islice
 
 ROOM = 240
 """Letters of all names that still stand in two lines of a legend."""
-NAMED = 6
-"""Systems that a sentence names; of more it says how many they are."""
+NAMED, NAMED_LETTERS = 6, 160
+"""Systems, and letters of their names, that a sentence has room for; of the others it says how many they are."""
 
 
 def short_names(names: Sequence[str]) -> tuple[list[str], str]:
@@ -40,7 +41,8 @@ def _without(words: Iterable[str], common: Sequence[str]) -> str:
 def listed(labels: Iterable[str]) -> str:
     """Return different labels as part of a sentence; of many the first ones and how many more."""
     different = list(dict.fromkeys(labels))
-    if len(different) <= NAMED:
+    if (len(different) <= NAMED and sum(map(len, different)) <= NAMED_LETTERS) or len(different) == 1:
         return ", ".join(different)
-    few = NAMED // 2
+    letters = accumulate(map(len, different))
+    few = max(1, sum(so_far <= NAMED_LETTERS // 2 for so_far in islice(letters, NAMED // 2)))
     return f"{', '.join(different[:few])} and {len(different) - few} more"

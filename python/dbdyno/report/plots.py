@@ -167,7 +167,7 @@ def _bar(series: Series, usable: Sequence[Point]) -> list[Figure]:
     if not usable:
         return []
     common = {"type": "bar", "hoverinfo": "skip", "showlegend": False, "meta": meta(series)}
-    bar = {"x": [escape(series.short)], "y": [_middle(usable)], "marker": bar_marker(series.look) | {"opacity": 0.35}}
+    bar = {"x": [escape(series.short)], "y": [_middle(usable)], "marker": {"color": series.colour, "opacity": 0.35}}
     return [common | bar]
 
 

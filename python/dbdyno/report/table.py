@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from rich.align import VerticalAlignMethod
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -242,34 +243,51 @@ def _print_blocks(shown: Document, console: Console) -> None:
     if elsewhere := replication.replicated(shown):
         _print_block(replication.HEADINGS, replication.rows(elsewhere), replication.NOTE, console)
     if locked := locks.shown_trials(shown):
-        _print_block(locks.HEADINGS, locks.rows(locked), locks.NOTE, console)
+        _print_block(locks.HEADINGS, locks.rows(locked), locks.NOTE, console, locks.LEFT)
 
 
-def _print_block(headings: Sequence[str], rows: list[list[str]], note: str, console: Console) -> None:
+def _print_block(
+    headings: Sequence[str], rows: list[list[str]], note: str, console: Console, left: Sequence[int] = (0,)
+) -> None:
     """Print what one kind of experiment is about, and what its columns are.
 
-    Where names leave the other columns too little room, each stands above its rows.
+    Where names leave the other columns too little room, each stands above its rows; what is too long even then goes on
+    in its own column's next line, if that is a last one of words.
+
+    Args:
+        left: the places of columns of words.
     """
     columns = zip(headings, *rows, strict=True)
     first, *others = [max(len(line) for cell in column for line in cell.split("\n")) + 2 for column in columns]
-    if first + sum(others) <= console.width or sum(others) > console.width:
-        console.print(_block(headings, rows, [None] * len(headings)))
+    widths: list[int | None] = [width - 2 for width in others]
+    if len(others) in left and sum(others) > console.width:
+        widths[-1] = None
+        others.pop()
+    if (first + sum(others) <= console.width and None not in widths) or sum(others) > console.width:
+        console.print(_block(headings, rows, [None] * len(headings), left))
     else:
-        widths = [width - 2 for width in others]
-        console.print(_block(headings[1:], [], widths))
+        within = [place - 1 for place in left]
+        console.print(_block(headings[1:], [], widths, within))
         for label, group in groupby(rows, lambda row: row[0]):
             _say(console, label, "bold")
-            console.print(_block(headings[1:], [row[1:] for row in group], widths, heading=False))
+            console.print(_block(headings[1:], [row[1:] for row in group], widths, within, heading=False))
     _say(console, note, "dim")
 
 
 def _block(
-    headings: Sequence[str], rows: Sequence[Sequence[str]], widths: Sequence[int | None], heading: bool = True
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    widths: Sequence[int | None],
+    left: Sequence[int],
+    heading: bool = True,
 ) -> Table:
     block = Table(box=None, show_header=heading, header_style="dim", padding=(0, 0, 0, 2))
+    vertical: VerticalAlignMethod = "bottom" if heading else "top"
     for place, (text, width) in enumerate(zip(headings, widths, strict=True)):
-        justify = "right" if place or width else "left"
-        block.add_column(Text(text), justify=justify, vertical="bottom", width=width, no_wrap=width is not None)
+        justify = "left" if place in left else "right"
+        block.add_column(
+            Text(text), justify=justify, vertical=vertical, width=width, no_wrap=width is not None, overflow="fold"
+        )
     for row in rows:
         block.add_row(*map(Text, row))
     return block

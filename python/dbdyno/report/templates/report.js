@@ -58,13 +58,15 @@
     const layout = {
       ...figure.layout,
       xaxis: { ...axis, ...x, title: { ...x.title, standoff: 8 } },
-      yaxis: { ...axis, nticks: 6, separatethousands: true, ...y, title: { ...y.title, standoff: 6 }, ...(element.dataset.log ? { type: "log", rangemode: "normal", dtick: "D2" } : {}) },
+      yaxis: { ...axis, nticks: 6, separatethousands: true, ...y, title: { ...y.title, standoff: 6 } },
       height: figure.layout.height ?? Number(element.dataset.height), autosize: true, showlegend: false, margin: { l: 8, r: 12, t: 12, b: 8 },
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
       font: { family: "system-ui, sans-serif", size: 12, color: colour("--quiet") },
       hoverlabel: { bgcolor: colour("--card"), bordercolor: colour("--line"), font: { color: colour("--text"), size: 12 }, align: "left", namelength: -1 },
       legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0, font: { size: 11 } },
     };
+    // Of bars that lie the figures are on the other axis.
+    if (element.dataset.log) Object.assign(y.type === "category" ? layout.xaxis : layout.yaxis, { type: "log", rangemode: "normal", dtick: narrow ? 1 : "D2" });
     if (overTime(element.id)) {
       // One axis of time: the plots lie under one another, and what stands still does so at one place in all of them.
       Object.assign(layout.xaxis, { range: part(`load-${load}`).timeline?.layout.xaxis.range, automargin: false });
