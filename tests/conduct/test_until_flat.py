@@ -65,6 +65,14 @@ def test_a_curve_that_rises_is_run_to_its_end(run):
     assert said == [] and clients_of(folder) == CLIENTS
 
 
+def test_a_sweep_without_an_end_that_is_never_flat_ends_and_says_so(run):
+    said, folder = run({}, clients="512..", workload=["game", "point-get"])
+    assert clients_of(folder) == [512, 1024] * 2
+    assert [trials for trials, _ in said] == [0, 0]
+    assert "fake, game: not flat to within 3 % beyond noise by 1,024 clients, its last step" in said[0][1]
+    assert not_complete(document(read_run(folder)))[0][1].startswith("not flat to within 3 %")
+
+
 def test_without_it_nothing_is_left_out(run):
     said, folder = run({"most_per_s": 1000}, until_flat=None)
     assert said == [] and clients_of(folder) == CLIENTS

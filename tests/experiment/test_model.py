@@ -133,6 +133,25 @@ def test_a_sweep_doubles_and_is_run_twice():
     assert (read(clients="1..64", until_flat="3%").repeat, read(until_flat="3%").until_flat) == (1, 0.03)
 
 
+def test_a_sweep_without_an_end_has_one_all_the_same():
+    found = read(clients="1..", until_flat="3%")
+    assert (found.clients, found.repeat) == ([1 << power for power in range(11)], 1)
+    assert read(clients="300 ..", until_flat="50%").clients == [300, 600, 1024]
+    for keys in ({}, {"repeat": 1}):
+        with pytest.raises(ValidationError, match=r"1\.\. needs something to end it: until_flat"):
+            read(clients="1..", **keys)
+    with pytest.raises(ValidationError, match=r"rises from at least 1, and without an end up to 1,024"):
+        read(clients="1024..", until_flat="3%")
+
+
+@pytest.mark.parametrize(
+    ("share", "why"), [("0%", "never flat"), ("51%", "at most 50%: with more"), ("3", "no percent")]
+)
+def test_how_flat_is_flat(share, why):
+    with pytest.raises(ValidationError, match=why):
+        read(until_flat=share)
+
+
 def test_a_wanted_precision_begins_with_five_pairs():
     assert (read(precise="1%").precise, read(precise="1%").repeat) == (0.01, 5)
     assert read(precise="0.5 %", repeat=7).repeat == 7

@@ -9,7 +9,11 @@ import click
 from dbdyno.experiment.scale import SCALES
 
 _OPTIONS = (
-    click.option("--clients", metavar="N,N,…", help="Numbers of clients, e.g. 1,8,64; 1..64 doubles, in two passes."),
+    click.option(
+        "--clients",
+        metavar="N,N,…",
+        help="Numbers of clients, e.g. 1,8,64; 1..64 doubles, in two passes, 1.. --until-flat 3% as long as it pays.",
+    ),
     click.option("--seconds", type=int, help="Measured seconds of each trial."),
     click.option("--warmup", metavar="N|auto", help="Seconds before them; auto: until the steady state, found after."),
     click.option("--repeat", type=int, help="How often every trial is run."),

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from dbdyno.conduct.context import Context
+from dbdyno.experiment.model import MOST_CLIENTS
 from dbdyno.experiment.trials import Cell, Trial, cell_of
 from dbdyno.results.read import read_trial
 from dbdyno.results.usable import unusable
@@ -28,17 +29,23 @@ class UntilFlat:
     def after(self, ended: Trial, waiting: Sequence[Trial]) -> list[Trial]:
         """Return those of the `waiting` trials that are still to be run after `ended`.
 
-        A trial that failed is no step: nothing is concluded from it.
+        A trial that failed is no step: nothing is concluded from it. A sweep that goes as far as any without an end
+        does, and is not flat there, is said to be that.
         """
         share = self._context.experiment.until_flat
         further = [trial for trial in waiting if _sweep_of(trial) == _sweep_of(ended)]
-        if share is None or not further:
+        # A share of the capacity that the sweep found is no step of it.
+        if share is None or not ended.clients or ended.rate:
             return list(waiting)
         sweep = self._sweeps.setdefault(_sweep_of(ended), _Sweep())
         self._take(sweep, ended)
-        if not (flat := flatness(sweep.rates_per_s, share)):
+        flat = flatness(sweep.rates_per_s, share)
+        if not flat and not further and ended.clients >= MOST_CLIENTS:
+            still = f"not flat to within {100 * share:.4g} % beyond noise by {ended.clients:,} clients, its last step"
+            self._leave_out(ended, [], still)
+        if not flat or not further:
             return list(waiting)
-        self._leave_out(further, conclude(sweep.clients, further, flat, share))
+        self._leave_out(ended, further, conclude(sweep.clients, further, flat, share))
         return [trial for trial in waiting if trial not in further]
 
     def _take(self, sweep: _Sweep, ended: Trial) -> None:
@@ -48,18 +55,17 @@ class UntilFlat:
             sweep.clients.append(ended.clients)
             sweep.rates_per_s.append(rates)
 
-    def _leave_out(self, further: Sequence[Trial], sentence: str) -> None:
-        first = further[0]
+    def _leave_out(self, ended: Trial, further: Sequence[Trial], sentence: str) -> None:
         about = {
-            "system": first.system.label,
-            "workload": first.workload,
-            "pipeline": first.pipeline,
-            "network_delay_us": first.network_delay_us,
+            "system": ended.system.label,
+            "workload": ended.workload,
+            "pipeline": ended.pipeline,
+            "network_delay_us": ended.network_delay_us,
             "clients": [trial.clients for trial in further],
             "reason": sentence,
         }
         self._context.journal.leave_out([trial.name for trial in further], about)
-        self._context.listener.steps_are_left_out(len(further), f"{first.system.label}, {first.workload}: {sentence}")
+        self._context.listener.steps_are_left_out(len(further), f"{ended.system.label}, {ended.workload}: {sentence}")
 
 
 def _sweep_of(trial: Trial) -> Cell:

@@ -21,6 +21,10 @@ FEWEST_PAIRS, MOST_PAIRS = 5, 20
 """Repetitions of a run with a wanted precision."""
 PASSES = 2
 """Repetitions of a sweep, `clients = "1..64"`, that gives none: one pass could not tell a trend from the host's."""
+MOST_CLIENTS = 1024
+"""Where a sweep without an end, `clients = "1.."`, ends all the same: servers are started for so many connections."""
+MOST_FLAT = 0.5
+"""Of `until_flat`: with more, steps that double the clients are flat as soon as they do not double the throughput."""
 _SIZE_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
@@ -64,13 +68,14 @@ def _setting(key: str, value: Any) -> str:
 
 
 def _read_clients(value: Any) -> Any:
-    """Read `1..64` as 1, 2, 4 … 64; anything else as it is."""
-    match = re.fullmatch(r"\s*(\d+)\s*\.\.\s*(\d+)\s*", value) if isinstance(value, str) else None
+    """Read `1..64` as 1, 2, 4 … 64, `1..` as 1, 2, 4 … MOST_CLIENTS; anything else as it is."""
+    match = re.fullmatch(r"\s*(\d+)\s*\.\.\s*(\d*)\s*", value) if isinstance(value, str) else None
     if not match:
         return _as_list(value)
-    first, last = int(match[1]), int(match[2])
+    first, last = int(match[1]), int(match[2] or MOST_CLIENTS)
     if not 1 <= first < last:
-        raise ValueError(f'{value}: a sweep rises from at least 1, e.g. "1..64"')
+        most = "" if match[2] else f", and without an end up to {MOST_CLIENTS:,}"
+        raise ValueError(f'{value}: a sweep rises from at least 1{most}, e.g. "1..64"')
     return [*takewhile(lambda doubled: doubled < last, (first << power for power in count())), last]
 
 
@@ -106,6 +111,10 @@ def _read_percent(value: Any, info: ValidationInfo) -> float:
             str(info.field_name), "no number of trials makes a difference of 0 % certain"
         )
         raise ValueError(f"{why}: give a share such as 2%")
+    if info.field_name == "until_flat" and share > MOST_FLAT:
+        raise ValueError(
+            f"at most {MOST_FLAT:.0%}: with more every curve is flat that does not double with its clients"
+        )
     return share
 
 
@@ -226,7 +235,12 @@ class Experiment(_Strict):
     @classmethod
     def _least_repetitions(cls, data: Any) -> Any:
         """Put in how often to repeat where the file leaves it out and asks for what one trial cannot give."""
-        if not isinstance(data, dict) or "repeat" in data:
+        if not isinstance(data, dict):
+            return data
+        clients = data.get("clients")
+        if isinstance(clients, str) and clients.rstrip().endswith("..") and data.get("until_flat") is None:
+            raise ValueError(f'clients: {clients} needs something to end it: until_flat = "3%", or a last number')
+        if "repeat" in data:
             return data
         if data.get("precise") is not None:
             return {**data, "repeat": FEWEST_PAIRS}
