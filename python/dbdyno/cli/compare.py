@@ -12,13 +12,14 @@ from dbdyno.report.cells import sides_of_run, sides_of_runs
 from dbdyno.report.comparison import compare_sides, comparison_document, print_comparison
 from dbdyno.results.noise import known_noise
 from dbdyno.results.read import read_run
+from dbdyno.stats.comparison import MARGIN
 
 
 @click.command
 @click.argument("run")
 @click.argument("other", metavar="[RUN]", required=False)
 @click.option("--baseline", metavar="LABEL", help="Of one run: the system the others stand against; else its first.")
-@click.option("--margin", type=PERCENT, default="2%", show_default=True, help="Less than this is no difference.")
+@click.option("--margin", type=PERCENT, default=f"{MARGIN:.0%}", show_default=True, help="Less is no difference.")
 @click.option("--noise", type=PERCENT, help="What a system differs from itself by here, else as `dbdyno aa` found.")
 @click.option("--force", is_flag=True, help="Compare what is not like with like, and say so.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of the table.")
