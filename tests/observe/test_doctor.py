@@ -20,7 +20,7 @@ def find(findings, text):
 def test_every_finding_that_is_not_fine_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setattr(doctor, "WATCH_S", 0.05)
     findings = examine(tmp_path)
-    assert len(findings) == 14
+    assert len(findings) == 15
     assert all(finding.fine or finding.advice for finding in findings)
 
 
@@ -42,6 +42,7 @@ def test_a_busy_process_is_named(tmp_path, monkeypatch):
         ("_governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave", "performance"),
         ("_turbo", "/sys/devices/system/cpu/intel_pstate/no_turbo", "0", "1"),
         ("_turbo", "/sys/devices/system/cpu/cpufreq/boost", "1", "0"),
+        ("_autogroup", "/proc/sys/kernel/sched_autogroup_enabled", "1", "0"),
         ("_hugepages", "/sys/kernel/mm/transparent_hugepage/enabled", "[always] never", "always [never]"),
     ],
 )

@@ -36,6 +36,7 @@ def examine(data_directory: Path) -> list[Finding]:
         _cpus,
         _governor,
         _turbo,
+        _autogroup,
         _virtual,
         _memory,
         _swap,
@@ -111,6 +112,16 @@ def _turbo() -> Finding:
     on = no_turbo == "0" or boost == "1"
     seen = "on" if on else ("off" if no_turbo or boost else "not to be seen here")
     return Finding(not on, f"turbo: {seen}", "the clock falls as more cores work, which bends every curve; turn it off")
+
+
+def _autogroup() -> Finding:
+    enabled = read_first("/proc/sys/kernel/sched_autogroup_enabled")
+    by = {"0": "thread", "1": "session"}.get(enabled or "")
+    return Finding(
+        by != "session",
+        f"processors are shared out by {by}" if by else "how processors are shared out: not to be seen here",
+        "nice counts within a session alone, so other work does not give way: sysctl kernel.sched_autogroup_enabled=0",
+    )
 
 
 def _virtual() -> Finding:

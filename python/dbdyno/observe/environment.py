@@ -66,6 +66,7 @@ def describe_host() -> dict[str, Any]:
         "cpus": os.cpu_count(),
         "cpus_usable": sorted(os.sched_getaffinity(0)),
         "cpu_governor": read_first("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        "sched_autogroup": read_first("/proc/sys/kernel/sched_autogroup_enabled"),
         "memory_bytes": memory.total,
         "memory_available_bytes": memory.available,
         "swap_used_bytes": psutil.swap_memory().used,
