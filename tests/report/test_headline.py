@@ -153,6 +153,14 @@ def test_of_nothing_there_is_no_figure():
     }
 
 
+@pytest.mark.parametrize(
+    ("state", "said"), [("complete", "No transaction was completed within the seconds"), ("failed", "No trial was com")]
+)
+def test_a_store_that_is_too_slow_is_told_from_a_trial_that_failed(shown, state, said):
+    slow = [trial | {"state": state, "throughput_per_s": 0.0} for trial in shown["trials"]]
+    assert headline(slow, None, [])["sentence"].startswith(said)
+
+
 def test_sides_are_exchanged_with_their_interval():
     cell = {"ratio": 2.0, "low": 1.6, "high": 2.5, "verdict": "faster", "pairs": 5, "margin": 0.02, "noise": 0.0}
     cell |= {"reason": None, "p_holm": 0.01}

@@ -66,7 +66,7 @@ def headline(trials: list[Document], comparison: Document | None, found_rates: I
     top = _highest(trials)
     nothing: dict[str, Any] = {"winner": None, "leader": None, "trials": {}, "ratios": {}, "limits": {}}
     if top is None:
-        return nothing | {"sentence": "No trial was completed, so there is no figure to name."}
+        return nothing | {"sentence": f"{_of_nothing(trials)}, so there is no figure to name."}
     chosen = {trial["label"]: trial for trial in _at_the_load_of(top, trials)}
     cells = _cells_at(top, comparison) if comparison else []
     top = chosen.get(_leader(cells) or "", top)
@@ -107,6 +107,13 @@ def _at_the_load_of(top: Document, trials: list[Document]) -> Iterable[Document]
     for label in dict.fromkeys(trial["label"] for trial in same):
         repeated = sorted((one for one in same if one["label"] == label), key=lambda one: one["throughput_per_s"])
         yield repeated[(len(repeated) - 1) // 2]
+
+
+def _of_nothing(trials: list[Document]) -> str:
+    """Return why no trial has a figure: it failed, or ended before a transaction did."""
+    if any(trial["state"] == "complete" for trial in trials):
+        return "No transaction was completed within the seconds of a trial (more --seconds or fewer --rows help)"
+    return "No trial was completed"
 
 
 def _highest(trials: Iterable[Document]) -> Document | None:
