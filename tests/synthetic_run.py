@@ -219,6 +219,7 @@ def _interval(cell: Cell, rng: np.random.Generator, second: int, shapes: list[_S
     broken = down and cell.fault != "stall"
     wrong = int(cell.fault == "mismatch" and measured == 0)
     hits = round(0.7 * completed)
+    cpu_s = round(min(0.85, completed * 2.5e-5), 6)
     return {
         "record": "interval",
         "second": second,
@@ -234,7 +235,8 @@ def _interval(cell: Cell, rng: np.random.Generator, second: int, shapes: list[_S
         "errors": {"connect": 4 * cell.clients} if broken else {"mismatch": 1} if wrong else {},
         "reads_verified": 2 * completed,
         "mismatches": wrong,
-        "client_cpu_s": round(min(0.85, completed * 2.5e-5), 6),
+        "client_cpu_s": cpu_s,
+        "load_threads": {"cpu_s": [round(share * cpu_s, 6) for share in (0.6, 0.4)], "run_queue_s": [0.01, 0.02]},
     } | (
         {"counters": {"cache_hits": hits, "cache_misses": completed - hits}}
         if cell.system.system.startswith("cache")

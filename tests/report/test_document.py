@@ -94,6 +94,12 @@ def test_counters_of_servers_are_differences(shown):
     assert find(shown, "mariadb", 1)["server_counters"] == {"mariadb": {"Com_stmt_execute": 30_000, "Uptime": 4}}
 
 
+def test_each_load_thread_is_shown(shown):
+    busier, other = find(shown, "mariadb", 1)["load_threads"]
+    assert busier["cpu_share"] == pytest.approx(1.5 * other["cpu_share"]) and busier["cpu_share"] > 0
+    assert (busier["run_queue_share"], other["run_queue_share"]) == pytest.approx((0.01, 0.02))
+
+
 def test_of_a_closed_loop_there_is_one_time_and_nothing_is_offered(shown):
     trial = shown["trials"][0]
     assert trial["rate"] is None and not trial.keys() & {"offered_per_s", "late", "unfinished", "never_begun"}

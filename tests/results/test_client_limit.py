@@ -3,14 +3,16 @@
 import pytest
 
 from dbdyno.results.client_limit import client_limited
+from dbdyno.results.model import LoadThread
 
 
 class Recorded:
     """One measured second of 1000 transactions, and what the load client used in it."""
 
-    def __init__(self, cpu_s=0.1, followed=None, threads=2):
+    def __init__(self, cpu_s=0.1, followed=None, threads=2, busy=()):
         self.hello, self.seconds, self.throughput_per_s = {"threads": threads, "processors": 2}, 1.0, 1000.0
         self.followed = followed
+        self.load_threads = [LoadThread(share, None) for share in busy]
         self.measured = [type("Interval", (), {"client_cpu_s": cpu_s})]
 
 
@@ -29,6 +31,10 @@ class Recorded:
         (Recorded(1.9, followed=True), {"client_ceiling_per_s": 1000}, None),
         (Recorded(1.9, followed=False), {"client_ceiling_per_s": 1000}, "100%"),
         (Recorded(), {}, None),
+        (Recorded(1.2, threads=4, busy=(0.1, 0.91, 0.1, 0.09)), {}, "the busiest of its 4 load threads was 91% busy"),
+        (Recorded(1.2, threads=4, busy=(0.1, 0.89, 0.1, 0.11)), {}, None),
+        (Recorded(1.81, busy=(0.91, 0.9)), {}, "its load threads were 90% busy"),
+        (Recorded(1.2, followed=True, threads=4, busy=(0.1, 0.91, 0.1, 0.09)), {}, None),
     ],
 )
 def test_the_signs(recorded, about, said):

@@ -86,6 +86,18 @@ def test_the_three_times_of_an_open_loop_are_kept_apart(tmp_path):
     assert (recorded.offered, recorded.offered_per_s, recorded.sums["scheduled"]) == (50, 25.0, 75)
 
 
+def test_each_load_thread_has_its_own_shares_of_the_measured_time(tmp_path):
+    def second(number, cpu_s, **more):
+        return interval(number, 5, warmup=number == 0, load_threads={"cpu_s": cpu_s, **more})
+
+    waited = {"run_queue_s": [0.25, 0.0]}
+    seconds = second(0, [1.0, 1.0], **waited), second(1, [0.5, 0.125], **waited), second(2, [1.0, 0.125], **waited)
+    assert read(tmp_path, *seconds).load_threads == ((0.75, 0.25), (0.125, 0.0))
+    assert read(tmp_path, second(1, [0.5, 0.125])).load_threads == ((0.5, None), (0.125, None))
+    assert read(tmp_path, interval(0, 5)).load_threads == (), "an older load client did not say"
+    assert read(tmp_path, second(1, [0.5]), interval(2, 5)).load_threads == ()
+
+
 def test_whether_an_open_loop_was_followed(tmp_path):
     def followed(done, due):
         record = interval(0, done)

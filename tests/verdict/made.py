@@ -46,20 +46,24 @@ def observed(columns):
     )
 
 
-def trial(columns=None, clients=16, completed=1000, cpu_s=0.1, offered=None, **about):
-    """Make a trial of one server; `completed`: of each second, or one for all."""
+def trial(columns=None, clients=16, completed=1000, cpu_s=0.1, offered=None, threads=(), **about):
+    """Make a trial of one server; `completed`: of each second, or one for all; `threads`: what each load thread used
+    and waited in every second, where the load client says."""
+    used, waited = zip(*threads, strict=True) if threads else ((), ())
     counts = np.broadcast_to(np.asarray(completed), (SECONDS,))
     intervals = tuple(
         Interval(
             *(second, second == 0, 1.0, clients, int(count), 0, None, None, 0, {}, 0, 0, cpu_s, {}),
             scheduled=offered,
+            thread_cpu_s=used,
+            thread_run_queue_s=waited,
             service_s=float(clients) if offered is None else count * 0.004,
         )
         for second, count in enumerate(counts)
     )
     empty = Histogram.merged([])
     recorded = Recorded(
-        {"threads": 2},
+        {"threads": len(threads) or 2},
         intervals,
         empty,
         (),

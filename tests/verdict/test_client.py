@@ -35,6 +35,23 @@ def test_where_the_servers_threads_wait_as_long_the_processors_are_what_is_short
     assert not signs_of_client(trial(queues | of_two(1.0)))
 
 
+@pytest.mark.parametrize(
+    ("threads", "said"),
+    [
+        # Together they work or wait for 0.35 of the time, and wait for 0.08 of it; one of them for 0.3.
+        ([(0.7, 0.3), (0.1, 0.01), (0.1, 0.0), (0.2, 0.01)], "one of its load threads waited for a processor 30%"),
+        ([(0.7, 0.05), (0.1, 0.01), (0.1, 0.0), (0.2, 0.01)], None),
+        ([(0.1, 0.3), (0.1, 0.3), (0.1, 0.3), (0.1, 0.3)], None),
+        ([(0.4, 0.2), (0.4, 0.2), (0.4, 0.3), (0.4, 0.2)], "its load threads waited for a processor 30%"),
+    ],
+    ids=["one", "hardly", "mostly asleep", "all"],
+)
+def test_of_several_load_threads_the_one_that_waited_most_is_judged(threads, said):
+    waiting = process("client", queue=sum(waited for _, waited in threads))
+    signs = signs_of_client(trial(waiting | of_two(1.0), threads=threads))
+    assert (not signs) if said is None else signs[0].startswith(said)
+
+
 def test_a_quota_of_its_own_is_a_sign():
     (sign,) = signs_of_client(trial({"cgroup.client.throttled_s_total": 0.7}))
     assert sign == "a CPU quota held it back for 0.70 s in every second"

@@ -4,6 +4,7 @@ use dbdyno_model::Failure;
 use serde_json::{Map, Value, json};
 
 use crate::histogram::Histogram;
+use crate::usage::{self, Usage};
 
 /// When something should have begun, began and ended, on the monotonic clock. In a closed loop the first two are the same.
 #[derive(Clone, Copy, Debug)]
@@ -85,6 +86,8 @@ pub struct Interval {
     pub reads_verified: u64,
     pub mismatches: u64,
     pub client_cpu_s: f64,
+    /// By their numbers, in the order in which they handed it over.
+    load_threads: Vec<(u64, Usage)>,
     pub cache_hits: u64,
     pub cache_misses: u64,
     pub stale_reads: u64,
@@ -103,6 +106,7 @@ impl Interval {
             reads_verified: 0,
             mismatches: 0,
             client_cpu_s: 0.0,
+            load_threads: vec![],
             cache_hits: 0,
             cache_misses: 0,
             stale_reads: 0,
@@ -113,6 +117,12 @@ impl Interval {
     /// An empty one of the same shape.
     pub fn like(&self, second: u64) -> Self {
         Self::new(second, self.operations.len(), self.is_open)
+    }
+
+    /// What a thread used in it, by its number if it is a load thread.
+    pub fn used(&mut self, thread: Option<u64>, usage: Usage) {
+        self.client_cpu_s += usage.cpu_s;
+        self.load_threads.extend(thread.map(|number| (number, usage)));
     }
 
     /// Adds what another thread counted in the same second.
@@ -129,6 +139,7 @@ impl Interval {
         self.reads_verified += other.reads_verified;
         self.mismatches += other.mismatches;
         self.client_cpu_s += other.client_cpu_s;
+        self.load_threads.extend_from_slice(&other.load_threads);
         self.cache_hits += other.cache_hits;
         self.cache_misses += other.cache_misses;
         self.stale_reads += other.stale_reads;
@@ -145,6 +156,9 @@ impl Interval {
             "seconds": self.seconds, "connected": self.connected, "transactions": self.transactions.to_json(),
             "operations": operations, "errors": errors, "reads_verified": self.reads_verified,
             "mismatches": self.mismatches, "client_cpu_s": self.client_cpu_s});
+        if !self.load_threads.is_empty() {
+            record["load_threads"] = usage::to_json(&self.load_threads);
+        }
         if self.cache_hits + self.cache_misses > 0 {
             record["counters"] = json!({"cache_hits": self.cache_hits, "cache_misses": self.cache_misses});
             if self.stale_reads > 0 {

@@ -16,6 +16,7 @@ mod records;
 mod run;
 mod session;
 mod signals;
+mod usage;
 
 use std::process::ExitCode;
 use std::sync::Arc;

@@ -6,9 +6,9 @@ use std::sync::{Arc, mpsc};
 
 use dbdyno_model::Failure;
 use dbdyno_stores::CacheCounters;
-use rustix::time::{ClockId, clock_gettime};
 
 use crate::interval::{Interval, Times};
+use crate::usage::{Meter, Usage};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -107,28 +107,40 @@ impl Totals {
     }
 }
 
-/// One thread's recorder.
+/// One thread's recorder, made by that thread.
 pub struct Recorder {
     schedule: Arc<Schedule>,
     intervals: mpsc::Sender<Interval>,
     current: Interval,
     /// When the current interval is over; `u64::MAX` before the run.
     until_ns: u64,
-    cpu_s: f64,
+    /// Of load threads; those of an embedded store's clients are the store's as well.
+    thread: Option<u64>,
+    meter: Meter,
+    used: Usage,
     closed: bool,
     pub connected: u64,
     pub totals: Totals,
 }
 
 impl Recorder {
-    pub fn new(schedule: Arc<Schedule>, intervals: mpsc::Sender<Interval>, steps: usize, is_open: bool) -> Self {
+    /// `thread`: the number of the load thread, `None` of an embedded store's clients.
+    pub fn new(
+        schedule: Arc<Schedule>,
+        intervals: mpsc::Sender<Interval>,
+        steps: usize,
+        is_open: bool,
+        thread: Option<u64>,
+    ) -> Self {
         let totals = Totals { operations: vec![OperationTotals::default(); steps], ..Totals::default() };
         Self {
             schedule,
             intervals,
             current: Interval::new(0, steps, is_open),
             until_ns: u64::MAX,
-            cpu_s: 0.0,
+            thread,
+            meter: Meter::of_this_thread(),
+            used: Usage::default(),
             closed: false,
             connected: 0,
             totals,
@@ -139,7 +151,7 @@ impl Recorder {
     pub fn begin(&mut self, start_ns: u64) {
         if self.until_ns == u64::MAX && !self.closed {
             self.until_ns = start_ns + SECOND_NS;
-            self.cpu_s = thread_cpu_s();
+            self.used = self.meter.read();
         }
     }
 
@@ -171,13 +183,13 @@ impl Recorder {
     }
 
     fn send(&mut self, seconds: f64) {
-        let cpu_s = thread_cpu_s();
+        let used = self.meter.read();
         let next = self.current.like(self.current.second + 1);
         let mut done = std::mem::replace(&mut self.current, next);
         done.seconds = seconds;
         done.connected = self.connected;
-        done.client_cpu_s = cpu_s - self.cpu_s;
-        self.cpu_s = cpu_s;
+        done.used(self.thread, used.since(self.used));
+        self.used = used;
         self.until_ns += SECOND_NS;
         // The receiver outlives every recorder; were it gone, there would be nobody to tell.
         let _ = self.intervals.send(done);
@@ -288,12 +300,6 @@ impl Recorder {
     }
 }
 
-/// User and system time of the calling thread.
-fn thread_cpu_s() -> f64 {
-    let t = clock_gettime(ClockId::ThreadCPUTime);
-    t.tv_sec as f64 + t.tv_nsec as f64 / 1e9
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -303,7 +309,7 @@ mod tests {
     fn recorder(duration_s: u64) -> (Recorder, mpsc::Receiver<Interval>, Arc<Schedule>) {
         let schedule = Arc::new(Schedule::new());
         let (sender, receiver) = mpsc::channel();
-        let mut recorder = Recorder::new(Arc::clone(&schedule), sender, 1, false);
+        let mut recorder = Recorder::new(Arc::clone(&schedule), sender, 1, false, Some(0));
         schedule.begin_at(SECOND_NS, duration_s);
         recorder.begin(SECOND_NS);
         (recorder, receiver, schedule)

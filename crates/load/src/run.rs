@@ -161,7 +161,8 @@ fn spawn(
     thread::Builder::new().name(format!("load-{i}")).spawn(move || {
         tighten_timers();
         let (steps, is_open) = (trial.workload.steps().len(), trial.arrivals.is_some());
-        let recorder = Recorder::new(Arc::clone(&trial.schedule), intervals, steps, is_open);
+        let number = trial.engine.map(|_| i);
+        let recorder = Recorder::new(Arc::clone(&trial.schedule), intervals, steps, is_open, number);
         let reactor = trial.engine.map(Reactor::new).transpose()?;
         let thread = Rc::new(Thread {
             trial,

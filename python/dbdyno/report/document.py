@@ -127,6 +127,7 @@ def _trial(trial: Trial, run: Run) -> dict[str, Any]:
         **{f"{who}_cpu_us_per_transaction": costs[f"{who}_cpu_us"] for who in ("client", "server")},
         **_open_loop(trial),
         "client_ceiling_per_s": about.get("client_ceiling_per_s"),
+        "load_threads": [thread._asdict() for thread in recorded.load_threads],
         **_concluded(trial),
         "transaction": _transaction(recorded),
         "operations": {operation.name: _operation(operation, recorded) for operation in recorded.operations},

@@ -34,11 +34,17 @@ def _near_ceiling(recorded: Recorded, about: JsonObject) -> str | None:
 
 
 def busy_load_threads(recorded: Recorded, about: JsonObject) -> str | None:
-    """Return how busy the load threads were where that was nearly all they could be, else `None`."""
+    """Return how busy the load threads were where they, or one of them, were nearly all they could be, else `None`.
+
+    One that is busy holds its own clients back, however idle the others are.
+    """
     hello = recorded.hello or {}
     threads = hello.get("threads")
     if not threads:
         return None
     able = min(threads, hello.get("processors") or threads, len(about.get("client_cpus") or ()) or threads)
     busy = sum(interval.client_cpu_s for interval in recorded.measured) / recorded.seconds / able
-    return f"its load threads were {busy:.0%} busy" if busy >= BUSY_LOAD_THREADS else None
+    if busy >= BUSY_LOAD_THREADS:
+        return f"its load threads were {busy:.0%} busy"
+    busiest = max((thread.cpu_share for thread in recorded.load_threads), default=0.0)
+    return f"the busiest of its {threads} load threads was {busiest:.0%} busy" if busiest >= BUSY_LOAD_THREADS else None

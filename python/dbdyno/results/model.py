@@ -37,6 +37,8 @@ class Interval(NamedTuple):
         seconds: its length in seconds, 1.0 but for a last one that was cut short.
         errors: how many of each kind.
         service_s: service times of all its completed transactions added up, in seconds.
+        thread_cpu_s, thread_run_queue_s: of each load thread, what it used and how long it was ready and waited for a
+            processor; empty where the load client does not say.
     """
 
     second: int
@@ -55,6 +57,18 @@ class Interval(NamedTuple):
     counters: Mapping[str, float]
     scheduled: int | None = None
     service_s: float = 0.0
+    thread_cpu_s: tuple[float, ...] = ()
+    thread_run_queue_s: tuple[float, ...] = ()
+
+
+class LoadThread(NamedTuple):
+    """Which shares of the measured time a load thread was on a processor, and ready but waiting for one.
+
+    run_queue_share: `None` where the kernel does not say.
+    """
+
+    cpu_share: float
+    run_queue_share: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +139,17 @@ class Recorded:
     def completed(self) -> int:
         """Transactions completed in the measured seconds."""
         return sum(interval.completed for interval in self.measured)
+
+    @cached_property
+    def load_threads(self) -> tuple[LoadThread, ...]:
+        """What each load thread did in the measured seconds; empty where that was not recorded, or nothing was."""
+        if self.seconds <= 0:
+            return ()
+        used = zip(*(one.thread_cpu_s for one in self.measured), strict=False)
+        shares = [sum(of_thread) / self.seconds for of_thread in used]
+        waited = list(zip(*(one.thread_run_queue_s for one in self.measured), strict=False))
+        waits = [sum(of_thread) / self.seconds for of_thread in waited] or [None] * len(shares)
+        return tuple(map(LoadThread, shares, waits))
 
     @property
     def window_unix_s(self) -> tuple[float, float] | None:

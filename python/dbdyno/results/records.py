@@ -124,6 +124,7 @@ class Reader:
         times = _times(transactions)
         if not warmup:
             self.transactions.add(len(self.intervals), times)
+        threads = record.get("load_threads", {})
         histogram = times.get("response_time") or times.get("service_time") or Histogram.merged([])
         interval = Interval(
             second=int(record["second"]),
@@ -142,6 +143,8 @@ class Reader:
             counters=record.get("counters", {}),
             service_s=times["service_time"].sum_ns / 1e9 if "service_time" in times else 0.0,
             scheduled=None if (due := transactions.get("scheduled")) is None else int(due),
+            thread_cpu_s=tuple(map(float, threads.get("cpu_s", ()))),
+            thread_run_queue_s=tuple(map(float, threads.get("run_queue_s", ()))),
         )
         self.intervals.append(interval)
         self._coarse.append(_coarse(interval.second, histogram))

@@ -11,7 +11,7 @@ import json
 import os
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -29,13 +29,14 @@ from dbdyno.stats.histogram import Histogram
 from dbdyno.stats.steady_state import SteadyState
 
 SUMMARY = "summary.npz"
-LAYOUT = 2
+LAYOUT = 3
 """To be raised when a summary holds something else, or the same of another meaning."""
 _SOURCES = ("records.jsonl", LINES, TABLE)
 _END_BYTES = 4096
 _TIMES = ("service_time", "response_time", "send_lag")
 _WHOLE = ("second", "warmup", "connected", "completed", "failed", "max_ns", "reads_verified", "mismatches", "scheduled")
 _REAL = ("seconds", "p50_ns", "p99_ns", "client_cpu_s", "service_s")
+_THREADS = ("thread_cpu_s", "thread_run_queue_s")
 _ABOUT = ("hello", "errors", "mismatches", "checks", "phases", "run_began_unix_s", "sums", "total", "end")
 _COLUMNS = (*_WHOLE, *_REAL)
 _UNKNOWN = -1
@@ -177,9 +178,18 @@ def _packed(summary: Summary, key: list[Any]) -> dict[str, np.ndarray]:
         "about": _bytes(about),
         # Counts are whole and below 2⁵³: one table of floats holds them exactly, and is read in half the time of two.
         "seconds": np.array(columns, float),
+        **{name: _of_threads([getattr(one, name) for one in intervals]) for name in _THREADS},
         "buckets": np.concatenate(buckets, axis=1),
         "latencies": np.zeros((3, 0), np.int64) if summary.latencies is None else summary.latencies,
     }
+
+
+def _of_threads(seconds: Sequence[tuple[float, ...]]) -> np.ndarray:
+    """Shape (seconds, threads); a second in which fewer told has NaN for the others."""
+    table = np.full((len(seconds), max(map(len, seconds), default=0)), np.nan)
+    for second, of_threads in enumerate(seconds):
+        table[second, : len(of_threads)] = of_threads
+    return table
 
 
 def _histograms(recorded: Recorded) -> Iterator[tuple[int, str, Histogram]]:
@@ -202,7 +212,7 @@ def _unpacked(found: np.lib.npyio.NpzFile, about: dict[str, Any], latencies: boo
         **{name: tuple(about[name]) for name in ("errors", "mismatches", "checks")},
         steady=SteadyState(**about["steady"]),
         cut=about["cut"],
-        intervals=_intervals(about, found["seconds"]),
+        intervals=_intervals(about, found["seconds"], {name: found[name] for name in _THREADS}),
         operations=tuple(
             Operation(name, operation, table, failed=failed, **times[place])
             for place, (name, operation, table, failed) in enumerate(about["operations"])
@@ -212,12 +222,14 @@ def _unpacked(found: np.lib.npyio.NpzFile, about: dict[str, Any], latencies: boo
     return Summary(recorded, about["observed"], found["latencies"] if latencies else None)
 
 
-def _intervals(about: Mapping[str, Any], table: np.ndarray) -> tuple[Interval, ...]:
+def _intervals(about: Mapping[str, Any], table: np.ndarray, threads: Mapping[str, np.ndarray]) -> tuple[Interval, ...]:
     columns: dict[str, list[Any]] = dict(zip(_WHOLE, table[: len(_WHOLE)].astype(np.int64).tolist(), strict=True))
     columns |= zip(_REAL, table[len(_WHOLE) :].tolist(), strict=True)
     for name in ("scheduled", "p50_ns", "p99_ns"):
         columns[name] = [None if value == _UNKNOWN else value for value in columns[name]]
     columns["warmup"] = list(map(bool, columns["warmup"]))
+    for name, told in threads.items():
+        columns[name] = [tuple(second[~np.isnan(second)].tolist()) for second in told]
     nothing: dict[str, int] = {}
     errors: list[Mapping[str, int]] = [nothing] * table.shape[1]
     for place, counted in about["interval_errors"].items():

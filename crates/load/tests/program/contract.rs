@@ -39,7 +39,10 @@ fn every_protocol_against_its_null_server_completes_verified_with_sound_records(
             assert_sound_histogram(&interval["transactions"]["service_time"]);
             assert_eq!(interval["errors"], json!({}), "{protocol}");
             assert_eq!(interval["connected"], 8, "{protocol}");
-            assert!(interval["client_cpu_s"].as_f64().unwrap() > 0.0);
+            let used: Vec<f64> = serde_json::from_value(interval["load_threads"]["cpu_s"].clone()).unwrap();
+            let together = interval["client_cpu_s"].as_f64().unwrap();
+            assert!(together > 0.0 && (used.iter().sum::<f64>() - together).abs() < 1e-5, "{protocol}: {interval}");
+            assert_eq!(used.len() as u64, only(&records, "hello")["threads"].as_u64().unwrap(), "{protocol}");
         }
         assert_total(&records, 8);
     }
@@ -91,6 +94,32 @@ fn assert_total(records: &[Value], clients: u64) {
     assert!(total["transactions"]["unfinished"].as_u64().unwrap() <= clients);
     let in_flight = total["in_flight_mean"].as_f64().unwrap();
     assert!((in_flight - clients as f64).abs() < 0.02 * clients as f64, "{in_flight} in flight");
+}
+
+#[test]
+fn a_thread_that_does_all_the_work_is_seen_among_those_that_wait() {
+    let connections = Arc::new(Mutex::new(0));
+    let port = server(move |mut stream| {
+        let is_first = std::mem::replace(&mut *connections.lock().unwrap(), 1) == 0;
+        let mut request = [0; 4096];
+        while let Ok(1..) = stream.read(&mut request) {
+            if is_first && stream.write_all(b"$-1\r\n").is_err() {
+                break;
+            }
+        }
+    });
+    let mut plan = plan(redis_at(port), 4);
+    plan["threads"] = 4.into();
+    plan["operation_timeout_s"] = 2.into();
+    let (records, status) = execute(&plan);
+    assert!(status.success(), "{records:?}");
+    let threads = &of_kind(&records, "interval")[0]["load_threads"];
+    let shares = |key: &str| serde_json::from_value::<Vec<f64>>(threads[key].clone()).unwrap();
+    let (used, waited) = (shares("cpu_s"), shares("run_queue_s"));
+    assert_eq!((used.len(), waited.len()), (4, 4), "{threads}");
+    let busiest = used.iter().fold(0.0_f64, |most, &one| most.max(one));
+    assert!(busiest > 0.5 * used.iter().sum::<f64>(), "{threads}");
+    assert!(waited.iter().all(|&s| s >= 0.0), "{threads}");
 }
 
 #[test]
