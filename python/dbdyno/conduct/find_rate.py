@@ -10,7 +10,7 @@ from dbdyno.conduct.rate_search import Found, search
 from dbdyno.conduct.trial import Prepared, run_trial
 from dbdyno.experiment.limit import Limit
 from dbdyno.experiment.trials import Trial, search_step
-from dbdyno.results.model import FOLLOWED, Recorded
+from dbdyno.results.model import Recorded
 from dbdyno.results.read import read_trial
 
 GUESS_SECONDS = 3
@@ -110,7 +110,7 @@ def judge_step(trial: str, rate_per_s: float, confirms: bool, limit: Limit, reco
         few = f" (too few transactions to tell {limit.statistic})" if statistic != limit.statistic else ""
         why_not = f"not below the limit{few}"
     elif not recorded.followed:
-        why_not = f"{achieved:,.0f}/s achieved, under {FOLLOWED:.0%} of what was offered"
+        why_not = f"{achieved:,.0f}/s achieved; {recorded.behind}"
     else:
         why_not = None
     return Step(trial, rate_per_s, statistic, value_us, offered, achieved, confirms, why_not)

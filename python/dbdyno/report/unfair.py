@@ -58,7 +58,7 @@ def _limits(trials: list[Document]) -> Iterator[str]:
             f"their figures are lower bounds of what the store can do: {_labels(limited)}."
         )
     if behind := _labels(trial for trial in trials if trial.get("followed") is False):
-        yield f"Could not follow what was offered, so response times grow for as long as the trial lasts: {behind}."
+        yield f"Could not follow what was offered, so response times say above all how long the trial was: {behind}."
 
 
 def _where_it_ran(trials: list[Document]) -> Iterator[str]:

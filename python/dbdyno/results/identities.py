@@ -79,6 +79,6 @@ def _behind(recorded: Recorded) -> Iterator[str]:
     left = f"; {transactions['unfinished']:,} arrivals had not ended when time was up" if transactions else ""
     begun = f", {never:,} of them not even begun" if (never := transactions.get("never_begun")) else ""
     yield (
-        f"could not follow: {recorded.offered_per_s:,.0f}/s offered, {recorded.throughput_per_s:,.0f}/s achieved"
-        f"{left}{begun}, so response times grow for as long as the trial lasts"
+        f"could not follow: {recorded.offered_per_s:,.0f}/s offered, {recorded.throughput_per_s:,.0f}/s achieved; "
+        f"{recorded.behind}{left}{begun}, so response times say above all how long the trial was"
     )

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dbdyno.results.observations import Observations, read_observations
+from dbdyno.stats.backlog import Offered, behind
 from dbdyno.stats.histogram import Histogram
 from dbdyno.stats.stability import Stability, stability
 from dbdyno.stats.steady_state import SteadyState
@@ -19,9 +20,6 @@ JsonObject = Mapping[str, Any]
 
 WHOLE_SECOND = 0.9
 """A last second that was cut shorter than this is no second of a series."""
-
-FOLLOWED = 0.99
-"""A store that completes less than this share of what an open loop offers does not follow it."""
 
 
 class Interval(NamedTuple):
@@ -190,10 +188,21 @@ class Recorded:
         """Arrivals due over the measured seconds; `None` in a closed loop, or when nothing was measured."""
         return None if self.offered is None or self.seconds <= 0 else self.offered / self.seconds
 
+    @cached_property
+    def behind(self) -> str | None:
+        """How it is seen that what an open loop offered was not followed; `None` where it was, and in a closed loop."""
+        if not self.offered or self.seconds <= 0:
+            return None
+        left = np.cumsum([0, *((one.scheduled or 0) - one.completed - one.failed for one in self.intervals)])
+        clients = max(interval.connected for interval in self.measured)
+        service_s = (self.service_time.mean_ns or 0.0) / 1e9
+        outstanding = left[len(self.intervals) - len(self.measured) :]
+        return behind(Offered(outstanding, self.offered, self.completed, self.seconds, clients, service_s))
+
     @property
     def followed(self) -> bool | None:
-        """Whether what an open loop offered was done, but for the one transaction that any end may cut; else `None`."""
-        return None if self.offered is None else self.completed >= min(FOLLOWED * self.offered, self.offered - 1)
+        """Whether what an open loop offered was done as it came; `None` in a closed loop."""
+        return None if self.offered is None else self.behind is None
 
 
 @dataclass(frozen=True, slots=True)

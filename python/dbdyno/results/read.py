@@ -17,7 +17,7 @@ from dbdyno.results.summary import is_summarized, read_summary
 from dbdyno.results.usage import stated_usage, usage_of
 from dbdyno.results.write import FORMAT
 
-VERDICT_FORMAT = 4
+VERDICT_FORMAT = 5
 """Of `verdict.json`, which holds conclusions: one of another format is left aside, and they are drawn anew."""
 PARALLEL_ABOVE_BYTES = 64 << 20
 """Above this many bytes of records not yet summarized reading takes seconds, and is shared between processors."""

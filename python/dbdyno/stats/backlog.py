@@ -1,0 +1,73 @@
+"""Whether an open loop's store kept up with what was offered, by how many arrivals were outstanding, second by second.
+
+The share that was completed does not tell by itself: a store that is half a percent too slow completes more than 99 %
+of any trial and falls seconds behind in a long one; one that fell behind in the warm-up may work off exactly what is
+offered and never catch up; and in a short trial the transactions in service when time is up are some percent of all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+DONE = 0.99
+"""A store that completes less than this share of what an open loop offers does not follow it."""
+WAITING_S = 1.0
+"""So many seconds of arrivals, or what `DONE` leaves of them where that is less, may wait for a client."""
+THIRD_S = 3
+"""A backlog is told to grow by the means of three thirds of the time, each at least this long."""
+EVENLY = 0.25
+"""Of the growth from the first third to the last, what each step must have: one stall is no growing backlog."""
+SPREAD = 2.0
+"""Standard deviations, of arrivals drawn at random, that may be in service beyond their mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """What an open loop offered in the measured time, and what became of it.
+
+    Attributes:
+        outstanding: arrivals due that had neither completed nor failed, when measuring began and at the end of each of
+            its seconds; shape (seconds + 1,).
+        due, completed: arrivals and transactions in that time.
+        seconds: how long it was.
+        clients: how many transactions can be in service at once.
+        service_s: mean service time of the completed ones.
+    """
+
+    outstanding: np.ndarray
+    due: int
+    completed: int
+    seconds: float
+    clients: int
+    service_s: float
+
+
+def behind(offered: Offered) -> str | None:
+    """Return how it is seen that the store did not follow, or `None` where it did."""
+    if offered.due - offered.completed > _left_at_any_end(offered):
+        return f"only {offered.completed / offered.due:.1%} of what was offered was completed"
+    waiting = offered.outstanding - offered.clients
+    much = min((1 - DONE) * offered.due, WAITING_S * offered.due / offered.seconds)
+    if waiting.min() > much:
+        return f"at no time had it caught up: {waiting.min():,.0f} arrivals or more were waiting in every second"
+    if waiting[-1] > much and _grew_evenly(waiting[1:]):
+        return f"ever more arrivals were waiting, {waiting[-1]:,.0f} when time was up"
+    return None
+
+
+def _left_at_any_end(offered: Offered) -> float:
+    """How many arrivals may be left: a hundredth, or those that are in service whenever one looks (Little's law), less
+    what was outstanding at the beginning; and the one transaction that any end may cut."""
+    in_service = min(offered.clients, offered.due / offered.seconds * offered.service_s)
+    in_service += SPREAD * sqrt(in_service)
+    return max((1 - DONE) * offered.due, 1.0, in_service - offered.outstanding[0])
+
+
+def _grew_evenly(waiting: np.ndarray) -> bool:
+    if len(waiting) < 3 * THIRD_S:
+        return False
+    first, middle, last = (third.mean() for third in np.array_split(waiting, 3))
+    return bool(last > first and min(middle - first, last - middle) >= EVENLY * (last - first))
