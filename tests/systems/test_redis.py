@@ -98,6 +98,13 @@ def test_a_server_that_died_does_not_answer(started):
         server.counters()
 
 
+@pytest.mark.parametrize("of", ["redis", "redis://127.0.0.1:1/0"])
+@pytest.mark.parametrize(("layout", "lacking"), [("string", {"add", "sum"}), ("hash", {"get-many"}), ("auto", set())])
+def test_a_layout_declares_what_it_cannot_do(of, layout, lacking):
+    able = system(of).operations
+    assert able - system(f"{of}?layout={layout}").operations == lacking
+
+
 def test_what_cannot_be_its_setting_is_refused():
     with pytest.raises(UserError, match="layout = 'list': give one of auto, string, hash"):
         system("redis?layout=list")

@@ -37,7 +37,14 @@ COUNTERS = (
     "total_error_replies",
 )
 _CHECK_THE_PLACE = "check host, port and that the server runs, and whether it has TLS there (tls=required)"
-LAYOUTS = ("auto", "string", "hash")
+UNABLE = {
+    "auto": frozenset[str](),
+    # A row is one value: no column of it can be added to, or read alone.
+    "string": frozenset((ADD, SUM)),
+    # MGET has values alone, and no fields of hashes.
+    "hash": frozenset((GET_MANY,)),
+}
+"""What each layout takes away; `auto` is hashes where a workload adds to columns, else strings."""
 SCALES = BINARY | {"k": 10**3, "m": 10**6, "g": 10**9}
 """Redis takes `1k` for a thousand and `1kb` for 1,024."""
 
@@ -57,7 +64,8 @@ class Redis(Server):
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
-        self.check_choice("layout", LAYOUTS)
+        self.check_choice("layout", tuple(UNABLE))
+        self.operations = self.operations - UNABLE[spec.settings.get("layout", "auto")]
         self.check_tls()
         if "tls" in spec.settings:
             self.libraries = ()
