@@ -6,9 +6,10 @@ from dbdyno.errors import UserError
 from dbdyno.systems import cassandra
 from dbdyno.systems.base import Launch
 from dbdyno.systems.cassandra import durability_of, is_accepted
+from dbdyno.systems.endpoint import PASSWORD_VARIABLE
 from dbdyno.systems.guard import Guard
 from helpers import need, system
-from systems.load import ROWS, execute
+from systems.load import ROWS, execute, rows_read
 
 # Its server takes longer to start than most tests may last.
 slow = pytest.mark.timeout(600)
@@ -56,10 +57,19 @@ def test_rows_that_are_not_there_are_missing_in_a_pipeline_too_and_a_load_goes_o
 
 @slow
 @pytest.mark.systems
-def test_a_wrong_password_is_said_without_it(server, started):
-    with pytest.raises(UserError, match="check the user and the password") as caught:
-        started(url_of(server, "wrongpw"))
+@pytest.mark.parametrize("login", ["cassandra:wrongpw@", "nobody:wrongpw@", "cassandra@", ""])
+def test_who_is_not_let_in_is_told_so_without_the_password(server, started, login, monkeypatch):
+    monkeypatch.delenv(PASSWORD_VARIABLE, raising=False)
+    with pytest.raises(UserError, match="check the user and the password in the URL or in") as caught:
+        started(f"cassandra://{login}127.0.0.1:{server.endpoint.port}")
     assert "wrongpw" not in str(caught.value)
+
+
+@slow
+@pytest.mark.systems
+def test_who_has_the_password_in_the_environment_is_let_in(server, started, monkeypatch):
+    monkeypatch.setenv(PASSWORD_VARIABLE, "cassandra")
+    assert rows_read(started(f"cassandra://cassandra@127.0.0.1:{server.endpoint.port}")) > 0
 
 
 @slow
