@@ -182,6 +182,15 @@ def ferretdb(bench: Bench, placement: Placement) -> Iterator[Started]:
 
 
 @contextmanager
+def cassandra(bench: Bench, placement: Placement) -> Iterator[Started]:
+    """Yield a loaded Cassandra."""
+    with _started(bench, "cassandra?heap=512M", placement) as system:
+        started = Started(system, system.store_plan([]))
+        fill(started, bench.rows, placement)
+        yield started
+
+
+@contextmanager
 def lmdb(bench: Bench, placement: Placement) -> Iterator[tuple[Started, Path]]:
     """Yield a loaded LMDB and its directory."""
     with _started(bench, "lmdb?sync=none", placement) as system:

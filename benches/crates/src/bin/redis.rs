@@ -1,0 +1,17 @@
+//! Gets through redis, a multiplexed connection each.
+
+use dbdyno_bench_crates::{Told, run};
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncCommands, Client, RedisError};
+
+fn main() {
+    let told = Told::read();
+    let client = Client::open(format!("redis://{}:{}/0", told.host, told.port)).expect("a URL");
+    run(&told, || client.get_multiplexed_async_connection(), get);
+}
+
+async fn get(mut connection: MultiplexedConnection, key: u64) -> Result<MultiplexedConnection, RedisError> {
+    let value: Option<Vec<u8>> = connection.get(format!("dbdyno:bm:{key}")).await?;
+    assert!(!value.expect("is there").is_empty());
+    Ok(connection)
+}

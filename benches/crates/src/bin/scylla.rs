@@ -1,0 +1,35 @@
+//! Gets by a prepared statement through scylla: one session with a connection, which all clients share.
+
+use std::sync::Arc;
+
+use dbdyno_bench_crates::{Told, run};
+use scylla::client::session::Session;
+use scylla::client::session_builder::SessionBuilder;
+use scylla::statement::prepared::PreparedStatement;
+
+type Failure = Box<dyn std::error::Error>;
+type Shared = Arc<(Session, PreparedStatement)>;
+
+fn main() {
+    let told = Told::read();
+    let shared: tokio::sync::OnceCell<Shared> = tokio::sync::OnceCell::new();
+    let connect = || async {
+        let one = shared.get_or_try_init(|| open(&told)).await?;
+        Ok::<_, Failure>(Arc::clone(one))
+    };
+    run(&told, connect, get);
+}
+
+async fn open(told: &Told) -> Result<Shared, Failure> {
+    let session = SessionBuilder::new().known_node(format!("{}:{}", told.host, told.port)).build().await?;
+    let statement = format!("SELECT id, k, c, pad FROM {}.dbdyno_bm WHERE id = ?", told.database);
+    let prepared = session.prepare(statement).await?;
+    Ok(Arc::new((session, prepared)))
+}
+
+async fn get(shared: Shared, key: u64) -> Result<Shared, Failure> {
+    let answer = shared.0.execute_unpaged(&shared.1, (key as i32,)).await?.into_rows_result()?;
+    let (id, _k, c, pad) = answer.single_row::<(i32, i32, &str, &str)>()?;
+    assert!(id as u64 == key && !c.is_empty() && !pad.is_empty());
+    Ok(shared)
+}
