@@ -34,6 +34,39 @@ def test_a_winner_of_another_durability_class_is_said_to_be_that(repeated):
     assert "5 pairs of trials; durability D0 against D1, not like with like; longest stall 0 s" in sentence
 
 
+@pytest.fixture(scope="module")
+def of_three(tmp_path_factory):
+    """Three systems that differ, lmdb and sqlite of D1, mariadb of D2."""
+    return document(read_run(write_run(tmp_path_factory.mktemp("of-three") / "run", SYSTEMS[:3], (4,), 3, repeats=5)))
+
+
+@pytest.mark.parametrize(
+    ("classes", "said"),
+    [
+        ({}, "; durability D1 against D2 (mariadb), not like with like; "),
+        ({"sqlite": "D0"}, "; durability D1 against D0 (sqlite) and D2 (mariadb), not like with like; "),
+        ({"lmdb": None}, "; durability unknown against D1 (sqlite) and D2 (mariadb), not like with like; "),
+        ({"sqlite": "D2"}, "; durability D1 against D2 (sqlite, mariadb), not like with like; "),
+        ({"mariadb": "D1"}, None),
+    ],
+)
+def test_the_badge_is_of_all_that_the_winner_is_set_against(of_three, classes, said):
+    trials = [one | {"durability": classes.get(one["label"], one["durability"])} for one in of_three["trials"]]
+    sentence = headline(trials, of_three["comparison"], [])["sentence"]
+    assert sentence.startswith("lmdb was fastest") and "of sqlite, the next" in sentence
+    assert said in sentence if said else "durability" not in sentence
+
+
+def test_nor_is_the_most_that_was_done_named_across_classes_without_it(of_three):
+    said = "durability D1 against D2 (mariadb), not like with like)"
+    once = [one for one in of_three["trials"] if one["repeat"] == 1]
+    assert said in headline(once, None, [])["sentence"]
+    invalid = dict(of_three["comparison"])
+    invalid["cells"] = [cell | {"verdict": "invalid", "reason": "it was wrong"} for cell in invalid["cells"]]
+    sentence = headline(of_three["trials"], invalid, [])["sentence"]
+    assert sentence.startswith("No winner: lmdb did most, but it was wrong (") and said in sentence
+
+
 def test_how_even_both_were_stands_beside_the_ratio_of_means(repeated):
     shown = document(repeated)
     floors = {"sqlite": 0.91, "lmdb": 0.35}
@@ -125,7 +158,8 @@ def test_one_trial_each_names_no_winner(run, shown):
     assert found["winner"] is None and found["ratios"] == {}
     assert found["sentence"].startswith("Highest measured: lmdb, ")
     assert found["sentence"].endswith(
-        "at 2 clients (floor 93%, longest stall 0 s). No interval, no winner: one trial each."
+        "at 2 clients (floor 93%, longest stall 0 s; durability D1 against D0 and D2, not like with like). "
+        "No interval, no winner: one trial each."
     )
 
 

@@ -14,7 +14,6 @@ from dbdyno.report.loads import LOAD_KEYS, Document, at, load_of, share_of
 from dbdyno.results.model import Run
 from dbdyno.results.noise import known_noise
 
-MARGIN = 0.02
 LIMITS = {
     "client": "its client",
     "network": "the network",
@@ -39,6 +38,7 @@ def compared(run: Run) -> dict[str, Any] | None:
         return None
     # Importing the arithmetic of Student's t takes a third of the second that `dbdyno show` may last.
     from dbdyno.report.comparison import compare_sides, comparison_document  # noqa: PLC0415
+    from dbdyno.stats.comparison import MARGIN  # noqa: PLC0415
 
     sides = [Side(run, label, label) for label in labels]
     pairs = [(one, other) for place, one in enumerate(sides) for other in sides[place + 1 :]]
@@ -72,7 +72,9 @@ def headline(trials: list[Document], comparison: Document | None, found_rates: I
     top = chosen.get(_leader(cells) or "", top)
     ratios = _ratios(top["label"], cells)
     searched = " ".join(search["sentence"] for search in found_rates)
-    winner, sentence = _verdict(top, chosen, ratios) if len(chosen) > 1 and ratios else (None, _observed(top, trials))
+    winner, sentence = (
+        _verdict(top, chosen, ratios) if len(chosen) > 1 and ratios else (None, _observed(top, chosen, trials))
+    )
     return {
         "sentence": searched or sentence,
         "winner": None if searched else winner,
@@ -185,10 +187,10 @@ def _verdict(top: Document, chosen: Mapping[str, Document], ratios: Mapping[str,
     if not known:
         why = "; ".join(dict.fromkeys(unknown.values()))
         pairs = max(one["pairs"] or 0 for one in ratios.values())
-        return None, f"No winner: {leader} did most, but {why} ({_pairs_at(top, pairs)})."
+        return None, f"No winner: {leader} did most, but {why} ({_pairs_at(top, pairs)}{_classes(top, chosen)})."
     following = max(known, key=lambda label: known[label]["ratio"])
     found = known.pop(following)
-    where = _where(top, chosen[following], found["pairs"])
+    where = _where(top, chosen, following, found["pairs"])
     doubts = [f"not told from {label}, {_times(one)}" for label, one in known.items() if one["verdict"] != "slower"]
     doubts += [f"not judged against {label}: {why}" for label, why in unknown.items()]
     if found["verdict"] == "slower" and not doubts:
@@ -220,15 +222,30 @@ def _pairs_at(top: Document, pairs: int) -> str:
     return f"{at(top)}, {pairs} pair{'' if pairs == 1 else 's'} of trials"
 
 
-def _where(top: Document, second: Document, pairs: int) -> str:
+def _where(top: Document, chosen: Mapping[str, Document], following: str, pairs: int) -> str:
     """Where the leader and the next one were compared, and what a ratio of means does not say."""
-    where = _pairs_at(top, pairs)
-    if top["durability"] != second["durability"]:
-        where += f"; durability {top['durability']} against {second['durability']}, not like with like"
-    return where + f"; {' against '.join(words.evenness(trial['stability']) for trial in (top, second))}"
+    even = " against ".join(words.evenness(trial["stability"]) for trial in (top, chosen[following]))
+    return f"{_pairs_at(top, pairs)}{_classes(top, chosen)}; {even}"
 
 
-def _observed(top: Document, trials: list[Document]) -> str:
+def _classes(top: Document, chosen: Mapping[str, Document]) -> str:
+    """The badge of a sentence about systems of which some promise another durability than the leader, else nothing.
+
+    Of all that the leader is set against: who was fastest was so against the third as well.
+    """
+    others: dict[str, list[str]] = {}
+    for label, trial in chosen.items():
+        if trial["durability"] != top["durability"]:
+            others.setdefault(str(trial["durability"] or "unknown"), []).append(label)
+    if not others:
+        return ""
+    # One needs no name, and many would be longer than the sentence.
+    naming = len(chosen) > 2 and sum(map(len, others.values())) <= 2
+    named = [f"{name} ({', '.join(labels)})" if naming else name for name, labels in sorted(others.items())]
+    return f"; durability {top['durability'] or 'unknown'} against {' and '.join(named)}, not like with like"
+
+
+def _observed(top: Document, chosen: Mapping[str, Document], trials: list[Document]) -> str:
     """The highest figure, as the observation it is."""
     several = len({trial["workload"] for trial in filter(_usable, trials)}) > 1
     of = f" of {top['workload']}" if several else ""
@@ -237,5 +254,5 @@ def _observed(top: Document, trials: list[Document]) -> str:
     once = max((trial["repeat"] or 1 for trial in trials), default=1) == 1
     caution = " No interval, no winner: one trial each." if once else " No winner: nothing stands beside it."
     figure = f"{least}{words.significant(top['throughput_per_s'])} transactions/s{of} {at(top)}"
-    figure += f" ({words.evenness(top['stability'])})"
+    figure += f" ({words.evenness(top['stability'])}{_classes(top, chosen)})"
     return f"Highest {kind}: {words.label_of(top)}, {figure}.{caution}"
