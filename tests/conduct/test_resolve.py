@@ -163,4 +163,4 @@ def test_what_keeps_nothing_cannot_be_restarted():
         resolved(system="memcached", restart="cold")
     able = str(caught.value).removesuffix(" can").rpartition("; ")[2].split(", ")
     assert {"mariadb", "mysql", "postgresql", "redis", "sqlite"} <= set(able)
-    assert not {"memcached", "galera", "cassandra"} & set(able)
+    assert not {"memcached", "galera", "tidb", "duckdb"} & set(able)

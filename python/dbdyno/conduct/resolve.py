@@ -2,6 +2,7 @@
 
 import os
 import resource
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
@@ -199,7 +200,7 @@ def _check_limits(experiment: Experiment, spec: SystemSpec, system: System) -> N
             f"network_delay_us: '{spec.label}' runs inside the load client, with no network between; leave one out"
         )
     if experiment.restart and not system.restorable:
-        able = ", ".join(name for name, other in SYSTEMS.items() if other.restorable is not System.restorable)
+        able = ", ".join(_restarted(experiment))
         raise UserError(f"restart: '{spec.label}' keeps nothing that dbdyno could start it from again; {able} can")
     if experiment.memory_limit and (system.embedded or spec.attached):
         why = "runs inside the load client" if system.embedded else "was not started by dbdyno"
@@ -212,6 +213,14 @@ def _check_limits(experiment: Experiment, spec: SystemSpec, system: System) -> N
         )
     if not system.embedded:
         _check_descriptors(max(experiment.clients), max(1, len(spec.parts)))
+
+
+def _restarted(experiment: Experiment) -> Iterator[str]:
+    """Yield the systems that can be started again on what they kept, and can do what is asked of them."""
+    for name, other in SYSTEMS.items():
+        lacking = (missing_operations(experiment.find_workload(one), other.operations) for one in experiment.workload)
+        if other.restorable is not System.restorable and not any(lacking):
+            yield name
 
 
 def _check_descriptors(clients: int, connections_each: int) -> None:

@@ -9,7 +9,7 @@ from pymysql.converters import escape_string
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import OPERATIONS, SYSBENCH
-from dbdyno.systems.base import Durability, Launch, numbers_of
+from dbdyno.systems.base import Durability, Launch, System, numbers_of
 from dbdyno.systems.endpoint import Endpoint
 from dbdyno.systems.mariadb import MariaDB
 from dbdyno.systems.packages.cache import Installation, installed
@@ -106,10 +106,8 @@ class TiDB(MariaDB):
             for name, given in told.items()
         }
 
-    @property
-    def restorable(self) -> bool:
-        # Its user is made once, with the data, and nothing lets another password in later.
-        return False
+    # Its user is made once, with the data, and nothing lets another password in later.
+    restorable = System.restorable
 
     def servers(self) -> list[dict[str, Any]]:
         (server,) = super().servers()
