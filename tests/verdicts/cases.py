@@ -10,13 +10,18 @@ from dbdyno.systems.cgroup import cpu_limit
 from .causes import client_limited, far_away, nothing, permitted, server_limited, slow_disk, stalling
 
 SMALL_POOL = "mariadb?innodb_buffer_pool_size=6M&innodb_flush_method=O_DIRECT"
+# Its background writer is off, and no checkpoint comes so soon. Past the kernel's cache, which no limit would slow.
+UNCLEANED = (
+    "postgresql@18?shared_buffers=2MB&bgwriter_lru_maxpages=0&synchronous_commit=off"
+    "&debug_io_direct=data&io_method=sync&autovacuum=off"
+)
 
 
 @dataclass(frozen=True)
 class Case:
     """One cause.
 
-    what: it, for a person. limit: what the verdict must be. system: where it is not the far end of a way.
+    what: it, for a person. limit: what the verdict must be. system: what is measured, or is the far end of a way to it.
     cause: what does it, made when the case is run. keys: of the experiment. quick: short enough for every test run.
     says: what must stand in the sentence. confirmed: throughput must follow what is taken away of the limit.
     """
@@ -47,6 +52,15 @@ CASES = (
         lambda: server_limited(slow_disk(read_iops=300)),
         SMALL_POOL,
         {"rows": 100_000, "operation_timeout_seconds": 60},
+    ),
+    Case(
+        "disk-writers",
+        "device held to 600 reads/s, buffers that nobody else cleans, 16 clients update random rows (PostgreSQL)",
+        "disk",
+        lambda: server_limited(slow_disk(read_iops=600)),
+        UNCLEANED,
+        {"workload": "point-update", "rows": 40_000, "operation_timeout_seconds": 60},
+        says="by what works for clients: too few of its buffers were clean",
     ),
     Case(
         "commit",
@@ -109,6 +123,7 @@ CASES = (
         "the same way of 20 ms before a server that does not show where its clients' requests are",
         "unexplained",
         lambda: far_away("redis", 20),
+        "redis",
         keys={"seconds": 3},
     ),
 )

@@ -21,7 +21,7 @@ from dbdyno.systems.cgroup import ControlGroup, Limit, disk_limit, limited
 from dbdyno.systems.guard import Guard
 from helpers import system
 
-SERVERS = ("mariadbd", "redis-server")
+SERVERS = ("mariadbd", "redis-server", "postgres")
 RELAY = Path(__file__).with_name("relay.py")
 
 

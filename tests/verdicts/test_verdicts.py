@@ -22,7 +22,7 @@ LEAST = {"workload": "point-get", "rows": 20_000, "clients": 16, "seconds": 6, "
     "case", [pytest.param(case, id=case.name, marks=() if case.quick else pytest.mark.verdicts) for case in CASES]
 )
 def test_the_cause_is_named(case: Case, tmp_path, request):
-    need("redis" if "redis" in case.what else "mariadb")
+    need(case.system.partition("?")[0])
     with case.cause() as (url, listener):
         experiment = Experiment.model_validate(LEAST | {"system": url or case.system} | case.keys)
         end = conduct(NamedExperiment(case.name, experiment), "make test-verdicts", tmp_path, listener)
