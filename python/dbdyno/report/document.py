@@ -93,18 +93,32 @@ def in_reading_order(run: Run) -> Sequence[Trial]:
 
 
 def _trial(trial: Trial, run: Run) -> dict[str, Any]:
-    about, recorded = trial.about, trial.recorded
-    durability = about.get("durability") or {}
-    preparation = run.preparations.get(str(about.get("preparation")))
-    load = {"rows": preparation.rows, "seconds": preparation.load_seconds} if preparation else None
     costs = cost(trial)
+    return {
+        **_asked(trial),
+        **_figures(trial),
+        **{f"{who}_cpu_us_per_transaction": costs[f"{who}_cpu_us"] for who in ("client", "server")},
+        **_open_loop(trial),
+        "client_ceiling_per_s": trial.about.get("client_ceiling_per_s"),
+        "load_threads": [thread._asdict() for thread in trial.recorded.load_threads],
+        **_concluded(trial),
+        **_recorded(trial.recorded),
+        **_surroundings(trial, run),
+        "cost": costs,
+    }
+
+
+def _asked(trial: Trial) -> dict[str, Any]:
+    """What the trial is of, and how it ended."""
+    about, hello = trial.about, trial.recorded.hello or {}
+    durability = about.get("durability") or {}
     return {
         "trial": trial.name,
         "system": trial.system,
         "label": trial.label,
         "client": about.get("client", NATIVE),
-        "client_library": (recorded.hello or {}).get("library"),
-        "client_own_cpu_us_per_transaction": (recorded.hello or {}).get("own_cpu_us_per_transaction"),
+        "client_library": hello.get("library"),
+        "client_own_cpu_us_per_transaction": hello.get("own_cpu_us_per_transaction"),
         "state": trial.state,
         "reason": trial.reason,
         "warnings": list(trial.warnings),
@@ -123,12 +137,12 @@ def _trial(trial: Trial, run: Run) -> dict[str, Any]:
         "analysis": about.get("analysis"),
         "crash": about.get("crash"),
         "copy": about.get("copy"),
-        **_figures(trial),
-        **{f"{who}_cpu_us_per_transaction": costs[f"{who}_cpu_us"] for who in ("client", "server")},
-        **_open_loop(trial),
-        "client_ceiling_per_s": about.get("client_ceiling_per_s"),
-        "load_threads": [thread._asdict() for thread in recorded.load_threads],
-        **_concluded(trial),
+    }
+
+
+def _recorded(recorded: Recorded) -> dict[str, Any]:
+    """What was told by the load client."""
+    return {
         "transaction": _transaction(recorded),
         "operations": {operation.name: _operation(operation, recorded) for operation in recorded.operations},
         "stability": _stability(recorded),
@@ -137,6 +151,15 @@ def _trial(trial: Trial, run: Run) -> dict[str, Any]:
         "checks": [{k: v for k, v in check.items() if k != "record"} for check in recorded.checks],
         "first_errors": [dict(error) for error in recorded.errors],
         "first_mismatches": [dict(mismatch) for mismatch in recorded.mismatches],
+    }
+
+
+def _surroundings(trial: Trial, run: Run) -> dict[str, Any]:
+    """Where it ran, and what was seen of that."""
+    about, recorded = trial.about, trial.recorded
+    preparation = run.preparations.get(str(about.get("preparation")))
+    load = {"rows": preparation.rows, "seconds": preparation.load_seconds} if preparation else None
+    return {
         "servers": about.get("servers", []),
         "layout": (recorded.hello or {}).get("layout"),
         "client_cpus": about.get("client_cpus"),
@@ -148,7 +171,6 @@ def _trial(trial: Trial, run: Run) -> dict[str, Any]:
         "not_seen": about.get("not_seen", []),
         "processes": [asdict(used) for used in trial.usage],
         "server_counters": _counted(about.get("server_counters") or {}),
-        "cost": costs,
     }
 
 

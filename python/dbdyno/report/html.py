@@ -130,22 +130,29 @@ def render(
             host=host_section(shown["environment"]),
             environment_rows=list(flattened(_described(shown["environment"]))),
             card_lines=_card_lines(shown),
-            words=words,
-            steady_class=steady_class,
-            marks=ranking.MARKS,
-            group_of=group_of,
             kinds=any(kinds_of(trial) for trial in shown["trials"]),
-            kinds_of=kinds_of,
-            representatives=representatives,
-            style=inlined("page.css") + inlined("report.css"),
-            script=inlined("report.js"),
-            theme=inlined("theme.js"),
-            plotly=Markup(get_plotlyjs()),
+            **_of_every_run(),
             **_first_screen(shown, series),
             **_of_some_runs(shown),
             **_times(series),
         )
     )
+
+
+def _of_every_run() -> dict[str, Any]:
+    """What the template calls, and what the page brings along."""
+    return {
+        "words": words,
+        "steady_class": steady_class,
+        "marks": ranking.MARKS,
+        "group_of": group_of,
+        "kinds_of": kinds_of,
+        "representatives": representatives,
+        "style": inlined("page.css") + inlined("report.css"),
+        "script": inlined("report.js"),
+        "theme": inlined("theme.js"),
+        "plotly": Markup(get_plotlyjs()),
+    }
 
 
 def _figures(shown: Document, series: Sequence[Series]) -> dict[str, Any]:
