@@ -137,3 +137,23 @@ def test_a_trial_too_short_for_a_floor_has_none_written():
     still = {"floor": 0.0, "longest_without_completion_s": 7, "seconds": 20, "seconds_below_tenth": 12}
     assert words.evenness(still) == "floor 0% (stood still in 12 of 20 s), longest stall 7 s"
     assert words.evenness({"floor": 0.5, "longest_without_completion_s": 0}) == "floor 50%, longest stall 0 s"
+
+
+def test_keys_that_have_another_node_are_said_beside_the_share_that_was_due():
+    keys = {"asked": 20_000, "moved": 5_540, "due": 5_000.0}
+    trial = {
+        "trial": "001-x",
+        "label": "pool",
+        "clients": 4,
+        "state": "complete",
+        "repeat": 1,
+        "system": "x",
+        "pipeline": 1,
+    }
+    trial |= {"counters": {"cache_hits": 9, "cache_misses": 1}, "workload": "result-cache", "moved_keys": keys}
+    (said,) = words.cached({"trials": [trial]})
+    assert said.endswith(
+        "; 5,540 of the 20,000 keys asked for have another node since the pool changed (27.7%; its share was 25.0%)."
+    )
+    (silent,) = words.cached({"trials": [trial | {"moved_keys": None}]})
+    assert silent.endswith("found something in the cache.")

@@ -356,9 +356,13 @@ impl<'a> Merger<'a> {
             transactions["never_begun"] = totals.never_begun.into();
             transactions["late"] = totals.late.into();
         }
-        self.trial.records.write(&json!({"record": "total", "transactions": transactions,
-            "operations": operations, "reads_verified": totals.reads_verified, "mismatches": totals.mismatches,
-            "seconds": self.seconds, "in_flight_mean": in_flight_mean}));
+        let mut total = json!({"record": "total", "transactions": transactions, "operations": operations,
+            "reads_verified": totals.reads_verified, "mismatches": totals.mismatches, "seconds": self.seconds,
+            "in_flight_mean": in_flight_mean});
+        if let Some(keys) = self.trial.store.moved_keys() {
+            total["moved_keys"] = json!({"asked": keys.asked, "moved": keys.moved, "due": keys.due});
+        }
+        self.trial.records.write(&total);
         let sums = |t: &Totals| (t.completed, t.failed, t.operations.clone(), t.reads_verified, t.mismatches);
         if sums(&self.sum) != sums(totals) {
             let reason = format!("the intervals do not add up to the totals: {:?}, {totals:?}", self.sum);

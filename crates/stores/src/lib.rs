@@ -18,6 +18,7 @@ mod library;
 mod lmdb;
 mod memcached;
 mod mongodb;
+mod moved;
 mod mysql;
 mod network;
 mod params;

@@ -11,6 +11,7 @@ use dbdyno_wire::ketama::Continuum;
 use crate::config::{Config, NodeConfig};
 use crate::keys::write_digest;
 use crate::memcached::{Memcached, MemcachedSession};
+use crate::moved::{AskedFor, MovedKeys};
 use crate::network::Endpoint;
 use crate::{Administration, Cache, SharedSchema, Trouble, sql};
 
@@ -20,6 +21,8 @@ pub struct Placement {
     pub first: Continuum,
     /// What follows, and from when on (`now_ns`).
     pub then: Option<(Continuum, u64)>,
+    /// Of all weights, the last node's.
+    last_share: f64,
 }
 
 impl Placement {
@@ -41,7 +44,9 @@ impl Placement {
             nodes.iter().map(|node| (Address::from(node.address.clone()).to_string(), node.weight)).collect();
         let of = |count: usize| Continuum::new(names[..count].iter().map(|(name, weight)| (name.as_str(), *weight)));
         let from_ns = |at_s: f64| now_ns() + (at_s * 1e9) as u64;
-        Ok(Self { first: of(first), then: then.map(|(count, at_s)| (of(count), from_ns(at_s))) })
+        let all: u64 = nodes.iter().map(|node| node.weight).sum();
+        let last_share = nodes.last().map_or(0.0, |node| node.weight as f64 / all as f64);
+        Ok(Self { first: of(first), then: then.map(|(count, at_s)| (of(count), from_ns(at_s))), last_share })
     }
 
     #[inline]
@@ -59,6 +64,8 @@ pub struct Pool {
     pub placement: Arc<Placement>,
     pub expire_s: u32,
     pub schema: SharedSchema,
+    /// Of a pool that changes.
+    asked_for: Option<Arc<AskedFor>>,
 }
 
 impl Pool {
@@ -74,7 +81,22 @@ impl Pool {
             Ok::<_, String>(Memcached { endpoint, schema: SharedSchema::clone(schema) })
         };
         let nodes = nodes.iter().map(memcached).collect::<Result<_, _>>()?;
-        Ok(Some(Self { nodes, placement, expire_s: *expire_s, schema: SharedSchema::clone(schema) }))
+        let asked_for = placement.then.as_ref().map(|_| Arc::new(AskedFor::new(schema.steps.len(), schema.rows)));
+        Ok(Some(Self { nodes, placement, expire_s: *expire_s, schema: SharedSchema::clone(schema), asked_for }))
+    }
+
+    /// How many of the results that were asked for have another node since the pool changed; `None` where it has not.
+    pub fn moved(&self) -> Option<MovedKeys> {
+        let (then, from_ns) = self.placement.then.as_ref()?;
+        let asked_for = self.asked_for.as_ref().filter(|_| now_ns() >= *from_ns)?;
+        let queries: Vec<_> = (0..self.schema.steps.len()).map(|step| query(&self.schema, step)).collect();
+        let (mut text, mut key, mut asked, mut moved) = (vec![], vec![], 0, 0);
+        for (step, row) in asked_for.each() {
+            write_place(&queries[step], Value::Int(row as i64), &mut text, &mut key);
+            asked += 1;
+            moved += u64::from(self.placement.first.node(&key) != then.node(&key));
+        }
+        Some(MovedKeys { asked, moved, due: asked as f64 * self.placement.last_share })
     }
 
     pub async fn open(&self, reactor: &Rc<Reactor>) -> Result<PoolSession, Failure> {
@@ -85,7 +107,8 @@ impl Pool {
         let queries = (0..self.schema.steps.len()).map(|step| query(&self.schema, step)).collect();
         let placement = Arc::clone(&self.placement);
         let expiry = format!(" 0 {} ", self.expire_s).into_bytes();
-        Ok(PoolSession { nodes, placement, queries, expiry, text: Vec::new(), key: Vec::new(), asked: 0 })
+        let (text, key, asked_for) = (Vec::new(), Vec::new(), self.asked_for.clone());
+        Ok(PoolSession { nodes, placement, queries, expiry, text, key, asked: 0, asked_for })
     }
 }
 
@@ -101,6 +124,19 @@ fn query(schema: &SharedSchema, step: usize) -> Vec<u8> {
     text.trim_end_matches('?').as_bytes().to_vec()
 }
 
+/// Replaces `key` by what the result of a query with this value is filed under; `text` is overwritten.
+#[inline]
+fn write_place(query: &[u8], value: Value<'_>, text: &mut Vec<u8>, key: &mut Vec<u8>) {
+    text.clear();
+    text.extend_from_slice(query);
+    match value {
+        Value::Int(n) => write_decimal(n.unsigned_abs(), text),
+        Value::Text(value) => text.extend_from_slice(value),
+        Value::Null => {}
+    }
+    write_digest(text, key);
+}
+
 pub struct PoolSession {
     nodes: Vec<MemcachedSession>,
     placement: Arc<Placement>,
@@ -112,20 +148,14 @@ pub struct PoolSession {
     key: Vec<u8>,
     /// The node that answered last.
     asked: usize,
+    asked_for: Option<Arc<AskedFor>>,
 }
 
 impl PoolSession {
     /// Makes the key of a query with this value, and finds its node.
     #[inline]
     fn place(&mut self, step: usize, value: Value<'_>) {
-        self.text.clear();
-        self.text.extend_from_slice(&self.queries[step]);
-        match value {
-            Value::Int(n) => write_decimal(n.unsigned_abs(), &mut self.text),
-            Value::Text(text) => self.text.extend_from_slice(text),
-            Value::Null => {}
-        }
-        write_digest(&self.text, &mut self.key);
+        write_place(&self.queries[step], value, &mut self.text, &mut self.key);
         self.asked = self.placement.node(&self.key);
     }
 }
@@ -133,6 +163,9 @@ impl PoolSession {
 impl Session for PoolSession {
     #[inline]
     async fn get(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
+        if let Some(asked_for) = &self.asked_for {
+            asked_for.mark(step, key);
+        }
         self.find(step, Value::Int(key as i64)).await
     }
 
@@ -219,5 +252,37 @@ impl Administration for PoolSession {
             node.remove().await?;
         }
         Ok(vec![])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dbdyno_model::{Column, Kind, Source, Step, Table};
+
+    use super::*;
+    use crate::Schema;
+
+    fn pool(change: &str) -> Pool {
+        let node = |port: u16| format!(r#"{{"address": {{"host": "127.0.0.1", "port": {port}}}, "weight": 1}}"#);
+        let nodes = [1, 2, 3, 4].map(node).join(", ");
+        let store = r#"{"kind": "memcached", "address": {"host": "127.0.0.1", "port": 5}}"#;
+        let config = format!(r#"{{"kind": "result-cache", "nodes": [{nodes}], "store": {store}{change}}}"#);
+        let tables = vec![Table::new("t", vec![Column::new("id", Kind::Int, Source::Key)])];
+        let steps = vec![Step::new("get", Operation::Get { table: 0 })];
+        let schema = Arc::new(Schema { tables, steps, statements: vec![], rows: 10_000 });
+        Pool::of(&serde_json::from_str(&config).unwrap(), &schema, 1).unwrap().unwrap()
+    }
+
+    #[test]
+    fn keys_that_were_asked_for_are_counted_with_those_that_moved() {
+        for change in [r#", "joins_s": 0"#, r#", "leaves_s": 0"#] {
+            let pool = pool(change);
+            (1..=8000).for_each(|key| pool.asked_for.as_ref().unwrap().mark(0, key));
+            let found = pool.moved().unwrap();
+            assert_eq!((found.asked, found.due), (8000, 2000.0));
+            assert!((1600..2400).contains(&found.moved), "{found:?}");
+        }
+        assert!(pool(r#", "leaves_s": 1000"#).moved().is_none(), "not yet");
+        assert!(pool("").moved().is_none());
     }
 }

@@ -18,6 +18,7 @@ use crate::kyotocabinet::Kyotocabinet;
 use crate::lmdb::Lmdb;
 use crate::memcached::Memcached;
 use crate::mongodb::Mongodb;
+use crate::moved::MovedKeys;
 use crate::mysql::Mysql;
 use crate::network::Endpoint;
 use crate::pool::Pool;
@@ -95,6 +96,14 @@ impl Store {
         };
         let kind = config.kind();
         Ok(Self { kind, embedded: config.is_embedded(), single, cache, acknowledged, spread, layout })
+    }
+
+    /// How many of the results that were asked for have another node since the pool changed; `None` of anything else.
+    pub fn moved_keys(&self) -> Option<MovedKeys> {
+        match &self.cache {
+            Some(Front::Pool(pool)) => pool.moved(),
+            _ => None,
+        }
     }
 
     pub fn kind(&self) -> &'static str {

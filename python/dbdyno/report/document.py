@@ -221,6 +221,7 @@ def _figures(trial: Trial) -> dict[str, Any]:
         "rows_read_per_s": _rows_read_per_s(recorded),
         "reads_verified": sum(interval.reads_verified for interval in recorded.intervals),
         "mismatches": sum(interval.mismatches for interval in recorded.intervals),
+        "moved_keys": (recorded.total or {}).get("moved_keys"),
         "counters": _added(interval.counters for interval in recorded.measured),
     }
 

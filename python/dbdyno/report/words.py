@@ -300,8 +300,21 @@ def cached(document: Document) -> list[str]:
             continue
         hits, stale = trial["counters"].get("cache_hits", 0), trial["counters"].get("stale_reads", 0)
         late = f"; {stale:,} of {hits:,} hits were older than a change acknowledged before" if stale else ""
-        found.append(f"{trial_name(trial)}: {percent(ratio, 1)} of the lookups found something in the cache{late}.")
+        said = f"{percent(ratio, 1)} of the lookups found something in the cache"
+        found.append(f"{trial_name(trial)}: {said}{late}{_moved(trial)}.")
     return found
+
+
+def _moved(trial: Document) -> str:
+    """How many of the keys that were asked for have another node since the pool changed, and how many were due."""
+    keys = trial.get("moved_keys")
+    if not keys or not keys["asked"]:
+        return ""
+    moved, due = (percent(keys[which] / keys["asked"], 1) for which in ("moved", "due"))
+    return (
+        f"; {keys['moved']:,} of the {keys['asked']:,} keys asked for have another node since the pool changed "
+        f"({moved}; its share was {due})"
+    )
 
 
 def checks_passed(document: Document) -> str:
