@@ -54,6 +54,10 @@ def test_figures_agree(shown):
     assert times["p50"] < times["p95"] < times["p99"] < times["max"]
     assert trial["client_cpu_us_per_transaction"] == pytest.approx(25, rel=0.01)
     assert trial["server_cpu_us_per_transaction"] == pytest.approx(60, rel=0.01)
+    for counted in (trial["transaction"], *trial["operations"].values()):
+        slow = [one["time_us"] for one in counted["slowest"]]
+        assert slow[0] == counted["service_time_us"]["max"] and slow == sorted(slow, reverse=True) and len(slow) == 10
+        assert {one["second"] for one in counted["slowest"]} <= {second["second"] for second in measured}
     parts = [operation["service_time_us"]["mean"] for operation in trial["operations"].values()]
     assert sum(parts) == pytest.approx(times["mean"], rel=0.05)
 

@@ -40,6 +40,8 @@ def test_it_says_the_same_as_the_recordings(folder, monkeypatch):
     forbid_reading(monkeypatch)
     after = read_summary(trials[0], latencies=True)
     assert after.recorded.intervals == before.recorded.intervals and after.observed == before.observed
+    slow = [[one.slowest for one in (of, *of.operations)] for of in (after.recorded, before.recorded)]
+    assert slow[0] == slow[1] and all(slow[0])
     assert np.array_equal(after.latencies, before.latencies) and after.latencies.shape[0] == 3
     assert read_summary(trials[0]).latencies is None
 

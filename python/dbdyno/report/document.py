@@ -276,10 +276,12 @@ def _added(counts: Iterable[Mapping[str, float]]) -> dict[str, Any]:
     return dict(total)
 
 
-def _times_us(of: Recorded | Operation) -> dict[str, dict[str, float | None]]:
-    """The times that are known: the service time, in an open loop response time and send lag beside it."""
+def _times_us(of: Recorded | Operation) -> dict[str, Any]:
+    """The times that are known: the service time, in an open loop response time and send lag beside it; and the slowest
+    of what a client waited for."""
     times = {"service_time_us": of.service_time, "response_time_us": of.response_time, "send_lag_us": of.send_lag}
-    return {name: _statistics_us(histogram) for name, histogram in times.items() if histogram is not None}
+    known = {name: _statistics_us(histogram) for name, histogram in times.items() if histogram is not None}
+    return {**known, "slowest": [{"time_us": one.time_ns / 1000, "second": one.second} for one in of.slowest]}
 
 
 def _statistics_us(histogram: Histogram) -> dict[str, float | None]:

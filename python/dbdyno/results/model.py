@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dbdyno.results.observations import Observations, read_observations
+from dbdyno.results.slowest import Slow
 from dbdyno.stats.backlog import Offered, behind
 from dbdyno.stats.histogram import Histogram
 from dbdyno.stats.stability import Stability, stability
@@ -78,6 +79,7 @@ class Operation:
         service_time: sent to completed, of the operations completed after the warm-up.
         failed: over all seconds, the warm-up's too.
         response_time, send_lag: scheduled to completed and scheduled to sent, of the same; `None` in a closed loop.
+        slowest: of the response times where there are any, else of the service times.
     """
 
     name: str
@@ -87,6 +89,7 @@ class Operation:
     failed: int
     response_time: Histogram | None = None
     send_lag: Histogram | None = None
+    slowest: tuple[Slow, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,7 @@ class Recorded:
         hello, total, end: those records, or `None` when the file ends before them.
         service_time: of the transactions completed after the warm-up.
         response_time, send_lag: of the same; `None` in a closed loop.
+        slowest: of the response times where there are any, else of the service times.
         steady: the steady state of the whole seconds after the warm-up that was asked for.
         cut: the figures begin where that found the steady state to begin (`warmup = "auto"`).
         phases: the `phase` records that mark an end, by phase.
@@ -122,6 +126,7 @@ class Recorded:
     cut: bool
     response_time: Histogram | None = None
     send_lag: Histogram | None = None
+    slowest: tuple[Slow, ...] = ()
 
     @cached_property
     def measured(self) -> tuple[Interval, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from dbdyno.errors import UserError
 from dbdyno.results.jsonfiles import read_lines
 from dbdyno.results.model import WHOLE_SECOND, Interval, JsonObject, Operation, Recorded
+from dbdyno.results.slowest import Slow, slowest
 from dbdyno.stats.histogram import Histogram
 from dbdyno.stats.steady_state import SteadyState, steady_state
 
@@ -61,6 +63,13 @@ class _Times:
             name: Histogram.merged([histogram for interval, histogram in parts if interval >= begin])
             for name, parts in self.parts.items()
         }
+
+    def slowest(self, begin: int, seconds: Sequence[int]) -> tuple[Slow, ...]:
+        """Return the slowest from the interval `begin` on; `seconds`: the number of each interval's second."""
+        parts = self.parts.get("response_time") or self.parts["service_time"]
+        return slowest(
+            (seconds[interval], histogram) for interval, histogram in parts if begin <= interval < len(seconds)
+        )
 
 
 def _coarse(second: int, histogram: Histogram) -> np.ndarray:
@@ -166,12 +175,14 @@ class Reader:
         asked = sum(interval.warmup for interval in self.intervals)
         begin = asked + steady.cut_s if cut else asked
         names = [*told, *(name for name in self.operation_sums if name not in told)]
+        seconds = [interval.second for interval in self.intervals]
         operations = tuple(
             Operation(
                 name,
                 told.get(name, {}).get("operation"),
                 told.get(name, {}).get("table"),
                 failed=self.operation_sums[name]["failed"],
+                slowest=self.operations[name].slowest(begin, seconds),
                 **self.operations[name].merged(begin),
             )
             for name in names
@@ -181,6 +192,7 @@ class Reader:
             hello=self.single.get("hello"),
             intervals=tuple(one._replace(warmup=place < begin) for place, one in enumerate(self.intervals)),
             **self.transactions.merged(begin),
+            slowest=self.transactions.slowest(begin, seconds),
             operations=operations,
             errors=tuple(self.listed["error"]),
             mismatches=tuple(self.listed["mismatch"]),

@@ -25,11 +25,12 @@ from dbdyno.errors import UserError
 from dbdyno.results.model import Interval, Operation, Recorded
 from dbdyno.results.observations import LINES, TABLE, read_observations
 from dbdyno.results.records import read_all
+from dbdyno.results.slowest import Slow
 from dbdyno.stats.histogram import Histogram
 from dbdyno.stats.steady_state import SteadyState
 
 SUMMARY = "summary.npz"
-LAYOUT = 3
+LAYOUT = 4
 """To be raised when a summary holds something else, or the same of another meaning."""
 _SOURCES = ("records.jsonl", LINES, TABLE)
 _END_BYTES = 4096
@@ -164,6 +165,7 @@ def _packed(summary: Summary, key: list[Any]) -> dict[str, np.ndarray]:
         "steady": asdict(recorded.steady),
         "cut": recorded.cut,
         "operations": [(one.name, one.operation, one.table, one.failed) for one in recorded.operations],
+        "slowest": [one.slowest for one in (recorded, *recorded.operations)],
         "interval_errors": {place: one.errors for place, one in enumerate(intervals) if one.errors},
         "interval_counters": [one.counters for one in intervals] if any(one.counters for one in intervals) else [],
         "observed": summary.observed,
@@ -207,6 +209,7 @@ def _unpacked(found: np.lib.npyio.NpzFile, about: dict[str, Any], latencies: boo
         indices, counts = buckets[:, begin : begin + length]
         times.setdefault(owner, {})[time] = Histogram(indices, counts, count, sum_ns, min_ns, max_ns)
         begin += length
+    of_all, *of_operations = (tuple(Slow(*one) for one in slow) for slow in about["slowest"])
     recorded = Recorded(
         **{name: about[name] for name in _ABOUT if name not in ("errors", "mismatches", "checks")},
         **{name: tuple(about[name]) for name in ("errors", "mismatches", "checks")},
@@ -214,9 +217,10 @@ def _unpacked(found: np.lib.npyio.NpzFile, about: dict[str, Any], latencies: boo
         cut=about["cut"],
         intervals=_intervals(about, found["seconds"], {name: found[name] for name in _THREADS}),
         operations=tuple(
-            Operation(name, operation, table, failed=failed, **times[place])
+            Operation(name, operation, table, failed=failed, slowest=of_operations[place], **times[place])
             for place, (name, operation, table, failed) in enumerate(about["operations"])
         ),
+        slowest=of_all,
         **times[-1],
     )
     return Summary(recorded, about["observed"], found["latencies"] if latencies else None)
