@@ -15,7 +15,10 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 @pytest.mark.parametrize(
     ("name", "needs"),
-    [("session-store", ("get", "update")), ("event-log", ("insert", "sql", "get", "transaction"))],
+    [
+        ("session-store", ("get", "insert", "update")),
+        ("event-log", ("insert", "find-secondary", "sql", "get", "transaction")),
+    ],
 )
 def test_the_examples_are_read_and_what_they_need_is_known(name, needs, tmp_path):
     experiment = read_experiment(str(EXAMPLES / f"{name}.toml")).experiment

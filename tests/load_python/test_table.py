@@ -30,6 +30,15 @@ def test_golden_bytes():
     assert BM.encode((3, 4, "ab", "")) == b"\3\0\0\0\0\0\0\0\4\0\0\0\0\0\0\0\2\0ab\0\0"
 
 
+@pytest.mark.parametrize("width", [65_534, 65_535, 70_000])
+def test_a_long_text_is_decoded_as_it_was(width):
+    row = (3, 4, "a" * width, "")
+    data = BM.encode(row)
+    assert BM.decode(data) == row
+    assert data[16:22] == (b"\xfe\xffaaaa" if width < 65_535 else b"\xff\xff" + width.to_bytes(4, "little"))
+    assert all(BM.decode(data[:end]) is None for end in (17, 18, 20, 22, len(data) - 1))
+
+
 def test_cut_or_overlong_bytes_are_no_row():
     data = BM.encode(BM.generate(9, 0))
     assert all(BM.decode(data[:end]) is None for end in range(len(data)))

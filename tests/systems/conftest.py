@@ -13,7 +13,7 @@ def started(launch):
 
     def start(text, launch=launch):
         if not (spec := parse_system(text)).attached:
-            need(spec.name)
+            need(spec.product)
         one = system(text)
         systems.append(one)
         one.start(launch)

@@ -55,6 +55,14 @@ def begin(one, plan, secrets=None):
     return process
 
 
+def until_completed(process, records):
+    """Read records up to an interval in which something was completed."""
+    for line in process.stdout:
+        records.append(json.loads(line))
+        if records[-1]["record"] == "interval" and records[-1]["transactions"]["completed"]:
+            return
+
+
 def end(process, records=()):
     records = [*records, *map(json.loads, process.stdout)]
     process.stdout.close()

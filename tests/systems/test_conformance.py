@@ -5,7 +5,6 @@ a run's second to end. The workloads together have every logical operation, and 
 `make test` has what is got and started soon, `make test-systems` the others.
 """
 
-import json
 import os
 import signal
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -22,7 +21,7 @@ from dbdyno.systems.base import Launch
 from dbdyno.systems.cluster import Cluster
 from dbdyno.systems.guard import Guard
 from helpers import need, system, wait_until
-from systems.load import ONE_CLIENT, ROWS, begin, end, execute, plan_of
+from systems.load import ONE_CLIENT, ROWS, begin, end, execute, plan_of, until_completed
 
 LARGE_SERVERS = (
     *("mysql@5.5", "mysql@5.7", "mysql@8.0", "mariadb@11.4", "tidb", "postgresql@18", "galera"),
@@ -31,10 +30,11 @@ LARGE_SERVERS = (
 """Servers that take long to get or to start."""
 SMALL_VERSIONS = ("mysql@5.6", "valkey@9.1")
 """Servers that dbdyno gets soon enough for every test run."""
-ENCRYPTED = ("mariadb?tls=on", "postgresql?tls=on")
+ENCRYPTED = ("mariadb?tls=on", "postgresql?tls=on", "redis?tls=on")
 BY_OTHER_WAYS = ("mariadb?protocol=text", "mariadb?access=handler")
 SPIDER = "mariadb?engine=Spider"
-ON_SOCKET = ("mariadb?connect=socket", "postgresql?connect=socket")
+FORGETFUL_ON_SOCKET = ("redis?connect=socket", "memcached?connect=socket")
+ON_SOCKET = ("mariadb?connect=socket", "postgresql?connect=socket", *FORGETFUL_ON_SOCKET)
 SERVERS = (
     *("mariadb", "handlersocket", "postgresql", "redis", "memcached"),
     *(*SMALL_VERSIONS, *ENCRYPTED, *ON_SOCKET, *BY_OTHER_WAYS, SPIDER, *LARGE_SERVERS),
@@ -49,7 +49,7 @@ ENGINES = ("mariadb?engine=RocksDB", "mariadb?engine=MyISAM", "mariadb?engine=Ar
 STORES = (*SERVERS, *ENGINES, "sqlite", "lmdb", *LIBRARIES, "cache-aside(memcached, postgresql)")
 IN_WORDS = ("denied", "authentication failed", "incorrect", "WRONGPASS", "unauth")
 """How servers say that a password is wrong."""
-WITHOUT_PASSWORDS = ("memcached", "ferretdb", "ferretdb?backend=postgresql")
+WITHOUT_PASSWORDS = ("memcached", "memcached?connect=socket", "ferretdb", "ferretdb?backend=postgresql")
 CASES = {
     "game": {},
     "secondary-get": {},
@@ -68,6 +68,8 @@ REVIVED = ("handlersocket", "galera", SPIDER, *ENCRYPTED, *ON_SOCKET)
 """Servers started again with what they have: while HandlerSocket is asked for a table, none of that name is made; a
 node of a cluster is given what the others have; another server would have a certificate that clients do not trust, or
 its socket elsewhere; Spider's backends go on running."""
+FORGETFUL = ("redis?tls=on", *FORGETFUL_ON_SOCKET)
+"""Those of them that have nothing left of what was in memory."""
 LOSES_ADDITIONS = ("ferretdb", "ferretdb?backend=postgresql", "mariadb?engine=Mroonga")
 """Servers that lose additions to one row which several clients make at once, as docs/systems.md says."""
 
@@ -83,14 +85,6 @@ def each(*texts):
     ]
 
 
-def until_completed(process, records):
-    """Read records up to an interval in which something was completed."""
-    for line in process.stdout:
-        records.append(json.loads(line))
-        if records[-1]["record"] == "interval" and records[-1]["transactions"]["completed"]:
-            return
-
-
 def after_a_crash(text, one, launch):
     """Kill the server under load; start another in its place; the same clients must go on there."""
     process, records = begin(one, plan_of(None, "point-get", ["run"], duration_s=300)), []
@@ -100,7 +94,7 @@ def after_a_crash(text, one, launch):
     dead._server._process.send_signal(CRASH.get(text, signal.SIGKILL))
     dead._server._process.wait()
     assert "was killed by" in one.death() or text in CRASH
-    other = revived(dead) if text in REVIVED else replaced(text, one, launch)
+    other = revived(text, dead) if text in REVIVED else replaced(text, one, launch)
     try:
         until_completed(process, records)
     finally:
@@ -110,11 +104,13 @@ def after_a_crash(text, one, launch):
     return outcome
 
 
-def revived(one):
-    """Start the server that was killed again, with all that it has on disk."""
+def revived(text, one):
+    """Start the server that was killed again, with all that it has on disk; load it where that is nothing."""
     one._server.stop()
     one._server = one._run()
     one._server.wait_ready(one._answers)
+    if text in FORGETFUL:
+        assert execute(one, "point-get", ["prepare", "load"]).status == 0
     return one
 
 

@@ -11,7 +11,7 @@ from redis.retry import Retry
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.systems.redis import durability_of
 from helpers import need, system
-from systems.load import rows_read
+from systems.load import ROWS, execute, rows_read
 
 
 def url_of(server, password=None):
@@ -85,6 +85,34 @@ def test_a_wrong_password_is_said_without_it(started):
     assert "wrongpw" not in str(caught.value)
 
 
+def test_rows_that_runs_added_are_counted_continued_behind_and_removed(started):
+    server = started("redis")
+    assert execute(server, "insert-indexes", ["prepare", "load"]).status == 0
+    added = 0
+    for phases in (["run", "verify"], ["run", "verify"]):
+        done = execute(server, "insert-indexes", phases)
+        # A row that the first run added would be there when the second began with the same keys.
+        assert (done.status, done.errors()) == (0, set())
+        (check,) = done.of("check")
+        assert check["ok"] and check["found"] > 0
+        added += check["found"]
+    with server._client() as client:
+        assert len(client.keys("dbdyno:inserted:*")) == ROWS + added
+        assert execute(server, "insert-indexes", ["prepare"]).status == 0
+        assert len(client.keys("dbdyno:inserted:*")) == ROWS
+        assert execute(server, "insert-indexes", ["cleanup"]).status == 0
+        assert client.dbsize() == 0
+
+
+def test_keys_of_somebody_else_behind_the_rows_are_not_removed(started):
+    server = started("redis")
+    with server._client() as client:
+        client.set("dbdyno:inserted:99999", "mine")
+        done = execute(server, "insert-indexes", ["prepare"])
+        assert done.status == 2 and "dbdyno:inserted:* exist without" in done.of("end")[0]["reason"]
+        assert client.get("dbdyno:inserted:99999") == "mine"
+
+
 def test_where_nobody_answers_it_is_said(started):
     with pytest.raises(UserError, match="nobody answers there"):
         started("redis://127.0.0.1:1/0")
@@ -99,7 +127,9 @@ def test_a_server_that_died_does_not_answer(started):
 
 
 @pytest.mark.parametrize("of", ["redis", "redis://127.0.0.1:1/0"])
-@pytest.mark.parametrize(("layout", "lacking"), [("string", {"add", "sum"}), ("hash", {"get-many"}), ("auto", set())])
+@pytest.mark.parametrize(
+    ("layout", "lacking"), [("string", {"add", "sum"}), ("hash", {"get-many", "insert"}), ("auto", set())]
+)
 def test_a_layout_declares_what_it_cannot_do(of, layout, lacking):
     able = system(of).operations
     assert able - system(f"{of}?layout={layout}").operations == lacking

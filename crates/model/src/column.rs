@@ -23,7 +23,7 @@ pub enum Kind {
     /// At most so many characters of any script.
     Unicode(u16),
     /// At most so many bytes, which are no text.
-    Binary(u16),
+    Binary(u32),
 }
 
 impl Kind {
@@ -101,8 +101,18 @@ impl Column {
 
     fn width(&self) -> usize {
         match self.kind {
-            Kind::Char(n) | Kind::Varchar(n) | Kind::Unicode(n) | Kind::Binary(n) => usize::from(n),
+            Kind::Char(n) | Kind::Varchar(n) | Kind::Unicode(n) => usize::from(n),
+            Kind::Binary(n) => n as usize,
             _ => 0,
+        }
+    }
+
+    /// How many bytes a value has at most, in decimal digits if it is a number.
+    pub fn most_bytes(&self) -> usize {
+        match self.kind {
+            Kind::Unicode(_) => self.width() * LONGEST_CHARACTER_BYTES,
+            kind if kind.is_number() => MAX_DIGITS,
+            _ => self.width(),
         }
     }
 
@@ -182,6 +192,8 @@ fn seed(key: u64, version: u64, salt: u64) -> u64 {
 }
 
 const MAX_DIGITS: usize = 20;
+/// In UTF-8.
+const LONGEST_CHARACTER_BYTES: usize = 4;
 
 /// The decimal digits of a number, at the end of `digits`.
 #[inline]

@@ -1,21 +1,53 @@
-//! The bytes of a row in stores that know only values: every column in order, integers as 8 bytes little-endian, text as a 2-byte
-//! little-endian length and its bytes.
+//! The bytes of a row in stores that know only values: every column in order, integers as 8 bytes little-endian, text as its length and its
+//! bytes. A length takes 2 bytes, little-endian; from 65,535 on these are all ones, and 4 bytes with the length follow.
 
 use crate::{Field, Row, Table, Value};
 
-/// Appends the encoded row. Text longer than 65,535 bytes cannot be declared, so cannot occur.
+/// In the place of a length: it follows in 4 bytes.
+const IS_LONG: u16 = u16::MAX;
+
+/// Appends the encoded row.
+///
+/// # Panics
+/// A text is 4 GiB or longer, which no column can be declared to be.
 #[inline]
 pub fn encode_row(row: Row<'_>, out: &mut Vec<u8>) {
     for i in 0..row.len() {
         match row.value(i) {
             Value::Int(n) => out.extend_from_slice(&n.to_le_bytes()),
             Value::Text(text) => {
-                out.extend_from_slice(&(text.len() as u16).to_le_bytes());
+                encode_len(text.len(), out);
                 out.extend_from_slice(text);
             }
             Value::Null => out.extend_from_slice(&0u16.to_le_bytes()),
         }
     }
+}
+
+#[inline]
+fn encode_len(len: usize, out: &mut Vec<u8>) {
+    match u16::try_from(len) {
+        Ok(short) if short != IS_LONG => out.extend_from_slice(&short.to_le_bytes()),
+        _ => encode_long_len(len, out),
+    }
+}
+
+#[cold]
+fn encode_long_len(len: usize, out: &mut Vec<u8>) {
+    let len = u32::try_from(len).expect("a text of 4 GiB");
+    out.extend_from_slice(&IS_LONG.to_le_bytes());
+    out.extend_from_slice(&len.to_le_bytes());
+}
+
+/// The length that is encoded at `at`, and where its text begins.
+#[inline]
+fn decode_len(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
+    let short = u16::from_le_bytes(*bytes.get(at..)?.first_chunk()?);
+    if short != IS_LONG {
+        return Some((usize::from(short), at + 2));
+    }
+    let long = u32::from_le_bytes(*bytes.get(at + 2..)?.first_chunk()?);
+    Some((usize::try_from(long).ok()?, at + 6))
 }
 
 /// Reads the fields of an encoded row of `table` that lies in `bytes[start..end]`; false where it is none.
@@ -30,9 +62,8 @@ pub fn decode_row(table: &Table, bytes: &[u8], start: usize, end: usize, fields:
             fields.push(Field::Int(i64::from_le_bytes(*n)));
             at += 8;
         } else {
-            let Some(n) = bytes.get(at..).and_then(|b| b.first_chunk::<2>()) else { return false };
-            let text = at + 2;
-            at = text + usize::from(u16::from_le_bytes(*n));
+            let Some((len, text)) = decode_len(bytes, at) else { return false };
+            at = text + len;
             if at > end {
                 return false;
             }
@@ -68,6 +99,22 @@ mod tests {
         assert!(decode_row(&table, &bytes, 6, end, &mut fields));
         let decoded = Row::new(&bytes, &fields);
         assert!((0..3).all(|i| decoded.value(i) == row.row().value(i)));
+    }
+
+    #[test]
+    fn texts_around_the_largest_short_length_are_decoded_as_they_were() {
+        for width in [65_534, 65_535, 65_536, 70_000] {
+            let bytes = Column::new("bytes", Kind::Binary(width), Source::Bytes { salt: 1 });
+            let table = Table::new("t", vec![Column::new("id", Kind::Int, Source::Key), bytes]);
+            let (mut row, mut encoded, mut fields) = (RowBuffer::default(), vec![], vec![]);
+            table.generate(9, 0, &mut row);
+            encode_row(row.row(), &mut encoded);
+            assert!(decode_row(&table, &encoded, 0, encoded.len(), &mut fields), "{width}");
+            assert_eq!(Row::new(&encoded, &fields).value(1), row.row().value(1), "{width}");
+            for end in [9, 10, 13, encoded.len() - 1] {
+                assert!(!decode_row(&table, &encoded, 0, end, &mut fields), "{width} cut at {end}");
+            }
+        }
     }
 
     #[test]

@@ -27,10 +27,11 @@ pub enum Field {
 }
 
 impl Field {
-    /// The text between two offsets. Buffers are far smaller than 4 GiB.
+    /// The text between two offsets. What would lie behind 4 GiB lies nowhere, so that it is taken for another text and never for its own.
     #[inline]
     pub fn text(start: usize, end: usize) -> Self {
-        Field::Text { start: start as u32, end: end as u32 }
+        let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        Field::Text { start: place(start), end: place(end) }
     }
 }
 

@@ -79,6 +79,11 @@ impl Table {
         }
     }
 
+    /// How many bytes the values of a row have at most.
+    pub fn most_row_bytes(&self) -> usize {
+        self.columns.iter().map(Column::most_bytes).sum()
+    }
+
     /// Whether which rows are there can be asked by ranges of their numbers.
     pub fn is_keyed_by_number(&self) -> bool {
         self.primary_key == 1 && self.population.is_none()

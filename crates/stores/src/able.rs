@@ -3,20 +3,21 @@
 use dbdyno_model::{Operation, Step};
 
 use crate::config::{AccessPath, Config};
-use crate::{Layout, Schema};
+use crate::redis::is_hash;
+use crate::{Layout, Schema, limits};
 
 /// Refuses what a store cannot do, naming both sides.
 pub fn check_all(schema: &Schema, config: &Config) -> Result<(), String> {
     match schema.steps.iter().find(|step| !can_do(schema, config, step)) {
-        None => Ok(()),
+        None => limits::check(schema, config),
         Some(step) => Err(refusal(schema, config, step)),
     }
 }
 
 /// Refuses what has no meaning that is its own with a cache in front.
 pub fn check_aside(schema: &Schema, config: &Config) -> Result<(), String> {
-    use Operation::{GetMany, Sql};
-    match schema.steps.iter().find(|step| matches!(step.operation, GetMany { .. } | Sql { .. })) {
+    use Operation::{GetMany, Insert, Sql};
+    match schema.steps.iter().find(|step| matches!(step.operation, GetMany { .. } | Insert { .. } | Sql { .. })) {
         None => Ok(()),
         Some(step) => Err(refusal(schema, config, step)),
     }
@@ -41,8 +42,10 @@ fn refusal(schema: &Schema, config: &Config, step: &Step) -> String {
     if !step.operation.has_table() {
         return format!("{kind} cannot do the step {step_name}: {operation}");
     }
-    let table = &schema.table_of_operation(step.operation).name;
-    format!("{kind} cannot do the step {step_name}: {operation} on {table}")
+    let table = schema.table_of_operation(step.operation);
+    let is_indexed = matches!(step.operation, Operation::Insert { .. }) && !table.indexes.is_empty();
+    let indexed = if is_indexed { ", which has indexes" } else { "" };
+    format!("{kind} cannot do the step {step_name}: {operation} on {}{indexed}", table.name)
 }
 
 fn can_do(schema: &Schema, config: &Config, step: &Step) -> bool {
@@ -54,9 +57,12 @@ fn can_do(schema: &Schema, config: &Config, step: &Step) -> bool {
         (_, Operation::Transaction) => true,
         (Config::Mongodb { .. } | Config::Handlersocket { .. }, operation) => operation.has_table(),
         (Config::Cassandra { .. }, operation) => operation.has_table() && !matches!(operation, Operation::Add { .. }),
-        (_, Operation::Insert { .. } | Operation::Sql { .. }) => false,
+        (_, Operation::Sql { .. }) => false,
         (_, Operation::Begin { .. } | Operation::Commit | Operation::Rollback) => false,
-        (Config::Memcached { .. }, Operation::Add { .. }) => false,
+        (Config::Memcached { .. }, Operation::Add { .. } | Operation::Insert { .. }) => false,
+        // A hash has no command that makes it only where there is none.
+        (Config::Redis { layout, .. }, Operation::Insert { .. }) if is_hash(*layout, &schema.steps) => false,
+        (_, Operation::Insert { table }) => filed_under == 0 && schema.tables[table].indexes.is_empty(),
         (Config::Redis { layout: Layout::String, .. }, Operation::Add { .. }) => false,
         (Config::Redis { layout: Layout::Hash, .. }, Operation::GetMany { .. }) => false,
         (_, Operation::Find { column, .. }) => column == filed_under,
@@ -78,10 +84,14 @@ pub mod tests {
 
     /// Why a store of this configuration is refused.
     pub fn refusal(config: &str, operation: Operation) -> Option<String> {
+        refusal_of(config, &[operation], vec![Index::new(&[1])])
+    }
+
+    fn refusal_of(config: &str, operations: &[Operation], indexes: Vec<Index>) -> Option<String> {
         let columns = ["id", "sid"].map(|name| Column::new(name, Kind::Int, Source::Key)).to_vec();
-        let tables = vec![Table { indexes: vec![Index::new(&[1])], ..Table::new("bm", columns) }];
-        let statements = vec![Statement::default()];
-        let schema = Schema { tables, steps: vec![Step::new("s", operation)], statements, rows: 1 };
+        let tables = vec![Table { indexes, ..Table::new("bm", columns) }];
+        let steps = operations.iter().map(|&operation| Step::new("s", operation)).collect();
+        let schema = Schema { tables, steps, statements: vec![Statement::default()], rows: 1 };
         let config: Config = serde_json::from_str(config).unwrap();
         Store::new(&config, &[], schema, 1).err()
     }
@@ -105,7 +115,9 @@ pub mod tests {
         assert!(refusal(REDIS, find).is_some());
         assert_eq!(refusal(REDIS, add), None);
         assert_eq!(refusal(MEMCACHED, Operation::Get { table: 0 }), None);
-        assert_eq!(refusal(REDIS, Operation::Insert { table: 0 }).unwrap(), "redis cannot do the step s: insert on bm");
+        let insert = Operation::Insert { table: 0 };
+        let indexed = "redis cannot do the step s: insert on bm, which has indexes";
+        assert_eq!(refusal(REDIS, insert).unwrap(), indexed);
         assert_eq!(refusal(REDIS, Operation::Commit).unwrap(), "redis cannot do the step s: commit");
         assert_eq!(refusal(REDIS, Operation::Sql { statement: 0 }).unwrap(), "redis cannot do the step s: sql");
         let mongodb = REDIS.replace("\"redis\"", "\"mongodb\", \"database\": \"d\"");
@@ -116,6 +128,18 @@ pub mod tests {
         assert!(refusal(HANDLER, several).is_some() && refusal(HANDLER, find).is_none());
         let aside = format!(r#"{{"kind": "cache-aside", "cache": {MEMCACHED}, "store": {REDIS}}}"#);
         assert_eq!(refusal(&aside, several).unwrap(), "cache-aside cannot do the step s: get-many on bm");
+    }
+
+    #[test]
+    fn rows_are_inserted_where_they_can_be_counted_and_are_not_there_twice() {
+        let (insert, add) = (Operation::Insert { table: 0 }, Operation::Add { table: 0, column: 1 });
+        assert_eq!(refusal_of(REDIS, &[insert], vec![]), None);
+        let in_hashes = refusal_of(REDIS, &[insert, add], vec![]).unwrap();
+        assert_eq!(in_hashes, "redis cannot do the step s: insert on bm");
+        assert!(refusal_of(MEMCACHED, &[insert], vec![]).is_some());
+        let sqlite = r#"{"kind": "sqlite", "path": "/x"}"#;
+        let aside = format!(r#"{{"kind": "cache-aside", "cache": {REDIS}, "store": {sqlite}}}"#);
+        assert!(refusal_of(&aside, &[insert], vec![]).unwrap().starts_with("cache-aside cannot"));
     }
 
     #[test]

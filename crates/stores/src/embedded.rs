@@ -42,6 +42,8 @@ pub trait Access {
     fn release(&mut self);
     /// Puts one value, as durable as the settings say when it returns.
     fn put(&mut self, table: usize, key: &[u8], value: &[u8]) -> Result<(), Failure>;
+    /// Puts a value where none is, as durable as [`Access::put`]; false where one is, which stays as it was.
+    fn insert(&mut self, table: usize, key: &[u8], value: &[u8]) -> Result<bool, Failure>;
     /// Replaces a value by what `addition` makes of it, with nobody else's write in between; false where there is none.
     fn add(&mut self, table: usize, key: &[u8], addition: &mut Addition<'_>) -> Result<bool, Failure>;
     /// Puts rows that are not there, in the library's fastest way; they are durable once the table is settled.
@@ -227,6 +229,20 @@ impl EmbeddedSession {
         Ok(sum)
     }
 
+    /// The highest number in the table's first column; a hash has no order in which it would be the last.
+    fn highest_key(&mut self, table: usize) -> Result<Option<u64>, Failure> {
+        let Self { access, schema, fields, .. } = self;
+        let mut highest = None;
+        access.for_each(table, &mut |bytes| {
+            if decode_row(&schema.tables[table], bytes, 0, bytes.len(), fields)
+                && let Field::Int(n) = fields[0]
+            {
+                highest = highest.max(u64::try_from(n).ok());
+            }
+        })?;
+        Ok(highest)
+    }
+
     fn empty(&mut self) -> Result<(), Failure> {
         (0..self.schema.tables.len()).try_for_each(|table| self.access.clear(table))
     }
@@ -268,6 +284,14 @@ impl Session for EmbeddedSession {
         encode(&schema.tables[table], key, version, generated, value);
         access.put(table, &key.to_be_bytes(), value)?;
         Ok(true)
+    }
+
+    async fn insert(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
+        let Self { access, schema, generated, value, .. } = self;
+        let table = schema.steps[step].operation.table();
+        access.release();
+        encode(&schema.tables[table], key, 0, generated, value);
+        access.insert(table, &key.to_be_bytes(), value)
     }
 
     async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<bool, Failure> {
@@ -321,6 +345,10 @@ impl Administration for EmbeddedSession {
         Ok(Some(self.access.count(table)?))
     }
 
+    async fn last_key(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
+        Ok(self.highest_key(table)?)
+    }
+
     async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble> {
         Ok(Some(self.total(table, column)?))
     }
@@ -368,6 +396,61 @@ mod tests {
         let mut named = rows(&by_name, &mut generated, &mut value);
         assert_eq!(named.first_of_rising(), None);
         assert!(named.next_row().is_some_and(|(key, _)| key.ends_with(b" 255")));
+    }
+
+    /// Configurations of every engine; those of an installed library that is not there are left out, but never all.
+    fn configurations(directory: &str) -> Vec<String> {
+        let typed = r#""buckets": 0, "mmap_mib": 1, "sync": "transaction""#;
+        let tokyo = format!(r#""library": "libtokyocabinet.so.9", "compression": "none", "cached_leaves": 0, {typed}"#);
+        let kyoto = format!(r#""library": "libkyotocabinet.so.16", "compression": "none", "cache_mib": 1, {typed}"#);
+        let tkrzw = r#""library": "libtkrzw.so.1", "sync": "full", "file": "mmap", "compression": "none", "buckets": 0,
+            "cached_pages": 0"#;
+        let rocksdb = r#""library": "librocksdb.so.7.8", "sync": "full", "wal": "on", "compression": "none",
+            "cache_mib": 1, "bloom_bits": 0, "write_buffer_mib": 1"#;
+        let mut all = vec![("lmdb", "", r#""sync": "full", "map_size_bytes": 1048576"#), ("rocksdb", "", rocksdb)];
+        for structure in [r#""type": "hash", "#, r#""type": "tree", "#] {
+            all.extend([("tokyocabinet", structure, &*tokyo), ("kyotocabinet", structure, &*kyoto)]);
+            all.push(("tkrzw", structure, tkrzw));
+        }
+        let one = |(i, (kind, structure, more)): (usize, &(&str, &str, &str))| {
+            std::fs::create_dir_all(format!("{directory}/{i}")).unwrap();
+            format!(r#"{{"kind": "{kind}", "path": "{directory}/{i}", {structure}{more}}}"#)
+        };
+        all.iter().enumerate().map(one).collect()
+    }
+
+    #[test]
+    fn a_row_is_inserted_once_and_stays_as_it_was() {
+        let directory = std::env::temp_dir().join(format!("dbdyno-insert-{}", std::process::id()));
+        let mut tried = 0;
+        for config in configurations(directory.to_str().unwrap()) {
+            let steps =
+                [Operation::Insert { table: 0 }, Operation::Add { table: 0, column: 1 }, Operation::Get { table: 0 }];
+            let steps = steps.map(|operation| dbdyno_model::Step::new("s", operation)).to_vec();
+            let schema = crate::Schema { tables: vec![table(0)], steps, statements: vec![], rows: 9 };
+            let parsed = serde_json::from_str(&config).unwrap();
+            let Ok(store) = crate::Store::new(&parsed, &[], schema, 1) else {
+                assert!(!config.contains("lmdb") && std::env::var("CI").is_err(), "{config}");
+                continue;
+            };
+            let session = dbdyno_net::block_on(store.open(None));
+            let mut session = session.unwrap();
+            let inserted = dbdyno_net::block_on(async {
+                session.prepare("dbdyno:").await.unwrap();
+                let first = session.insert(0, 7).await.unwrap();
+                session.add(1, 7, 5).await.unwrap();
+                let again = session.insert(0, 7).await.unwrap();
+                assert!(session.get(2, 7).await.unwrap());
+                let value = session.row().value(1);
+                assert_eq!(value, Value::Int(7 + 5), "{config}");
+                session.release();
+                (first, again, session.count(0).await.unwrap(), session.last_key(0).await.unwrap())
+            });
+            assert_eq!(inserted, (true, false, Some(1), Some(7)), "{config}");
+            tried += 1;
+        }
+        std::fs::remove_dir_all(directory).unwrap();
+        assert!(tried > 0);
     }
 
     #[test]

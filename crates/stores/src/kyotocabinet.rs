@@ -42,6 +42,7 @@ functions!(Functions {
     fn accept(Handle, *const u8, usize, OnFull, OnEmpty, *mut c_void, c_int) -> c_int;
     fn iterate(Handle, OnFull, *mut c_void, c_int) -> c_int;
     fn set(Handle, *const u8, usize, *const u8, usize) -> c_int;
+    fn add(Handle, *const u8, usize, *const u8, usize) -> c_int;
     fn sync(Handle, c_int, *const c_void, *mut c_void) -> c_int;
     fn begintran(Handle, c_int) -> c_int;
     fn endtran(Handle, c_int) -> c_int;
@@ -57,6 +58,7 @@ functions!(Memory {
 // From kclangc.h.
 const WRITER: u32 = 1 << 1;
 const CREATE: u32 = 1 << 2;
+const RECORD_EXISTS: c_int = 6;
 
 pub struct Kyotocabinet {
     c: Functions,
@@ -324,6 +326,21 @@ impl Access for KyotocabinetAccess {
             engine.check(handle, is_done).map(|()| true)
         };
         engine.write(handle, put).map(drop)
+    }
+
+    fn insert(&mut self, table: usize, key: &[u8], value: &[u8]) -> Result<bool, Failure> {
+        let engine = &*self.engine;
+        let handle = engine.tables[table];
+        engine.write(handle, || {
+            // SAFETY: the database is open, and copies key and value; the code is this thread's.
+            unsafe {
+                let is_done = (engine.c.add)(handle, key.as_ptr(), key.len(), value.as_ptr(), value.len());
+                if is_done == 0 && (engine.c.ecode)(handle) == RECORD_EXISTS {
+                    return Ok(false);
+                }
+                engine.check(handle, is_done).map(|()| true)
+            }
+        })
     }
 
     fn add(&mut self, table: usize, key: &[u8], addition: &mut Addition<'_>) -> Result<bool, Failure> {

@@ -15,6 +15,7 @@ mod in_force;
 mod keys;
 mod kyotocabinet;
 mod library;
+mod limits;
 mod lmdb;
 mod memcached;
 mod mongodb;

@@ -24,6 +24,7 @@ use crate::sql::{
 };
 use crate::{Administration, MARKER, SharedSchema, Trouble};
 use backends::Backends;
+pub use loading::MAX_ROW_SIZE_BYTES;
 use statements::Statement;
 
 /// To make an index, or to count rows, takes as long as the table is large: no operation's time-out is meant for that.

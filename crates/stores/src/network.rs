@@ -138,7 +138,18 @@ impl Exchange {
     /// Sends the request, whatever has come before it.
     #[inline]
     pub async fn send_anyway(&mut self) -> Result<(), Failure> {
-        self.connection.send(&self.request).await.map_err(|error| self.lost(&error))
+        match self.connection.send(&self.request).await {
+            Ok(()) => Ok(()),
+            Err(error) => Err(self.refused_while_sending(&error).await),
+        }
+    }
+
+    /// A server that takes no more of a request often says why before it closes the connection.
+    #[cold]
+    async fn refused_while_sending(&mut self, error: &io::Error) -> Failure {
+        // Nothing may have come, and what lost the connection is then all there is to say.
+        let _ = self.connection.take_arrived().await;
+        self.lost(error)
     }
 
     /// Lets other clients run, and forgets those messages that have come meanwhile, each of which ends where `end_of` says: for requests

@@ -1,6 +1,7 @@
 //! Redis and what speaks its protocol: a row is a string under its key, or a hash where single columns change.
 
-use std::ops::Range;
+mod administration;
+
 use std::rc::Rc;
 
 use dbdyno_model::{Failure, Field, Operation, Row, RowBuffer, Session, Step, Table, Value, encode_row};
@@ -9,10 +10,10 @@ use dbdyno_wire::redis::{Reply, command, part, reply, whole_command};
 use dbdyno_wire::{Decoded, Malformed};
 
 use crate::config::Layout;
-use crate::keys::{MARKER_KEY, prefix, write_key, write_key_of_row};
+use crate::keys::{prefix, write_key, write_key_of_row};
 use crate::network::{Endpoint, Exchange, while_logging_in};
 use crate::values::{Found, read_row, read_rows};
-use crate::{Administration, Cache, MARKER, SharedSchema, Trouble};
+use crate::{Cache, SharedSchema};
 
 /// Rows, or keys, in one pipelined batch.
 const BATCH: u64 = 500;
@@ -127,19 +128,29 @@ impl RedisSession {
         self.exchange.ask(|bytes| hash_fields(bytes, table, fields)).await?.map_err(refused)
     }
 
-    /// Appends the command that stores a whole row in version `version`.
-    fn append_row(&mut self, table: usize, key: u64, version: u64) {
+    /// Makes row `key` in version `version`, and its key.
+    fn generate_row(&mut self, table: usize, key: u64, version: u64) {
         let columns = &self.schema.tables[table];
         write_key_of_row(columns, &self.prefixes[table], key, &mut self.generated, &mut self.key);
         columns.generate(key, version, &mut self.generated);
-        let row = self.generated.row();
-        let request = &mut self.exchange.request;
+    }
+
+    /// The same, as one value.
+    fn encode_row(&mut self, table: usize, key: u64, version: u64) {
+        self.generate_row(table, key, version);
+        self.value.clear();
+        encode_row(self.generated.row(), &mut self.value);
+    }
+
+    /// Appends the command that stores a whole row in version `version`.
+    fn append_row(&mut self, table: usize, key: u64, version: u64) {
         if self.is_hash {
-            append_hset(request, &self.key, columns, row, |_| true);
+            self.generate_row(table, key, version);
+            let (request, columns) = (&mut self.exchange.request, &self.schema.tables[table]);
+            append_hset(request, &self.key, columns, self.generated.row(), |_| true);
         } else {
-            self.value.clear();
-            encode_row(row, &mut self.value);
-            append_set(request, &self.key, &self.value);
+            self.encode_row(table, key, version);
+            append_set(&mut self.exchange.request, &self.key, &self.value);
         }
     }
 
@@ -154,42 +165,6 @@ impl RedisSession {
             take(self.exchange.next(one).await?.map_err(refused)?);
         }
         Ok(())
-    }
-
-    /// Keys of the table that exist although they are about to be made.
-    async fn first_foreign_key(&mut self, table: usize) -> Result<Option<String>, Failure> {
-        for first in (1..=self.schema.rows).step_by(BATCH as usize) {
-            let keys = first..(first + BATCH).min(self.schema.rows + 1);
-            self.key_batch(b"EXISTS", table, keys.clone());
-            let mut found = 0;
-            self.pipeline(1, |reply| found = if let Reply::Integer(n) = reply { n } else { 0 }).await?;
-            if found > 0 {
-                return Ok(Some(format!("{MARKER}{}:*", self.schema.tables[table].name)));
-            }
-        }
-        Ok(None)
-    }
-
-    /// One command over the keys of these rows.
-    fn key_batch(&mut self, name: &[u8], table: usize, keys: Range<u64>) {
-        let request = self.exchange.begin();
-        command(request, 1 + (keys.end - keys.start) as usize);
-        part(request, name);
-        for key in keys {
-            let columns = &self.schema.tables[table];
-            write_key_of_row(columns, &self.prefixes[table], key, &mut self.generated, &mut self.key);
-            part(request, &self.key);
-        }
-    }
-
-    async fn remove_keys(&mut self) -> Result<(), Failure> {
-        for table in 0..self.schema.tables.len() {
-            for first in (1..=self.schema.rows).step_by(BATCH as usize) {
-                self.key_batch(b"DEL", table, first..(first + BATCH).min(self.schema.rows + 1));
-                self.pipeline(1, drop).await?;
-            }
-        }
-        self.command(&[b"DEL", MARKER_KEY]).await.map(drop)
     }
 }
 
@@ -213,20 +188,6 @@ fn append_hset(out: &mut Vec<u8>, key: &[u8], table: &Table, row: Row<'_>, choos
             Value::Null => part(out, b""),
         }
     }
-}
-
-/// Decodes one field that holds a number; a field that is not there counts as 0.
-fn one_number(bytes: &[u8]) -> Decoded<(Result<i64, String>, usize)> {
-    Ok(one(bytes)?.map(|(answer, end)| {
-        let number = answer.map(|reply| match reply {
-            Reply::Bulk { start, end } => match integer(&bytes[start..end]) {
-                Field::Int(n) => n,
-                _ => 0,
-            },
-            _ => 0,
-        });
-        (number, end)
-    }))
 }
 
 /// Decodes the answer to GET.
@@ -337,6 +298,16 @@ impl Session for RedisSession {
         Ok(true)
     }
 
+    async fn insert(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
+        let table = self.schema.steps[step].operation.table();
+        self.encode_row(table, key, 0);
+        whole_command(self.exchange.begin(), &[b"SET", &self.key, &self.value, b"NX"]);
+        match self.exchange.ask(one).await?.map_err(refused)? {
+            Reply::Nil => Ok(false),
+            _ => Ok(true),
+        }
+    }
+
     async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<bool, Failure> {
         let Operation::Add { table, column } = self.schema.steps[step].operation else { return Ok(false) };
         write_key(&self.prefixes[table], Value::Int(key as i64), &mut self.key);
@@ -368,89 +339,5 @@ impl Cache for RedisSession {
         write_key(&self.prefixes[table], Value::Int(key as i64), &mut self.key);
         whole_command(self.exchange.begin(), &[b"DEL", &self.key]);
         self.expect_no_error().await
-    }
-}
-
-impl Administration for RedisSession {
-    async fn prepare(&mut self, marker: &str) -> Result<(), Trouble> {
-        if self.marker().await?.is_none() {
-            for table in 0..self.schema.tables.len() {
-                if let Some(keys) = self.first_foreign_key(table).await? {
-                    return Err(Trouble::Refused(format!(
-                        "keys {keys} exist without dbdyno's marker: they are not dbdyno's to overwrite. Use another database number"
-                    )));
-                }
-            }
-        }
-        self.command(&[b"SET", MARKER_KEY, marker.as_bytes()]).await?;
-        Ok(())
-    }
-
-    async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble> {
-        for first in keys.clone().step_by(BATCH as usize) {
-            let last = (first + BATCH).min(keys.end);
-            self.exchange.begin();
-            for key in first..last {
-                self.append_row(table, key, 0);
-            }
-            self.pipeline(last - first, drop).await?;
-        }
-        Ok(())
-    }
-
-    fn loads_by(&self) -> &'static str {
-        if self.is_hash { "pipelined HSET" } else { "pipelined SET" }
-    }
-
-    async fn index(&mut self, _: usize) -> Result<(), Trouble> {
-        Ok(())
-    }
-
-    async fn count(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
-        self.present(table, 1..self.schema.rows + 1).await
-    }
-
-    async fn present(&mut self, table: usize, keys: Range<u64>) -> Result<Option<u64>, Trouble> {
-        let mut count = 0;
-        for first in keys.clone().step_by(BATCH as usize) {
-            self.key_batch(b"EXISTS", table, first..(first + BATCH).min(keys.end));
-            self.pipeline(1, |reply| count += if let Reply::Integer(n) = reply { n as u64 } else { 0 }).await?;
-        }
-        Ok(Some(count))
-    }
-
-    async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble> {
-        if !self.is_hash {
-            return Ok(None);
-        }
-        let name = self.schema.tables[table].columns[column].name.clone();
-        let mut sum = 0;
-        for first in (1..=self.schema.rows).step_by(BATCH as usize) {
-            let keys = first..(first + BATCH).min(self.schema.rows + 1);
-            self.exchange.begin();
-            for key in keys.clone() {
-                write_key(&self.prefixes[table], Value::Int(key as i64), &mut self.key);
-                whole_command(&mut self.exchange.request, &[b"HGET", &self.key, name.as_bytes()]);
-            }
-            self.exchange.send().await?;
-            for _ in keys {
-                sum += i128::from(self.exchange.next(one_number).await?.map_err(refused)?);
-            }
-        }
-        Ok(Some(sum))
-    }
-
-    async fn marker(&mut self) -> Result<Option<String>, Trouble> {
-        match self.command(&[b"GET", MARKER_KEY]).await? {
-            Reply::Bulk { start, end } => {
-                Ok(Some(String::from_utf8_lossy(&self.exchange.bytes()[start..end]).into_owned()))
-            }
-            _ => Ok(None),
-        }
-    }
-
-    async fn remove(&mut self) -> Result<Vec<String>, Trouble> {
-        self.remove_keys().await?;
-        Ok(self.schema.tables.iter().map(|t| format!("{MARKER}{}:*", t.name)).collect())
     }
 }

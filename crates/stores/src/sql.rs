@@ -13,6 +13,10 @@ pub fn table_name(table: &Table) -> String {
     format!("{TABLE_PREFIX}{}", table.name)
 }
 
+/// MySQL's rows without their BLOBs have at most 65,535 bytes, all columns together.
+const LONGEST_VARBINARY: u32 = 64_000;
+const LONGEST_MEDIUMBLOB: u32 = (1 << 24) - 1;
+
 /// The type that a column is declared with. SQLite has whole numbers of one kind, and only a column declared INTEGER PRIMARY KEY is the key of the
 /// table's own tree; it has no decimal numbers and no dates, which so are whole numbers, as they are in the load client.
 fn declared(kind: Kind, dialect: Dialect) -> String {
@@ -21,7 +25,8 @@ fn declared(kind: Kind, dialect: Dialect) -> String {
         (Kind::Varchar(n), _) => format!("VARCHAR({n})"),
         (Kind::Unicode(n), Dialect::Mysql) => format!("VARCHAR({n}) CHARACTER SET utf8mb4"),
         (Kind::Unicode(n), _) => format!("VARCHAR({n})"),
-        (Kind::Binary(n), Dialect::Mysql) => format!("VARBINARY({n})"),
+        (Kind::Binary(n), Dialect::Mysql) if n <= LONGEST_VARBINARY => format!("VARBINARY({n})"),
+        (Kind::Binary(n), Dialect::Mysql) => (if n <= LONGEST_MEDIUMBLOB { "MEDIUMBLOB" } else { "LONGBLOB" }).into(),
         (Kind::Binary(_), Dialect::Sqlite) => "BLOB".into(),
         (Kind::Binary(_), _) => "BYTEA".into(),
         (_, Dialect::Sqlite) => "INTEGER".into(),

@@ -65,6 +65,9 @@ pub struct Pair {
     value_size: i32,
 }
 
+/// From tkrzw_langc.h.
+const DUPLICATION_ERROR: i32 = 10;
+
 pub struct Tkrzw {
     c: Functions,
     /// What a processor returns that changes nothing.
@@ -283,10 +286,10 @@ pub struct TkrzwAccess {
 }
 
 impl TkrzwAccess {
-    fn set(&self, table: usize, key: &[u8], value: &[u8]) -> bool {
+    fn set(&self, table: usize, key: &[u8], value: &[u8], overwrites: bool) -> bool {
         let (key, key_size, size) = (key.as_ptr(), key.len() as i32, value.len() as i32);
         // SAFETY: the database is open, and copies key and value.
-        unsafe { (self.engine.c.dbm_set)(self.engine.tables[table], key, key_size, value.as_ptr(), size, true) }
+        unsafe { (self.engine.c.dbm_set)(self.engine.tables[table], key, key_size, value.as_ptr(), size, overwrites) }
     }
 }
 
@@ -313,7 +316,16 @@ impl Access for TkrzwAccess {
     }
 
     fn put(&mut self, table: usize, key: &[u8], value: &[u8]) -> Result<(), Failure> {
-        self.engine.written(table, self.set(table, key, value))
+        self.engine.written(table, self.set(table, key, value, true))
+    }
+
+    fn insert(&mut self, table: usize, key: &[u8], value: &[u8]) -> Result<bool, Failure> {
+        let is_done = self.set(table, key, value, false);
+        // SAFETY: the code is this thread's.
+        if !is_done && unsafe { (self.engine.c.get_last_status_code)() } == DUPLICATION_ERROR {
+            return Ok(false);
+        }
+        self.engine.written(table, is_done).map(|()| true)
     }
 
     fn add(&mut self, table: usize, key: &[u8], addition: &mut Addition<'_>) -> Result<bool, Failure> {
@@ -327,7 +339,7 @@ impl Access for TkrzwAccess {
 
     fn load(&mut self, table: usize, rows: &mut Rows<'_>) -> Result<(), Failure> {
         while let Some((key, value)) = rows.next_row() {
-            self.engine.check(self.set(table, key, value)).map_err(failure)?;
+            self.engine.check(self.set(table, key, value, true)).map_err(failure)?;
         }
         Ok(())
     }

@@ -75,6 +75,7 @@ functions!(Functions {
     fn setxmsiz(Handle, i64) -> bool;
     fn open(Handle, *const c_char, c_int) -> bool;
     fn put(Handle, *const u8, c_int, *const u8, c_int) -> bool;
+    fn putkeep(Handle, *const u8, c_int, *const u8, c_int) -> bool;
     fn putproc(Handle, *const u8, c_int, *const u8, c_int, OnDuplicate, *mut c_void) -> bool;
     fn get(Handle, *const u8, c_int, *mut c_int) -> *mut u8;
     fn rnum(Handle) -> u64;
@@ -113,6 +114,7 @@ const WRITER: c_int = 1 << 1;
 const CREATE: c_int = 1 << 2;
 const SYNC_TRANSACTIONS: c_int = 1 << 6;
 const LARGE: u8 = 1 << 0;
+const RECORD_EXISTS: c_int = 21;
 const NO_RECORD: c_int = 22;
 /// Leaves the library's own default, where a parameter is a number.
 const DEFAULT: i8 = -1;
@@ -349,6 +351,22 @@ impl Access for TokyocabinetAccess {
             engine.check(handle, unsafe { (engine.c.put)(handle, key, key_size, value.as_ptr(), size) }).map(|()| true)
         };
         engine.write(handle, put).map(drop)
+    }
+
+    fn insert(&mut self, table: usize, key: &[u8], value: &[u8]) -> Result<bool, Failure> {
+        let engine = &*self.engine;
+        let handle = engine.tables[table];
+        engine.write(handle, || {
+            let (key, key_size, size) = (key.as_ptr(), key.len() as c_int, value.len() as c_int);
+            // SAFETY: the database is open, and copies key and value; the code is this thread's.
+            unsafe {
+                let is_done = (engine.c.putkeep)(handle, key, key_size, value.as_ptr(), size);
+                if !is_done && (engine.c.ecode)(handle) == RECORD_EXISTS {
+                    return Ok(false);
+                }
+                engine.check(handle, is_done).map(|()| true)
+            }
+        })
     }
 
     fn add(&mut self, table: usize, key: &[u8], addition: &mut Addition<'_>) -> Result<bool, Failure> {

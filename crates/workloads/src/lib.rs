@@ -189,7 +189,11 @@ impl AnyWorkload {
                 let within = options.one_of("transaction", &TRANSACTIONS)?;
                 Ok(Self::TrxLifecycle(trx_lifecycle::TrxLifecycle::new(rows, access, within)))
             }
-            "extreme-values" => Ok(Self::ExtremeValues(extreme_values::ExtremeValues::new(rows, access))),
+            "extreme-values" => {
+                let size_bytes = options.number("size_bytes", 0..=u64::from(u32::MAX >> 1), 0)? as u32;
+                let size_bytes = (size_bytes > 0).then_some(size_bytes);
+                Ok(Self::ExtremeValues(extreme_values::ExtremeValues::new(rows, access, size_bytes)))
+            }
             "db-stress" => {
                 let rw = options.number("rw", 0..=u64::from(u32::MAX), 1)?;
                 let partitions = options.number("partitions", 1..=db_stress::MAX_PARTITIONS, 1)?;

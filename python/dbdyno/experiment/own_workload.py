@@ -274,6 +274,9 @@ class OwnWorkload(_Strict):
             if operation.operation == "find":
                 yield FIND_UNIQUE if self._is_filed_under(operation) else FIND_SECONDARY
             yield from of.get(operation.operation, ())
+            if operation.operation == "insert" and self._table(operation.table or "").indexes:
+                # A store without indexes would take the row and leave them out.
+                yield FIND_SECONDARY
         if any(transaction.within for transaction in self.transactions):
             yield TRANSACTION
 

@@ -127,6 +127,7 @@ WORKLOADS = {
             "insert rows with rising keys; all must then be in the table and in each index",
             (INSERT,),
             {"indexes": ("0", "1", "2", "3")},
+            extras={"indexes": ("0", FIND_SECONDARY)},
             row_bytes=16,
         ),
         Workload(

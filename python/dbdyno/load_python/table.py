@@ -11,6 +11,9 @@ Row = tuple[Value | None, ...]
 
 _INT = Struct("<q")
 _LENGTH = Struct("<H")
+_LONG = Struct("<HI")
+_IS_LONG = 0xFFFF
+"""In the place of a length, which follows in 4 bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +70,18 @@ class Table:
         return self.store_key(self.columns[self.filed_under].value(key, 0))
 
     def encode(self, row: Row) -> bytes:
-        """Return the row's bytes: integers as 8 bytes little-endian, text as a 2-byte length and its characters."""
+        """Return the row's bytes: integers as 8 bytes little-endian, text as its length and its characters.
+
+        A length takes 2 bytes, little-endian; from 65,535 on these are all ones, and 4 bytes with the length follow.
+        """
         parts = []
         for value in row:
             if isinstance(value, int):
                 parts.append(_INT.pack(value))
             else:
                 text = str(value).encode()
-                parts += (_LENGTH.pack(len(text)), text)
+                short = len(text) < _IS_LONG
+                parts += (_LENGTH.pack(len(text)) if short else _LONG.pack(_IS_LONG, len(text)), text)
         return b"".join(parts)
 
     def decode(self, data: bytes) -> Row | None:
@@ -87,8 +94,10 @@ class Table:
                     row.append(_INT.unpack_from(data, at)[0])
                     at += 8
                 else:
-                    begin = at + 2
-                    at = begin + _LENGTH.unpack_from(data, at)[0]
+                    length, begin = _LENGTH.unpack_from(data, at)[0], at + _LENGTH.size
+                    if length == _IS_LONG:
+                        length, begin = _LONG.unpack_from(data, at)[1], at + _LONG.size
+                    at = begin + length
                     # Any byte is a character in Latin-1: what is not ASCII is no row of ours, and the check says so.
                     row.append(str(data[begin:at], "latin-1"))
         except error:

@@ -11,7 +11,7 @@ from redis.retry import Retry
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workloads import ADD, FIND_UNIQUE, GET, GET_MANY, SUM, UPDATE
+from dbdyno.experiment.workloads import ADD, FIND_UNIQUE, GET, GET_MANY, INSERT, SUM, UPDATE
 from dbdyno.systems.base import Durability, Launch, numbers_of
 from dbdyno.systems.endpoint import CONNECT_TIMEOUT_S, PASSWORD_VARIABLE, Endpoint, endpoint_of, refuse_server_settings
 from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe
@@ -41,8 +41,8 @@ UNABLE = {
     "auto": frozenset[str](),
     # A row is one value: no column of it can be added to, or read alone.
     "string": frozenset((ADD, SUM)),
-    # MGET has values alone, and no fields of hashes.
-    "hash": frozenset((GET_MANY,)),
+    # MGET has values alone, and no fields of hashes; no command makes a hash only where there is none.
+    "hash": frozenset((GET_MANY, INSERT)),
 }
 """What each layout takes away; `auto` is hashes where a workload adds to columns, else strings."""
 SCALES = BINARY | {"k": 10**3, "m": 10**6, "g": 10**9}
@@ -54,7 +54,7 @@ class Redis(Server):
 
     name = "redis"
     what = "Redis, any directive of redis.conf (appendonly=yes, appendfsync=always, save=60 1 …)"
-    operations = frozenset((GET, GET_MANY, UPDATE, ADD, FIND_UNIQUE, SUM))
+    operations = frozenset((GET, GET_MANY, UPDATE, ADD, INSERT, FIND_UNIQUE, SUM))
     libraries: ClassVar[tuple[str, ...]] = ("redis-py",)
     own_settings: ClassVar[tuple[str, ...]] = ("layout", "connect", "port", "tls")
     storage: ClassVar[Storage] = Storage(1.1, 110, in_memory=True)

@@ -181,6 +181,14 @@ impl Writer<'_> {
         self.put_with(0, table, key, value)
     }
 
+    /// Puts a key that is not there; false where it is.
+    pub fn insert(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<bool, Status> {
+        match self.put_with(c::MDB_NOOVERWRITE, table, key, value) {
+            Err(Status(c::MDB_KEYEXIST)) => Ok(false),
+            result => result.map(|()| true),
+        }
+    }
+
     /// Puts a key that is behind all others.
     pub fn append(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<(), Status> {
         self.put_with(c::MDB_APPEND, table, key, value)

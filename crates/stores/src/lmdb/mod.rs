@@ -130,6 +130,10 @@ impl Access for LmdbAccess {
         self.write(|writer| writer.put(self.table(table), key, value))
     }
 
+    fn insert(&mut self, table: usize, key: &[u8], value: &[u8]) -> Result<bool, Failure> {
+        self.write(|writer| writer.insert(self.table(table), key, value))
+    }
+
     fn add(&mut self, table: usize, key: &[u8], addition: &mut Addition<'_>) -> Result<bool, Failure> {
         self.write(|writer| {
             let Some(value) = writer.get(self.table(table), key)?.and_then(|bytes| addition.apply(bytes)) else {

@@ -15,15 +15,19 @@ use crate::sql::table_name;
 const REQUEST_SIZE_BYTES: usize = 4 << 20;
 /// A request has the rows of thousands of operations, and waits while the server writes pages.
 const REQUEST_NS: u64 = 60 * 1_000_000_000;
-/// Room for the row with which a request grows beyond its size.
-const ROW_SIZE_BYTES: usize = 16 << 10;
+/// Room for what is not in a row's own bytes.
+const MORE_SIZE_BYTES: usize = 16 << 10;
+/// Written out, each of its bytes may take two.
+const WRITTEN_OUT: usize = 2;
+/// A packet is shorter than 16 MiB: a request may be that long, and grows beyond by a row, written out.
+pub const MAX_ROW_SIZE_BYTES: usize = ((16 << 20) - REQUEST_SIZE_BYTES) / WRITTEN_OUT - MORE_SIZE_BYTES;
 /// LOAD DATA LOCAL is forbidden: by MySQL before 8, by MySQL, by MariaDB.
 const LOCAL_IS_OFF: [u16; 3] = [1148, 3948, 4166];
 
 /// How a session loads, and what it has found out for that.
 pub struct Loader {
     way: LoadWith,
-    request_size_bytes: Option<usize>,
+    allowed_size_bytes: Option<usize>,
     /// The prepared INSERT of each table, by its number, where it was needed.
     inserts: Vec<(usize, u32)>,
 }
@@ -32,7 +36,7 @@ impl Loader {
     pub fn new(wanted: Option<LoadWith>, can_bulk_execute: bool) -> Self {
         let fastest = if can_bulk_execute { LoadWith::BulkExecute } else { LoadWith::LoadData };
         let way = wanted.filter(|&way| can_bulk_execute || way != LoadWith::BulkExecute).unwrap_or(fastest);
-        Self { way, request_size_bytes: None, inserts: Vec::new() }
+        Self { way, allowed_size_bytes: None, inserts: Vec::new() }
     }
 
     pub fn way(&self) -> &'static str {
@@ -77,14 +81,19 @@ impl MysqlSession {
         Ok(())
     }
 
-    /// How long a request may be so that the server takes it.
-    async fn request_size_bytes(&mut self) -> Result<usize, Failure> {
-        if let Some(size) = self.loader.request_size_bytes {
+    /// How long a request may be before it is ended by one more row, so that the server takes it.
+    async fn request_size_bytes(&mut self, table: usize) -> Result<usize, Failure> {
+        let room = WRITTEN_OUT * self.schema.tables[table].most_row_bytes() + MORE_SIZE_BYTES;
+        Ok(self.allowed_size_bytes().await?.saturating_sub(room).clamp(1, REQUEST_SIZE_BYTES))
+    }
+
+    async fn allowed_size_bytes(&mut self) -> Result<usize, Failure> {
+        if let Some(size) = self.loader.allowed_size_bytes {
             return Ok(size);
         }
-        let allowed = self.query_one("SELECT @@max_allowed_packet").await?.and_then(|n| n.parse::<usize>().ok());
-        let size = allowed.map_or(0, |n| n.saturating_sub(ROW_SIZE_BYTES)).clamp(1, REQUEST_SIZE_BYTES);
-        self.loader.request_size_bytes = Some(size);
+        let allowed = self.query_one("SELECT @@max_allowed_packet").await?;
+        let size = allowed.and_then(|n| n.parse().ok()).unwrap_or_default();
+        self.loader.allowed_size_bytes = Some(size);
         Ok(size)
     }
 
@@ -103,7 +112,7 @@ impl MysqlSession {
     }
 
     async fn load_by_bulk_execute(&mut self, table: usize, keys: &Range<u64>) -> Result<u64, Failure> {
-        let (size, id) = (self.request_size_bytes().await?, self.prepared_insert(table).await?);
+        let (size, id) = (self.request_size_bytes(table).await?, self.prepared_insert(table).await?);
         let Self { exchange, schema, generated, dialect, .. } = self;
         let table = &schema.tables[table];
         let mut next = keys.end;
@@ -120,7 +129,7 @@ impl MysqlSession {
     }
 
     async fn load_by_load_data(&mut self, table: usize, keys: &Range<u64>) -> Result<u64, Failure> {
-        let size = self.request_size_bytes().await?;
+        let size = self.allowed_size_bytes().await?.saturating_sub(MORE_SIZE_BYTES).clamp(1, REQUEST_SIZE_BYTES);
         let name = table_name(&self.schema.tables[table]);
         let sql = format!("LOAD DATA LOCAL INFILE 'rows' INTO TABLE {name} CHARACTER SET binary");
         wire::query(self.exchange.begin(), sql.as_bytes());
@@ -141,6 +150,7 @@ impl MysqlSession {
         }
     }
 
+    /// Packets end where they are full: a server that takes short ones only takes a long line all the same.
     async fn send_lines(
         &mut self,
         table: usize,
@@ -150,22 +160,25 @@ impl MysqlSession {
     ) -> Result<(), Failure> {
         let Self { exchange, schema, generated, .. } = self;
         let mut rest = keys.clone();
+        let mut lines = Vec::new();
         while !rest.is_empty() {
-            wire::frame(exchange.begin(), sequence, |out| {
-                rest.start = generate(&schema.tables[table], &rest, generated, |row| {
-                    wire::load_line(out, params(schema.tables[table].columns.iter(), row));
-                    out.len() >= size
-                });
+            lines.clear();
+            rest.start = generate(&schema.tables[table], &rest, generated, |row| {
+                wire::load_line(&mut lines, params(schema.tables[table].columns.iter(), row));
+                lines.len() >= size
             });
-            sequence = sequence.wrapping_add(1);
-            exchange.send().await?;
+            for part in lines.chunks(size) {
+                wire::frame(exchange.begin(), sequence, |out| out.extend_from_slice(part));
+                sequence = sequence.wrapping_add(1);
+                exchange.send().await?;
+            }
         }
         wire::frame(exchange.begin(), sequence, |_| ());
         Ok(())
     }
 
     async fn load_by_insert(&mut self, table: usize, keys: &Range<u64>) -> Result<u64, Failure> {
-        let size = self.request_size_bytes().await?;
+        let size = self.request_size_bytes(table).await?;
         let table = &self.schema.tables[table];
         let mut sql = format!("INSERT INTO {} VALUES ", table_name(table)).into_bytes();
         let head = sql.len();

@@ -36,6 +36,23 @@ impl Engine for Rocksdb {
     }
 }
 
+/// A write that depends on what is there.
+enum Change<'a, 'b> {
+    Insertion(&'a [u8]),
+    Addition(&'a mut Addition<'b>),
+}
+
+impl Change<'_, '_> {
+    /// What is to be put in the place of what is there, if anything.
+    fn value(&mut self, found: Option<&[u8]>) -> Option<&[u8]> {
+        match (self, found) {
+            (Change::Insertion(value), None) => Some(value),
+            (Change::Addition(addition), Some(bytes)) => addition.apply(bytes),
+            _ => None,
+        }
+    }
+}
+
 pub struct RocksdbAccess {
     engine: Arc<Rocksdb>,
     /// What keeps the value of the last get in its place: in the block cache, or the write buffer's copy.
@@ -59,8 +76,19 @@ impl RocksdbAccess {
         !slice.is_null()
     }
 
-    /// Tries an addition once. RocksDB refuses at commit where somebody else wrote the key meanwhile.
-    fn try_to_add(&mut self, family: Handle, key: &[u8], addition: &mut Addition<'_>) -> Result<bool, String> {
+    /// Changes a value with nobody else's write in between; false where there was nothing to do.
+    fn change(&mut self, table: usize, key: &[u8], mut change: Change<'_, '_>) -> Result<bool, Failure> {
+        let family = self.engine.families[table];
+        loop {
+            match self.try_to_change(family, key, &mut change) {
+                Err(message) if message.starts_with("Resource busy") || message.contains("Try again") => {}
+                result => return result.map_err(failure),
+            }
+        }
+    }
+
+    /// Tries a change once. RocksDB refuses at commit where somebody else wrote the key meanwhile.
+    fn try_to_change(&mut self, family: Handle, key: &[u8], change: &mut Change<'_, '_>) -> Result<bool, String> {
         let Rocksdb { c, transactions, writing, reading, transaction_options, .. } = &*Arc::clone(&self.engine);
         let (key, key_size) = (key.as_ptr(), key.len());
         // SAFETY: a transaction is begun anew or made of the last, and used by this thread only; key and value outlive the calls.
@@ -70,7 +98,8 @@ impl RocksdbAccess {
             let all = self.transaction;
             let get = c.transaction_get_pinned_for_update_cf;
             let slice = c.checked(|error| get(all, *reading, family, key, key_size, 1, error))?;
-            let changed = if self.pin(slice) { addition.apply(self.found()) } else { None };
+            let is_there = self.pin(slice);
+            let changed = change.value(is_there.then(|| self.found()));
             let Some(value) = changed else {
                 self.release();
                 return c.checked(|error| (c.transaction_rollback)(all, error)).map(|()| false);
@@ -169,14 +198,12 @@ impl Access for RocksdbAccess {
         c.checked(put).map_err(failure)
     }
 
+    fn insert(&mut self, table: usize, key: &[u8], value: &[u8]) -> Result<bool, Failure> {
+        self.change(table, key, Change::Insertion(value))
+    }
+
     fn add(&mut self, table: usize, key: &[u8], addition: &mut Addition<'_>) -> Result<bool, Failure> {
-        let family = self.engine.families[table];
-        loop {
-            match self.try_to_add(family, key, addition) {
-                Err(message) if message.starts_with("Resource busy") || message.contains("Try again") => {}
-                result => return result.map_err(failure),
-            }
-        }
+        self.change(table, key, Change::Addition(addition))
     }
 
     fn load(&mut self, table: usize, rows: &mut Rows<'_>) -> Result<(), Failure> {
