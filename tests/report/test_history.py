@@ -99,12 +99,22 @@ def test_what_was_run_otherwise_is_another_history(runs, other, apart):
     assert documents[0]["conditions"][apart] != documents[1]["conditions"][apart]
 
 
-@pytest.mark.parametrize("key", ["host", "kernel", "cpu_model", "cpus"])
-def test_another_host_is_another_history(runs, key):
+@pytest.mark.parametrize("key", ["kernel", "cpu_model", "cpus"])
+def test_another_kind_of_host_is_another_history(runs, key):
     moved = [replace(run, environment={**run.environment, key: "another"}) for run in runs[5:]]
     found = history([*runs[:5], *moved], 0.0)
     assert [one.changes for one in found.series] == [None, None]
     assert f"with {key.replace('_', ' ')} another" in printed(found)
+
+
+def test_hosts_of_one_kind_are_one_history_and_counted(runs):
+    named = [replace(run, environment={**run.environment, "host": f"job-{i}"}) for i, run in enumerate(runs)]
+    found = history(named, 0.0)
+    (one,) = found.series
+    assert [change.index for change in one.changes] == [5]
+    assert "mariadb on game at 1 client is of 10 hosts of one kind" in printed(found)
+    assert history_document(found)["series"][0]["hosts"] == [f"job-{i}" for i in range(10)]
+    assert "hosts of one kind" not in printed(history(runs, 0.0))
 
 
 def test_what_is_not_the_stores_throughput_is_left_out_and_named(runs, tmp_path):

@@ -20,8 +20,8 @@ from dbdyno.results.read import read_run
 def command(directory: str, noise: float | None, as_json: bool) -> int:
     """Follow every system through the runs in DIR, and name the runs from which on it became faster or slower.
 
-    By at least 3 %, and twice what a system differs from itself by. Runs of another host, size, durability or of other
-    settings are followed by themselves.
+    By at least 3 %, and twice what a system differs from itself by. Runs of another kind of host, size or
+    durability, or of other settings, are followed by themselves.
     """
     runs = []
     for file in sorted(Path(directory).glob("*/run.json")):

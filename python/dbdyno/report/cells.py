@@ -12,10 +12,10 @@ from dbdyno.results.model import Run, Trial
 
 _DEFAULTS = {"client": "native", "data": "loaded", "cache_state": "hot", "warmup": None}
 """What was so in runs from before this was written down."""
-HOST_KEYS = ("host", "kernel", "cpu_model", "cpus")
+_KIND_OF_HOST = ("kernel", "cpu_model", "cpus")
 _PLACED = ("client_cpus", "server_cpus", "memory_limit_bytes", "attached", "restart")
 TRIAL_KEYS = ("seconds", "warmup_seconds", *_PLACED, *_DEFAULTS)
-"""What of a host (`environment.json`) and of a trial (`trial.json`) may be what makes a difference."""
+"""What of a host's kind (`environment.json`) and of a trial (`trial.json`) may be what makes a difference."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -156,7 +156,7 @@ def cautions(baseline: Side, candidate: Side) -> Iterator[str]:
     """Yield what else differs and may be what makes the difference."""
     if baseline.run is not candidate.run:
         yield "the runs were made one after the other, so whatever changed on the host between them is in the ratio"
-        for key in HOST_KEYS:
+        for key in ("host", *_KIND_OF_HOST):
             ours, theirs = (side.run.environment.get(key) for side in (baseline, candidate))
             if ours != theirs and None not in (ours, theirs):
                 yield f"between the runs {key.replace('_', ' ')} differs: {ours} against {theirs}"
@@ -173,7 +173,8 @@ def cautions(baseline: Side, candidate: Side) -> Iterator[str]:
 def conditions(run: Run, trial: Trial) -> dict[str, str]:
     """Return all that must not change if the throughput of a cell is to be followed from run to run, in words by name.
 
-    Versions are not among it: what a new one does to the throughput is what a history is looked at for.
+    Versions are not among it: what a new one does to the throughput is what a history is looked at for. Nor is the
+    host's name, which builds that are made in a new container each time never have twice.
     """
     about, cell = trial.about, cell_of(trial)
     of_trial = {key.replace("_", " "): json.dumps(about.get(key, _DEFAULTS.get(key))) for key in TRIAL_KEYS}
@@ -183,7 +184,7 @@ def conditions(run: Run, trial: Trial) -> dict[str, str]:
         "rows per table": str(cell.rows),
         "settings": json.dumps(about.get("settings") or {}, sort_keys=True, ensure_ascii=False),
         **of_trial,
-        **{key.replace("_", " "): str(run.environment.get(key, "unknown")) for key in HOST_KEYS},
+        **{key.replace("_", " "): str(run.environment.get(key, "unknown")) for key in _KIND_OF_HOST},
     }
 
 

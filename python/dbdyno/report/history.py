@@ -14,7 +14,7 @@ from dbdyno.report import words
 from dbdyno.report.cells import Cell, Side, conditions
 from dbdyno.report.comparison import OPEN_LOOP, lower_bound
 from dbdyno.report.loads import LOAD_KEYS
-from dbdyno.report.noise import floor_of
+from dbdyno.report.noise import floor_of, host_of
 from dbdyno.results.model import Run, Trial
 from dbdyno.results.noise import NoiseFloor
 from dbdyno.results.usable import compared_rate_per_s, evenness, unusable
@@ -62,6 +62,11 @@ class Series:
     noise_from: NoiseFloor | None
     least_change: float
     changes: tuple[ChangePoint, ...] | None
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The names of the hosts its runs were made on, in their order."""
+        return tuple(dict.fromkeys(host_of(point.side) for point in self.points))
 
     @property
     def name(self) -> str:
@@ -154,6 +159,7 @@ def _series_document(one: Series) -> dict[str, Any]:
         **{key: getattr(one.cell, key) for key in LOAD_KEYS},
         "conditions": dict(one.conditions),
         "differs_in": list(one.apart),
+        "hosts": list(one.hosts),
         "runs": [
             {key: getattr(point, key) for key in ("run", "throughput_per_s", "stability")} for point in one.points
         ],
@@ -199,9 +205,12 @@ def _notes(found: History) -> Iterator[str]:
             apart.setdefault(one.apart, {})[one.name] = None
     for what, names in apart.items():
         yield f"runs that differ in {', '.join(what)} are no one history: {'; '.join(names)}"
+    for one in found.series:
+        if len(one.hosts) > 1:
+            yield f"{one.name} is of {len(one.hosts)} hosts of one kind, so what tells these apart may be a change"
     said: dict[str, None] = {}
     for one in found.series:
-        on = f"{one.cell.workload} on {one.conditions['host']}"
+        on = f"{one.cell.workload} on {one.hosts[-1]}"
         if found.noise_given:
             said[f"a change counts from {_times(one.noise)} on, as asked for, or more where a history is noisier"] = (
                 None

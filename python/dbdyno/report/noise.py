@@ -26,14 +26,14 @@ def floor_of(floors: Sequence[NoiseFloor], baseline: Side, candidate: Side, cell
         lambda floor: floor.rows == cell.rows and load_of(floor) == load,
         lambda floor: floor.system in systems,
     )
-    return noise_for(floors, _host(candidate), cell.workload, likes)
+    return noise_for(floors, host_of(candidate), cell.workload, likes)
 
 
 def measured_floors(cells: Sequence[Compared]) -> list[NoiseFloor]:
     """Return the noise floors that the cells of an A/A run say; one that has no valid comparison says none."""
     return [
         NoiseFloor(
-            host=_host(one.candidate),
+            host=host_of(one.candidate),
             system=_system(one.candidate),
             workload=one.cell.workload,
             rows=one.cell.rows,
@@ -62,7 +62,8 @@ def floor_sentence(floor: NoiseFloor) -> str:
     return f"{cell}: noise floor ±{noise} % of {floor.pairs} pairs; the interval {found}."
 
 
-def _host(side: Side) -> str:
+def host_of(side: Side) -> str:
+    """Return the name of the host that a side was run on."""
     return str(side.run.environment.get("host") or "unknown")
 
 
