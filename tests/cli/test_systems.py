@@ -39,6 +39,19 @@ def test_a_check_loads_reads_back_and_says_so(capsys):
     assert said.startswith("redis: fine. Version ") and "1,000 rows loaded" in said
 
 
+def test_a_store_that_becomes_slower_is_given_ever_more_time(monkeypatch, capsys):
+    asked, checked = [], cli_systems._checked
+
+    def slow_at_first(name, seconds, whole_tables):
+        asked.append(seconds)
+        run, verified = checked(name, 1, whole_tables)
+        return run, verified if len(asked) == 3 else 800
+
+    monkeypatch.setattr(cli_systems, "_checked", slow_at_first)
+    assert run(["systems", "check", "sqlite"]) == 0
+    assert asked == [1, 5, 25] and capsys.readouterr().out.startswith("sqlite: fine. ")
+
+
 @pytest.mark.parametrize(
     ("name", "got"),
     [
