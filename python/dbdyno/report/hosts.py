@@ -49,49 +49,31 @@ class Gauge:
         return f"{significant(value / self.scale)}{self.unit}"
 
 
+def _median(name: str, *path: str, apart: float | None = None) -> Gauge:
+    """The gauge of a time's median, and its course."""
+    return Gauge(f"{name}, median", (*path, "p50"), " µs", apart=apart, course=(*path, "slots"))
+
+
 GAUGES = (
     Gauge("resolution of the clock", ("clock", "resolution_ns"), " ns"),
     Gauge("reading the clock", ("clock", "read_ns"), " ns", course=("clock", "slots")),
-    Gauge("sleeping too long (of 100 µs), median", ("oversleep_us", "p50"), " µs", 1.0, 2.0, ("oversleep_us", "slots")),
+    _median("sleeping too long (of 100 µs)", "oversleep_us", apart=2.0),
     Gauge("sleeping too long, 99th percentile", ("oversleep_us", "p99"), " µs"),
     Gauge("copying memory, best", ("memory", "best_bytes_per_s"), " GB/s", 1e9, 1.5, ("memory", "slots")),
-    Gauge(
-        "loopback round trip, anywhere, median",
-        ("loopback_us", "unpinned", "p50"),
-        " µs",
-        1.0,
-        None,
-        ("loopback_us", "unpinned", "slots"),
-    ),
-    Gauge(
-        "loopback round trip, one CPU, median",
-        ("loopback_us", "same_cpu", "p50"),
-        " µs",
-        1.0,
-        1.5,
-        ("loopback_us", "same_cpu", "slots"),
-    ),
-    Gauge(
-        "loopback round trip, two CPUs, median",
-        ("loopback_us", "two_cpus", "p50"),
-        " µs",
-        1.0,
-        None,
-        ("loopback_us", "two_cpus", "slots"),
-    ),
-    Gauge("random read of 4 KiB, median", ("disk", "read_us", "p50"), " µs", 1.0, 2.0, ("disk", "read_us", "slots")),
+    _median("loopback round trip, anywhere", "loopback_us", "unpinned"),
+    _median("loopback round trip, one CPU", "loopback_us", "same_cpu", apart=1.5),
+    _median("loopback round trip, two CPUs", "loopback_us", "two_cpus"),
+    _median("random read of 4 KiB", "disk", "read_us", apart=2.0),
     Gauge("random read of 4 KiB, 99th percentile", ("disk", "read_us", "p99"), " µs"),
-    Gauge(
-        "write and flush of 4 KiB, median", ("disk", "flush_us", "p50"), " µs", 1.0, 2.0, ("disk", "flush_us", "slots")
-    ),
+    _median("write and flush of 4 KiB", "disk", "flush_us", apart=2.0),
     Gauge("write and flush of 4 KiB, 99th percentile", ("disk", "flush_us", "p99"), " µs"),
     Gauge(
         "speed of a fixed loop, median",
         ("processor", "steps_per_s", "median"),
         " million steps/s",
-        1e6,
-        1.2,
-        ("processor", "slots"),
+        scale=1e6,
+        apart=1.2,
+        course=("processor", "slots"),
     ),
     Gauge("speed of a fixed loop, slowest 0.1 s", ("processor", "steps_per_s", "slowest"), " million steps/s", 1e6),
     Gauge("speed of it per second of CPU", ("processor", "steps_per_cpu_s"), " million steps/s", 1e6, 1.2),
@@ -99,7 +81,7 @@ GAUGES = (
         "processor taken by the hypervisor",
         ("processor", "steal_share"),
         " %",
-        0.01,
+        scale=0.01,
         course=("processor", "steal_slots"),
     ),
 )
