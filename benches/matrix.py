@@ -31,6 +31,7 @@ ARRANGED = {"result-cache": "result-cache(memcached*3?memory=64, {})"}
 """Of experiments that are about an arrangement, where a store stands in it."""
 PARTS = {
     "dump-restore": (("options.tool=sql",), ("options.tool=sql", "options.workers=1")),
+    "insert-indexes": (("options.indexes=0",),),
     "client-library": tuple(
         (f'client=["native", {libraries}]',) for libraries in ('"pymysql"', '"redis-py"', '"pymemcache"', '"pymongo"')
     ),
