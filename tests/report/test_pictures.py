@@ -34,6 +34,13 @@ def test_without_the_library_it_says_what_to_install(small, tmp_path, monkeypatc
     assert not (tmp_path / "plots").exists()
 
 
+def test_without_a_browser_it_says_what_to_install(small, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("BROWSER_PATH", str(tmp_path / "no-browser"))
+    with pytest.raises(UserError, match="apt install chromium"):
+        write_pictures(small, tmp_path / "plots")
+
+
 def test_each_has_a_name_and_a_title_that_says_the_load(small):
     titles = {name: title for name, title, _ in _figures(small)}
     assert titles["timeline"] == "Transactions in each second, at 2 clients"

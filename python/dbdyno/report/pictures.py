@@ -59,7 +59,7 @@ def write_pictures(run: Run, folder: Path) -> list[Path]:
         RunFailed: the browser failed, or a file cannot be written.
     """
     try:
-        import kaleido  # noqa: PLC0415
+        import kaleido.errors  # noqa: PLC0415
     except ImportError:
         raise UserError(WITHOUT_KALEIDO) from None
     drawn = {name: _dressed(title, figure) for name, title, figure in _figures(run)}
