@@ -19,7 +19,6 @@ const WITHOUT_METADATA: u8 = 0x02;
 /// How many replicas must have answered before the coordinator does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Consistency {
-    Any = 0,
     One = 1,
     Two = 2,
     Three = 3,
