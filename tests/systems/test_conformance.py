@@ -22,14 +22,8 @@ from dbdyno.systems.cluster import Cluster
 from dbdyno.systems.guard import Guard
 from helpers import need, system, wait_until
 from systems.load import ONE_CLIENT, ROWS, begin, end, execute, plan_of, until_completed
+from systems.marks import LARGE_SERVERS, SMALL_VERSIONS, each
 
-LARGE_SERVERS = (
-    *("mysql@5.5", "mysql@5.7", "mysql@8.0", "mariadb@11.4", "tidb", "postgresql@18", "galera"),
-    *("ferretdb", "ferretdb?backend=postgresql", "cassandra?heap=512M&authenticator=PasswordAuthenticator"),
-)
-"""Servers that take long to get or to start."""
-SMALL_VERSIONS = ("mysql@5.6", "valkey@9.1")
-"""Servers that dbdyno gets soon enough for every test run."""
 ENCRYPTED = ("mariadb?tls=on", "postgresql?tls=on", "redis?tls=on")
 BY_OTHER_WAYS = ("mariadb?protocol=text", "mariadb?access=handler")
 SPIDER = "mariadb?engine=Spider"
@@ -75,14 +69,6 @@ LOSES_ADDITIONS = ("ferretdb", "ferretdb?backend=postgresql", "mariadb?engine=Mr
 
 # The first test waits for all systems.
 pytestmark = pytest.mark.timeout(1200)
-
-
-def each(*texts):
-    """Return systems as a test's parameters; a large one is marked as that, and one that dbdyno gets."""
-    large, got = [pytest.mark.systems], [pytest.mark.versions]
-    return [
-        pytest.param(text, marks=large * (text in LARGE_SERVERS) + got * (text in SMALL_VERSIONS)) for text in texts
-    ]
 
 
 def after_a_crash(text, one, launch):

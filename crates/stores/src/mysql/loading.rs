@@ -17,6 +17,8 @@ const REQUEST_SIZE_BYTES: usize = 4 << 20;
 const REQUEST_NS: u64 = 60 * 1_000_000_000;
 /// Room for what is not in a row's own bytes.
 const MORE_SIZE_BYTES: usize = 16 << 10;
+/// What says of a request that it is a statement.
+const COMMAND_SIZE_BYTES: usize = 1;
 /// Written out, each of its bytes may take two.
 const WRITTEN_OUT: usize = 2;
 /// A packet is shorter than 16 MiB: a request may be that long, and grows beyond by a row, written out.
@@ -177,9 +179,9 @@ impl MysqlSession {
         Ok(())
     }
 
-    async fn load_by_insert(&mut self, table: usize, keys: &Range<u64>) -> Result<u64, Failure> {
-        let size = self.request_size_bytes(table).await?;
-        let table = &self.schema.tables[table];
+    async fn load_by_insert(&mut self, number: usize, keys: &Range<u64>) -> Result<u64, Failure> {
+        let (size, allowed) = (self.request_size_bytes(number).await?, self.allowed_size_bytes().await?);
+        let table = &self.schema.tables[number];
         let mut sql = format!("INSERT INTO {} VALUES ", table_name(table)).into_bytes();
         let head = sql.len();
         let next = generate(table, keys, &mut self.generated, |row| {
@@ -189,10 +191,29 @@ impl MysqlSession {
             append_values(&mut sql, params(table.columns.iter(), row));
             sql.len() >= size
         });
+        // Requests that may be longer than that have one row.
+        if sql.len() + COMMAND_SIZE_BYTES >= allowed {
+            self.insert_as_it_is(number, &(keys.start..next)).await?;
+            return Ok(next);
+        }
         wire::query(self.exchange.begin(), &sql);
         let dialect = self.dialect;
         let rows = self.exchange.ask(|bytes| wire::text_answer(bytes, dialect)).await?;
         rows.map(|_| next).map_err(|error| refused(&error))
+    }
+
+    /// Inserts the first row of `keys` by a prepared statement, which has no byte twice: written out it may be too long where it is not.
+    async fn insert_as_it_is(&mut self, table: usize, keys: &Range<u64>) -> Result<(), Failure> {
+        let id = self.prepared_insert(table).await?;
+        let Self { exchange, schema, generated, dialect, .. } = self;
+        let table = &schema.tables[table];
+        generate(table, keys, generated, |row| {
+            wire::execute(exchange.begin(), id, params(table.columns.iter(), row), true);
+            true
+        });
+        let dialect = *dialect;
+        let rows = exchange.ask(|bytes| wire::text_answer(bytes, dialect)).await?;
+        rows.map(|_| ()).map_err(|error| refused(&error))
     }
 }
 
