@@ -69,6 +69,31 @@ def test_states_of_a_thread_that_serves(server, monkeypatch, call, state):
     assert counts == {state: 2 if call in ("pread", "-1") else 1}
 
 
+WORKERS = """
+import ctypes, threading
+PR_SET_NAME = 15
+taken = threading.Lock()
+taken.acquire()
+def wait(name):
+    ctypes.CDLL(None).prctl(PR_SET_NAME, name, 0, 0, 0)
+    taken.acquire()
+for name in (b"load-0", b"load-1", b"flusher"):
+    threading.Thread(target=wait, args=(name,), daemon=True).start()
+print(flush=True)
+input()
+"""
+
+
+def test_of_threads_known_to_work_for_clients_a_wait_for_each_other_is_a_lock():
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", WORKERS], stdin=pipe, stdout=pipe) as process:
+        process.stdout.readline()
+        named, unnamed = ThreadStates("client", process.pid, {}, b"load-"), ThreadStates("client", process.pid, {})
+        assert wait_until(lambda: (seen := looked(named)).get("lock") == 2 and seen) == {"lock": 2}
+        assert looked(unnamed) == {}
+        process.stdin.close()
+
+
 def test_of_many_threads_some_stand_for_all(server, monkeypatch):
     states = ThreadStates("server", server.pid, {})
     wait_until(lambda: looked(states).get("client"))

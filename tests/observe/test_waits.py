@@ -36,6 +36,11 @@ def test_where_the_store_says_nothing_its_threads_do():
     )
 
 
+def test_of_threads_those_on_their_way_from_a_lock_to_a_processor_are_told_last():
+    states = combine({}, {"lock": 7, "commit": 1}, 1.0, 2.0)
+    assert (states["commit"], states["lock"], states["other"]) == (1, 4, 0)
+
+
 def test_where_the_kernel_says_nothing_at_work_is_at_work():
     states = combine({"cpu": 3, "lock": 1, "client": 4}, {}, None, None)
     assert states == {"cpu": 3, "disk": 0, "lock": 1, "commit": 0, "client": 4, "other": 0}

@@ -92,6 +92,31 @@ def test_an_embedded_store_works_in_the_clients_threads():
     assert bands(trial(told, cpu_s=1.9, servers=[], embedded=True)) == pytest.approx(expected)
 
 
+def embedded(waiting, **about):
+    told = process("client", cpu=1.5, queue=0.5, io=0.5) | waits("client", **waiting)
+    return trial(told, cpu_s=1.5, servers=[], embedded=True, **about)
+
+
+def test_what_an_embedded_store_waits_for_is_what_its_threads_stand_still_in():
+    working = {"server_cpu": 1.5, "server_cpu_wait": 0.5}
+    assert bands(embedded({"disk": 2, "lock": 5, "other": 3})) == pytest.approx(
+        working | {"disk": 2, "lock": 5, "unexplained": 7}
+    )
+
+
+def test_who_waits_for_one_that_flushes_waits_for_the_flush():
+    working = {"server_cpu": 1.5, "server_cpu_wait": 0.5}
+    half = bands(embedded({"lock": 10, "commit": 0.5}))
+    assert half == pytest.approx(working | {"lock": 5, "commit": 5.5, "unexplained": 3.5})
+    always = bands(embedded({"lock": 10, "commit": 2}))
+    assert always == pytest.approx(working | {"commit": 12, "unexplained": 2})
+
+
+def test_in_an_open_loop_a_thread_without_work_stands_still_too():
+    made = embedded({"lock": 10}, offered=1000)
+    assert time_budget(made).bands["lock"] == 0 and time_budget(made).not_seen == ("lock", "commit")
+
+
 def test_in_an_open_loop_what_is_in_flight_follows_from_littles_law():
     assert time_budget(trial(offered=1000)).in_flight == pytest.approx(4)
 
@@ -126,9 +151,10 @@ CLIENT = process("client")
         (process("mariadb", cpu=1) | CLIENT, {}, ("lock", "commit")),
         (waits(cpu=16) | CLIENT, {"servers": [{"name": "mariadb"}, {"name": "dark"}]}, BANDS[3:8]),
         (process("client", cpu=1), {"servers": [], "embedded": True}, ("lock", "commit")),
+        (process("client") | waits("client"), {"servers": [], "embedded": True}, ()),
         (None, {}, ("client_cpu_wait", *BANDS[3:8])),
     ],
-    ids=["all", "no lock", "no client", "kernel alone", "one of two servers", "embedded", "nothing"],
+    ids=["all", "no lock", "no client", "kernel alone", "one of two servers", "embedded", "its threads", "nothing"],
 )
 def test_a_band_that_was_not_seen_is_told_from_one_that_is_nothing(columns, about, not_seen):
     assert time_budget(trial(columns, **about)).not_seen == not_seen

@@ -42,6 +42,14 @@ def test_the_widest_band(columns, limit, confidence, runner_up):
     assert said.in_flight == 16
 
 
+def test_what_an_embedded_store_does_not_say_itself_is_not_sure():
+    def of(**states):
+        return found(trial(waits("client", **states) | PRESSURE, servers=[], embedded=True))
+
+    assert (of(lock=15).limit, of(lock=15).confidence) == ("lock", "medium")
+    assert (of(lock=15, commit=1).limit, of(lock=15, commit=1).confidence) == ("commit", "high")
+
+
 def test_a_figure_that_only_shows_how_it_was_makes_nothing_surer():
     waited = waits(commit=6, cpu=5, client=5) | IDLE
     flushed = {"disk.sda.flushes_total": 20, "disk.sda.flush_s_total": 0.4}

@@ -89,6 +89,22 @@ CASES = (
         {"workload": "point-update", "rows": 1, "clients": 64},
     ),
     Case(
+        "embedded-lock",
+        "8 clients update random rows of LMDB, which has one writer at a time, nothing flushed",
+        "lock",
+        nothing,
+        "lmdb?sync=none",
+        {"workload": "point-update", "clients": 8},
+    ),
+    Case(
+        "embedded-commit",
+        "device held to 40 writes/s, every update flushed, 8 clients update random rows of Tokyo Cabinet",
+        "commit",
+        lambda: client_limited(slow_disk(write_iops=40)),
+        "tokyocabinet",
+        {"workload": "point-update", "clients": 8, "operation_timeout_seconds": 60},
+    ),
+    Case(
         "client",
         "load client held to 0.2 processors by a control group, 16 clients read",
         "client",

@@ -17,7 +17,8 @@ def observer_of(context: Context, system: System, folder: Path) -> Observer | No
     """Return what will observe a trial of `system`; None where the experiment wants none."""
     if not context.experiment.observe:
         return None
-    observed = Observed(system.server_pids(), system.forking(), system.data_directories(), system.probes())
+    servers = system.server_pids(), system.forking(), system.data_directories(), system.probes()
+    observed = Observed(*servers, embedded=system.embedded)
     observer = Observer(observed, folder)
     _say(context, observer)
     return observer

@@ -25,6 +25,8 @@ PERIOD_S = 1.0
 LOOK_PERIOD_S = 0.1
 BUDGET = 0.008
 """Of one processor, for all of it: above it threads are looked at less often. Samples are never left out."""
+_LOAD_THREADS = b"load-"
+"""How dbdyno-load names the threads that its clients are in."""
 _CPU_COLUMNS = ("cpu_user", "cpu_system", "run_queue")
 
 
@@ -42,12 +44,14 @@ class Observed:
     pids: its servers, name to pid, as far as they are processes of this host that dbdyno started.
     forks: the names of those that are several processes, of which the pid is the first.
     directories: where its data lies. probes: connections to its servers, not yet opened.
+    embedded: it is in the load client, a thread for each client.
     """
 
     pids: Mapping[str, int] = field(default_factory=dict)
     forks: frozenset[str] = frozenset()
     directories: Sequence[Path] = ()
     probes: Sequence[Probe] = ()
+    embedded: bool = False
 
 
 class Observer:
@@ -66,6 +70,7 @@ class Observer:
         single = {name: pid for name, pid in observed.pids.items() if name not in observed.forks}
         self._threads = {name: ThreadStates(name, pid, self.not_seen) for name, pid in single.items()}
         self._stores = [StoreWatch(probe, self.not_seen) for probe in observed.probes]
+        self._embedded = observed.embedded
         self._rates = _Rates()
         self._stopping = threading.Event()
 
@@ -76,6 +81,8 @@ class Observer:
             ProcessSampler("client", client_pid, self.not_seen, client_forks),
             CgroupSampler("client", client_pid),
         ]
+        if self._embedded:
+            self._threads["client"] = ThreadStates("client", client_pid, self.not_seen, _LOAD_THREADS)
         thread = threading.Thread(target=self._run, name="observer", daemon=True)
         for store in self._stores:
             store.start()

@@ -1,4 +1,5 @@
-"""What the threads of a server stand still in, by the system call they are in (proc_pid_syscall(5)).
+"""What threads of a server, or of a load client with a store in it, stand still in, by the system call they are in
+(proc_pid_syscall(5)).
 
 For stores that do not show their waits, and for waits for the disk, which most do not show. A thread that was seen
 waiting for a socket serves clients; the others (flushing, merging, idle helpers) are no place where a client's
@@ -11,24 +12,27 @@ import random
 from collections import Counter
 
 from dbdyno.observe.procfs import NotSeen, read
-from dbdyno.observe.waits import CLIENT, COMMIT, CPU, DISK, OTHER, Counts, mean_of
+from dbdyno.observe.waits import CLIENT, COMMIT, CPU, DISK, LOCK, OTHER, Counts, mean_of
 
 LOOKS = 8
 """Threads looked at in a sample, drawn at random where there are more; one costs about 8 µs."""
 _READ = "read"
-# asm/unistd.h. Sockets: poll, select, epoll_wait, recv…, send…, accept…; files: read…, write…, fallocate; flushes.
+# asm/unistd.h. Sockets: poll, select, epoll_wait, recv…, send…, accept…; files: read…, write…, fallocate; flushes;
+# locks: futex…, fcntl, flock, and nanosleep, in which who cannot have one (SQLite, Tkrzw) waits before it tries again.
 _CALLS = {
     "x86_64": {
         CLIENT: (7, 23, 43, 44, 45, 46, 47, 232, 270, 271, 281, 288, 441),
         _READ: (17, 19, 295, 327),
         DISK: (0, 1, 18, 20, 77, 285, 296, 328),
         COMMIT: (26, 74, 75, 277),
+        LOCK: (35, 72, 73, 202, 230, 449),
     },
     "aarch64": {
         CLIENT: (22, 72, 73, 202, 206, 207, 211, 212, 242, 441),
         _READ: (65, 67, 69, 286),
         DISK: (46, 47, 63, 64, 66, 68, 70, 287),
         COMMIT: (82, 83, 84, 227),
+        LOCK: (25, 32, 98, 101, 115, 449),
     },
 }
 _STATES = {str(call).encode(): state for state, calls in _CALLS.get(platform.machine(), {}).items() for call in calls}
@@ -39,9 +43,14 @@ _STATES |= {b"running": CPU, b"-1": _READ}
 class ThreadStates:
     """Looks at a server's threads some times a second."""
 
-    def __init__(self, name: str, pid: int, not_seen: NotSeen) -> None:
-        """Take the server; says so where its threads cannot be looked at."""
+    def __init__(self, name: str, pid: int, not_seen: NotSeen, workers: bytes | None = None) -> None:
+        """Take the server; says so where its threads cannot be looked at.
+
+        workers: how the names of the threads begin that do clients' work, where that is known. What these wait for
+        among themselves is a lock; threads of a server wait so for work, too, and then it is nobody's.
+        """
         self._folder = f"/proc/{pid}/task"
+        self._workers = workers
         self._serving: set[str] = set()
         self._samples: list[Counts] = []
         self._known = platform.machine() in _CALLS
@@ -61,12 +70,18 @@ class ThreadStates:
     def learn(self) -> None:
         """Look at all threads not yet known to serve clients; of those that serve, most can be seen idle at times."""
         for tid in self._tids():
-            if tid not in self._serving:
+            if tid in self._serving:
+                continue
+            if self._workers is None:
                 self._state_of(tid)
+            elif self._name_of(tid).startswith(self._workers):
+                self._serving.add(tid)
 
     def look(self) -> None:
         """Count the states of the threads, or of some of them, scaled up."""
-        tids = self._tids()
+        if self._workers and not self._serving:
+            self.learn()
+        tids = sorted(self._serving) if self._workers else self._tids()
         drawn = tids if len(tids) <= LOOKS else self._random.sample(tids, LOOKS)
         counted = Counter(filter(None, map(self._state_of, drawn)))
         if drawn:
@@ -85,6 +100,12 @@ class ThreadStates:
         except OSError:
             return []
 
+    def _name_of(self, tid: str) -> bytes:
+        try:
+            return read(f"{self._folder}/{tid}/comm")
+        except OSError:
+            return b""
+
     def _state_of(self, tid: str) -> str | None:
         try:
             call = read(f"{self._folder}/{tid}/syscall").split(None, 1)[0]
@@ -93,6 +114,8 @@ class ThreadStates:
         state = _STATES.get(call, OTHER)
         if state == CLIENT:
             self._serving.add(tid)
+        if state == LOCK and self._workers is None:
+            state = OTHER
         if state == _READ:
             return DISK
         return state if tid in self._serving else None

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 CPU, CPU_WAIT, DISK, LOCK, COMMIT, CLIENT, OTHER = "cpu", "cpu_wait", "disk", "lock", "commit", "client", "other"
 STATES = (CPU, CPU_WAIT, DISK, LOCK, COMMIT, CLIENT, OTHER)
 _IN_ORDER = (LOCK, COMMIT, DISK, CLIENT)
+_OF_THREADS = (COMMIT, DISK, CLIENT, LOCK)
 
 Counts = Mapping[str, float]
 
@@ -25,7 +26,8 @@ def combine(shown: Counts, threads: Counts, cpu: float | None, cpu_wait: float |
 
     What is exact goes first: a store that must answer a question has less on the processors just then than else. Then
     locks, commits, disks and clients in this order, each as far as there are any left, and the rest is `other`: at
-    work, says the store, but not on a processor and for no reason it shows.
+    work, says the store, but not on a processor and for no reason it shows. Where the kernel alone says it locks come
+    last: who has been given one and waits for a processor is in the same system call still.
 
     Args:
         shown: as the store says; its `cpu` means at work, whether on a processor or not. Empty where it does not say.
@@ -41,8 +43,9 @@ def combine(shown: Counts, threads: Counts, cpu: float | None, cpu_wait: float |
     if cpu is None:
         at_work = max(0.0, total - sum(counts.get(state, 0.0) for state in (*_IN_ORDER, OTHER)))
         return {state: counts.get(state, 0.0) for state in STATES if state != CPU_WAIT} | {CPU: at_work}
+    order = _IN_ORDER if shown else _OF_THREADS
     result, left = dict.fromkeys(STATES, 0.0), total
-    wanted = [(CPU, cpu), (CPU_WAIT, cpu_wait or 0.0), *((state, counts.get(state, 0.0)) for state in _IN_ORDER)]
+    wanted = [(CPU, cpu), (CPU_WAIT, cpu_wait or 0.0), *((state, counts.get(state, 0.0)) for state in order)]
     for state, amount in wanted:
         result[state] = min(left, amount)
         left -= result[state]

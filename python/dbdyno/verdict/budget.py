@@ -121,9 +121,29 @@ def _in_flight(trial: Trial, lengths_s: np.ndarray) -> np.ndarray:
 
 
 def _embedded(trial: Trial, seconds: Seconds, lengths_s: np.ndarray) -> dict[str, np.ndarray]:
-    """An embedded store works in the load client's own threads, so what these use is the store's."""
-    counted = {band: np.nan_to_num(values) for band, values in _of_process(seconds, "client").items()}
-    return counted | {"server_cpu": _client_cpu(trial, lengths_s)}
+    """An embedded store works in the load client's own threads, so what these use is the store's.
+
+    Who waits for another thread waits for what that one does. Stores let one write at a time, or one flush for all:
+    while one flushes, the others wait for that flush, and else for each other.
+    """
+    counted = _of_process(seconds, "client") | {"server_cpu": _client_cpu(trial, lengths_s)}
+    if waits := _client_waits(trial, seconds):
+        told = ~np.isnan(waits["lock"])
+        flushing = np.minimum(1.0, waits["commit"])
+        waits["commit"] += flushing * waits["lock"]
+        waits["lock"] *= 1.0 - flushing
+        counted |= {band: np.where(told, values, counted.get(band, np.nan)) for band, values in waits.items()}
+    return {band: np.nan_to_num(values) for band, values in counted.items()}
+
+
+def _client_waits(trial: Trial, seconds: Seconds) -> dict[str, np.ndarray]:
+    """What the load client's threads stood still in, by band; empty where that is not known to be the store's.
+
+    In an open loop a thread that nothing is due for stands still, too.
+    """
+    waits = {band: seconds.mean(f"waits.client.{band}") for band in ("disk", "lock", "commit")}
+    unknown = trial.recorded.offered is not None or np.isnan(waits["lock"]).all()
+    return {} if unknown else waits
 
 
 def _client_cpu(trial: Trial, lengths_s: np.ndarray) -> np.ndarray:
@@ -196,7 +216,7 @@ def _not_seen(trial: Trial, seconds: Seconds) -> tuple[str, ...]:
     """The bands that at least one server did not show in any second, or of which it refused to tell all."""
     counted = _of_process(seconds, "client")
     if trial.embedded:
-        seen = [{"server_cpu"} | _told(counted)]
+        seen = [{"server_cpu", *_client_waits(trial, seconds)} | _told(counted)]
     else:
         refused = {one.get("band") for one in trial.about.get("not_seen") or ()}
         seen = [_shown(seconds, server, refused) for server in servers_of(trial)] or [set()]

@@ -94,7 +94,7 @@ def limited(trial: Trial, budget: TimeBudget) -> Limited:
     second = CLIENT if doubted and limit != CLIENT else max(others, key=lambda name: others[name])
     named = second if others[second] >= WORTH_NAMING * budget.in_flight else None
     share = held.get(limit, 0.0) / budget.in_flight if budget.in_flight else 0.0
-    sure = _confidence(limit, share, bool(signs.get(limit)), trial.confirmation, doubted)
+    sure = _confidence(limit, share, bool(signs.get(limit)), trial.confirmation, doubted, trial.embedded)
     return Limited(
         *(limit, held.get(limit, 0.0), budget.in_flight, signs.get(limit, ()), _figures(limit, measured)),
         *(named, others[second] if named else 0.0, sure),
@@ -160,8 +160,13 @@ def unexplained_stalls(trial: Trial, budget: TimeBudget) -> str | None:
     return f"in {still} of {seconds} s it stood all but still, and nothing that was seen says why"
 
 
-def _confidence(limit: str, share: float, sign: bool, confirmation: Mapping[str, float] | None, doubted: bool) -> str:
-    """How sure it is: a resource by its share and by being used up, locks and what the network holds by their share."""
+def _confidence(
+    limit: str, share: float, sign: bool, confirmation: Mapping[str, float] | None, doubted: bool, embedded: bool
+) -> str:
+    """How sure it is: a resource by its share and by being used up, locks and what the network holds by their share.
+
+    An embedded store does not say itself what its threads wait for.
+    """
     if limit in (RATE, UNEXPLAINED):
         return "high" if limit == RATE else "low"
     followed = confirmation.get("followed") if confirmation and confirmation.get("limit") == limit else None
@@ -172,7 +177,7 @@ def _confidence(limit: str, share: float, sign: bool, confirmation: Mapping[str,
     if doubted:
         return "low"
     clear = share >= (LOCKED if limit == LOCK else MOST)
-    told = limit in (LOCK, COMMIT, NETWORK) and clear
+    told = limit in (LOCK, COMMIT, NETWORK) and clear and not embedded
     if clear and (sign or told):
         return "high"
     return "medium" if clear or sign else "low"
