@@ -117,14 +117,14 @@ def watch_stretch(side: str, started: Started, client_pid: int, seconds: int) ->
 
 
 def run_both(
-    bench: Bench, started: Started, placement: Placement, pairs: int, rate_per_s: int | None = None
+    bench: Bench, started: Started, placement: Placement, pairs: int, seed: str, rate_per_s: int | None = None
 ) -> dict[str, list[Rated]]:
     """Run one load, in a closed loop or at a rate, and observe it now and then.
 
     Two loads one after the other differ by where the scheduler happens to have put the threads of each, on processors
     that nobody is pinned to by several per cent; stretches of one load do not.
     """
-    order = [side for block in abba_order((ON, OFF), pairs, seed=str(time.time_ns())) for side in block]
+    order = [side for block in abba_order((ON, OFF), pairs, seed=seed) for side in block]
     duration_s = math.ceil(len(order) * (bench.seconds + CHANGE_OVER_S) * SPARE) + SPARE_S
     begin = math.ceil(time.time()) + CONNECT_S
     paced = {
@@ -155,7 +155,9 @@ def run_loads(
         raise UserError(f"two pairs of {bench.seconds} s take more than the {HANG_S:.0f} s a load may run")
     both: dict[str, list[Rated]] = {ON: [], OFF: []}
     while missing := pairs - len(both[ON]):
-        for side, rated in run_both(bench, started, placement, min(fit, missing), rate_per_s).items():
+        for side, rated in run_both(
+            bench, started, placement, min(fit, missing), str(len(both[ON])), rate_per_s
+        ).items():
             both[side] += rated
     return both
 
