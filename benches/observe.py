@@ -45,7 +45,7 @@ CONNECT_S = 3
 ON, OFF = "observed", "alone"
 MEDIAN_BLOCKS = 6
 """Below, all blocks together may lie on one side of the median with more than 5 % probability."""
-STORES = {"mariadb": servers.mariadb, "redis": servers.redis_server}
+STORES = {"mariadb": servers.mariadb, "postgresql": servers.postgresql, "redis": servers.redis_server}
 
 
 def cpu_s_of(pid: int) -> float:
@@ -56,7 +56,7 @@ def cpu_s_of(pid: int) -> float:
 @contextmanager
 def observed(started: Started, client_pid: int, folder: Path) -> Iterator[None]:
     """Observe a server and its client meanwhile."""
-    system = started.system
+    system = started.watched or started.system
     watched = Observed(system.server_pids(), system.forking(), system.data_directories(), system.probes())
     with Observer(watched, folder).watching(client_pid, False):
         yield

@@ -86,10 +86,14 @@ class Bench:
 
 @dataclass(frozen=True)
 class Started:
-    """A system that runs, and how dbdyno-load is told of it."""
+    """A system that runs, and how dbdyno-load is told of it.
+
+    watched: the same as dbdyno's own user reaches it, where that is another one; who may see less is asked less.
+    """
 
     system: Any
     store: dict[str, Any]
+    watched: Any = None
 
     def by_tcp(self) -> "Started":
         """Return the same reached by TCP, of one that listens on a Unix socket too."""
@@ -121,8 +125,9 @@ def mariadb(bench: Bench, placement: Placement, settings: str = ROOMY) -> Iterat
         with connection, connection.cursor() as cursor:
             for statement in _BENCH_USER:
                 cursor.execute(statement)
+        own = copy(system)
         system.endpoint = replace(place, user="bench", password=None)
-        yield Started(system, system.store_plan([]) | {"password": None})
+        yield Started(system, system.store_plan([]) | {"password": None}, own)
 
 
 @contextmanager
@@ -142,8 +147,9 @@ def postgresql(bench: Bench, placement: Placement) -> Iterator[Started]:
             (hba_file,) = connection.execute("SHOW hba_file").fetchone() or ("",)
             for statement in _TRUST:
                 connection.execute(statement.format(hba_file=hba_file))
+        own = copy(system)
         system.endpoint = replace(place, user="bench", password=None)
-        started = Started(system, system.store_plan([]))
+        started = Started(system, system.store_plan([]), own)
         fill(started, bench.rows, placement)
         yield started
 

@@ -97,12 +97,16 @@ def test_of_many_processes_neither_are_the_bytes(monkeypatch):
 
 @pytest.mark.parametrize("refused", [PermissionError, FileNotFoundError])
 def test_what_may_not_be_read_is_told_and_the_rest_is_seen(monkeypatch, refused):
-    def guarded(path, read=process.read):
-        if path.endswith("/io") or refused is FileNotFoundError:
-            raise refused
-        return read(path)
+    def guarded(read):
+        def guard(*args):
+            if args[-1].endswith("/io") or refused is FileNotFoundError:
+                raise refused
+            return read(*args)
 
-    monkeypatch.setattr(process, "read", guarded)
+        return guard
+
+    monkeypatch.setattr(process, "read", guarded(process.read))
+    monkeypatch.setattr(process.Kept, "read", guarded(process.Kept.read))
     not_seen = {}
     seen = ProcessSampler("other", os.getpid(), not_seen).sample()
     (band,) = (name for name in not_seen if name.startswith("process.other"))
@@ -114,10 +118,10 @@ def test_what_may_not_be_read_is_told_and_the_rest_is_seen(monkeypatch, refused)
 def test_delays_that_cannot_have_been_are_not_believed(monkeypatch):
     delays = iter((5, 6, 6 + 100_000, 7))
 
-    def task(folder, delay):
-        return (0, 0, 0, next(delays) if folder.endswith(str(os.getpid())) and delay else 0)
+    def task(sampler, folder):
+        return (0, 0, 0, next(delays) if folder.endswith(str(os.getpid())) and sampler._delay_seen else 0)
 
-    monkeypatch.setattr(process, "_task", task)
+    monkeypatch.setattr(ProcessSampler, "_task", task)
     monkeypatch.setattr(process.delay_accounting, "missing", lambda: None)
     not_seen = {}
     sampler = ProcessSampler("me", os.getpid(), not_seen)

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from functools import partial
 
 import pytest
 
@@ -15,6 +16,7 @@ class FakeProbe:
     """Answers at once, unless told to fail, or to hang until it is released."""
 
     server = "fake"
+    answered_by = None
 
     def __init__(self, waits=None, not_shown=()):
         self.not_shown = dict(not_shown)
@@ -89,34 +91,55 @@ def test_what_is_known_of_single_locks_comes_with_the_counters(watch):
     assert columns["locks.fake.latch_waits_total"] == columns["store.fake.commands_total"]
 
 
-def test_what_costs_a_server_much_is_asked_for_less_often(monkeypatch):
-    now_s = 100.0
-    monkeypatch.setattr(store.time, "monotonic", lambda: now_s)
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that stands still until it is told; nothing is computed meanwhile."""
+    now_s = [100.0]
+    monkeypatch.setattr(store.time, "monotonic", lambda: now_s[0])
     monkeypatch.setattr(store.time, "thread_time", lambda: 0.0)
+
+    def go_on(seconds):
+        now_s[0] += seconds
+
+    return go_on
+
+
+def test_what_costs_a_server_much_is_asked_for_less_often(clock):
     spared = Spared(0.01, 5.0)
     for lasted_s, pause_s in ((0.002, 0.2), (0.3, 0.2), (0.001, 0.1)):
         assert spared.due
-        with spared.asking():
-            now_s += lasted_s
+        spared.ask(partial(clock, lasted_s))
         # The second one waited for a processor for most of the time.
         assert spared.pause_s == pytest.approx(pause_s)
         assert spared.due == (lasted_s == 0.3)
-        now_s += 1
-    with pytest.raises(RunFailed), spared.asking():
+        clock(1)
+
+    def fail():
         raise RunFailed("no answer")
+
+    with pytest.raises(RunFailed):
+        spared.ask(fail)
     assert spared.due
 
 
-def test_however_much_it_costs_it_is_asked_now_and_then(monkeypatch):
-    now_s = 100.0
-    monkeypatch.setattr(store.time, "monotonic", lambda: now_s)
-    monkeypatch.setattr(store.time, "thread_time", lambda: 0.0)
+def test_what_is_known_of_answerings_cost_goes_before_how_long_it_took(clock):
+    computed_s = iter((1.0, 1.002, 1.006, None))
+    spared = Spared(0.01, 5.0, lambda: next(computed_s))
+    for pause_s in (1.0, 0.2, 0.3, 0.3):
+        spared.ask(partial(clock, 0.01))
+        assert spared.pause_s == pytest.approx(pause_s)
+    idle = Spared(0.01, 5.0, lambda: 1.0)
+    for _ in range(3):
+        idle.ask(partial(clock, 0.01))
+    assert idle.pause_s == pytest.approx(1.0), "another thread has answered"
+
+
+def test_however_much_it_costs_it_is_asked_now_and_then(clock):
     spared = Spared(0.01, 5.0)
     for _ in range(store.LAST):
-        with spared.asking():
-            now_s += 1
+        spared.ask(partial(clock, 1))
         assert spared.pause_s == 5 and not spared.due
-        now_s += 4
+        clock(4)
     assert spared.due
 
 

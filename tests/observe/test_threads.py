@@ -62,7 +62,7 @@ def test_states_of_a_thread_that_serves(server, monkeypatch, call, state):
         "pread": numbers[threads._READ][0],
         "write": numbers["disk"][1],
     }.get(call, call)
-    monkeypatch.setattr(threads, "read", lambda path: f"{number} 0x0 0x0\n".encode())
+    monkeypatch.setattr(states._files, "read", lambda path: f"{number} 0x0 0x0\n".encode())
     states.look()
     counts = states.take()
     # Reading pages is hardly ever done ahead of need, so it counts whoever does it.
@@ -98,9 +98,8 @@ def test_of_many_threads_some_stand_for_all(server, monkeypatch):
     states = ThreadStates("server", server.pid, {})
     wait_until(lambda: looked(states).get("client"))
     monkeypatch.setattr(threads, "LOOKS", 1)
-    monkeypatch.setattr(
-        threads, "read", lambda path: f"{threads._CALLS[platform.machine()][threads._READ][0]} ".encode()
-    )
+    reading = threads._CALLS[platform.machine()][threads._READ][0]
+    monkeypatch.setattr(states._files, "read", lambda path: f"{reading} ".encode())
     states.look()
     assert states.take() == {"disk": 2}
 

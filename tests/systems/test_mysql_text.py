@@ -9,7 +9,8 @@ import pytest
 
 from dbdyno.systems.base import Launch
 from dbdyno.systems.guard import Guard
-from dbdyno.systems.mysql_text import LIST, answer, columns, list_connections
+from dbdyno.systems.mysql_text import LIST, Connections, answer, columns
+from dbdyno.systems.mysql_text import _ask as ask
 from helpers import need, system, wait_until
 
 NULL = b"\xfb"
@@ -30,7 +31,9 @@ def test_it_counts_what_a_driver_reads(place):
     login = {"host": place.host, "port": place.port, "user": place.user, "password": place.password}
     asking, *others = (pymysql.connect(**login) for _ in range(5))
     # A connection that has just come is doing something else for a moment.
-    found = wait_until(lambda: (seen := list_connections(asking, 5))["Sleep", ""] == 4 and seen)
+    connections = Connections(asking)
+    found = wait_until(lambda: (seen := connections.count(5)).get(("Sleep", "")) == 4 and seen)
+    assert connections._counted_at_once(heard(asking)) == found
     with asking.cursor() as cursor:
         cursor.execute(LIST)
         rows = cursor.fetchall()
@@ -46,7 +49,13 @@ def test_it_counts_what_a_driver_reads(place):
     others[0].close()
     asking.close()
     with pytest.raises(pymysql.err.Error):
-        list_connections(asking, 5)
+        connections.count(5)
+
+
+def heard(connection):
+    """Return an answer as it comes."""
+    ask(connection, LIST, 5)
+    return connection._sock.recv(1 << 16)
 
 
 def packet(number, content):
@@ -57,9 +66,9 @@ def text(value):
     return (bytes([len(value)]) if len(value) < 251 else b"\xfc" + len(value).to_bytes(2, "little")) + value
 
 
-def row(number, command, state, user=b"u"):
+def row(number, command, state, user=b"u", info=NULL, time_s=b"0"):
     before = text(str(number).encode()) + text(user) + text(b"localhost") + NULL
-    return before + text(command) + text(b"0") + state + NULL
+    return before + text(command) + text(time_s) + state + info
 
 
 @pytest.fixture
@@ -72,8 +81,8 @@ def answering():
         ends.extend((ours, theirs))
         theirs.sendall(content)
         if closed:
-            theirs.close()
-        return SimpleNamespace(_execute_command=lambda *_: None, _sock=ours, thread_id=lambda: 7)
+            theirs.shutdown(socket.SHUT_WR)
+        return SimpleNamespace(_sock=ours, thread_id=lambda: 7)
 
     yield answering
     for end in ends:
@@ -85,28 +94,68 @@ def answer_of(*rows):
     return b"".join(packet(number, content) for number, content in enumerate((*head, *rows, END), 1))
 
 
+OWN = row(7, b"Query", text(b"starting"), info=text(LIST.encode()))
+UPDATING = text(b"Updating")
+
+
 def test_long_values_nothing_and_its_own_connection(answering):
-    rows = row(1, b"Sleep", NULL), row(7, b"Query", text(b"starting")), row(8, b"Query", text(b"Updating"), b"u" * 300)
-    found = list_connections(answering(answer_of(*rows)), 1)
+    rows = row(1, b"Sleep", NULL), OWN, row(8, b"Query", UPDATING, b"u" * 300)
+    found = Connections(answering(answer_of(*rows))).count(1)
     assert found == {("Sleep", ""): 1, ("Query", "Updating"): 1}
+
+
+@pytest.mark.parametrize(
+    ("others", "at_once"),
+    [
+        ([row(1, b"Sleep", NULL, time_s=b"17"), row(8, b"Execute", UPDATING, info=text(b"UPDATE t SET c = ?"))], True),
+        ([row(300 + number, b"Binlog Dump", text(b"Has sent all of it")) for number in range(300)], True),
+        ([row(1, b"Sleep", text(b"")), row(8, b"Query", text(b"Waiting for " + b"x" * 36))], True),
+        # Values that look like rows, and those that hide one.
+        ([row(1, b"Query", UPDATING, info=text(b"/* \x05Sleep\x010\0 */"))], False),
+        ([row(1, b"Sleep", NULL, b"Root\x0210")], False),
+        ([row(1, b"Query", text(b"Waiting \t for it"))], False),
+        ([row(1, b"Query", text(b"w" * 300))], False),
+        ([row(1, b"select", UPDATING)], False),
+        ([row(1, b"Query", text(b"Waiting for " + b"x" * 34))], False),
+    ],
+)
+def test_all_are_counted_at_once_where_that_is_certain_to_be_right(answering, monkeypatch, others, at_once):
+    whole = answer_of(OWN, *others)
+    connections = Connections(answering(whole + whole))
+    connections._connection._sock.recv(len(whole))
+    connections._own = ("Query", "starting")
+    exact = Connections(answering(whole)).count(1)
+    assert sum(exact.values()) == len(others)
+    found = connections._counted_at_once(whole)
+    assert found == (exact if at_once else None)
+    assert connections.count(1) == exact
+
+
+def test_it_is_not_counted_at_once_before_its_own_connection_is_known(answering):
+    whole = answer_of(row(1, b"Query", text(b"starting")), OWN)
+    connections = Connections(answering(whole))
+    assert connections._counted_at_once(whole) is None
+    assert connections.count(1) == connections._counted_at_once(whole) == {("Query", "starting"): 1}
 
 
 def test_an_answer_in_many_parts(answering):
     rows = [row(100 + number, b"Query", text(b"Sending data")) for number in range(2000)]
-    connection = answering(answer_of(*rows))
+    connection = answering(answer_of(OWN, *rows))
     whole = connection._sock
-    connection._sock = SimpleNamespace(settimeout=whole.settimeout, recv=lambda _: whole.recv(1009))
-    assert list_connections(connection, 1) == {("Query", "Sending data"): 2000}
+    connection._sock = SimpleNamespace(
+        settimeout=whole.settimeout, sendall=whole.sendall, recv=lambda _: whole.recv(1009)
+    )
+    assert Connections(connection).count(1) == {("Query", "Sending data"): 2000}
 
 
 def test_a_refusal_is_the_servers_own(answering):
     refused = b"\xff" + (1045).to_bytes(2, "little") + b"#28000Access denied"
     with pytest.raises(pymysql.err.OperationalError, match="Access denied"):
-        list_connections(answering(packet(1, refused)), 1)
+        Connections(answering(packet(1, refused))).count(1)
 
 
 @pytest.mark.parametrize("closed", [True, False])
 def test_an_answer_without_an_end(answering, closed):
     half = answer_of(row(1, b"Sleep", NULL))[:-3]
     with pytest.raises(pymysql.MySQLError if closed else TimeoutError):
-        list_connections(answering(half, closed), 0.2)
+        Connections(answering(half, closed)).count(0.2)

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -22,7 +22,8 @@ from dbdyno.results.observations import AT, LINES
 from dbdyno.results.write import Lines
 
 PERIOD_S = 1.0
-LOOK_PERIOD_S = 0.1
+LOOK_PERIOD_S, SELDOM_S = 0.1, 0.2
+"""From one look at threads to the next; where the servers show what they wait for, threads only add waits for disks."""
 BUDGET = 0.008
 """Of one processor, for all of it: above it threads are looked at less often. Samples are never left out."""
 _LOAD_THREADS = b"load-"
@@ -62,14 +63,15 @@ class Observer:
         self.not_seen: NotSeen = {}
         self.cpu_s = 0.0
         self._folder = folder
+        self._closing = ExitStack()
         self._samplers: list[Sampler] = [HostSampler(), PressureSampler(self.not_seen), NetworkSampler()]
         self._samplers.append(DiskSampler(observed.directories, self.not_seen))
         for name, pid in observed.pids.items():
-            self._samplers.append(ProcessSampler(name, pid, self.not_seen, name in observed.forks))
-            self._samplers.append(CgroupSampler(name, pid))
-        single = {name: pid for name, pid in observed.pids.items() if name not in observed.forks}
-        self._threads = {name: ThreadStates(name, pid, self.not_seen) for name, pid in single.items()}
-        self._stores = [StoreWatch(probe, self.not_seen) for probe in observed.probes]
+            self._sample_process(name, pid, name in observed.forks)
+        self._threads: dict[str, ThreadStates] = {}
+        for name in observed.pids.keys() - observed.forks:
+            self._look_at_threads(name, observed.pids[name])
+        self._stores = [StoreWatch(probe, self.not_seen, observed.pids.get(probe.server)) for probe in observed.probes]
         self._embedded = observed.embedded
         self._rates = _Rates()
         self._stopping = threading.Event()
@@ -77,12 +79,9 @@ class Observer:
     @contextmanager
     def watching(self, client_pid: int, client_forks: bool) -> Iterator[None]:
         """Observe meanwhile, the load client too. client_forks: it has processes of its own."""
-        self._samplers += [
-            ProcessSampler("client", client_pid, self.not_seen, client_forks),
-            CgroupSampler("client", client_pid),
-        ]
+        self._sample_process("client", client_pid, client_forks)
         if self._embedded:
-            self._threads["client"] = ThreadStates("client", client_pid, self.not_seen, _LOAD_THREADS)
+            self._look_at_threads("client", client_pid, _LOAD_THREADS)
         thread = threading.Thread(target=self._run, name="observer", daemon=True)
         for store in self._stores:
             store.start()
@@ -98,13 +97,24 @@ class Observer:
         """Close the connections; may be called twice, and where nothing was watched."""
         for store in self._stores:
             store.stop()
+        self._closing.close()
         self.cpu_s += sum(store.cpu_s for store in self._stores)
         self._stores = []
+
+    def _sample_process(self, name: str, pid: int, forks: bool) -> None:
+        process = ProcessSampler(name, pid, self.not_seen, forks)
+        self._closing.callback(process.close)
+        self._samplers += [process, CgroupSampler(name, pid)]
+
+    def _look_at_threads(self, name: str, pid: int, workers: bytes | None = None) -> None:
+        self._threads[name] = ThreadStates(name, pid, self.not_seen, workers)
+        self._closing.callback(self._threads[name].close)
 
     def _run(self) -> None:
         lines = Lines(self._folder / LINES)
         begun_cpu_s, began = time.thread_time(), time.monotonic()
         next_look = next_sample = began
+        period_s = SELDOM_S if self._stores and all(store.shows_waits for store in self._stores) else LOOK_PERIOD_S
         try:
             while not self._stopping.wait(max(0.0, next_look - time.monotonic())):
                 now = time.monotonic()
@@ -116,7 +126,7 @@ class Observer:
                         threads.look()
                 self.cpu_s = time.thread_time() - begun_cpu_s
                 # What came too late is left out, not caught up with.
-                next_look = max(next_look + LOOK_PERIOD_S, now)
+                next_look = max(next_look + period_s, now)
             lines.append_object(self.sample())
         except OSError as error:
             # A full disk ends the trial where its records are written; this only says why it was observed no longer.

@@ -8,7 +8,7 @@ import time
 from collections.abc import Hashable, Mapping
 
 from dbdyno.observe import delay_accounting
-from dbdyno.observe.procfs import PAGE_BYTES, TICK_S, NotSeen, fields_of_stat, read
+from dbdyno.observe.procfs import PAGE_BYTES, TICK_S, Kept, NotSeen, fields_of_stat, read
 
 TASKS_A_SECOND = 64
 """A thread costs about 25 µs to read, so of a process with more of them all are read every second or third time; and so
@@ -27,6 +27,7 @@ class ProcessSampler:
         self._band = f"process.{name}"
         self._pid, self._with_children = pid, with_children
         self._tasks, self._transferred = Accumulated(4), Accumulated(2)
+        self._files = Kept()
         self._until_tasks = 0.0
         self._not_seen = not_seen
         self._last_delays: dict[str, int] = {}
@@ -55,7 +56,7 @@ class ProcessSampler:
         """Return CPU in s, bytes, threads, and the waits and switches of all threads; nothing if it has ended."""
         try:
             pids = self._pids()
-            stats = {pid: fields_of_stat(read(f"/proc/{pid}/stat")) for pid in pids}
+            stats = {pid: fields_of_stat(self._files.read(f"/proc/{pid}/stat")) for pid in pids}
         except (OSError, ValueError):
             return {}
         own = stats[self._pid]
@@ -86,7 +87,7 @@ class ProcessSampler:
         seen = {}
         for pid in pids:
             try:
-                values = dict(line.split(b": ") for line in read(f"/proc/{pid}/io").splitlines())
+                values = dict(line.split(b": ") for line in self._files.read(f"/proc/{pid}/io").splitlines())
             except OSError:
                 continue  # It ended meanwhile: what was seen of it last stays counted.
             seen[pid] = (int(values[b"read_bytes"]), int(values[b"write_bytes"]))
@@ -98,7 +99,7 @@ class ProcessSampler:
         for pid, stat in stats.items():
             for tid in _tids(pid, int(stat[_THREADS])):
                 try:
-                    seen[tid] = _task(f"/proc/{pid}/task/{tid}", self._delay_seen)
+                    seen[tid] = self._task(f"/proc/{pid}/task/{tid}")
                 except (OSError, ValueError):
                     continue  # A thread that ended meanwhile, as above.
         if self._delay_seen:
@@ -110,6 +111,18 @@ class ProcessSampler:
             "voluntary_switches_total": voluntary,
             "involuntary_switches_total": involuntary,
         }
+
+    def _task(self, folder: str) -> tuple[int, ...]:
+        """Return a thread's ns on the run queue, switches (voluntary, not), and ticks of delay by disks."""
+        status = self._files.read(folder + "/status")
+        switches = status[status.index(b"\nvoluntary_ctxt_switches:") :].split(None, 4)
+        io_delay = int(fields_of_stat(self._files.read(folder + "/stat"))[_IO_DELAY]) if self._delay_seen else 0
+        run_queue_ns = int(self._files.read(folder + "/schedstat").split()[1])
+        return run_queue_ns, int(switches[1]), int(switches[3]), io_delay
+
+    def close(self) -> None:
+        """Close the files that are kept open."""
+        self._files.close()
 
     def _doubt_delays(self, delays: dict[str, int]) -> None:
         """See that no thread was delayed for longer than the time since it was last looked at, else trust none.
@@ -135,14 +148,6 @@ def _tids(pid: int, threads: int) -> list[str]:
         return os.listdir(f"/proc/{pid}/task")
     except OSError:
         return []  # It ended meanwhile, as above.
-
-
-def _task(folder: str, delay: bool) -> tuple[int, ...]:
-    """Return a thread's ns on the run queue, switches (voluntary, not), and ticks of delay by disks."""
-    status = read(folder + "/status")
-    switches = status[status.index(b"\nvoluntary_ctxt_switches:") :].split(None, 4)
-    io_delay = int(fields_of_stat(read(folder + "/stat"))[_IO_DELAY]) if delay else 0
-    return int(read(folder + "/schedstat").split()[1]), int(switches[1]), int(switches[3]), io_delay
 
 
 def _is_there(pid: int) -> bool:

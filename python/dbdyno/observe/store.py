@@ -7,37 +7,43 @@ taken is not seen in that one.
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from typing import Protocol, TypeVar
 
 from dbdyno.errors import DbdynoError
+from dbdyno.observe.answering import AnsweringThread
 from dbdyno.observe.procfs import NotSeen
 from dbdyno.observe.waits import Counts, mean_of
 
-WAITS_PER_S = 10
-WAITS_SHARE, LOCKS_SHARE = 0.005, 0.0025
-"""Of one processor, for a server to answer what its connections wait for, and which locks. Counters take the rest of
-the hundredth that observing may cost it."""
+WAITS_PER_S = 10.5
+"""10 to 20 are wanted (METHODS section 5), and now and then one is left out."""
+WAITS_SHARE, LOCKS_SHARE = 0.01, 0.0025
+"""Of one processor, for a server to answer all that it is asked, and of that which locks are waited for."""
 WAITS_PAUSE_S, LOCKS_PAUSE_S = 1.0, 5.0
 """However dear an answer is: asked for less often, it would be seen too seldom in a short trial."""
-LAST = 10
-"""Of how many answers the shortest is taken for what one costs."""
+LAST = 20
+"""By how many answers it is judged what one costs."""
 RETRY_S = 1.0
 ANSWER_S = 0.3
 """For how long a sample waits for a server's counters, so that they are of the same moment as the rest of it."""
 OPEN_S, STOP_S = 5.0, 2.0
-BUDGET = 0.004
+BUDGET = 0.005
 """Of one processor, for asking a server for its waits; where that costs more, they are asked for less often."""
+
+_Answer = TypeVar("_Answer")
 
 
 class Probe(Protocol):
     """A connection to one server, to look at it (`dbdyno.systems.probe`). All but `close` may raise DbdynoError.
 
-    not_shown: what this user is not shown, band or column, and why; known once it was asked.
+    not_shown: what this user is not shown, band or column, and why; known once it was asked. answered_by: the server's
+    thread or process that answers, by its kernel's number, where the server says that.
     """
 
     server: str
+    answered_by: int | None
     not_shown: Mapping[str, str]
 
     def open(self) -> None:
@@ -57,35 +63,52 @@ class Probe(Protocol):
 
 
 class Spared:
-    """When to ask a server again what costs it much.
+    """When to ask a server again what costs it much. own_s: the processor time that asking took here.
 
-    What an answer costs is not told; it is at most as long as the shortest of the last few took, less what this thread
-    did meanwhile. Longer ones have waited for a processor.
+    Where it is not known what answering costs, an answer costs at most as long as the shortest of the last few took,
+    less what this thread did meanwhile. Longer ones have waited for a processor.
     """
 
-    def __init__(self, share: float, longest_pause_s: float) -> None:
-        """Take which share of the time the answers may take, and how seldom they may come for that."""
+    def __init__(
+        self, share: float, longest_pause_s: float, server_cpu_s: Callable[[], float | None] = lambda: None
+    ) -> None:
+        """Take which share of the time the answers may take, and how seldom they may come for that.
+
+        server_cpu_s: for how long the thread that answers has computed so far, where that is known; whatever else it
+        was asked meanwhile is in it.
+        """
         self._share, self._longest_pause_s = share, longest_pause_s
+        self._server_cpu_s = server_cpu_s
+        self._computed_s: deque[float] = deque(maxlen=LAST + 1)
         self._lasted_s: deque[float] = deque(maxlen=LAST)
         self._again_at = 0.0
+        self.own_s = 0.0
 
     @property
     def due(self) -> bool:
         """Whether it may be asked now."""
         return time.monotonic() >= self._again_at
 
-    @contextmanager
-    def asking(self) -> Iterator[None]:
-        """Ask meanwhile; nothing is learnt from a failure."""
+    def ask(self, question: Callable[[], _Answer]) -> _Answer:
+        """Return the answer; nothing is learnt from a failure."""
         began, own_s = time.monotonic(), time.thread_time()
-        yield
-        self._lasted_s.append(max(0.0, time.monotonic() - began - (time.thread_time() - own_s)))
+        if (server_s := self._server_cpu_s()) is not None:
+            self._computed_s.append(server_s)
+        answer = question()
+        own_s = time.thread_time() - own_s
+        self.own_s += own_s
+        self._lasted_s.append(max(0.0, time.monotonic() - began - own_s))
         self._again_at = began + self.pause_s
+        return answer
 
     @property
     def pause_s(self) -> float:
         """From one question to the next."""
-        return min(self._longest_pause_s, min(self._lasted_s, default=0.0) / self._share)
+        cost_s = min(self._lasted_s, default=0.0)
+        # With a pool of threads others answer; this one does not compute then.
+        if len(self._computed_s) > 1 and self._computed_s[-1] > self._computed_s[0]:
+            cost_s = (self._computed_s[-1] - self._computed_s[0]) / (len(self._computed_s) - 1)
+        return min(self._longest_pause_s, cost_s / self._share)
 
 
 class StoreWatch:
@@ -94,20 +117,24 @@ class StoreWatch:
     shows_waits: whether it has answered what its connections wait for. cpu_s: what asking took so far.
     """
 
-    def __init__(self, probe: Probe, not_seen: NotSeen) -> None:
-        """Connect and ask once; says so where that cannot be done. Raises nothing."""
+    def __init__(self, probe: Probe, not_seen: NotSeen, server_pid: int | None = None) -> None:
+        """Connect and ask once; says so where that cannot be done. Raises nothing.
+
+        server_pid: the server, where it is a process of this host.
+        """
         self.server = probe.server
         self.cpu_s = 0.0
         self._probe = probe
         self._lock = threading.Lock()
         self._opened, self._begun, self._stopping = threading.Event(), threading.Event(), threading.Event()
-        self._asked, self._answered = threading.Event(), threading.Event()
+        self._asked: SimpleQueue[None] = SimpleQueue()
+        self._answered = threading.Event()
         self._counters: dict[str, float] = {}
         self._waits: list[tuple[Counts, Counts]] = []
-        self._spared_waits = Spared(WAITS_SHARE, WAITS_PAUSE_S)
+        self._answering = AnsweringThread(server_pid)
+        self._spared_waits = Spared(WAITS_SHARE, WAITS_PAUSE_S, self._server_cpu_s)
         self._spared_locks = Spared(LOCKS_SHARE, LOCKS_PAUSE_S)
         self.shows_waits = False
-        self._waits_cpu_s = 0.0
         self._refusal: str | None = f"{probe.server} did not answer within {OPEN_S:.0f} s"
         self._thread = threading.Thread(target=self._run, name=f"store-{probe.server}", daemon=True)
         self._thread.start()
@@ -126,7 +153,7 @@ class StoreWatch:
     def ask(self) -> None:
         """Have the counters asked for now; `take` gets them."""
         self._answered.clear()
-        self._asked.set()
+        self._asked.put(None)
 
     def take(self) -> tuple[dict[str, float], dict[str, float]]:
         """Return the counters that were asked for, those of locks too, and the mean of the waits since this was last
@@ -147,8 +174,9 @@ class StoreWatch:
 
     def stop(self) -> None:
         """Stop asking; a server that does not answer is left to answer into the void."""
-        for event in (self._stopping, self._begun, self._asked):
-            event.set()
+        self._stopping.set()
+        self._begun.set()
+        self._asked.put(None)
         self._thread.join(STOP_S)
 
     def _run(self) -> None:
@@ -161,6 +189,10 @@ class StoreWatch:
         finally:
             self._opened.set()
             self._probe.close()
+            self._answering.close()
+
+    def _server_cpu_s(self) -> float | None:
+        return self._answering.cpu_s(self._probe.answered_by)
 
     def _open(self) -> None:
         self._probe.open()
@@ -174,17 +206,28 @@ class StoreWatch:
         next_waits = began
         while not self._stopping.is_set():
             # Where there are no waits to ask for it sleeps until it is told.
-            told = self._asked.wait(max(0.0, next_waits - time.monotonic()) if self.shows_waits else None)
+            told = self._told(max(0.0, next_waits - time.monotonic()) if self.shows_waits else None)
             if self._stopping.is_set():
                 break
             if told:
-                self._asked.clear()
                 self._try(self._ask_counters)
             else:
-                if self._waits_cpu_s <= BUDGET * (time.monotonic() - began):
+                if self._spared_waits.own_s <= BUDGET * (time.monotonic() - began):
                     self._try(self._ask_waits)
-                next_waits = time.monotonic() + max(1 / WAITS_PER_S, self._spared_waits.pause_s)
+                # What came too late is left out, not caught up with.
+                next_waits = max(next_waits + max(1 / WAITS_PER_S, self._spared_waits.pause_s), time.monotonic())
             self.cpu_s = time.thread_time() - begun_cpu_s
+
+    def _told(self, timeout_s: float | None) -> bool:
+        """Wait until the counters are to be asked for, however often that was said; an event wakes dearer."""
+        try:
+            self._asked.get(timeout=timeout_s)
+        except Empty:
+            return False
+        with suppress(Empty):
+            while True:
+                self._asked.get_nowait()
+        return True
 
     def _try(self, ask: Callable[[], None]) -> None:
         """Ask; after a failure connect anew: it may come back, and stores that stall are what one wants to see."""
@@ -200,18 +243,14 @@ class StoreWatch:
     def _ask_counters(self) -> None:
         counters = {f"store.{self.server}.{name}": value for name, value in self._probe.counters().items()}
         if self._spared_locks.due:
-            with self._spared_locks.asking():
-                locks = self._probe.locks()
+            locks = self._spared_locks.ask(self._probe.locks)
             counters |= {f"locks.{self.server}.{name}": value for name, value in locks.items()}
         with self._lock:
             self._counters = counters
         self._answered.set()
 
     def _ask_waits(self) -> None:
-        begun_cpu_s = time.thread_time()
-        with self._spared_waits.asking():
-            waits = self._probe.waits()
-        self._waits_cpu_s += time.thread_time() - begun_cpu_s
+        waits = self._spared_waits.ask(self._probe.waits)
         if waits is None:
             return
         with self._lock:

@@ -11,11 +11,12 @@ import platform
 import random
 from collections import Counter
 
-from dbdyno.observe.procfs import NotSeen, read
+from dbdyno.observe.procfs import Kept, NotSeen, read
 from dbdyno.observe.waits import CLIENT, COMMIT, CPU, DISK, LOCK, OTHER, Counts, mean_of
 
-LOOKS = 8
-"""Threads looked at in a sample, drawn at random where there are more; one costs about 8 µs."""
+LOOKS, LEARNT = 8, 32
+"""Threads looked at, and those looked at once a second to see whether they serve clients, drawn at random where there
+are more; one costs about 8 µs."""
 _READ = "read"
 # asm/unistd.h. Sockets: poll, select, epoll_wait, recv…, send…, accept…; files: read…, write…, fallocate; flushes;
 # locks: futex…, fcntl, flock, and nanosleep, in which who cannot have one (SQLite, Tkrzw) waits before it tries again.
@@ -51,6 +52,8 @@ class ThreadStates:
         """
         self._folder = f"/proc/{pid}/task"
         self._workers = workers
+        self._files = Kept()
+        self._tids: list[str] = []
         self._serving: set[str] = set()
         self._samples: list[Counts] = []
         self._known = platform.machine() in _CALLS
@@ -68,21 +71,24 @@ class ThreadStates:
         self.learn()
 
     def learn(self) -> None:
-        """Look at all threads not yet known to serve clients; of those that serve, most can be seen idle at times."""
-        for tid in self._tids():
-            if tid in self._serving:
-                continue
-            if self._workers is None:
-                self._state_of(tid)
-            elif self._name_of(tid).startswith(self._workers):
-                self._serving.add(tid)
+        """See which threads there are, and look at those not known to serve clients: most that do are idle at times.
+
+        Once a second, as to list them takes as long as to look at some.
+        """
+        self._tids = self._list()
+        unknown = [tid for tid in self._tids if tid not in self._serving]
+        if self._workers is not None:
+            self._serving |= {tid for tid in unknown if self._name_of(tid).startswith(self._workers)}
+            return
+        for tid in self._drawn(unknown, LEARNT):
+            self._state_of(tid)
 
     def look(self) -> None:
         """Count the states of the threads, or of some of them, scaled up."""
-        if self._workers and not self._serving:
+        if not (self._serving if self._workers else self._tids):
             self.learn()
-        tids = sorted(self._serving) if self._workers else self._tids()
-        drawn = tids if len(tids) <= LOOKS else self._random.sample(tids, LOOKS)
+        tids = sorted(self._serving) if self._workers else self._tids
+        drawn = self._drawn(tids, LOOKS)
         counted = Counter(filter(None, map(self._state_of, drawn)))
         if drawn:
             self._samples.append({state: count * len(tids) / len(drawn) for state, count in counted.items()})
@@ -94,7 +100,14 @@ class ThreadStates:
         samples, self._samples = self._samples, []
         return mean_of(samples)
 
-    def _tids(self) -> list[str]:
+    def close(self) -> None:
+        """Close the files that are kept open."""
+        self._files.close()
+
+    def _drawn(self, tids: list[str], most: int) -> list[str]:
+        return tids if len(tids) <= most else self._random.sample(tids, most)
+
+    def _list(self) -> list[str]:
         try:
             return os.listdir(self._folder) if self._known else []
         except OSError:
@@ -108,7 +121,7 @@ class ThreadStates:
 
     def _state_of(self, tid: str) -> str | None:
         try:
-            call = read(f"{self._folder}/{tid}/syscall").split(None, 1)[0]
+            call = self._files.read(f"{self._folder}/{tid}/syscall").split(None, 1)[0]
         except (OSError, IndexError):
             return None
         state = _STATES.get(call, OTHER)

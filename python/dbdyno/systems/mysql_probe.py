@@ -5,8 +5,7 @@ server counts its connections itself, in a quarter of a millisecond for 256 of t
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 
 import pymysql
 from pymysql.constants import ER
@@ -14,7 +13,7 @@ from pymysql.constants import ER
 from dbdyno.errors import RunFailed
 from dbdyno.systems.endpoint import Endpoint
 from dbdyno.systems.mysql_client import connect
-from dbdyno.systems.mysql_text import answer, columns, list_connections
+from dbdyno.systems.mysql_text import Connections, answer, columns
 from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe, Waits, named
 from dbdyno.systems.wait_events import (
     ALL_LATCHES,
@@ -87,6 +86,11 @@ _OWN_THREAD = (
     "SELECT PROCESSLIST_STATE FROM performance_schema.threads "
     "WHERE PROCESSLIST_ID = CONNECTION_ID() AND PROCESSLIST_COMMAND = 'Query'"
 )
+# The thread that answers: of MariaDB, and of MySQL since 5.7.
+_OWN_NUMBER = (
+    "SELECT TID FROM information_schema.PROCESSLIST WHERE ID = CONNECTION_ID()",
+    "SELECT THREAD_OS_ID FROM performance_schema.threads WHERE PROCESSLIST_ID = CONNECTION_ID()",
+)
 # How many wait for rows InnoDB counts. INNODB_TRX would show it too, but goes through the whole queue for each that
 # waits in it: 11 ms for 256 at one row, where these take half a millisecond (benches/README.md).
 _LOCKED = (
@@ -94,8 +98,9 @@ _LOCKED = (
     "SELECT COUNT FROM information_schema.INNODB_METRICS WHERE NAME = 'lock_row_lock_current_waits'",
     "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'Innodb_row_lock_current_waits'",
 )
-LOCKED_EVERY = 2
-"""Of so many questions for waits one asks for that too: it costs as much as all the rest of them."""
+LOCKED_EVERY = 5
+"""Of so many questions for waits one asks for that too while none has waited for a row: it costs twice what the rest of
+them does, and InnoDB counts every wait, so none that lasts is overlooked for longer than a second."""
 # Which row locks they wait for. MySQL has these since 8.0 in another place, where a join takes 86 ms for 256.
 _ROW_LOCKS = (
     "SELECT LOCK_TYPE, LOCK_TABLE, LOCK_INDEX, COUNT(*) FROM information_schema.INNODB_TRX "
@@ -136,11 +141,14 @@ class MySQLProbe(Probe):
         super().__init__(server)
         self._endpoint = endpoint
         self._connection: pymysql.Connection | None = None
+        self._asking = _Asking(self)
         self._status = STATUS | dict(more or {})
         self._questions = [f"SHOW GLOBAL STATUS WHERE Variable_name IN ({_quoted(self._status)})"]
         self._counted: str | None = None
         self._locked: str | None = None
         self._waiting_for_rows = self._waiting_for_tables = 0.0
+        self._rows_waited_for: float | None = None
+        self._rows_are_waited_for = True
         self._questions_for_waits = 0
         self._history_in_text = False
         self._row_locks: str | None = None
@@ -154,6 +162,7 @@ class MySQLProbe(Probe):
             )
         except (pymysql.MySQLError, OSError) as error:
             raise RunFailed(f"{self.server} does not show its figures: {error}") from None
+        self._others = Connections(self._connection)
         self._see_what_is_shown()
 
     def _see_what_is_shown(self) -> None:
@@ -167,6 +176,8 @@ class MySQLProbe(Probe):
             "innodb_history_list_length" not in self.counters()
             and self._if_allowed("SHOW ENGINE INNODB STATUS") is not None
         )
+        number = next(filter(None, map(self._if_allowed, _OWN_NUMBER)), None)
+        self.answered_by = int(str(number[0][0])) if number else None
         self._counted = _THREADS if self._if_allowed(_OWN_THREAD) else None
         self._locked = next((question for question in _LOCKED if self._if_allowed(question)), None)
         self._row_locks = next((question for question in _ROW_LOCKS if self._if_allowed(question) is not None), None)
@@ -189,46 +200,45 @@ class MySQLProbe(Probe):
             return None
 
     def _query(self, question: str) -> tuple[tuple[object, ...], ...]:
-        with self._asked() as connection, connection.cursor() as cursor:
+        with self._asking as connection, connection.cursor() as cursor:
             cursor.execute(question)
             return cursor.fetchall()
-
-    @contextmanager
-    def _asked(self) -> Iterator[pymysql.Connection]:
-        """Ask something on the connection meanwhile; raises RunFailed where there is none or no answer."""
-        if self._connection is None:
-            raise RunFailed(f"{self.server} is not connected to")
-        try:
-            yield self._connection
-        except (pymysql.MySQLError, OSError) as error:
-            refused = error.args and error.args[0] in _REFUSED
-            raise (_Refused if refused else RunFailed)(f"{self.server} does not show its figures: {error}") from None
 
     def counters(self) -> dict[str, float]:
         found: dict[str, float] = {}
         for question in self._questions:
-            found |= named(dict(self._query(question)), self._status | METRICS)
+            found |= named({name: value for name, value in self._read(question, 2)}, self._status | METRICS)
         if self._history_in_text and (told := _HISTORY.search(str(self._query("SHOW ENGINE INNODB STATUS")[0][2]))):
             found["innodb_history_list_length"] = float(told[1])
+        waited_for = found.get("innodb_row_lock_waits_total")
+        since_last = waited_for is None or waited_for != self._rows_waited_for
+        self._rows_are_waited_for = since_last or found.get("innodb_row_lock_waiting", 1.0) > 0
+        self._rows_waited_for = waited_for
         return found
 
     def waits(self) -> Waits:
-        if self._locked and self._questions_for_waits % LOCKED_EVERY == 0:
-            with self._asked() as connection:
-                ((counted,),) = [columns(row, 1) for row in answer(connection, self._locked, ANSWER_TIMEOUT_S)]
+        if self._locked and (self._rows_are_waited_for or self._questions_for_waits % LOCKED_EVERY == 0):
+            ((counted,),) = self._read(self._locked, 1)
             self._waiting_for_rows = float(counted)
+            self._rows_are_waited_for |= self._waiting_for_rows > 0
         self._questions_for_waits += 1
         # InnoDB's count leaves out those that wait for a whole table, as for its AUTO_INCREMENT; `locks` has seen them.
         rows = (*self._connections(), (LOCKED, "", self._waiting_for_rows + self._waiting_for_tables))
         return Waits(states_of_processlist(rows), locks_of_processlist(rows))
 
-    def _connections(self) -> Iterable[tuple[object, ...]]:
+    def _read(self, question: str, count: int) -> list[list[str]]:
+        """Return the first columns of every row, for less than a cursor takes."""
+        with self._asking as connection:
+            rows = [columns(row, count) for row in answer(connection, question, ANSWER_TIMEOUT_S)]
+        return [[value.decode() for value in row] for row in rows]
+
+    def _connections(self) -> Iterable[Sequence[object]]:
         """Return counts of the others by command and state."""
         if self._counted:
-            return self._query(self._counted)
-        with self._asked() as connection:
-            others = list_connections(connection, ANSWER_TIMEOUT_S)
-        if others.total() > MOST_LISTED:
+            return self._read(self._counted, 3)
+        with self._asking:
+            others = self._others.count(ANSWER_TIMEOUT_S)
+        if sum(others.values()) > MOST_LISTED:
             self._counted = _COUNTED
         return [(*kind, count) for kind, count in others.items()]
 
@@ -261,6 +271,28 @@ class MySQLProbe(Probe):
         if self._connection and self._connection.open:
             self._connection.close()
         self._connection = None
+
+
+class _Asking:
+    """Lends the connection to ask something; raises RunFailed where there is none or no answer.
+
+    A class, as a generator's context takes five times as long, and it is entered ten times a second.
+    """
+
+    def __init__(self, probe: MySQLProbe) -> None:
+        self._probe = probe
+
+    def __enter__(self) -> pymysql.Connection:
+        if self._probe._connection is None:
+            raise RunFailed(f"{self._probe.server} is not connected to")
+        return self._probe._connection
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, pymysql.MySQLError | OSError):
+            refused = error.args and error.args[0] in _REFUSED
+            raise (_Refused if refused else RunFailed)(
+                f"{self._probe.server} does not show its figures: {error}"
+            ) from None
 
 
 class _Refused(RunFailed):

@@ -2,12 +2,13 @@
 
 A list of connections costs the server a quarter of what it costs it to count them, but a driver makes objects of nine
 columns of every row where two are wanted, and its cursor costs as much again (benches/README.md). So the question goes
-out by the driver, whose connection this is, and the answer is read here: rows of the text protocol, in packets, their
-columns each behind its length (MySQL Internals Manual, "Text Resultset" and "Protocol::LengthEncodedString").
+out on the driver's connection, and the answer is read here: rows of the text protocol, in packets, their columns each
+behind its length (MySQL Internals Manual, "COM_QUERY", "Text Resultset" and "Protocol::LengthEncodedString").
 """
 
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from socket import socket
 
 import pymysql
@@ -15,22 +16,70 @@ from pymysql.constants import COMMAND
 from pymysql.err import OperationalError, raise_mysql_exception
 
 LIST = "SHOW PROCESSLIST"
-_ID, _COMMAND, _STATE = 0, 4, 6
+_COMMAND, _STATE = 4, 6
 _HEADER_BYTES, _CHUNK_BYTES = 4, 1 << 16
 _ERROR, _END, _END_BYTES = 0xFF, 0xFE, 9
 _NULL = 0xFB
 """The largest length of one byte is less; above it stands how many bytes it has."""
+# A command, the time and the state behind it, and whatever then looks like more of the state. With a point it would be
+# MariaDB's column of progress, behind a statement such as COMMIT.
+_KIND = re.compile(rb"[\x03-\x1f][A-Z][A-Za-z_ ]+[\x01-\x1f]-?[0-9]+[^.\xfc-\xff][ -~]*")
 
 
-def list_connections(connection: pymysql.Connection, timeout_s: float) -> Counter[tuple[str, str]]:
-    """Return how many of the other connections are at each command in each state; as `answer` otherwise."""
-    own = str(connection.thread_id()).encode()
-    found: Counter[tuple[bytes, bytes]] = Counter()
-    for row in answer(connection, LIST, timeout_s):
-        values = columns(row, _STATE + 1)
-        if values[_ID] != own:
-            found[values[_COMMAND], values[_STATE]] += 1
-    return Counter({(command.decode(), state.decode()): count for (command, state), count in found.items()})
+class Connections:
+    """Counts what the other connections of a server do, asked on one of them."""
+
+    def __init__(self, connection: pymysql.Connection) -> None:
+        """Take one with nothing else under way whenever they are counted."""
+        self._connection = connection
+        self._id = str(connection.thread_id()).encode()
+        self._own: tuple[str, str] | None = None
+        self._kinds: dict[bytes, tuple[str, str] | None] = {}
+
+    def count(self, timeout_s: float) -> Mapping[tuple[str, str], int]:
+        """Return how many are at each command in each state; as `answer` otherwise."""
+        sock = _ask(self._connection, LIST, timeout_s)
+        held = sock.recv(_CHUNK_BYTES)
+        while _goes_on(held) and (more := sock.recv(_CHUNK_BYTES)):
+            held += more
+        found = self._counted_at_once(held)
+        return self._counted_by_row(sock, held) if found is None else found
+
+    def _counted_by_row(self, sock: socket, held: bytes) -> Mapping[tuple[str, str], int]:
+        counts: Counter[tuple[str, str]] = Counter()
+        for row in _rows(sock, held):
+            number, *_, command, _, state = columns(row, _STATE + 1)
+            kind = command.decode(), state.decode()
+            if number == self._id:
+                # A connection that lists all is always in the same state then.
+                self._own = kind
+            else:
+                counts[kind] += 1
+        return counts
+
+    def _counted_at_once(self, held: bytes) -> Mapping[tuple[str, str], int] | None:
+        """Count rows without looking at each, in a third of the time; None where that is not certain to be right.
+
+        Packets are numbered, and the last one's number tells how many rows there are; lengths are held against values.
+        """
+        found = _KIND.findall(held)
+        # Before the rows there are a packet with the number of columns, one for each, and an end.
+        if (
+            len(held) < _END_BYTES
+            or (held[_HEADER_BYTES] + len(found) + 3) % 256 != held[_HEADER_BYTES - 1 - _END_BYTES]
+        ):
+            return None
+        counts: dict[tuple[str, str], int] = {}
+        for kind in set(found):
+            if kind not in self._kinds:
+                self._kinds[kind] = _command_and_state(kind)
+            if (named := self._kinds[kind]) is None:
+                return None
+            counts[named] = counts.get(named, 0) + found.count(kind)
+        if self._own not in counts:
+            return None
+        counts[self._own] -= 1
+        return {kind: count for kind, count in counts.items() if count}
 
 
 def answer(connection: pymysql.Connection, question: str, timeout_s: float) -> Iterator[bytes]:
@@ -45,15 +94,7 @@ def answer(connection: pymysql.Connection, question: str, timeout_s: float) -> I
         pymysql.MySQLError: the server refuses, or has gone.
         OSError: it does not answer.
     """
-    connection._execute_command(COMMAND.COM_QUERY, question)
-    connection._sock.settimeout(timeout_s)
-    packets = _packets(connection._sock)
-    for _ in range(next(packets)[0] + 1):
-        next(packets)
-    for packet in packets:
-        if packet[0] == _END and len(packet) < _END_BYTES:
-            return
-        yield packet
+    yield from _rows(_ask(connection, question, timeout_s))
 
 
 def columns(row: bytes, count: int) -> list[bytes]:
@@ -72,9 +113,44 @@ def columns(row: bytes, count: int) -> list[bytes]:
     return values
 
 
-def _packets(sock: socket) -> Iterator[bytes]:
-    """Yield what is in each packet, as long as it is read; raises what the server says of an error."""
-    held, at = b"", 0
+def _ask(connection: pymysql.Connection, question: str, timeout_s: float) -> socket:
+    sock: socket | None = connection._sock
+    if sock is None:
+        raise OperationalError("the connection is closed")
+    asked = bytes([COMMAND.COM_QUERY]) + question.encode()
+    sock.settimeout(timeout_s)
+    sock.sendall(len(asked).to_bytes(3, "little") + b"\0" + asked)
+    return sock
+
+
+def _goes_on(held: bytes) -> bool:
+    """Whether this is certainly not all of an answer, nor an error, nor the end of a connection."""
+    return bool(held) and held[-5:-4] != bytes([_END]) and held[_HEADER_BYTES : _HEADER_BYTES + 1] != bytes([_ERROR])
+
+
+def _command_and_state(kind: bytes) -> tuple[str, str] | None:
+    """Return what is in a match of `_KIND`; None where it is something else, or not all of it."""
+    command, time_s, state = columns(kind, 3)
+    cut = kind[len(command) + len(time_s) + 2] not in (len(state), _NULL)
+    return None if cut or not time_s.removeprefix(b"-").isdigit() else (command.decode(), state.decode())
+
+
+def _rows(sock: socket, held: bytes = b"") -> Iterator[bytes]:
+    packets = _packets(sock, held)
+    for _ in range(next(packets)[0] + 1):
+        next(packets)
+    for packet in packets:
+        if packet[0] == _END and len(packet) < _END_BYTES:
+            return
+        yield packet
+
+
+def _packets(sock: socket, held: bytes) -> Iterator[bytes]:
+    """Yield what is in each packet, as long as it is read; raises what the server says of an error.
+
+    held: what was read before.
+    """
+    at = 0
     while True:
         end = at + _HEADER_BYTES + int.from_bytes(held[at : at + 3], "little")
         if len(held) - at < _HEADER_BYTES or len(held) < end:

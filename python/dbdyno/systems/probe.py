@@ -23,13 +23,15 @@ class Waits(NamedTuple):
 class Probe(ABC):
     """One server's own view of itself. Every method but `close` raises RunFailed where the server does not answer.
 
-    server: its name, as in `server_pids`. not_shown: what this user is not shown, band or column, and why.
+    server: its name, as in `server_pids`. not_shown: what this user is not shown, band or column, and why. answered_by:
+    the thread or process that answers, by the number that the server's kernel has for it; None where it does not say.
     """
 
     def __init__(self, server: str) -> None:
         """Take the server's name; nothing is connected yet."""
         self.server = server
         self.not_shown: dict[str, str] = {}
+        self.answered_by: int | None = None
 
     @abstractmethod
     def open(self) -> None:

@@ -3,7 +3,8 @@
 `cpu` is at work, for all the server says: whether on a processor or waiting for one, the kernel knows.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 LOCKED = "locked"
 """Stands for a command in the row that counts transactions waiting for a row's lock."""
@@ -27,7 +28,7 @@ _BY_TYPE = {"Lock": "lock", "LWLock": "lock", "BufferPin": "lock", "Client": "cl
 _FLUSHING = ("WALSYNC", "WALWRITE", "WALINITSYNC", "WALINITWRITE", "SYNCREP", "XACTGROUPUPDATE", "COMMITDELAY")
 
 
-def states_of_processlist(rows: Iterable[tuple[object, ...]]) -> dict[str, float]:
+def states_of_processlist(rows: Iterable[Sequence[object]]) -> dict[str, float]:
     """Return connections by state, of counts by (command, state) of a server of the MySQL protocol.
 
     A connection that waits for a row's lock is among those at work; the row LOCKED says how many, and they are taken
@@ -39,19 +40,19 @@ def states_of_processlist(rows: Iterable[tuple[object, ...]]) -> dict[str, float
         if command == LOCKED:
             locked += float(str(count))
         elif command not in _NO_CLIENTS:
-            counts[_state_in_processlist(str(command), str(state or "").lower())] += float(str(count))
+            counts[_state_in_processlist(str(command), str(state or ""))] += float(str(count))
     waiting = min(locked, counts["cpu"])
     return counts | {"cpu": counts["cpu"] - waiting, "lock": counts["lock"] + waiting}
 
 
-def locks_of_processlist(rows: Iterable[tuple[object, ...]]) -> dict[str, float]:
+def locks_of_processlist(rows: Iterable[Sequence[object]]) -> dict[str, float]:
     """Return how many connections wait for each lock of the server's own, which are named in their states.
 
     A connection that waits for a row's lock does not say so (`lock_of_row`).
     """
     locks = {ALL_LOCKS: 0.0}
     for command, state, count in rows:
-        locked = command not in _NO_CLIENTS and _state_in_processlist(str(command), str(state).lower()) == "lock"
+        locked = command not in _NO_CLIENTS and _state_in_processlist(str(command), str(state)) == "lock"
         for name in (ALL_LOCKS, str(state)) if locked else (ALL_LOCKS,) if command == LOCKED else ():
             locks[name] = locks.get(name, 0.0) + float(str(count))
     return locks
@@ -76,7 +77,9 @@ def latch_of_mutex(name: object, status: object) -> tuple[str, float] | None:
     return (str(name).rpartition(" ")[2].rpartition("/")[2], float(waits)) if counted in ("waits", "os_waits") else None
 
 
+@lru_cache(maxsize=256)
 def _state_in_processlist(command: str, state: str) -> str:
+    state = state.lower()
     if command == "Sleep" or state in _AWAITING_CLIENT:
         return "client"
     if "lock" in state and state != _NO_LOCK:
