@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ def _rate(limits: dict[str, float]) -> Measure:
 
 _USER = Measure("its user part", "µs", lambda sample: sample.user_us, {SAME: 0.30})
 _FOR_INFORMATION = _rate({})
+_CPU_FOR_INFORMATION = replace(_cpu(1.0), limits={})
 _AGAINST_PGBENCH = ((64, 0.85), (256, 0.50))
 """Clients, and the limit of the ratio."""
 _NULL = tuple(f"null-{protocol}" for protocol in servers.NULL_STORES if protocol != "memcached")
@@ -78,14 +80,18 @@ def _ours(
 
 
 def _bare(bench: Bench, placement: Placement, started: Started, protocol: str, clients: int = 64) -> Row:
-    program, port = bench.folder / f"bare-{protocol}", started.system.endpoint.port
     return Row(
         f"bare-{protocol}" if clients == 64 else f"bare-{protocol}-{clients}",
         f"a bare epoll loop, {protocol}, {clients} connections",
         (_cpu(1.25), _FOR_INFORMATION),
         _ours(bench, placement, started, clients),
-        lambda: peers.bare_loop(program, port, clients, bench.seconds, bench.rows, placement),
+        _loop(bench, placement, started, protocol, clients),
     )
+
+
+def _loop(bench: Bench, placement: Placement, started: Started, name: str, clients: int) -> Callable[[], Sample]:
+    program, port = bench.folder / f"bare-{name}", started.system.endpoint.port
+    return lambda: peers.bare_loop(program, port, clients, bench.seconds, bench.rows, placement)
 
 
 @contextmanager
@@ -103,10 +109,20 @@ def _postgresql(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
                 lambda: peers.pgbench_run(started.system.endpoint, clients, bench.seconds, placement),
             )
 
+        def least(way: str, program: str) -> Row:
+            return Row(
+                f"{program}-256-of-pgbench",
+                f"pgbench -S -M prepared, TCP, 256 clients; in dbdyno's place a bare loop by {way}",
+                (_CPU_FOR_INFORMATION, _FOR_INFORMATION),
+                _loop(bench, placement, by_tcp, program.removeprefix("bare-"), 256),
+                lambda: peers.pgbench_run(by_tcp.system.endpoint, 256, bench.seconds, placement),
+            )
+
         yield [
             *(against(by_tcp, "pgbench", "TCP", *of) for of in _AGAINST_PGBENCH),
             *(against(on_socket, "pgbench-unix", "Unix socket", *of) for of in _AGAINST_PGBENCH),
             *(_bare(bench, placement, by_tcp, "postgres", clients) for clients, _ in _AGAINST_PGBENCH),
+            *starmap(least, (("epoll", "bare-postgres"), ("io_uring", "bare-postgres-uring"))),
         ]
 
 
@@ -394,6 +410,7 @@ GROUPS: tuple[tuple[Group, tuple[str, ...], tuple[str, ...]], ...] = (
         (
             *("pgbench-64", "pgbench-256", "pgbench-unix-64", "pgbench-unix-256"),
             *("bare-postgres", "bare-postgres-256"),
+            *("bare-postgres-256-of-pgbench", "bare-postgres-uring-256-of-pgbench"),
         ),
     ),
     (_null, HERE, _NULL),

@@ -54,19 +54,20 @@ def cpu_s_of(pid: int) -> float:
 
 
 @contextmanager
-def observed(started: Started, client_pid: int, folder: Path) -> Iterator[None]:
+def observed(started: Started, client_pid: int, folder: Path) -> Iterator[Observer]:
     """Observe a server and its client meanwhile."""
     system = started.watched or started.system
     watched = Observed(system.server_pids(), system.forking(), system.data_directories(), system.probes())
-    with Observer(watched, folder).watching(client_pid, False):
-        yield
+    observer = Observer(watched, folder)
+    with observer.watching(client_pid, False):
+        yield observer
 
 
 @dataclass(frozen=True)
 class Stretch:
     """Some seconds of one load, begin_unix_s to end_unix_s, observed all the while or not at all.
 
-    server_cpu, client_cpu, observer_cpu: s of processor time per s.
+    server_cpu, client_cpu, observer_cpu: s of processor time per s. waits_per_s: how often the server said its waits.
     """
 
     begin_unix_s: float
@@ -74,6 +75,7 @@ class Stretch:
     server_cpu: float
     client_cpu: float
     observer_cpu: float
+    waits_per_s: float
 
 
 @dataclass(frozen=True)
@@ -99,21 +101,22 @@ def watch_stretch(side: str, started: Started, client_pid: int, seconds: int) ->
     """Let the load run on for whole seconds of the clock, observed or alone; what changing over costs is left out."""
     (server_pid,) = started.system.server_pids().values()
 
-    def used_s() -> tuple[float, float, float]:
+    def so_far() -> tuple[float, float, float, float]:
         # This process does nothing else meanwhile: what it uses is the observers'.
-        return cpu_s_of(server_pid), cpu_s_of(client_pid), time.process_time()
+        return cpu_s_of(server_pid), cpu_s_of(client_pid), time.process_time(), observer.waits_seen if observer else 0
 
+    observer: Observer | None = None
     with ExitStack() as stack:
         if side == ON:
             folder = stack.enter_context(tempfile.TemporaryDirectory())
-            stack.enter_context(observed(started, client_pid, Path(folder)))
+            observer = stack.enter_context(observed(started, client_pid, Path(folder)))
         begin = math.ceil(time.time() + SETTLE_S)
         sleep_until(begin)
-        began, before_s = time.time(), used_s()
+        began, before = time.time(), so_far()
         sleep_until(begin + seconds)
-        ended, after_s = time.time(), used_s()
-    shares = ((after - before) / (ended - began) for before, after in zip(before_s, after_s, strict=True))
-    return Stretch(began, ended, *shares)
+        ended, after = time.time(), so_far()
+    per_s = ((until - since) / (ended - began) for since, until in zip(before, after, strict=True))
+    return Stretch(began, ended, *per_s)
 
 
 def run_both(
@@ -185,13 +188,14 @@ def compare_sides(run: Callable[..., dict[str, list[Rated]]], pairs: int) -> Ite
         alone, watched = (_blocks([getattr(one, of) for one in loaded[side]]) for side in (OFF, ON))
         yield f"{what} {_words(compare(alone, watched, LIMIT))}"
         yield f"{what} {_median_in_words(np.log(watched) - np.log(alone))}"
-    yield f"observers, under load: {_mean(loaded[ON], 'observer_cpu'):.2%} of one processor"
+    asked = f"asking for waits {_mean(loaded[ON], 'waits_per_s'):.1f} times a second"
+    yield f"observers, under load: {_mean(loaded[ON], 'observer_cpu'):.2%} of one processor, {asked}"
     paced = run(min(pairs, PACED_PAIRS), PACE_PER_S)
-    asked = median(
+    answered = median(
         on.stretch.server_cpu - off.stretch.server_cpu for on, off in zip(paced[ON], paced[OFF], strict=True)
     )
     own = _mean(paced[ON], "observer_cpu")
-    yield f"at {PACE_PER_S}/s: observers {own:.2%} of one processor, and {asked:.2%} the server, to answer them"
+    yield f"at {PACE_PER_S}/s: observers {own:.2%} of one processor, and {answered:.2%} the server, to answer them"
 
 
 def _blocks(figures: Sequence[float]) -> list[float]:

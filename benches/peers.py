@@ -17,10 +17,17 @@ from dbdyno.systems.postgresql import programs
 SOURCES = Path(__file__).parent / "bare"
 CONNECTED_PER_S = 32
 """Connections that PostgreSQL accepts in a second at the very least, as it starts a process for each."""
-LIBRARIES = {"lmdb": ["-llmdb"]}
+PROGRAMS_OF = {
+    **{name: (f"{name}.c", "loop.c", "epoll.c") for name in ("mysql", "postgres", "redis", "memcached")},
+    "postgres-uring": ("postgres.c", "loop.c", "uring.c", "-luring"),
+    "lmdb": ("lmdb.c", "-llmdb"),
+    "timer": ("timer.c",),
+}
+"""The bare loops, with the sources and libraries of each."""
+HEADERS = ("lmdb.h", "liburing.h")
 INSTALL = (
     "apt-get install -y --no-install-recommends sysbench postgresql redis-tools redis-server memcached "
-    "mariadb-server-core mariadb-client-core gcc libc6-dev liblmdb-dev"
+    "mariadb-server-core mariadb-client-core gcc libc6-dev liblmdb-dev liburing-dev"
 )
 PROGRAMS = ("sysbench", "redis-benchmark", "redis-server", "memcached", "mariadbd", "taskset", "cc")
 
@@ -31,19 +38,22 @@ def check_tools() -> None:
     missing = [name for name in PROGRAMS if not shutil.which(name, path=path)]
     if (folder := programs()) is None or not (folder / "pgbench").exists():
         missing.append("pgbench")
-    try_lmdb = ["cc", "-E", "-include", "lmdb.h", "-x", "c", os.devnull]
-    if "cc" not in missing and subprocess.run(try_lmdb, capture_output=True, check=False).returncode != 0:
-        missing.append("lmdb.h")
+    missing += [header for header in HEADERS if "cc" not in missing and not _includes(header)]
     if missing:
         raise UserError(f"missing: {', '.join(missing)}. To install everything make bench uses:\n    {INSTALL}")
+
+
+def _includes(header: str) -> bool:
+    only_read = ["cc", "-E", "-include", header, "-x", "c", os.devnull]
+    return subprocess.run(only_read, capture_output=True, check=False).returncode == 0
 
 
 def build(folder: Path) -> None:
     """Compile the bare loops into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("mysql", "postgres", "redis", "memcached", "lmdb", "timer"):
-        sources = [SOURCES / f"{name}.c", *([] if name in ("lmdb", "timer") else [SOURCES / "loop.c"])]
-        run_well(["cc", "-O2", "-Wall", "-o", folder / f"bare-{name}", *sources, *LIBRARIES.get(name, [])])
+    for name, parts in PROGRAMS_OF.items():
+        of = [SOURCES / part if part.endswith(".c") else part for part in parts]
+        run_well(["cc", "-O2", "-Wall", "-o", folder / f"bare-{name}", *of])
 
 
 def bare_loop(program: Path, port: int, clients: int, seconds: int, rows: int, placement: Placement) -> Sample:

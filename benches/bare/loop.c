@@ -1,31 +1,23 @@
-/* The least a client can do: an epoll loop that sends a request with a random key, reads whatever comes, and sends the next when as many
- * bytes have come as an answer has. Nothing is parsed, timed or verified.
+/* The least a client can do: a loop (epoll.c, uring.c) that sends a request with a random key, reads whatever comes, and sends the next when
+ * as many bytes have come as an answer has. Nothing is parsed, timed or verified.
  *
  * loop PORT CLIENTS SECONDS ROWS; prints the requests answered and the seconds they took. ROWS is a power of ten; keys are those
  * with all digits. */
-#include "protocol.h"
+#include "loop.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/tcp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
-struct client {
-    int fd;
-    size_t request_size, answer_size, received;
-    char request[MAX_REQUEST];
-};
-
 unsigned digits;
 static uint64_t first_key, keys, state = 88172645463325252u;
-static volatile sig_atomic_t stopped;
-static char buffer[BUFFER_SIZE];
+volatile sig_atomic_t stopped;
+char buffer[BUFFER_SIZE];
 
 void fail(const char *what) {
     perror(what);
@@ -53,8 +45,12 @@ static uint64_t random_key(void) {
     return first_key + state % keys;
 }
 
-static void ask(struct client *client) {
+void next_request(struct client *client) {
     put_key(client->request, random_key());
+}
+
+void ask(struct client *client) {
+    next_request(client);
     send_all(client->fd, client->request, client->request_size);
 }
 
@@ -71,34 +67,6 @@ static void open_client(struct client *client, int port) {
     ssize_t size = recv(client->fd, buffer, sizeof buffer, 0);
     if (size <= 0) fail("the first answer");
     client->answer_size = (size_t)size;
-}
-
-static int take(struct client *client) {
-    ssize_t size = recv(client->fd, buffer, sizeof buffer, MSG_DONTWAIT);
-    if (size <= 0) fail("recv");
-    client->received += (size_t)size;
-    if (client->received < client->answer_size) return 0;
-    if (client->received > client->answer_size) fail("an answer of another size");
-    client->received = 0;
-    ask(client);
-    return 1;
-}
-
-static uint64_t run(struct client *clients, int count) {
-    struct epoll_event events[256];
-    uint64_t answered = 0;
-    int epoll = epoll_create1(0);
-    for (int i = 0; i < count; i++) {
-        struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.ptr = &clients[i]};
-        epoll_ctl(epoll, EPOLL_CTL_ADD, clients[i].fd, &event);
-        ask(&clients[i]);
-    }
-    while (!stopped) {
-        int ready = epoll_wait(epoll, events, 256, -1);
-        if (ready < 0 && errno != EINTR) fail("epoll_wait");
-        for (int i = 0; i < ready; i++) answered += (uint64_t)take(events[i].data.ptr);
-    }
-    return answered;
 }
 
 int main(int argc, char **argv) {

@@ -112,6 +112,8 @@ def test_long_values_nothing_and_its_own_connection(answering):
         ([row(1, b"Sleep", text(b"")), row(8, b"Query", text(b"Waiting for " + b"x" * 36))], True),
         # Values that look like rows, and those that hide one.
         ([row(1, b"Query", UPDATING, info=text(b"/* \x05Sleep\x010\0 */"))], False),
+        ([row(1, b"select", UPDATING, info=text(b"\x1fAb\x010\0"))], False),
+        ([row(1, b"select", UPDATING, info=text(b"\x03Abc\x02x\0"))], False),
         ([row(1, b"Sleep", NULL, b"Root\x0210")], False),
         ([row(1, b"Query", text(b"Waiting \t for it"))], False),
         ([row(1, b"Query", text(b"w" * 300))], False),

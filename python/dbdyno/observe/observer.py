@@ -93,6 +93,11 @@ class Observer:
             thread.join()
             self.stop()
 
+    @property
+    def waits_seen(self) -> int:
+        """How often servers have answered what their connections wait for."""
+        return sum(store.waits_seen for store in self._stores)
+
     def stop(self) -> None:
         """Close the connections; may be called twice, and where nothing was watched."""
         for store in self._stores:

@@ -114,7 +114,8 @@ class Spared:
 class StoreWatch:
     """Asks one server for its waits some times a second, and for its counters when it is told to.
 
-    shows_waits: whether it has answered what its connections wait for. cpu_s: what asking took so far.
+    shows_waits: whether it has answered what its connections wait for. waits_seen: how often so far. cpu_s: what asking
+    took so far.
     """
 
     def __init__(self, probe: Probe, not_seen: NotSeen, server_pid: int | None = None) -> None:
@@ -135,6 +136,7 @@ class StoreWatch:
         self._spared_waits = Spared(WAITS_SHARE, WAITS_PAUSE_S, self._server_cpu_s)
         self._spared_locks = Spared(LOCKS_SHARE, LOCKS_PAUSE_S)
         self.shows_waits = False
+        self.waits_seen = 0
         self._refusal: str | None = f"{probe.server} did not answer within {OPEN_S:.0f} s"
         self._thread = threading.Thread(target=self._run, name=f"store-{probe.server}", daemon=True)
         self._thread.start()
@@ -253,5 +255,6 @@ class StoreWatch:
         waits = self._spared_waits.ask(self._probe.waits)
         if waits is None:
             return
+        self.waits_seen += 1
         with self._lock:
             self._waits.append(waits)

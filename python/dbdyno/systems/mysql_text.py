@@ -9,6 +9,7 @@ behind its length (MySQL Internals Manual, "COM_QUERY", "Text Resultset" and "Pr
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from socket import socket
 
 import pymysql
@@ -34,7 +35,6 @@ class Connections:
         self._connection = connection
         self._id = str(connection.thread_id()).encode()
         self._own: tuple[str, str] | None = None
-        self._kinds: dict[bytes, tuple[str, str] | None] = {}
 
     def count(self, timeout_s: float) -> Mapping[tuple[str, str], int]:
         """Return how many are at each command in each state; as `answer` otherwise."""
@@ -64,16 +64,12 @@ class Connections:
         """
         found = _KIND.findall(held)
         # Before the rows there are a packet with the number of columns, one for each, and an end.
-        if (
-            len(held) < _END_BYTES
-            or (held[_HEADER_BYTES] + len(found) + 3) % 256 != held[_HEADER_BYTES - 1 - _END_BYTES]
-        ):
+        before = held[_HEADER_BYTES] + 2 if len(held) >= _END_BYTES else 0
+        if not before or (before + len(found) + 1) % 256 != held[_HEADER_BYTES - 1 - _END_BYTES]:
             return None
         counts: dict[tuple[str, str], int] = {}
         for kind in set(found):
-            if kind not in self._kinds:
-                self._kinds[kind] = _command_and_state(kind)
-            if (named := self._kinds[kind]) is None:
+            if (named := _command_and_state(kind)) is None:
                 return None
             counts[named] = counts.get(named, 0) + found.count(kind)
         if self._own not in counts:
@@ -128,10 +124,14 @@ def _goes_on(held: bytes) -> bool:
     return bool(held) and held[-5:-4] != bytes([_END]) and held[_HEADER_BYTES : _HEADER_BYTES + 1] != bytes([_ERROR])
 
 
+@lru_cache(maxsize=1024)
 def _command_and_state(kind: bytes) -> tuple[str, str] | None:
     """Return what is in a match of `_KIND`; None where it is something else, or not all of it."""
-    command, time_s, state = columns(kind, 3)
-    cut = kind[len(command) + len(time_s) + 2] not in (len(state), _NULL)
+    try:
+        command, time_s, state = columns(kind, 3)
+        cut = kind[len(command) + len(time_s) + 2] not in (len(state), _NULL)
+    except IndexError:
+        return None
     return None if cut or not time_s.removeprefix(b"-").isdigit() else (command.decode(), state.decode())
 
 
