@@ -21,8 +21,8 @@ WAITS_PER_S = 10.5
 """10 to 20 are wanted (METHODS section 5), and now and then one is left out."""
 WAITS_SHARE, LOCKS_SHARE = 0.01, 0.0025
 """Of one processor, for a server to answer all that it is asked, and of that which locks are waited for."""
-WAITS_PAUSE_S, LOCKS_PAUSE_S = 1.0, 5.0
-"""However dear an answer is: asked for less often, it would be seen too seldom in a short trial."""
+WAITS_PAUSE_S, LOCKS_PAUSE_S = 0.5, 5.0
+"""However dear an answer is, or far away its server: once a second, some samples would see no waits at all."""
 LAST = 20
 """By how many answers it is judged what one costs."""
 RETRY_S = 1.0
