@@ -10,8 +10,8 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,7 @@ from statistics import median
 from typing import Any
 
 import numpy as np
+import psutil
 from numpy.typing import NDArray
 from scipy.stats import quantile_test
 
@@ -97,13 +98,41 @@ def sleep_until(at_unix_s: float) -> None:
     time.sleep(max(0.0, at_unix_s - time.time()))
 
 
+@dataclass(frozen=True)
+class SoFar:
+    """What was used until a moment, in s of processor time, and how often the server said its waits."""
+
+    at_unix_s: float
+    server_s: Mapping[int, float]
+    client_s: float
+    own_s: float
+    waits: int
+
+    def until(self, later: "SoFar") -> Stretch:
+        """Return the stretch from this moment to a later one; what a process used that ended meanwhile is left out."""
+        lasted_s = later.at_unix_s - self.at_unix_s
+        both = self.server_s.keys() & later.server_s.keys()
+        used_s = (
+            sum(later.server_s[pid] - self.server_s[pid] for pid in both),
+            later.client_s - self.client_s,
+            later.own_s - self.own_s,
+            later.waits - self.waits,
+        )
+        return Stretch(self.at_unix_s, later.at_unix_s, *(used / lasted_s for used in used_s))
+
+
 def watch_stretch(side: str, started: Started, client_pid: int, seconds: int) -> Stretch:
     """Let the load run on for whole seconds of the clock, observed or alone; what changing over costs is left out."""
     (server_pid,) = started.system.server_pids().values()
 
-    def so_far() -> tuple[float, float, float, float]:
+    def so_far() -> SoFar:
         # This process does nothing else meanwhile: what it uses is the observers'.
-        return cpu_s_of(server_pid), cpu_s_of(client_pid), time.process_time(), observer.waits_seen if observer else 0
+        now, own_s, waits = time.time(), time.process_time(), observer.waits_seen if observer else 0
+        server_s: dict[int, float] = {}
+        for pid in pids:
+            with suppress(OSError):
+                server_s[pid] = cpu_s_of(pid)
+        return SoFar(now, server_s, cpu_s_of(client_pid), own_s, waits)
 
     observer: Observer | None = None
     with ExitStack() as stack:
@@ -111,12 +140,12 @@ def watch_stretch(side: str, started: Started, client_pid: int, seconds: int) ->
             folder = stack.enter_context(tempfile.TemporaryDirectory())
             observer = stack.enter_context(observed(started, client_pid, Path(folder)))
         begin = math.ceil(time.time() + SETTLE_S)
+        # PostgreSQL's backends; to list them costs more than a second of observing, so before it counts.
+        pids = [server_pid, *(child.pid for child in psutil.Process(server_pid).children(recursive=True))]
         sleep_until(begin)
-        began, before = time.time(), so_far()
+        before = so_far()
         sleep_until(begin + seconds)
-        ended, after = time.time(), so_far()
-    per_s = ((until - since) / (ended - began) for since, until in zip(before, after, strict=True))
-    return Stretch(began, ended, *per_s)
+        return before.until(so_far())
 
 
 def run_both(
