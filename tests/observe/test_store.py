@@ -17,6 +17,7 @@ class FakeProbe:
 
     server = "fake"
     answered_by = None
+    round_trip_s = 0.0
 
     def __init__(self, waits=None, not_shown=()):
         self.not_shown = dict(not_shown)
@@ -120,6 +121,22 @@ def test_what_costs_a_server_much_is_asked_for_less_often(clock):
     with pytest.raises(RunFailed):
         spared.ask(fail)
     assert spared.due
+
+
+def test_a_servers_distance_is_no_cost_of_its_own(clock):
+    spared = Spared(0.01, 5.0)
+    spared.way_s = 0.04
+    for lasted_s, pause_s in ((0.042, 0.2), (0.041, 0.1), (0.039, 0.0)):
+        spared.ask(partial(clock, lasted_s))
+        assert spared.pause_s == pytest.approx(pause_s)
+
+
+def test_it_is_known_how_far_a_server_is(watch):
+    probe = FakeProbe(({"client": 1}, {}))
+    probe.round_trip_s = 0.04
+    one, _ = watch(probe)
+    wait_until(lambda: one.take()[1])
+    assert one._spared_waits.way_s == one._spared_locks.way_s == 0.04
 
 
 def test_what_is_known_of_answerings_cost_goes_before_how_long_it_took(clock):

@@ -62,6 +62,7 @@ def test_the_thread_that_answers_is_known(server, probe):
     for _ in range(20):
         probe.waits()
     assert 0 < answering.cpu_s(probe.answered_by) - before_s < 20
+    assert 0 < probe.round_trip_s < 1
     answering.close()
 
 

@@ -39,11 +39,13 @@ class Probe(Protocol):
     """A connection to one server, to look at it (`dbdyno.systems.probe`). All but `close` may raise DbdynoError.
 
     not_shown: what this user is not shown, band or column, and why; known once it was asked. answered_by: the server's
-    thread or process that answers, by its kernel's number, where the server says that.
+    thread or process that answers, by its kernel's number, where the server says that. round_trip_s: how long an answer
+    takes for which nothing is to be done.
     """
 
     server: str
     answered_by: int | None
+    round_trip_s: float
     not_shown: Mapping[str, str]
 
     def open(self) -> None:
@@ -66,7 +68,7 @@ class Spared:
     """When to ask a server again what costs it much. own_s: the processor time that asking took here.
 
     Where it is not known what answering costs, an answer costs at most as long as the shortest of the last few took,
-    less what this thread did meanwhile. Longer ones have waited for a processor.
+    less what this thread did meanwhile, and its way. Longer ones have waited for a processor. way_s: how long that is.
     """
 
     def __init__(
@@ -82,7 +84,7 @@ class Spared:
         self._computed_s: deque[float] = deque(maxlen=LAST + 1)
         self._lasted_s: deque[float] = deque(maxlen=LAST)
         self._again_at = 0.0
-        self.own_s = 0.0
+        self.own_s = self.way_s = 0.0
 
     @property
     def due(self) -> bool:
@@ -104,7 +106,7 @@ class Spared:
     @property
     def pause_s(self) -> float:
         """From one question to the next."""
-        cost_s = min(self._lasted_s, default=0.0)
+        cost_s = max(0.0, min(self._lasted_s, default=0.0) - self.way_s)
         # With a pool of threads others answer; this one does not compute then.
         if len(self._computed_s) > 1 and self._computed_s[-1] > self._computed_s[0]:
             cost_s = (self._computed_s[-1] - self._computed_s[0]) / (len(self._computed_s) - 1)
@@ -198,6 +200,7 @@ class StoreWatch:
 
     def _open(self) -> None:
         self._probe.open()
+        self._spared_waits.way_s = self._spared_locks.way_s = self._probe.round_trip_s
         self._probe.counters()
         self.shows_waits = self._probe.waits() is not None
         self._refusal = None

@@ -6,6 +6,7 @@ server counts its connections itself, in a quarter of a millisecond for 256 of t
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 import pymysql
 from pymysql.constants import ER
@@ -14,7 +15,7 @@ from dbdyno.errors import RunFailed
 from dbdyno.systems.endpoint import Endpoint
 from dbdyno.systems.mysql_client import connect
 from dbdyno.systems.mysql_text import Connections, answer, columns
-from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe, Waits, named
+from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe, Waits, named, shortest_s
 from dbdyno.systems.wait_events import (
     ALL_LATCHES,
     ALL_ROW_LOCKS,
@@ -167,6 +168,8 @@ class MySQLProbe(Probe):
 
     def _see_what_is_shown(self) -> None:
         """InnoDB's own tables are for users with the privilege PROCESS."""
+        with self._asking as connection:
+            self.round_trip_s = shortest_s(partial(connection.ping, reconnect=False))
         lacking = set(METRICS.values()) - self.counters().keys()
         metrics = [name for name, ours in METRICS.items() if ours in lacking]
         question = f"SELECT NAME, COUNT FROM information_schema.INNODB_METRICS WHERE NAME IN ({_quoted(metrics)})"

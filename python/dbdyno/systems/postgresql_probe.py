@@ -4,6 +4,7 @@ Backends report what they counted when they are idle for a second or end, so cou
 are of the moment.
 """
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from psycopg.rows import dict_row
 from dbdyno.errors import RunFailed
 from dbdyno.systems import postgresql_io
 from dbdyno.systems.endpoint import CONNECT_TIMEOUT_S, Endpoint
-from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe, Waits, named
+from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe, Waits, named, shortest_s
 from dbdyno.systems.wait_events import locks_of_activity, states_of_activity
 
 STATISTICS = {
@@ -124,6 +125,7 @@ class PostgreSQLProbe(Probe):
             self._views = existing_views(self._connection, list(STATISTICS))
             self._io_question = self._ask_how_it_shows_io(self._connection)
             self.answered_by = self._connection.info.backend_pid
+            self.round_trip_s = shortest_s(partial(self._connection.pgconn.exec_, b""))
             self._connection.pgconn.prepare(_PREPARED, _WAITS)
         except psycopg.Error as error:
             raise self._gone(error) from None

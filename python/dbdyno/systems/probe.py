@@ -1,12 +1,14 @@
 """A connection to a server, to look at it while it is under load: what `System.probes` gives (dbdyno.observe.store)."""
 
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
 ANSWER_TIMEOUT_S = 2.0
 """For every answer, so that a server that hangs holds nothing else up."""
+ROUND_TRIPS = 3
 
 
 class Waits(NamedTuple):
@@ -25,6 +27,7 @@ class Probe(ABC):
 
     server: its name, as in `server_pids`. not_shown: what this user is not shown, band or column, and why. answered_by:
     the thread or process that answers, by the number that the server's kernel has for it; None where it does not say.
+    round_trip_s: how long the shortest of a few answers took for which nothing is to be done.
     """
 
     def __init__(self, server: str) -> None:
@@ -32,6 +35,7 @@ class Probe(ABC):
         self.server = server
         self.not_shown: dict[str, str] = {}
         self.answered_by: int | None = None
+        self.round_trip_s = 0.0
 
     @abstractmethod
     def open(self) -> None:
@@ -56,6 +60,16 @@ class Probe(ABC):
     @abstractmethod
     def close(self) -> None:
         """Disconnect; may be called at any time, and twice."""
+
+
+def shortest_s(ask: Callable[[], object]) -> float:
+    """Return how long the shortest of a few answers took, in s."""
+    took_s = []
+    for _ in range(ROUND_TRIPS):
+        began = time.monotonic()
+        ask()
+        took_s.append(time.monotonic() - began)
+    return min(took_s)
 
 
 def named(values: Mapping[str, object], wanted: Mapping[str, str | tuple[str, float]]) -> dict[str, float]:
