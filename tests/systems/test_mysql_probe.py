@@ -8,7 +8,6 @@ import pymysql
 import pytest
 
 from dbdyno.errors import RunFailed
-from dbdyno.observe.answering import AnsweringThread
 from dbdyno.systems import mysql_client, mysql_probe
 from dbdyno.systems.base import Launch
 from dbdyno.systems.endpoint import Endpoint
@@ -54,16 +53,6 @@ def run(connection, *statements):
     with connection.cursor() as cursor:
         for statement in statements:
             cursor.execute(statement)
-
-
-def test_the_thread_that_answers_is_known(server, probe):
-    answering = AnsweringThread(*server.server_pids().values())
-    before_s = answering.cpu_s(probe.answered_by)
-    for _ in range(20):
-        probe.waits()
-    assert 0 < answering.cpu_s(probe.answered_by) - before_s < 20
-    assert 0 < probe.round_trip_s < 1
-    answering.close()
 
 
 def test_figures_have_their_names(probe):

@@ -66,11 +66,12 @@ class Observer:
         self._closing = ExitStack()
         self._samplers: list[Sampler] = [HostSampler(), PressureSampler(self.not_seen), NetworkSampler()]
         self._samplers.append(DiskSampler(observed.directories, self.not_seen))
-        for name, pid in observed.pids.items():
-            self._sample_process(name, pid, name in observed.forks)
         self._threads: dict[str, ThreadStates] = {}
-        for name in observed.pids.keys() - observed.forks:
-            self._look_at_threads(name, observed.pids[name])
+        for name, pid in observed.pids.items():
+            forks = name in observed.forks
+            self._sample_process(name, pid, forks)
+            if not forks:
+                self._look_at_threads(name, pid)
         self._stores = [StoreWatch(probe, self.not_seen, observed.pids.get(probe.server)) for probe in observed.probes]
         self._embedded = observed.embedded
         self._rates = _Rates()

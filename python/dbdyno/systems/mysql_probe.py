@@ -74,7 +74,7 @@ _HISTORY = re.compile(r"^History list length (\d+)", re.MULTILINE)
 """In the text that InnoDB writes of itself, which is where MySQL up to 5.5 has it alone."""
 MOST_LISTED = 256
 """Connections that are listed one by one; more are counted by the server. Counting costs it a temporary table on disk,
-0.6 to 0.8 ms, and a list a quarter of that, but each row costs dbdyno 2 µs to read (benches/README.md)."""
+0.6 to 0.8 ms, and a list a quarter of that, but each row costs dbdyno up to 2 µs to read (benches/README.md)."""
 _COUNTED = (
     "SELECT COMMAND, STATE, COUNT(*) FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() GROUP BY 1, 2"
 )
