@@ -1,8 +1,9 @@
 """What observing costs: the same load with observers and without, in pairs (`python -m benches.observe [STORE …]`).
 
-Of each store: throughput, as `dbdyno compare` compares it; the processor time of client, server and observers together
-per transaction; and, at a rate so low that hardly anything else runs, what observers and the server use to ask and to
-answer, which other work on the machine moves least. Variables as in benches/README.md.
+Of each store: throughput, as `dbdyno compare` compares it, as it was and at the same speed of the processors
+(`benches.core_speed`); the processor time of client, server and observers together per transaction; and, at a rate so
+low that hardly anything else runs, what observers and the server use to ask and to answer, which other work on the
+machine moves least. Variables as in benches/README.md.
 """
 
 import math
@@ -25,6 +26,7 @@ from scipy.stats import quantile_test
 
 from benches import load, servers
 from benches.__main__ import FOLDER, setting, warn_of_company
+from benches.core_speed import SpeedGauge, gauging, speed
 from benches.measured import HANG_S, Placement, placements
 from benches.servers import Bench, Started
 from dbdyno.errors import RunFailed, UserError
@@ -44,6 +46,13 @@ machine where changing over takes longer now and then."""
 CONNECT_S = 3
 """After which the load begins, on a whole second, so that stretches can begin and end where its intervals do."""
 ON, OFF = "observed", "alone"
+FIGURES = {
+    "throughput": "rate_per_s",
+    "speed of the processors": "speed",
+    "throughput at the same speed": "rate_at_speed",
+    "processor time of all per transaction at the same speed": "cpu_at_speed",
+}
+"""What is compared, and of which property of `Rated` it is."""
 MEDIAN_BLOCKS = 6
 """Below, all blocks together may lie on one side of the median with more than 5 % probability."""
 STORES = {"mariadb": servers.mariadb, "postgresql": servers.postgresql, "redis": servers.redis_server}
@@ -69,6 +78,7 @@ class Stretch:
     """Some seconds of one load, begin_unix_s to end_unix_s, observed all the while or not at all.
 
     server_cpu, client_cpu, observer_cpu: s of processor time per s. waits_per_s: how often the server said its waits.
+    speed: of the processors meanwhile.
     """
 
     begin_unix_s: float
@@ -77,20 +87,31 @@ class Stretch:
     client_cpu: float
     observer_cpu: float
     waits_per_s: float
+    speed: float
 
 
 @dataclass(frozen=True)
 class Rated:
-    """A stretch and what was done in it. cpu_us: of client, server and observers, per transaction."""
+    """A stretch and what was done in it."""
 
     stretch: Stretch
     rate_per_s: float
 
     @property
-    def cpu_us(self) -> float:
-        """Processor time of all, per transaction."""
+    def speed(self) -> float:
+        """The speed of the processors."""
+        return self.stretch.speed
+
+    @property
+    def rate_at_speed(self) -> float:
+        """Throughput, as it would be were the processors as fast in every stretch."""
+        return self.rate_per_s / self.speed
+
+    @property
+    def cpu_at_speed(self) -> float:
+        """Processor time of client, server and observers per transaction, the same."""
         of = self.stretch
-        return (of.server_cpu + of.client_cpu + of.observer_cpu) / self.rate_per_s * 1e6
+        return (of.server_cpu + of.client_cpu + of.observer_cpu) / self.rate_at_speed
 
 
 def sleep_until(at_unix_s: float) -> None:
@@ -100,13 +121,14 @@ def sleep_until(at_unix_s: float) -> None:
 
 @dataclass(frozen=True)
 class SoFar:
-    """What was used until a moment, in s of processor time, and how often the server said its waits."""
+    """What was used until a moment, in s of processor time, how often the server said its waits, and what was gauged."""
 
     at_unix_s: float
     server_s: Mapping[int, float]
     client_s: float
     own_s: float
     waits: int
+    gauged: NDArray[np.float64]
 
     def until(self, later: "SoFar") -> Stretch:
         """Return the stretch from this moment to a later one; what a process used that ended meanwhile is left out."""
@@ -118,10 +140,11 @@ class SoFar:
             later.own_s - self.own_s,
             later.waits - self.waits,
         )
-        return Stretch(self.at_unix_s, later.at_unix_s, *(used / lasted_s for used in used_s))
+        per_s = (used / lasted_s for used in used_s)
+        return Stretch(self.at_unix_s, later.at_unix_s, *per_s, speed=speed(self.gauged, later.gauged))
 
 
-def watch_stretch(side: str, started: Started, client_pid: int, seconds: int) -> Stretch:
+def watch_stretch(side: str, started: Started, gauge: SpeedGauge, client_pid: int, seconds: int) -> Stretch:
     """Let the load run on for whole seconds of the clock, observed or alone; what changing over costs is left out."""
     (server_pid,) = started.system.server_pids().values()
 
@@ -132,7 +155,7 @@ def watch_stretch(side: str, started: Started, client_pid: int, seconds: int) ->
         for pid in pids:
             with suppress(OSError):
                 server_s[pid] = cpu_s_of(pid)
-        return SoFar(now, server_s, cpu_s_of(client_pid), own_s, waits)
+        return SoFar(now, server_s, cpu_s_of(client_pid), own_s, waits, gauge.so_far())
 
     observer: Observer | None = None
     with ExitStack() as stack:
@@ -168,10 +191,13 @@ def run_both(
         started.store, bench.rows, load.MEASURE, clients=CLIENTS, duration_s=duration_s, start_at_unix_s=begin, **more
     )
     stretches: list[Stretch] = []
+    pinned = {*(placement.client_cpus or ()), *(placement.server_cpus or ())}
+    cpus = sorted(pinned or os.sched_getaffinity(0))
 
     def watch(pid: int) -> None:
         sleep_until(begin)
-        stretches.extend(watch_stretch(side, started, pid, bench.seconds) for side in order)
+        with gauging(cpus) as gauge:
+            stretches.extend(watch_stretch(side, started, gauge, pid, bench.seconds) for side in order)
 
     _, records = load.execute(wanted, placement, watch)
     rated = [Rated(one, _rate_per_s(one, records)) for one in stretches]
@@ -196,8 +222,8 @@ def run_loads(
 
 def _rate_per_s(of: Stretch, records: list[dict[str, Any]]) -> float:
     """The throughput within a stretch; of an interval that lies partly outside, as on a busy machine, that part."""
-    begun = ("phase", "run", "begin")
-    (at,) = (one["at_unix_s"] for one in records if (one["record"], one.get("phase"), one.get("state")) == begun)
+    started = ("phase", "run", "start")
+    (at,) = (one["at_unix_s"] for one in records if (one["record"], one.get("phase"), one.get("state")) == started)
     done, lasted_s = 0.0, 0.0
     for interval in (one for one in records if one["record"] == "interval"):
         seconds = interval["seconds"]
@@ -213,10 +239,9 @@ def _rate_per_s(of: Stretch, records: list[dict[str, Any]]) -> float:
 def compare_sides(run: Callable[..., dict[str, list[Rated]]], pairs: int) -> Iterator[str]:
     """Run the load as fast as it goes and at a low rate, and yield the lines that say what differed."""
     loaded = run(pairs)
-    for what, of in (("throughput", "rate_per_s"), ("processor time of all per transaction", "cpu_us")):
+    for what, of in FIGURES.items():
         alone, watched = (_blocks([getattr(one, of) for one in loaded[side]]) for side in (OFF, ON))
-        yield f"{what} {_words(compare(alone, watched, LIMIT))}"
-        yield f"{what} {_median_in_words(np.log(watched) - np.log(alone))}"
+        yield f"{what} {_words(compare(alone, watched, LIMIT))}; {_median_in_words(np.log(watched) - np.log(alone))}"
     asked = f"asking for waits {_mean(loaded[ON], 'waits_per_s'):.1f} times a second"
     yield f"observers, under load: {_mean(loaded[ON], 'observer_cpu'):.2%} of one processor, {asked}"
     paced = run(min(pairs, PACED_PAIRS), PACE_PER_S)
@@ -239,7 +264,8 @@ def _mean(rated: list[Rated], of: str) -> float:
 def _words(found: Comparison) -> str:
     if found.low is None or found.high is None:
         return f"{found.ratio - 1:+.2%}, one block: no interval"
-    return f"{found.ratio - 1:+.2%}, 95 % interval {found.low - 1:+.2%} to {found.high - 1:+.2%} ({found.pairs} blocks)"
+    interval = f"95 % interval {found.low - 1:+.2%} to {found.high - 1:+.2%} of {found.pairs} blocks"
+    return f"{found.ratio - 1:+.2%}, {interval}, {found.verdict} by ±{found.margin:.0%}"
 
 
 def _median_in_words(log_ratios: NDArray[np.float64]) -> str:

@@ -66,6 +66,14 @@ def test_evidence_and_phases_are_kept_word_for_word(tmp_path):
     assert (recorded.run_began_unix_s, recorded.end["status"], recorded.total) == (5.5, "complete", None)
 
 
+def test_a_run_began_when_all_were_connected_where_that_was_recorded(tmp_path):
+    begin, start = (
+        {"record": "phase", "phase": "run", "state": state, "at_unix_s": at}
+        for state, at in (("begin", 5.5), ("start", 6.25))
+    )
+    assert read(tmp_path, begin, start, interval(0, 5)).run_began_unix_s == 6.25
+
+
 def test_nothing_was_recorded(tmp_path):
     recorded = read_records(tmp_path / "records.jsonl")
     assert (recorded.intervals, recorded.throughput_per_s, recorded.end) == ((), None, None)

@@ -230,9 +230,11 @@ fn begin(trial: &Trial, plan: &Plan, threads: &[Handle]) -> Result<(), Outcome> 
         }
         thread::sleep(Duration::from_millis(2));
     }
-    let wait_s = plan.start_at_unix_s.map_or(0.0, |at| at - unix_now_s()).max(0.0);
-    let start_ns = now_ns() + 2 * START_POLL_NS + (wait_s * 1e9) as u64;
-    trial.schedule.begin_at(start_ns, plan.warmup_s + plan.duration_s);
+    let wait_s = plan.start_at_unix_s.map_or(0.0, |at| at - unix_now_s()).max(2e-9 * START_POLL_NS as f64);
+    trial.records.write(
+        &json!({"record": "phase", "phase": "run", "state": "start", "at_unix_s": unix_now_s() + wait_s}),
+    );
+    trial.schedule.begin_at(now_ns() + (wait_s * 1e9) as u64, plan.warmup_s + plan.duration_s);
     Ok(())
 }
 

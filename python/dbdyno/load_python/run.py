@@ -69,7 +69,9 @@ class Run:
         """
         if not self._connect():
             return
-        start_ns = time.monotonic_ns() + LEAD_NS + self._wait_ns()
+        wait_ns = max(LEAD_NS, self._wait_ns())
+        start_ns = time.monotonic_ns() + wait_ns
+        self._records.write("phase", phase="run", state="start", at_unix_s=time.time() + wait_ns / SECOND_NS)
         end_ns = start_ns + (self._plan.warmup_s + self._plan.duration_s) * SECOND_NS
         self._send("start", start_ns, end_ns)
         stopped = False

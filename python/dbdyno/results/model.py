@@ -104,7 +104,7 @@ class Recorded:
         steady: the steady state of the whole seconds after the warm-up that was asked for.
         cut: the figures begin where that found the steady state to begin (`warmup = "auto"`).
         phases: the `phase` records that mark an end, by phase.
-        run_began_unix_s: when the run phase began, or `None` when it did not.
+        run_began_unix_s: when the first second of the run began, or `None` when it did not.
         sums: counters of all intervals added up, for the counter identities: `completed`, `failed`, `reads_verified`,
             `mismatches`, `conflicts` (each tried again), in an open loop `scheduled`, and `operations`: name to
             (completed, failed).

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
 use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::common::{Null, execute, finish, of_kind, only, plan, program, redis_at, server, start};
 use serde_json::{Value, json};
@@ -94,6 +96,55 @@ fn assert_total(records: &[Value], clients: u64) {
     assert!(total["transactions"]["unfinished"].as_u64().unwrap() <= clients);
     let in_flight = total["in_flight_mean"].as_f64().unwrap();
     assert!((in_flight - clients as f64).abs() < 0.02 * clients as f64, "{in_flight} in flight");
+}
+
+fn unix_now_s() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64()
+}
+
+/// When a phase of a run reached a state.
+fn at_unix_s(records: &[Value], state: &str) -> f64 {
+    let phase = of_kind(records, "phase").into_iter().find(|r| r["phase"] == "run" && r["state"] == state);
+    phase.unwrap()["at_unix_s"].as_f64().unwrap()
+}
+
+#[test]
+fn the_first_second_begins_when_all_are_connected_or_at_the_time_that_was_given() {
+    const CONNECTING: Duration = Duration::from_millis(400);
+    let first_get = Arc::new(Mutex::new(None));
+    let seen = Arc::clone(&first_get);
+    let port = server(move |mut stream| {
+        let mut request = [0; 4096];
+        let (mut answer, mut wait) = (&b"+OK\r\n"[..], CONNECTING);
+        while stream.read(&mut request).is_ok_and(|n| n > 0) {
+            if answer != b"+OK\r\n" {
+                seen.lock().unwrap().get_or_insert_with(unix_now_s);
+            }
+            thread::sleep(std::mem::take(&mut wait));
+            if stream.write_all(answer).is_err() {
+                break;
+            }
+            answer = b"$-1\r\n";
+        }
+    });
+    let mut plan = plan(redis_at(port), 2);
+    plan["store"]["database"] = 1.into();
+    plan["operation_timeout_s"] = 5.into();
+    let (records, status) = execute(&plan);
+    assert!(status.success(), "{records:?}");
+    let (begin, start) = (at_unix_s(&records, "begin"), at_unix_s(&records, "start"));
+    let connected = begin + CONNECTING.as_secs_f64();
+    let first = first_get.lock().unwrap().take().unwrap();
+    assert!((connected..first + 0.001).contains(&start), "{begin} {start} {first}");
+    // The wake-up that begins the run may come late on a busy machine, the record says when it was due.
+    assert!(first - start < 0.5, "{start} {first}");
+
+    let wanted = unix_now_s() + 1.5;
+    plan["start_at_unix_s"] = wanted.into();
+    let (records, _) = execute(&plan);
+    let first = first_get.lock().unwrap().take().unwrap();
+    assert!((at_unix_s(&records, "start") - wanted).abs() < 0.01, "{records:?}");
+    assert!((-0.001..0.5).contains(&(first - wanted)), "{wanted} {first}");
 }
 
 #[test]
