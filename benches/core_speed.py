@@ -1,4 +1,4 @@
-"""How fast processors go at the moment: on a shared machine they change by tens of per cent from one second to the next.
+"""How fast processors go at the moment: on a shared machine that changes by tens of per cent from second to second.
 
 What other guests of the host do to the core a virtual processor is on (its other hardware thread, its clock) is not
 told to this one: it is no steal. It is what any work takes longer for, so a little work of a known amount, done all the

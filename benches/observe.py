@@ -121,7 +121,7 @@ def sleep_until(at_unix_s: float) -> None:
 
 @dataclass(frozen=True)
 class SoFar:
-    """What was used until a moment, in s of processor time, how often the server said its waits, and what was gauged."""
+    """What was used until a moment, in s of processor time, how often waits were told, and what was gauged."""
 
     at_unix_s: float
     server_s: Mapping[int, float]

@@ -22,6 +22,7 @@ class FakeProbe:
     def __init__(self, waits=None, not_shown=()):
         self.not_shown = dict(not_shown)
         self.shown = waits
+        self.known = None
         self.opened = self.closed = self.asked = 0
         self.fails = False
         self.released = threading.Event()
@@ -46,6 +47,9 @@ class FakeProbe:
     def locks(self):
         time.sleep(0.0001)
         return {"latch_waits_total": self.asked}
+
+    def known_locks(self):
+        return self.known
 
     def close(self):
         self.closed += 1
@@ -90,6 +94,13 @@ def test_what_is_known_of_single_locks_comes_with_the_counters(watch):
     one, _ = watch(FakeProbe())
     columns = wait_until(lambda: answered(one)[0])
     assert columns["locks.fake.latch_waits_total"] == columns["store.fake.commands_total"]
+
+
+def test_what_counters_tell_of_single_locks_is_not_asked_for(watch):
+    probe = FakeProbe()
+    probe.known, probe.locks = {"row locks": 0.0}, None
+    one, _ = watch(probe)
+    assert wait_until(lambda: answered(one)[0])["locks.fake.row locks"] == 0.0
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from dbdyno.systems import mysql_client, mysql_probe
 from dbdyno.systems.base import Launch
 from dbdyno.systems.endpoint import Endpoint
 from dbdyno.systems.guard import Guard
-from dbdyno.systems.mysql_probe import MySQLProbe
+from dbdyno.systems.mysql_probe import LOCKS_EVERY, MySQLProbe
 from helpers import need, system, wait_until
 
 
@@ -78,7 +78,20 @@ def test_a_row_that_is_waited_for_is_a_lock(server, probe, connect):
     waiting.join()
     assert states == {"client": 1, "lock": 1, "commit": 0, "cpu": 0}
     assert locks["row lock, hot (PRIMARY)"] == 1
+    wait_until(lambda: not probe.counters()["innodb_row_lock_waiting"])
+    probe.counters()
+    assert probe.waits().states["lock"] == 0
     run(waiter, "ROLLBACK", "DROP TABLE hot")
+
+
+def test_single_locks_are_seldom_asked_for_while_nothing_waits(probe):
+    assert probe.known_locks() is None
+    wait_until(lambda: probe.counters() and not probe._rows_are_waited_for)
+    probe.locks()
+    looks = [probe.known_locks() for _ in range(2 * LOCKS_EVERY)]
+    assert looks.count(None) == 2 and looks.count({"row locks": 0.0}) == 2 * LOCKS_EVERY - 2
+    probe._waited_for("SELECT 'TABLE', '`dbdyno`.`whole`', NULL, 2")
+    assert [probe.known_locks() for _ in range(LOCKS_EVERY)] == [None] * LOCKS_EVERY
 
 
 def test_a_table_that_is_waited_for_is_named(probe, connect):

@@ -231,9 +231,9 @@ fn begin(trial: &Trial, plan: &Plan, threads: &[Handle]) -> Result<(), Outcome> 
         thread::sleep(Duration::from_millis(2));
     }
     let wait_s = plan.start_at_unix_s.map_or(0.0, |at| at - unix_now_s()).max(2e-9 * START_POLL_NS as f64);
-    trial.records.write(
-        &json!({"record": "phase", "phase": "run", "state": "start", "at_unix_s": unix_now_s() + wait_s}),
-    );
+    trial
+        .records
+        .write(&json!({"record": "phase", "phase": "run", "state": "start", "at_unix_s": unix_now_s() + wait_s}));
     trial.schedule.begin_at(now_ns() + (wait_s * 1e9) as u64, plan.warmup_s + plan.duration_s);
     Ok(())
 }

@@ -60,6 +60,9 @@ class Probe(Protocol):
     def locks(self) -> Mapping[str, float]:
         """Return what it shows of single locks that is too dear to be asked for as often as `waits`, by their names."""
 
+    def known_locks(self) -> Mapping[str, float] | None:
+        """Return what `locks` would find, where the last counters tell that without asking; None: they do not."""
+
     def close(self) -> None:
         """Disconnect."""
 
@@ -247,9 +250,10 @@ class StoreWatch:
 
     def _ask_counters(self) -> None:
         counters = {f"store.{self.server}.{name}": value for name, value in self._probe.counters().items()}
-        if self._spared_locks.due:
+        locks = self._probe.known_locks()
+        if locks is None and self._spared_locks.due:
             locks = self._spared_locks.ask(self._probe.locks)
-            counters |= {f"locks.{self.server}.{name}": value for name, value in locks.items()}
+        counters |= {f"locks.{self.server}.{name}": value for name, value in (locks or {}).items()}
         with self._lock:
             self._counters = counters
         self._answered.set()

@@ -65,11 +65,13 @@ METRICS = {
     "trx_rseg_history_len": "innodb_history_list_length",
     "log_lsn_checkpoint_age": "innodb_checkpoint_age_bytes",
     "log_max_modified_age_sync": "innodb_checkpoint_max_age_bytes",
+}
+SEMAPHORES = {
     "innodb_rwlock_s_os_waits": "innodb_semaphore_shared_waits_total",
     "innodb_rwlock_x_os_waits": "innodb_semaphore_exclusive_waits_total",
     "innodb_rwlock_sx_os_waits": "innodb_semaphore_shared_exclusive_waits_total",
 }
-"""Asked for where the status does not have them. MariaDB has counted no semaphore waits since 10.6."""
+"""Both asked for where the status does not have them; but MariaDB has counted no semaphore waits since 10.6."""
 _HISTORY = re.compile(r"^History list length (\d+)", re.MULTILINE)
 """In the text that InnoDB writes of itself, which is where MySQL up to 5.5 has it alone."""
 MOST_LISTED = 256
@@ -99,9 +101,6 @@ _LOCKED = (
     "SELECT COUNT FROM information_schema.INNODB_METRICS WHERE NAME = 'lock_row_lock_current_waits'",
     "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'Innodb_row_lock_current_waits'",
 )
-LOCKED_EVERY = 5
-"""Of so many questions for waits one asks for that too while none has waited for a row: it costs twice what the rest of
-them does, and InnoDB counts every wait, so none that lasts is overlooked for longer than a second."""
 # Which row locks they wait for. MySQL has these since 8.0 in another place, where a join takes 86 ms for 256.
 _ROW_LOCKS = (
     "SELECT LOCK_TYPE, LOCK_TABLE, LOCK_INDEX, COUNT(*) FROM information_schema.INNODB_TRX "
@@ -110,6 +109,9 @@ _ROW_LOCKS = (
     "SELECT LOCK_TYPE, OBJECT_NAME, INDEX_NAME, COUNT(*) FROM performance_schema.data_locks "
     "WHERE LOCK_STATUS = 'WAITING' GROUP BY 1, 2, 3",
 )
+LOCKS_EVERY = 3
+"""Of so many looks at single locks one asks InnoDB for them while nothing is known to wait: that takes a server 0.8 ms,
+and it counts all waits but those for whole tables."""
 _MUTEX = "SHOW ENGINE INNODB MUTEX"
 """How often each latch was waited for, in every version of MySQL; MariaDB counts none since 10.6."""
 _INSTRUMENTED = (
@@ -143,14 +145,15 @@ class MySQLProbe(Probe):
         self._endpoint = endpoint
         self._connection: pymysql.Connection | None = None
         self._asking = _Asking(self)
-        self._status = STATUS | dict(more or {})
-        self._questions = [f"SHOW GLOBAL STATUS WHERE Variable_name IN ({_quoted(self._status)})"]
+        status = STATUS | dict(more or {})
+        self._names = status | METRICS | SEMAPHORES
+        self._questions = [f"SHOW GLOBAL STATUS WHERE Variable_name IN ({_quoted(status)})"]
         self._counted: str | None = None
         self._locked: str | None = None
-        self._waiting_for_rows = self._waiting_for_tables = 0.0
+        self._waiting_for_tables = 0.0
         self._rows_waited_for: float | None = None
         self._rows_are_waited_for = True
-        self._questions_for_waits = 0
+        self._looks_at_locks = 0
         self._history_in_text = False
         self._row_locks: str | None = None
         self._latches: str | None = None
@@ -170,11 +173,7 @@ class MySQLProbe(Probe):
         """InnoDB's own tables are for users with the privilege PROCESS."""
         with self._asking as connection:
             self.round_trip_s = shortest_s(partial(connection.ping, reconnect=False))
-        lacking = set(METRICS.values()) - self.counters().keys()
-        metrics = [name for name, ours in METRICS.items() if ours in lacking]
-        question = f"SELECT NAME, COUNT FROM information_schema.INNODB_METRICS WHERE NAME IN ({_quoted(metrics)})"
-        if self._if_allowed(question) is not None and question not in self._questions:
-            self._questions.append(question)
+        self._ask_for_metrics_too(METRICS if self._counts_no_latches() else METRICS | SEMAPHORES)
         self._history_in_text = (
             "innodb_history_list_length" not in self.counters()
             and self._if_allowed("SHOW ENGINE INNODB STATUS") is not None
@@ -190,6 +189,13 @@ class MySQLProbe(Probe):
         self._latches = _SYNCH if self._if_allowed(_INSTRUMENTED) and self._if_allowed(_SYNCH) is not None else _MUTEX
         if self._latches == _MUTEX and (self._counts_no_latches() or self._if_allowed(_MUTEX) is None):
             self._latches = None
+
+    def _ask_for_metrics_too(self, metrics: Mapping[str, str]) -> None:
+        shown = self.counters().keys()
+        lacking = [name for name, ours in metrics.items() if ours not in shown]
+        question = f"SELECT NAME, COUNT FROM information_schema.INNODB_METRICS WHERE NAME IN ({_quoted(lacking)})"
+        if lacking and self._if_allowed(question) is not None:
+            self._questions.append(question)
 
     def _counts_no_latches(self) -> bool:
         ((version,),) = self._query("SELECT VERSION()")
@@ -210,7 +216,7 @@ class MySQLProbe(Probe):
     def counters(self) -> dict[str, float]:
         found: dict[str, float] = {}
         for question in self._questions:
-            found |= named({name: value for name, value in self._read(question, 2)}, self._status | METRICS)
+            found |= named({name: value for name, value in self._read(question, 2)}, self._names)
         if self._history_in_text and (told := _HISTORY.search(str(self._query("SHOW ENGINE INNODB STATUS")[0][2]))):
             found["innodb_history_list_length"] = float(told[1])
         waited_for = found.get("innodb_row_lock_waits_total")
@@ -220,13 +226,11 @@ class MySQLProbe(Probe):
         return found
 
     def waits(self) -> Waits:
-        if self._locked and (self._rows_are_waited_for or self._questions_for_waits % LOCKED_EVERY == 0):
-            ((counted,),) = self._read(self._locked, 1)
-            self._waiting_for_rows = float(counted)
-            self._rows_are_waited_for |= self._waiting_for_rows > 0
-        self._questions_for_waits += 1
+        # It costs twice what the rest does, and InnoDB counts every wait: none that lasts is overlooked for longer than
+        # from one look at the counters to the next.
+        waiting = self._read(self._locked, 1)[0][0] if self._locked and self._rows_are_waited_for else 0
         # InnoDB's count leaves out those that wait for a whole table, as for its AUTO_INCREMENT; `locks` has seen them.
-        rows = (*self._connections(), (LOCKED, "", self._waiting_for_rows + self._waiting_for_tables))
+        rows = (*self._connections(), (LOCKED, "", float(waiting) + self._waiting_for_tables))
         return Waits(states_of_processlist(rows), locks_of_processlist(rows))
 
     def _read(self, question: str, count: int) -> list[list[str]]:
@@ -248,6 +252,12 @@ class MySQLProbe(Probe):
     def locks(self) -> dict[str, float]:
         found = self._waited_for(self._row_locks) if self._row_locks else {}
         return found | (self._counted_latches(self._latches) if self._latches else {})
+
+    def known_locks(self) -> dict[str, float] | None:
+        self._looks_at_locks += 1
+        waited_for = self._rows_are_waited_for or self._waiting_for_tables > 0
+        to_be_asked = self._latches or waited_for or self._looks_at_locks % LOCKS_EVERY == 1
+        return None if to_be_asked or not self._row_locks else {ALL_ROW_LOCKS: 0.0}
 
     def _waited_for(self, question: str) -> dict[str, float]:
         found = {ALL_ROW_LOCKS: 0.0}

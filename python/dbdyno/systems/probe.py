@@ -57,6 +57,10 @@ class Probe(ABC):
         """
         return {}
 
+    def known_locks(self) -> Mapping[str, float] | None:
+        """Return what `locks` would find, where the last counters tell that without asking; None: they do not."""
+        return None
+
     @abstractmethod
     def close(self) -> None:
         """Disconnect; may be called at any time, and twice."""
