@@ -287,11 +287,13 @@ def main() -> int:
     pairs, seconds, rows = setting("BENCH_PAIRS", 60), setting("BENCH_SECONDS", 3), setting("BENCH_TABLE_ROWS", 100_000)
     pairs += pairs % 2
     placement = placements()[os.environ.get("BENCH_PLACEMENTS") or "same"]
-    print(f"{pairs} pairs of {seconds} s, {CLIENTS} clients, placement {placement.name}", flush=True)
+    # The observers are threads of this process. A run leaves them to the kernel, wherever client and server are.
+    beside = placement.client_cpus if os.environ.get("BENCH_OBSERVERS") == "beside" else None
+    where = "beside the client" if beside else "anywhere"
+    print(f"{pairs} pairs of {seconds} s, {CLIENTS} clients, placement {placement.name}, observers {where}", flush=True)
     warn_of_company()
-    if placement.client_cpus:
-        # The observers are threads of this process; they are to compete with what they observe.
-        os.sched_setaffinity(0, placement.client_cpus)
+    if beside:
+        os.sched_setaffinity(0, beside)
     with Guard() as guard:
         bench = Bench(guard, FOLDER, seconds, rows, rows)
         for name in sys.argv[1:] or STORES:
