@@ -24,7 +24,7 @@ import psutil
 from numpy.typing import NDArray
 from scipy.stats import quantile_test
 
-from benches import load, servers
+from benches import load, servers, split_load
 from benches.__main__ import FOLDER, setting, warn_of_company
 from benches.core_speed import SpeedGauge, gauging, speed
 from benches.measured import HANG_S, Placement, placements
@@ -46,6 +46,8 @@ machine where changing over takes longer now and then."""
 CONNECT_S = 3
 """After which the load begins, on a whole second, so that stretches can begin and end where its intervals do."""
 ON, OFF = "observed", "alone"
+SPLIT = "split"
+"""The placement of `benches.split_load`."""
 FIGURES = {
     "throughput": "rate_per_s",
     "speed of the processors": "speed",
@@ -144,8 +146,11 @@ class SoFar:
         return Stretch(self.at_unix_s, later.at_unix_s, *per_s, speed=speed(self.gauged, later.gauged))
 
 
-def watch_stretch(side: str, started: Started, gauge: SpeedGauge, client_pid: int, seconds: int) -> Stretch:
-    """Let the load run on for whole seconds of the clock, observed or alone; what changing over costs is left out."""
+def watch_stretch(side: str, started: Started, gauge: SpeedGauge, clients: Sequence[int], seconds: int) -> Stretch:
+    """Let the load run on for whole seconds of the clock, observed or alone; what changing over costs is left out.
+
+    clients: the pids of the load clients. Of several one is observed: a run has one.
+    """
     (server_pid,) = started.system.server_pids().values()
 
     def so_far() -> SoFar:
@@ -155,13 +160,13 @@ def watch_stretch(side: str, started: Started, gauge: SpeedGauge, client_pid: in
         for pid in pids:
             with suppress(OSError):
                 server_s[pid] = cpu_s_of(pid)
-        return SoFar(now, server_s, cpu_s_of(client_pid), own_s, waits, gauge.so_far())
+        return SoFar(now, server_s, sum(map(cpu_s_of, clients)), own_s, waits, gauge.so_far())
 
     observer: Observer | None = None
     with ExitStack() as stack:
         if side == ON:
             folder = stack.enter_context(tempfile.TemporaryDirectory())
-            observer = stack.enter_context(observed(started, client_pid, Path(folder)))
+            observer = stack.enter_context(observed(started, clients[0], Path(folder)))
         begin = math.ceil(time.time() + SETTLE_S)
         # PostgreSQL's backends; to list them costs more than a second of observing, so before it counts.
         pids = [server_pid, *(child.pid for child in psutil.Process(server_pid).children(recursive=True))]
@@ -181,6 +186,8 @@ def run_both(
     """
     order = [side for block in abba_order((ON, OFF), pairs, seed=seed) for side in block]
     duration_s = math.ceil(len(order) * (bench.seconds + CHANGE_OVER_S) * SPARE) + SPARE_S
+    cpus = sorted({*(placement.client_cpus or ()), *(placement.server_cpus or ())} or os.sched_getaffinity(0))
+    parts = [Placement(placement.name, (cpu,), (cpu,)) for cpu in cpus] if placement.name == SPLIT else [placement]
     begin = math.ceil(time.time()) + CONNECT_S
     paced = {
         "kind": "constant",
@@ -191,16 +198,18 @@ def run_both(
         started.store, bench.rows, load.MEASURE, clients=CLIENTS, duration_s=duration_s, start_at_unix_s=begin, **more
     )
     stretches: list[Stretch] = []
-    pinned = {*(placement.client_cpus or ()), *(placement.server_cpus or ())}
-    cpus = sorted(pinned or os.sched_getaffinity(0))
 
-    def watch(pid: int) -> None:
-        sleep_until(begin)
-        with gauging(cpus) as gauge:
-            stretches.extend(watch_stretch(side, started, gauge, pid, bench.seconds) for side in order)
+    def watch(pids: Sequence[int]) -> None:
+        with ExitStack() as stack:
+            if len(parts) > 1:
+                cpu_of = dict(zip(pids, cpus, strict=True))
+                stack.enter_context(split_load.kept_apart(started, cpu_of, CLIENTS, begin))
+            sleep_until(begin)
+            gauge = stack.enter_context(gauging(cpus))
+            stretches.extend(watch_stretch(side, started, gauge, pids, bench.seconds) for side in order)
 
-    _, records = load.execute(wanted, placement, watch)
-    rated = [Rated(one, _rate_per_s(one, records)) for one in stretches]
+    recorded = split_load.execute(wanted, parts, watch)
+    rated = [Rated(one, sum(_rate_per_s(one, records) for records in recorded)) for one in stretches]
     return {which: [one for side, one in zip(order, rated, strict=True) if side == which] for which in (ON, OFF)}
 
 
@@ -286,7 +295,11 @@ def main() -> int:
     FOLDER.mkdir(parents=True, exist_ok=True)
     pairs, seconds, rows = setting("BENCH_PAIRS", 60), setting("BENCH_SECONDS", 3), setting("BENCH_TABLE_ROWS", 100_000)
     pairs += pairs % 2
-    placement = placements()[os.environ.get("BENCH_PLACEMENTS") or "same"]
+    there = placements() | {SPLIT: Placement(SPLIT, None, None)}
+    placement = there[os.environ.get("BENCH_PLACEMENTS") or "same"]
+    names = sys.argv[1:] or list(STORES)
+    if placement.name == SPLIT and names != ["mariadb"]:
+        raise UserError(f"placement {SPLIT} is of mariadb alone, whose threads say whom they answer")
     # The observers are threads of this process. A run leaves them to the kernel, wherever client and server are.
     beside = placement.client_cpus if os.environ.get("BENCH_OBSERVERS") == "beside" else None
     where = "beside the client" if beside else "anywhere"
@@ -296,7 +309,7 @@ def main() -> int:
         os.sched_setaffinity(0, beside)
     with Guard() as guard:
         bench = Bench(guard, FOLDER, seconds, rows, rows)
-        for name in sys.argv[1:] or STORES:
+        for name in names:
             with STORES[name](bench, placement) as given:
                 started = given[0] if isinstance(given, tuple) else given
                 if name == "mariadb":

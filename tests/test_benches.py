@@ -6,7 +6,8 @@ import importlib
 import multiprocessing
 import os
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -14,7 +15,8 @@ import numpy as np
 import pytest
 
 from dbdyno.errors import RunFailed
-from helpers import wait_until
+from dbdyno.systems.guard import Guard
+from helpers import need, wait_until
 
 ROOT = Path(__file__).parent.parent
 MODULES = sorted(path.stem for path in (ROOT / "benches").glob("*.py") if path.stem not in ("__init__", "__main__"))
@@ -58,7 +60,7 @@ def test_throughput_is_that_of_the_seconds_that_were_watched(bench: Callable[[st
 def test_the_speed_is_known_work_over_the_processor_time_it_took(bench: Callable[[str], ModuleType]) -> None:
     core_speed = bench("core_speed")
     earlier, later = np.array([[7.0, 9.0], [1.0, 2.0]]), np.array([[17.0, 49.0], [2.0, 3.0]])
-    assert core_speed.speed(earlier, later) == pytest.approx(20)
+    assert core_speed.speed(earlier, later) == pytest.approx(25)
     with core_speed.gauging(sorted(os.sched_getaffinity(0))) as gauge:
         processes = multiprocessing.active_children()
         wait_until(lambda: gauge.so_far().all())
@@ -67,3 +69,32 @@ def test_the_speed_is_known_work_over_the_processor_time_it_took(bench: Callable
         assert core_speed.speed(first, gauge.so_far()) > 0
     assert len(processes) == len(os.sched_getaffinity(0))
     assert not multiprocessing.active_children()
+
+
+def test_parts_of_a_split_load_and_the_threads_that_answer_them_stay_on_their_processors(
+    bench: Callable[[str], ModuleType], guard: Guard, tmp_path: Path
+) -> None:
+    need("mariadb")
+    split_load, servers, load, measured = map(bench, ("split_load", "servers", "load", "measured"))
+    cpus, rows = sorted(os.sched_getaffinity(0)), 100
+    clients = 4 * len(cpus) + 1
+    anywhere = measured.Placement("free", None, None)
+    seen: dict[int, set[int]] = {}
+
+    def watch(pids: Sequence[int]) -> None:
+        with split_load.kept_apart(started, dict(zip(pids, cpus, strict=True)), clients, wanted["start_at_unix_s"]):
+            threads = split_load._answering(started, dict(zip(pids, pids, strict=True)))
+            for thread, pid in threads.items():
+                assert os.sched_getaffinity(thread) == os.sched_getaffinity(pid)
+                seen.setdefault(pid, set()).add(thread)
+        assert all(os.sched_getaffinity(thread) == set(cpus) for thread in threads)
+
+    with servers.mariadb(servers.Bench(guard, tmp_path, 1, rows, rows), anywhere) as started:
+        servers.fill(started, rows, anywhere)
+        begin = round(time.time()) + 8
+        wanted = load.plan(started.store, rows, load.MEASURE, clients=clients, duration_s=1, start_at_unix_s=begin)
+        parts = [measured.Placement("split", (cpu,), (cpu,)) for cpu in cpus]
+        recorded = split_load.execute(wanted, parts, watch)
+    assert sorted(map(len, seen.values())) == [4] * (len(cpus) - 1) + [5]
+    for records in recorded:
+        assert sum(one["transactions"]["completed"] for one in records if one["record"] == "interval") > 0
