@@ -298,8 +298,8 @@ def main() -> int:
     there = placements() | {SPLIT: Placement(SPLIT, None, None)}
     placement = there[os.environ.get("BENCH_PLACEMENTS") or "same"]
     names = sys.argv[1:] or list(STORES)
-    if placement.name == SPLIT and names != ["mariadb"]:
-        raise UserError(f"placement {SPLIT} is of mariadb alone, whose threads say whom they answer")
+    if placement.name == SPLIT and not {*names} <= {*split_load.STORES}:
+        raise UserError(f"placement {SPLIT} is of {' and '.join(split_load.STORES)}, who say whom they answer")
     # The observers are threads of this process. A run leaves them to the kernel, wherever client and server are.
     beside = placement.client_cpus if os.environ.get("BENCH_OBSERVERS") == "beside" else None
     where = "beside the client" if beside else "anywhere"
@@ -312,6 +312,8 @@ def main() -> int:
         for name in names:
             with STORES[name](bench, placement) as given:
                 started = given[0] if isinstance(given, tuple) else given
+                if placement.name == SPLIT and started.system.endpoint.socket:
+                    started = started.by_tcp()
                 if name == "mariadb":
                     servers.fill(started, rows, placement)
                 for line in compare_sides(partial(run_loads, bench, started, placement), pairs):

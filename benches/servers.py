@@ -99,7 +99,7 @@ class Started:
         """Return the same reached by TCP, of one that listens on a Unix socket too."""
         system = copy(self.system)
         system.endpoint = replace(system.endpoint, socket=None)
-        return Started(system, system.store_plan([]))
+        return Started(system, system.store_plan([]), self.watched)
 
 
 @contextmanager

@@ -12,15 +12,20 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 import psutil
-import pymysql
 
 from benches import load
 from benches.measured import Placement
 from benches.servers import Started
 from dbdyno.errors import RunFailed
+from dbdyno.systems import mysql_client, postgresql_probe
+from dbdyno.systems.endpoint import Endpoint
 
 _PAUSE_S = 0.05
-_THREADS = "SELECT TID, HOST FROM information_schema.PROCESSLIST"
+# Which thread or process answers which port.
+_MARIADB = "SELECT TID, SUBSTRING_INDEX(HOST, ':', -1) FROM information_schema.PROCESSLIST WHERE HOST LIKE '%:%'"
+_POSTGRESQL = "SELECT pid, client_port FROM pg_stat_activity WHERE client_port > 0"
+STORES = ("mariadb", "postgresql")
+"""Which say that."""
 
 
 def execute(
@@ -48,7 +53,7 @@ def execute(
 
 @contextmanager
 def kept_apart(started: Started, cpus: Mapping[int, int], clients: int, until_unix_s: float) -> Iterator[None]:
-    """Keep every thread of a MariaDB on the processor of the load client it answers, and let all go afterwards.
+    """Keep every thread of a server on the processor of the load client it answers, and let all go afterwards.
 
     Args:
         started: reached by TCP, as the port tells whom a thread answers.
@@ -86,8 +91,14 @@ def _answering(started: Started, cpus: Mapping[int, int]) -> dict[int, int]:
         for connection in psutil.Process(pid).net_connections("tcp")
         if connection.raddr and connection.raddr.port == place.port
     }
-    connected = pymysql.connect(host=place.host, port=place.port, user=place.user, password=place.password or "")
-    with connected, connected.cursor() as cursor:
-        cursor.execute(_THREADS)
-        listed = [(thread, int(host.rpartition(":")[2])) for thread, host in cursor.fetchall() if ":" in host]
-    return {thread: ports[port] for thread, port in listed if port in ports}
+    return {thread: ports[port] for thread, port in _listed(started.store["kind"], place) if port in ports}
+
+
+def _listed(kind: str, place: Endpoint) -> list[tuple[int, int]]:
+    """Return the server's threads or processes that answer somebody, and whose port each of them answers."""
+    if kind == "postgres":
+        with postgresql_probe.connect(place) as asked:
+            return [(row["pid"], row["client_port"]) for row in asked.execute(_POSTGRESQL)]
+    with mysql_client.connect(place) as connection, connection.cursor() as cursor:
+        cursor.execute(_MARIADB)
+        return [(thread, int(port)) for thread, port in cursor.fetchall()]

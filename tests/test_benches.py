@@ -71,10 +71,11 @@ def test_the_speed_is_known_work_over_the_processor_time_it_took(bench: Callable
     assert not multiprocessing.active_children()
 
 
+@pytest.mark.parametrize("store", ["mariadb", "postgresql"])
 def test_parts_of_a_split_load_and_the_threads_that_answer_them_stay_on_their_processors(
-    bench: Callable[[str], ModuleType], guard: Guard, tmp_path: Path
+    store: str, bench: Callable[[str], ModuleType], guard: Guard, tmp_path: Path
 ) -> None:
-    need("mariadb")
+    need(store)
     split_load, servers, load, measured = map(bench, ("split_load", "servers", "load", "measured"))
     cpus, rows = sorted(os.sched_getaffinity(0)), 100
     clients = 4 * len(cpus) + 1
@@ -89,8 +90,10 @@ def test_parts_of_a_split_load_and_the_threads_that_answer_them_stay_on_their_pr
                 seen.setdefault(pid, set()).add(thread)
         assert all(os.sched_getaffinity(thread) == set(cpus) for thread in threads)
 
-    with servers.mariadb(servers.Bench(guard, tmp_path, 1, rows, rows), anywhere) as started:
-        servers.fill(started, rows, anywhere)
+    with getattr(servers, store)(servers.Bench(guard, tmp_path, 1, rows, rows), anywhere) as given:
+        started = given.by_tcp()
+        if store == "mariadb":
+            servers.fill(started, rows, anywhere)
         begin = round(time.time()) + 8
         wanted = load.plan(started.store, rows, load.MEASURE, clients=clients, duration_s=1, start_at_unix_s=begin)
         parts = [measured.Placement("split", (cpu,), (cpu,)) for cpu in cpus]
