@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy.stats import quantile_test
 
 from benches import load, servers, split_load
-from benches.__main__ import FOLDER, setting, warn_of_company
+from benches.__main__ import FOLDER, chosen, setting, warn_of_company
 from benches.core_speed import SpeedGauge, gauging, speed
 from benches.measured import HANG_S, Placement, placements
 from benches.servers import Bench, Started
@@ -296,7 +296,7 @@ def main() -> int:
     pairs, seconds, rows = setting("BENCH_PAIRS", 60), setting("BENCH_SECONDS", 3), setting("BENCH_TABLE_ROWS", 100_000)
     pairs += pairs % 2
     there = placements() | {SPLIT: Placement(SPLIT, None, None)}
-    placement = there[os.environ.get("BENCH_PLACEMENTS") or "same"]
+    placement = there[chosen("BENCH_PLACEMENTS", list(there))[0]]
     names = sys.argv[1:] or list(STORES)
     if placement.name == SPLIT and not {*names} <= {*split_load.STORES}:
         raise UserError(f"placement {SPLIT} is of {' and '.join(split_load.STORES)}, who say whom they answer")
@@ -312,7 +312,7 @@ def main() -> int:
         for name in names:
             with STORES[name](bench, placement) as given:
                 started = given[0] if isinstance(given, tuple) else given
-                if placement.name == SPLIT and started.system.endpoint.socket:
+                if placement.name == SPLIT:
                     started = started.by_tcp()
                 if name == "mariadb":
                     servers.fill(started, rows, placement)
