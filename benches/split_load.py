@@ -1,8 +1,8 @@
 """One load on all processors, in parts that stay apart: to each processor a load client with an equal share of the
 clients, and the server's threads that answer them.
 
-The kernel moves the threads of client and server from one processor to another, and what a transaction costs depends
-on which of them meet where; from second to second that is more than what small changes do to it. Here they stay.
+Unpinned, blocks differ three times as much (benches/README.md): the kernel may move threads of client and server from
+one processor to another, so that now these meet and now those. Here they stay.
 """
 
 import os
