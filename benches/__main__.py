@@ -15,7 +15,7 @@ from benches.rows import Line, Row, lines_of
 from benches.servers import Bench
 from dbdyno.conduct.load_client import find_load_client, load_client_version
 from dbdyno.errors import RunFailed, UserError
-from dbdyno.systems.guard import Guard
+from dbdyno.systems.running.guard import Guard
 
 FOLDER = Path("target/bench").absolute()
 QUIET_LOAD = 0.5

@@ -17,7 +17,7 @@ from benches.__main__ import chosen, raise_descriptors, setting, warn_of_company
 from benches.measured import Placement, Sample, placements, run_well
 from benches.servers import Bench, Started
 from dbdyno.errors import RunFailed, UserError
-from dbdyno.systems.guard import Guard
+from dbdyno.systems.running.guard import Guard
 
 SOURCES = Path(__file__).parent / "crates"
 PROGRAMS = Path("target/crates").absolute()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dbdyno.errors import RunFailed
-from dbdyno.systems.process import describe_exit
+from dbdyno.systems.running.process import describe_exit
 
 HANG_S = 600.0
 """No run takes this long: one that does hangs, and is killed."""

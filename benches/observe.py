@@ -33,7 +33,7 @@ from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.order import abba_order
 from dbdyno.observe.observer import Observed, Observer
 from dbdyno.stats.comparison import CONFIDENCE, Comparison, compare
-from dbdyno.systems.guard import Guard
+from dbdyno.systems.running.guard import Guard
 
 LIMIT = 0.01
 CLIENTS = setting("BENCH_CLIENTS", 64)

@@ -11,8 +11,8 @@ import redis
 
 from benches.measured import Outcome, Placement, Sample, run, run_well
 from dbdyno.errors import RunFailed, UserError
-from dbdyno.systems.endpoint import Endpoint
-from dbdyno.systems.postgresql import programs
+from dbdyno.systems.postgresql.postgresql import programs
+from dbdyno.systems.running.endpoint import Endpoint
 
 SOURCES = Path(__file__).parent / "bare"
 CONNECTED_PER_S = 32

@@ -21,9 +21,9 @@ from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import parse_system, with_labels
 from dbdyno.systems import build, missing
 from dbdyno.systems.base import Launch, System
-from dbdyno.systems.guard import Guard
-from dbdyno.systems.lmdb import LMDB
-from dbdyno.systems.server import Server
+from dbdyno.systems.embedded.lmdb import LMDB
+from dbdyno.systems.running.guard import Guard
+from dbdyno.systems.running.server import Server
 
 CLIENTS = 300
 DEFAULTS = "mariadb"

@@ -17,8 +17,9 @@ from benches import load
 from benches.measured import Placement
 from benches.servers import Started
 from dbdyno.errors import RunFailed
-from dbdyno.systems import mysql_client, postgresql_probe
-from dbdyno.systems.endpoint import Endpoint
+from dbdyno.systems.mysql import client as mysql_client
+from dbdyno.systems.postgresql import probe as postgresql_probe
+from dbdyno.systems.running.endpoint import Endpoint
 
 _PAUSE_S = 0.05
 # Which thread or process answers which port.

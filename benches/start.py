@@ -22,8 +22,8 @@ from benches.__main__ import setting, warn_of_company
 from dbdyno.experiment.system_spec import parse_system, with_labels
 from dbdyno.systems import build, missing
 from dbdyno.systems.base import Launch
-from dbdyno.systems.guard import Guard
-from dbdyno.systems.process import ServerProcess
+from dbdyno.systems.running.guard import Guard
+from dbdyno.systems.running.process import ServerProcess
 
 LIMIT = 1.20
 LOOK_EVERY_S = 0.001

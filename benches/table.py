@@ -12,7 +12,7 @@ from statistics import median
 from typing import Any
 
 from benches.rows import Line
-from dbdyno.systems.postgresql import programs
+from dbdyno.systems.postgresql.postgresql import programs
 
 HEAD = ("row", "measured", "placement", "dbdyno", "against", "figure: median (min – max)", "must be", "met")
 NOTE_WIDTH = 90

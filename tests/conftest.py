@@ -11,7 +11,7 @@ from dbdyno.observe.gauges import measure
 from dbdyno.observe.gauges.measure import Effort
 from dbdyno.systems import SYSTEMS
 from dbdyno.systems.base import Launch
-from dbdyno.systems.guard import Guard
+from dbdyno.systems.running.guard import Guard
 from fakes.system import FakeSystem
 
 FAKE_LOAD_CLIENT = Path(__file__).parent / "fakes" / "load_client.py"

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from dbdyno.errors import RunFailed
-from dbdyno.systems.guard import Guard
+from dbdyno.systems.running.guard import Guard
 from helpers import need, wait_until
 
 ROOT = Path(__file__).parent.parent

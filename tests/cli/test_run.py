@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dbdyno.systems import ATTACHED
-from dbdyno.systems.guard import start_time
+from dbdyno.systems.running.guard import start_time
 from helpers import need, wait_until
 
 ALONE = ("--no-observe", "--set", "ceiling=false")

@@ -10,7 +10,7 @@ from dbdyno.conduct.interrupt import Interrupts
 from dbdyno.conduct.journal import Journal
 from dbdyno.conduct.listener import Listener
 from dbdyno.results.write import RunFolder
-from dbdyno.systems.guard import Guard
+from dbdyno.systems.running.guard import Guard
 from helpers import experiment
 
 

@@ -15,7 +15,7 @@ from dbdyno.conduct.listener import Listener
 from dbdyno.conduct.run import conduct
 from dbdyno.errors import UserError
 from dbdyno.results.read import read_run
-from dbdyno.systems.duckdb import DuckDB
+from dbdyno.systems.analytic.duckdb import DuckDB
 from helpers import experiment, need, wait_until
 
 KEYS = {"workload": "air-traffic", "system": ["duckdb?threads=1", "duckdb?threads=2"], "rows": 2000, "clients": [1]}

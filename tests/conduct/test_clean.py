@@ -7,7 +7,8 @@ from dbdyno.conduct.clean import clean
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.system_spec import parse_system, with_labels
 from dbdyno.load_sysbench.database import DATABASE
-from dbdyno.systems import ATTACHED, cassandra
+from dbdyno.systems import ATTACHED
+from dbdyno.systems.cassandra import cassandra
 from helpers import need, need_program, system
 from load_sysbench.conftest import executed, plan_of
 from systems.load import ROWS, execute

@@ -15,7 +15,7 @@ from dbdyno.experiment.trials import expand
 from dbdyno.results.read import read_trial
 from dbdyno.systems import build
 from dbdyno.systems.base import Launch
-from dbdyno.systems.cgroup import cpu_limit, disk_limit
+from dbdyno.systems.running.cgroup import cpu_limit, disk_limit
 from verdict.made import IDLE_HOST, host, process, trial, waits
 
 CLIENT = process("client", cpu=0.3)

@@ -9,10 +9,10 @@ from dbdyno.errors import UserError
 from dbdyno.experiment.model import Experiment
 from dbdyno.results.read import read_run
 from dbdyno.systems.copier import Call, Stage, Tool
-from dbdyno.systems.mariadb import MariaDB
-from dbdyno.systems.mysql_copier import MySQLCopier
-from dbdyno.systems.sqlite import SQLite
-from dbdyno.systems.sqlite_copier import SQLiteCopier
+from dbdyno.systems.embedded.sqlite import SQLite
+from dbdyno.systems.embedded.sqlite_copier import SQLiteCopier
+from dbdyno.systems.mysql.copier import MySQLCopier
+from dbdyno.systems.mysql.mariadb import MariaDB
 from helpers import experiment, need
 
 KEYS = {"workload": "dump-restore", "system": "sqlite", "rows": 300, "clients": [1], "options": {"tables": 3}}

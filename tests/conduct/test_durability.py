@@ -12,8 +12,9 @@ from dbdyno.conduct.run import conduct
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.report.table import print_table
 from dbdyno.results.read import read_run
-from dbdyno.systems import binary_log, volume
-from dbdyno.systems.redis import Redis
+from dbdyno.systems.mysql import binary_log
+from dbdyno.systems.redis.redis import Redis
+from dbdyno.systems.running import volume
 from dbdyno.systems.witness import Promise
 from helpers import experiment, need
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dbdyno.conduct.identity import compare_definitions, compare_rows
 from dbdyno.systems.copier import Copier, Stage
-from dbdyno.systems.process import spawn
+from dbdyno.systems.running.process import spawn
 
 TEXTS = ("a", "A", "a ", "", "\t\\N\n'\"", "NULL", "ü€𝄞", None)
 """Texts that are equal to some store, that files quote, and that an empty one or a word could stand for."""

@@ -16,7 +16,7 @@ from dbdyno.analytics.wide_rows import LAYOUTS, WideRows
 from dbdyno.analytics.wide_rows import TABLE as WIDE
 from dbdyno.errors import RunFailed
 from dbdyno.systems.base import Launch, System
-from dbdyno.systems.guard import Guard
+from dbdyno.systems.running.guard import Guard
 from helpers import need, system
 
 FEW = [Month(year, 7, 300) for year in (1990, 2000, 2001, 2007, 2009)]

@@ -17,9 +17,9 @@ from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.system_spec import parse_system
 from dbdyno.experiment.workloads import WORKLOADS, missing_operations
 from dbdyno.systems import missing
+from dbdyno.systems.arrangements.cluster import Cluster
 from dbdyno.systems.base import Launch
-from dbdyno.systems.cluster import Cluster
-from dbdyno.systems.guard import Guard
+from dbdyno.systems.running.guard import Guard
 from helpers import need, system, wait_until
 from systems.load import ONE_CLIENT, ROWS, begin, end, execute, plan_of, until_completed
 from systems.marks import LARGE_SERVERS, SMALL_VERSIONS, each

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
-from dbdyno.systems.cgroup import cpu_limit
+from dbdyno.systems.running.cgroup import cpu_limit
 
 from .causes import client_limited, far_away, nothing, permitted, server_limited, slow_disk, stalling
 

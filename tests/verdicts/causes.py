@@ -17,8 +17,8 @@ from dbdyno.conduct.listener import Listener
 from dbdyno.errors import UserError
 from dbdyno.observe.disk import device_of
 from dbdyno.systems.base import Launch
-from dbdyno.systems.cgroup import ControlGroup, Limit, disk_limit, limited
-from dbdyno.systems.guard import Guard
+from dbdyno.systems.running.cgroup import ControlGroup, Limit, disk_limit, limited
+from dbdyno.systems.running.guard import Guard
 from helpers import system
 
 SERVERS = ("mariadbd", "redis-server", "postgres")

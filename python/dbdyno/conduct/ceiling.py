@@ -18,7 +18,7 @@ from dbdyno.conduct.plan import make_ceiling_plan
 from dbdyno.errors import RunFailed
 from dbdyno.experiment.own_workload import DECLARED
 from dbdyno.experiment.workloads import GET_ELSEWHERE, SQL, WORKLOADS
-from dbdyno.systems.guard import Guard
+from dbdyno.systems.running.guard import Guard
 
 NULL_PROTOCOLS = ("mysql", "postgres", "redis", "memcached", "mongodb", "cassandra", "handlersocket")
 """The kinds of store that a null server can stand for: those reached over the network (docs/contract.md, Stores)."""

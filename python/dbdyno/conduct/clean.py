@@ -11,7 +11,7 @@ from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import SYSBENCH
 from dbdyno.systems import build
 from dbdyno.systems.base import Launch
-from dbdyno.systems.guard import Guard
+from dbdyno.systems.running.guard import Guard
 
 
 def clean(spec: SystemSpec) -> list[str]:

@@ -19,8 +19,8 @@ from dbdyno.results.read import read_trial
 from dbdyno.results.records import read_records
 from dbdyno.results.write import write_object
 from dbdyno.systems.base import System
-from dbdyno.systems.cgroup import Limit, cpu_limit, disk_limit, limited, writes_to
-from dbdyno.systems.guard import Guard
+from dbdyno.systems.running.cgroup import Limit, cpu_limit, disk_limit, limited, writes_to
+from dbdyno.systems.running.guard import Guard
 from dbdyno.verdict.budget import time_budget
 from dbdyno.verdict.evidence import Measured, cores_to_use
 from dbdyno.verdict.judge import judge_folder

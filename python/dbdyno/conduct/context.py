@@ -9,7 +9,7 @@ from dbdyno.conduct.listener import Listener
 from dbdyno.conduct.states import States
 from dbdyno.experiment.model import Experiment
 from dbdyno.results.write import RunFolder
-from dbdyno.systems.guard import Guard
+from dbdyno.systems.running.guard import Guard
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from dbdyno.experiment.trials import Trial
 from dbdyno.experiment.workloads import TRANSACTION, WORKLOADS, split_variant
 from dbdyno.results.write import write_object
 from dbdyno.systems.base import System
-from dbdyno.systems.volume import Volume
+from dbdyno.systems.running.volume import Volume
 from dbdyno.systems.witness import Witness
 
 Document = dict[str, Any]

@@ -17,8 +17,8 @@ from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.workloads import SYSBENCH
 from dbdyno.results.model import WHOLE_SECOND
 from dbdyno.results.write import Lines, write_object
-from dbdyno.systems.guard import Guard
-from dbdyno.systems.process import describe_exit, feed
+from dbdyno.systems.running.guard import Guard
+from dbdyno.systems.running.process import describe_exit, feed
 
 PROGRAM_VARIABLE = "DBDYNO_LOAD"
 _READ_SIZE = 1 << 20

@@ -27,7 +27,7 @@ from dbdyno.experiment.trials import Preparation, Trial
 from dbdyno.results.write import write_object
 from dbdyno.systems import build, sized
 from dbdyno.systems.base import Launch, System
-from dbdyno.systems.volume import Volume
+from dbdyno.systems.running.volume import Volume
 
 CONNECTIONS_PER_CLIENT_SPARE = 8
 """Connections beyond the clients': those of the loading and of dbdyno's own questions."""

@@ -20,7 +20,7 @@ from dbdyno.observe.stacks.perf import Recording, switches_per_sample
 from dbdyno.observe.stacks.permission import OFF_CPU, ON_CPU, in_words, not_seen
 from dbdyno.observe.stacks.symbols import mapped_files, package_with_names
 from dbdyno.results.write import write_object, write_whole
-from dbdyno.systems.guard import Guard
+from dbdyno.systems.running.guard import Guard
 
 WINDOW_S = 5
 WORTH_A_NAME = 0.01

@@ -17,9 +17,10 @@ from dbdyno.experiment.clients import NATIVE
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import SystemSpec, format_system
 from dbdyno.experiment.workloads import GET, WORDS, WORKLOADS, missing_operations, split_variant
-from dbdyno.systems import SYSTEMS, build, missing, sized, volume
+from dbdyno.systems import SYSTEMS, build, missing, sized
 from dbdyno.systems.base import Launch, System
-from dbdyno.systems.guard import Guard
+from dbdyno.systems.running import volume
+from dbdyno.systems.running.guard import Guard
 
 EMBEDDED_CLIENTS_MAX = 512
 """An embedded store takes a thread for each client (docs/contract.md)."""

@@ -27,7 +27,7 @@ from dbdyno.observe.environment import data_directory, describe_host
 from dbdyno.observe.gauges.measure import measure_host
 from dbdyno.results.noise import NoiseFloor, keep_noise, noise_file_of, read_noise
 from dbdyno.results.write import FORMAT, RunFolder
-from dbdyno.systems.guard import Guard
+from dbdyno.systems.running.guard import Guard
 
 
 @dataclass(frozen=True)

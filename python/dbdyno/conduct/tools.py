@@ -16,7 +16,7 @@ from dbdyno.conduct.waiting import wait_for
 from dbdyno.errors import RunFailed
 from dbdyno.systems.base import System
 from dbdyno.systems.copier import Call, Copier, Stage
-from dbdyno.systems.process import describe_exit, spawn, telling_lines
+from dbdyno.systems.running.process import describe_exit, spawn, telling_lines
 
 TIMEOUT_S = 24 * 3600
 

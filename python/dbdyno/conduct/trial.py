@@ -25,7 +25,7 @@ from dbdyno.results.read import read_trial
 from dbdyno.results.write import write_object
 from dbdyno.stats.stability import Stability, stability
 from dbdyno.systems.base import System
-from dbdyno.systems.volume import Volume
+from dbdyno.systems.running.volume import Volume
 from dbdyno.verdict.judge import judge_folder
 
 Document = dict[str, Any]

@@ -4,37 +4,37 @@ from dataclasses import replace
 
 from dbdyno.errors import UserError, did_you_mean
 from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.systems.analytic.chdb import ChDB
+from dbdyno.systems.analytic.clickhouse import ClickHouse
+from dbdyno.systems.analytic.duckdb import DuckDB
+from dbdyno.systems.analytic.monetdb import MonetDB
+from dbdyno.systems.arrangements.cache_aside import CacheAside
+from dbdyno.systems.arrangements.galera import Galera
+from dbdyno.systems.arrangements.replicated import Replicated
+from dbdyno.systems.arrangements.result_cache import ResultCache
+from dbdyno.systems.arrangements.spider import Spider
+from dbdyno.systems.arrangements.spread import Spread
 from dbdyno.systems.base import System
-from dbdyno.systems.cache_aside import CacheAside
-from dbdyno.systems.cassandra import AttachedCassandra, Cassandra
-from dbdyno.systems.chdb import ChDB
-from dbdyno.systems.clickhouse import ClickHouse
-from dbdyno.systems.duckdb import DuckDB
-from dbdyno.systems.ferretdb import FerretDB
-from dbdyno.systems.galera import Galera
-from dbdyno.systems.handlersocket import HandlerSocket
-from dbdyno.systems.kyotocabinet import KyotoCabinet
-from dbdyno.systems.lmdb import LMDB
-from dbdyno.systems.mariadb import AttachedMySQL, MariaDB, is_spider
-from dbdyno.systems.memcached import AttachedMemcached, Memcached
-from dbdyno.systems.monetdb import MonetDB
-from dbdyno.systems.mongodb import AttachedMongoDB
-from dbdyno.systems.mysql import MySQL
+from dbdyno.systems.cassandra.cassandra import AttachedCassandra, Cassandra
+from dbdyno.systems.embedded.kyotocabinet import KyotoCabinet
+from dbdyno.systems.embedded.lmdb import LMDB
+from dbdyno.systems.embedded.rocksdb import RocksDB
+from dbdyno.systems.embedded.sqlite import SQLite
+from dbdyno.systems.embedded.tkrzw import Tkrzw
+from dbdyno.systems.embedded.tokyocabinet import TokyoCabinet
+from dbdyno.systems.memcached.memcached import AttachedMemcached, Memcached
+from dbdyno.systems.mongodb.ferretdb import FerretDB
+from dbdyno.systems.mongodb.mongodb import AttachedMongoDB
+from dbdyno.systems.mysql.handlersocket import HandlerSocket
+from dbdyno.systems.mysql.mariadb import AttachedMySQL, MariaDB, is_spider
+from dbdyno.systems.mysql.mysql import MySQL
+from dbdyno.systems.mysql.tidb import TiDB
 from dbdyno.systems.packages.cache import installed
 from dbdyno.systems.packages.install import find_package
 from dbdyno.systems.packages.package import Package
-from dbdyno.systems.postgresql import AttachedPostgreSQL, PostgreSQL
-from dbdyno.systems.redis import AttachedRedis, Redis
-from dbdyno.systems.replicated import Replicated
-from dbdyno.systems.result_cache import ResultCache
-from dbdyno.systems.rocksdb import RocksDB
-from dbdyno.systems.spider import Spider
-from dbdyno.systems.spread import Spread
-from dbdyno.systems.sqlite import SQLite
-from dbdyno.systems.tidb import TiDB
-from dbdyno.systems.tkrzw import Tkrzw
-from dbdyno.systems.tokyocabinet import TokyoCabinet
-from dbdyno.systems.valkey import Valkey
+from dbdyno.systems.postgresql.postgresql import AttachedPostgreSQL, PostgreSQL
+from dbdyno.systems.redis.redis import AttachedRedis, Redis
+from dbdyno.systems.redis.valkey import Valkey
 
 ARRANGEMENTS = (CacheAside, ResultCache, Spread, Replicated)
 """Those that are made of parts."""

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.copier import Copier, Tool
-from dbdyno.systems.guard import Guard
 from dbdyno.systems.probe import Probe
+from dbdyno.systems.running.guard import Guard
 from dbdyno.systems.space import Space, Storage
 from dbdyno.systems.witness import Versions, Witness
 

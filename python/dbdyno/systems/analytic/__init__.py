@@ -1,0 +1,1 @@
+"""Stores for whole tables: column stores as libraries and as servers."""

@@ -1,0 +1,125 @@
+"""ClickHouse as a server, started privately with any setting of its queries."""
+
+import secrets as random_secrets
+from typing import Any, ClassVar
+from xml.sax.saxutils import escape
+
+from dbdyno.errors import UserError
+from dbdyno.experiment.workloads import ANALYSE
+from dbdyno.systems.analyst import Analyst
+from dbdyno.systems.analytic.clickhouse_analyst import ClickHouseAnalyst, ClickHouseError
+from dbdyno.systems.base import Durability, Launch
+from dbdyno.systems.running.endpoint import Endpoint
+from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program, free_port
+from dbdyno.systems.running.server import Server
+from dbdyno.systems.settings import without_secrets
+
+_USER, _DATABASE = "dbdyno", "default"
+SETTINGS = ("max_threads", "max_memory_usage", "max_insert_block_size", "use_uncompressed_cache")
+"""Settings that decide what a benchmark measures; read beside those that were given."""
+_CONFIGURATION = """\
+<?xml version="1.0"?>
+<yandex>
+  <logger><level>warning</level><console>1</console></logger>
+  <listen_host>127.0.0.1</listen_host>
+  <http_port>{port}</http_port>
+  <path>{folder}/data/</path>
+  <tmp_path>{folder}/tmp/</tmp_path>
+  <user_files_path>{folder}/files/</user_files_path>
+  <format_schema_path>{folder}/schemas/</format_schema_path>
+  <users_config>{users}</users_config>
+  <default_profile>default</default_profile>
+  <default_database>{database}</default_database>
+  <mark_cache_size>5368709120</mark_cache_size>
+</yandex>
+"""
+"""The size of the cache of marks is that of the configuration ClickHouse comes with; without one it does not start."""
+_USERS = """\
+<?xml version="1.0"?>
+<yandex>
+  <profiles><default>{settings}</default></profiles>
+  <quotas><default></default></quotas>
+  <users>
+    <{user}>
+      <password>{password}</password>
+      <networks><ip>127.0.0.1</ip></networks>
+      <profile>default</profile>
+      <quota>default</quota>
+    </{user}>
+  </users>
+</yandex>
+"""
+
+
+class ClickHouse(Server):
+    """A private ClickHouse server. Settings: those of queries (`max_threads`, `max_memory_usage` …)."""
+
+    name = "clickhouse"
+    what = "ClickHouse server, for whole tables, any setting of queries (max_threads …)"
+    operations = frozenset({ANALYSE})
+    table_share: ClassVar[float] = 0.25
+    own_settings: ClassVar[tuple[str, ...]] = ("port",)
+    driver_errors = (ClickHouseError, OSError)
+
+    @classmethod
+    def missing(cls) -> str | None:
+        return None if find_program("clickhouse-server") else "not installed: apt install clickhouse-server"
+
+    def start(self, launch: Launch) -> None:
+        self._directory = directory = PrivateDirectory(launch)
+        port, password = free_port(self.spec.settings.get("port")), random_secrets.token_hex(16)
+        given = {key: value for key, value in self.spec.settings.items() if key not in self.own_settings}
+        settings = "".join(f"<{key}>{escape(value)}</{key}>" for key, value in given.items() if key.isidentifier())
+        users = directory.write("users.xml", _USERS.format(settings=settings, user=_USER, password=password))
+        paths = {"folder": directory.path, "users": users}
+        configuration = directory.write("config.xml", _CONFIGURATION.format(port=port, database=_DATABASE, **paths))
+        argv = [*self.program("clickhouse-server"), f"--config-file={configuration}"]
+        self.endpoint = Endpoint("127.0.0.1", port, None, _USER, password, _DATABASE)
+        self._run = lambda: ServerProcess(self.server_name, argv, directory, launch)
+        self._server = self._run()
+        self._server.wait_ready(self._answers)
+        self._check_settings(given)
+
+    def analyst(self) -> Analyst:
+        return ClickHouseAnalyst(self.endpoint)
+
+    def _answers(self) -> bool:
+        try:
+            ClickHouseAnalyst(self.endpoint).ask("SELECT 1")
+        except self.driver_errors:
+            return False
+        return True
+
+    def _check_settings(self, given: dict[str, str]) -> None:
+        """Raise UserError if a setting is none, or was not taken as it was given."""
+        there = self._settings()
+        for key, value in given.items():
+            if key not in there:
+                raise UserError(f"{self.spec.label}: this server has no setting '{key}'")
+            if there[key] != value:
+                raise UserError(f"{self.spec.label}: {key}={value} was given, and the server has {there[key]}")
+
+    def _settings(self) -> dict[str, str]:
+        with self.asking():
+            return dict(ClickHouseAnalyst(self.endpoint).ask("SELECT name, value FROM system.settings"))
+
+    def servers(self) -> list[dict[str, Any]]:
+        there = self._settings()
+        effective = {key: there[key] for key in (*SETTINGS, *self.spec.settings) if key in there}
+        with self.asking():
+            ((version,),) = ClickHouseAnalyst(self.endpoint).ask("SELECT version()")
+        return [{"name": self.server_name, "version": version, "effective_settings": effective}]
+
+    def all_settings(self) -> dict[str, dict[str, str]]:
+        return {self.server_name: without_secrets(self._settings())}
+
+    def durability(self) -> Durability:
+        return Durability("D1", "MergeTree leaves writing to the disk to the kernel")
+
+    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+        return {
+            "kind": "clickhouse",
+            "address": self.endpoint.address(),
+            "user": self.endpoint.user,
+            "password": self.endpoint.secret(secrets),
+        }

@@ -1,0 +1,89 @@
+"""A whole table in a private ClickHouse server, over HTTP."""
+
+import http.client
+import secrets
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from dbdyno.analytics.table import Table
+from dbdyno.systems.analyst import Analyst
+from dbdyno.systems.analytic import clickhouse_table
+from dbdyno.systems.running.endpoint import Endpoint
+
+BLOCK_BYTES = 1 << 20
+_FORMAT = {"default_format": "JSONCompact", "output_format_json_quote_64bit_integers": "0"}
+
+
+class ClickHouseError(Exception):
+    """What the server says of a query that failed."""
+
+
+class ClickHouseAnalyst(Analyst):
+    """Requests to `endpoint`, a connection each.
+
+    Rows go into a table that keeps nothing, of which a view makes rows of the real one: servers of this age convert
+    nothing in an INSERT.
+    """
+
+    error = (ClickHouseError, OSError, http.client.HTTPException)
+    by = "INSERT … FORMAT CSV, a batch of files each"
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._query_id = ""
+
+    def create(self, table: Table) -> None:
+        self.ask(clickhouse_table.create(table))
+
+    def load(self, table: Table, paths: Sequence[Path]) -> None:
+        lines, view = f"{table.name}_lines", f"{table.name}_view"
+        self.ask(f"CREATE TABLE {lines} ({clickhouse_table.lines(table)}) ENGINE = Null")
+        rows = f"SELECT {clickhouse_table.converted(table)} FROM {lines}"
+        self.ask(f"CREATE MATERIALIZED VIEW {view} TO {table.name} AS {rows}")
+        self._send(f"INSERT INTO {lines} FORMAT CSV", _without_headers(paths))
+        self.ask(f"DROP TABLE {view}")
+        self.ask(f"DROP TABLE {lines}")
+
+    def finish(self, table: Table) -> int:
+        (size,) = self.ask(f"SELECT SUM(bytes_on_disk) FROM system.parts WHERE active AND table = '{table.name}'")[0]
+        return int(size)
+
+    def ask(self, sql: str) -> Sequence[Sequence[Any]]:
+        # A request of GET may change nothing, and one of POST may.
+        return clickhouse_table.rows(self._send("", iter([sql.encode()])))
+
+    def _send(self, query: str, body: Iterator[bytes]) -> str:
+        """Return what the server answers to a query, or to what begins with it and goes on in `body`."""
+        self._query_id = secrets.token_hex(8)
+        return self._request({"query": query, "query_id": self._query_id, **_FORMAT}, body)
+
+    def _request(self, parameters: dict[str, str], body: Iterator[bytes]) -> str:
+        place = self._endpoint
+        connection = http.client.HTTPConnection(place.host, place.port)
+        headers = {"X-ClickHouse-User": place.user or "", "X-ClickHouse-Key": place.password or ""}
+        try:
+            connection.request("POST", f"/?{urlencode(parameters)}", body, headers, encode_chunked=True)
+            response = connection.getresponse()
+            said = response.read().decode(errors="replace")
+        finally:
+            connection.close()
+        if response.status != 200:
+            raise ClickHouseError(" ".join(said.split())[:1000])
+        return said
+
+    def cancel(self) -> None:
+        self._request({"query": f"KILL QUERY WHERE query_id = '{self._query_id}' ASYNC"}, iter([]))
+
+    def close(self) -> None:
+        # Each request closed its own connection.
+        self._query_id = ""
+
+
+def _without_headers(paths: Sequence[Path]) -> Iterator[bytes]:
+    for path in paths:
+        with path.open("rb") as file:
+            file.readline()
+            while block := file.read(BLOCK_BYTES):
+                yield block

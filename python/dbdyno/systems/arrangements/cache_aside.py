@@ -1,0 +1,131 @@
+"""Cache-aside: read the cache, on a miss the store, filling the cache; write the store, removing the key."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from dbdyno.errors import UserError
+from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.experiment.workloads import FIND_UNIQUE, GET, GET_ELSEWHERE, UPDATE
+from dbdyno.systems.base import Durability, Launch, System
+from dbdyno.systems.memcached.memcached import Memcached
+from dbdyno.systems.probe import Probe
+from dbdyno.systems.redis.redis import Redis
+from dbdyno.systems.space import Space
+
+
+class Fronted(System):
+    """A store with caches in front of it, each a system of its own: what arrangements of these have in common."""
+
+    operations = frozenset((GET, UPDATE, FIND_UNIQUE))
+
+    def __init__(self, spec: SystemSpec, caches: list[System], store: System) -> None:
+        """Take the arrangement and its systems; raises UserError if the store cannot be one."""
+        super().__init__(spec)
+        self.caches, self.store = caches, store
+        if isinstance(store, Fronted):
+            raise UserError(f"{spec.label}: the store of an arrangement cannot be an arrangement")
+        if store.embedded:
+            raise UserError(
+                f"{spec.label}: '{store.name}' runs inside the load client, a thread a client, where nothing can "
+                "wait for a cache: put the cache in front of a server"
+            )
+        if GET_ELSEWHERE in store.operations:
+            raise UserError(
+                f"{spec.label}: '{store.name}' divides the clients among its nodes, which cannot be behind a cache: "
+                "put the cache in front of one server"
+            )
+        for cache in caches:
+            if isinstance(cache, Memcached):
+                cache.cache = True
+        if store.name in (cache.name for cache in caches):
+            store.server_name = f"{store.name}-store"
+
+    @property
+    def parts(self) -> list[System]:
+        """All its systems, the store last."""
+        return [*self.caches, self.store]
+
+    def start(self, launch: Launch) -> None:
+        for cache in self.caches:
+            cache.start(replace(launch, data=None))
+        self.store.start(launch)
+
+    def stop(self) -> None:
+        for part in self.parts:
+            part.stop()
+
+    @property
+    def restorable(self) -> bool:
+        return self.store.restorable and not self.spec.attached
+
+    def keep(self) -> Path:
+        # A cache begins empty, so there is nothing of it to keep.
+        for cache in self.caches:
+            cache.stop()
+        return self.store.keep()
+
+    def space(self, records: float, data_bytes: float) -> Space:
+        return sum((part.space(records, data_bytes) for part in self.parts), Space())
+
+    def cache_state(self, restored: bool) -> str | None:
+        return self.store.cache_state(restored)
+
+    def server_pids(self) -> dict[str, int]:
+        return {name: pid for part in self.parts for name, pid in part.server_pids().items()}
+
+    def started_with(self) -> dict[str, list[str]]:
+        return {name: argv for part in self.parts for name, argv in part.started_with().items()}
+
+    def forking(self) -> frozenset[str]:
+        return frozenset().union(*(part.forking() for part in self.parts))
+
+    def data_directories(self) -> tuple[Path, ...]:
+        return self.store.data_directories()
+
+    def probes(self) -> list[Probe]:
+        return [probe for part in self.parts for probe in part.probes()]
+
+    def death(self) -> str | None:
+        return next(filter(None, (part.death() for part in self.parts)), None)
+
+    def servers(self) -> list[dict[str, Any]]:
+        return [server for part in self.parts for server in part.servers()]
+
+    def all_settings(self) -> dict[str, dict[str, str]]:
+        return {name: settings for part in self.parts for name, settings in part.all_settings().items()}
+
+    def durability(self) -> Durability:
+        return self.store.durability()
+
+    def counters(self) -> dict[str, dict[str, int]]:
+        return {name: counted for part in self.parts for name, counted in part.counters().items()}
+
+
+class CacheAside(Fronted):
+    """A cache in front of a store, both systems of their own: `cache-aside(memcached, mariadb)`."""
+
+    name = "cache-aside"
+    what = "a cache in front of a store: cache-aside(memcached?memory=64, mariadb)"
+
+    def __init__(self, spec: SystemSpec, parts: list[System]) -> None:
+        """Take the arrangement and its two systems; raises UserError if they cannot be what they are to be."""
+        if len(parts) != 2:
+            raise UserError(
+                f"{spec.label}: cache-aside takes a cache and a store, e.g. cache-aside(memcached, mariadb)"
+            )
+        super().__init__(spec, parts[:1], parts[1])
+        (self.cache,) = self.caches
+        if not isinstance(self.cache, Memcached | Redis):
+            raise UserError(f"{spec.label}: '{self.cache.name}' cannot be the cache; memcached and redis can")
+        if spec.settings:
+            raise UserError(
+                f"{spec.label}: settings belong to a part, cache-aside(memcached?memory=64, mariadb), not to the whole"
+            )
+
+    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+        return {
+            "kind": "cache-aside",
+            "cache": self.cache.store_plan(secrets),
+            "store": self.store.store_plan(secrets),
+        }

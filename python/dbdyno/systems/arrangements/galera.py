@@ -1,0 +1,161 @@
+"""A Galera cluster of MariaDB nodes on this host: every node holds all rows, and each can be written to."""
+
+import secrets as random_secrets
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from dbdyno.errors import UserError
+from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.systems.arrangements.cluster import Cluster
+from dbdyno.systems.base import Durability, Launch, numbers_of
+from dbdyno.systems.mysql.mariadb import MariaDB
+from dbdyno.systems.mysql.probe import MySQLProbe
+from dbdyno.systems.probe import Probe
+from dbdyno.systems.running.process import find_program, free_port
+
+PROVIDERS = tuple(
+    Path(place) / "libgalera_smm.so"
+    for place in ("/usr/lib/galera", "/usr/lib64/galera-4", "/usr/lib64/galera", "/usr/lib")
+)
+PROGRAMS = {"mariadbd": "mariadb-server", "wsrep_sst_rsync": "mariadb-server", "rsync": "rsync", "lsof": "lsof"}
+"""What a node needs, to its package on Debian; a new node is given all data by rsync."""
+MOST_NODES = 9
+STATUS = {
+    "wsrep_local_commits": "galera_commits_total",
+    "wsrep_local_cert_failures": "galera_certification_failures_total",
+    "wsrep_local_bf_aborts": "galera_aborted_for_another_total",
+    "wsrep_local_recv_queue": "galera_receive_queue",
+    "wsrep_local_send_queue": "galera_send_queue",
+    "wsrep_flow_control_paused_ns": ("galera_paused_s_total", 1e-9),
+    "wsrep_flow_control_sent": "galera_pauses_asked_for_total",
+    "wsrep_replicated_bytes": "galera_replicated_bytes_total",
+    "wsrep_received_bytes": "galera_received_bytes_total",
+    "wsrep_last_committed": "galera_last_committed",
+}
+VARIABLES = (
+    "wsrep_slave_threads",
+    "wsrep_retry_autocommit",
+    "wsrep_sync_wait",
+    "wsrep_certification_rules",
+    "binlog_format",
+    "innodb_autoinc_lock_mode",
+)
+
+
+@dataclass(frozen=True)
+class Ports:
+    """Where a node takes part in the group, and is given what it lacks: single changes, or everything."""
+
+    group: int
+    changes: int
+    everything: int
+
+
+class Node(MariaDB):
+    """One node; the first one makes the cluster, the others join it and are given its data, users among them."""
+
+    def __init__(self, spec: SystemSpec, number: int) -> None:
+        super().__init__(spec)
+        self._number = number
+        if number:
+            self.new_user = ""
+
+    def join(self, ports: list[Ports], password: str) -> None:
+        """Take where all nodes are, this one among them, and the password of the cluster's user."""
+        self._ports, self._password = ports, password
+
+    def new_password(self) -> str:
+        return self._password
+
+    def _make_data_command(self, data: Path) -> list[str]:
+        return ["mkdir", str(data)] if self._number else super()._make_data_command(data)
+
+    def server_options(self) -> list[str]:
+        own, group = self._ports[self._number], ",".join(f"127.0.0.1:{one.group}" for one in self._ports)
+        also = self.spec.settings.get("wsrep_provider_options", "gcache.size=32M")
+        provider = (
+            f"base_host=127.0.0.1;base_port={own.group};gmcast.listen_addr=tcp://127.0.0.1:{own.group};"
+            f"ist.recv_addr=127.0.0.1:{own.changes};{also}"
+        )
+        return [
+            "--binlog-format=ROW",
+            "--innodb-autoinc-lock-mode=2",
+            "--wsrep-on=ON",
+            f"--wsrep-provider={_provider()}",
+            "--wsrep-cluster-name=dbdyno",
+            f"--wsrep-cluster-address=gcomm://{group}",
+            f"--wsrep-node-name={self.server_name}",
+            f"--wsrep-node-address=127.0.0.1:{own.group}",
+            "--wsrep-sst-method=rsync",
+            f"--wsrep-sst-receive-address=127.0.0.1:{own.everything}",
+            *super().server_options(),
+            f"--wsrep-provider-options={provider}",
+            *(["--wsrep-new-cluster"] if self._number == 0 else []),
+        ]
+
+    def _answers(self) -> bool:
+        # A node that is not ready yet refuses everything else.
+        return super()._answers() and self._query("SHOW STATUS LIKE 'wsrep_ready'") == (("wsrep_ready", "ON"),)
+
+    def servers(self) -> list[dict[str, Any]]:
+        (server,), variables = super().servers(), self._variables()
+        server["effective_settings"] |= {key: variables[key] for key in VARIABLES}
+        return [server]
+
+    def counters(self) -> dict[str, dict[str, int]]:
+        counted = numbers_of(self._ask("SHOW GLOBAL STATUS LIKE 'wsrep%'"), tuple(STATUS))
+        return {self.server_name: super().counters()[self.server_name] | counted}
+
+    def probes(self) -> list[Probe]:
+        return [MySQLProbe(self.server_name, self.endpoint, STATUS)]
+
+
+class Galera(Cluster):
+    """A private cluster. Settings: `nodes`, `write` (to `all` nodes or to `one`), and any server variable."""
+
+    name = "galera"
+    what = "a Galera cluster of MariaDB (nodes=3, write=all or one), any server variable"
+
+    def __init__(self, spec: SystemSpec) -> None:
+        """Take a configuration; raises UserError if a cluster cannot be so."""
+        settings = dict(spec.settings)
+        count, write = settings.pop("nodes", "3"), settings.pop("write", "all")
+        if count not in map(str, range(2, MOST_NODES + 1)):
+            raise UserError(f"{spec.label}: nodes = '{count}': give a number from 2 to {MOST_NODES}")
+        if write not in ("all", "one"):
+            raise UserError(f"{spec.label}: write = '{write}': give one of all, one")
+        for key in ("engine", "port"):
+            if key in settings:
+                why = "Galera replicates InnoDB alone" if key == "engine" else "each node has ports of its own"
+                raise UserError(f"{spec.label}: '{key}' cannot be set: {why}; leave it out")
+        of_node = replace(spec, settings=settings)
+        super().__init__(spec, [Node(of_node, number) for number in range(int(count))])
+        if write == "one":
+            self.own_nodes = 1
+
+    @classmethod
+    def missing(cls) -> str | None:
+        lacking = {program: package for program, package in PROGRAMS.items() if not find_program(program)}
+        lacking |= {} if _provider() else {"libgalera_smm.so": "galera-4"}
+        if not lacking:
+            return None
+        return f"{', '.join(lacking)} not installed: apt install {' '.join(dict.fromkeys(lacking.values()))}"
+
+    def start(self, launch: Launch) -> None:
+        ports: set[int] = set()
+        while len(ports) < 3 * len(self.nodes):
+            ports.add(free_port(None))
+        password = random_secrets.token_hex(16)
+        places = [Ports(*(ports.pop() for _ in range(3))) for _ in self.nodes]
+        for node in self.nodes:
+            node.join(places, password)
+        super().start(launch)
+
+    def durability(self) -> Durability:
+        found = super().durability()
+        return replace(found, reason=f"{found.reason}, all of which have received it by then")
+
+
+def _provider() -> Path | None:
+    return next(filter(Path.exists, PROVIDERS), None)

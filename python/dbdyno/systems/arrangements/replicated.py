@@ -1,0 +1,98 @@
+"""A primary and replicas of it, private, as one system: all is asked of the primary, which alone is killed."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from dbdyno.errors import UserError
+from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.experiment.workloads import OPERATIONS
+from dbdyno.systems.arrangements.cluster import Cluster
+from dbdyno.systems.base import Durability, Launch, System
+from dbdyno.systems.mysql.client import ask
+from dbdyno.systems.mysql.mariadb import MariaDB
+from dbdyno.systems.mysql.mysql import MySQL
+from dbdyno.systems.mysql.replica import Replica
+from dbdyno.systems.witness import Versions, Witness
+
+# Both have these by themselves, and each by its own means: what init-file does is not to be replicated.
+_UNLOGGED = "SET sql_log_bin = 0;\n"
+_OF_MARIADB = {"binlog_format": "ROW"}
+_OF_MYSQL = {
+    "binlog_format": "ROW",
+    "gtid_mode": "ON",
+    "enforce_gtid_consistency": "ON",
+    "log_slave_updates": "ON",
+}
+
+
+class Replicated(Cluster):
+    """`replicated(mariadb*2)`: the first part is the primary, each other one a replica, asynchronous, by GTID.
+
+    Settings follow a part: `replicated(mariadb?sync_binlog=1, mariadb)`.
+    """
+
+    name = "replicated"
+    what = "a primary and its replicas, of MariaDB or MySQL: replicated(mariadb*2), settings follow a part"
+    operations = frozenset(OPERATIONS)
+    can_crash = True
+
+    def __init__(self, spec: SystemSpec, nodes: list[System]) -> None:
+        """Take the arrangement and its servers; raises UserError if they cannot be a primary and its replicas."""
+        super().__init__(spec, nodes)
+        if spec.settings:
+            raise UserError(f"{spec.label}: settings follow a part, not the whole")
+        if len(nodes) < 2 or any(type(node) not in (MariaDB, MySQL) for node in nodes):
+            raise UserError(f"{spec.label}: replicated takes a primary and replicas, e.g. replicated(mariadb*2)")
+        if len({node.spec.product for node in nodes}) > 1 or nodes[0].spec.version == "5.5":
+            raise UserError(
+                f"{spec.label}: primary and replicas are of one version, which has GTIDs: MySQL from 5.6 on"
+            )
+        self._is_mysql = isinstance(nodes[0], MySQL)
+        self.primary, *self.replicas = [self._configured(number, node) for number, node in enumerate(nodes, 1)]
+
+    def _configured(self, number: int, node: MariaDB) -> MariaDB:
+        log = {"log_bin": "on"} if self._is_mysql or number == 1 else {}
+        needed = {"server_id": str(number), **log, **(_OF_MYSQL if self._is_mysql else _OF_MARIADB)}
+        node.spec = replace(node.spec, settings=needed | dict(node.spec.settings))
+        node.new_user = _UNLOGGED + node.new_user
+        return node
+
+    def start(self, launch: Launch) -> None:
+        self.primary.start(launch)
+        for replica in self.replicas:
+            # The power of the primary's disk alone is cut.
+            replica.start(replace(launch, parent=None))
+            self._follow(replica)
+
+    def _follow(self, replica: MariaDB) -> None:
+        place = self.primary.endpoint
+        by = "MASTER_AUTO_POSITION=1" if self._is_mysql else "MASTER_USE_GTID=slave_pos"
+        ask(
+            replica.endpoint,
+            f"CHANGE MASTER TO MASTER_HOST='{place.host}', MASTER_PORT={place.port}, MASTER_USER='{place.user}', "
+            f"MASTER_PASSWORD='{place.password}', MASTER_CONNECT_RETRY=1, {by}",
+        )
+        ask(replica.endpoint, "START SLAVE")
+
+    def kill(self) -> None:
+        self.primary.kill()
+
+    def start_again(self) -> None:
+        self.primary.start_again()
+
+    def durability(self) -> Durability:
+        found = self.primary.durability()
+        return replace(found, reason=f"{found.reason}, of the primary")
+
+    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+        return self.primary.store_plan(secrets)
+
+    def versions(self, tables: Mapping[str, int]) -> Versions:
+        return self.primary.versions(tables)
+
+    def witnesses(self) -> list[Witness]:
+        (log,) = self.primary.witnesses()
+        # A replica is sent what the log has, and not before that is flushed.
+        made = (self.primary.endpoint, log.promise, self._is_mysql)
+        return [log, *(Replica(one.server_name, one.endpoint, *made) for one in self.replicas)]

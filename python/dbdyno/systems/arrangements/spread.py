@@ -1,0 +1,34 @@
+"""Spread: the clients of a trial divided among servers that somebody else runs as one cluster, each holding all rows.
+
+What has the rows divided among its servers is another thing: there the key says which of them is asked.
+"""
+
+from dbdyno.errors import UserError
+from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.systems.arrangements.cluster import Cluster
+from dbdyno.systems.base import System
+from dbdyno.systems.mysql.mariadb import AttachedMySQL
+from dbdyno.systems.postgresql.postgresql import AttachedPostgreSQL
+
+
+class Spread(Cluster):
+    """Nodes of one cluster, by their URLs: `spread(mysql://u@one/d, mysql://u@two/d)`."""
+
+    name = "spread"
+    what = "clients spread over the nodes of a cluster that runs already: spread(mysql://u@one/d, mysql://u@two/d)"
+
+    def __init__(self, spec: SystemSpec, nodes: list[System]) -> None:
+        """Take the arrangement and its nodes; raises UserError if they cannot be nodes of one cluster."""
+        super().__init__(spec, nodes)
+        if len(nodes) < 2:
+            raise UserError(
+                f"{spec.label}: spread takes two nodes or more, e.g. spread(mysql://u@one/d, mysql://u@two/d)"
+            )
+        if any(not isinstance(node, AttachedMySQL | AttachedPostgreSQL) for node in nodes):
+            raise UserError(
+                f"{spec.label}: nodes of spread are given by URL, mysql:// or postgresql://: they hold the same"
+            )
+        if len({type(node) for node in nodes}) > 1:
+            raise UserError(f"{spec.label}: the nodes of one cluster speak one protocol; give URLs of one scheme")
+        if spec.settings:
+            raise UserError(f"{spec.label}: settings follow the URL of a node, not the whole")

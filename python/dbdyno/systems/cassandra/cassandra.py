@@ -1,0 +1,269 @@
+"""Cassandra, started privately with any setting of cassandra.yaml, or any server of its protocol attached by URL."""
+
+import signal
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, ClassVar
+
+import psutil
+
+from dbdyno.errors import RunFailed, UserError
+from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.experiment.workloads import FIND_SECONDARY, FIND_UNIQUE, GET, GET_MANY, INSERT, UPDATE
+from dbdyno.systems.base import Durability, Launch
+from dbdyno.systems.cassandra.jvm import OPTIONS, heap_mib, java, missing_java
+from dbdyno.systems.packages.cache import Installation, installed
+from dbdyno.systems.packages.catalogue import PACKAGES
+from dbdyno.systems.probe import Probe
+from dbdyno.systems.running.endpoint import PASSWORD_VARIABLE, Endpoint, endpoint_of, refuse_server_settings
+from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, free_port
+from dbdyno.systems.running.server import Server
+from dbdyno.systems.settings import without_secrets
+
+KEYSPACE = "dbdyno_data"
+CONSISTENCY = ("ONE", "TWO", "THREE", "QUORUM", "ALL", "LOCAL_QUORUM", "EACH_QUORUM", "LOCAL_ONE")
+"""Levels of consistency that reads can have, which ANY is not; the default first."""
+SETTINGS = (
+    "commitlog_sync",
+    "commitlog_sync_period",
+    "concurrent_reads",
+    "concurrent_writes",
+    "native_transport_max_threads",
+    "memtable_heap_space",
+    "memtable_allocation_type",
+    "key_cache_size",
+    "row_cache_size",
+    "file_cache_size",
+    "disk_access_mode",
+    "compaction_throughput",
+    "default_secondary_index",
+    "num_tokens",
+    "authenticator",
+)
+"""Settings that decide what a benchmark measures; read beside those that were given."""
+START_TIMEOUT_S = 180.0
+"""A Java machine that compiles as it goes: 16 s on an idle host, and a busy one takes several times as long."""
+_SUPERUSER = "cassandra"
+"""The user, and its password, that a new Cassandra has where it asks for one."""
+_LOGGING = """\
+<configuration>
+  <appender name="out" class="ch.qos.logback.core.ConsoleAppender">
+    <encoder><pattern>%-5level %date{ISO8601} %logger{0} - %msg%n</pattern></encoder>
+  </appender>
+  <root level="INFO"><appender-ref ref="out"/></root>
+</configuration>
+"""
+
+
+class Cassandra(Server):
+    """A private node. Settings: `heap` (of Java, such as `2G`), `consistency`, and any scalar of cassandra.yaml."""
+
+    name = "cassandra"
+    what = "Cassandra, any setting of cassandra.yaml (commitlog_sync=batch, concurrent_reads=64 …)"
+    operations = frozenset((GET, GET_MANY, UPDATE, INSERT, FIND_UNIQUE, FIND_SECONDARY))
+    libraries: ClassVar[tuple[str, ...]] = ("cassandra-driver",)
+    own_settings: ClassVar[tuple[str, ...]] = ("port", "heap", "consistency")
+    package = "cassandra@5.0"
+
+    def __init__(self, spec: SystemSpec) -> None:
+        super().__init__(spec)
+        self.check_choice("consistency", CONSISTENCY)
+
+    @classmethod
+    def missing(cls) -> str | None:
+        if reason := missing_driver() or missing_java():
+            return reason
+        package = PACKAGES[cls.package]
+        return None if installed(package) else f"cassandra is not installed: {package.how_to_get_it}"
+
+    def installation(self) -> Installation | None:
+        return installed(PACKAGES[self.spec.product if self.spec.version else self.package])
+
+    def start(self, launch: Launch) -> None:
+        if reason := missing_driver() or missing_java():
+            raise UserError(f"{self.spec.label}: {reason}")
+        self._directory = directory = PrivateDirectory(launch)
+        port = free_port(self.spec.settings.get("port"))
+        directory.write("cassandra.yaml", self._configuration(port))
+        directory.write("logback.xml", _LOGGING)
+        has_login = "Password" in self.spec.settings.get("authenticator", "")
+        login = (_SUPERUSER, _SUPERUSER) if has_login else (None, None)
+        self.endpoint = Endpoint("127.0.0.1", port, None, *login, KEYSPACE)
+        self._server = ServerProcess(self.server_name, self._command(directory.path, launch), directory, launch)
+        # On SIGTERM it would write everything down first, and all of it goes away with its directory.
+        self._server.stop_signal = signal.SIGKILL
+        self._server.wait_ready(self.listens, START_TIMEOUT_S)
+        if has_login:
+            self._server.wait_ready(self._answers, START_TIMEOUT_S)
+        self._check_settings()
+
+    def _configuration(self, port: int) -> str:
+        """Return cassandra.yaml: one node that knows no other, and the settings that were given."""
+        storage_port = free_port(None)
+        given = {key: value for key, value in self.spec.settings.items() if key not in self.own_settings}
+        settings = {
+            "cluster_name": "dbdyno",
+            "partitioner": "org.apache.cassandra.dht.Murmur3Partitioner",
+            "endpoint_snitch": "SimpleSnitch",
+            "num_tokens": "16",
+            "listen_address": "127.0.0.1",
+            "rpc_address": "127.0.0.1",
+            "storage_port": str(storage_port),
+            "native_transport_port": str(port),
+            # A dropped table would stay, as a snapshot.
+            "auto_snapshot": "false",
+            "commitlog_sync": "periodic",
+            **given,
+        }
+        if settings["commitlog_sync"] == "periodic":
+            settings.setdefault("commitlog_sync_period", "10000ms")
+        provider, seed = "org.apache.cassandra.locator.SimpleSeedProvider", f"127.0.0.1:{storage_port}"
+        seeds = f'[{{class_name: {provider}, parameters: [{{seeds: "{seed}"}}]}}]'
+        return "".join(f"{key}: {value}\n" for key, value in {**settings, "seed_provider": seeds}.items())
+
+    def _command(self, directory: Path, launch: Launch) -> list[str]:
+        libraries = self.installation().folder / "lib"
+        heap = (
+            self.spec.settings.get("heap") or f"{heap_mib(launch.memory_limit_bytes or psutil.virtual_memory().total)}M"
+        )
+        (agent,) = libraries.glob("jamm-*.jar")
+        return [
+            java() or "java",
+            f"-Xms{heap}",
+            f"-Xmx{heap}",
+            f"-javaagent:{agent}",
+            *OPTIONS,
+            "-Dcassandra-foreground=yes",
+            f"-Dcassandra.config=file://{directory}/cassandra.yaml",
+            f"-Dcassandra.storagedir={directory}",
+            f"-Dcassandra.logdir={directory}",
+            f"-Dlogback.configurationFile={directory}/logback.xml",
+            # There is no other node to wait for.
+            "-Dcassandra.skip_wait_for_gossip_to_settle=0",
+            "-Dcassandra.superuser_setup_delay_ms=0",
+            "-cp",
+            f"{libraries}/*",
+            "org.apache.cassandra.service.CassandraDaemon",
+        ]
+
+    def _answers(self) -> bool:
+        try:
+            self._ask("SELECT key FROM system.local")
+        except RunFailed:
+            return False
+        return True
+
+    def _ask(self, *statements: str) -> list[list[dict[str, Any]]]:
+        return _views().ask(self.endpoint, *statements)
+
+    def _settings(self) -> tuple[str, dict[str, str]]:
+        """Return the server's version, and its settings as far as it shows them."""
+        try:
+            (local,), rows = self._ask(
+                "SELECT release_version FROM system.local", "SELECT name, value FROM system_views.settings"
+            )
+        except RunFailed as error:
+            raise RunFailed(f"{self.spec.label}: {self.server_name} does not answer: {error}") from None
+        return local["release_version"], {row["name"]: row["value"] or "" for row in rows}
+
+    def _check_settings(self) -> None:
+        """Raise UserError for a setting that is in force with another value than it was given."""
+        _, there = self._settings()
+        for key, value in self.spec.settings.items():
+            found = there.get(key)
+            if key not in self.own_settings and found is not None and not is_accepted(found, value):
+                raise UserError(f"{self.spec.label}: {key}={value} was given, and the server has {found}")
+
+    def servers(self) -> list[dict[str, Any]]:
+        version, there = self._settings()
+        names = dict.fromkeys([*SETTINGS, *self.spec.settings])
+        effective = {key: there[key] for key in names if key in there}
+        return [{"name": self.server_name, "version": version, "effective_settings": effective}]
+
+    def all_settings(self) -> dict[str, dict[str, str]]:
+        return {self.server_name: without_secrets(self._settings()[1])}
+
+    def durability(self) -> Durability:
+        return durability_of(self._settings()[1])
+
+    def probes(self) -> list[Probe]:
+        return [_views().CassandraProbe(self.server_name, self.endpoint)]
+
+    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+        return {
+            "kind": "cassandra",
+            "address": self.endpoint.address(),
+            "user": self.endpoint.user,
+            "password": self.endpoint.secret(secrets),
+            "keyspace": self.endpoint.database,
+            "consistency": self.spec.settings.get("consistency", CONSISTENCY[0]),
+            "replication_factor": int(self.spec.settings.get("replication_factor", 1)),
+        }
+
+
+class AttachedCassandra(Cassandra):
+    """Somebody else's server or cluster: `cassandra://user:password@host:port/keyspace`.
+
+    Settings: `consistency`, and `replication_factor` of the keyspace that is made where the URL names none.
+    """
+
+    what = "any server of the CQL protocol: cassandra://user@host:9042/keyspace"
+
+    def __init__(self, spec: SystemSpec) -> None:
+        super().__init__(spec)
+        refuse_server_settings(spec, ("consistency", "replication_factor"))
+        if not spec.settings.get("replication_factor", "1").isdecimal():
+            raise UserError(f"{spec.label}: replication_factor is a number")
+        place = endpoint_of(spec.url, 9042)
+        keyspace = place.database or KEYSPACE
+        if not keyspace.isidentifier() or keyspace != keyspace.lower():
+            raise UserError(f"{spec.label}: a keyspace of small letters, digits and _ is needed, not '{keyspace}'")
+        self.endpoint = Endpoint(place.host, place.port, None, place.user, place.password, keyspace)
+
+    def start(self, launch: Launch) -> None:
+        del launch
+        if reason := missing_driver():
+            raise UserError(f"{self.spec.label}: {reason}")
+        try:
+            self._ask("SELECT key FROM system.local")
+        except RunFailed as error:
+            raise UserError(f"{self.spec.label}: {_explain(str(error))}") from None
+
+    def durability(self) -> Durability:
+        settings = self._settings()[1]
+        if "commitlog_sync" not in settings:
+            return Durability("unknown", "the server does not show its settings")
+        return durability_of(settings)
+
+
+def missing_driver() -> str | None:
+    """Return how to get the driver that reads the server's settings, or None if it is there."""
+    return None if find_spec("cassandra") else "cassandra-driver is not installed: pip install 'dbdyno[cassandra]'"
+
+
+def _views() -> Any:
+    # The driver takes a third of a second to load, which no other command should spend, and it may not be there.
+    return import_module("dbdyno.systems.cassandra.probe")
+
+
+def _explain(message: str) -> str:
+    if "redentials" in message or "uthentication" in message:
+        return f"{message}; check the user and the password in the URL or in {PASSWORD_VARIABLE}"
+    return f"nobody answers there ({message}); check host, port and that the server runs"
+
+
+def is_accepted(found: str, given: str) -> bool:
+    """Return whether the server has what was given; classes it names with their package."""
+    wanted = given.strip().strip("'\"").lower()
+    return found.lower() == wanted or found.lower().endswith("." + wanted)
+
+
+def durability_of(settings: dict[str, str]) -> Durability:
+    """Return what the settings in force promise of a write that one node has acknowledged."""
+    sync = settings["commitlog_sync"]
+    if sync == "periodic":
+        return Durability(
+            "D1", f"commitlog_sync=periodic: flushed every {settings.get('commitlog_sync_period', '10 s')}"
+        )
+    return Durability("D2", f"commitlog_sync={sync}")

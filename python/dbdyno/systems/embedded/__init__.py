@@ -1,0 +1,1 @@
+"""Stores that run inside the load client."""

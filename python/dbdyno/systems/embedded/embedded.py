@@ -1,0 +1,89 @@
+"""What the stores that run inside the load client have in common."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from dbdyno.errors import UserError, did_you_mean
+from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.systems.base import Launch, System
+from dbdyno.systems.running.process import PrivateDirectory
+
+
+class Embedded(System):
+    """A store without a server.
+
+    choices: settings that take one of some words, the default first. numbers: those that take a number, default.
+    """
+
+    embedded = True
+    can_crash = True
+    choices: ClassVar[dict[str, tuple[str, ...]]]
+    numbers: ClassVar[dict[str, int]]
+
+    def __init__(self, spec: SystemSpec) -> None:
+        super().__init__(spec)
+        self._directory: PrivateDirectory | None = None
+        self._library: Mapping[str, Any] = {}
+        self._check_settings()
+
+    def _check_settings(self) -> None:
+        accepted = (*self.choices, *self.numbers)
+        for key, value in self.spec.settings.items():
+            if key not in accepted:
+                hint = did_you_mean(key, accepted)
+                raise UserError(f"{self.spec.label}: no setting '{key}'{hint} There are {', '.join(accepted)}.")
+            if key in self.choices and value.lower() not in self.choices[key]:
+                raise UserError(f"{self.spec.label}: {key} = '{value}': give one of {', '.join(self.choices[key])}")
+            if key in self.numbers and not value.isdecimal():
+                raise UserError(f"{self.spec.label}: {key} = '{value}': give a whole number")
+
+    def start(self, launch: Launch) -> None:
+        self._directory = PrivateDirectory(launch)
+        self.rows = launch.rows
+
+    def stop(self) -> None:
+        if self._directory:
+            self._directory.remove()
+            self._directory = None
+
+    @property
+    def restorable(self) -> bool:
+        return True
+
+    def keep(self) -> Path:
+        directory, self._directory = self._directory, None
+        return directory.path
+
+    def cache_state(self, restored: bool) -> str | None:
+        # Every trial opens it anew, in another process than the one that loaded it.
+        return "lukewarm"
+
+    @property
+    def path(self) -> Path:
+        """Where the store's files are, while it is started."""
+        assert self._directory is not None, "not started"
+        return self._directory.path
+
+    def data_directories(self) -> tuple[Path, ...]:
+        return (self.path,)
+
+    def settings(self) -> dict[str, Any]:
+        """Return every setting: those given, and the defaults of the others."""
+        chosen = {key: self.spec.settings.get(key, accepted[0]).lower() for key, accepted in self.choices.items()}
+        return chosen | {key: int(self.spec.settings.get(key, value)) for key, value in self.numbers.items()}
+
+    def opened(self, library: Mapping[str, Any]) -> None:
+        self._library = library
+
+    def servers(self) -> list[dict[str, Any]]:
+        """Return the settings as the library shows them, once it is loaded; of what it does not show, as given."""
+        shown = self._library.get("settings", {})
+        effective = {key: shown.get(key, str(value)) for key, value in self.settings().items()}
+        found = {"name": self.server_name, "version": self._library.get("version"), "effective_settings": effective}
+        hidden = self._library.get("not_readable")
+        return [found | ({"not_readable": hidden} if hidden else {})]
+
+    def all_settings(self) -> dict[str, dict[str, str]]:
+        (server,) = self.servers()
+        return {self.server_name: {**self._library.get("settings", {}), **server["effective_settings"]}}

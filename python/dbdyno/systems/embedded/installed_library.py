@@ -1,0 +1,65 @@
+"""What the embedded stores share whose C library the host installs, and the load client loads when it opens one."""
+
+from ctypes.util import find_library
+from functools import cache
+from typing import Any, ClassVar
+
+from dbdyno.errors import UserError
+from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.experiment.workloads import ADD, FIND_UNIQUE, GET, GET_MANY, INSERT, SUM, UPDATE
+from dbdyno.systems.base import Durability
+from dbdyno.systems.embedded.embedded import Embedded
+
+BUCKETS_PER_ROW = 2
+"""Of a hash, unless told otherwise: with fewer than one a row every get follows a chain."""
+
+
+class InstalledLibrary(Embedded):
+    """A store in a C library of the host's.
+
+    library: as the linker names it.
+    only_with: settings that only one value of another setting has a use for: setting to (other setting, value).
+    levels: what each value of `sync` promises of an acknowledged write.
+    """
+
+    operations = frozenset((GET, GET_MANY, UPDATE, ADD, INSERT, FIND_UNIQUE, SUM))
+    library: ClassVar[str]
+    only_with: ClassVar[dict[str, tuple[str, str]]] = {}
+    levels: ClassVar[dict[str, str]]
+
+    def __init__(self, spec: SystemSpec) -> None:
+        super().__init__(spec)
+        # Without rows, as before the start, the buckets are those that are given.
+        self.rows = 0
+        settings = self.settings()
+        for key, (other, value) in self.only_with.items():
+            if key in spec.settings and settings[other] != value:
+                raise UserError(f"{spec.label}: {key} is for {other}={value} only; leave it out")
+
+    @classmethod
+    def missing(cls) -> str | None:
+        if soname(cls.library):
+            return None
+        # The development package, as the other's name changes with every release.
+        return f"lib{cls.library} is not installed: apt install lib{cls.library}-dev"
+
+    def settings(self) -> dict[str, Any]:
+        settings = super().settings()
+        if "buckets" in settings:
+            settings["buckets"] = settings["buckets"] or max(1, self.rows * BUCKETS_PER_ROW)
+        chosen = (key for key, (other, value) in self.only_with.items() if settings[other] != value)
+        return settings | dict.fromkeys(chosen, 0)
+
+    def durability(self) -> Durability:
+        sync = self.settings()["sync"]
+        return Durability(self.levels[sync], f"sync={sync}")
+
+    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+        del secrets
+        return {"kind": self.name, "path": str(self.path), "library": soname(self.library), **self.settings()}
+
+
+@cache
+def soname(library: str) -> str | None:
+    """Return the name under which the loader finds a library (`librocksdb.so.7.8`), or None if there is none."""
+    return find_library(library)

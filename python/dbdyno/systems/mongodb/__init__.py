@@ -1,0 +1,1 @@
+"""Servers of the MongoDB protocol: FerretDB, and any that is attached."""

@@ -1,0 +1,42 @@
+"""Single commands to a server of the MongoDB protocol, by its Python driver: settings, counters and readiness."""
+
+from typing import Any
+from urllib.parse import quote_plus
+
+import pymongo
+from pymongo.errors import OperationFailure, PyMongoError
+
+from dbdyno.systems.mongodb.mongodb import NoAnswer
+from dbdyno.systems.running.endpoint import Endpoint
+
+
+def connect(place: Endpoint, auth_database: str, timeout_s: float) -> pymongo.MongoClient[dict[str, Any]]:
+    """Return a client of this one server, not connected yet."""
+    timeout_ms = round(timeout_s * 1000)
+    login = {"username": place.user, "password": place.password, "authSource": auth_database} if place.user else {}
+    where = quote_plus(place.socket) if place.socket else f"{place.host}:{place.port}"
+    return pymongo.MongoClient(
+        f"mongodb://{where}",
+        directConnection=True,
+        maxPoolSize=1,
+        serverSelectionTimeoutMS=timeout_ms,
+        connectTimeoutMS=timeout_ms,
+        socketTimeoutMS=timeout_ms,
+        **login,
+    )
+
+
+def ask(place: Endpoint, auth_database: str, command: str, timeout_s: float, value: Any = 1) -> dict[str, Any]:
+    """Return the answer to a command that has no parameters but its own value; raises NoAnswer."""
+    with connect(place, auth_database, timeout_s) as client:
+        return answer(client, place.database or auth_database, command, value)
+
+
+def answer(client: pymongo.MongoClient[dict[str, Any]], database: str, command: str, value: Any = 1) -> dict[str, Any]:
+    """Return the answer to such a command on a client that is kept; raises NoAnswer."""
+    try:
+        return dict(client[database].command(command, value))
+    except OperationFailure as error:
+        raise NoAnswer(str(error.details["errmsg"] if error.details else error), True) from None
+    except PyMongoError as error:
+        raise NoAnswer(str(error).split(", Timeout:", maxsplit=1)[0], False) from None

@@ -1,0 +1,157 @@
+"""FerretDB: the MongoDB protocol over SQLite or over a PostgreSQL of its own, both started privately."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+from urllib.parse import quote
+
+from dbdyno.errors import UserError
+from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.systems.base import Durability, Launch
+from dbdyno.systems.embedded.sqlite import durability_of
+from dbdyno.systems.mongodb.mongodb import UNACKNOWLEDGED, MongoServer
+from dbdyno.systems.packages.cache import Installation, installed
+from dbdyno.systems.packages.catalogue import PACKAGES
+from dbdyno.systems.postgresql.postgresql import PostgreSQL
+from dbdyno.systems.probe import Probe
+from dbdyno.systems.running.endpoint import Endpoint
+from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, free_port
+from dbdyno.systems.space import Storage
+
+BACKENDS = ("sqlite", "postgresql")
+PRAGMAS = {
+    "journal_mode": ("wal", "delete", "truncate", "persist", "memory", "off"),
+    "synchronous": ("full", "extra", "normal", "off"),
+}
+"""Settings over SQLite, the default first: FerretDB's own, and of `synchronous` SQLite's."""
+_PACKAGE = PACKAGES["ferretdb@1.24"]
+_DATABASE = "dbdyno"
+
+
+class FerretDB(MongoServer):
+    """A private FerretDB. Settings: `backend`, `write`, `connect`, `port`, and those of the backend.
+
+    It has no passwords: whoever gets at its port or socket is let in.
+    """
+
+    name = "ferretdb"
+    what = "FerretDB (backend=sqlite or postgresql, with the backend's settings; write=unacknowledged)"
+    own_settings: ClassVar[tuple[str, ...]] = ("backend", "write", "connect", "port")
+    storage: ClassVar[Storage] = Storage(1.8, 40)
+    package = _PACKAGE.name
+
+    def __init__(self, spec: SystemSpec) -> None:
+        super().__init__(spec)
+        self.check_choice("backend", BACKENDS)
+        if "tls" in spec.settings:
+            raise UserError(f"{spec.label}: neither its port nor its backend is reached by TLS: leave 'tls' out")
+        backend = spec.settings.get("backend", BACKENDS[0])
+        others = {key: value for key, value in spec.settings.items() if key not in self.own_settings}
+        self._postgresql: PostgreSQL | None = None
+        if backend == "postgresql":
+            self._postgresql = PostgreSQL(SystemSpec("postgresql", others, label=spec.label))
+            return
+        for key in others:
+            if key not in PRAGMAS:
+                raise UserError(
+                    f"{spec.label}: over SQLite there is no setting '{key}'; there are {', '.join(PRAGMAS)}"
+                )
+            self.check_choice(key, PRAGMAS[key])
+
+    @classmethod
+    def missing(cls) -> str | None:
+        if installed(_PACKAGE):
+            return None
+        return "ferretdb is not installed: dbdyno systems install ferretdb (go builds it, in a minute or two)"
+
+    def installation(self) -> Installation | None:
+        return installed(_PACKAGE)
+
+    def start(self, launch: Launch) -> None:
+        if self._postgresql:
+            if reason := PostgreSQL.missing():
+                raise UserError(f"{self.spec.label}: {reason}")
+            self._postgresql.start(replace(launch, data=None))
+        self._directory = directory = PrivateDirectory(launch)
+        port = free_port(self.spec.settings.get("port"))
+        socket = directory.socket_path() if self.on_socket else None
+        configuration = {
+            "Listener": {"Unix": str(socket)} if socket else {"TCP": f"127.0.0.1:{port}"},
+            "Handler": "postgresql" if self._postgresql else "sqlite",
+            **self._backend(),
+        }
+        self._server = ServerProcess(
+            self.server_name, self.program("ferretdb"), directory, launch, json.dumps(configuration)
+        )
+        self.endpoint = Endpoint("127.0.0.1", port, str(socket) if socket else None, database=_DATABASE)
+        # It has its backend before it listens.
+        self._server.wait_ready(self.listens)
+
+    def _backend(self) -> dict[str, str]:
+        """Return the part of the configuration that says where data is kept."""
+        if self._postgresql:
+            place = self._postgresql.endpoint
+            login = f"{quote(place.user or '')}:{quote(place.password or '')}"
+            return {"PostgreSQLURL": f"postgres://{login}@{place.host}:{place.port}/{place.database}"}
+        pragmas = "&".join(f"_pragma={key}({value})" for key, value in self._pragmas().items())
+        return {"SQLiteURL": f"file:{self._directory.path}/?{pragmas}"}
+
+    def _pragmas(self) -> dict[str, str]:
+        return {key: self.spec.settings.get(key, values[0]) for key, values in PRAGMAS.items()}
+
+    def stop(self) -> None:
+        super().stop()
+        if self._postgresql:
+            self._postgresql.stop()
+
+    @property
+    def restorable(self) -> bool:
+        return self._postgresql is None
+
+    def keep(self) -> Path:
+        kept = super().keep()
+        # Made anew by the next server; a copy of it would be in its way.
+        (kept / "s.sock").unlink(missing_ok=True)
+        return kept
+
+    def server_pids(self) -> dict[str, int]:
+        return super().server_pids() | (self._postgresql.server_pids() if self._postgresql else {})
+
+    def forking(self) -> frozenset[str]:
+        return self._postgresql.forking() if self._postgresql else frozenset()
+
+    def data_directories(self) -> tuple[Path, ...]:
+        return super().data_directories() + (self._postgresql.data_directories() if self._postgresql else ())
+
+    def death(self) -> str | None:
+        return super().death() or (self._postgresql.death() if self._postgresql else None)
+
+    def probes(self) -> list[Probe]:
+        return super().probes() + (self._postgresql.probes() if self._postgresql else [])
+
+    def counters(self) -> dict[str, dict[str, int]]:
+        return super().counters() | (self._postgresql.counters() if self._postgresql else {})
+
+    def servers(self) -> list[dict[str, Any]]:
+        # It does not know its own version when it is built as a library.
+        own = {"name": self.server_name, "version": _PACKAGE.release}
+        if self._postgresql:
+            return [
+                {**own, "effective_settings": {"backend": "postgresql", **self.endpoint.shown()}},
+                *self._postgresql.servers(),
+            ]
+        effective = {"backend": "sqlite", **self.endpoint.shown(), **self._pragmas()}
+        # A pragma is its connection's, and FerretDB shows none of them.
+        return [{**own, "effective_settings": effective, "not_readable": list(PRAGMAS)}]
+
+    def all_settings(self) -> dict[str, dict[str, str]]:
+        return super().all_settings() | (self._postgresql.all_settings() if self._postgresql else {})
+
+    def durability(self) -> Durability:
+        if not self.acknowledges:
+            return UNACKNOWLEDGED
+        if self._postgresql:
+            return self._postgresql.durability()
+        pragmas = self._pragmas()
+        return durability_of(pragmas["journal_mode"], pragmas["synchronous"])

@@ -1,0 +1,149 @@
+"""Servers of the MongoDB protocol: what they have in common, and somebody else's, attached by URL."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib import import_module
+from typing import Any, ClassVar
+
+from dbdyno.errors import RunFailed, UserError
+from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.experiment.workloads import ADD, FIND_SECONDARY, FIND_UNIQUE, GET, GET_MANY, INSERT, SUM, UPDATE
+from dbdyno.systems.base import Durability, Launch
+from dbdyno.systems.probe import Probe
+from dbdyno.systems.running.endpoint import CONNECT_TIMEOUT_S, PASSWORD_VARIABLE, endpoint_of, refuse_server_settings
+from dbdyno.systems.running.server import Server
+from dbdyno.systems.settings import without_secrets
+
+COMMANDS = ("find", "insert", "update", "delete", "aggregate", "count", "getMore")
+"""Commands whose number is read before and after a trial."""
+WRITES = ("acknowledged", "unacknowledged")
+UNACKNOWLEDGED = Durability(
+    "D0", "write=unacknowledged: a write is sent, not acknowledged, so nothing is promised of it"
+)
+
+
+class NoAnswer(Exception):
+    """A server that was asked a command did not answer, or refused it. refused: it did answer."""
+
+    def __init__(self, message: str, refused: bool) -> None:
+        super().__init__(message)
+        self.refused = refused
+
+
+class MongoServer(Server):
+    """A server of the MongoDB protocol. Setting of its clients: `write` (`acknowledged`, or `unacknowledged`: w 0).
+
+    auth_database: the one that knows the user.
+    """
+
+    operations = frozenset((GET, GET_MANY, UPDATE, ADD, INSERT, FIND_UNIQUE, FIND_SECONDARY, SUM))
+    driver_errors = (NoAnswer,)
+    auth_database = "admin"
+    libraries: ClassVar[tuple[str, ...]] = ("pymongo",)
+
+    def __init__(self, spec: SystemSpec) -> None:
+        super().__init__(spec)
+        self.check_choice("write", WRITES)
+        if not self.acknowledges:
+            self.libraries = ()
+
+    def _ask(self, command: str) -> dict[str, Any]:
+        """Return the answer to a command without parameters; raises NoAnswer."""
+        return client_module().ask(self.endpoint, self.auth_database, command, CONNECT_TIMEOUT_S)
+
+    def _ask_admin(self, command: str, value: Any) -> dict[str, str]:
+        """Return what the server's administrator is told, flat; where this user is not, that is said in its place."""
+        try:
+            with self.asking():
+                place = replace(self.endpoint, database="admin")
+                return flat(client_module().ask(place, self.auth_database, command, CONNECT_TIMEOUT_S, value))
+        except RunFailed as error:
+            return {command: f"not shown: {error}"}
+
+    @property
+    def acknowledges(self) -> bool:
+        """Whether clients wait for the answers to their writes."""
+        return self.spec.settings.get("write", WRITES[0]) == WRITES[0]
+
+    def counters(self) -> dict[str, dict[str, int]]:
+        with self.asking():
+            counted = self._ask("serverStatus").get("metrics", {}).get("commands", {})
+        totals = {name: int(counted[name]["total"]) for name in COMMANDS if name in counted}
+        return {self.server_name: totals}
+
+    def probes(self) -> list[Probe]:
+        module = import_module("dbdyno.systems.mongodb.probe")
+        return [module.MongodbProbe(self.server_name, self.endpoint, self.auth_database)]
+
+    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+        return {
+            "kind": "mongodb",
+            "address": self.endpoint.address(),
+            "user": self.endpoint.user,
+            "password": self.endpoint.secret(secrets),
+            "database": self.endpoint.database,
+            "auth_database": self.auth_database,
+            "write": self.spec.settings.get("write", WRITES[0]),
+        }
+
+
+def client_module() -> Any:
+    """Return the module of single commands; its driver takes a third of a second to load, which others should not."""
+    return import_module("dbdyno.systems.mongodb.client")
+
+
+def flat(document: Mapping[str, Any], above: str = "") -> dict[str, str]:
+    """Return a document's values by their paths (`parsed.storage.engine`), without what frames an answer.
+
+    `argv` is left out: it says once more, and with passwords, what is in `parsed`.
+    """
+    found: dict[str, str] = {}
+    for key, value in document.items():
+        if isinstance(value, Mapping):
+            found |= flat(value, f"{above}{key}.")
+        elif key not in ("ok", "operationTime", "argv"):
+            found[above + key] = str(value)
+    return {key: value for key, value in found.items() if not key.startswith("$")}
+
+
+class AttachedMongoDB(MongoServer):
+    """Somebody else's server: `mongodb://user:password@host/database`, `authSource` where it is not `admin`."""
+
+    name = "mongodb"
+    what = "any server of the MongoDB protocol: mongodb://user:password@host:27017/database"
+    own_settings: ClassVar[tuple[str, ...]] = ("authSource", "write")
+
+    def __init__(self, spec: SystemSpec) -> None:
+        super().__init__(spec)
+        refuse_server_settings(spec, (*self.own_settings, "socket"))
+        self.endpoint = endpoint_of(spec.url, 27017)
+        self.auth_database = spec.settings.get("authSource", "admin")
+        if not self.endpoint.database:
+            raise UserError(f"{spec.label}: name the database to make dbdyno's collections in, mongodb://…/database")
+
+    def start(self, launch: Launch) -> None:
+        del launch
+        try:
+            # Unlike `ping`, which anybody may, it needs to be logged in where the server wants that.
+            self._ask("listCollections")
+        except NoAnswer as error:
+            if error.refused:
+                words = f"{error}; check the user and the password in the URL or in {PASSWORD_VARIABLE}, and authSource"
+            else:
+                words = f"nobody answers there ({error}); check host, port and that the server runs"
+            raise UserError(f"{self.spec.label}: {words}") from None
+
+    def servers(self) -> list[dict[str, Any]]:
+        with self.asking():
+            version = self._ask("buildInfo").get("version")
+        return [{"name": self.server_name, "version": version, "effective_settings": {}}]
+
+    def all_settings(self) -> dict[str, dict[str, str]]:
+        """Return its parameters and the options it was started with, as far as this user may see them."""
+        found = self._ask_admin("getParameter", "*") | self._ask_admin("getCmdLineOpts", 1)
+        return {self.server_name: without_secrets(found)}
+
+    def durability(self) -> Durability:
+        if not self.acknowledges:
+            return UNACKNOWLEDGED
+        return Durability("unknown", "the server's own default write concern decides, and its journal")

@@ -1,0 +1,1 @@
+"""Servers of the MySQL protocol: MariaDB, MySQL, TiDB, HandlerSocket."""

@@ -1,0 +1,467 @@
+"""MariaDB, started privately with any engine and any setting; and any server of the MySQL protocol, by URL."""
+
+import secrets as random_secrets
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pymysql
+from pymysql.constants import CR, ER
+
+from dbdyno.errors import UserError
+from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.experiment.workloads import ANALYSE, COPY, GET_MANY, OPERATIONS, SYSBENCH, TRANSACTION
+from dbdyno.systems.analyst import Analyst
+from dbdyno.systems.base import Durability, Launch, Room, numbers_of
+from dbdyno.systems.copier import Copier
+from dbdyno.systems.mysql.analyst import MySQLAnalyst
+from dbdyno.systems.mysql.binary_log import BinaryLog
+from dbdyno.systems.mysql.client import connect, row_versions
+from dbdyno.systems.mysql.copier import TOOLS, MySQLCopier
+from dbdyno.systems.mysql.probe import MySQLProbe
+from dbdyno.systems.mysql.settings import wanted_variables
+from dbdyno.systems.mysql.tidb_settings import ACTIVE, OWN, is_tidb, refuse_what_it_lacks
+from dbdyno.systems.mysql.tidb_settings import VARIABLES as TIDB_VARIABLES
+from dbdyno.systems.probe import Probe
+from dbdyno.systems.running.endpoint import (
+    CONNECT_TIMEOUT_S,
+    PASSWORD_VARIABLE,
+    Endpoint,
+    endpoint_of,
+    refuse_server_settings,
+)
+from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program, free_port, run_to_end
+from dbdyno.systems.running.server import Server
+from dbdyno.systems.running.tls import ATTACHED_SETTINGS, attached_tls, hint, make_certificate
+from dbdyno.systems.settings import check, without_secrets
+from dbdyno.systems.space import Storage
+from dbdyno.systems.witness import Versions, Witness
+
+SPIDER = "Spider"
+"""The engine whose tables lie on other servers; `dbdyno.systems.arrangements.spider` starts these too."""
+PLUGIN_FOLDERS = ("/usr/lib/mysql/plugin", "/usr/lib64/mariadb/plugin", "/usr/lib/mariadb/plugin")
+"""Where distributions keep the server's plugins."""
+ENGINE_PLUGINS = {"rocksdb": "ha_rocksdb", "spider": "ha_spider", "mroonga": "ha_mroonga", "connect": "ha_connect"}
+ENGINE_PACKAGES = {engine: f"mariadb-plugin-{engine}" for engine in ENGINE_PLUGINS}
+NO_HANDLER = ("rocksdb", "mroonga", "connect", "spider")
+"""Engines whose tables HANDLER does not open."""
+NOT_TRANSACTIONAL = ("myisam", "aria", "memory", "mroonga", "csv", "archive")
+"""Engines that take a transaction's begin and end, and do each statement for itself."""
+BOOTSTRAP_SETTINGS = ("innodb_page_size", "innodb_data_file_path", "innodb_undo_tablespaces", "lower_case_table_names")
+"""Settings a data directory is made with, so that they must be given when it is."""
+VARIABLES = (
+    "default_storage_engine",
+    "innodb_buffer_pool_size",
+    "innodb_flush_log_at_trx_commit",
+    "innodb_flush_method",
+    "innodb_doublewrite",
+    "innodb_log_file_size",
+    "innodb_io_capacity",
+    "rocksdb_flush_log_at_trx_commit",
+    "key_buffer_size",
+    "aria_pagecache_buffer_size",
+    "log_bin",
+    "sync_binlog",
+    "max_connections",
+    "query_cache_type",
+    "performance_schema",
+    "thread_handling",
+    "tx_isolation",
+    "transaction_isolation",
+)
+"""Server variables that decide what a benchmark measures; read beside those the person gave."""
+COUNTERS = (
+    "Questions",
+    "Com_select",
+    "Com_ha_read",
+    "Com_update",
+    "Com_insert",
+    "Com_stmt_prepare",
+    "Com_stmt_execute",
+    "Handler_commit",
+    "Handler_read_key",
+    "Handler_update",
+    "Innodb_rows_read",
+    "Innodb_rows_updated",
+    "Innodb_buffer_pool_reads",
+    "Innodb_buffer_pool_read_requests",
+    "Innodb_buffer_pool_pages_flushed",
+    "Innodb_os_log_fsyncs",
+    "Innodb_os_log_written",
+    "Innodb_row_lock_waits",
+    "Innodb_row_lock_time",
+    "Aborted_connects",
+    "Bytes_received",
+    "Bytes_sent",
+)
+_NEW_USER = """\
+DELETE FROM mysql.global_priv WHERE User IN ('root', '');
+FLUSH PRIVILEGES;
+CREATE DATABASE IF NOT EXISTS dbdyno;
+CREATE OR REPLACE USER 'dbdyno'@'localhost' IDENTIFIED BY '{password}';
+CREATE OR REPLACE USER 'dbdyno'@'127.0.0.1' IDENTIFIED BY '{password}';
+GRANT ALL PRIVILEGES ON *.* TO 'dbdyno'@'localhost';
+GRANT ALL PRIVILEGES ON *.* TO 'dbdyno'@'127.0.0.1';
+"""
+"""Without a password, any user of the host could read and write files as the server's user while it runs."""
+
+
+_NO_PASSWORD_ASKED = 1698
+"""ER_ACCESS_DENIED_NO_PASSWORD_ERROR, which PyMySQL has no name for."""
+
+
+class MariaDB(Server):
+    """A private MariaDB server. Settings: those of `own_settings`, and any server variable.
+
+    engine: of dbdyno's tables. connect: `tcp` or `socket`. access: by `sql`, or rows are read by `HANDLER … READ`
+    (`handler`). protocol: statements are `prepared`, or sent as `text`. tls: `on`, and clients connect with it.
+    """
+
+    name = "mariadb"
+    what = "MariaDB, any engine (engine=…; of Spider also backends=N), any server variable"
+    operations = frozenset({*OPERATIONS, ANALYSE, COPY, SYSBENCH})
+    libraries = ("pymysql", "mysqlclient")
+    own_settings: ClassVar[tuple[str, ...]] = ("engine", "connect", "port", "access", "protocol", "tls")
+    driver_errors = (pymysql.MySQLError, OSError)
+    # InnoDB takes whole pages of 16 KiB in each of 64 chunks: other sizes than whole MiB become smaller ones.
+    room: ClassVar[Mapping[str, Room]] = {"innodb_buffer_pool_size": Room(1 << 20, 1.7, "M")}
+    storage: ClassVar[Storage] = Storage(1.3, 30, empty_bytes=135_000_000)
+    copy_tools = TOOLS
+    server_program = "mariadbd"
+    can_crash = True
+    new_user = _NEW_USER
+    shown_variables: tuple[str, ...] = VARIABLES
+    variables_query = "SHOW GLOBAL VARIABLES"
+
+    def __init__(self, spec: SystemSpec) -> None:
+        super().__init__(spec)
+        self.engine = spec.settings.get("engine")
+        self.check_choice("access", ("sql", "handler"))
+        self.check_choice("protocol", ("prepared", "text"))
+        self.check_tls()
+        if {"access", "protocol", "tls"} & spec.settings.keys():
+            self.libraries = ()
+        if is_spider(spec):
+            raise UserError(
+                f"{spec.label}: tables of Spider lie on other servers, and dbdyno makes them only between servers of"
+                " its own: give mariadb?engine=Spider, or another engine"
+            )
+        if (self.engine or "").lower() in NOT_TRANSACTIONAL:
+            self.operations = self.operations - {TRANSACTION}
+        if spec.settings.get("access") == "handler":
+            self.operations = self.operations - {GET_MANY}
+            if (self.engine or "").lower() in NO_HANDLER:
+                raise UserError(
+                    f"{spec.label}: HANDLER does not open tables of {self.engine}: leave access=handler out"
+                )
+
+    @classmethod
+    def missing(cls) -> str | None:
+        if find_program("mariadbd") and find_program("mariadb-install-db"):
+            return None
+        return "mariadbd is not installed: apt install mariadb-server-core"
+
+    @classmethod
+    def missing_for(cls, settings: Mapping[str, str]) -> str | None:
+        engine = settings.get("engine", "").lower()
+        folders = [folder for folder in map(Path, PLUGIN_FOLDERS) if folder.is_dir()]
+        files = [folder / f"{ENGINE_PLUGINS.get(engine)}.so" for folder in folders]
+        if engine not in ENGINE_PLUGINS or not folders or any(file.exists() for file in files):
+            return None
+        return f"its engine {settings['engine']} is not installed: apt install {ENGINE_PACKAGES[engine]}"
+
+    def start(self, launch: Launch) -> None:
+        self._directory = directory = PrivateDirectory(launch)
+        data, socket = directory.path / "data", directory.socket_path()
+        password = self.new_password()
+        init = directory.write("init.sql", self.new_user.format(password=password))
+        log_path = launch.log_folder / f"server-{self.server_name}.log"
+        if not launch.data:
+            run_to_end(self._make_data_command(data), directory.path, log_path)
+        port = free_port(self.spec.settings.get("port"))
+        certificate, key, tls = make_certificate(directory) if self.encrypts else ("", "", None)
+        argv = [
+            *self.program(self.server_program),
+            self.defaults(directory),
+            *self.base_options(),
+            f"--datadir={data}",
+            f"--port={port}",
+            "--bind-address=127.0.0.1",
+            f"--socket={socket}",
+            f"--pid-file={directory.path / 'pid'}",
+            f"--init-file={init}",
+            *(
+                []
+                if "max_connections" in self.spec.settings
+                else [f"--max-connections={max(151, launch.clients + 20)}"]
+            ),
+            *([f"--ssl-cert={certificate}", f"--ssl-key={key}"] if tls else []),
+            *self.server_options(),
+        ]
+        self._run = lambda: ServerProcess(self.server_name, argv, directory, launch)
+        self._server = self._run()
+        self.endpoint = Endpoint("127.0.0.1", port, str(socket), "dbdyno", password, "dbdyno")
+        self._server.wait_ready(self._answers)
+        self._check_engine()
+        self._check_settings()
+        if not self.on_socket:
+            self.endpoint = replace(self.endpoint, socket=None, tls=tls)
+
+    def defaults(self, directory: PrivateDirectory) -> str:
+        """Return the option, first of all, that keeps the host's files of options out."""
+        del directory
+        return "--no-defaults"
+
+    def new_password(self) -> str:
+        """Return the password that its user is to have."""
+        return random_secrets.token_hex(16)
+
+    def analyst(self) -> Analyst:
+        with self.asking():
+            return MySQLAnalyst(self.endpoint, self.engine, self._directory.path / "data")
+
+    def copier(self, tool: str, workers: int) -> Copier:
+        with self.asking():
+            return MySQLCopier(self.endpoint, self._directory, tool, self.tool_programs(tool), workers)
+
+    @property
+    def restorable(self) -> bool:
+        return self.only_own_files()
+
+    def versions(self, tables: Mapping[str, int]) -> Versions:
+        with self.asking():
+            return row_versions(self.endpoint, tables)
+
+    def witnesses(self) -> list[Witness]:
+        variables = self._variables()
+        if variables.get("log_bin") != "ON":
+            return []
+
+        def files() -> list[Path]:
+            with self.asking():
+                names = [row[0] for row in self._query("SHOW BINARY LOGS")]
+            return [Path(variables["log_bin_basename"]).with_name(name) for name in names]
+
+        return [BinaryLog(variables, self.endpoint.database, files)]
+
+    def _make_data_command(self, data: Path) -> list[str]:
+        """Return the command that makes the data directory."""
+        return [
+            *self.program("mariadb-install-db"),
+            "--no-defaults",
+            *self.base_options()[:1],
+            f"--datadir={data}",
+            "--auth-root-authentication-method=normal",
+            "--skip-test-db",
+            *self.made_with(),
+        ]
+
+    def made_with(self) -> list[str]:
+        """Return the options of the settings that a data directory is made with."""
+        return [f"--{key}={self.spec.settings[key]}" for key in BOOTSTRAP_SETTINGS if key in self.spec.settings]
+
+    def base_options(self) -> list[str]:
+        """Return the options that a server needs which is not where it was built for."""
+        there = self.installation()
+        # From 11.4 on a server makes itself a certificate at its start, which takes it seconds and is of no use here.
+        return [f"--basedir={there.folder}", *([] if self.encrypts else ["--skip-ssl"])] if there else []
+
+    def server_options(self) -> list[str]:
+        """Return the command-line options of the settings and of the engine."""
+        options = []
+        if plugin := ENGINE_PLUGINS.get((self.engine or "").lower()):
+            options += ["--plugin-maturity=unknown", f"--plugin-load-add={plugin}"]
+        for key, value in self.spec.settings.items():
+            if key == "log_bin" and value.lower() in ("on", "1", "off", "0"):
+                # As an option, log_bin takes the name of the files: `--log_bin=on` would call them "on".
+                options.append("--log-bin=binlog" if value.lower() in ("on", "1") else "--skip-log-bin")
+            elif key not in self.own_settings:
+                options.append(f"--{key}={value}" if value else f"--{key}")
+        return options
+
+    def _answers(self) -> bool:
+        try:
+            self._query("SELECT 1")
+        except pymysql.MySQLError:
+            return False
+        return True
+
+    def _check_engine(self) -> None:
+        if self.engine is None:
+            return
+        engines = {row[0]: row[1] for row in self._query("SHOW ENGINES")}
+        available = [name for name, support in engines.items() if support in ("YES", "DEFAULT")]
+        if self.engine.lower() not in (name.lower() for name in available):
+            # The host's packages are for the host's own server.
+            is_hosts = not (self.spec.attached or self.spec.version)
+            package = ENGINE_PACKAGES.get(self.engine.lower()) if is_hosts else None
+            hint = f"apt install {package}" if package else f"it has {', '.join(available)}"
+            raise UserError(f"{self.spec.label}: this server has no engine '{self.engine}'; {hint}")
+
+    def _check_settings(self) -> None:
+        """Raise UserError if the server has a setting with another value than it was given."""
+        given = {key: value for key, value in self.spec.settings.items() if key not in self.own_settings}
+        if given:
+            variables = self._variables()
+            check(self.spec.label, wanted_variables(self.spec.label, given, variables), variables)
+
+    def _ask(self, statement: str) -> dict[str, str]:
+        with self.asking():
+            return dict(self._query(statement))
+
+    def _query(self, statement: str) -> tuple[tuple[Any, ...], ...]:
+        place = self.endpoint
+        connection = connect(place, database=place.database or None, read_timeout=CONNECT_TIMEOUT_S)
+        with connection, connection.cursor() as cursor:
+            cursor.execute(statement)
+            return cursor.fetchall()
+
+    def _variables(self) -> dict[str, str]:
+        return self._ask(self.variables_query)
+
+    def servers(self) -> list[dict[str, Any]]:
+        variables = self._variables()
+        given = {key.replace("-", "_") for key in self.spec.settings}
+        shown = (*self.shown_variables, *sorted(given - set(self.shown_variables)))
+        effective = {key: variables[key] for key in shown if key in variables} | self.endpoint.shown()
+        if self.engine:
+            effective["engine"] = self.engine
+        if self.endpoint.tls:
+            status = self._ask("SHOW SESSION STATUS LIKE 'Ssl_%'")
+            effective["tls"] = f"{status['Ssl_version']} {status['Ssl_cipher']}"
+        return [{"name": self.server_name, "version": variables["version"], "effective_settings": effective}]
+
+    def all_settings(self) -> dict[str, dict[str, str]]:
+        return {self.server_name: without_secrets(self._variables())}
+
+    def durability(self) -> Durability:
+        variables = self._variables()
+        return durability_of(self.engine or variables.get("default_storage_engine", "its own"), variables)
+
+    def counters(self) -> dict[str, dict[str, int]]:
+        return {self.server_name: numbers_of(self._ask("SHOW GLOBAL STATUS"), COUNTERS)}
+
+    def probes(self) -> list[Probe]:
+        return [MySQLProbe(self.server_name, self.endpoint)]
+
+    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+        return {
+            "kind": "mysql",
+            "address": self.endpoint.address(),
+            "user": self.endpoint.user or "root",
+            "password": self.endpoint.secret(secrets),
+            "database": self.endpoint.database,
+            "table_options": f"ENGINE={self.engine}" if self.engine else "",
+            "access": self.spec.settings.get("access", "sql"),
+            "protocol": self.spec.settings.get("protocol", "prepared"),
+            "tls": self.endpoint.encryption(),
+        }
+
+
+class AttachedMySQL(MariaDB):
+    """Somebody else's server of the MySQL protocol: `mysql://user:password@host:port/database`."""
+
+    name = "mysql"
+    what = "any server of the MySQL protocol: mysql://user:password@host:3306/database"
+    own_settings: ClassVar[tuple[str, ...]] = ("engine", "access", "protocol", *ATTACHED_SETTINGS)
+
+    def __init__(self, spec: SystemSpec) -> None:
+        super().__init__(spec)
+        refuse_server_settings(spec, (*self.own_settings, "socket"))
+        self.endpoint = replace(endpoint_of(spec.url, 3306), tls=attached_tls(spec))
+        self._is_tidb = False
+        if not self.endpoint.database:
+            raise UserError(f"{spec.label}: name the database to make dbdyno's tables in, mysql://…/database")
+
+    def check_tls(self) -> None:
+        """Nothing here: a URL says other things of it."""
+
+    def start(self, launch: Launch) -> None:
+        del launch
+        try:
+            ((version,),) = self._query("SELECT VERSION()")
+            if is_tidb(version):
+                self._attach_to_tidb()
+            self._check_engine()
+        except (pymysql.MySQLError, RuntimeError) as error:
+            raise UserError(f"{self.spec.label}: {_explain(error)}") from None
+
+    def _attach_to_tidb(self) -> None:
+        """Ask from now on for what does something there; raises UserError for a setting that does not."""
+        refuse_what_it_lacks(self.spec)
+        self.shown_variables, self.variables_query = TIDB_VARIABLES, ACTIVE
+        self._is_tidb = True
+        try:
+            self._query(ACTIVE)
+        except pymysql.MySQLError:
+            self.variables_query = OWN
+
+    def probes(self) -> list[Probe]:
+        # Its SHOW STATUS counts nothing, and in its list of connections one sleeps that the Go runtime has yet to run.
+        return [] if self._is_tidb else super().probes()
+
+
+def _explain(error: Exception) -> str:
+    """Say what a failure to connect means; `error.args` of pymysql are its number and its message."""
+    number, message = (*error.args, "", "")[:2] if isinstance(error, pymysql.MySQLError) else (None, str(error))
+    if number == ER.ACCESS_DENIED_ERROR:
+        # To a user who must have TLS, MariaDB says no more than this.
+        return (
+            f"{message}; check the user and the password in the URL or in {PASSWORD_VARIABLE}, and whether the server "
+            "wants TLS (tls=required)"
+        )
+    if number == _NO_PASSWORD_ASKED:
+        return (
+            f"{message}; an account of unix_socket or auth_socket lets in the user of this host that has its name: "
+            "run dbdyno as that one, or name an account with a password"
+        )
+    if todo := hint(str(message)):
+        return f"{message}; {todo}"
+    if number in (CR.CR_CONN_HOST_ERROR, CR.CR_CONNECTION_ERROR):
+        return f"nobody answers there ({message}); check host, port and that the server runs"
+    return str(message)
+
+
+def is_spider(spec: SystemSpec) -> bool:
+    """Return whether a configuration's tables are to be Spider's."""
+    return spec.settings.get("engine", "").lower() == SPIDER.lower()
+
+
+_LEVELS = {"1": "D2", "0": "D1", "2": "D1", "3": "D1"}
+"""Of the values of `…_flush_log_at_trx_commit`."""
+
+
+def durability_of(engine: str, variables: dict[str, str]) -> Durability:
+    """Return what the settings in force promise of an acknowledged write to a table of that engine."""
+    if is_tidb(variables.get("version", "")):
+        return Durability("unknown", "TiDB: what it stores in decides that, and it does not show it")
+    match engine.lower():
+        case "innodb":
+            return _durability_of_innodb(variables)
+        case "rocksdb":
+            flush = variables.get("rocksdb_flush_log_at_trx_commit", "1")
+            without = variables.get("rocksdb_write_disable_wal", "OFF").upper() in ("ON", "1")
+            reason = "rocksdb_write_disable_wal=on" if without else f"rocksdb_flush_log_at_trx_commit={flush}"
+            return Durability("D0" if without else _LEVELS.get(flush, "unknown"), reason)
+        case "aria":
+            return Durability("D1", "Aria flushes its log at checkpoints, not at each statement")
+        case "myisam" | "memory" | "mroonga":
+            return Durability("D0", f"engine={engine} has no log")
+    return Durability("unknown", f"dbdyno does not know what engine={engine} flushes")
+
+
+def _durability_of_innodb(variables: dict[str, str]) -> Durability:
+    if variables.get("innodb_flush_method", "").lower() == "nosync":
+        return Durability("D0", "innodb_flush_method=nosync")
+    flush = variables.get("innodb_flush_log_at_trx_commit")
+    if flush not in _LEVELS:
+        return Durability("unknown", f"innodb_flush_log_at_trx_commit={flush or 'not shown'}")
+    # With a binary log, recovery rolls back what that does not have, whatever InnoDB had flushed of it.
+    if _LEVELS[flush] == "D2" and variables.get("log_bin") == "ON" and variables.get("sync_binlog") != "1":
+        log = f"log_bin=ON sync_binlog={variables.get('sync_binlog')}"
+        return Durability("D1", f"{log}: what the binary log lacks after a crash is rolled back")
+    # A torn page makes the table unreadable, not the commit late: the class stays, the doubt is said.
+    torn = variables.get("innodb_doublewrite", "ON").upper() in ("OFF", "0")
+    doubt = ", but innodb_doublewrite=off: a power cut can tear pages" if torn else ""
+    return Durability(_LEVELS[flush], f"innodb_flush_log_at_trx_commit={flush}{doubt}")

@@ -1,0 +1,76 @@
+"""MySQL, each version from a package of its own."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from secrets import token_hex
+from typing import ClassVar
+
+from dbdyno.errors import UserError
+from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.systems.copier import Tool
+from dbdyno.systems.mysql.copier import TOOLS
+from dbdyno.systems.mysql.mariadb import MariaDB
+from dbdyno.systems.packages.catalogue import PACKAGES
+from dbdyno.systems.space import Storage
+
+_NEW_USER = """\
+CREATE DATABASE dbdyno;
+CREATE USER 'dbdyno'@'localhost' IDENTIFIED BY '{password}';
+CREATE USER 'dbdyno'@'127.0.0.1' IDENTIFIED BY '{password}';
+GRANT ALL PRIVILEGES ON *.* TO 'dbdyno'@'localhost';
+GRANT ALL PRIVILEGES ON *.* TO 'dbdyno'@'127.0.0.1';
+DELETE FROM mysql.user WHERE User IN ('root', '');
+FLUSH PRIVILEGES;
+"""
+
+
+class MySQL(MariaDB):
+    """A private MySQL server of the version asked for: `mysql@5.6`. Settings as MariaDB's."""
+
+    name = "mysql"
+    what = "MySQL, each version by itself (mysql@8.0), any server variable"
+    # 8.0 writes a binary log, and what is in it is there twice.
+    storage: ClassVar[Storage] = Storage(2.0, 40, empty_bytes=200_000_000)
+    # From 5.7 on the server writes files only to a folder of its installation's choice.
+    copy_tools: ClassVar[Mapping[str, Tool]] = {name: tool for name, tool in TOOLS.items() if name != "files"}
+    server_program = "mysqld"
+    new_user = _NEW_USER
+    _password: ClassVar[str] = token_hex(16)
+
+    def __init__(self, spec: SystemSpec) -> None:
+        super().__init__(spec)
+        if self.encrypts and spec.version.startswith("5."):
+            raise UserError(f"{spec.label}: its TLS is older than 1.2: leave 'tls' out, or take mysql@8.0")
+
+    def new_password(self) -> str:
+        # Its user is made once, with the data: no one statement gives it another password in all of the versions.
+        return self._password
+
+    @classmethod
+    def missing(cls) -> str | None:
+        versions = [package.name for package in PACKAGES.values() if package.system == cls.name]
+        return f"say which version: {', '.join(versions)}"
+
+    def _make_data_command(self, data: Path) -> list[str]:
+        """Return the command that makes the data directory: 5.5 and 5.6 bring one along, to be copied."""
+        template = self.installation().folder / "template"
+        if template.is_dir():
+            return ["cp", "--recursive", "--no-preserve=mode", str(template), str(data)]
+        initialize = ["--initialize-insecure", f"--datadir={data}"]
+        return [*self.program("mysqld"), "--no-defaults", *self.base_options(), *initialize, *self.made_with()]
+
+    def base_options(self) -> list[str]:
+        """Return the options that a server needs which is not where it was built for.
+
+        `loose`: versions that do not know an option leave it. Of 8.0 the second protocol is shut and the default
+        way to log in is that of all the others, so that versions differ in what is measured only.
+        """
+        folder = self.installation().folder
+        return [
+            f"--basedir={folder}",
+            f"--lc-messages-dir={folder / 'share'}",
+            f"--character-sets-dir={folder / 'share' / 'charsets'}",
+            *([] if self.encrypts else ["--loose-skip-ssl"]),
+            "--loose-mysqlx=OFF",
+            "--loose-default-authentication-plugin=mysql_native_password",
+        ]

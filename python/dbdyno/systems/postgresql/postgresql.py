@@ -1,0 +1,351 @@
+"""PostgreSQL, started privately with any server setting, or attached by URL."""
+
+import secrets as random_secrets
+import signal
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import psycopg
+
+from dbdyno.errors import UserError
+from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.experiment.workloads import ANALYSE, COPY, OPERATIONS, SYSBENCH
+from dbdyno.systems.analyst import Analyst
+from dbdyno.systems.base import Durability, Launch, numbers_of
+from dbdyno.systems.copier import Copier
+from dbdyno.systems.postgresql.analyst import PostgreSQLAnalyst
+from dbdyno.systems.postgresql.copier import TOOLS, PostgreSQLCopier
+from dbdyno.systems.postgresql.probe import PostgreSQLProbe, connect, existing_views, statistics
+from dbdyno.systems.postgresql.settings import Setting, is_accepted
+from dbdyno.systems.probe import Probe
+from dbdyno.systems.running.endpoint import PASSWORD_VARIABLE, Endpoint, endpoint_of, refuse_server_settings
+from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program, free_port, run_to_end
+from dbdyno.systems.running.server import Server
+from dbdyno.systems.running.tls import (
+    ATTACHED_SETTINGS,
+    LIBPQ_SETTINGS,
+    attached_tls,
+    hint,
+    in_our_words,
+    make_certificate,
+)
+from dbdyno.systems.settings import without_secrets
+from dbdyno.systems.space import Storage
+
+PLACES = (("/usr/lib/postgresql", "*/bin"), ("/usr", "pgsql-*/bin"))
+"""Where Debian and Red Hat keep each version's programs, which are on no PATH."""
+SETTINGS = (
+    "shared_buffers",
+    "effective_cache_size",
+    "work_mem",
+    "max_connections",
+    "fsync",
+    "synchronous_commit",
+    "full_page_writes",
+    "wal_sync_method",
+    "wal_level",
+    "wal_buffers",
+    "max_wal_size",
+    "checkpoint_timeout",
+    "commit_delay",
+    "autovacuum",
+    "jit",
+    "huge_pages",
+    "io_method",
+    "data_checksums",
+    "default_transaction_isolation",
+)
+"""Settings that decide what a benchmark measures; read beside those that are not the default."""
+COUNTERS = {
+    "pg_stat_database": (
+        "xact_commit",
+        "xact_rollback",
+        "blks_read",
+        "blks_hit",
+        "tup_returned",
+        "tup_fetched",
+        "tup_inserted",
+        "tup_updated",
+        "tup_deleted",
+        "conflicts",
+        "deadlocks",
+        "temp_bytes",
+    ),
+    "pg_stat_wal": ("wal_records", "wal_fpi", "wal_bytes", "wal_buffers_full", "wal_write", "wal_sync"),
+    "pg_stat_bgwriter": (
+        "checkpoints_timed",
+        "checkpoints_req",
+        "buffers_checkpoint",
+        "buffers_clean",
+        "buffers_backend",
+        "buffers_alloc",
+    ),
+    "pg_stat_checkpointer": ("num_timed", "num_requested", "buffers_written"),
+}
+"""Counters by the view that has them; the last is there since version 17."""
+_MADE_WITH = ("--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync")
+_CHECKSUMS = "data_checksums"
+"""A setting that a data directory is made with, and that no server takes."""
+_USER, _DATABASE = "dbdyno", "postgres"
+_SPARE_CONNECTIONS = 20
+
+
+class _Postmaster(ServerProcess):
+    """On SIGTERM it would wait for its clients; what it has not written goes away with its directory."""
+
+    stop_signal = signal.SIGQUIT
+
+
+class PostgreSQL(Server):
+    """A private PostgreSQL server. Settings: `connect` (`tcp` or `socket`), `tls` (`on`), and any server setting."""
+
+    name = "postgresql"
+    what = "PostgreSQL, any server setting (shared_buffers=1GB, synchronous_commit=off …)"
+    operations = frozenset({*OPERATIONS, ANALYSE, COPY, SYSBENCH})
+    own_settings: ClassVar[tuple[str, ...]] = ("connect", "port", "tls")
+    # max_wal_size is 1 GB.
+    storage: ClassVar[Storage] = Storage(1.15, 40, empty_bytes=40_000_000, most_log_bytes=1 << 30)
+    driver_errors = (psycopg.Error, OSError)
+    copy_tools = TOOLS
+    forks = True
+    can_crash = True
+
+    def __init__(self, spec: SystemSpec) -> None:
+        super().__init__(spec)
+        self.check_tls()
+
+    @classmethod
+    def missing(cls) -> str | None:
+        return None if programs() else "postgres is not installed: apt install postgresql"
+
+    def start(self, launch: Launch) -> None:
+        self._directory = directory = PrivateDirectory(launch)
+        data = directory.path / "data"
+        password = random_secrets.token_hex(16)
+        self._make_data(directory, data, password, launch)
+        port = free_port(self.spec.settings.get("port"))
+        socket = directory.socket_path(f".s.PGSQL.{port}") if self.on_socket else None
+        certificate, key, tls = make_certificate(directory) if self.encrypts else ("", "", None)
+        settings = {
+            "port": str(port),
+            "listen_addresses": "127.0.0.1",
+            "unix_socket_directories": str(directory.path) if socket else "",
+            "max_connections": str(max(100, launch.clients + _SPARE_CONNECTIONS)),
+            **({"ssl": "on", "ssl_cert_file": certificate, "ssl_key_file": key} if tls else {}),
+            **{key: value for key, value in self.spec.settings.items() if not self._is_for_initdb(key)},
+        }
+        argv = [*self.program("postgres"), "-D", str(data)]
+        argv += [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
+        self._run = lambda: _Postmaster(self.server_name, argv, directory, launch)
+        self._server = self._run()
+        self.endpoint = Endpoint("127.0.0.1", port, str(socket) if socket else None, _USER, password, _DATABASE, tls)
+        self._server.wait_ready(self._answers)
+        self._check_settings()
+
+    def analyst(self) -> Analyst:
+        with self.asking():
+            return PostgreSQLAnalyst(self.endpoint)
+
+    def tool_program(self, name: str) -> str | None:
+        # Those of the server's own version: pg_dump refuses a newer server.
+        path = Path(self.program("postgres")[-1]).with_name(name)
+        return str(path) if path.is_file() else None
+
+    def missing_tool(self, tool: str) -> str | None:
+        reason = super().missing_tool(tool)
+        # What the host has is of another version, so installing that is of no use.
+        return (
+            f"{self.spec.product} comes without {' and '.join(self.copy_tools[tool].programs)}"
+            if reason and self.spec.version
+            else reason
+        )
+
+    def copier(self, tool: str, workers: int) -> Copier:
+        with self.asking():
+            return PostgreSQLCopier(self.endpoint, self._directory, tool, self.tool_programs(tool), workers)
+
+    @property
+    def restorable(self) -> bool:
+        return self.only_own_files()
+
+    def _make_data(self, directory: PrivateDirectory, data: Path, password: str, launch: Launch) -> None:
+        """Make the data directory, or give the one that was copied this start's password."""
+        log_path = launch.log_folder / f"server-{self.server_name}.log"
+        if launch.data:
+            alone = [*self.program("postgres"), "--single", "-D", str(data), _DATABASE]
+            run_to_end(alone, directory.path, log_path, f"ALTER ROLE {_USER} PASSWORD '{password}'\n")
+            return
+        password_file = directory.write("password", password)
+        run_to_end(self._initdb_command(data, password_file), directory.path, log_path)
+        password_file.unlink()
+
+    def program(self, name: str) -> list[str]:
+        return super().program(name) if self.spec.version else [str((programs() or Path()) / name)]
+
+    def _initdb_command(self, data: Path, password_file: Path) -> list[str]:
+        """Return the command that makes the data directory; nobody gets in without the password."""
+        return [
+            *self.program("initdb"),
+            f"--pgdata={data}",
+            f"--username={_USER}",
+            f"--pwfile={password_file}",
+            *(*_MADE_WITH, *self._checksums()),
+        ]
+
+    def _is_for_initdb(self, key: str) -> bool:
+        """Whether a setting is not the server's to take at its start."""
+        return key in self.own_settings or key.lower() == _CHECKSUMS
+
+    def _checksums(self) -> list[str]:
+        """Return the option of initdb that the setting of checksums stands for."""
+        given = {key.lower(): value.lower() for key, value in self.spec.settings.items()}
+        if _CHECKSUMS not in given:
+            return []
+        if given[_CHECKSUMS] in ("on", "true", "yes", "1"):
+            return ["--data-checksums"]
+        # Up to 17 they are off unless asked for, and initdb knows no word for that.
+        known = subprocess.run([*self.program("initdb"), "--help"], capture_output=True, text=True, check=False).stdout
+        return ["--no-data-checksums"] if "--no-data-checksums" in known else []
+
+    def started_with(self) -> dict[str, list[str]]:
+        # How text is compared is decided here, once and for all.
+        made = [f"initdb {option}" for option in (*_MADE_WITH, *self._checksums())]
+        return {name: [*given, *made] for name, given in super().started_with().items()}
+
+    def _answers(self) -> bool:
+        """Whether this server has written down that it takes connections, where pg_ctl looks too: to ask forks.
+
+        What a server that was killed has left there bears the number of its process, and says that it is ready too.
+        """
+        try:
+            lines = (self._directory.path / "data" / "postmaster.pid").read_text().splitlines()
+        except FileNotFoundError:
+            return False
+        return len(lines) > 7 and lines[0] == str(self._server.pid) and lines[7].strip() == "ready"
+
+    def _check_settings(self) -> None:
+        """Raise UserError if a setting was not taken as it was given."""
+        there = self._settings()
+        for key, value in self.spec.settings.items():
+            if key in self.own_settings:
+                continue
+            if (setting := there.get(key.lower())) is None:
+                raise UserError(f"{self.spec.label}: this server has no setting '{key}'")
+            if not is_accepted(setting, value):
+                raise UserError(f"{self.spec.label}: {key}={value} was given, and the server has {setting.shown}")
+
+    def _settings(self) -> dict[str, Setting]:
+        """Return every setting in force by its name."""
+        with self.asking():
+            rows = self._query(
+                "SELECT name, setting AS value, unit, vartype AS kind, source, current_setting(name) AS shown "
+                "FROM pg_settings"
+            )
+        return {row["name"].lower(): Setting(**row) for row in rows}
+
+    def _query(self, statement: str, *parameters: Any) -> list[dict[str, Any]]:
+        with connect(self.endpoint) as connection:
+            return connection.execute(statement, parameters).fetchall()
+
+    def servers(self) -> list[dict[str, Any]]:
+        there = self._settings()
+        given = {key.lower() for key in self.spec.settings} & there.keys()
+        changed = {key for key, setting in there.items() if setting.is_changed}
+        names = dict.fromkeys([*SETTINGS, *sorted(given | changed)])
+        effective = {key: there[key].shown for key in names if key in there} | self.endpoint.shown()
+        if self.endpoint.tls:
+            with self.asking():
+                (own,) = self._query("SELECT version, cipher FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
+            effective["tls"] = f"{own['version']} {own['cipher']}"
+        return [{"name": self.server_name, "version": there["server_version"].shown, "effective_settings": effective}]
+
+    def all_settings(self) -> dict[str, dict[str, str]]:
+        shown = {key: setting.shown for key, setting in self._settings().items()}
+        return {self.server_name: without_secrets(shown)}
+
+    def durability(self) -> Durability:
+        return durability_of({key: setting.shown for key, setting in self._settings().items()})
+
+    def counters(self) -> dict[str, dict[str, int]]:
+        seen: dict[str, int] = {}
+        with self.asking(), connect(self.endpoint) as connection:
+            for view in existing_views(connection, list(COUNTERS)):
+                seen |= numbers_of(statistics(connection, view), COUNTERS[view])
+        return {self.server_name: seen}
+
+    def probes(self) -> list[Probe]:
+        return [PostgreSQLProbe(self.server_name, self.endpoint)]
+
+    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+        return {
+            "kind": "postgres",
+            "address": self.endpoint.address(),
+            "user": self.endpoint.user or "postgres",
+            "password": self.endpoint.secret(secrets),
+            "database": self.endpoint.database,
+            "tls": self.endpoint.encryption(),
+        }
+
+
+class AttachedPostgreSQL(PostgreSQL):
+    """Somebody else's server: `postgresql://user:password@host:port/database`."""
+
+    what = "any PostgreSQL server: postgresql://user:password@host:5432/database"
+    own_settings: ClassVar[tuple[str, ...]] = (*ATTACHED_SETTINGS, *LIBPQ_SETTINGS)
+
+    def __init__(self, spec: SystemSpec) -> None:
+        super().__init__(spec)
+        refuse_server_settings(spec, (*self.own_settings, "socket"))
+        self.endpoint = replace(endpoint_of(spec.url, 5432), tls=attached_tls(in_our_words(spec)))
+        if not self.endpoint.database:
+            raise UserError(f"{spec.label}: name the database to make dbdyno's tables in, postgresql://…/database")
+
+    def check_tls(self) -> None:
+        """Nothing here: a URL says other things of it."""
+
+    def start(self, launch: Launch) -> None:
+        del launch
+        try:
+            self._query("SELECT 1")
+        except psycopg.Error as error:
+            raise UserError(f"{self.spec.label}: {_explain(error)}") from None
+
+
+def _explain(error: Exception) -> str:
+    """Say what a failure to connect means; libpq tells its kinds apart in words alone."""
+    message = " ".join(str(error).split())
+    if todo := hint(message):
+        return f"{message}; {todo}"
+    if "authentication failed" in message or "no password supplied" in message:
+        return f"{message}; check the user and the password in the URL or in {PASSWORD_VARIABLE}"
+    if "refused" in message or "timeout" in message or "No such file" in message:
+        return f"nobody answers there ({message}); check host, port and that the server runs"
+    return message
+
+
+def programs() -> Path | None:
+    """Return the directory that holds `initdb` and `postgres`, of the newest version there is."""
+    on_path = [Path(found).resolve().parent for name in ("initdb", "postgres") if (found := find_program(name))]
+    kept = [folder for root, pattern in PLACES for folder in Path(root).glob(pattern)]
+    kept.sort(key=_version_of, reverse=True)
+    whole = (folder for folder in (*on_path, *kept) if all((folder / one).exists() for one in ("initdb", "postgres")))
+    return next(whole, None)
+
+
+def _version_of(folder: Path) -> float:
+    digits = "".join(c for c in folder.parent.name if c.isdigit() or c == ".")
+    return float(digits or 0)
+
+
+def durability_of(settings: dict[str, str]) -> Durability:
+    """Return what the settings in force promise of an acknowledged write."""
+    if settings["fsync"] == "off":
+        return Durability("D0", "fsync=off")
+    commit = settings["synchronous_commit"]
+    if commit == "off":
+        return Durability("D1", "synchronous_commit=off: flushed a few wal_writer_delay later")
+    # A torn page makes the table unreadable, not the commit late: the class stays, the doubt is said.
+    doubt = ", but full_page_writes=off: a power cut can tear pages" if settings["full_page_writes"] == "off" else ""
+    return Durability("D2", f"fsync=on synchronous_commit={commit}{doubt}")

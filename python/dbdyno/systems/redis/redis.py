@@ -1,0 +1,252 @@
+"""Redis, started privately with any directive of redis.conf, or attached by URL."""
+
+import secrets as random_secrets
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from dbdyno.errors import UserError
+from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.experiment.workloads import ADD, FIND_UNIQUE, GET, GET_MANY, INSERT, SUM, UPDATE
+from dbdyno.systems.base import Durability, Launch, numbers_of
+from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe
+from dbdyno.systems.redis.probe import RedisProbe
+from dbdyno.systems.running.endpoint import (
+    CONNECT_TIMEOUT_S,
+    PASSWORD_VARIABLE,
+    Endpoint,
+    endpoint_of,
+    refuse_server_settings,
+)
+from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program, free_port
+from dbdyno.systems.running.server import Server
+from dbdyno.systems.running.tls import ATTACHED_SETTINGS, attached_tls, hint, make_certificate
+from dbdyno.systems.settings import BINARY, check, without_secrets
+from dbdyno.systems.space import Space, Storage
+
+DIRECTIVES = ("appendonly", "appendfsync", "save", "maxmemory", "maxmemory-policy", "io-threads", "maxclients")
+"""Directives that decide what a benchmark measures; read beside those the person gave."""
+COUNTERS = (
+    "total_commands_processed",
+    "total_connections_received",
+    "total_net_input_bytes",
+    "total_net_output_bytes",
+    "keyspace_hits",
+    "keyspace_misses",
+    "evicted_keys",
+    "expired_keys",
+    "used_memory",
+    "total_error_replies",
+)
+_CHECK_THE_PLACE = "check host, port and that the server runs, and whether it has TLS there (tls=required)"
+UNABLE = {
+    "auto": frozenset[str](),
+    # A row is one value: no column of it can be added to, or read alone.
+    "string": frozenset((ADD, SUM)),
+    # MGET has values alone, and no fields of hashes; no command makes a hash only where there is none.
+    "hash": frozenset((GET_MANY, INSERT)),
+}
+"""What each layout takes away; `auto` is hashes where a workload adds to columns, else strings."""
+SCALES = BINARY | {"k": 10**3, "m": 10**6, "g": 10**9}
+"""Redis takes `1k` for a thousand and `1kb` for 1,024."""
+
+
+class Redis(Server):
+    """A private Redis server. Settings: `layout`, `connect` (`tcp` or `socket`), `tls`, any directive of redis.conf."""
+
+    name = "redis"
+    what = "Redis, any directive of redis.conf (appendonly=yes, appendfsync=always, save=60 1 …)"
+    operations = frozenset((GET, GET_MANY, UPDATE, ADD, INSERT, FIND_UNIQUE, SUM))
+    libraries: ClassVar[tuple[str, ...]] = ("redis-py",)
+    own_settings: ClassVar[tuple[str, ...]] = ("layout", "connect", "port", "tls")
+    storage: ClassVar[Storage] = Storage(1.1, 110, in_memory=True)
+    driver_errors = (redis.RedisError,)
+    server_program = "redis-server"
+    can_crash = True
+
+    def __init__(self, spec: SystemSpec) -> None:
+        super().__init__(spec)
+        self.check_choice("layout", tuple(UNABLE))
+        self.operations = self.operations - UNABLE[spec.settings.get("layout", "auto")]
+        self.check_tls()
+        if "tls" in spec.settings:
+            self.libraries = ()
+
+    @classmethod
+    def missing(cls) -> str | None:
+        return None if find_program("redis-server") else "redis-server is not installed: apt install redis-server"
+
+    def start(self, launch: Launch) -> None:
+        self._directory = directory = PrivateDirectory(launch)
+        password = random_secrets.token_hex(16)
+        port = free_port(self.spec.settings.get("port"))
+        socket = directory.socket_path()
+        certificate, key, tls = make_certificate(directory) if self.encrypts else ("", "", None)
+        encrypted = ["port 0", f"tls-port {port}", f'tls-cert-file "{certificate}"', f'tls-key-file "{key}"']
+        # The configuration goes in on stdin, so that the password is in no file and no process list.
+        configuration = [
+            "bind 127.0.0.1",
+            *([*encrypted, "tls-auth-clients no"] if tls else [f"port {port}"]),
+            f'unixsocket "{socket}"',
+            f'dir "{directory.path}"',
+            f"requirepass {password}",
+            f"maxclients {max(10_000, launch.clients + 100)}",
+            *([] if "save" in self.spec.settings else ['save ""']),
+            *(f"{key} {value}" for key, value in self.spec.settings.items() if key not in self.own_settings),
+        ]
+        argv = [*self.program(self.server_program), "-"]
+        stdin = "\n".join(configuration) + "\n"
+        self._run = lambda: ServerProcess(self.server_name, argv, directory, launch, stdin)
+        self._server = self._run()
+        self.endpoint = Endpoint("127.0.0.1", port, str(socket) if self.on_socket else None, None, password, "0", tls)
+        self._server.wait_ready(self._answers)
+        given = {key.lower(): value for key, value in self.spec.settings.items() if key not in self.own_settings}
+        check(self.spec.label, given, self._configuration() or {}, SCALES)
+
+    def space(self, records: float, data_bytes: float) -> Space:
+        needed = super().space(records, data_bytes)
+        written = needed.memory_bytes if self.spec.settings.get("appendonly") == "yes" else 0
+        return needed + Space(disk_bytes=written)
+
+    @property
+    def restorable(self) -> bool:
+        return self.only_own_files()
+
+    def keep(self) -> Path:
+        with self.asking():
+            # A server without save points writes nothing down when it ends.
+            self._client().config_set("save", "3600 1")
+        return super().keep()
+
+    def cache_state(self, restored: bool) -> str | None:
+        # It answers only when it has read everything back into memory.
+        return None if self.spec.attached else "hot"
+
+    def _answers(self) -> bool:
+        try:
+            return bool(self._client().ping())
+        except redis.RedisError:
+            return False
+
+    def _client(self, timeout_s: float = CONNECT_TIMEOUT_S) -> redis.Redis:
+        place = self.endpoint
+        return redis.Redis(
+            host=place.host,
+            port=place.port,
+            unix_socket_path=place.socket,
+            username=place.user,
+            password=place.password,
+            **(place.tls.redis() if place.tls else {}),
+            db=int(place.database or 0),
+            socket_timeout=timeout_s,
+            socket_connect_timeout=timeout_s,
+            decode_responses=True,
+            # Two, for servers older than 6; and no word about the client library, which they would refuse.
+            protocol=2,
+            driver_info=None,
+            # By default it tries for seconds; while a server starts, whoever asks tries again much sooner.
+            retry=Retry(NoBackoff(), 0),
+        )
+
+    def _configuration(self) -> dict[str, str] | None:
+        """Return the configuration in force, or None where the server does not show it (hosted ones often do not)."""
+        with self.asking():
+            try:
+                return self._client().config_get("*")
+            except redis.ResponseError:
+                return None
+
+    def _info(self) -> dict[str, Any]:
+        with self.asking():
+            return self._client().info()
+
+    def servers(self) -> list[dict[str, Any]]:
+        configuration = self._configuration() or {}
+        wanted = (*DIRECTIVES, *sorted(set(self.spec.settings) - set(DIRECTIVES)))
+        effective = {key: configuration[key] for key in wanted if key in configuration} | self.endpoint.shown()
+        if self.endpoint.tls:
+            effective["tls"] = "on"
+        # Valkey says both: its own version, and which Redis it still is to clients.
+        info = self._info()
+        version = info.get("valkey_version", info.get("redis_version"))
+        return [{"name": self.server_name, "version": version, "effective_settings": effective}]
+
+    def all_settings(self) -> dict[str, dict[str, str]]:
+        return {self.server_name: without_secrets(self._configuration() or {})}
+
+    def durability(self) -> Durability:
+        configuration = self._configuration()
+        if configuration is None:
+            return Durability("unknown", "the server does not let its configuration be read")
+        return durability_of(configuration)
+
+    def counters(self) -> dict[str, dict[str, int]]:
+        return {self.server_name: numbers_of(self._info(), COUNTERS)}
+
+    def probes(self) -> list[Probe]:
+        return [RedisProbe(self.server_name, self._client(ANSWER_TIMEOUT_S))]
+
+    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+        return {
+            "kind": "redis",
+            "address": self.endpoint.address(),
+            "user": self.endpoint.user,
+            "password": self.endpoint.secret(secrets),
+            "database": int(self.endpoint.database or 0),
+            "layout": self.spec.settings.get("layout", "auto"),
+            "tls": self.endpoint.encryption(),
+        }
+
+
+class AttachedRedis(Redis):
+    """Somebody else's Redis: `redis://:password@host:port/0`; `rediss://`, as redis-py has it, with `tls=verify`."""
+
+    what = "any Redis server: redis://:password@host:6379/0"
+    own_settings: ClassVar[tuple[str, ...]] = ("layout", *ATTACHED_SETTINGS)
+
+    def __init__(self, spec: SystemSpec) -> None:
+        super().__init__(spec)
+        refuse_server_settings(spec, (*self.own_settings, "socket"))
+        self.endpoint = replace(endpoint_of(spec.url, 6379), tls=attached_tls(_as_redis(spec)))
+        if not (self.endpoint.database or "0").isdecimal():
+            raise UserError(f"{spec.label}: a database of Redis is a number, redis://…/0")
+
+    def check_tls(self) -> None:
+        """Nothing here: a URL says other things of it."""
+
+    def start(self, launch: Launch) -> None:
+        del launch
+        try:
+            self._client().ping()
+        except (redis.AuthenticationError, redis.ResponseError) as error:
+            raise UserError(
+                f"{self.spec.label}: {error}; check the user and the password in the URL or in {PASSWORD_VARIABLE}"
+            ) from None
+        except redis.RedisError as error:
+            todo = hint(str(error))
+            why = f"{error}; {todo}" if todo else f"nobody answers there ({error}); {_CHECK_THE_PLACE}"
+            raise UserError(f"{self.spec.label}: {why}") from None
+
+
+def _as_redis(spec: SystemSpec) -> SystemSpec:
+    """Return a URL of the scheme `rediss` with the setting that it stands for; raises UserError if it has another."""
+    if spec.url.scheme != "rediss":
+        return spec
+    if spec.settings.get("tls") == "off":
+        raise UserError(f"{spec.label}: rediss:// is Redis over TLS: leave tls=off out, or say redis://")
+    return replace(spec, settings={"tls": "verify", **spec.settings})
+
+
+def durability_of(configuration: dict[str, str]) -> Durability:
+    """Return what the settings in force promise of an acknowledged write."""
+    if configuration.get("appendonly") == "yes":
+        fsync = configuration.get("appendfsync", "everysec")
+        level = {"always": "D2", "everysec": "D1", "no": "D0"}[fsync]
+        return Durability(level, f"appendonly=yes appendfsync={fsync}")
+    if save := configuration.get("save"):
+        return Durability("D1", f"appendonly=no save={save}")
+    return Durability("D0", "appendonly=no, no save points")

@@ -1,0 +1,1 @@
+"""How servers are started, limited, watched over and stopped."""

@@ -1,0 +1,331 @@
+"""A server process that dbdyno starts: private directory, free port, log, time-outs, and its certain end."""
+
+import os
+import pwd
+import re
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from dbdyno.errors import RunFailed, UserError
+from dbdyno.systems.base import Launch
+from dbdyno.systems.running.cgroup import ControlGroup, memory_limit
+from dbdyno.systems.running.guard import processes_in, start_time
+
+READY_TIMEOUT_S = 60.0
+STOP_TIMEOUT_S = 10.0
+ORDERLY_STOP_TIMEOUT_S = 600.0
+"""A large buffer pool is written before a server ends in good order."""
+POLL_S = 0.02
+SEEN_TO_DISK_BYTES = 1 << 20
+"""Smaller files of a copy are left to the kernel: there are hundreds of them, and hardly anything is in them."""
+UNPRIVILEGED_USER = "nobody"
+"""Whom servers run as when dbdyno is root: mariadbd and memcached refuse to run as root."""
+
+_TELLING = re.compile(
+    r"error|fatal|>>>|bad directive|unknown|invalid|illegal|cannot|can't|failed|denied", re.IGNORECASE
+)
+_SOCKET_PATH_MAX_BYTES = 107
+
+
+def is_too_long_for_a_socket(path: str | Path) -> bool:
+    """Whether a path is longer than a Unix socket's may be (unix(7))."""
+    return len(os.fsencode(path)) > _SOCKET_PATH_MAX_BYTES
+
+
+class PrivateDirectory:
+    """A directory for one system's data, made under DBDYNO_DATA_DIR or the system's temporary directory."""
+
+    def __init__(self, launch: Launch) -> None:
+        """Make it, owned by whom servers run as, and registered with the guard."""
+        self._guard = launch.guard
+        parent = launch.parent or os.environ.get("DBDYNO_DATA_DIR") or None
+        try:
+            self.path = Path(tempfile.mkdtemp(prefix="dbdyno-", dir=parent))
+        except OSError as error:
+            raise UserError(f"no directory for data can be made: {error}; set DBDYNO_DATA_DIR to another") from None
+        self._guard.tell("dir", self.path)
+        if launch.data:
+            try:
+                copy_data(launch.data, self.path, launch.cold)
+            except RunFailed:
+                self.remove()
+                raise
+        if (user := server_user()) is not None:
+            os.chown(self.path, user.pw_uid, user.pw_gid)
+            self._refuse_unreachable()
+
+    def _refuse_unreachable(self) -> None:
+        """Raise UserError if whom servers run as cannot get to the directory; their own words for it say little."""
+        for above in self.path.parents:
+            if not above.stat().st_mode & stat.S_IXOTH:
+                self.remove()
+                raise UserError(
+                    f"servers run as '{UNPRIVILEGED_USER}' where dbdyno runs as root, and {above} is closed to others: "
+                    "set DBDYNO_DATA_DIR to a directory that is not"
+                )
+
+    def write(self, name: str, text: str) -> Path:
+        """Write a file that only the server can read, and return its path."""
+        path = self.path / name
+        path.touch(mode=0o600)
+        path.write_text(text)
+        if (user := server_user()) is not None:
+            os.chown(path, user.pw_uid, user.pw_gid)
+        return path
+
+    def folder(self, name: str) -> Path:
+        """Make an empty folder that the server can write to, in the place of one of that name, and return its path."""
+        path = self.path / name
+        shutil.rmtree(path, ignore_errors=True)
+        path.mkdir(mode=0o700)
+        if (user := server_user()) is not None:
+            os.chown(path, user.pw_uid, user.pw_gid)
+        return path
+
+    def socket_path(self, name: str = "s.sock") -> Path:
+        """Return the path for a server's Unix socket; raises UserError if it is longer than the system takes."""
+        path = self.path / name
+        if is_too_long_for_a_socket(path):
+            raise UserError(f"{path} is too long for a Unix socket; set DBDYNO_DATA_DIR to a shorter directory")
+        return path
+
+    def remove(self) -> None:
+        """Remove it with all that is in it."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        self._guard.tell("removed", self.path)
+
+
+class ServerProcess:
+    """One running server. stop_signal: on which it ends soon, without waiting for its clients."""
+
+    stop_signal = signal.SIGTERM
+
+    def __init__(
+        self, name: str, argv: list[str], directory: PrivateDirectory, launch: Launch, stdin: str = ""
+    ) -> None:
+        """Start `argv` in `directory`, pinned and limited as `launch` says, its output going to the server's log."""
+        self.name = name
+        self._given = [*_options(argv), *stdin.splitlines()]
+        self.log_path = launch.log_folder / f"server-{name}.log"
+        self._guard, self._folder = launch.guard, directory.path
+        self._limit_bytes, self._limit = launch.memory_limit_bytes, _memory_group(launch)
+        pinned = ["taskset", "-c", ",".join(map(str, launch.server_cpus))] if launch.server_cpus else []
+        with self.log_path.open("ab") as log:
+            self.log_begins = log.tell()
+            self._process = spawn([*pinned, *argv], directory.path, log)
+        self.pid = self._process.pid
+        self._guard.tell("pid", self.pid)
+        if self._limit:
+            self._limit.add(self.pid)
+        feed(self._process, stdin)
+
+    def started_with(self, private: Mapping[str, str]) -> list[str]:
+        """Return the options of its command line and the lines it was given on stdin, each a setting.
+
+        private: secrets, and what is another one at each start, to what stands for it there.
+        """
+        told = []
+        for setting in self._given:
+            for text, instead in private.items():
+                setting = re.sub(rf"(?<!\w){re.escape(text)}(?!\w)", instead, setting)  # noqa: PLW2901
+            told.append(setting)
+        return told
+
+    def wait_ready(self, answers: Callable[[], bool], timeout_s: float | None = None) -> None:
+        """Wait until `answers()`; raises UserError if the server ended instead, RunFailed if it never did."""
+        timeout_s = READY_TIMEOUT_S if timeout_s is None else timeout_s
+        began = time.monotonic()
+        while not answers():
+            if (status := self._process.poll()) is not None:
+                raise UserError(f"{self.name} did not start: {self._why_it_ended(status)}")
+            waited_s = time.monotonic() - began
+            if waited_s > timeout_s:
+                said = telling_lines(self.log_path, self.log_begins)
+                raise RunFailed(f"{self.name} did not answer within {timeout_s:.0f} s: {said}")
+            time.sleep(min(POLL_S, waited_s / 10))
+
+    def _why_it_ended(self, status: int) -> str:
+        if status >= 0:
+            return telling_lines(self.log_path, self.log_begins)
+        limited = f", within its limit of {self._limit_bytes >> 20} MiB of memory" if self._limit_bytes else ""
+        return f"it {describe_exit(status)}{limited}"
+
+    def death(self) -> str | None:
+        """Return how the server ended, or None while it runs."""
+        status = self._process.poll()
+        return None if status is None else f"{self.name} {describe_exit(status)}"
+
+    def stop_in_order(self) -> None:
+        """Terminate the server and wait until it has written everything; raises RunFailed if it does not end well."""
+        self._process.terminate()
+        try:
+            self._process.wait(ORDERLY_STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            raise RunFailed(f"{self.name} did not stop within {ORDERLY_STOP_TIMEOUT_S:.0f} s") from None
+        if self._process.returncode != 0:
+            raise RunFailed(f"{self.name} did not stop in good order: it {describe_exit(self._process.returncode)}")
+        self.stop()
+
+    def kill(self) -> None:
+        """Kill the server without warning, with all its processes, and wait until they are gone."""
+        # Stopped first, so that it starts no more of them while they are looked for.
+        os.kill(self.pid, signal.SIGSTOP)
+        every = processes_in([self._folder])
+        for pid in {self.pid, *every}:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self._process.wait()
+        while any(start_time(pid) == began for pid, began in every.items()):
+            time.sleep(POLL_S)
+        self._forget()
+
+    def stop(self) -> None:
+        """Terminate the server, kill it if it takes too long, and wait for its end."""
+        self._process.send_signal(self.stop_signal)
+        try:
+            self._process.wait(STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._forget()
+
+    def _forget(self) -> None:
+        """Leave nothing of a server that has ended."""
+        self._guard.tell("done", self.pid)
+        if self._limit:
+            self._limit.remove()
+            self._limit = None
+
+
+def _options(argv: list[str]) -> list[str]:
+    """Return a command line's options, each with its value; what is before the first one is the program."""
+    options: list[str] = []
+    for word in argv:
+        if word.startswith("-") and word != "-":
+            options.append(word)
+        elif options and "=" not in options[-1] and " " not in options[-1]:
+            options[-1] += f" {word}"
+    return options
+
+
+def copy_data(source: Path, target: Path, cold: bool = False) -> None:
+    """Copy what is in a data directory, sharing its blocks where the file system can, and see it onto the disk.
+
+    Else the kernel would write it there while a trial runs. Raises RunFailed if that cannot be done.
+    cold: then have the kernel forget it, which it does for whoever owns the files. Dropping all caches of the host
+    would take root, and everybody else there would pay for it.
+    """
+    copied = subprocess.run(
+        ["cp", "--archive", "--reflink=auto", f"{source}/.", str(target)], capture_output=True, text=True, check=False
+    )
+    if copied.returncode != 0:
+        raise RunFailed(f"the loaded data could not be copied: {copied.stderr.strip()}")
+    for path in target.rglob("*"):
+        if path.is_file() and (cold or path.stat().st_size >= SEEN_TO_DISK_BYTES):
+            descriptor = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+                if cold:
+                    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+            finally:
+                os.close(descriptor)
+
+
+def _memory_group(launch: Launch) -> ControlGroup | None:
+    """Return the control group of a server whose memory is limited; raises UserError where there can be none."""
+    if launch.memory_limit_bytes is None:
+        return None
+    try:
+        return ControlGroup(memory_limit(launch.memory_limit_bytes), launch.guard)
+    except UserError as error:
+        raise UserError(f"memory_limit: {error}; leave it out") from None
+
+
+def server_user() -> pwd.struct_passwd | None:
+    """Return whom servers run as, or None where that is who runs dbdyno."""
+    return pwd.getpwnam(UNPRIVILEGED_USER) if os.geteuid() == 0 else None
+
+
+def run_to_end(argv: list[str], directory: Path, log_path: Path, stdin: str = "") -> None:
+    """Run a command that makes ready a server's directory; raises UserError, quoting its log, if it fails."""
+    with log_path.open("ab") as log, spawn(argv, directory, log) as process:
+        feed(process, stdin)
+    if process.returncode != 0:
+        raise UserError(f"{Path(argv[0]).name} failed: {telling_lines(log_path)}")
+
+
+def spawn(
+    argv: list[str],
+    directory: Path,
+    log: object,
+    stdin: object = subprocess.PIPE,
+    stdout: object = None,
+    as_server: bool = True,
+) -> subprocess.Popen[bytes]:
+    """Start a process in its own process group, where a terminal's Ctrl-C does not reach it, without our secrets.
+
+    log: takes its messages, and its output where that has no `stdout`. as_server: as the user that servers run as.
+    """
+    user = server_user() if as_server else None
+    identity = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []} if user else {}
+    environment = {key: value for key, value in os.environ.items() if key != "DBDYNO_PASSWORD"}
+    return subprocess.Popen(
+        argv,
+        cwd=directory,
+        stdin=stdin,
+        stdout=stdout or log,
+        stderr=log,
+        env={**environment, "HOME": str(directory), "TMPDIR": str(directory)},
+        process_group=0,
+        **identity,
+    )
+
+
+def feed(process: subprocess.Popen[bytes], text: str) -> None:
+    """Give a process all of its standard input; one that ended before it read says why by its status and its log."""
+    with suppress(BrokenPipeError), process.stdin as pipe:
+        pipe.write(text.encode())
+
+
+def describe_exit(status: int) -> str:
+    """Say how a process ended, of its status as subprocess has it (a signal is negative)."""
+    if status >= 0:
+        return f"ended with status {status}"
+    names = {9: "SIGKILL", 11: "SIGSEGV", 6: "SIGABRT", 15: "SIGTERM", 2: "SIGINT"}
+    return f"was killed by {names.get(-status, f'signal {-status}')}"
+
+
+def telling_lines(log_path: Path, begin: int = 0) -> str:
+    """Return the at most three lines of a log, from byte `begin` on, that say most about why a server ended."""
+    text = log_path.read_bytes()[begin:].decode(errors="replace")
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    telling = [line for line in lines if _TELLING.search(line) and not line.endswith("Aborting")]
+    return " | ".join(telling[:3] or lines[-3:]) or "it said nothing"
+
+
+def find_program(name: str) -> str | None:
+    """Return the path of a server program; Debian keeps some where an ordinary user's PATH does not look."""
+    return shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin:/usr/local/bin:/usr/bin")
+
+
+def free_port(setting: str | None) -> int:
+    """Return the port of a `port` setting if it is free, else any free one; raises UserError if it is in use."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", int(setting or 0)))
+        except ValueError:
+            raise UserError(f"port = '{setting}' is no number") from None
+        except OSError as error:
+            raise UserError(
+                f"port {setting} of 127.0.0.1 cannot be used ({error.strerror}); leave the setting out"
+            ) from None
+        return int(probe.getsockname()[1])

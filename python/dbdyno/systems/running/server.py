@@ -1,0 +1,129 @@
+"""What the systems that are servers have in common, whether dbdyno starts them or not."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from socket import AF_INET, AF_UNIX, socket
+from typing import ClassVar
+
+from dbdyno.errors import RunFailed, UserError
+from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.systems.base import System
+from dbdyno.systems.packages.cache import Installation, installed
+from dbdyno.systems.packages.catalogue import PACKAGES
+from dbdyno.systems.running.endpoint import Endpoint
+from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program
+
+
+class Server(System):
+    """A system with one server.
+
+    endpoint: where it answers, once started or attached to. driver_errors: what its driver raises if it does not.
+    own_settings: those that are dbdyno's and not the server's.
+    Where it can be started again, `start` sets `_run`, and `_answers` says whether it is ready.
+    """
+
+    endpoint: Endpoint
+    driver_errors: ClassVar[tuple[type[Exception], ...]]
+    own_settings: ClassVar[tuple[str, ...]]
+
+    def __init__(self, spec: SystemSpec) -> None:
+        super().__init__(spec)
+        self.check_choice("connect", ("tcp", "socket"))
+        self._directory: PrivateDirectory | None = None
+        self._server: ServerProcess | None = None
+        self._run: Callable[[], ServerProcess] | None = None
+
+    @property
+    def encrypts(self) -> bool:
+        """True if the server is dbdyno's own and clients are to connect with TLS."""
+        return self.spec.settings.get("tls") == "on"
+
+    def check_tls(self) -> None:
+        """Raise UserError if a server of its own is told something of TLS that cannot be."""
+        if "tls" in self.spec.settings and "tls" not in self.own_settings:
+            raise UserError(f"{self.spec.label}: {self.name} is not driven over TLS: leave 'tls' out")
+        self.check_choice("tls", ("off", "on"))
+        if self.encrypts and self.on_socket:
+            raise UserError(f"{self.spec.label}: TLS is for TCP: leave 'tls' or 'connect' out")
+
+    def check_choice(self, key: str, accepted: tuple[str, ...]) -> None:
+        """Raise UserError if the setting `key` is given and is none of `accepted`."""
+        value = self.spec.settings.get(key, accepted[0])
+        if value not in accepted:
+            raise UserError(f"{self.spec.label}: {key} = '{value}': give one of {', '.join(accepted)}")
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """Turn what the driver raises inside into RunFailed: a server that answered before does not answer now."""
+        try:
+            yield
+        except self.driver_errors as error:
+            raise RunFailed(f"{self.spec.label}: {self.server_name} does not answer: {error}") from None
+
+    def listens(self) -> bool:
+        """Whether connections are taken at the endpoint: some drivers need half a second to find that out."""
+        place = self.endpoint
+        family, address = (AF_UNIX, place.socket) if place.socket else (AF_INET, (place.host, place.port))
+        with socket(family) as probe:
+            probe.settimeout(1)
+            return probe.connect_ex(address) == 0
+
+    def installation(self) -> Installation | None:
+        """Return where the version asked for is, or None where the host's own is meant."""
+        return installed(PACKAGES[self.spec.product]) if self.spec.version else None
+
+    def program(self, name: str) -> list[str]:
+        """Return the beginning of the command line that runs a program of this system."""
+        there = self.installation()
+        return there.program(name) if there else [find_program(name) or name]
+
+    @property
+    def on_socket(self) -> bool:
+        """True if clients are to connect by the Unix socket."""
+        return self.spec.settings.get("connect") == "socket"
+
+    def stop(self) -> None:
+        if self._server:
+            self._server.stop()
+            self._server = None
+        if self._directory:
+            self._directory.remove()
+            self._directory = None
+
+    def only_own_files(self) -> bool:
+        """Whether no setting puts a file outside of the private directory, where a copy would not have it."""
+        return not self.spec.attached and not any(value.startswith("/") for value in self.spec.settings.values())
+
+    def restart(self) -> None:
+        self._server.stop_in_order()
+        self.start_again()
+
+    def kill(self) -> None:
+        self._server.kill()
+
+    def start_again(self) -> None:
+        self._server = self._run()
+        self._server.wait_ready(self._answers)
+
+    def keep(self) -> Path:
+        self._server.stop_in_order()
+        directory, self._server, self._directory = self._directory, None, None
+        return directory.path
+
+    def started_with(self) -> dict[str, list[str]]:
+        if not self._server:
+            return {}
+        private = {str(self._directory.path): "DIR", str(self.endpoint.port): "PORT"}
+        if self.endpoint.password:
+            private[self.endpoint.password] = "…"
+        return {self.server_name: self._server.started_with(private)}
+
+    def data_directories(self) -> tuple[Path, ...]:
+        return (self._directory.path,) if self._directory else ()
+
+    def server_pids(self) -> dict[str, int]:
+        return {self.server_name: self._server.pid} if self._server else {}
+
+    def death(self) -> str | None:
+        return self._server.death() if self._server else None

@@ -1,0 +1,145 @@
+"""A real private Cassandra, and the same attached to by its URL."""
+
+import pytest
+
+from dbdyno.errors import UserError
+from dbdyno.systems.base import Launch
+from dbdyno.systems.cassandra import cassandra
+from dbdyno.systems.cassandra.cassandra import durability_of, is_accepted
+from dbdyno.systems.running.endpoint import PASSWORD_VARIABLE
+from dbdyno.systems.running.guard import Guard
+from helpers import need, system
+from systems.load import ROWS, execute, rows_read
+
+# Its server takes longer to start than most tests may last.
+slow = pytest.mark.timeout(600)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """One server for all that does not change how it is started; with a password."""
+    need("cassandra")
+    with Guard() as guard:
+        launch = Launch(guard, tmp_path_factory.mktemp("cassandra"), clients=8, rows=2 * ROWS)
+        one = system("cassandra?heap=512M&authenticator=PasswordAuthenticator&commitlog_sync=batch")
+        try:
+            one.start(launch)
+            yield one
+        finally:
+            one.stop()
+
+
+def url_of(server, password="cassandra"):
+    return f"cassandra://cassandra:{password}@127.0.0.1:{server.endpoint.port}"
+
+
+@slow
+@pytest.mark.systems
+def test_it_has_the_settings_it_was_given(server):
+    (shown,) = server.servers()
+    assert shown["version"] == "5.0.2" and shown["effective_settings"]["commitlog_sync"] == "batch"
+    assert {"commitlog_sync", "read_request_timeout"} <= server.all_settings()["cassandra"].keys()
+    assert server.durability().level == "D2"
+    assert server.data_directories()[0].exists() and set(server.server_pids()) == {"cassandra"}
+
+
+@slow
+@pytest.mark.systems
+def test_rows_that_are_not_there_are_missing_in_a_pipeline_too_and_a_load_goes_on(server):
+    assert execute(server, "point-get", ["prepare", "load"]).status == 0
+    done = execute(server, "point-get", ["run"], 2 * ROWS, pipeline=16)
+    (total,) = done.of("total")
+    assert done.errors() == {"missing"} and total["reads_verified"] > 0 and total["mismatches"] == 0
+    again = execute(server, "point-get", ["load", "cleanup"])
+    loaded = next(phase for phase in again.of("phase") if phase["phase"] == "load" and phase["state"] == "end")
+    assert (again.status, loaded["rows"]) == (0, ROWS)
+
+
+@slow
+@pytest.mark.systems
+@pytest.mark.parametrize("login", ["cassandra:wrongpw@", "nobody:wrongpw@", "cassandra@", ""])
+def test_who_is_not_let_in_is_told_so_without_the_password(server, started, login, monkeypatch):
+    monkeypatch.delenv(PASSWORD_VARIABLE, raising=False)
+    with pytest.raises(UserError, match="check the user and the password in the URL or in") as caught:
+        started(f"cassandra://{login}127.0.0.1:{server.endpoint.port}")
+    assert "wrongpw" not in str(caught.value)
+
+
+@slow
+@pytest.mark.systems
+def test_who_has_the_password_in_the_environment_is_let_in(server, started, monkeypatch):
+    monkeypatch.setenv(PASSWORD_VARIABLE, "cassandra")
+    assert rows_read(started(f"cassandra://cassandra@127.0.0.1:{server.endpoint.port}")) > 0
+
+
+@slow
+@pytest.mark.systems
+def test_attached_it_is_read_and_foreign_tables_stay(server, started):
+    attached = started(url_of(server) + "?consistency=QUORUM")
+    assert attached.servers() == server.servers() and attached.server_pids() == {}
+    assert attached.store_plan([])["consistency"] == "QUORUM"
+    views = cassandra._views()
+    replication = "{'class': 'SimpleStrategy', 'replication_factor': 1}"
+    views.ask(
+        server.endpoint,
+        f"CREATE KEYSPACE mine WITH replication = {replication}",
+        "CREATE TABLE mine.dbdyno_bm (id int PRIMARY KEY)",
+    )
+    done = execute(started(url_of(server) + "/mine"), "point-get", ["prepare"])
+    assert done.status == 2 and "without dbdyno's marker" in done.of("end")[0]["reason"]
+    nowhere = execute(started(url_of(server) + "/nobodys"), "point-get", ["prepare"])
+    assert nowhere.status == 2 and "there is no keyspace nobodys" in nowhere.of("end")[0]["reason"]
+
+
+@slow
+@pytest.mark.systems
+def test_a_setting_it_does_not_know_is_said_in_its_words(launch):
+    need("cassandra")
+    one = system("cassandra?heap=512M&bogus=1")
+    with pytest.raises(UserError, match="bogus"):
+        one.start(launch)
+    one.stop()
+
+
+def test_what_cannot_be_its_setting_is_refused():
+    for level in ("MOST", "ANY"):
+        with pytest.raises(UserError, match=f"consistency = '{level}': give one of ONE, TWO"):
+            system(f"cassandra?consistency={level}")
+    with pytest.raises(UserError, match="'concurrent_reads' is a setting of a server"):
+        system("cassandra://h?concurrent_reads=1")
+    with pytest.raises(UserError, match="replication_factor is a number"):
+        system("cassandra://h?replication_factor=all")
+    with pytest.raises(UserError, match="a keyspace of small letters"):
+        system("cassandra://h/Mine")
+
+
+def test_without_its_driver_it_says_how_to_get_it(monkeypatch, launch):
+    monkeypatch.setattr(cassandra, "find_spec", lambda _: None)
+    for text in ("cassandra", "cassandra://h"):
+        with pytest.raises(UserError, match="pip install 'dbdyno\\[cassandra\\]'"):
+            system(text).start(launch)
+    assert "cassandra-driver is not installed" in cassandra.Cassandra.missing()
+
+
+def test_where_nobody_answers_it_is_said(launch):
+    pytest.importorskip("cassandra")
+    with pytest.raises(UserError, match="nobody answers there"):
+        system("cassandra://127.0.0.1:1").start(launch)
+
+
+@pytest.mark.parametrize(
+    ("settings", "level"),
+    [
+        ({"commitlog_sync": "periodic", "commitlog_sync_period": "10000ms"}, "D1"),
+        ({"commitlog_sync": "batch"}, "D2"),
+        ({"commitlog_sync": "group"}, "D2"),
+    ],
+)
+def test_durability(settings, level):
+    assert durability_of(settings).level == level
+
+
+def test_a_setting_is_accepted_as_it_was_written_and_a_class_with_its_package():
+    assert is_accepted("512MiB", "512MiB") and is_accepted("true", "True")
+    assert is_accepted("org.apache.cassandra.auth.PasswordAuthenticator", "PasswordAuthenticator")
+    assert not is_accepted("64", "32")

@@ -1,0 +1,267 @@
+"""A real private MariaDB, and the same attached to by its URL."""
+
+import getpass
+import os
+import shutil
+from dataclasses import replace
+
+import pymysql
+import pytest
+
+from dbdyno.errors import RunFailed, UserError
+from dbdyno.experiment.system_spec import parse_system
+from dbdyno.systems import missing, sized
+from dbdyno.systems.mysql import mariadb
+from dbdyno.systems.mysql.mariadb import durability_of
+from helpers import need, system
+from systems.load import execute, rows_read
+
+
+def url_of(mariadb, password=None):
+    place = mariadb.endpoint
+    return f"mysql://{place.user}:{password or place.password}@{place.host}:{place.port}/{place.database}"
+
+
+def connect(mariadb, **other):
+    place = mariadb.endpoint
+    login = {"user": place.user, "password": place.password} | other
+    return pymysql.connect(host=place.host, port=place.port, database=place.database, **login)
+
+
+def test_it_starts_with_its_settings_and_is_gone_when_stopped(started):
+    mariadb = started("mariadb?innodb_buffer_pool_size=16M&log_bin=on&engine=Aria")
+    (server,) = mariadb.servers()
+    assert server["version"].startswith("1")
+    effective = server["effective_settings"]
+    assert (effective["innodb_buffer_pool_size"], effective["log_bin"], effective["engine"]) == (
+        "16777216",
+        "ON",
+        "Aria",
+    )
+    assert mariadb.durability().level == "D1"
+    secrets = []
+    plan = mariadb.store_plan(secrets)
+    assert plan["table_options"] == "ENGINE=Aria" and secrets[plan["password"]["secret"]] == mariadb.endpoint.password
+    directory = mariadb._directory.path
+    mariadb.stop()
+    assert not directory.exists() and mariadb.server_pids() == {}
+
+
+@pytest.mark.parametrize("data_bytes", [10_000_001, 370_000_000])
+def test_a_share_of_any_size_of_data_is_a_buffer_pool_the_server_takes(started, data_bytes):
+    given = sized(parse_system("mariadb?innodb_buffer_pool_size=100%"), data_bytes).settings["innodb_buffer_pool_size"]
+    mariadb = started(f"mariadb?innodb_buffer_pool_size={given}")
+    taken = mariadb.servers()[0]["effective_settings"]["innodb_buffer_pool_size"]
+    assert data_bytes * 1.7 <= int(taken) < data_bytes * 1.7 + (1 << 20)
+
+
+def test_counters_count_what_was_asked(started):
+    mariadb = started("mariadb")
+    before = mariadb.counters()["mariadb"]
+    with connect(mariadb) as connection, connection.cursor() as cursor:
+        for _ in range(10):
+            cursor.execute("SELECT 1")
+    after = mariadb.counters()["mariadb"]
+    assert after["Com_select"] - before["Com_select"] == 10
+
+
+def test_nobody_gets_in_without_the_password(started):
+    mariadb = started("mariadb")
+    for user, password in (("root", ""), ("dbdyno", ""), ("", "")):
+        with pytest.raises(pymysql.OperationalError, match="Access denied"):
+            connect(mariadb, user=user, password=password)
+
+
+def test_clients_may_be_told_to_take_the_socket(started):
+    mariadb = started("mariadb?connect=socket")
+    assert "unix" in mariadb.store_plan([])["address"]
+    assert mariadb.servers()[0]["effective_settings"]["connect"] == "socket"
+    assert mariadb.durability().level == "D2"
+    place = mariadb.endpoint
+    attached = started(f"mysql://dbdyno:{place.password}@/dbdyno?socket={place.socket}")
+    assert attached.endpoint.socket == place.socket and rows_read(attached) > 0
+
+
+def test_an_account_of_the_hosts_user_lets_in_that_user_alone(started):
+    mariadb, me = started("mariadb?connect=socket"), getpass.getuser()
+    rights = ", ".join(f"{right}_priv='Y'" for right in ("Select", "Insert", "Create", "Drop"))
+    for user in (me, "somebody_else"):
+        mariadb._query(f"CREATE USER '{user}'@'localhost' IDENTIFIED VIA unix_socket")
+        # dbdyno's own user may do anything but GRANT.
+        mariadb._query(f"INSERT INTO mysql.db SET Host='localhost', Db='dbdyno', User='{user}', {rights}")
+    mariadb._query("FLUSH PRIVILEGES")
+    urls = [f"mysql://{user}@/dbdyno?socket={mariadb.endpoint.socket}" for user in (me, "somebody_else")]
+    assert rows_read(started(urls[0])) > 0
+    with pytest.raises(UserError, match="run dbdyno as that one, or name an account with a password"):
+        started(urls[1])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("mariadb?max_conections=5", "unknown variable 'max_conections=5'"),
+        ("mariadb?innodb_buffer_pool_instances=4", "has no such variable"),
+        ("mariadb?table_open_cache=1", "table_open_cache=1 was given, and the server has 10"),
+        ("mariadb?engine=NoSuchEngine", "no engine 'NoSuchEngine'; it has .*InnoDB"),
+    ],
+)
+def test_a_setting_it_does_not_take_is_said_in_its_words(started, text, said):
+    with pytest.raises(UserError, match=said):
+        started(text)
+
+
+def test_attached_it_is_read_and_not_changed(started):
+    mariadb = started("mariadb")
+    attached = started(url_of(mariadb))
+    assert attached.servers()[0]["effective_settings"] == mariadb.servers()[0]["effective_settings"]
+    assert attached.durability() == mariadb.durability()
+    attached.stop()
+    assert mariadb.counters()["mariadb"]["Com_insert"] == 0
+
+
+def test_a_wrong_password_is_said_without_it(started):
+    url = url_of(started("mariadb"), "wrongpw")
+    with pytest.raises(UserError, match="check the user and the password") as caught:
+        started(url)
+    assert "wrongpw" not in str(caught.value)
+
+
+def test_where_nobody_answers_it_is_said(started):
+    with pytest.raises(UserError, match="nobody answers there"):
+        started("mysql://u@127.0.0.1:1/d")
+
+
+def test_a_server_that_died_does_not_answer(started):
+    mariadb = started("mariadb")
+    mariadb._server._process.kill()
+    mariadb._server._process.wait()
+    assert mariadb.death() == "mariadb was killed by SIGKILL"
+    with pytest.raises(RunFailed, match="does not answer"):
+        mariadb.counters()
+
+
+def test_an_attached_url_needs_a_database_and_no_server_settings():
+    with pytest.raises(UserError, match="name the database"):
+        system("mysql://u@h")
+    with pytest.raises(UserError, match="'sync_binlog'"):
+        system("mysql://u@h/d?sync_binlog=1")
+
+
+@pytest.mark.parametrize("settings", ["access=handler", "protocol=text", "access=handler&protocol=text&engine=Aria"])
+def test_rows_are_the_same_by_every_access_path_and_protocol(started, settings):
+    one = started(f"mariadb?{settings}&innodb_flush_log_at_trx_commit=0")
+    for workload in ("game", "secondary-get", *(() if "handler" in settings else ("batch-get",))):
+        done = execute(one, workload, ["prepare", "load", "run", "verify", "cleanup"])
+        (total,) = done.of("total")
+        assert done.status == 0 and total["transactions"]["completed"] > 0 and total["transactions"]["failed"] == 0
+        assert total["reads_verified"] > 0 and total["mismatches"] == 0
+    counters = one.counters()["mariadb"]
+    assert counters["Com_ha_read"] > 0 if "handler" in settings else counters["Com_ha_read"] == 0
+    assert counters["Com_stmt_execute"] < 100 or "text" not in settings
+
+
+def test_what_an_engine_cannot_do_is_declared():
+    assert "transaction" in system("mariadb?engine=RocksDB").operations
+    assert "transaction" not in system("mariadb?engine=MyISAM").operations
+
+
+def test_what_a_handler_cannot_do_is_declared():
+    assert "get-many" not in system("mariadb?access=handler").operations
+    with pytest.raises(UserError, match="HANDLER does not open tables of RocksDB"):
+        system("mariadb?access=handler&engine=RocksDB")
+    with pytest.raises(UserError, match="give one of sql, handler"):
+        system("mysql://u@h/d?access=index")
+
+
+def test_options_of_settings():
+    options = system("mariadb?engine=RocksDB&log_bin=off&skip_name_resolve&sync_binlog=1").server_options()
+    assert "--plugin-load-add=ha_rocksdb" in options
+    assert options[-3:] == ["--skip-log-bin", "--skip_name_resolve", "--sync_binlog=1"]
+
+
+@pytest.mark.parametrize(
+    ("engine", "variables", "level"),
+    [
+        ("InnoDB", {"innodb_flush_log_at_trx_commit": "1"}, "D2"),
+        ("InnoDB", {"innodb_flush_log_at_trx_commit": "2"}, "D1"),
+        ("InnoDB", {"innodb_flush_log_at_trx_commit": "0"}, "D1"),
+        ("InnoDB", {"innodb_flush_log_at_trx_commit": "1", "log_bin": "ON", "sync_binlog": "1"}, "D2"),
+        # Seen: 8 of 2,180 acknowledged writes rolled back after a power cut.
+        ("InnoDB", {"innodb_flush_log_at_trx_commit": "1", "log_bin": "ON", "sync_binlog": "0"}, "D1"),
+        ("InnoDB", {"innodb_flush_log_at_trx_commit": "1", "innodb_flush_method": "nosync"}, "D0"),
+        ("ROCKSDB", {"rocksdb_flush_log_at_trx_commit": "1"}, "D2"),
+        ("RocksDB", {"rocksdb_flush_log_at_trx_commit": "2"}, "D1"),
+        ("RocksDB", {"rocksdb_write_disable_wal": "ON"}, "D0"),
+        ("Mroonga", {}, "D0"),
+        ("Aria", {}, "D1"),
+        ("MyISAM", {}, "D0"),
+        ("MEMORY", {}, "D0"),
+        ("Spider", {}, "unknown"),
+    ],
+)
+def test_durability(engine, variables, level):
+    assert durability_of(engine, variables).level == level
+
+
+def test_of_settings_that_are_not_shown_or_do_nothing_nothing_is_promised():
+    tidb = {"version": "8.0.11-TiDB-v8.4.0", "innodb_flush_log_at_trx_commit": "1"}
+    found = durability_of("InnoDB", tidb)
+    assert (found.level, "TiDB" in found.reason) == ("unknown", True)
+    assert durability_of("InnoDB", {}).level == "unknown"
+
+
+def test_an_engine_whose_plugin_is_not_there_is_missing_and_not_a_mistake(tmp_path, monkeypatch):
+    need("mariadb")
+    monkeypatch.setattr(mariadb, "PLUGIN_FOLDERS", (str(tmp_path), str(tmp_path / "none")))
+    (tmp_path / "ha_spider.so").touch()
+    found = [missing(parse_system(f"mariadb?engine={engine}")) for engine in ("RocksDB", "Spider", "Aria")]
+    assert found == ["its engine RocksDB is not installed: apt install mariadb-plugin-rocksdb", None, None]
+    monkeypatch.setattr(mariadb, "PLUGIN_FOLDERS", (str(tmp_path / "none"),))
+    assert missing(parse_system("mariadb?engine=RocksDB")) is None
+
+
+def test_an_engines_package_is_named_for_the_hosts_own_server_alone(monkeypatch):
+    for text, said in (("mariadb", "apt install mariadb-plugin-rocksdb"), ("mariadb@11.4", "it has InnoDB")):
+        one = system(f"{text}?engine=RocksDB")
+        monkeypatch.setattr(one, "_query", lambda _: (("InnoDB", "DEFAULT"),))
+        with pytest.raises(UserError, match=f"no engine 'RocksDB'; {said}"):
+            one._check_engine()
+
+
+def test_a_doubt_about_torn_pages_is_said():
+    variables = {"innodb_flush_log_at_trx_commit": "1", "innodb_doublewrite": "OFF"}
+    assert "doublewrite" in durability_of("InnoDB", variables).reason
+
+
+def test_what_was_loaded_is_kept_and_started_from_again(launch):
+    need("mariadb")
+    first, second = system("mariadb"), system("mariadb")
+    kept = None
+    try:
+        first.start(launch)
+        with connect(first) as connection, connection.cursor() as cursor:
+            cursor.execute("CREATE TABLE t (k INT PRIMARY KEY)")
+            cursor.execute("INSERT INTO t VALUES (1), (2)")
+            connection.commit()
+        pid = first.server_pids()["mariadb"]
+        kept = first.keep()
+        assert first.server_pids() == {} and not os.path.exists(f"/proc/{pid}")
+        for _ in range(2):
+            second.start(replace(launch, data=kept))
+            with connect(second) as connection, connection.cursor() as cursor:
+                cursor.execute("SELECT COUNT(*) FROM t")
+                assert cursor.fetchone() == (2,)
+                cursor.execute("DELETE FROM t")
+                connection.commit()
+            second.stop()
+    finally:
+        first.stop()
+        second.stop()
+        if kept:
+            shutil.rmtree(kept)
+
+
+def test_what_lies_elsewhere_cannot_be_restored():
+    assert system("mariadb?innodb_buffer_pool_size=16M").restorable
+    assert not system("mariadb?innodb_log_group_home_dir=/elsewhere").restorable
+    assert not system("mysql://u@127.0.0.1:1/d").restorable

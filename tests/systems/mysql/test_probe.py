@@ -1,0 +1,195 @@
+"""A server of the MySQL protocol shows its figures and waits, as far as the user may see them."""
+
+import socket
+import threading
+import time
+
+import pymysql
+import pytest
+
+from dbdyno.errors import RunFailed
+from dbdyno.systems.base import Launch
+from dbdyno.systems.mysql import client as mysql_client
+from dbdyno.systems.mysql import probe as mysql_probe
+from dbdyno.systems.mysql.probe import LOCKS_EVERY, MySQLProbe
+from dbdyno.systems.running.endpoint import Endpoint
+from dbdyno.systems.running.guard import Guard
+from helpers import need, system, wait_until
+
+
+@pytest.fixture(scope="module", params=["mariadb", "mariadb?performance_schema=ON"])
+def server(tmp_path_factory, request):
+    need("mariadb")
+    with Guard() as guard:
+        one = system(request.param)
+        one.start(Launch(guard, tmp_path_factory.mktemp("logs"), clients=8, rows=100))
+        yield one
+        one.stop()
+
+
+@pytest.fixture
+def connect(server):
+    opened = []
+
+    def connect(**login):
+        place = server.endpoint
+        own = {"user": place.user, "password": place.password, "database": place.database}
+        opened.append(pymysql.connect(host=place.host, port=place.port, **own | login))
+        return opened[-1]
+
+    yield connect
+    for connection in opened:
+        connection.close()
+
+
+@pytest.fixture
+def probe(server):
+    (one,) = server.probes()
+    one.open()
+    yield one
+    one.close()
+
+
+def run(connection, *statements):
+    with connection.cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement)
+
+
+def test_figures_have_their_names(probe):
+    seen = probe.counters()
+    assert {"questions_total", "commits_total", "innodb_row_lock_s_total", "innodb_dirty_pages"} <= seen.keys()
+    assert {"innodb_checkpoint_age_bytes", "innodb_history_list_length", "innodb_log_waits_total"} <= seen.keys()
+    assert probe.counters()["questions_total"] > seen["questions_total"]
+    assert probe.not_shown == {}
+
+
+def test_a_row_that_is_waited_for_is_a_lock(server, probe, connect):
+    holder, waiter = connect(), connect()
+    run(holder, "CREATE TABLE hot (id INT PRIMARY KEY, k INT) ENGINE=InnoDB", "INSERT INTO hot VALUES (1, 0)", "COMMIT")
+    run(holder, "BEGIN", "UPDATE hot SET k = 1 WHERE id = 1")
+    waiting = threading.Thread(target=run, args=(waiter, "UPDATE hot SET k = 2 WHERE id = 1"))
+    waiting.start()
+    wait_until(lambda: probe.counters()["innodb_row_lock_waiting"])
+    states = wait_until(lambda: (seen := probe.waits().states)["lock"] and seen)
+    # InnoDB shows transactions as they were until they have not been asked for during a tenth of a second.
+    locks = wait_until(lambda: time.sleep(0.15) or ((seen := probe.locks())["row locks"] and seen))
+    assert bool(probe._counted) == bool(server.spec.settings)
+    run(holder, "ROLLBACK")
+    waiting.join()
+    assert states == {"client": 1, "lock": 1, "commit": 0, "cpu": 0}
+    assert locks["row lock, hot (PRIMARY)"] == 1
+    wait_until(lambda: not probe.counters()["innodb_row_lock_waiting"])
+    probe.counters()
+    assert probe.waits().states["lock"] == 0
+    run(waiter, "ROLLBACK", "DROP TABLE hot")
+
+
+def test_single_locks_are_seldom_asked_for_while_nothing_waits(probe):
+    assert probe.known_locks() is None
+    wait_until(lambda: probe.counters() and not probe._rows_are_waited_for)
+    probe.locks()
+    looks = [probe.known_locks() for _ in range(2 * LOCKS_EVERY)]
+    assert looks.count(None) == 2 and looks.count({"row locks": 0.0}) == 2 * LOCKS_EVERY - 2
+    probe._waited_for("SELECT 'TABLE', '`dbdyno`.`whole`', NULL, 2")
+    assert [probe.known_locks() for _ in range(LOCKS_EVERY)] == [None] * LOCKS_EVERY
+
+
+def test_a_table_that_is_waited_for_is_named(probe, connect):
+    holder, waiter = connect(), connect()
+    run(holder, "CREATE TABLE held (id INT PRIMARY KEY) ENGINE=InnoDB", "BEGIN", "SELECT * FROM held")
+    waiting = threading.Thread(target=run, args=(waiter, "ALTER TABLE held ADD k INT, ALGORITHM=COPY"))
+    waiting.start()
+    wanted = "Waiting for table metadata lock"
+    seen = wait_until(lambda: (seen := probe.waits().locks).get(wanted) and seen)
+    run(holder, "COMMIT")
+    waiting.join()
+    assert seen[wanted] == seen["locks"] == 1
+    run(waiter, "DROP TABLE held")
+
+
+def test_who_waits_for_a_whole_table_is_counted_with_those_who_wait_for_rows(probe):
+    named = probe._waited_for("SELECT 'TABLE', '`dbdyno`.`whole`', NULL, 2")
+    assert named == {"row locks": 2, "table lock, whole": 2}
+    assert probe.waits().locks["locks"] == 2
+    probe.locks()
+    assert probe.waits().locks["locks"] == 0
+
+
+def latches(spec, launch, *statements):
+    """Return a server's latches as they were after a first question and after some statements."""
+    one = system(spec)
+    try:
+        one.start(launch)
+        (probe,) = one.probes()
+        probe.open()
+        place = one.endpoint
+        with pymysql.connect(host=place.host, port=place.port, user=place.user, password=place.password) as connection:
+            run(connection, "USE dbdyno", *statements)
+        assert probe.counters()["innodb_history_list_length"] >= 0
+        seen = {name: value for name, value in probe.locks().items() if name != "row locks"}
+        probe.close()
+    finally:
+        one.stop()
+    return seen
+
+
+def test_latches_are_timed_where_the_server_is_told_to(launch):
+    need("mariadb")
+    settings = "performance_schema=ON&performance_schema_instrument=wait/synch/%25=ON"
+    statements = ("CREATE TABLE t (id INT PRIMARY KEY) ENGINE=InnoDB", "INSERT INTO t VALUES (1)")
+    seen = latches(f"mariadb?{settings}", launch, *statements)
+    assert any("/innodb/" in name and waited_s > 0 for name, waited_s in seen.items())
+    assert seen["latches_wait_s_total"] >= max(seen.values()) and len(seen) <= 31
+    assert not any(name.startswith("cond/") for name in seen)
+
+
+@pytest.mark.parametrize(
+    "version",
+    [
+        pytest.param("mysql@5.6", marks=pytest.mark.versions),
+        *(pytest.param(version, marks=pytest.mark.systems) for version in ("mysql@5.5", "mysql@8.0")),
+    ],
+)
+def test_every_mysql_counts_its_latches(version, launch):
+    need(version)
+    seen = latches(version, launch)
+    assert "latches_waits_total" in seen and all(name.endswith("_waits_total") for name in seen)
+
+
+def test_a_mariadb_that_counts_none_says_nothing(probe, server):
+    counted = [name for name in probe.locks() if "latch" in name]
+    assert counted == [] and not probe._latches
+
+
+def test_a_user_who_may_not_see_transactions_is_told(server, connect):
+    run(connect(), "CREATE USER 'small'@'%' IDENTIFIED BY 'x'")
+    place = server.endpoint
+    one = MySQLProbe("mariadb", Endpoint(place.host, place.port, None, "small", "x", ""))
+    one.open()
+    assert one.not_shown.keys() == {"locks.mariadb.row locks"}
+    assert "GRANT PROCESS" in one.not_shown["locks.mariadb.row locks"]
+    assert one.waits().states == {"client": 0, "lock": 0, "commit": 0, "cpu": 0}
+    assert one.locks() == {}
+    assert one.counters()["questions_total"] > 0
+    one.close()
+
+
+def test_one_that_refuses_is_told(server):
+    place = server.endpoint
+    one = MySQLProbe("mariadb", Endpoint(place.host, place.port, None, "nobody-here", "x", ""))
+    with pytest.raises(RunFailed, match="mariadb does not show"):
+        one.open()
+    with pytest.raises(RunFailed, match="not connected"):
+        one.counters()
+    one.close()
+
+
+def test_one_that_hangs_is_given_up(monkeypatch):
+    monkeypatch.setattr(mysql_probe, "ANSWER_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(mysql_client, "CONNECT_TIMEOUT_S", 0.05)
+    with socket.socket() as mute:
+        mute.bind(("127.0.0.1", 0))
+        mute.listen()
+        with pytest.raises(RunFailed):
+            MySQLProbe("mariadb", Endpoint("127.0.0.1", mute.getsockname()[1], None, "u", "p", "")).open()

@@ -1,0 +1,32 @@
+"""Options, and the variables they end up in."""
+
+import pytest
+
+from dbdyno.errors import UserError
+from dbdyno.systems.mysql.settings import wanted_variables
+
+VARIABLES = {"log_bin": "ON", "innodb_buffer_pool_size": "1", "innodb_doublewrite": "ON", "skip_name_resolve": "ON"}
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "wanted"),
+    [
+        ("innodb-buffer-pool-size", "64M", {"innodb_buffer_pool_size": "64M"}),
+        ("innodb_buffer_pool_siz", "64M", {"innodb_buffer_pool_size": "64M"}),
+        ("skip_name_resolve", "", {"skip_name_resolve": "ON"}),
+        ("skip_innodb_doublewrite", "", {"innodb_doublewrite": "OFF"}),
+        ("log_bin", "files", {"log_bin": "ON"}),
+        ("log_bin", "off", {"log_bin": "OFF"}),
+        ("loose_innodb_buffer_pool_size", "64M", {"innodb_buffer_pool_size": "64M"}),
+        ("plugin_load_add", "x", {}),
+    ],
+)
+def test_an_option_stands_for_a_variable(option, value, wanted):
+    assert wanted_variables("s", {option: value}, VARIABLES) == wanted
+
+
+def test_an_option_that_nothing_shows_is_an_error():
+    with pytest.raises(UserError, match="took 'innodb_buffer_pool_instances' and has no such variable"):
+        wanted_variables("s", {"innodb_buffer_pool_instances": "4"}, VARIABLES)
+    with pytest.raises(UserError, match="took 'loose_no_such' and has no such variable"):
+        wanted_variables("s", {"loose_no_such": "1"}, VARIABLES)
