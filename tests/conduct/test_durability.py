@@ -145,7 +145,7 @@ def test_a_store_that_does_not_come_up_again_fails(tmp_path, monkeypatch):
     monkeypatch.setattr(Redis, "start_again", start_again)
     end, ((trial, crash),), _ = run(tmp_path, "redis")
     assert (end.state, trial.state, crash) == ("failed", "failed", None)
-    assert trial.reason == "it did not come up again: its log is torn"
+    assert trial.reason == "it did not start again: its log is torn"
 
 
 def test_a_load_that_ends_by_itself_is_no_crash(tmp_path, fake_load, fake_system, monkeypatch):
@@ -170,6 +170,19 @@ def test_a_load_that_ends_by_itself_is_no_crash(tmp_path, fake_load, fake_system
 def test_what_makes_no_sense_with_a_crash_is_refused(keys, said):
     with pytest.raises(UserError, match=said.replace("(", r"\(")):
         resolve(experiment(**KEYS | {"system": "sqlite"} | keys).experiment)
+
+
+@pytest.mark.parametrize(
+    "system", ["sqlite?synchronous=off", "redis?appendonly=yes&appendfsync=always", "mariadb", "postgresql"]
+)
+def test_a_power_cut_repeats(system, tmp_path):
+    need(system.partition("?")[0])
+    if reason := volume.missing():
+        pytest.skip(reason)
+    end, crashes, _ = run(tmp_path, system, workload="durability?crash=power-cut", repeat=2)
+    assert (end.state, end.reason) == ("complete", None)
+    assert [trial.about["repeat"] for trial, _ in crashes] == [1, 2]
+    assert all(crash["acknowledged"] > 0 and crash["verdict"] != "broken" for _, crash in crashes)
 
 
 def test_a_power_cut_that_is_not_permitted_is_refused(monkeypatch):

@@ -29,3 +29,10 @@ def test_a_class_allows_what_it_says(level, together, found, verdict, said):
     judged, sentence = judge_promise(level, together, found)
     assert judged == verdict
     assert said in sentence
+
+
+def test_a_repair_before_the_start_is_named():
+    repaired = LOST | {"repaired": {"command": "redis-check-aof --fix", "reason": "Bad file format"}}
+    judged, sentence = judge_promise("D1", False, repaired)
+    assert judged == "kept"
+    assert sentence.endswith("; it started only after `redis-check-aof --fix`")

@@ -184,16 +184,14 @@ def _recover(context: Context, prepared: Prepared, trial: Trial, folder: Path) -
     """Start the store again, and return how long that took, in seconds, and what it still has.
 
     ready_s: until its server answers; None of a store without one. first_read_s: until a row was read.
+    repaired: None, or the command it took before the store started, and what it had said (`reason`).
     Raises RunFailed if it does not come up, or does not answer.
     """
     system = prepared.system
     if prepared.volume:
         prepared.volume.restore()
     began = time.time()
-    try:
-        system.start_again()
-    except DbdynoError as error:
-        raise RunFailed(f"it did not come up again: {error}") from None
+    repaired = _start_again(system)
     ready_s = None if system.embedded else time.time() - began
     reading, secrets, found = folder / "read-back", list[str](), Document()
     reading.mkdir()
@@ -209,4 +207,22 @@ def _recover(context: Context, prepared: Prepared, trial: Trial, folder: Path) -
     if not found:
         raise RunFailed(f"what it had acknowledged could not be read: {why_it_failed(summary, reading)}")
     first_read_s = found.pop("first_read_unix_s") - began
-    return found | {"ready_s": ready_s, "first_read_s": first_read_s}
+    return found | {"ready_s": ready_s, "first_read_s": first_read_s, "repaired": repaired}
+
+
+def _start_again(system: System) -> Document | None:
+    """Start the store, repaired if it does not start by itself; returns why it did not and which command helped."""
+    try:
+        system.start_again()
+    except DbdynoError as error:
+        reason = str(error)
+    else:
+        return None
+    command = system.repair()
+    if command is None:
+        raise RunFailed(f"it did not start again: {reason}")
+    try:
+        system.start_again()
+    except DbdynoError as error:
+        raise RunFailed(f"it did not start again, not even after `{command}`: {error}") from None
+    return {"command": command, "reason": reason}

@@ -127,7 +127,9 @@ class _Making:
     ) -> None:
         self._context, self._preparation, self.system = context, preparation, system
         self.folder, self._name = folder, name
-        self._launch = replace(make_launch(context, folder), parent=volume.path if volume else None)
+        # What is kept for later repetitions outlives the volume, so it is loaded elsewhere and copied there.
+        self._launch_to_keep = make_launch(context, folder)
+        self._launch = replace(self._launch_to_keep, parent=volume.path if volume else None)
         self._document: dict[str, Any] = {
             "preparation": name,
             "system": bare_name(preparation.system),
@@ -145,8 +147,11 @@ class _Making:
 
     def load(self) -> dict[str, Any]:
         """Start it empty and load it; returns the facts for `trial.json`."""
+        return self._load(self._launch)
+
+    def _load(self, launch: Launch) -> dict[str, Any]:
         began = time.time()
-        self.system.start(self._launch)
+        self.system.start(launch)
         facts = self._facts(restored=False)
         self.write(start_seconds=round(time.time() - began, 3), **facts)
         folder = self.folder / "again" if self.has_begun_to_load else self.folder
@@ -183,7 +188,7 @@ class _Making:
         return facts
 
     def _load_and_keep(self) -> Kept:
-        self.load()
+        self._load(self._launch_to_keep)
         kept = Kept(self.system.keep(), self._name)
         self._context.states.keep(self._preparation, kept)
         return kept

@@ -16,6 +16,13 @@ def judge_promise(level: str, together: bool, found: Document) -> tuple[str, str
     together: the rows of a pair were written in one transaction, so that one without the other is half of it.
     found: a record `read_back` (docs/contract.md).
     """
+    verdict, sentence = _judge(level, together, found)
+    if repaired := found.get("repaired"):
+        sentence += f"; it started only after `{repaired['command']}`"
+    return verdict, sentence
+
+
+def _judge(level: str, together: bool, found: Document) -> tuple[str, str]:
     halves = found["half_applied"] if together else 0
     wrong = {
         "acknowledged writes missing": found["missing"] if level == "D2" else 0,

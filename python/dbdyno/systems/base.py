@@ -145,6 +145,13 @@ class System(ABC):
         """
         return
 
+    def repair(self) -> str | None:
+        """Repair what keeps a killed store from starting, as its operator would, and return the command that did it.
+
+        None if there is no such command, or it did not help; nothing else has changed then.
+        """
+        return None
+
     def witnesses(self) -> list[Witness]:
         """Return what should hold the same rows as it, by the settings in force; asked for before it is killed."""
         return []

@@ -177,3 +177,26 @@ def test_what_was_loaded_is_kept_and_started_from_again(launch, settings):
         second.stop()
         if kept:
             shutil.rmtree(kept)
+
+
+@pytest.mark.parametrize("name", ["redis", pytest.param("valkey@9.1", marks=pytest.mark.versions)])
+def test_a_log_that_a_power_cut_filled_with_zeros_is_repaired(name, started):
+    server = started(f"{name}?appendonly=yes&appendfsync=always")
+    with server._client() as client:
+        client.set("before", "kept")
+    server.kill()
+    # Zeros, and then what came later: so a file is after a power cut, if its length was known before its blocks.
+    log = max(server.data_directories()[0].rglob("*.incr.aof"))
+    log.write_bytes(log.read_bytes() + bytes(4096) + b"*1\r\n$4\r\nPING\r\n")
+    with pytest.raises(UserError, match="Bad file format"):
+        server.start_again()
+    assert server.repair().endswith("check-aof --fix")
+    server.start_again()
+    with server._client() as client:
+        assert client.get("before") == "kept"
+
+
+def test_without_a_log_there_is_nothing_to_repair(started):
+    server = started("redis")
+    server.kill()
+    assert server.repair() is None

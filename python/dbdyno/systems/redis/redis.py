@@ -22,7 +22,7 @@ from dbdyno.systems.running.endpoint import (
     endpoint_of,
     refuse_server_settings,
 )
-from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program, free_port
+from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program, free_port, run_to_end
 from dbdyno.systems.running.server import Server
 from dbdyno.systems.running.tls import ATTACHED_SETTINGS, attached_tls, hint, make_certificate
 from dbdyno.systems.settings import BINARY, check, without_secrets
@@ -66,6 +66,7 @@ class Redis(Server):
     storage: ClassVar[Storage] = Storage(1.1, 110, in_memory=True)
     driver_errors = (redis.RedisError,)
     server_program = "redis-server"
+    log_checker = "redis-check-aof"
     can_crash = True
 
     def __init__(self, spec: SystemSpec) -> None:
@@ -121,6 +122,29 @@ class Redis(Server):
             # A server without save points writes nothing down when it ends.
             self._client().config_set("save", "3600 1")
         return super().keep()
+
+    def repair(self) -> str | None:
+        """Cut the append-only file off where it stops making sense.
+
+        A file that merely ends too early Redis cuts off by itself. After a power cut it can also hold zeros, where the
+        file system knew the file's length and not yet its blocks, and then Redis asks for this command.
+        """
+        folder = self._directory.path
+        logs = [*folder.rglob("*.aof")]
+        if not logs:
+            return None
+        written_last = max(logs, key=lambda path: path.stat().st_mtime_ns)
+        self._server.stop()
+        # The server is its own checker, called by another name: not every package has a link to it.
+        (server,) = self.program(self.server_program)
+        checker = folder / self.log_checker
+        checker.unlink(missing_ok=True)
+        checker.symlink_to(server)
+        try:
+            run_to_end([str(checker), "--fix", str(written_last)], folder, self._server.log_path, "y\n")
+        except UserError:
+            return None
+        return f"{self.log_checker} --fix"
 
     def cache_state(self, restored: bool) -> str | None:
         # It answers only when it has read everything back into memory.

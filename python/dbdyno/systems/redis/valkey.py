@@ -10,6 +10,7 @@ class Valkey(Redis):
     name = "valkey"
     what = "Valkey, any directive of valkey.conf"
     server_program = "valkey-server"
+    log_checker = "valkey-check-aof"
 
     @classmethod
     def missing(cls) -> str | None:
