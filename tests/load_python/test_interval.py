@@ -24,13 +24,13 @@ def test_intervals_merge_by_adding():
 
 
 def test_totals_add_up_and_count_the_unfinished():
-    totals = Totals([[3, 1]], 9, 5, 2, 4, 1, 1000, 6, 1)
-    totals.merge(Totals([[1, 1]], 3, 2, 1, 1, 0, 500, 1, 1))
-    assert totals == Totals([[4, 2]], 12, 7, 3, 5, 1, 1500, 7, 2)
+    totals = Totals([[3, 1]], 9, 5, 2, 1, 4, 1, 1000, 6, 1)
+    totals.merge(Totals([[1, 1]], 3, 2, 1, 2, 1, 0, 500, 1, 1))
+    assert totals == Totals([[4, 2]], 12, 7, 3, 3, 5, 1, 1500, 7, 2)
     assert totals.unfinished == 2
 
 
 def test_intervals_add_to_totals():
     totals = Totals.of(1)
     totals.add_interval(interval())
-    assert totals == Totals([[1, 1]], 0, 2, 2, 5, 6)
+    assert totals == Totals([[1, 1]], completed=2, failed=2, reads_verified=5, mismatches=6)

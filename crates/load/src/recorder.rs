@@ -55,6 +55,8 @@ pub struct Totals {
     pub never_begun: u64,
     pub completed: u64,
     pub failed: u64,
+    /// Operations in flight at the end that had no answer within the time-out, or lost their connection.
+    pub unanswered: u64,
     /// Of each step.
     pub operations: Vec<OperationTotals>,
     pub reads_verified: u64,
@@ -83,6 +85,7 @@ impl Totals {
         self.never_begun += other.never_begun;
         self.completed += other.completed;
         self.failed += other.failed;
+        self.unanswered += other.unanswered;
         self.operations.resize(self.operations.len().max(other.operations.len()), OperationTotals::default());
         for (mine, others) in self.operations.iter_mut().zip(&other.operations) {
             mine.completed += others.completed;
@@ -224,6 +227,8 @@ impl Recorder {
                 self.current.mismatches += 1;
                 self.totals.mismatches += 1;
             }
+        } else if failure.ends_session() {
+            self.totals.unanswered += 1;
         }
     }
 

@@ -354,6 +354,7 @@ impl<'a> Merger<'a> {
         let mut transactions = counted(totals.completed, totals.failed, totals.conflicts());
         transactions["scheduled"] = totals.scheduled.into();
         transactions["unfinished"] = totals.unfinished().into();
+        transactions["unanswered"] = totals.unanswered.into();
         if !self.due.is_empty() {
             transactions["never_begun"] = totals.never_begun.into();
             transactions["late"] = totals.late.into();

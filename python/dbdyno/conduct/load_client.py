@@ -29,12 +29,14 @@ class Summary:
     """What conduct must know of a load client's records; the figures are computed from the records themselves.
 
     transactions, seconds: completed and measured, without the warm-up. rates_per_s: of its whole seconds.
+    ended: the transactions of the whole run, as its total counts them.
     errors (by kind), mismatches: with the warm-up. library: what an embedded store's library said of itself.
     """
 
     transactions: int = 0
     seconds: float = 0.0
     rates_per_s: list[float] = field(default_factory=list)
+    ended: dict[str, Any] = field(default_factory=dict)
     errors: dict[str, int] = field(default_factory=dict)
     mismatches: int = 0
     wrong_checks: list[dict[str, Any]] = field(default_factory=list)
@@ -61,6 +63,8 @@ class Summary:
                 self.mismatches += record["mismatches"]
                 for kind, count in record["errors"].items():
                     self.errors[kind] = self.errors.get(kind, 0) + count
+            case "total":
+                self.ended = record["transactions"]
             case "check" if record["ok"] is False:
                 self.wrong_checks.append(record)
             case "end":

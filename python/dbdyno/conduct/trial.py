@@ -217,17 +217,42 @@ def judge(summary: Summary, folder: Path, death: str | None, interrupted: bool) 
     """Return a trial's state and why, from what the load client recorded and what became of the server."""
     if death:
         return "failed", f"{death} during the trial"
+    # A store that has stopped answering fails its verification too, which says less of what happened.
+    if not interrupted and (reason := why_unanswered(summary)):
+        return "failed", reason
     if reason := why_it_failed(summary, folder):
         return ("interrupted" if interrupted else "failed"), reason
-    if summary.mismatches:
-        return "failed", f"{summary.mismatches} rows read were not what was written"
-    if summary.wrong_checks:
-        check = summary.wrong_checks[0]
-        note = f": {check['note']}" if check.get("note") else ""
-        return "failed", f"check {check['name']}: expected {check['expected']}, found {check['found']}{note}"
+    if reason := _why_wrong(summary):
+        return "failed", reason
     if summary.end and summary.end["status"] == "interrupted":
         return ("interrupted", "by the user") if interrupted else ("failed", "dbdyno-load was told to end")
     return "complete", None
+
+
+def _why_wrong(summary: Summary) -> str | None:
+    """Return which answers or which checks were wrong, or None."""
+    if summary.mismatches:
+        return f"{summary.mismatches} rows read were not what was written"
+    if summary.wrong_checks:
+        check = summary.wrong_checks[0]
+        note = f": {check['note']}" if check.get("note") else ""
+        return f"check {check['name']}: expected {check['expected']}, found {check['found']}{note}"
+    return None
+
+
+def why_unanswered(summary: Summary) -> str | None:
+    """Return what was seen of a store that answered nothing, or not to the end; None if it answered."""
+    unanswered, in_flight = (summary.ended.get(key, 0) for key in ("unanswered", "unfinished"))
+    errors = ", ".join(f"{count:,} {kind}" for kind, count in summary.errors.items())
+    seen = f"{in_flight:,} were in flight or waiting at the end" + (f"; errors: {errors}" if errors else "")
+    if not summary.transactions and summary.ended:
+        begun = summary.ended["scheduled"]
+        if not begun:
+            return f"no transaction was due in {summary.seconds:g} s: give more seconds or a higher rate"
+        return f"nothing was answered: of {begun:,} transactions none was completed in {summary.seconds:g} s; {seen}"
+    if unanswered:
+        return f"the store stopped answering: {unanswered:,} operations had no answer after the end; {seen}"
+    return None
 
 
 def _counters(system: System) -> dict[str, dict[str, int]]:

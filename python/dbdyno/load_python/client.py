@@ -216,6 +216,8 @@ class Client:
             self.totals.operations[step][1] += 1
             self.totals.mismatches += failure.kind == "mismatch"
             trial.events.append(Failed(step, ended_ns, failure.kind))
+        elif failure.ends_session:
+            self.totals.unanswered += 1
         if failure.ends_session and self.session is not None:
             self.session.close()
             self.session = None

@@ -76,6 +76,7 @@ class Totals:
     """Counted over the whole run by the clients themselves, apart from the intervals, to be held against them.
 
     operations: completed and failed of each step. in_flight_ns: the sum of all transactions' times within the run.
+    unanswered: operations in flight at the end that had no answer within the time-out, or lost their connection.
     added: increments that were acknowledged, at any time; maybe_added: those without an answer.
     """
 
@@ -83,6 +84,7 @@ class Totals:
     scheduled: int = 0
     completed: int = 0
     failed: int = 0
+    unanswered: int = 0
     reads_verified: int = 0
     mismatches: int = 0
     in_flight_ns: int = 0
@@ -105,7 +107,7 @@ class Totals:
             mine[0] += others[0]
             mine[1] += others[1]
         for name in (
-            *("scheduled", "completed", "failed", "reads_verified", "mismatches"),
+            *("scheduled", "completed", "failed", "unanswered", "reads_verified", "mismatches"),
             *("in_flight_ns", "added", "maybe_added"),
         ):
             setattr(self, name, getattr(self, name) + getattr(other, name))

@@ -156,6 +156,7 @@ class Run:
                 "completed": totals.completed,
                 "failed": totals.failed,
                 "unfinished": totals.unfinished,
+                "unanswered": totals.unanswered,
             },
             operations={name: {"completed": completed, "failed": failed} for name, (completed, failed) in operations},
             reads_verified=totals.reads_verified,
