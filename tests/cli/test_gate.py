@@ -115,6 +115,6 @@ def test_an_open_loop_that_both_followed_can_be_left_out_and_no_other(dbdyno, ru
     before = offered("before")
     assert dbdyno("gate", before, offered("same"))[0] == 2
     status, out, _ = dbdyno("gate", before, offered("again"), "--leave-out-limited")
-    assert status == 0 and "(mariadb on game at 2 clients, 800/s: the rate asked for)" in out
+    assert status == 0 and "(mariadb on game at 2 clients, 800/s: the requested rate)" in out
     status, out, _ = dbdyno("gate", before, offered("behind", 3.0), "--leave-out-limited", "--json")
     assert (status, json.loads(out)["left_out_limited"]) == (1, [])

@@ -62,10 +62,10 @@ def test_of_a_disk_what_the_server_had_of_it_by_how_much_it_waited(monkeypatch, 
 @pytest.mark.parametrize(
     ("limit", "made", "why"),
     [
-        ("lock", trial(SERVER), "lock is nothing of which some can be taken away"),
+        ("lock", trial(SERVER), "the limit 'lock' cannot be reduced"),
         ("disk", trial(), "nothing was observed"),
         ("server-cpu", trial(SERVER | host(IDLE_HOST)), "dbdyno did not start the server"),
-        ("server-cpu", trial(SERVER, **ABOUT), "how many processors there were to use was not seen"),
+        ("server-cpu", trial(SERVER, **ABOUT), "the number of usable CPUs was not observed"),
         ("disk", trial(SERVER, **ABOUT), "the device the data lies on was not seen"),
         ("disk", trial(reading(disk=10)), "dbdyno did not start the server"),
     ],
@@ -100,10 +100,10 @@ def test_what_cannot_be_taken_away_is_said(run):
     assert written == {
         "limit": "unexplained",
         "taken": TAKEN,
-        "why_not": "unexplained is nothing of which some can be taken away",
+        "why_not": "the limit 'unexplained' cannot be reduced",
     }
     (sentence,) = running.listener.sentences
-    assert "; not confirmed: unexplained is nothing" in sentence
+    assert "; not confirmed: the limit 'unexplained' cannot be reduced" in sentence
 
 
 def test_how_far_throughput_followed_is_written_down_and_judged(run, monkeypatch):
@@ -124,7 +124,7 @@ def test_how_far_throughput_followed_is_written_down_and_judged(run, monkeypatch
     assert taken == [cpu_limit(0.8)] and written["why_not"] is None
     assert written["before_per_s"] == written["throughput_per_s"] == 1000 and written["followed"] == 0
     assert (running.folder.path / "confirmations" / folder.name / "records.jsonl").is_file()
-    assert "with 20% of it taken away (0.80 of 1.00 left) throughput changed by +0%" in running.listener.sentences[-1]
+    assert "with 20% of it removed (0.80 of 1.00 left), throughput changed by +0%" in running.listener.sentences[-1]
 
 
 def test_where_others_write_to_the_device_too_the_servers_writes_are_counted_first(run, monkeypatch):

@@ -206,10 +206,10 @@ def test_sides_are_exchanged_with_their_interval():
 @pytest.mark.parametrize(
     ("verdict", "limited", "said"),
     [
-        ({"limit": "commit"}, False, "the flush of commits"),
+        ({"limit": "commit"}, False, "the flush at commit"),
         ({"limit": "something new"}, False, "something new"),
-        (None, True, "its client"),
-        (None, False, "not seen"),
+        (None, True, "the client"),
+        (None, False, "not observed"),
     ],
 )
 def test_what_limited_a_trial_in_a_few_words(verdict, limited, said):

@@ -36,7 +36,7 @@ def test_rows_stand_under_their_headings(shown):
 
 def test_failures_are_marked_with_their_reasons(shown):
     text = printed(shown, 120)
-    assert "1 WRONG            –  FAILED" in text and "CUT" in text
+    assert "1 WRONG           –  FAILED" in text and "CUT" in text
     assert "mariadb, 4 clients: failed: mariadb was killed (signal 9)" in text
     assert "valkey: skipped: valkey-server is not installed" in text
     assert "No interval, no winner: one trial each." in " ".join(text.split())

@@ -39,8 +39,8 @@ def test_the_best_of_each_group_is_of_a_complete_trial(shown):
     ("limits", "said"),
     [
         ({}, ""),
-        ({"a": "not seen", "b": "not seen"}, "What limited them was not seen."),
-        ({"a": "locks", "b": "not seen"}, "What limited each: a: by locks. What limited b was not seen."),
+        ({"a": "not observed", "b": "not observed"}, "What limited them was not observed."),
+        ({"a": "locks", "b": "not observed"}, "What limited each: a: by locks. What limited b was not observed."),
         ({"a": "unexplained"}, "What limited it is unexplained."),
         ({"a": "locks"}, "What limited it: locks."),
         ({"a": "locks", "b": "the disk", "c": "locks"}, "What limited each: a, c: by locks; b: by the disk."),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dbdyno.verdict.budget import BANDS, time_budget
+from dbdyno.verdict.budget import BAND_NAMES, time_budget
 
 from .made import process, trial, waits
 
@@ -11,7 +11,7 @@ from .made import process, trial, waits
 def bands(made):
     budget = time_budget(made)
     assert sum(budget.bands.values()) == pytest.approx(budget.in_flight)
-    assert tuple(budget.per_second) == tuple(budget.bands) == BANDS
+    assert tuple(budget.per_second) == tuple(budget.bands) == BAND_NAMES
     assert sum(budget.per_second.values()) == pytest.approx(np.full(11, 16.0))
     return {name: value for name, value in budget.bands.items() if value > 0.01}
 
@@ -149,10 +149,10 @@ CLIENT = process("client")
         (waits(cpu=16) | CLIENT, {"not_seen": REFUSED}, ("lock",)),
         (waits(cpu=16), {}, ("client_cpu_wait",)),
         (process("mariadb", cpu=1) | CLIENT, {}, ("lock", "commit")),
-        (waits(cpu=16) | CLIENT, {"servers": [{"name": "mariadb"}, {"name": "dark"}]}, BANDS[3:8]),
+        (waits(cpu=16) | CLIENT, {"servers": [{"name": "mariadb"}, {"name": "dark"}]}, BAND_NAMES[3:8]),
         (process("client", cpu=1), {"servers": [], "embedded": True}, ("lock", "commit")),
         (process("client") | waits("client"), {"servers": [], "embedded": True}, ()),
-        (None, {}, ("client_cpu_wait", *BANDS[3:8])),
+        (None, {}, ("client_cpu_wait", *BAND_NAMES[3:8])),
     ],
     ids=["all", "no lock", "no client", "kernel alone", "one of two servers", "embedded", "its threads", "nothing"],
 )

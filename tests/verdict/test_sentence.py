@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dbdyno.verdict.budget import time_budget
-from dbdyno.verdict.limit import limited
+from dbdyno.verdict.decision import limited
 from dbdyno.verdict.sentence import sentence_of
 
 from .made import IDLE_HOST, host, trial, waits
@@ -26,20 +26,20 @@ def test_a_band_with_its_sign_and_its_runner_up():
 
 def test_the_lock_is_named_where_locks_limit():
     named = {"locks.mariadb.locks": 12.0, "locks.mariadb.row lock, t (PRIMARY)": 12.0}
-    said = "were waiting for a lock; waited for most: row lock, t (PRIMARY): 12 waiting on average; "
+    said = "were waiting for a lock; most waits: row lock, t (PRIMARY): 12 waiting on average; "
     assert said in sentence(trial(waits(lock=12, cpu=4) | named))
-    assert "waited for most" not in sentence(trial(waits(disk=12, cpu=4) | named))
+    assert "most waits" not in sentence(trial(waits(disk=12, cpu=4) | named))
 
 
 def test_a_rate():
     assert sentence(trial(offered=1000)).startswith(
-        "Limited by nothing but the rate asked for (confidence high): 1,000/s were done of 1,000/s offered; next: "
+        "Not limited: it kept up with the requested rate (confidence high): 1,000/s completed of 1,000/s offered; next: "
     )
 
 
 def test_stalls_stand_in_it():
     stalled = np.where(np.isin(np.arange(11), (3, 4, 8)), 0, 1000)
-    said = "3 of 10 s were below a tenth of the median, for 2 s on end without a completion"
+    said = "3 of 10 s were below a tenth of the median; longest stall 2 s"
     assert said in sentence(trial(waits(disk=15, cpu=1), completed=stalled))
 
 
@@ -54,7 +54,7 @@ def test_stalls_stand_in_it():
                 "before_per_s": 1000.0,
                 "followed": 0.9,
             },
-            "; with 20% of it taken away (40 of 50 writes/s) throughput changed by -18%",
+            "; with 20% of it removed (40 of 50 writes/s), throughput changed by -18%",
         ),
         (
             {"taken": 0.2, "how": "less", "throughput_per_s": 500.0, "before_per_s": 1000.0, "followed": 2.5},

@@ -9,7 +9,7 @@ from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.read import NamedExperiment
 from dbdyno.report.document import document
 from dbdyno.results.read import read_run
-from dbdyno.verdict.limit import FOLLOWED_ENOUGH, FOLLOWED_TOO_FAR
+from dbdyno.verdict.decision import FOLLOWED_ENOUGH, FOLLOWED_TOO_FAR
 from helpers import need
 
 from .cases import CASES, Case

@@ -24,7 +24,7 @@ from dbdyno.systems.running.guard import Guard
 from dbdyno.verdict.budget import time_budget
 from dbdyno.verdict.evidence import Measured, cores_to_use
 from dbdyno.verdict.judge import judge_folder
-from dbdyno.verdict.limit import CLIENT, COMMIT, DISK, RATE, SERVER_CPU
+from dbdyno.verdict.limits import LIMITS, RATE, Resource
 
 TAKEN = 0.2
 """Of what there was: clearly more than trials differ by, and not so much that another resource becomes the limit."""
@@ -129,13 +129,14 @@ def _less(limit: str, trial: Trial, writes_per_s: float | None = None) -> _Less:
     writes_per_s: how many the server asked of the device, where that was counted.
     """
     measured, budget = Measured.of(trial), time_budget(trial)
-    if limit not in (CLIENT, SERVER_CPU, DISK, COMMIT):
-        raise UserError(f"{limit} is nothing of which some can be taken away")
+    resource = LIMITS[limit].resource if limit in LIMITS else None
+    if resource is None:
+        raise UserError(f"the limit '{limit}' cannot be reduced")
     if measured is None or budget is None:
-        raise UserError("nothing was observed, so what there was to use is not known")
-    if limit in (DISK, COMMIT):
-        return _less_disk(limit, measured, budget.bands["disk"] + budget.bands["commit"], writes_per_s)
-    return _less_cpu(limit, measured)
+        raise UserError("nothing was observed, so the available amount is unknown")
+    if resource in (Resource.DISK, Resource.FLUSHES):
+        return _less_disk(resource, measured, budget.bands["disk"] + budget.bands["commit"], writes_per_s)
+    return _less_cpu(resource, measured)
 
 
 def _processes(trial: Trial, of_client: bool) -> tuple[str, ...]:
@@ -146,17 +147,17 @@ def _processes(trial: Trial, of_client: bool) -> tuple[str, ...]:
     return processes
 
 
-def _less_cpu(limit: str, measured: Measured) -> _Less:
-    of_client = limit == CLIENT or measured.trial.embedded
+def _less_cpu(resource: Resource, measured: Measured) -> _Less:
+    of_client = resource is Resource.CLIENT_CPU or measured.trial.embedded
     pinned = measured.trial.about.get("client_cpus" if of_client else "server_cpus")
     able = cores_to_use(measured, _processes(measured.trial, of_client), pinned)
     if not able:
-        raise UserError("how many processors there were to use was not seen")
+        raise UserError("the number of usable CPUs was not observed")
     left = (1 - TAKEN) * able
     return _Less(cpu_limit(left), of_client, f"{left:.2f} of {able:.2f} processors left")
 
 
-def _less_disk(limit: str, measured: Measured, held: float, writes_per_s: float | None) -> _Less:
+def _less_disk(resource: Resource, measured: Measured, held: float, writes_per_s: float | None) -> _Less:
     """Take from what the servers themselves read and wrote.
 
     held: how many operations it held, on average. Where one or more wait for it all the time, what was done is what it
@@ -173,7 +174,7 @@ def _less_disk(limit: str, measured: Measured, held: float, writes_per_s: float 
         of_all = measured.rate(f"disk.{device}.{kind}_bytes_total") or 0.0
         if own >= LEAST_BPS and own >= MOST_OF_ALL * of_all:
             left[f"{kind}_iops"] = measured.rate(f"disk.{device}.{kind}s_total") or 0.0
-        elif limit == COMMIT and kind == "write":
+        elif resource is Resource.FLUSHES and kind == "write":
             # A commit is small: less bytes a second hardly slow it.
             if not writes_per_s:
                 raise _OthersWrite(device, number)

@@ -23,6 +23,7 @@ from dbdyno.results.usable import compared_rate_per_s, evenness, unusable
 from dbdyno.stats.comparison import EQUIVALENT, FASTER, INCONCLUSIVE, SLOWER, Comparison, compare, holm
 from dbdyno.stats.steady_state import TOO_SHORT
 from dbdyno.verdict.judge import judged
+from dbdyno.verdict.limits import CLIENT, RATE, noun_of
 
 INVALID = "invalid"
 """No verdict: what was measured is not what was asked."""
@@ -194,9 +195,9 @@ def limited_on_both(one: Compared) -> str | None:
     if any(map(unusable, (trial for side in one.trials for trial in side))):
         return None
     if one.cell.rate and all(trial.recorded.followed for side in one.trials for trial in side):
-        return "the rate asked for"
+        return noun_of(RATE)
     clients = all(any(judged(trial)["client_limited"] for trial in side) for side in one.trials)
-    return "the client" if clients else None
+    return noun_of(CLIENT) if clients else None
 
 
 def comparison_document(verdicts: Verdicts) -> dict[str, Any]:

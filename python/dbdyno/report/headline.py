@@ -13,18 +13,7 @@ from dbdyno.report.cells import Side
 from dbdyno.report.loads import LOAD_KEYS, Document, at, load_of, share_of
 from dbdyno.results.model import Run
 from dbdyno.results.noise import known_noise
-
-LIMITS = {
-    "client": "its client",
-    "network": "the network",
-    "server-cpu": "the server's processors",
-    "disk": "the disk",
-    "lock": "locks",
-    "commit": "the flush of commits",
-    "rate": "the rate asked for",
-    "unexplained": words.UNEXPLAINED,
-}
-"""What limits a trial (METHODS §5), for people."""
+from dbdyno.verdict.limits import CLIENT, noun_of
 
 
 def compared(run: Run) -> dict[str, Any] | None:
@@ -86,12 +75,10 @@ def headline(trials: list[Document], comparison: Document | None, found_rates: I
 
 
 def limit_of(trial: Document) -> str:
-    """Return what limited a trial, in a few words."""
+    """Return the noun of what limited a trial."""
     if verdict := trial.get("verdict"):
-        if verdict["limit"] == "server-cpu" and trial.get("embedded"):
-            return "the processors"
-        return LIMITS.get(verdict["limit"], str(verdict["limit"]))
-    return LIMITS["client"] if trial["client_limited"] else words.NOT_SEEN
+        return noun_of(verdict["limit"], bool(trial.get("embedded")))
+    return noun_of(CLIENT) if trial["client_limited"] else words.NOT_SEEN
 
 
 def _usable(trial: Document) -> bool:

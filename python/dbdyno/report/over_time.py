@@ -19,6 +19,7 @@ from dbdyno.results.observations import Observations
 from dbdyno.results.records import COARSE_BITS
 from dbdyno.results.summary import read_summary
 from dbdyno.stats.histogram import bucket_bounds
+from dbdyno.verdict.limits import BANDS
 
 MARKERS_UP_TO = 90
 """Points of a series over time; more than this and markers hide the line."""
@@ -31,18 +32,7 @@ LEAST_FALL_BYTES = 1 << 20
 """And by at least this: an age of next to nothing halves without a checkpoint that is worth a line."""
 OLD_ROWS = ("history_list_length", "dead_rows")
 """What stores call the old row versions that they have yet to remove: of transactions, and of rows."""
-BANDS = {
-    "client_cpu": "#7d6bc9",
-    "client_cpu_wait": "#b9aee8",
-    "network": "#009e73",
-    "server_cpu": "#0072b2",
-    "server_cpu_wait": "#56b4e9",
-    "disk": "#d55e00",
-    "lock": "#cc79a7",
-    "commit": "#e69f00",
-    "unexplained": "#8a8f98",
-}
-"""The time budget's, from the client to what it waits for in the server."""
+COLOURS = {band.name: band.colour for band in BANDS}
 _OF_TIME: Figure = {"xref": "x", "yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
 """Of a shape: from a time to a time, and as high as the plot."""
 _ABOVE: Figure = {"yanchor": "bottom", "font": {"size": 11}}
@@ -388,7 +378,7 @@ def _budget(trial: Document) -> Figure | None:
                 # A step a second, to the end of the last: of a trial of one second a line would show nothing.
                 "x": [*range(0, len(values), wide), len(values)],
                 "y": [*means, means[-1]],
-                "line": {"width": 0.5, "color": BANDS.get(name, UNUSABLE), "shape": "hv"},
+                "line": {"width": 0.5, "color": COLOURS.get(name, UNUSABLE), "shape": "hv"},
                 "name": escape(name.replace("_", " ")) + unseen,
                 "hovertemplate": "%{y:.3g}",
             }

@@ -22,6 +22,7 @@ from dbdyno.report.libraries import understated
 from dbdyno.report.loads import Document, is_open, time_label, time_name, times_us
 from dbdyno.report.steadiness import remarks
 from dbdyno.results.model import Run
+from dbdyno.verdict.limits import label_of
 
 _STATES = {"complete": "ok", "failed": "FAILED", "interrupted": "CUT", "not reached": "–"}
 _STYLES = {"complete": "", "failed": "bold red", "interrupted": "yellow"}
@@ -127,7 +128,7 @@ def _columns(trials: list[Document]) -> list[_Column]:
         _Column("server\nCPU µs", lambda trial: words.significant(trial["server_cpu_us_per_transaction"])),
         _Column("reads\nverified", _verified),
         *steady,
-        _Column("limit", lambda trial: trial["verdict"]["limit"] if trial.get("verdict") else words.UNKNOWN),
+        _Column("limit", lambda trial: label_of(trial["verdict"]["limit"]) if trial.get("verdict") else words.UNKNOWN),
         _Column("state", lambda trial: _STATES.get(trial["state"], trial["state"])),
     ]
 

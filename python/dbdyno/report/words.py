@@ -8,9 +8,11 @@ from datetime import UTC, datetime
 from dbdyno.report.loads import Document, at, share_of, time_name, times_us
 from dbdyno.report.names import listed
 from dbdyno.stats.steady_state import NO_STEADY_STATE, TOO_SHORT
+from dbdyno.verdict.limits import UNEXPLAINED as UNEXPLAINED_LIMIT
+from dbdyno.verdict.limits import noun_of
 
 UNKNOWN = "–"
-NOT_SEEN, UNEXPLAINED = "not seen", "unexplained"
+NOT_SEEN, UNEXPLAINED = "not observed", noun_of(UNEXPLAINED_LIMIT)
 
 
 def significant(value: float | None) -> str:
@@ -143,7 +145,7 @@ def limits(headline: Document) -> str:
     all_of_them = "them" if len(headline["limits"]) > 1 else "it"
     for limit, labels in unknown.items():
         whom = listed(labels) if said or len(unknown) > 1 else all_of_them
-        parts.append(f"What limited {whom} {'is unexplained' if limit == UNEXPLAINED else 'was not seen'}.")
+        parts.append(f"What limited {whom} {'is unexplained' if limit == UNEXPLAINED else 'was not observed'}.")
     return " ".join(parts)
 
 

@@ -270,6 +270,11 @@ class Trial:
         return self.about.get("system")
 
     @property
+    def server_names(self) -> tuple[str, ...]:
+        """The names of the servers its store is made of, as observations have them."""
+        return tuple(str(server["name"]) for server in self.about.get("servers") or ())
+
+    @property
     def label(self) -> str:
         """What tables and plots call its system."""
         return str(self.about.get("label") or self.about.get("system") or self.name)

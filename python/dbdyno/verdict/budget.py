@@ -14,33 +14,16 @@ import numpy as np
 
 from dbdyno.results.model import Trial
 from dbdyno.verdict.client import load_threads
+from dbdyno.verdict.evidence import A_THREAD_EACH
+from dbdyno.verdict.limits import BANDS
 from dbdyno.verdict.seconds import Seconds
 
-BANDS = (
-    "client_cpu",
-    "client_cpu_wait",
-    "network",
-    "server_cpu",
-    "server_cpu_wait",
-    "disk",
-    "lock",
-    "commit",
-    "unexplained",
-)
-"""Where an operation can be, from the client to what it waits for in the server."""
-
-STATES = {"cpu": "server_cpu", "cpu_wait": "server_cpu_wait", "disk": "disk", "lock": "lock", "commit": "commit"}
+STATES = {band.state: band.name for band in BANDS if band.state}
 """States of a server's threads (`waits.<server>.<state>`), and the band of each. In `other` nobody knows what for."""
-COUNTED = {
-    "server_cpu": ("cpu_user_s_total", "cpu_system_s_total"),
-    "server_cpu_wait": ("run_queue_s_total",),
-    "disk": ("io_delay_s_total",),
-}
+COUNTED = {band.name: band.counters for band in BANDS if band.counters}
 """What the kernel counts of a process (`process.<server>.<counter>`), for a store that does not show its waits."""
+BAND_NAMES = tuple(band.name for band in BANDS)
 
-A_THREAD_EACH = 0.9
-"""A server whose threads are this share of the operations in flight has one for each, so that these tell where they
-are. In front of one with fewer, an event loop or a pool, operations can wait unseen."""
 NEVER_IDLE = 0.9
 """Load threads that work or wait for a processor for this share of the time keep every answer waiting that comes."""
 MOSTLY_IDLE = 0.5
@@ -58,10 +41,10 @@ class TimeBudget:
 
     Attributes:
         in_flight: how many there were, on average over the measured seconds.
-        bands: of BANDS, how many of them, on average over the measured seconds; they add up to `in_flight`.
+        bands: of BAND_NAMES, how many of them, on average over the measured seconds; they add up to `in_flight`.
         per_second: the same of each second, warm-up included; each of shape (seconds,).
         measured: which seconds are measured; shape (seconds,).
-        not_seen: of BANDS, those that at least one server did not show: what is in them is at least that, and a 0 is
+        not_seen: of BAND_NAMES, those that at least one server did not show: what is in them is at least that, and a 0 is
             none that was seen.
     """
 
@@ -83,7 +66,7 @@ def time_budget(trial: Trial) -> TimeBudget | None:
     in_flight = _in_flight(trial, lengths_s)
     bands = _embedded(trial, seconds, lengths_s) if trial.embedded else _served(trial, seconds, in_flight, lengths_s)
     bands = _fitted(bands, in_flight)
-    per_second = {name: bands.get(name, np.zeros(len(seconds))) for name in BANDS[:-1]}
+    per_second = {name: bands.get(name, np.zeros(len(seconds))) for name in BAND_NAMES[:-1]}
     per_second["unexplained"] = in_flight - sum(per_second.values())
     measured = np.array([not interval.warmup for interval in recorded.intervals])
     counted_s = np.where(measured, lengths_s, 0.0)
@@ -95,11 +78,6 @@ def time_budget(trial: Trial) -> TimeBudget | None:
 def _lengths_s(trial: Trial) -> np.ndarray:
     """How long each second was; one that was cut as it began is not quite nothing, so that it can be divided by."""
     return np.array([max(interval.seconds, _NEXT_TO_NOTHING_S) for interval in trial.recorded.intervals])
-
-
-def servers_of(trial: Trial) -> tuple[str, ...]:
-    """Return the names of the servers a trial's store is made of, as observations have them."""
-    return tuple(str(server["name"]) for server in trial.about.get("servers") or ())
 
 
 def _in_flight(trial: Trial, lengths_s: np.ndarray) -> np.ndarray:
@@ -152,7 +130,7 @@ def _client_cpu(trial: Trial, lengths_s: np.ndarray) -> np.ndarray:
 
 def _served(trial: Trial, seconds: Seconds, in_flight: np.ndarray, lengths_s: np.ndarray) -> dict[str, np.ndarray]:
     """A store of one or more servers: what is seen in them, what is in the client, and what is between."""
-    inside, other, told = _inside(seconds, servers_of(trial), in_flight)
+    inside, other, told = _inside(seconds, trial.server_names, in_flight)
     # It is known, and not seen: what a server was seen doing beyond the rest was not done for our operations.
     injected = np.minimum(in_flight, injected_waits(trial))
     inside = _fitted(inside, in_flight - injected)
@@ -219,11 +197,11 @@ def _not_seen(trial: Trial, seconds: Seconds) -> tuple[str, ...]:
         seen = [{"server_cpu", *_client_waits(trial, seconds)} | _told(counted)]
     else:
         refused = {one.get("band") for one in trial.about.get("not_seen") or ()}
-        seen = [_shown(seconds, server, refused) for server in servers_of(trial)] or [set()]
+        seen = [_shown(seconds, server, refused) for server in trial.server_names] or [set()]
     client = {"client_cpu", "network", "unexplained"}
     if trial.embedded or "server_cpu_wait" in _told(counted):
         client.add("client_cpu_wait")
-    return tuple(band for band in BANDS if band not in client.union(set.intersection(*seen)))
+    return tuple(band for band in BAND_NAMES if band not in client.union(set.intersection(*seen)))
 
 
 def _shown(seconds: Seconds, server: str, refused: Collection[str | None]) -> set[str]:

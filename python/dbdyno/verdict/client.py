@@ -87,8 +87,8 @@ def _waiting(trial: Trial) -> str | None:
     free = free_processors(trial)
     if not apart and (free is None or free < FREE_PROCESSORS):
         return None
-    servers = tuple(str(one["name"]) for one in trial.about.get("servers") or ())
-    if not apart and (run_queue_threads(trial, servers) or 0.0) >= (run_queue_threads(trial, ("client",)) or 0.0):
+    server_queue = run_queue_threads(trial, trial.server_names) or 0.0
+    if not apart and server_queue >= (run_queue_threads(trial, ("client",)) or 0.0):
         return None
     return waited
 

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from dbdyno.results.model import Trial
 from dbdyno.results.observations import Observations
-from dbdyno.verdict.budget import A_THREAD_EACH, servers_of
 from dbdyno.verdict.client import THROTTLED, free_processors, run_queue_threads
 
+A_THREAD_EACH = 0.9
+"""A server whose threads are this share of the operations in flight has one for each, so that these tell where they
+are. In front of one with fewer, an event loop or a pool, operations can wait unseen."""
 BUSY_PROCESSORS = 0.9
 RUN_QUEUE_PER_CORE = 0.2
 BUSY_THREADS = 0.9
@@ -77,7 +79,7 @@ def cores_to_use(measured: Measured, processes: Sequence[str], pinned: Sequence[
 
 def processors_taken(measured: Measured) -> Iterator[str]:
     """Yield what says that no processor was left where the server may run, whoever had them."""
-    servers, pinned = servers_of(measured.trial), measured.trial.about.get("server_cpus")
+    servers, pinned = measured.trial.server_names, measured.trial.about.get("server_cpus")
     used, queue = measured.cores(servers), run_queue_threads(measured.trial, servers)
     able, there = cores_to_use(measured, servers, pinned), len(pinned or ()) or measured.host_cores()
     if not used or not able or not there or throttled(measured, servers):
@@ -88,7 +90,7 @@ def processors_taken(measured: Measured) -> Iterator[str]:
 
 def server_used_up(measured: Measured) -> Iterator[str]:
     """Yield what says that a server itself could use no more processor time."""
-    servers = servers_of(measured.trial)
+    servers = measured.trial.server_names
     for server in servers:
         held_back = measured.rate(f"cgroup.{server}.throttled_s_total") or 0.0
         if held_back >= THROTTLED:
@@ -156,7 +158,7 @@ def page_writers(measured: Measured) -> Iterator[str]:
 
     What works for a client should find its pages clean: it writes one itself only where no other is to be had.
     """
-    for server in servers_of(measured.trial):
+    for server in measured.trial.server_names:
         rates = {who: measured.rate(f"store.{server}.{key}_page_writes_total") or 0.0 for key, who in WRITERS.items()}
         total = sum(rates.values())
         if total < 1:

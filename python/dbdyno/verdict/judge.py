@@ -11,8 +11,9 @@ from dbdyno.results.model import JsonObject, Trial
 from dbdyno.results.read import VERDICT_FORMAT, read_trial
 from dbdyno.results.write import write_compact
 from dbdyno.verdict.budget import TimeBudget, time_budget
+from dbdyno.verdict.decision import limited
 from dbdyno.verdict.evidence import Measured, others_cores
-from dbdyno.verdict.limit import CLIENT, limited
+from dbdyno.verdict.limits import CLIENT
 from dbdyno.verdict.locks import locks_document
 from dbdyno.verdict.sentence import evidence_of, sentence_of
 

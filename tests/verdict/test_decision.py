@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dbdyno.verdict.budget import time_budget
-from dbdyno.verdict.limit import limited
+from dbdyno.verdict.decision import limited
 
 from .made import BUSY_HOST, IDLE_HOST, host, process, trial, waits
 
@@ -118,7 +118,7 @@ def test_long_stalls_that_nothing_explains_come_before_what_limits_the_rest():
     columns = {name: value * dark for name, value in CPU.items() if name.startswith("waits.")} | IDLE
     said = found(trial(columns, completed=np.where(STALLED, 0, 1000)))
     assert (said.limit, said.confidence, said.runner_up) == ("unexplained", "low", "server-cpu")
-    assert said.signs == ("in 3 of 10 s it stood all but still, and nothing that was seen says why",)
+    assert said.signs == ("throughput stalled in 3 of 10 s; no observation explains it",)
     assert found(trial(columns, completed=np.where(STALLED, 500, 1000))).limit == "server-cpu"
 
 
@@ -152,4 +152,4 @@ def test_what_came_of_taking_some_of_it_away_decides_how_sure_it_is(confirmation
 def test_a_network_delay_that_was_asked_for_is_named_with_it():
     one = found(trial(waits(cpu=1, client=15) | process("client", cpu=0.1), network_delay_us=14_900))
     assert (one.limit, one.confidence) == ("network", "high")
-    assert one.signs == ("14.9 waited the 14,900 µs that were put before every request",)
+    assert one.signs == ("14.9 waited for the injected delay of 14,900 µs before each request",)

@@ -1,4 +1,4 @@
-"""Which band of the time budget names what limited a trial, and how sure that is (METHODS §5)."""
+"""Which limit of the table a trial had, and how sure that is (METHODS §5)."""
 
 from __future__ import annotations
 
@@ -10,28 +10,10 @@ from dbdyno.verdict import evidence
 from dbdyno.verdict.budget import TimeBudget, injected_waits, stalled_seconds
 from dbdyno.verdict.client import only_near_ceiling, signs_of_client
 from dbdyno.verdict.evidence import Measured
+from dbdyno.verdict.limits import CLIENT, LIMIT_OF, LIMITS, MOST, NETWORK, RATE, SERVER_CPU, UNEXPLAINED, Evidence
 
-CLIENT, NETWORK, SERVER_CPU, DISK, LOCK, COMMIT = "client", "network", "server-cpu", "disk", "lock", "commit"
-RATE, UNEXPLAINED = "rate", "unexplained"
-LIMIT_OF = {
-    "client_cpu": CLIENT,
-    "client_cpu_wait": CLIENT,
-    "network": NETWORK,
-    "server_cpu": SERVER_CPU,
-    "server_cpu_wait": SERVER_CPU,
-    "disk": DISK,
-    "lock": LOCK,
-    "commit": COMMIT,
-    "unexplained": UNEXPLAINED,
-}
-"""What the widest band names."""
-
-MOST = 0.5
-"""A limit that holds at least this share of the operations is clear by the time budget alone."""
 HARDLY_ANY = 0.25
 """A client that holds less of the operations is doubted to limit, if all else that is seen of it is a high figure."""
-LOCKED = 0.3
-"""Locks that hold this share of the operations are a limit of their own (METHODS §5)."""
 WORTH_NAMING = 0.05
 """A runner-up that holds less is none."""
 STALLED_SHARE = 0.05
@@ -47,7 +29,7 @@ class Limited:
     """What limited one trial.
 
     Attributes:
-        limit: `client`, `network`, `server-cpu`, `disk`, `lock`, `commit`, `rate` or `unexplained`.
+        limit: its name in the table of limits.
         held: how many operations in flight it held, of the `in_flight` there were, on average.
         signs: what else speaks for it, with figures.
         figures: what shows how it was, and speaks for nothing.
@@ -96,7 +78,7 @@ def limited(trial: Trial, budget: TimeBudget) -> Limited:
     share = held.get(limit, 0.0) / budget.in_flight if budget.in_flight else 0.0
     sure = _confidence(limit, share, bool(signs.get(limit)), trial.confirmation, doubted, trial.embedded)
     return Limited(
-        *(limit, held.get(limit, 0.0), budget.in_flight, signs.get(limit, ()), _figures(limit, measured)),
+        *(limit, held.get(limit, 0.0), budget.in_flight, signs.get(limit, ()), _said(LIMITS[limit].figures, measured)),
         *(named, others[second] if named else 0.0, sure),
     )
 
@@ -117,37 +99,25 @@ def _held(budget: TimeBudget) -> dict[str, float]:
 
 
 def _signs(trial: Trial, measured: Measured | None) -> dict[str, tuple[str, ...]]:
-    client = signs_of_client(trial)
-    if measured is None:
-        return {CLIENT: client}
-    disk = tuple(evidence.disk(measured))
-    return {
-        CLIENT: client,
-        SERVER_CPU: (*evidence.processors_taken(measured), *evidence.server_used_up(measured)),
-        DISK: disk,
-        COMMIT: disk,
-    }
+    signs = {name: _said(limit.signs, measured) for name, limit in LIMITS.items() if limit.signs}
+    return signs | {CLIENT: signs_of_client(trial)}
 
 
-def _figures(limit: str, measured: Measured | None) -> tuple[str, ...]:
-    """Return what shows how a limit was: however high these are, the verdict is no surer for them."""
-    if measured is None or limit not in (DISK, COMMIT):
-        return ()
-    writers = evidence.page_writers(measured) if limit == DISK else ()
-    return (*evidence.disk_times(measured), *writers)
+def _said(kinds: tuple[Evidence, ...], measured: Measured | None) -> tuple[str, ...]:
+    return tuple(text for kind in kinds for text in kind(measured)) if measured else ()
 
 
 def _injected(trial: Trial, budget: TimeBudget) -> dict[str, tuple[str, ...]]:
-    """Return what there is to say of a network delay that was asked for: it is known, and not inferred."""
+    """Return the sign of an injected network delay: it is known, and not inferred."""
     delay_us = trial.about.get("network_delay_us")
     if not delay_us:
         return {}
     waits = injected_waits(trial)[budget.measured].mean()
-    return {NETWORK: (f"{waits:.1f} waited the {delay_us:,} µs that were put before every request",)}
+    return {NETWORK: (f"{waits:.1f} waited for the injected delay of {delay_us:,} µs before each request",)}
 
 
 def unexplained_stalls(trial: Trial, budget: TimeBudget) -> str | None:
-    """Return what there is to say of stalls that take much of a trial and that nothing seen explains, else `None`."""
+    """Return a sentence on stalls that take much of a trial and that no observation explains, else `None`."""
     stalled = stalled_seconds(trial) & budget.measured
     seconds, still = int(budget.measured.sum()), int(stalled.sum())
     if still < STALLED_SHARE * seconds or not still:
@@ -157,13 +127,13 @@ def unexplained_stalls(trial: Trial, budget: TimeBudget) -> str | None:
     # Where nothing was in flight nothing stood still: in an open loop nobody may have asked.
     if not flying or dark < MOST * flying:
         return None
-    return f"in {still} of {seconds} s it stood all but still, and nothing that was seen says why"
+    return f"throughput stalled in {still} of {seconds} s; no observation explains it"
 
 
 def _confidence(
     limit: str, share: float, sign: bool, confirmation: Mapping[str, float] | None, doubted: bool, embedded: bool
 ) -> str:
-    """How sure it is: a resource by its share and by being used up, locks and what the network holds by their share.
+    """How sure it is: a resource by its share and by being saturated, a self-evident limit by its share alone.
 
     An embedded store does not say itself what its threads wait for.
     """
@@ -176,8 +146,7 @@ def _confidence(
         return "low"
     if doubted:
         return "low"
-    clear = share >= (LOCKED if limit == LOCK else MOST)
-    told = limit in (LOCK, COMMIT, NETWORK) and clear and not embedded
-    if clear and (sign or told):
+    clear = share >= LIMITS[limit].clear_share
+    if clear and (sign or (LIMITS[limit].self_evident and not embedded)):
         return "high"
     return "medium" if clear or sign else "low"

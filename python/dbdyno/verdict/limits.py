@@ -1,0 +1,194 @@
+"""The table of limits: everything dbdyno knows of what can limit a trial (docs/verdicts.md has each one tested).
+
+To add a limit, add a line here, the source of its band (a state that a store's threads can wait in, or a counter), a
+test and a line in the documentation. Everything else reads this table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from dbdyno.verdict import evidence
+from dbdyno.verdict.evidence import Measured
+
+CLIENT, NETWORK, SERVER_CPU, DISK, LOCK, COMMIT = "client", "network", "server-cpu", "disk", "lock", "commit"
+RATE, UNEXPLAINED = "rate", "unexplained"
+
+MOST = 0.5
+"""A limit that holds at least this share of the operations is clear by the time budget alone."""
+LOCKED = 0.3
+"""Locks that hold this share of the operations are a limit of their own (METHODS §5)."""
+
+Evidence = Callable[[Measured], Iterable[str]]
+
+
+class Resource(Enum):
+    """What `confirm_limit` can take a part of."""
+
+    CLIENT_CPU = "client cpu"
+    SERVER_CPU = "server cpu"
+    DISK = "disk"
+    FLUSHES = "flushes"
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """A place where an operation can be while it is in flight, as the time budget has it.
+
+    Attributes:
+        colour: of its area in the plot of the time budget.
+        state: the state of a server's thread (`waits.<server>.<state>`) that stands for it, or `None`.
+        counters: what the kernel counts of a process (`process.<server>.<counter>`), for a store that does not show its
+            waits.
+    """
+
+    name: str
+    colour: str
+    state: str | None = None
+    counters: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """What can limit a trial.
+
+    Attributes:
+        name: in `verdict.json`.
+        label: in a column of a table.
+        noun: in a sentence, after "by".
+        held: where the operations are that it holds, in a sentence after "were".
+        bands: of the time budget, those that name it if they are the widest.
+        clear_share: it is clear by the time budget alone if it holds this share of the operations in flight.
+        self_evident: a server's own word for it, or what is left if client and server both wait, needs no other sign.
+        names_lock: the lock that was waited for most is part of its evidence.
+        resource: what to take a part of to confirm it; `None` if it cannot be reduced.
+        signs: what else speaks for it, with figures.
+        figures: what shows how it was, and speaks for nothing.
+        embedded: noun and `held` of a store that runs inside the load client, if these differ.
+        opening: of the sentence, if it is not "Limited by" and the noun.
+    """
+
+    name: str
+    label: str
+    noun: str
+    held: str
+    bands: tuple[Band, ...] = ()
+    clear_share: float = MOST
+    self_evident: bool = False
+    names_lock: bool = False
+    resource: Resource | None = None
+    signs: tuple[Evidence, ...] = ()
+    figures: tuple[Evidence, ...] = ()
+    embedded: tuple[str, str] | None = None
+    opening: str | None = None
+
+    def noun_of(self, embedded: bool) -> str:
+        """Return its noun for an embedded store, or for another."""
+        return self.embedded[0] if embedded and self.embedded else self.noun
+
+    def opening_of(self, embedded: bool) -> str:
+        """Return what the sentence about an embedded store, or about another, begins with."""
+        return self.opening or f"Limited by {self.noun_of(embedded)}"
+
+    def held_of(self, embedded: bool) -> str:
+        """Return where the operations are that it holds, for an embedded store, or for another."""
+        return self.embedded[1] if embedded and self.embedded else self.held
+
+
+_TABLE = (
+    Limit(
+        CLIENT,
+        label="client",
+        noun="the client",
+        held="in the client or waiting for its CPU",
+        bands=(Band("client_cpu", "#7d6bc9"), Band("client_cpu_wait", "#b9aee8")),
+        resource=Resource.CLIENT_CPU,
+    ),
+    Limit(
+        NETWORK,
+        label="network",
+        noun="the network",
+        held="between an idle client and a server that waited for it",
+        bands=(Band("network", "#009e73"),),
+        self_evident=True,
+    ),
+    Limit(
+        SERVER_CPU,
+        label="server CPU",
+        noun="the server's CPU",
+        held="on the server's CPU or waiting for it",
+        bands=(
+            Band("server_cpu", "#0072b2", "cpu", ("cpu_user_s_total", "cpu_system_s_total")),
+            Band("server_cpu_wait", "#56b4e9", "cpu_wait", ("run_queue_s_total",)),
+        ),
+        resource=Resource.SERVER_CPU,
+        signs=(evidence.processors_taken, evidence.server_used_up),
+        embedded=("the CPU", "on the CPU or waiting for it"),
+    ),
+    Limit(
+        DISK,
+        label="disk",
+        noun="the disk",
+        held="waiting for the disk",
+        bands=(Band("disk", "#d55e00", "disk", ("io_delay_s_total",)),),
+        resource=Resource.DISK,
+        signs=(evidence.disk,),
+        figures=(evidence.disk_times, evidence.page_writers),
+    ),
+    Limit(
+        LOCK,
+        label="locks",
+        noun="locks",
+        held="waiting for a lock",
+        bands=(Band("lock", "#cc79a7", "lock"),),
+        clear_share=LOCKED,
+        self_evident=True,
+        names_lock=True,
+    ),
+    Limit(
+        COMMIT,
+        label="commit flush",
+        noun="the flush at commit",
+        held="waiting for a commit to be flushed",
+        bands=(Band("commit", "#e69f00", "commit"),),
+        self_evident=True,
+        names_lock=True,
+        resource=Resource.FLUSHES,
+        signs=(evidence.disk,),
+        figures=(evidence.disk_times,),
+    ),
+    Limit(
+        RATE,
+        label="rate",
+        noun="the requested rate",
+        held="",
+        opening="Not limited: it kept up with the requested rate",
+    ),
+    Limit(
+        UNEXPLAINED,
+        label="unknown",
+        noun="unexplained",
+        held="unexplained",
+        bands=(Band("unexplained", "#8a8f98"),),
+        opening="Limit unknown",
+    ),
+)
+
+LIMITS = {limit.name: limit for limit in _TABLE}
+"""Every limit by its name, in the order of its bands."""
+BANDS = tuple(band for limit in _TABLE for band in limit.bands)
+"""Where an operation can be, from the client to what it waits for in the server; the last is what is left over."""
+LIMIT_OF = {band.name: limit.name for limit in _TABLE for band in limit.bands}
+"""What the widest band names."""
+
+
+def noun_of(limit: str, embedded: bool = False) -> str:
+    """Return a limit's noun; one that this version does not know is called by its name."""
+    return LIMITS[limit].noun_of(embedded) if limit in LIMITS else limit
+
+
+def label_of(limit: str) -> str:
+    """Return a limit's label; one that this version does not know is called by its name."""
+    return LIMITS[limit].label if limit in LIMITS else limit
