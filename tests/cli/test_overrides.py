@@ -78,6 +78,12 @@ def test_what_is_neither_is_refused():
         parse_rates("fast")
 
 
+@pytest.mark.parametrize("value", ["[" * 5000, "9" * 5000, "{a" + ".a" * 3000 + " = 1}"], ids=lambda value: value[:5])
+def test_a_value_that_no_reader_follows_is_refused(value):
+    with pytest.raises(UserError, match="--set rows: "):
+        parse_set(f"rows={value}")
+
+
 def test_rates_limits_and_pipelines():
     assert overrides_of(NOTHING | {"rate": "1000,2500.5", "pipeline": "1,16"}) == {
         "rate": [1000, 2500.5],
@@ -92,6 +98,6 @@ def test_rates_limits_and_pipelines():
 
 def test_a_warm_up_is_seconds_or_found_by_itself():
     assert (parse_warmup("5"), parse_warmup("auto")) == ({"warmup_seconds": 5}, {"warmup": "auto"})
-    for text in ("-1", "soon", "1.5"):
+    for text in ("-1", "soon", "1.5", "9" * 5000):
         with pytest.raises(UserError, match="whole seconds, or auto"):
             parse_warmup(text)

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from dbdyno.errors import UserError
+from dbdyno.experiment.bounds import brief
 from dbdyno.experiment.read import find_experiment, override, read_experiment, shipped_experiments
 from dbdyno.experiment.scale import SCALES
 
@@ -70,16 +71,32 @@ def test_a_file_goes_by_its_name(file):
         ({"rows": 5, "scale": "small"}, "nothing is given by scale here"),
         ({"rate": [-1]}, "rate: -1/s: a rate is above 0 transactions per second"),
         ({"find_rate": "p99"}, "find_rate: 'p99' is no limit"),
+        ({"find_rate": f"p99 < {'9' * 400}s"}, "is no limit"),
         ({"system": "mysql://u:hidden/x@h:p/d"}, "system: 'mysql://u:***@h:p/d' is no URL"),
+        ({"repeat": 10**9}, "repeat = 1000000000: should be less than or equal to 1000"),
+        ({"seconds": 10**20 - 1}, "seconds = 99999999999999999999: should be less than or equal to 604800"),
+        ({"pipeline": [10**9]}, "pipeline: 1000000000 requests at once: at most 1,000"),
+        ({"clients": [10**9]}, "clients: 1000000000 clients: at most 100,000"),
+        ({"clients": "1..99999999999999999"}, "clients: 99999999999999999 clients: at most 100,000"),
+        ({"rows": 1 << 20_000}, "rows = a number of thousands of digits: should be"),
+        ({"memory_limit": "9999999T"}, "memory_limit: 9999999T: at most 1,024T"),
+        ({"question": ["x" * 10**6]}, "xxx…: should be a valid string"),
+        ({"workload": "x" * 10**6}, "there is no workload 'xxx"),
+        ({"system": {"system": "mariadb", "label": 5}}, "system: label = 5: give text in one line"),
+        ({"system": {"system": "mariadb", "label": "a\nb"}}, r"system: label = 'a\nb': give text in one line"),
+        ({"system": {"system": "redis", "settings": {"save": "1\nuser x"}}}, r"save = '1\nuser x': a setting has no"),
+        ({"a" + ".a" * 3000: 1}, "tables lie at most 32 deep"),
     ],
-    ids=str,
+    ids=lambda value: brief(value)[:30],
 )
 def test_an_error_says_where_what_and_what_else(file, overrides, said):
     with pytest.raises(UserError) as caught:
         read_experiment(str(file), overrides)
     message = str(caught.value)
     # That a scale has no rows is for no one key of them.
-    assert message.startswith(f"{file}: " if "scale" in overrides else "on the command line: ")
+    everywhere = f"{file}: " if "scale" in overrides else "on the command line: "
+    assert message.startswith("--set a.a" if "a.a" in next(iter(overrides)) else everywhere)
+    assert len(message) < 1000
     assert said in message
     assert "hidden" not in message and "\n" not in message
 
@@ -102,6 +119,29 @@ def test_toml_that_is_none_is_said_with_its_place(file):
     file.write_text("workload = game")
     with pytest.raises(UserError, match=r"no valid TOML.*line 1"):
         read_experiment(str(file))
+
+
+def test_a_file_without_end_is_no_experiment(file):
+    with file.open("wb") as large:
+        large.truncate(1 << 40)
+    with pytest.raises(UserError, match="more than 1,048,576 bytes"):
+        read_experiment(str(file))
+
+
+def test_more_trials_than_anybody_waits_for_are_refused_before_they_are_made(file):
+    with pytest.raises(UserError, match="these are 100,000 trials; a run has at most 10,000"):
+        read_experiment(str(file), {"clients": list(range(1, 101)), "repeat": 1000})
+    settings = {f"a{number}": list(range(100)) for number in range(10)}
+    with pytest.raises(UserError, match="100,000,000,000,000,000,000 combinations"):
+        read_experiment(str(file), {"system": {"system": "mariadb", "settings": settings}})
+    with pytest.raises(UserError, match="combinations; at most 1,000"):
+        read_experiment(str(file), {f"options.o{number}": list(range(100)) for number in range(10)})
+
+
+@pytest.mark.parametrize("name", ["a\0b", "x" * 5000])
+def test_what_can_be_no_path_is_neither_a_file_nor_an_experiment(name):
+    with pytest.raises(UserError, match="neither a file nor a shipped experiment"):
+        find_experiment(name)
 
 
 def test_a_name_that_is_nothing_is_refused_with_those_there_are():

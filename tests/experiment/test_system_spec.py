@@ -51,6 +51,39 @@ def test_a_socket_as_its_own_clients_write_it(text, name, socket, database):
     assert spec.settings == {} and bare_name(spec) == f"{name}://{socket}" and "pw" not in format_system(spec)
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("cache-aside(" * 2000 + "mariadb" + ")" * 2000, "more than 4,096 characters"),
+        ("cache-aside(" * 20 + "mariadb" + ")" * 20, "at most 8 arrangements are in each other"),
+        ("redis?save=60 1%0Arequirepass x", r"save = '60 1\nrequirepass x': a setting has no line breaks"),
+        ("redis?save=60 1\rrequirepass", "a setting has no line breaks"),
+        ("cassandra?num_tokens=1%E2%80%A8authenticator: x", "a setting has no line breaks"),
+        ("redis?save 1 requirepass=x", "'save 1 requirepass' is no setting"),
+        ("postgresql?fsync%3Don=x", "'fsync=on' is no setting"),
+        ("mysql://u@h:99999/d", "the port '99999' is none: a port is a number from 1 to 65,535"),
+        ("mysql://u@h:0/d", "the port '0' is none"),
+        ("mysql://u@h:port/d", "the port 'port' is none"),
+        ("mysql://u@[::1]:x/d", "the port 'x' is none"),
+        (f"mysql://u@h:{'9' * 4000}/d", "99…' is none"),
+        ("mysql://u%00@h/d", "no control characters"),
+        ("mysql://u@h/d%0A", "no control characters"),
+        ("mysql://u@" + "h" * 64 + "/d", "is no name of a host"),
+    ],
+    ids=lambda text: text[:30],
+)
+def test_what_cannot_be_meant_is_refused_in_words(text, said):
+    with pytest.raises(ValueError) as caught:
+        parse_system(text)
+    assert said in str(caught.value) and len(str(caught.value)) < 400
+
+
+def test_digits_of_a_password_are_not_taken_for_a_port():
+    with pytest.raises(ValueError) as caught:
+        parse_system("mysql://u:12345678/x@h/d")
+    assert "12345678" not in str(caught.value)
+
+
 @pytest.mark.parametrize("text", ["Maria DB", "", "mariadb(", "mariadb?a=1&a=2", "mysql://u:pw/x@h:port/d"])
 def test_what_is_no_system_is_refused_without_its_password(text):
     with pytest.raises(ValueError) as caught:

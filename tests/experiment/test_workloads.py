@@ -25,7 +25,9 @@ def test_options_are_checked():
     with pytest.raises(ValueError, match="no option 'acces'"):
         check_options(WORKLOADS["game"], {"acces": "uniform"})
     check_options(WORKLOADS["db-stress"], {"rw": "0", "partitions": "16"})
-    for wrong in ("0", "1025", "-1", "some"):
+    with pytest.raises(ValueError, match="has no line breaks and no control characters"):
+        check_options(WORKLOADS["game"], {"access": "\x1b[31m"})
+    for wrong in ("0", "1025", "-1", "some", "9" * 100):
         with pytest.raises(ValueError, match=f"partitions = '{wrong}' of 'db-stress': give 1 to 1024"):
             check_options(WORKLOADS["db-stress"], {"partitions": wrong})
 

@@ -4,6 +4,10 @@ import tomllib
 from typing import Any
 
 from dbdyno.errors import UserError
+from dbdyno.experiment.bounds import cut
+from dbdyno.experiment.toml import parse_toml
+
+_MOST_DIGITS = 20
 
 
 def parse_counts(option: str, text: str) -> list[int]:
@@ -11,7 +15,7 @@ def parse_counts(option: str, text: str) -> list[int]:
     try:
         return [int(number) for number in text.split(",")]
     except ValueError:
-        raise UserError(f"--{option} {text}: give whole numbers, e.g. --{option} 1,8,64") from None
+        raise UserError(f"--{option} {cut(text)}: give whole numbers, e.g. --{option} 1,8,64") from None
 
 
 def parse_clients(text: str) -> list[int] | str:
@@ -25,8 +29,8 @@ def parse_rates(text: str) -> list[float | str]:
         return [_parse_rate(rate.strip()) for rate in text.split(",")]
     except ValueError:
         raise UserError(
-            f"--rate {text}: give transactions per second, e.g. --rate 20000 or --rate 1000,5000, or shares of what "
-            "closed loops measure first, e.g. --rate 50%,70%,90%; "
+            f"--rate {cut(text)}: give transactions per second, e.g. --rate 20000 or --rate 1000,5000, or shares of "
+            "what closed loops measure first, e.g. --rate 50%,70%,90%; "
             "a ramp or steps with --set 'rate={ramp=[1000, 20000], seconds=10}'"
         ) from None
 
@@ -42,8 +46,8 @@ def parse_warmup(text: str) -> dict[str, Any]:
     """Read `--warmup`, seconds or `auto`, as overrides; raises UserError if it is neither."""
     if text == "auto":
         return {"warmup": "auto"}
-    if not text.isdecimal():
-        raise UserError(f"--warmup {text}: give whole seconds, or auto")
+    if not text.isdecimal() or len(text) > _MOST_DIGITS:
+        raise UserError(f"--warmup {cut(text)}: give whole seconds, or auto")
     return {"warmup_seconds": int(text)}
 
 
@@ -51,11 +55,13 @@ def parse_set(text: str) -> tuple[str, Any]:
     """Read `KEY=VALUE`: a value of TOML, or, where it is none, the text itself; raises UserError if there is no `=`."""
     key, equals, value = text.partition("=")
     if not equals or not key:
-        raise UserError(f"--set {text}: give KEY=VALUE, e.g. --set operation_timeout_seconds=5")
+        raise UserError(f"--set {cut(text)}: give KEY=VALUE, e.g. --set operation_timeout_seconds=5")
     try:
-        return key.strip(), tomllib.loads(f"value = {value}")["value"]
+        return key.strip(), parse_toml(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
         return key.strip(), value
+    except ValueError as error:
+        raise UserError(f"--set {cut(key)}: {error}") from None
 
 
 def overrides_of(options: dict[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,10 @@
 import re
 from dataclasses import dataclass
 
+from dbdyno.experiment.bounds import cut
+
 _LENGTH_US = {"us": 1.0, "µs": 1.0, "ms": 1e3, "s": 1e6}
+_MOST_US = 3600 * 1e6
 _LIMIT = re.compile(r"\s*(?:p(\d{1,2}(?:\.\d+)?)|(mean|max))\s*<\s*(\d+(?:\.\d+)?)\s*(us|µs|ms|s)\s*")
 
 
@@ -26,6 +29,8 @@ def parse_limit(text: str) -> Limit:
     match = _LIMIT.fullmatch(text)
     percent = float(match[1]) if match and match[1] else None
     limit_us = float(match[3]) * _LENGTH_US[match[4]] if match else 0.0
-    if not match or limit_us <= 0 or percent == 0:
-        raise ValueError(f'\'{text}\' is no limit; write e.g. "p99 < 10ms", "p99.9 < 1s", "mean < 500us" or "max < 1s"')
+    if not match or not 0 < limit_us <= _MOST_US or percent == 0:
+        raise ValueError(
+            f'\'{cut(text)}\' is no limit; write e.g. "p99 < 10ms", "p99.9 < 1s", "mean < 500us" or "max < 1s"'
+        )
     return Limit(match[2] or f"p{percent:g}", limit_us, percent)

@@ -3,10 +3,23 @@
 import re
 from dataclasses import replace
 from itertools import count, product, takewhile
+from math import prod
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
 
+from dbdyno.experiment.bounds import (
+    MOST_CLIENTS_OF_A_TRIAL,
+    MOST_PIPELINE,
+    MOST_REPEAT,
+    MOST_SECONDS,
+    MOST_SIZE_BYTES,
+    MOST_TIMEOUT_SECONDS,
+    MOST_TRIALS,
+    check_variants,
+    check_whole,
+    cut,
+)
 from dbdyno.experiment.clients import NATIVE, check_clients
 from dbdyno.experiment.delay import read_delays
 from dbdyno.experiment.limit import Limit, parse_limit
@@ -14,7 +27,7 @@ from dbdyno.experiment.own_workload import OwnWorkload
 from dbdyno.experiment.percent import parse_percent
 from dbdyno.experiment.rate import Rate, read_rates
 from dbdyno.experiment.scale import at_scale
-from dbdyno.experiment.system_spec import SystemSpec, parse_system, with_labels
+from dbdyno.experiment.system_spec import SystemSpec, checked_setting, parse_system, with_labels
 from dbdyno.experiment.workloads import WORKLOADS, Workload, check_options, find_workload, split_variant, variants
 
 FEWEST_PAIRS, MOST_PAIRS = 5, 20
@@ -25,6 +38,7 @@ MOST_CLIENTS = 1024
 """Where a sweep without an end, `clients = "1.."`, ends all the same: servers are started for so many connections."""
 MOST_FLAT = 0.5
 """Of `until_flat`: with more, steps that double the clients are flat as soon as they do not double the throughput."""
+_MOST_DIGITS = 20
 _SIZE_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
@@ -54,34 +68,36 @@ def _read_system(entry: Any) -> list[SystemSpec]:
     table = entry.get("settings", {})
     if not isinstance(table, dict):
         raise ValueError('settings is a table, e.g. settings = {innodb_buffer_pool_size = ["64M", "256M"]}')
+    label = entry.get("label", "")
+    if not isinstance(label, str) or not label.isprintable():
+        raise ValueError(f"label = {cut(repr(label))}: give text in one line")
     choices = [[(key, _setting(key, value)) for value in _as_list(values)] for key, values in table.items()]
-    return [
-        replace(spec, settings={**spec.settings, **dict(chosen)}, label=entry.get("label", ""))
-        for chosen in product(*choices)
-    ]
+    check_variants(f"settings of '{entry['system']}'", choices)
+    return [replace(spec, settings={**spec.settings, **dict(chosen)}, label=label) for chosen in product(*choices)]
 
 
 def _setting(key: str, value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError(f'setting {key}: write the value as the system does, e.g. {key} = "on" or {key} = 1')
-    return str(value)
+    return checked_setting(key, str(value))[1]
 
 
 def _read_clients(value: Any) -> Any:
     """Read `1..64` as 1, 2, 4 … 64, `1..` as 1, 2, 4 … MOST_CLIENTS; anything else as it is."""
-    match = re.fullmatch(r"\s*(\d+)\s*\.\.\s*(\d*)\s*", value) if isinstance(value, str) else None
+    match = re.fullmatch(r"\s*(\d{1,20})\s*\.\.\s*(\d{0,20})\s*", value) if isinstance(value, str) else None
     if not match:
         return _as_list(value)
     first, last = int(match[1]), int(match[2] or MOST_CLIENTS)
     if not 1 <= first < last:
         most = "" if match[2] else f", and without an end up to {MOST_CLIENTS:,}"
-        raise ValueError(f'{value}: a sweep rises from at least 1{most}, e.g. "1..64"')
+        raise ValueError(f'{cut(value)}: a sweep rises from at least 1{most}, e.g. "1..64"')
     return [*takewhile(lambda doubled: doubled < last, (first << power for power in count())), last]
 
 
 def _check_clients(value: list[int]) -> list[int]:
     if not value or min(value) < 1:
         raise ValueError("give at least one number of clients, each at least 1, e.g. [1, 8, 64]")
+    check_whole("clients", value, MOST_CLIENTS_OF_A_TRIAL)
     if len(set(value)) < len(value):
         raise ValueError("a number of clients is there twice; `repeat` repeats trials")
     return value
@@ -90,6 +106,7 @@ def _check_clients(value: list[int]) -> list[int]:
 def _check_pipeline(value: list[int]) -> list[int]:
     if not value or min(value) < 1 or len(set(value)) < len(value):
         raise ValueError("give how many requests a client sends at once, each number once and at least 1, e.g. [1, 16]")
+    check_whole("requests at once", value, MOST_PIPELINE)
     return value
 
 
@@ -138,14 +155,15 @@ def _check_workloads(names: list[str], info: ValidationInfo) -> list[str]:
 
 def size_bytes(text: str) -> int:
     """Return the bytes of a size such as `512M`, `2G` or `1000000`; raises ValueError if it is none."""
-    match = re.fullmatch(r"(\d+)\s*([KMGT]?)i?B?", text.strip())
+    match = re.fullmatch(r"(\d{1,20})\s*([KMGT]?)i?B?", text.strip())
     if not match:
-        raise ValueError(f'\'{text}\' is no size; write e.g. "512M" or "2G"')
+        raise ValueError(f'\'{cut(text)}\' is no size; write e.g. "512M" or "2G"')
     return int(match[1]) * _SIZE_UNITS[match[2]]
 
 
 def _check_size(value: str) -> str:
-    size_bytes(value)
+    if size_bytes(value) > MOST_SIZE_BYTES:
+        raise ValueError(f"{cut(value)}: at most {MOST_SIZE_BYTES >> 40:,}T")
     return value
 
 
@@ -203,14 +221,14 @@ class Experiment(_Strict):
     ceiling: bool = True
     observe: bool = True
     host: bool = True
-    seconds: Annotated[int, Field(ge=1)]
-    warmup_seconds: Annotated[int, Field(ge=0)] = 1
+    seconds: Annotated[int, Field(ge=1, le=MOST_SECONDS)]
+    warmup_seconds: Annotated[int, Field(ge=0, le=MOST_SECONDS)] = 1
     warmup: Literal["auto"] | None = None
-    repeat: Annotated[int, Field(ge=1)] = 1
+    repeat: Annotated[int, Field(ge=1, le=MOST_REPEAT)] = 1
     precise: Annotated[float, BeforeValidator(_read_percent)] | None = None
     until_flat: Annotated[float, BeforeValidator(_read_percent)] | None = None
     seed: Annotated[int, Field(ge=0, lt=1 << 63)] = 1
-    operation_timeout_seconds: Annotated[int, Field(ge=1)] = 10
+    operation_timeout_seconds: Annotated[int, Field(ge=1, le=MOST_TIMEOUT_SECONDS)] = 10
     cpus: Cpus = Cpus()
     memory_limit: Annotated[str, AfterValidator(_check_size)] | None = None
     confirm_limit: bool = False
@@ -229,6 +247,7 @@ class Experiment(_Strict):
         names = _as_list(data.get("workload"))
         if not lists or not all(isinstance(name, str) for name in names):
             return data
+        check_variants("options", [names, *lists.values()])
         return {**data, "workload": variants(names, lists)}
 
     @model_validator(mode="before")
@@ -258,6 +277,15 @@ class Experiment(_Strict):
     def _options_fit(self) -> "Experiment":
         for name in self.workload:
             check_options(self.find_workload(name), self.options | split_variant(name)[1])
+        return self
+
+    @model_validator(mode="after")
+    def _can_be_run(self) -> "Experiment":
+        """Refuse more trials than anybody could wait for, before they are made."""
+        factors = (self.system, self.client, self.workload, self.pipeline, self.network_delay_us, self.clients)
+        count = prod(map(len, factors)) * len(self.rate or (None,)) * self.repeat
+        if count > MOST_TRIALS:
+            raise ValueError(f"these are {count:,} trials; a run has at most {MOST_TRIALS:,}: give less of something")
         return self
 
     def find_workload(self, text: str) -> Workload:
@@ -330,7 +358,7 @@ class Experiment(_Strict):
     def _tables(self, workload: str) -> int:
         """Return how many times it has its tables, as `oltp` may; what is no number the load client refuses."""
         tables = self._given(workload).get("tables", "1")
-        return int(tables) if tables.isdecimal() else 1
+        return int(tables) if tables.isdecimal() and len(tables) <= _MOST_DIGITS else 1
 
     def _given(self, workload: str) -> dict[str, str]:
         return self.options | split_variant(workload)[1]

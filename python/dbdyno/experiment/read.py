@@ -1,7 +1,6 @@
 """From a name or a file, and the overrides of a command line, to a checked experiment."""
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +10,11 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from dbdyno.errors import UserError, did_you_mean
+from dbdyno.experiment.bounds import MOST_DEPTH, MOST_FILE_BYTES, brief, cut
 from dbdyno.experiment.model import Cpus, Experiment
 from dbdyno.experiment.own_workload import KEYS, OwnWorkload
 from dbdyno.experiment.redact import redact
+from dbdyno.experiment.toml import parse_toml
 
 SHIPPED = Path(__file__).parent.parent / "shipped"
 
@@ -43,12 +44,20 @@ def find_experiment(name_or_file: str) -> Path:
     if name_or_file in shipped:
         return shipped[name_or_file]
     path = Path(name_or_file)
-    if path.is_file():
+    if is_file(path):
         return path
     hint = did_you_mean(name_or_file, shipped)
     raise UserError(
-        f"'{name_or_file}' is neither a file nor a shipped experiment{hint} Shipped are {', '.join(shipped)}."
+        f"'{cut(name_or_file)}' is neither a file nor a shipped experiment{hint} Shipped are {', '.join(shipped)}."
     )
+
+
+def is_file(path: Path) -> bool:
+    """Whether a file is there; what the system takes for no path, such as one with a null character, is none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def read_experiment(name_or_file: str, overrides: Mapping[str, Any] | None = None) -> NamedExperiment:
@@ -67,11 +76,15 @@ def read_experiment(name_or_file: str, overrides: Mapping[str, Any] | None = Non
 
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{path}: no valid TOML: {redact(str(error))}") from None
+        if path.stat().st_size > MOST_FILE_BYTES:
+            raise UserError(f"{path}: is no experiment: it has more than {MOST_FILE_BYTES:,} bytes")
+        text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: cannot be read: {error}") from None
+    try:
+        return parse_toml(text)
+    except ValueError as error:
+        raise UserError(f"{path}: no valid TOML: {redact(str(error))}") from None
 
 
 def override(document: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
@@ -84,6 +97,8 @@ def override(document: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[
     """
     result = dict(document)
     for key, value in overrides.items():
+        if key.count(".") >= MOST_DEPTH:
+            raise UserError(f"--set {cut(key)}: tables lie at most {MOST_DEPTH} deep within each other")
         head, _, rest = key.partition(".")
         if not rest:
             result[head] = value
@@ -158,7 +173,7 @@ def _explain_one(detail: ErrorDetails) -> str:
         return message
     if detail["type"] == "value_error":
         return f"{key}: {message}"
-    return f"{key} = {redact(repr(detail['input']))}: {message}"
+    return f"{key} = {redact(brief(detail['input']))}: {message}"
 
 
 def _explain_unknown(location: list[str]) -> str:

@@ -14,14 +14,17 @@ Nothing here knows which systems exist; `dbdyno.systems` does.
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import groupby
-from urllib.parse import quote, unquote, urlsplit
+from itertools import accumulate, groupby
+from urllib.parse import SplitResult, quote, unquote, urlsplit
 
+from dbdyno.experiment.bounds import MOST_ARRANGED, MOST_TEXT, cut
 from dbdyno.experiment.clients import NATIVE
 from dbdyno.experiment.redact import REDACTED, redact
 
 _NAME = re.compile(r"[a-z][a-z0-9_.-]*")
+_SETTING = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
 
 
 @dataclass(frozen=True)
@@ -75,16 +78,26 @@ def parse_system(text: str) -> SystemSpec:
     Raises ValueError, saying what is wrong and without the password, if it is not one.
     """
     text = text.strip()
+    _check_extent(text)
     if "://" in text.split("(", maxsplit=1)[0]:
         return _parse_url(text)
     match = re.fullmatch(r"([^(?@\s]+)(?:@([0-9][0-9a-z.]*))?\s*(?:\((.*)\))?(?:\?([^()]*))?", text, re.DOTALL)
     if not match or not _NAME.fullmatch(match[1]):
         raise ValueError(
-            f"'{redact(text)}' is no system; write name, name@version, name?setting=value&setting=value, "
+            f"'{cut(redact(text))}' is no system; write name, name@version, name?setting=value&setting=value, "
             "cache-aside(cache, store) or a URL such as mysql://user@host/database"
         )
     parts = tuple(parse_system(part) for part in _parts_of(match[3])) if match[3] else ()
     return SystemSpec(match[1], _parse_settings(match[4] or ""), parts, version=match[2] or "")
+
+
+def _check_extent(text: str) -> None:
+    """Raise ValueError for what no configuration is as long as, or nested as deeply."""
+    if len(text) > MOST_TEXT:
+        raise ValueError(f"'{cut(redact(text[:MOST_TEXT]))}' is no system: it has more than {MOST_TEXT:,} characters")
+    opened = list(accumulate({"(": 1, ")": -1}.get(character, 0) for character in text))
+    if max(opened, default=0) > MOST_ARRANGED:
+        raise ValueError(f"'{cut(redact(text))}' is no system: at most {MOST_ARRANGED} arrangements are in each other")
 
 
 def _parts_of(text: str) -> list[str]:
@@ -113,21 +126,28 @@ def _parse_settings(query: str) -> dict[str, str]:
     settings = {}
     for pair in filter(None, query.split("&")):
         key, _, value = pair.partition("=")
+        key, value = checked_setting(unquote(key), unquote(value))
         if key in settings:
-            raise ValueError(f"the setting '{unquote(key)}' is given twice")
-        settings[unquote(key)] = unquote(value)
+            raise ValueError(f"the setting '{key}' is given twice")
+        settings[key] = value
     return settings
+
+
+def checked_setting(key: str, value: str) -> tuple[str, str]:
+    """Return a setting; raises ValueError for one that a server could take for something else, or for several."""
+    if not _SETTING.fullmatch(key):
+        raise ValueError(f"{cut(repr(key))} is no setting: its name has letters, digits, '_', '-' and '.'")
+    if not value.isprintable():
+        raise ValueError(f"{key} = {cut(repr(value))}: a setting has no line breaks and no control characters")
+    return key, value
 
 
 def _parse_url(text: str) -> SystemSpec:
     try:
         parts = urlsplit(text)
-        port = parts.port
     except ValueError:
-        raise ValueError(
-            f"'{redact(text)}' is no URL: scheme://user:password@host:port/database, "
-            "with '/', '?', '@' and ':' in a password written as %2F, %3F, %40 and %3A"
-        ) from None
+        raise ValueError(_no_url(text)) from None
+    port = _port_of(text, parts)
     settings = _parse_settings(parts.query)
     scheme, database = parts.scheme, unquote(parts.path.strip("/"))
     socket = settings.pop("socket", None)
@@ -146,7 +166,33 @@ def _parse_url(text: str) -> SystemSpec:
         database,
         socket,
     )
+    for part in (scheme, url.user, url.host, database, socket):
+        if not (part or "").isprintable():
+            raise ValueError(f"'{cut(redact(text))}': a URL has no line breaks and no control characters")
+    try:
+        url.host.encode("idna")
+    except UnicodeError:
+        raise ValueError(f"'{cut(redact(text))}': {cut(url.host)} is no name of a host") from None
     return SystemSpec(scheme, settings, url=url)
+
+
+def _port_of(text: str, parts: SplitResult) -> int | None:
+    """Return the port of a URL, or None if it has none; raises ValueError if it is none."""
+    with suppress(ValueError):
+        if parts.port != 0:
+            return parts.port
+    if "@" in text.partition(parts.netloc)[2]:
+        # What looks like a port is the beginning of a password that has a '/' or '?' in it.
+        raise ValueError(_no_url(text))
+    written = parts.netloc.rpartition("@")[2].rpartition(":")[2]
+    raise ValueError(f"'{cut(redact(text))}': the port '{cut(written)}' is none: a port is a number from 1 to 65,535")
+
+
+def _no_url(text: str) -> str:
+    return (
+        f"'{cut(redact(text))}' is no URL: write scheme://user@host:port/database; "
+        "'/', '?', '@' and ':' in a password are %2F, %3F, %40 and %3A"
+    )
 
 
 def format_system(spec: SystemSpec) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 
 from dbdyno.errors import did_you_mean
+from dbdyno.experiment.bounds import cut
 
 GET = "get"
 GET_MANY = "get-many"
@@ -245,7 +246,9 @@ def split_variant(text: str) -> tuple[str, dict[str, str]]:
     name, _, query = text.partition("?")
     pairs = [pair.partition("=") for pair in query.split("&")] if query else []
     if wrong := [key for key, equals, _ in pairs if not equals]:
-        raise ValueError(f"workload '{text}': write options as in 'batch-get?batch=10', not '{wrong[0]}'")
+        raise ValueError(
+            f"workload {cut(repr(text))}: write options as in 'batch-get?batch=10', not {cut(repr(wrong[0]))}"
+        )
     return name, {key: value for key, _, value in pairs}
 
 
@@ -267,7 +270,9 @@ def find_workload(text: str, others: Iterable[str] = ()) -> Workload:
     if name in WORKLOADS:
         return WORKLOADS[name]
     known = [*WORKLOADS, *others]
-    raise ValueError(f"there is no workload '{name}'{did_you_mean(name, known)} The workloads are {', '.join(known)}")
+    raise ValueError(
+        f"there is no workload {cut(repr(name))}{did_you_mean(name, known)} The workloads are {', '.join(known)}"
+    )
 
 
 def check_options(workload: Workload, options: Mapping[str, str]) -> None:
@@ -276,12 +281,14 @@ def check_options(workload: Workload, options: Mapping[str, str]) -> None:
         accepted = workload.options.get(key)
         if accepted is None:
             takes = f"it takes {', '.join(workload.options)}" if workload.options else "it takes none"
-            raise ValueError(f"the workload '{workload.name}' has no option '{key}'; {takes}")
+            raise ValueError(f"the workload '{workload.name}' has no option {cut(repr(key))}; {takes}")
+        if not value.isprintable():
+            raise ValueError(f"option {key} = {cut(repr(value))}: has no line breaks and no control characters")
         if isinstance(accepted, range):
-            if not (value.isdecimal() and int(value) in accepted):
-                raise ValueError(f"option {key} = '{value}' of '{workload.name}': give {workload.values(key)}")
+            if not (value.isdecimal() and len(value) <= len(str(accepted[-1])) and int(value) in accepted):
+                raise ValueError(f"option {key} = '{cut(value)}' of '{workload.name}': give {workload.values(key)}")
         elif accepted and value not in accepted:
-            raise ValueError(f"option {key} = '{value}' of '{workload.name}': give one of {', '.join(accepted)}")
+            raise ValueError(f"option {key} = '{cut(value)}' of '{workload.name}': give one of {', '.join(accepted)}")
 
 
 def missing_operations(workload: Workload, operations: Iterable[str]) -> list[str]:

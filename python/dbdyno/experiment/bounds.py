@@ -1,0 +1,65 @@
+"""The most that an experiment may ask for: what is beyond is a slip of the hand, and is refused when it is read."""
+
+from collections.abc import Iterable
+from math import prod
+from typing import Any
+
+MOST_SECONDS = 7 * 24 * 3600
+"""Of a trial's measured seconds, and of its warm-up: a week."""
+MOST_TIMEOUT_SECONDS = 24 * 3600
+MOST_REPEAT = 1000
+MOST_CLIENTS_OF_A_TRIAL = 100_000
+MOST_PIPELINE = 1000
+"""Of the load client (docs/contract.md)."""
+MOST_SIZE_BYTES = 1 << 50
+MOST_VARIANTS = 1000
+"""Of systems by their settings, and of workloads by their options."""
+MOST_TRIALS = 10_000
+MOST_FILE_BYTES = 1 << 20
+MOST_DEPTH = 32
+"""Of tables and lists within each other."""
+MOST_TEXT = 4096
+"""Characters of a system."""
+MOST_ARRANGED = 8
+"""Of arrangements within each other."""
+_BRIEF = 120
+
+
+def check_variants(what: str, choices: Iterable[list[Any]]) -> None:
+    """Raise ValueError if the combinations of `choices` are too many to be made."""
+    if (count := prod(map(len, choices))) > MOST_VARIANTS:
+        raise ValueError(f"the lists of {what} make {count:,} combinations; at most {MOST_VARIANTS:,} can be run")
+
+
+def check_whole(what: str, numbers: Iterable[int], most: int) -> None:
+    """Raise ValueError if one of `numbers` is greater than `most`."""
+    if (greatest := max(numbers, default=0)) > most:
+        raise ValueError(f"{brief(greatest)} {what}: at most {most:,}")
+
+
+def is_too_deep(value: Any) -> bool:
+    """Whether tables and lists lie more than MOST_DEPTH deep within each other."""
+    level = [value]
+    for _ in range(MOST_DEPTH):
+        level = [inner for one in level for inner in _inside(one)]
+    return bool(level)
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
+def brief(value: Any) -> str:
+    """Return a value for a message: as Python writes it, cut where it is long."""
+    try:
+        return cut(repr(value))
+    except ValueError:
+        # Python writes no number of more than 4,300 digits.
+        return "a number of thousands of digits"
+
+
+def cut(text: str) -> str:
+    """Return a text for a message, cut where it is long."""
+    return text if len(text) <= _BRIEF else f"{text[:_BRIEF]}…"

@@ -1,0 +1,18 @@
+"""TOML read so that whatever is in it ends in a value or in words."""
+
+import tomllib
+from typing import Any
+
+from dbdyno.experiment.bounds import MOST_DEPTH, is_too_deep
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Return the tables of a text; raises ValueError, saying why, if it is no TOML or nested too deeply."""
+    try:
+        document = tomllib.loads(text)
+    except RecursionError:
+        document = None
+    # A dotted key nests without recursion.
+    if document is None or is_too_deep(document):
+        raise ValueError(f"tables and lists lie more than {MOST_DEPTH} deep within each other")
+    return document
