@@ -103,7 +103,8 @@ def revived(text, one):
 def replaced(text, one, launch):
     """Start a new server at the port of the one that was killed, and load it."""
     one.stop()
-    other = system(f"{text}{'&' if '?' in text else '?'}port={one.endpoint.port}")
+    other, port = system(text), one.endpoint.port
+    other.new_port = lambda: port
     try:
         other.start(launch)
         assert execute(other, "point-get", ["prepare", "load"]).status == 0

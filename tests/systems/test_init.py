@@ -34,6 +34,40 @@ def test_what_is_no_system_is_refused(text, said):
     assert said in str(caught.value)
 
 
+@pytest.mark.parametrize("key", ["requirepass", "init_file", "user", "PORT", "datadir", "bind-address", "socket"])
+@pytest.mark.parametrize("name", sorted(set(SYSTEMS) - {one.name for one in ARRANGEMENTS}))
+def test_what_is_dbdynos_own_to_set_is_refused_by_its_name(name, key):
+    with pytest.raises(UserError, match=f"'{key}' is (dbdyno's own to set|taken for .*, which is dbdyno's own)"):
+        system(f"{name}?{key}=x")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "redis?include=/etc/passwd",
+        "redis?Tls-Port=1",
+        "valkey?protected-mode=no",
+        "postgresql?hba_file=/x",
+        "postgresql?Unix-Socket-Directories=/x",
+        "ferretdb?backend=postgresql&listen_addresses=*",
+        "cassandra?rpc_address=0.0.0.0",
+        "cassandra?data_file_directories=[/x]",
+        "clickhouse?path=/x",
+        "mariadb?datad=/x",
+        "mariadb?loose_skip_netw",
+        "mysql@8.0?mysqlx_bind_address=*",
+        "handlersocket?handlersocket_address=0.0.0.0",
+        "mariadb?engine=Spider&backends=2&init_f=/x",
+        "replicated(mariadb, mariadb?init-file=/x)",
+        "cache-aside(memcached, redis?requirepass=x)",
+        "tidb?soc=/x",
+    ],
+)
+def test_so_it_is_however_and_wherever_it_is_written(text):
+    with pytest.raises(UserError, match="dbdyno's own to set"):
+        system(text)
+
+
 def test_what_is_missing_of_an_arrangement_is_what_its_parts_miss(monkeypatch):
     monkeypatch.setattr(SYSTEMS["memcached"], "missing", classmethod(lambda cls: "no memcached"))
     monkeypatch.setattr(SYSTEMS["mariadb"], "missing", classmethod(lambda cls: "no mariadb"))
@@ -56,3 +90,6 @@ def test_a_share_of_nothing_known_and_what_is_no_share_are_refused():
         sized(parse_system("memcached?memory=25%"), None)
     with pytest.raises(UserError, match="give a share of the data"):
         sized(parse_system("memcached?memory=some%"), 1)
+    for share in ("inf%", "nan%", "-1%"):
+        with pytest.raises(UserError, match="give a share of the data"):
+            sized(parse_system(f"memcached?memory={share}"), 1)

@@ -79,7 +79,7 @@ def parse_system(text: str) -> SystemSpec:
     """
     text = text.strip()
     _check_extent(text)
-    if "://" in text.split("(", maxsplit=1)[0]:
+    if re.match(r"[^(?/]*://", text):
         return _parse_url(text)
     match = re.fullmatch(r"([^(?@\s]+)(?:@([0-9][0-9a-z.]*))?\s*(?:\((.*)\))?(?:\?([^()]*))?", text, re.DOTALL)
     if not match or not _NAME.fullmatch(match[1]):

@@ -13,6 +13,7 @@ from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.copier import Copier, Tool
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.running.guard import Guard
+from dbdyno.systems.settings import PRIVATE, refuse_own
 from dbdyno.systems.space import Space, Storage
 from dbdyno.systems.witness import Versions, Witness
 
@@ -68,7 +69,10 @@ class Room:
 
         Raises ValueError if it is no share.
         """
-        units = float(share.removesuffix("%")) / 100 * data_bytes * self.per_data_byte / self.unit_bytes
+        part = float(share.removesuffix("%")) / 100
+        if not 0 <= part < math.inf:
+            raise ValueError(share)
+        units = part * data_bytes * self.per_data_byte / self.unit_bytes
         return f"{math.ceil(units)}{self.suffix}"
 
 
@@ -84,6 +88,7 @@ class System(ABC):
     forks: True if its server is several processes, of which `server_pids` gives the first.
     can_crash: True if it can be killed, and started again on what it left.
     package: what its name alone means where that is not the host's, by the name in `packages.catalogue`.
+    reserved: settings that are dbdyno's own to give, in small letters with underscores.
     server_name: what its process, log and counters are called; the name, unless an arrangement has two of them.
     """
 
@@ -99,11 +104,14 @@ class System(ABC):
     forks: ClassVar[bool] = False
     can_crash: ClassVar[bool] = False
     package: ClassVar[str | None] = None
+    reserved: ClassVar[frozenset[str]] = PRIVATE
 
     def __init__(self, spec: SystemSpec) -> None:
         """Take a configuration; raises UserError if it holds what this system cannot be given."""
         self.spec = spec
         self.server_name = self.name
+        if spec.url is None:
+            refuse_own(spec.label, spec.settings, self.reserved)
 
     @classmethod
     def missing(cls) -> str | None:

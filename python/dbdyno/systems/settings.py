@@ -1,7 +1,7 @@
 """Settings a server was given, held against those it says are in force, however either writes a value."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from dbdyno.errors import UserError
 
@@ -11,6 +11,30 @@ _BOOLEANS = {"on": True, "1": True, "true": True, "yes": True, "off": False, "0"
 _NUMBER = re.compile(r"([-+]?\d+(?:\.\d+)?)([a-z]*)")
 _SECRET = re.compile(r"secret|access_key|(pass|passwd|password|passphrase|pwd|token|auth|_command|conninfo)$")
 """Of a name: what it ends in says what it is, `wsrep_sst_auth`; `default_authentication_plugin` is no secret."""
+
+PRIVATE = frozenset(
+    (
+        *("port", "bind", "bind_address", "host", "listen_address", "listen_addresses", "socket", "unixsocket"),
+        *("user", "password", "requirepass", "init_file", "pid_file", "pidfile", "config_file"),
+        *("dir", "datadir", "data_dir", "data_directory"),
+    )
+)
+"""Where a private server is, and who gets in: dbdyno's to say, whatever a system calls it."""
+
+
+def refuse_own(label: str, given: Iterable[str], own: Collection[str]) -> None:
+    """Raise UserError for a setting that is dbdyno's own, however it is written: `PORT`, `bind-address`.
+
+    own: the names, in small letters with underscores.
+    """
+    for key in given:
+        if plain(key) in own:
+            raise UserError(f"{label}: '{key}' is dbdyno's own to set, for every server it starts: leave it out")
+
+
+def plain(name: str) -> str:
+    """Return the name of a setting in small letters with underscores: many servers read it in any way."""
+    return name.lower().replace("-", "_")
 
 
 def check(label: str, given: Mapping[str, str], there: Mapping[str, str], scales: Mapping[str, int] = BINARY) -> None:

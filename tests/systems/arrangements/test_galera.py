@@ -94,7 +94,9 @@ def test_a_node_that_died_is_told_and_all_are_gone_when_stopped(launch):
         ("galera?nodes=many", "from 2 to 9"),
         ("galera?write=two", "one of all, one"),
         ("galera?engine=MyISAM", "replicates InnoDB alone"),
-        ("galera?port=3306", "ports of its own"),
+        ("galera?port=3306", "dbdyno's own to set"),
+        ("galera?wsrep_provider=/x", "dbdyno's own to set"),
+        ("galera?wsrep_cluster_addr=gcomm://h", "is taken for wsrep_cluster_address"),
     ],
 )
 def test_what_a_cluster_cannot_be_is_refused(text, said):

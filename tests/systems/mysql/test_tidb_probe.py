@@ -48,7 +48,7 @@ def test_a_metric_is_summed_over_its_labels(port, monkeypatch):
 
 def test_who_does_not_answer_does_not_show_its_figures():
     with pytest.raises(RunFailed, match="tidb does not show its figures"):
-        metrics_of("tidb", free_port(None))
+        metrics_of("tidb", free_port())
 
 
 @pytest.mark.systems

@@ -10,9 +10,9 @@ from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.analytic.clickhouse_analyst import ClickHouseAnalyst, ClickHouseError
 from dbdyno.systems.base import Durability, Launch
 from dbdyno.systems.running.endpoint import Endpoint
-from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program, free_port
+from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program
 from dbdyno.systems.running.server import Server
-from dbdyno.systems.settings import without_secrets
+from dbdyno.systems.settings import PRIVATE, without_secrets
 
 _USER, _DATABASE = "dbdyno", "default"
 SETTINGS = ("max_threads", "max_memory_usage", "max_insert_block_size", "use_uncompressed_cache")
@@ -58,7 +58,8 @@ class ClickHouse(Server):
     what = "ClickHouse server, for whole tables, any setting of queries (max_threads …)"
     operations = frozenset({ANALYSE})
     table_share: ClassVar[float] = 0.25
-    own_settings: ClassVar[tuple[str, ...]] = ("port",)
+    own_settings: ClassVar[tuple[str, ...]] = ()
+    reserved = PRIVATE | {"http_port", "listen_host", "path", "profile"}
     driver_errors = (ClickHouseError, OSError)
 
     @classmethod
@@ -67,7 +68,7 @@ class ClickHouse(Server):
 
     def start(self, launch: Launch) -> None:
         self._directory = directory = PrivateDirectory(launch)
-        port, password = free_port(self.spec.settings.get("port")), random_secrets.token_hex(16)
+        port, password = self.new_port(), random_secrets.token_hex(16)
         given = {key: value for key, value in self.spec.settings.items() if key not in self.own_settings}
         settings = "".join(f"<{key}>{escape(value)}</{key}>" for key, value in given.items() if key.isidentifier())
         users = directory.write("users.xml", _USERS.format(settings=settings, user=_USER, password=password))

@@ -41,6 +41,14 @@ VARIABLES = (
     "binlog_format",
     "innodb_autoinc_lock_mode",
 )
+RESERVED = frozenset(
+    (
+        *("wsrep_on", "wsrep_provider", "wsrep_cluster_name", "wsrep_cluster_address", "wsrep_new_cluster"),
+        *("wsrep_node_name", "wsrep_node_address", "wsrep_node_incoming_address"),
+        *("wsrep_sst_method", "wsrep_sst_receive_address", "wsrep_sst_auth"),
+    )
+)
+"""Settings of the group, which dbdyno makes."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +62,8 @@ class Ports:
 
 class Node(MariaDB):
     """One node; the first one makes the cluster, the others join it and are given its data, users among them."""
+
+    reserved = MariaDB.reserved | RESERVED
 
     def __init__(self, spec: SystemSpec, number: int) -> None:
         super().__init__(spec)
@@ -125,10 +135,8 @@ class Galera(Cluster):
             raise UserError(f"{spec.label}: nodes = '{count}': give a number from 2 to {MOST_NODES}")
         if write not in ("all", "one"):
             raise UserError(f"{spec.label}: write = '{write}': give one of all, one")
-        for key in ("engine", "port"):
-            if key in settings:
-                why = "Galera replicates InnoDB alone" if key == "engine" else "each node has ports of its own"
-                raise UserError(f"{spec.label}: '{key}' cannot be set: {why}; leave it out")
+        if "engine" in settings:
+            raise UserError(f"{spec.label}: 'engine' cannot be set: Galera replicates InnoDB alone; leave it out")
         of_node = replace(spec, settings=settings)
         super().__init__(spec, [Node(of_node, number) for number in range(int(count))])
         if write == "one":
@@ -145,7 +153,7 @@ class Galera(Cluster):
     def start(self, launch: Launch) -> None:
         ports: set[int] = set()
         while len(ports) < 3 * len(self.nodes):
-            ports.add(free_port(None))
+            ports.add(free_port())
         password = random_secrets.token_hex(16)
         places = [Ports(*(ports.pop() for _ in range(3))) for _ in self.nodes]
         for node in self.nodes:

@@ -12,7 +12,7 @@ from dbdyno.systems.mysql.mariadb import SPIDER, VARIABLES, MariaDB
 from dbdyno.systems.space import Space
 
 MOST_BACKENDS = 9
-OF_THE_FRONT = ("connect", "port", "protocol", "tls")
+OF_THE_FRONT = ("connect", "protocol", "tls")
 """Settings of how clients come to the server in front; `spider_…` are its too, and all others are the backends'."""
 _BACKGROUND_CONNECTIONS = 40
 """More connections than clients: Spider's threads that ask a backend for statistics have their own."""

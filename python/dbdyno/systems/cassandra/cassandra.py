@@ -19,7 +19,7 @@ from dbdyno.systems.probe import Probe
 from dbdyno.systems.running.endpoint import PASSWORD_VARIABLE, Endpoint, endpoint_of, refuse_server_settings
 from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, free_port
 from dbdyno.systems.running.server import Server
-from dbdyno.systems.settings import without_secrets
+from dbdyno.systems.settings import PRIVATE, without_secrets
 
 KEYSPACE = "dbdyno_data"
 CONSISTENCY = ("ONE", "TWO", "THREE", "QUORUM", "ALL", "LOCAL_QUORUM", "EACH_QUORUM", "LOCAL_ONE")
@@ -42,6 +42,15 @@ SETTINGS = (
     "authenticator",
 )
 """Settings that decide what a benchmark measures; read beside those that were given."""
+RESERVED = frozenset(
+    (
+        *("cluster_name", "partitioner", "seed_provider", "storage_port", "ssl_storage_port", "native_transport_port"),
+        *("native_transport_port_ssl", "listen_interface", "rpc_address", "rpc_interface", "broadcast_address"),
+        *("broadcast_rpc_address", "data_file_directories", "commitlog_directory", "hints_directory"),
+        *("saved_caches_directory", "cdc_raw_directory", "client_encryption_options", "server_encryption_options"),
+    )
+)
+"""Settings that say where the node is and who gets in."""
 START_TIMEOUT_S = 180.0
 """A Java machine that compiles as it goes: 16 s on an idle host, and a busy one takes several times as long."""
 _SUPERUSER = "cassandra"
@@ -63,8 +72,9 @@ class Cassandra(Server):
     what = "Cassandra, any setting of cassandra.yaml (commitlog_sync=batch, concurrent_reads=64 …)"
     operations = frozenset((GET, GET_MANY, UPDATE, INSERT, FIND_UNIQUE, FIND_SECONDARY))
     libraries: ClassVar[tuple[str, ...]] = ("cassandra-driver",)
-    own_settings: ClassVar[tuple[str, ...]] = ("port", "heap", "consistency")
+    own_settings: ClassVar[tuple[str, ...]] = ("heap", "consistency")
     package = "cassandra@5.0"
+    reserved = PRIVATE | RESERVED
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
@@ -84,7 +94,7 @@ class Cassandra(Server):
         if reason := missing_driver() or missing_java():
             raise UserError(f"{self.spec.label}: {reason}")
         self._directory = directory = PrivateDirectory(launch)
-        port = free_port(self.spec.settings.get("port"))
+        port = self.new_port()
         directory.write("cassandra.yaml", self._configuration(port))
         directory.write("logback.xml", _LOGGING)
         has_login = "Password" in self.spec.settings.get("authenticator", "")
@@ -100,7 +110,7 @@ class Cassandra(Server):
 
     def _configuration(self, port: int) -> str:
         """Return cassandra.yaml: one node that knows no other, and the settings that were given."""
-        storage_port = free_port(None)
+        storage_port = free_port()
         given = {key: value for key, value in self.spec.settings.items() if key not in self.own_settings}
         settings = {
             "cluster_name": "dbdyno",

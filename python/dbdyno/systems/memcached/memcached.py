@@ -13,7 +13,7 @@ from dbdyno.systems.base import Durability, Launch, Room, numbers_of
 from dbdyno.systems.memcached.probe import MemcachedProbe
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.running.endpoint import CONNECT_TIMEOUT_S, Endpoint, endpoint_of, refuse_server_settings
-from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program, free_port
+from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program
 from dbdyno.systems.running.server import Server
 from dbdyno.systems.settings import check, without_secrets
 from dbdyno.systems.space import Space, Storage
@@ -76,7 +76,7 @@ class Memcached(Server):
             self._check_settings()
 
     def _check_settings(self) -> None:
-        accepted = (*FLAGS, "connect", "port")
+        accepted = (*FLAGS, "connect")
         for key in self.spec.settings:
             if key not in accepted:
                 hint = did_you_mean(key, accepted)
@@ -92,7 +92,7 @@ class Memcached(Server):
             self.endpoint = Endpoint(socket=str(directory.socket_path()))
             where = ["-s", self.endpoint.socket or ""]
         else:
-            self.endpoint = Endpoint(port=free_port(self.spec.settings.get("port")))
+            self.endpoint = Endpoint(port=self.new_port())
             where = ["-l", "127.0.0.1", "-p", str(self.endpoint.port)]
         argv = [find_program("memcached") or "memcached", *where, *self._options(launch)]
         self._run = lambda: ServerProcess(self.server_name, argv, directory, launch)

@@ -16,7 +16,7 @@ from dbdyno.systems.packages.catalogue import PACKAGES
 from dbdyno.systems.postgresql.postgresql import PostgreSQL
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.running.endpoint import Endpoint
-from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, free_port
+from dbdyno.systems.running.process import PrivateDirectory, ServerProcess
 from dbdyno.systems.space import Storage
 
 BACKENDS = ("sqlite", "postgresql")
@@ -30,14 +30,14 @@ _DATABASE = "dbdyno"
 
 
 class FerretDB(MongoServer):
-    """A private FerretDB. Settings: `backend`, `write`, `connect`, `port`, and those of the backend.
+    """A private FerretDB. Settings: `backend`, `write`, `connect`, and those of the backend.
 
     It has no passwords: whoever gets at its port or socket is let in.
     """
 
     name = "ferretdb"
     what = "FerretDB (backend=sqlite or postgresql, with the backend's settings; write=unacknowledged)"
-    own_settings: ClassVar[tuple[str, ...]] = ("backend", "write", "connect", "port")
+    own_settings: ClassVar[tuple[str, ...]] = ("backend", "write", "connect")
     storage: ClassVar[Storage] = Storage(1.8, 40)
     package = _PACKAGE.name
 
@@ -74,7 +74,7 @@ class FerretDB(MongoServer):
                 raise UserError(f"{self.spec.label}: {reason}")
             self._postgresql.start(replace(launch, data=None))
         self._directory = directory = PrivateDirectory(launch)
-        port = free_port(self.spec.settings.get("port"))
+        port = self.new_port()
         socket = directory.socket_path() if self.on_socket else None
         configuration = {
             "Listener": {"Unix": str(socket)} if socket else {"TCP": f"127.0.0.1:{port}"},

@@ -25,7 +25,7 @@ class HandlerSocket(MariaDB):
     what = "MariaDB's rows past its SQL layer (handlersocket_threads=…, any server variable)"
     operations = frozenset(OPERATIONS) - {TRANSACTION}
     libraries: ClassVar[tuple[str, ...]] = ()
-    own_settings: ClassVar[tuple[str, ...]] = ("engine", "port", READ_PORT, WRITE_PORT)
+    own_settings: ClassVar[tuple[str, ...]] = ("engine",)
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
@@ -39,9 +39,8 @@ class HandlerSocket(MariaDB):
         return f"mariadbd with its plugin {PLUGIN} is not installed: apt install mariadb-server"
 
     def start(self, launch: Launch) -> None:
-        settings = self.spec.settings
         self._password = random_secrets.token_hex(16)
-        self._ports = {READ_PORT: free_port(settings.get(READ_PORT)), WRITE_PORT: free_port(settings.get(WRITE_PORT))}
+        self._ports = {READ_PORT: free_port(), WRITE_PORT: free_port()}
         super().start(launch)
 
     def defaults(self, directory: PrivateDirectory) -> str:

@@ -20,7 +20,7 @@ from dbdyno.systems.mysql.binary_log import BinaryLog
 from dbdyno.systems.mysql.client import connect, row_versions
 from dbdyno.systems.mysql.copier import TOOLS, MySQLCopier
 from dbdyno.systems.mysql.probe import MySQLProbe
-from dbdyno.systems.mysql.settings import wanted_variables
+from dbdyno.systems.mysql.settings import RESERVED, refuse_reserved, wanted_variables
 from dbdyno.systems.mysql.tidb_settings import ACTIVE, OWN, is_tidb, refuse_what_it_lacks
 from dbdyno.systems.mysql.tidb_settings import VARIABLES as TIDB_VARIABLES
 from dbdyno.systems.probe import Probe
@@ -31,10 +31,10 @@ from dbdyno.systems.running.endpoint import (
     endpoint_of,
     refuse_server_settings,
 )
-from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program, free_port, run_to_end
+from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program, run_to_end
 from dbdyno.systems.running.server import Server
 from dbdyno.systems.running.tls import ATTACHED_SETTINGS, attached_tls, hint, make_certificate
-from dbdyno.systems.settings import check, without_secrets
+from dbdyno.systems.settings import PRIVATE, check, without_secrets
 from dbdyno.systems.space import Storage
 from dbdyno.systems.witness import Versions, Witness
 
@@ -122,9 +122,10 @@ class MariaDB(Server):
     what = "MariaDB, any engine (engine=…; of Spider also backends=N), any server variable"
     operations = frozenset({*OPERATIONS, ANALYSE, COPY, SYSBENCH})
     libraries = ("pymysql", "mysqlclient")
-    own_settings: ClassVar[tuple[str, ...]] = ("engine", "connect", "port", "access", "protocol", "tls")
+    own_settings: ClassVar[tuple[str, ...]] = ("engine", "connect", "access", "protocol", "tls")
     driver_errors = (pymysql.MySQLError, OSError)
     # InnoDB takes whole pages of 16 KiB in each of 64 chunks: other sizes than whole MiB become smaller ones.
+    reserved = PRIVATE | RESERVED
     room: ClassVar[Mapping[str, Room]] = {"innodb_buffer_pool_size": Room(1 << 20, 1.7, "M")}
     storage: ClassVar[Storage] = Storage(1.3, 30, empty_bytes=135_000_000)
     copy_tools = TOOLS
@@ -136,6 +137,8 @@ class MariaDB(Server):
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
+        if spec.url is None:
+            refuse_reserved(spec.label, spec.settings.keys() - set(self.own_settings), self.reserved)
         self.engine = spec.settings.get("engine")
         self.check_choice("access", ("sql", "handler"))
         self.check_choice("protocol", ("prepared", "text"))
@@ -179,7 +182,7 @@ class MariaDB(Server):
         log_path = launch.log_folder / f"server-{self.server_name}.log"
         if not launch.data:
             run_to_end(self._make_data_command(data), directory.path, log_path)
-        port = free_port(self.spec.settings.get("port"))
+        port = self.new_port()
         certificate, key, tls = make_certificate(directory) if self.encrypts else ("", "", None)
         argv = [
             *self.program(self.server_program),

@@ -40,12 +40,12 @@ class TiDBProcess(ServerProcess):
 
 
 class TiDB(MariaDB):
-    """A private TiDB. Settings: `connect`, `port`, `protocol`, and any system variable, by SET GLOBAL."""
+    """A private TiDB. Settings: `connect`, `protocol`, and any system variable, by SET GLOBAL."""
 
     name = "tidb"
     what = "TiDB by itself, over its built-in store (unistore), any system variable"
     operations = frozenset({*OPERATIONS, SYSBENCH})
-    own_settings: ClassVar[tuple[str, ...]] = ("connect", "port", "protocol")
+    own_settings: ClassVar[tuple[str, ...]] = ("connect", "protocol")
     package = _PACKAGE.name
     room: ClassVar = {}
     shown_variables = VARIABLES
@@ -67,7 +67,7 @@ class TiDB(MariaDB):
     def start(self, launch: Launch) -> None:
         self._directory = directory = PrivateDirectory(launch)
         socket, password = directory.socket_path(), self.new_password()
-        port, self._status_port = free_port(self.spec.settings.get("port")), free_port(None)
+        port, self._status_port = self.new_port(), free_port()
         argv = [
             *self.program("tidb"),
             *("-store=unistore", f"-path={directory.path / 'data'}", f"-temp-dir={directory.path / 'tmp'}"),

@@ -21,7 +21,7 @@ from dbdyno.systems.postgresql.probe import PostgreSQLProbe, connect, existing_v
 from dbdyno.systems.postgresql.settings import Setting, is_accepted
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.running.endpoint import PASSWORD_VARIABLE, Endpoint, endpoint_of, refuse_server_settings
-from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program, free_port, run_to_end
+from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program, run_to_end
 from dbdyno.systems.running.server import Server
 from dbdyno.systems.running.tls import (
     ATTACHED_SETTINGS,
@@ -31,7 +31,7 @@ from dbdyno.systems.running.tls import (
     in_our_words,
     make_certificate,
 )
-from dbdyno.systems.settings import without_secrets
+from dbdyno.systems.settings import PRIVATE, without_secrets
 from dbdyno.systems.space import Storage
 
 PLACES = (("/usr/lib/postgresql", "*/bin"), ("/usr", "pgsql-*/bin"))
@@ -85,6 +85,13 @@ COUNTERS = {
     "pg_stat_checkpointer": ("num_timed", "num_requested", "buffers_written"),
 }
 """Counters by the view that has them; the last is there since version 17."""
+RESERVED = frozenset(
+    (
+        *("unix_socket_directories", "unix_socket_group", "unix_socket_permissions", "hba_file", "ident_file"),
+        *("external_pid_file", "ssl", "ssl_cert_file", "ssl_key_file", "ssl_ca_file", "ssl_passphrase_command"),
+    )
+)
+"""Settings that say where the server is and who gets in."""
 _MADE_WITH = ("--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync")
 _CHECKSUMS = "data_checksums"
 """A setting that a data directory is made with, and that no server takes."""
@@ -104,11 +111,12 @@ class PostgreSQL(Server):
     name = "postgresql"
     what = "PostgreSQL, any server setting (shared_buffers=1GB, synchronous_commit=off …)"
     operations = frozenset({*OPERATIONS, ANALYSE, COPY, SYSBENCH})
-    own_settings: ClassVar[tuple[str, ...]] = ("connect", "port", "tls")
+    own_settings: ClassVar[tuple[str, ...]] = ("connect", "tls")
     # max_wal_size is 1 GB.
     storage: ClassVar[Storage] = Storage(1.15, 40, empty_bytes=40_000_000, most_log_bytes=1 << 30)
     driver_errors = (psycopg.Error, OSError)
     copy_tools = TOOLS
+    reserved = PRIVATE | RESERVED
     forks = True
     can_crash = True
 
@@ -125,7 +133,7 @@ class PostgreSQL(Server):
         data = directory.path / "data"
         password = random_secrets.token_hex(16)
         self._make_data(directory, data, password, launch)
-        port = free_port(self.spec.settings.get("port"))
+        port = self.new_port()
         socket = directory.socket_path(f".s.PGSQL.{port}") if self.on_socket else None
         certificate, key, tls = make_certificate(directory) if self.encrypts else ("", "", None)
         settings = {

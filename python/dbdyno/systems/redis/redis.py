@@ -22,10 +22,10 @@ from dbdyno.systems.running.endpoint import (
     endpoint_of,
     refuse_server_settings,
 )
-from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program, free_port, run_to_end
+from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program, run_to_end
 from dbdyno.systems.running.server import Server
 from dbdyno.systems.running.tls import ATTACHED_SETTINGS, attached_tls, hint, make_certificate
-from dbdyno.systems.settings import BINARY, check, without_secrets
+from dbdyno.systems.settings import BINARY, PRIVATE, check, without_secrets
 from dbdyno.systems.space import Space, Storage
 
 DIRECTIVES = ("appendonly", "appendfsync", "save", "maxmemory", "maxmemory-policy", "io-threads", "maxclients")
@@ -53,6 +53,13 @@ UNABLE = {
 """What each layout takes away; `auto` is hashes where a workload adds to columns, else strings."""
 SCALES = BINARY | {"k": 10**3, "m": 10**6, "g": 10**9}
 """Redis takes `1k` for a thousand and `1kb` for 1,024."""
+RESERVED = frozenset(
+    (
+        *("tls_port", "tls_cert_file", "tls_key_file", "tls_key_file_pass", "tls_auth_clients", "unixsocketperm"),
+        *("include", "aclfile", "protected_mode", "rename_command", "daemonize", "supervised", "logfile"),
+    )
+)
+"""Directives that say where the server is, who gets in and what belongs to its configuration."""
 
 
 class Redis(Server):
@@ -62,10 +69,11 @@ class Redis(Server):
     what = "Redis, any directive of redis.conf (appendonly=yes, appendfsync=always, save=60 1 …)"
     operations = frozenset((GET, GET_MANY, UPDATE, ADD, INSERT, FIND_UNIQUE, SUM))
     libraries: ClassVar[tuple[str, ...]] = ("redis-py",)
-    own_settings: ClassVar[tuple[str, ...]] = ("layout", "connect", "port", "tls")
+    own_settings: ClassVar[tuple[str, ...]] = ("layout", "connect", "tls")
     storage: ClassVar[Storage] = Storage(1.1, 110, in_memory=True)
     driver_errors = (redis.RedisError,)
     server_program = "redis-server"
+    reserved = PRIVATE | RESERVED
     log_checker = "redis-check-aof"
     can_crash = True
 
@@ -84,7 +92,7 @@ class Redis(Server):
     def start(self, launch: Launch) -> None:
         self._directory = directory = PrivateDirectory(launch)
         password = random_secrets.token_hex(16)
-        port = free_port(self.spec.settings.get("port"))
+        port = self.new_port()
         socket = directory.socket_path()
         certificate, key, tls = make_certificate(directory) if self.encrypts else ("", "", None)
         encrypted = ["port 0", f"tls-port {port}", f'tls-cert-file "{certificate}"', f'tls-key-file "{key}"']

@@ -316,16 +316,9 @@ def find_program(name: str) -> str | None:
     return shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin:/usr/local/bin:/usr/bin")
 
 
-def free_port(setting: str | None) -> int:
-    """Return the port of a `port` setting if it is free, else any free one; raises UserError if it is in use."""
+def free_port() -> int:
+    """Return a port of 127.0.0.1 that nobody listens at."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", int(setting or 0)))
-        except ValueError:
-            raise UserError(f"port = '{setting}' is no number") from None
-        except OSError as error:
-            raise UserError(
-                f"port {setting} of 127.0.0.1 cannot be used ({error.strerror}); leave the setting out"
-            ) from None
+        probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -12,7 +12,7 @@ from dbdyno.systems.base import System
 from dbdyno.systems.packages.cache import Installation, installed
 from dbdyno.systems.packages.catalogue import PACKAGES
 from dbdyno.systems.running.endpoint import Endpoint
-from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program
+from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program, free_port
 
 
 class Server(System):
@@ -77,6 +77,10 @@ class Server(System):
         """Return the beginning of the command line that runs a program of this system."""
         there = self.installation()
         return there.program(name) if there else [find_program(name) or name]
+
+    def new_port(self) -> int:
+        """Return the port that the server is to listen at."""
+        return free_port()
 
     @property
     def on_socket(self) -> bool:
