@@ -201,7 +201,7 @@ def _drop_caches(system: System) -> None:
 
 
 def _cold_state() -> str:
-    """Return what caches hold when a query is asked first, as METHODS section 7 has it."""
+    """Return the cache state when a query is asked first (docs/statistics.md, section 7)."""
     return "cold" if os.access(DROP_CACHES, os.W_OK) else "lukewarm"
 
 

@@ -1,6 +1,7 @@
 """What the load client reaches alone: the same load, for a second, on null servers that answer as fast as they can.
 
-A store that comes near to it was held up by its client (METHODS section 5), so it is measured before a network trial.
+A store that comes near to it was limited by its client (docs/statistics.md, section 5.3), so the ceiling is measured
+before a network trial.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""`confirm_limit`: the causal check of a verdict (METHODS §5).
+"""`confirm_limit`: the causal check of a verdict (docs/statistics.md, section 5.6).
 
 A fifth of what is said to have limited a trial is taken away, and the same load is put on again: throughput that
 follows confirms the verdict, throughput that does not speaks against it. What is taken is a fifth of what there was to

@@ -1,4 +1,4 @@
-"""`precise`: pairs are added until every comparison is known that exactly, at most 20, whatever p says (METHODS §3)."""
+"""`precise`: adds pairs until every interval is that narrow, at most 20 of them (docs/statistics.md, section 3.2)."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path

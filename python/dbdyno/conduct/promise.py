@@ -10,9 +10,9 @@ Document = dict[str, Any]
 def judge_promise(level: str, together: bool, found: Document) -> tuple[str, str]:
     """Return whether a promise was kept, and a sentence for a person.
 
-    level: as METHODS section 7 has it. D2 loses nothing that was acknowledged. D1 is flushed now and then, and when is
-    the store's affair: it may lose the last writes, and rows that were loaded shortly before; how far back that
-    reaches and how many these are is said. D0 promises nothing.
+    level: the durability class (docs/statistics.md, section 7). D2 loses nothing that was acknowledged. D1 is flushed
+    when the store chooses: it may lose the last writes, and rows that were loaded shortly before. The sentence says how
+    many, and how far back. D0 promises nothing.
     together: the rows of a pair were written in one transaction, so that one without the other is half of it.
     found: a record `read_back` (docs/contract.md).
     """

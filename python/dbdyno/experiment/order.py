@@ -1,4 +1,4 @@
-"""The order in which sides are measured: randomised ABBA blocks (METHODS §3)."""
+"""The order in which sides are measured: randomised ABBA blocks (docs/statistics.md, section 3.1)."""
 
 from collections.abc import Sequence
 from random import Random

@@ -18,7 +18,7 @@ from dbdyno.observe.procfs import NotSeen
 from dbdyno.observe.waits import Counts, mean_of
 
 WAITS_PER_S = 10.5
-"""10 to 20 are wanted (METHODS section 5), and now and then one is left out."""
+"""10 to 20 are wanted (docs/statistics.md, section 5), and now and then one is left out."""
 WAITS_SHARE, LOCKS_SHARE = 0.01, 0.0025
 """Of one processor, for a server to answer all that it is asked, and of that which locks are waited for."""
 WAITS_PAUSE_S, LOCKS_PAUSE_S = 0.5, 5.0

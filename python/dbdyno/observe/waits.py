@@ -1,7 +1,7 @@
 """The band `waits`: in what state a server's connections or threads that serve clients were, on average.
 
 A store shows its waits as counts at a moment, and so does the kernel; processor time and the wait for a processor the
-kernel counts exactly. Together they are the places where an operation in flight can be (METHODS section 5).
+kernel counts exactly. Together they are the places where an operation in flight can be (docs/statistics.md, section 5).
 """
 
 from collections.abc import Iterable, Mapping

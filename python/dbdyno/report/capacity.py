@@ -1,6 +1,6 @@
 """What a store's latency is below all it can do: open loops at shares of the capacity that closed loops measured.
 
-At capacity latency says how long the queue is; it is the store's own at a load that leaves it room (METHODS §1).
+At capacity, latency says how long the queue is; below, it describes the store (docs/statistics.md, section 1.3).
 """
 
 from __future__ import annotations

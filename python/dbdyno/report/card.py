@@ -1,4 +1,4 @@
-"""The fairness card (METHODS §7) in the terminal: in short, with the versions and the command that repeats the run."""
+"""Prints the fairness card in short, with versions and the command to repeat it (docs/statistics.md, section 7)."""
 
 from __future__ import annotations
 

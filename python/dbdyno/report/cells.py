@@ -1,4 +1,4 @@
-"""Which trials may stand against which: the cells of runs, and why two of them cannot be compared (METHODS §3, §7)."""
+"""The cells of runs, whose trials may be compared, and why two runs may not (docs/statistics.md, sections 3 and 7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a transaction costs: processor time, context switches, bytes through the disk (METHODS §8)."""
+"""The cost of a transaction: CPU time, context switches, bytes through the disk (docs/statistics.md, section 8)."""
 
 from __future__ import annotations
 

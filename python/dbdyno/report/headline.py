@@ -1,4 +1,4 @@
-"""The one sentence of a run (METHODS §8): what won, by how much, how sure, and what limited each."""
+"""The one sentence of a run (docs/statistics.md, section 8): what won, by how much, how sure, and what limited each."""
 
 from __future__ import annotations
 

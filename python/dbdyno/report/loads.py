@@ -1,4 +1,4 @@
-"""What was put on a store, closed loop or open, and which of the three times (METHODS §1) tell of it.
+"""The load of a trial, closed or open loop, and which of the three times describe it (docs/statistics.md, section 1.1).
 
 Service times and response times are never shown as one thing: where a run has an open loop, response times are shown,
 and its closed loops, such as the one a rate search begins with, have none.

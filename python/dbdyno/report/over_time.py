@@ -176,7 +176,7 @@ def by_trial(all_series: Sequence[Series], recordings: Recordings) -> dict[tuple
 
 
 def _steady(series: Series, trial: Document) -> Iterator[Figure]:
-    """The class of the steady state over the seconds it is of, shaded where there is one, and the cut (METHODS §2)."""
+    """Mark the steady state's class over its seconds, shaded, and the cut (docs/statistics.md, section 2)."""
     found = trial["steady_state"]
     # With an automatic warm-up what lies before the cut is warm-up already.
     cut_s = found["cut_s"] if found["steady"] and not found["applied"] else 0
@@ -360,7 +360,7 @@ def _time_words(time_us: float) -> str:
 
 
 def _budget(trial: Document) -> Figure | None:
-    """Where the operations in flight were, second by second, band on band (METHODS §5)."""
+    """Where the operations in flight were, second by second, band on band (docs/statistics.md, section 5)."""
     budget = trial.get("time_budget") or {}
     per_second: Mapping[str, Sequence[float | None]] = budget.get("per_second") or {}
     if not per_second:

@@ -1,4 +1,4 @@
-"""Whether trials had a steady state (METHODS §2), in words: the class, the drift, and which trials had none."""
+"""Steady states in words: class, drift, and which trials had none (docs/statistics.md, section 2)."""
 
 from __future__ import annotations
 

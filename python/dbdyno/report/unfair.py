@@ -1,4 +1,4 @@
-"""What it would be unfair to conclude from a run: what a reader must know before quoting a figure (METHODS §7)."""
+"""Unfair conclusions from a run: what a reader must know before quoting a figure (docs/statistics.md, section 7)."""
 
 from __future__ import annotations
 

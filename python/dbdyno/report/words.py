@@ -57,7 +57,7 @@ def percent(share: float | None, digits: int = 0) -> str:
 
 
 def evenness(stability: Mapping[str, float | int | None]) -> str:
-    """Write what stands beside every mean (METHODS §4); a trial too short for a floor has none to be written."""
+    """Write floor and longest stall, which stand beside every mean (docs/statistics.md, section 4)."""
     floor, stall_s = stability["floor"], stability["longest_without_completion_s"]
     stall = f"longest stall {whole(stall_s)} s"
     if floor is None:
@@ -150,7 +150,7 @@ def limits(headline: Document) -> str:
 
 
 def durability_caution(document: Document) -> str | None:
-    """The badge a ranking across durability classes carries (METHODS §7), or `None` where all are of one class."""
+    """The badge of a ranking across durability classes, or `None` for one class (docs/statistics.md, section 7)."""
     classes = durability_classes(document)
     if len(classes) < 2:
         return None

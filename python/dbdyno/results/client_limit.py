@@ -1,4 +1,4 @@
-"""Whether the load client held the store up (METHODS §5), so that a figure is a lower bound of what it can do."""
+"""Whether the load client limited a trial, so that its figure is a lower bound (docs/statistics.md, section 5.3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must add up in every trial (DESIGN, invariants), and what a reader must know where it does not."""
+"""What must add up in every trial (docs/statistics.md, section 9), and what a reader must know where it does not."""
 
 from __future__ import annotations
 

@@ -25,8 +25,8 @@ def read_records(path: Path, auto_warmup: bool = False) -> Recorded:
     """Read `records.jsonl`; a missing file, or one cut short by a kill, yields what it holds.
 
     Args:
-        auto_warmup: begin the figures where the steady state begins, if there is one (METHODS §2), instead of right
-            after the warm-up that was asked for.
+        auto_warmup: figures begin at the steady state, if there is one, not right after the requested warm-up
+            (docs/statistics.md, section 2).
 
     Raises:
         UserError: a line before the last is not a record of contract version 1; it is named.

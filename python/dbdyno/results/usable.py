@@ -24,7 +24,7 @@ def compared_rate_per_s(trial: Trial) -> float:
 
 
 def evenness(trials: Iterable[Trial]) -> dict[str, float | int | None]:
-    """The worst of the trials that can be used: equal means may hide that one of two stands still (METHODS §4)."""
+    """The worst of the usable trials: equal means may hide that one of two stalls (docs/statistics.md, section 4)."""
     even = [trial.recorded.stability for trial in trials if not unusable(trial)]
     variations = [one.variation_1s for one in even if one.variation_1s is not None]
     return {

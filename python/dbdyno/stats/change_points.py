@@ -1,4 +1,4 @@
-"""Where the level of a history of runs changed, and by how much (METHODS §3, regressions)."""
+"""Where the level of a history of runs changed, and by how much (docs/statistics.md, section 3.5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is one faster than the other: paired trials, an interval, and a verdict against a margin (METHODS §3)."""
+"""Compares two sides by paired trials: interval, and verdict against a margin (docs/statistics.md, section 3.1)."""
 
 from __future__ import annotations
 

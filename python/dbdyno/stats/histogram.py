@@ -12,7 +12,7 @@ import numpy as np
 PRECISION_BITS = 7
 LONGEST_NS = 3_600_000_000_000
 SAMPLES_BEYOND = 10
-"""A percentile with fewer samples above it than this is not stated (METHODS §1)."""
+"""A percentile with fewer samples above it than this is not stated (docs/statistics.md, section 1.2)."""
 
 
 def bucket_index(value_ns: int) -> int:

@@ -1,4 +1,4 @@
-"""Cycles in a throughput series, such as checkpoints: their period, or none (METHODS §2, step 1)."""
+"""Cycles in a throughput series, such as checkpoints: their period, or none (docs/statistics.md, section 2)."""
 
 from __future__ import annotations
 

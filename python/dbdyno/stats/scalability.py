@@ -1,4 +1,4 @@
-"""How throughput grows with the number of clients: four laws fitted side by side, and how sure they are (METHODS §6).
+"""Fits four laws of how throughput grows with clients, with their intervals (docs/statistics.md, section 6).
 
 The Universal Scalability Law (Gunther 2007) X(N) = λN / (1 + α(N−1) + βN(N−1)) has three parameters and follows almost
 any curve, also one that is a plain plateau. So it stands beside Amdahl's law (β = 0), a straight line, and a hard

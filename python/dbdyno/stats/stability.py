@@ -1,4 +1,4 @@
-"""How evenly a trial ran, from its throughput second by second (METHODS §4)."""
+"""How evenly a trial ran, from its throughput second by second (docs/statistics.md, section 4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a trial's steady state begins, from its throughput second by second, and whether it has one (METHODS §2)."""
+"""Finds a trial's steady state, if it has one, in its throughput per second (docs/statistics.md, section 2)."""
 
 from __future__ import annotations
 

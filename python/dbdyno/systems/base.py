@@ -43,7 +43,7 @@ class Launch:
 
 @dataclass(frozen=True)
 class Durability:
-    """What an acknowledged write survives, as METHODS section 7 has it, and the settings that say so.
+    """The durability class (docs/statistics.md, section 7), and the settings it follows from.
 
     level: `D0` nothing survives a crash, `D1` flushed periodically, `D2` flushed before it is acknowledged, `unknown`.
     """
@@ -211,7 +211,7 @@ class System(ABC):
         raise NotImplementedError(f"{self.name} keeps nothing that it could be started from")
 
     def cache_state(self, restored: bool) -> str | None:
-        """Return what its caches hold when the first trial begins, as METHODS section 7 has it; None if not known.
+        """Return the cache state when the first trial begins, None if unknown (docs/statistics.md, section 7).
 
         `hot`: what loading left in them. `lukewarm`: nothing, but the kernel has the files in memory
         (of `cold`, a restart that was asked for, `Launch` knows).

@@ -1,1 +1,1 @@
-"""What limited a trial (METHODS §5): pure functions of what was recorded and observed, never of a server."""
+"""What limited a trial: pure functions of records and observations, no server (docs/statistics.md, section 5)."""

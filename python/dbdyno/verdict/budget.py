@@ -1,4 +1,4 @@
-"""The time budget (METHODS §5): where, second by second, the operations in flight were.
+"""The time budget (docs/statistics.md, section 5.1): where, second by second, the operations in flight were.
 
 By Little's law (1961) the time that operations spend somewhere, per second, is how many of them are there on average.
 In a closed loop N are in flight all the time; each of them is in the client, on its way, or in the server. What

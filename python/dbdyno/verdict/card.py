@@ -1,4 +1,4 @@
-"""The fairness card (METHODS §7): what a reader must know of a result before setting it against another one.
+"""The fairness card: what a reader must know before comparing a result (docs/statistics.md, section 7).
 
 Every line of it is read off the run's own recordings. What these do not tell is said to be not seen.
 """

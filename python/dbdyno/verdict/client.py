@@ -1,4 +1,4 @@
-"""Whether the client was what limited a trial, by what was recorded and by what was observed (METHODS §5)."""
+"""Whether the client limited a trial, from records and observations (docs/statistics.md, section 5.3)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dbdyno.results.client_limit import busy_load_threads, client_limited
 from dbdyno.results.model import Trial
 
 WAITING_LOAD_THREADS = 0.05
-"""Of the time, that a load thread may wait for a processor (METHODS §5)."""
+"""Of the time, that a load thread may wait for a processor (docs/statistics.md, section 5)."""
 WORKING_LOAD_THREADS = 0.5
 """Of the time, that load threads must work or wait for a processor before their waiting counts: those that sleep longer
 keep hardly an answer waiting."""

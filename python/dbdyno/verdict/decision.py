@@ -1,4 +1,4 @@
-"""Which limit of the table a trial had, and how sure that is (METHODS §5)."""
+"""Which limit of the table a trial had, and how sure that is (docs/statistics.md, section 5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What speaks for a limit beside the time budget: whether the resource was used up (METHODS §5)."""
+"""Evidence for a limit beside the time budget: was the resource used up? (docs/statistics.md, section 5.4)."""
 
 from __future__ import annotations
 

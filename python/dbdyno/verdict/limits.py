@@ -19,7 +19,7 @@ RATE, UNEXPLAINED = "rate", "unexplained"
 MOST = 0.5
 """A limit that holds at least this share of the operations is clear by the time budget alone."""
 LOCKED = 0.3
-"""Locks that hold this share of the operations are a limit of their own (METHODS §5)."""
+"""Locks that hold this share of the operations are a limit of their own (docs/statistics.md, section 5)."""
 
 Evidence = Callable[[Measured], Iterable[str]]
 

@@ -44,7 +44,7 @@ def sentence_of(trial: Trial, decided: Limited) -> str:
 
 
 def stalls_of(trial: Trial) -> str | None:
-    """Return how long it stalled, or `None` if it did not (METHODS §4)."""
+    """Return how long it stalled, or `None` if it did not (docs/statistics.md, section 4)."""
     stability = trial.recorded.stability
     if not stability.seconds_below_tenth:
         return None
