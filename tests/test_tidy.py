@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from tidy_rules import prose
 from tidy_rules.direction import crate_direction, dead_python, dead_rust, python_direction
 from tidy_rules.house import House, matches
 from tidy_rules.lines import UNWRAPS, absences, banned_lines, unwraps
 from tidy_rules.places import TESTED_ELSEWHERE, declared_dependencies, links, mirrored_tests, shipped_experiments
+from tidy_rules.prose import line_widths, references, sentence_lengths, sentences
 from tidy_rules.size import file_length, function_length, module_documentation, silent_handlers
 
 Rule = Callable[[House], Iterator[str]]
@@ -25,10 +27,13 @@ RULES: tuple[Rule, ...] = (
     declared_dependencies,
     file_length,
     function_length,
+    line_widths,
     links,
     mirrored_tests,
     module_documentation,
     python_direction,
+    references,
+    sentence_lengths,
     shipped_experiments,
     silent_handlers,
     unwraps,
@@ -56,7 +61,20 @@ def house_of(root: Path, files: dict[str, str]) -> House:
 # Small, but with something in it for every rule to look at.
 GOOD = {
     "README.md": "# A house\n\nSee [the plan](docs/plan.md) and [elsewhere](https://example.org/x).\n",
-    "docs/plan.md": "Back to [the start](../README.md#a-house).\n",
+    "docs/plan.md": f"""## 1. Walls
+
+### 1.2 Doors
+
+Back to [the start](../README.md#a-house). Two sentences.
+
+- Of an item.
+
+|{"a wide table" * 10}|
+
+```
+code. has. words. and. no. sentences.
+```
+""",
     "experiments/one.toml": 'question = "How fast?"\nlook_for = "The knee."\n',
     "pyproject.toml": '[project]\ndependencies = ["tomli-w>=1"]\n',
     "crates/model/Cargo.toml": '[package]\nname = "dbdyno-model"\n',
@@ -80,7 +98,7 @@ pub fn f() {}
     "crates/workloads/Cargo.toml": '[dependencies]\ndbdyno-model = "0"\n[dev-dependencies]\ndbdyno-stores = "0"\n',
     "crates/workloads/src/lib.rs": "//! Workloads.\n",
     "python/dbdyno/__init__.py": '"""A package."""\n\n__version__ = "0"\n',
-    "python/dbdyno/errors.py": '"""Errors."""\n',
+    "python/dbdyno/errors.py": '"""Errors (docs/plan.md, section 1.2, and README.md, "A house")."""\n',
     "python/dbdyno/__main__.py": '"""Run."""\n\nfrom dbdyno.cli import main\n',
     "python/dbdyno/cli/__init__.py": '''"""Commands."""
 
@@ -118,6 +136,8 @@ def _without_exemptions(monkeypatch: pytest.MonkeyPatch) -> None:
     for table in (UNWRAPS, TESTED_ELSEWHERE):
         for path in list(table):
             monkeypatch.delitem(table, path)
+    for name in ("LONG_LINES", "LONG_SENTENCES", "WRITTEN_BY_PROGRAMS"):
+        monkeypatch.setattr(prose, name, set())
 
 
 @dataclass(frozen=True)
@@ -182,6 +202,19 @@ BAD = (
     Bad(shipped_experiments, "experiments/a.toml", "question = ", ": "),
     Bad(links, "docs/plan.md", "[x](gone.md) [y](../README.md)", ":1: the link leads nowhere: gone.md"),
     Bad(links, "docs/plan.md", "# A plan\n[x](#a-plan) [y](#no-plan)", ":2: there is no such heading: #no-plan"),
+    Bad(line_widths, "docs/plan.md", "word " * 25, ":1: at most 120 characters"),
+    Bad(line_widths, "python/dbdyno/report/templates/a.html.j2", "<p>\n" + "x" * 121, ":2: at most 120 characters"),
+    Bad(sentence_lengths, "docs/plan.md", "A sentence" + " with very many words" * 4 + ".", ": a sentence has 18.0"),
+    Bad(
+        references,
+        "crates/model/src/a.rs",
+        "//! As docs/gone.md has it.",
+        ":1: there is no such document: docs/gone.md",
+    ),
+    Bad(references, "python/dbdyno/a.py", '"""As docs/plan.md, section 2."""', ":1: docs/plan.md has no section 2"),
+    Bad(references, "crates/a.rs", "/// docs/plan.md,\n/// section 1.3", ":1: docs/plan.md has no section 1.3"),
+    Bad(references, "CONTRIBUTING.md", 'See README.md, "A castle".', ':1: README.md has no heading "A castle"'),
+    Bad(references, "python/dbdyno/a.py", "# METHO" + "DS section 3", ":1: cite a numbered section"),
     Bad(links, "docs/lost.md", "Nobody links here.", ": no other document links to it"),
 )
 
@@ -192,6 +225,31 @@ def test_the_rule_sees_what_it_forbids(bad: Bad, tmp_path: Path, monkeypatch: py
     findings = list(bad.rule(house_of(tmp_path, GOOD | {bad.path: bad.text})))
     assert len(findings) == 1
     assert findings[0].startswith(bad.path + bad.says)
+
+
+def test_sentences_are_those_of_prose_alone() -> None:
+    markdown = """# A heading
+
+One with `a code. Of two`, e.g. this, and [a link](to/it.md). Another
+over two lines!
+
+- An item without a full stop
+- Two of them. (In brackets.)
+
+| a | table. |
+|---|---|
+
+```
+some code. More code.
+```
+"""
+    assert sentences(markdown) == [
+        "One with code, e.g this, and a link.",
+        "Another over two lines!",
+        "An item without a full stop",
+        "Two of them.",
+        "(In brackets.)",
+    ]
 
 
 def test_every_rule_has_a_bad_sample() -> None:

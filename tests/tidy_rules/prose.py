@@ -1,0 +1,194 @@
+"""Rules about documents: short lines, short sentences, and references that lead somewhere."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+
+from tidy_rules.house import House
+
+WIDTH = 120
+MARKDOWN = ("**/*.md",)
+TEMPLATES = ("**/*.j2",)
+
+# Files whose lines are still longer than WIDTH. Only ever shortened.
+LONG_LINES = {
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "README.md",
+    "benches/README.md",
+    "docs/contract.md",
+    "docs/engine.md",
+    "docs/experiments/README.md",
+    "docs/experiments/air-traffic.md",
+    "docs/experiments/batch-get.md",
+    "docs/experiments/db-stress.md",
+    "docs/experiments/durability.md",
+    "docs/experiments/flushing.md",
+    "docs/experiments/game.md",
+    "docs/experiments/network-delay.md",
+    "docs/experiments/oltp.md",
+    "docs/experiments/point-update.md",
+    "docs/experiments/result-cache.md",
+    "docs/experiments/sysbench.md",
+    "docs/experiments/tpcc.md",
+    "docs/experiments/warm-up.md",
+    "docs/experiments/wide-rows.md",
+    "docs/own-workload.md",
+    "docs/run-folder.md",
+    "docs/sizes.md",
+    "docs/systems.md",
+    "python/dbdyno/report/templates/flame_graph.svg.j2",
+    "python/dbdyno/report/templates/index.html.j2",
+    "python/dbdyno/report/templates/report.html.j2",
+}
+# Markdown that no wrapping makes shorter: a row of a table, an image, and a line of one word (a link, an address).
+UNBREAKABLE = re.compile(r"\s*(?:\||!\[|(?:[-*>] |\d+\. )?\S+$)")
+
+NOTHING = re.compile(r"(?!)")
+
+
+def line_widths(house: House) -> Iterator[str]:
+    """No line of a document or a template is wider than WIDTH, but for tables and single long words."""
+    for path in house.paths(*MARKDOWN, *TEMPLATES):
+        unbreakable = UNBREAKABLE if path.endswith(".md") else NOTHING
+        wide = [number for number, line in house.lines(path) if len(line) > WIDTH and not unbreakable.match(line)]
+        if wide and path not in LONG_LINES:
+            yield f"{path}:{wide[0]}: at most {WIDTH} characters: wrap it"
+        elif not wide and path in LONG_LINES:
+            yield f"{path}: its lines are short now: take it out of LONG_LINES"
+    for path in LONG_LINES:
+        if not house.exists(path):
+            yield f"{path}: gone: take it out of LONG_LINES"
+
+
+WORDS = 18
+# Written by a program, whose sentences are tested elsewhere.
+WRITTEN_BY_PROGRAMS = {"docs/verdicts.md"}
+# Documents whose sentences are still too long on average. Only ever shortened.
+LONG_SENTENCES = {
+    "docs/adding-a-system.md",
+    "docs/contract.md",
+    "docs/embedded.md",
+    "docs/engine.md",
+    "docs/experiments/air-traffic.md",
+    "docs/experiments/batch-get.md",
+    "docs/experiments/client-library.md",
+    "docs/experiments/db-stress.md",
+    "docs/experiments/dump-restore.md",
+    "docs/experiments/durability.md",
+    "docs/experiments/embedded-engines.md",
+    "docs/experiments/flushing.md",
+    "docs/experiments/game.md",
+    "docs/experiments/host.md",
+    "docs/experiments/insert-indexes.md",
+    "docs/experiments/multi-master.md",
+    "docs/experiments/network-delay.md",
+    "docs/experiments/oltp.md",
+    "docs/experiments/point-get.md",
+    "docs/experiments/point-update.md",
+    "docs/experiments/quickstart.md",
+    "docs/experiments/result-cache.md",
+    "docs/experiments/sysbench.md",
+    "docs/experiments/tpcc.md",
+    "docs/experiments/trx-lifecycle.md",
+    "docs/experiments/warm-up.md",
+    "docs/experiments/wide-rows.md",
+    "docs/own-workload.md",
+    "docs/reading-a-report.md",
+    "docs/run-folder.md",
+    "docs/sizes.md",
+    "docs/systems.md",
+}
+SENTENCE_END = re.compile(r"""(?:(?<=[.!?])|(?<=[.!?][)"*_]))\s+(?=["(*_`\[]*[A-Z0-9`])""")
+ITEM = re.compile(r"\s*(?:[-*] |\d+\. )")
+LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+ABBREVIATION = re.compile(r"\b(e\.g|i\.e|cf|vs|et al|Nr|No)\.")
+
+
+def sentence_lengths(house: House) -> Iterator[str]:
+    """In each file of docs/ a sentence has fewer than WORDS words on average."""
+    for path in house.paths("docs/**/*.md"):
+        counts = [len(sentence.split()) for sentence in sentences(house.text(path))]
+        long = bool(counts) and sum(counts) / len(counts) >= WORDS
+        if path in WRITTEN_BY_PROGRAMS:
+            continue
+        if long and path not in LONG_SENTENCES:
+            average = sum(counts) / len(counts)
+            yield f"{path}: a sentence has {average:.1f} words on average, fewer than {WORDS} are allowed"
+        elif not long and path in LONG_SENTENCES:
+            yield f"{path}: its sentences are short now: take it out of LONG_SENTENCES"
+    for path in LONG_SENTENCES:
+        if not house.exists(path):
+            yield f"{path}: gone: take it out of LONG_SENTENCES"
+
+
+def sentences(markdown: str) -> list[str]:
+    """Return the sentences of a document's prose. Code, tables and headings are left out; inline code is one word."""
+    blocks: list[str] = [""]
+    in_code = False
+    for line in markdown.split("\n"):
+        if line.lstrip().startswith("```"):
+            in_code = not in_code
+        if in_code or not line.strip() or line.lstrip().startswith(("```", "#", "|", "![")):
+            blocks.append("")
+        elif ITEM.match(line):
+            blocks.append(ITEM.sub("", line, count=1))
+        else:
+            blocks[-1] += " " + line.strip()
+    prose = (LINK.sub(r"\1", re.sub(r"`+[^`]+`+", "code", block)) for block in blocks)
+    split = (SENTENCE_END.split(ABBREVIATION.sub(r"\1", block)) for block in prose)
+    return [sentence.strip() for block in split for sentence in block if sentence.strip()]
+
+
+SOURCES = ("**/*.py", "**/*.rs", "**/*.sh", "**/*.toml", "**/*.md", "**/*.j2", "scripts/*", "Makefile", ".ci/run")
+# Its samples are files of other houses.
+SAMPLES = {"tests/test_tidy.py"}
+DOCUMENT = re.compile(r"(?<![\w./-])((?:(?:docs|benches)/[\w./-]+|[A-Z]{4,})\.md)\b")
+# What may follow: a numbered section, or a heading in quotation marks.
+SECTION = re.compile(r",? sections? (\d+(?:\.\d+)*)(?: and (\d+(?:\.\d+)*))?")
+QUOTED = re.compile(r',? "([^"]+)"')
+COMMENT_MARK = re.compile(r"\s*\n\s*(?://[/!]?|#)?\s*")
+PLACEHOLDER = re.compile(r"\b(?:NAME|WHAT)\b")
+# A section of no document, and documents that readers do not have. Written so that it does not match itself.
+OUTSIDE = re.compile(r"§ ?\d|\bMETHOD[S]\b|\bDESIG[N]\b")
+
+
+def references(house: House) -> Iterator[str]:
+    """A document that a text names exists, and so do the section and the heading of it that it names."""
+    for path in house.paths(*SOURCES):
+        if path in SAMPLES:
+            continue
+        text = house.text(path)
+        for match in OUTSIDE.finditer(text):
+            yield f"{path}:{_line(text, match)}: cite a numbered section of a document here, not {match[0]}"
+        for match in DOCUMENT.finditer(text):
+            if not PLACEHOLDER.search(match[1]):
+                wrong = _wrong_reference(house, path, match[1], COMMENT_MARK.sub(" ", text[match.end() :][:160]))
+                if wrong:
+                    yield f"{path}:{_line(text, match)}: {wrong}"
+
+
+def _wrong_reference(house: House, path: str, named: str, behind: str) -> str | None:
+    """Return what is wrong with the document `named` in `path` and with the section in the text `behind` it."""
+    beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), named))
+    document = next((place for place in (named, beside) if house.exists(place)), None)
+    if document is None:
+        return f"there is no such document: {named}"
+    headings = [found[1] for _, line in house.lines(document) if (found := HEADING.match(line))]
+    numbers = {found[1] for heading in headings if (found := NUMBERED.match(heading))}
+    for number in filter(None, section.groups() if (section := SECTION.match(behind)) else ()):
+        if number not in numbers:
+            return f"{named} has no section {number}"
+    if (quoted := QUOTED.match(behind)) and quoted[1] not in {re.sub(NUMBERED, "", heading) for heading in headings}:
+        return f'{named} has no heading "{quoted[1]}"'
+    return None
+
+
+HEADING = re.compile(r"#+ +(.*)")
+NUMBERED = re.compile(r"(\d+(?:\.\d+)*)\.? +")
+
+
+def _line(text: str, match: re.Match[str]) -> int:
+    return text.count("\n", 0, match.start()) + 1
