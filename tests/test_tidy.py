@@ -231,7 +231,7 @@ def test_sentences_are_those_of_prose_alone() -> None:
     markdown = """# A heading
 
 One with `a code. Of two`, e.g. this, and [a link](to/it.md). Another
-over two lines!
+over two lines! dbdyno does.
 
 - An item without a full stop
 - Two of them. (In brackets.)
@@ -244,8 +244,9 @@ some code. More code.
 ```
 """
     assert sentences(markdown) == [
-        "One with code, e.g this, and a link.",
+        "One with Code, e.g this, and a link.",
         "Another over two lines!",
+        "dbdyno does.",
         "An item without a full stop",
         "Two of them.",
         "(In brackets.)",
