@@ -33,7 +33,8 @@ def test_the_lock_is_named_where_locks_limit():
 
 def test_a_rate():
     assert sentence(trial(offered=1000)).startswith(
-        "Not limited: it kept up with the requested rate (confidence high): 1,000/s completed of 1,000/s offered; next: "
+        "Not limited: it kept up with the requested rate (confidence high): "
+        "1,000/s completed of 1,000/s offered; next: "
     )
 
 

@@ -44,8 +44,8 @@ class TimeBudget:
         bands: of BAND_NAMES, how many of them, on average over the measured seconds; they add up to `in_flight`.
         per_second: the same of each second, warm-up included; each of shape (seconds,).
         measured: which seconds are measured; shape (seconds,).
-        not_seen: of BAND_NAMES, those that at least one server did not show: what is in them is at least that, and a 0 is
-            none that was seen.
+        not_seen: of BAND_NAMES, those that at least one server did not show: what is in them is a lower bound, and a 0
+            is none that was observed.
     """
 
     in_flight: float
