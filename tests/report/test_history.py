@@ -59,7 +59,7 @@ def test_too_few_runs_tell_nothing(runs):
 
 def test_no_change_is_said_as_no_change(runs):
     found = history([*runs[:5], runs[0]], 0.0)
-    assert found.series[0].changes == () and "no confirmed change of 4.24 %" in printed(found)
+    assert found.series[0].changes == () and "no confirmed change of 2 %" in printed(found)
 
 
 def test_the_noise_of_the_host_is_what_a_change_must_exceed(runs):

@@ -138,7 +138,7 @@ def _series(
             ratios = np.log(np.array([point.throughput_per_s for point in points]) / points[0].throughput_per_s)
             enough = len(points) >= 2 * SHORTEST_SEGMENT
             changes = tuple(change_points(ratios, least)) if enough else None
-            counts = least_change(ratios, least)
+            counts = least_change(least)
             yield Series(label, cell, shared, apart, tuple(points), least, floor, counts, changes)
 
 
@@ -212,16 +212,12 @@ def _notes(found: History) -> Iterator[str]:
     for one in found.series:
         on = f"{one.cell.workload} on {one.hosts[-1]}"
         if found.noise_given:
-            said[f"a change counts from {_times(one.noise)} on, as asked for, or more where a history is noisier"] = (
-                None
-            )
+            said[f"a change counts from {_times(one.noise)} on, as asked for"] = None
         elif one.noise_from:
             of = f"what {one.noise_from.system} differed from itself by in {one.noise_from.run}"
-            said[f"of {on} a change counts from {_times(one.noise)} on, {of}, or more where a history is noisier"] = (
-                None
-            )
+            said[f"of {on} a change counts from {_times(one.noise)} on, {of}"] = None
         else:
-            said[f"of {on} no noise floor is known, so each history's own noise counts: `dbdyno aa` measures it"] = None
+            said[f"of {on} no noise floor is known: `dbdyno aa` measures it"] = None
     yield from said
 
 

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from scipy.special import stdtrit
-
-from dbdyno.stats.segments import noise, penalty, segments
 
 SIGNIFICANCE = 0.05
 PERMUTATIONS = 199
 SHORTEST_SEGMENT = 3
 """Runs on either side of a change, at least: one odd run is no change."""
-LEAST_CHANGE = 0.03
+LEAST_CHANGE = 0.02
+"""The default margin of comparisons."""
 NOISES = 2.0
-"""A change must also be this many times the noise of a run."""
+"""A change must also be this many times what the system differs from itself by on this host."""
 AGREEMENT = 2
 """Runs by which the second method may place the change elsewhere."""
 LEAST_NOISE = 0.001
 """No level is known more exactly: runs that agree by chance would else leave an interval of no width."""
 CONFIDENCE = 0.95
-MOST_CORRELATION = 0.9
-"""Of a run with the next; with more, a few runs would be less than one."""
+LIKELIHOOD_RATIO = 13.6
+"""How much likelier a change must make the history, as twice the difference of logarithms.
+
+Histories of 20 to 60 runs without a change exceed it in at most 5 % of cases, whatever the correlation of a run with
+the next up to 0.8; simulated (docs/statistics.md, section 3.5)."""
+CORRELATIONS = np.linspace(0.0, 0.95, 20)
+"""Of a run with the next, as far as they are considered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,71 +48,117 @@ class ChangePoint:
     p_value: float
 
 
-def least_change(log_ratios: np.ndarray, aa_noise: float = 0.0) -> float:
-    """Return from which share on a change of level counts: 3 %, or twice the noise of a run if that is more.
+def least_change(aa_noise: float = 0.0) -> float:
+    """Return from which share on a change of level counts: 2 %, or twice the A/A noise of a run if that is more.
 
     Args:
-        log_ratios, aa_noise: as of `change_points`.
+        aa_noise: what a system differs from itself by on this host.
     """
-    return max(LEAST_CHANGE, NOISES * max(aa_noise, noise(log_ratios)))
+    return max(LEAST_CHANGE, NOISES * aa_noise)
 
 
 def change_points(log_ratios: np.ndarray, aa_noise: float = 0.0, seed: int = 0) -> list[ChangePoint]:
     """Find the changes of level that two methods agree on and that are large enough to matter.
 
-    The first is E-divisive (Matteson & James 2014), by means, as Daly et al. (2020) use it for regressions: the
-    division with the largest energy statistic, tested by permutation, then the same within each side. The second is the
-    cheapest division into constant pieces (`segments`). A change of less than `least_change`, or whose interval holds
-    that there is none, is none.
+    The first is a likelihood-ratio test for a change of mean in noise of first-order autocorrelation, at the likeliest
+    place; the next change is looked for with the earlier ones in the model. The second is E-divisive (Matteson & James
+    2014), by means, as Daly et al. (2020) use it for regressions: the division with the largest energy statistic,
+    tested by permutation, then the same within each side. A change of less than `least_change` is none.
 
     Args:
         log_ratios: ln(run / baseline), one value a run in the order of time, shape (runs,).
-        aa_noise: what a system differs from itself by on this host; the history's own noise is taken if that is more.
+        aa_noise: what a system differs from itself by on this host.
         seed: of the permutations.
     """
-    second = segments(log_ratios, penalty(log_ratios, LEAST_NOISE), SHORTEST_SEGMENT)
-    agreed = {begin + shift for begin, _ in second[1:] for shift in range(-AGREEMENT, AGREEMENT + 1)}
-    least = least_change(log_ratios, aa_noise)
-    found = _divide(log_ratios, 0, np.random.default_rng(seed))
-    candidates = [(index, p_value) for index, p_value in sorted(found) if index in agreed]
+    if len(log_ratios) < 2 * SHORTEST_SEGMENT:
+        return []
+    second = _divide(log_ratios, 0, np.random.default_rng(seed))
+    p_values = {index + shift: p for index, p in second for shift in range(-AGREEMENT, AGREEMENT + 1)}
+    divisions = _divisions(log_ratios, sorted(p_values))
+    least = least_change(aa_noise)
     # A division that is dropped gives its runs back to its neighbours, so sizes are of what remains, least first.
-    while changes := _sized(log_ratios, candidates):
-        doubtful = [one for one in changes if abs(one.change) < least or one.low <= 0 <= one.high]
+    while divisions:
+        fit = _fit(log_ratios, divisions)
+        changes = [
+            ChangePoint(index, *map(float, np.expm1(fit.step(place))), p_values[index])
+            for place, index in enumerate(divisions)
+        ]
+        doubtful = [change for change in changes if abs(change.change) < least or change.low <= 0 <= change.high]
         if not doubtful:
             return changes
-        dropped = min(doubtful, key=lambda one: abs(one.change)).index
-        candidates = [(index, p_value) for index, p_value in candidates if index != dropped]
+        divisions.remove(min(doubtful, key=lambda change: abs(change.change)).index)
     return []
 
 
-def _sized(log_ratios: np.ndarray, divisions: list[tuple[int, float]]) -> list[ChangePoint]:
-    """How large the changes at these divisions (first run and p of each) are, where they are all there are."""
-    edges = [0, *(index for index, _ in divisions), len(log_ratios)]
-    levels = [log_ratios[begin:end] for begin, end in pairwise(edges)]
-    return [
-        ChangePoint(index, *map(float, np.expm1(_difference(before, after))), p_value)
-        for (index, p_value), (before, after) in zip(divisions, pairwise(levels), strict=True)
-    ]
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    """Constant levels in autocorrelated noise, fitted to a history by maximum likelihood.
 
-
-def _difference(before: np.ndarray, after: np.ndarray) -> tuple[float, float, float]:
-    """How far the second level lies above the first, with its 95 % interval by Welch's t.
-
-    Runs that are close in time resemble each other and say less than as many independent ones: n of them count for
-    n (1 − ρ) / (1 + ρ), ρ being the correlation of a run with the next (Bayley & Hammersley 1946). Of few runs that is
-    underestimated: docs/statistics.md has how often the interval holds the truth.
+    Attributes:
+        log_likelihood: up to a constant that depends on the number of runs alone.
+        steps: of the logarithm at each division, shape (divisions,).
+        errors: their standard errors, shape (divisions,).
+        freedom: degrees of freedom that are left.
     """
-    sides = before, after
-    rests = [side - side.mean() for side in sides]
-    squares = sum(float(rest @ rest) for rest in rests)
-    rho = sum(float(rest[1:] @ rest[:-1]) for rest in rests) / squares if squares else 0.0
-    rho = min(max(rho, 0.0), MOST_CORRELATION)
-    counts = [len(side) * (1 - rho) / (1 + rho) for side in sides]
-    errors = [max(float(side.var(ddof=1)), LEAST_NOISE**2) / count for side, count in zip(sides, counts, strict=True)]
-    parts = sum(error**2 / max(count - 1, 1.0) for error, count in zip(errors, counts, strict=True))
-    half = float(stdtrit(sum(errors) ** 2 / parts, (1 + CONFIDENCE) / 2)) * sum(errors) ** 0.5
-    centre = float(after.mean() - before.mean())
-    return centre, centre - half, centre + half
+
+    log_likelihood: float
+    steps: np.ndarray
+    errors: np.ndarray
+    freedom: int
+
+    def step(self, place: int) -> tuple[float, float, float]:
+        """The step at a division, with its 95 % interval by Student's t."""
+        half = float(stdtrit(self.freedom, (1 + CONFIDENCE) / 2)) * self.errors[place]
+        return self.steps[place], self.steps[place] - half, self.steps[place] + half
+
+
+def _divisions(values: np.ndarray, possible: list[int]) -> list[int]:
+    """The divisions that make the history likelier by enough, one after the other, the likeliest first; in order."""
+    taken: list[int] = []
+    before = _fit(values, taken)
+    while open_places := [index for index in possible if _has_room(index, taken, len(values))]:
+        fits = {index: _fit(values, sorted([*taken, index])) for index in open_places}
+        likeliest = max(fits, key=lambda index: fits[index].log_likelihood)
+        if 2 * (fits[likeliest].log_likelihood - before.log_likelihood) <= LIKELIHOOD_RATIO:
+            break
+        taken.append(likeliest)
+        before = fits[likeliest]
+    return sorted(taken)
+
+
+def _has_room(index: int, taken: list[int], count: int) -> bool:
+    """Whether a division leaves the shortest segment on both its sides."""
+    return all(abs(index - edge) >= SHORTEST_SEGMENT for edge in (0, *taken, count))
+
+
+def _fit(values: np.ndarray, divisions: list[int]) -> _Fit:
+    """Fit a level between each two divisions, and the correlation of a run with the next that makes them likeliest.
+
+    Generalised least squares (Prais & Winsten 1954), with the correlation taken from a grid.
+    """
+    count = len(values)
+    design = np.column_stack([np.ones(count), *(np.arange(count) >= index for index in divisions)]).astype(float)
+    return max((_fit_at(values, design, rho) for rho in CORRELATIONS), key=lambda fit: fit.log_likelihood)
+
+
+def _fit_at(values: np.ndarray, design: np.ndarray, rho: float) -> _Fit:
+    """Fit levels if a run is correlated with the next by `rho`."""
+    count, columns = design.shape
+    orthogonal, triangle = np.linalg.qr(_whitened(design, rho))
+    white = _whitened(values[:, None], rho)[:, 0]
+    projected = orthogonal.T @ white
+    least = count * LEAST_NOISE**2 * (1 - rho**2)
+    squares = max(float(white @ white - projected @ projected), least)
+    log_likelihood = (float(np.log(1 - rho**2)) - count * float(np.log(squares / count))) / 2
+    freedom = count - columns - 1
+    inverse = np.linalg.inv(triangle)
+    errors = np.sqrt(squares / freedom * (inverse**2).sum(axis=1))
+    return _Fit(log_likelihood, (inverse @ projected)[1:], errors[1:], freedom)
+
+
+def _whitened(columns: np.ndarray, rho: float) -> np.ndarray:
+    """Each value less what the one before it tells of it, so that what remains of the noise is independent."""
+    return np.vstack([columns[:1] * np.sqrt(1 - rho**2), columns[1:] - rho * columns[:-1]])
 
 
 def _divide(values: np.ndarray, offset: int, rng: np.random.Generator) -> list[tuple[int, float]]:
