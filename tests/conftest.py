@@ -53,6 +53,7 @@ def own_data_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data-home")))
+        patch.setenv("DBDYNO_STATE_DIR", str(tmp_path_factory.mktemp("states")))
         yield
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from dbdyno.leftovers.processes import start_time
 from dbdyno.systems import ATTACHED
-from dbdyno.systems.running.guard import start_time
 from helpers import need, wait_until
 
 ALONE = ("--no-observe", "--set", "ceiling=false")

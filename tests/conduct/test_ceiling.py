@@ -8,7 +8,7 @@ import pytest
 from dbdyno.conduct.ceiling import measure_ceiling, store_kinds
 from dbdyno.conduct.plan import MEASURE, make_plan
 from dbdyno.experiment.workloads import SQL, WORKLOADS
-from dbdyno.systems.running.guard import start_time
+from dbdyno.leftovers.processes import start_time
 
 TCP = {"host": "db.example", "port": 3306}
 MYSQL = {"kind": "mysql", "address": TCP, "user": "u", "password": {"secret": 0}, "database": "d"}

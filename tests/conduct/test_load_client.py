@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dbdyno.conduct import load_client
-from dbdyno.conduct.load_client import execute, find_load_client, load_client_version, why_it_failed
+from dbdyno.conduct.load_client import Supervision, execute, find_load_client, load_client_version, why_it_failed
 from dbdyno.conduct.plan import MEASURE, make_plan
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.observe.observer import Observed, Observer
@@ -25,7 +25,7 @@ def run(fake_load, guard, interrupts, tmp_path):
         fake_load(**told)
         plan = make_plan(experiment().experiment, "run-1", MEASURE, {"kind": "fake"}, "game", 2)
         heard = []
-        return execute(plan, list(secrets), tmp_path, guard, interrupts, heard.append, observer), heard
+        return execute(plan, list(secrets), tmp_path, Supervision(guard, interrupts), heard.append, observer), heard
 
     return execute_plan
 
@@ -141,6 +141,6 @@ def test_a_plan_with_a_library_goes_to_the_python_load_client(guard, interrupts,
     }
     plan = make_plan(experiment().experiment, "run-1", MEASURE, store, "game", 2) | {"library": "pymysql"}
     heard = []
-    summary = execute(plan, [], tmp_path, guard, interrupts, heard.append)
+    summary = execute(plan, [], tmp_path, Supervision(guard, interrupts), heard.append)
     assert heard[0]["program"] == "dbdyno-load-python" and heard[0]["library"].startswith("PyMySQL")
     assert "Can't connect" in why_it_failed(summary, tmp_path) and summary.exit_status == 1

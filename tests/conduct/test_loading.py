@@ -8,7 +8,7 @@ import threading
 import pymysql
 import pytest
 
-from dbdyno.conduct.load_client import execute, why_it_failed
+from dbdyno.conduct.load_client import Supervision, execute, why_it_failed
 from dbdyno.conduct.plan import PREPARE, make_plan
 from helpers import experiment, need, system, wait_until
 
@@ -33,7 +33,7 @@ def load(mariadb, guard, interrupts, tmp_path):
         secrets, heard = [], []
         wanted = experiment(rows=ROWS, workload=workload).experiment
         plan = make_plan(wanted, "run-1", phases, mariadb.store_plan(secrets) | store, workload, 3)
-        summary = execute(plan, secrets, tmp_path, guard, interrupts, heard.append)
+        summary = execute(plan, secrets, tmp_path, Supervision(guard, interrupts), heard.append)
         ends = [record for record in heard if record.get("phase") == "load" and record.get("state") == "end"]
         return summary, ends[0] if ends else None
 

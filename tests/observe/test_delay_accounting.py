@@ -1,31 +1,29 @@
-"""Accounting is turned on where it may be, and whoever turned it on says so first."""
+"""Accounting is asked for whether it is on or not, and where there is none that is told."""
 
 import pytest
 
 from dbdyno.observe.delay_accounting import account_delays, missing
 
 
-@pytest.fixture
-def told():
-    return []
+@pytest.mark.parametrize("before", ["0", "1\n"])
+def test_it_is_asked_for_whether_it_is_on_or_not(tmp_path, before):
+    setting, asked = tmp_path / "task_delayacct", []
+    setting.write_text(before)
+    account_delays(asked.append, setting)
+    assert asked == [setting]
 
 
-def test_it_is_turned_on_and_the_guard_told(tmp_path, told):
+def test_what_is_not_permitted_is_no_error(tmp_path):
+    def refuse(setting):
+        raise PermissionError
+
+    account_delays(refuse, tmp_path / "task_delayacct")
+
+
+def test_where_it_is_off_or_not_there_that_is_said(tmp_path):
     setting = tmp_path / "task_delayacct"
+    assert "this kernel" in missing(setting)
     setting.write_text("0")
     assert "sysctl" in missing(setting)
-    account_delays(lambda *said: told.append((*said, setting.read_text())), setting)
+    setting.write_text("1")
     assert missing(setting) is None
-    assert told == [("switched-on", setting, "0")]
-
-
-def test_what_is_on_is_left_alone(tmp_path, told):
-    setting = tmp_path / "task_delayacct"
-    setting.write_text("1\n")
-    account_delays(lambda *said: told.append(said), setting)
-    assert told == []
-
-
-def test_a_kernel_without_it_is_left_alone(tmp_path, told):
-    account_delays(lambda *said: told.append(said), tmp_path / "none")
-    assert "this kernel" in missing(tmp_path / "none") and told == []

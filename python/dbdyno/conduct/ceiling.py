@@ -122,7 +122,7 @@ def _likeness(store: Mapping[str, Any]) -> dict[str, Any]:
 def _measure(context: Context, plan: dict[str, Any], folder: Path) -> float:
     with ExitStack() as stack:
         store = _on_null_servers(plan["store"], plan["workload"], context, stack)
-        summary = execute(make_ceiling_plan(plan, store), [], folder, context.guard, context.interrupts, _ignore)
+        summary = execute(make_ceiling_plan(plan, store), [], folder, context.supervision(), _ignore)
     if context.interrupts.requested:
         raise KeyboardInterrupt
     if reason := why_it_failed(summary, folder):

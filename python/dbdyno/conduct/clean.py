@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from dbdyno.conduct.interrupt import Interrupts
-from dbdyno.conduct.load_client import execute, why_it_failed
+from dbdyno.conduct.load_client import Supervision, execute, why_it_failed
 from dbdyno.conduct.plan import make_cleaning_plan
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.system_spec import SystemSpec
@@ -36,7 +36,7 @@ def clean(spec: SystemSpec) -> list[str]:
                 plan = make_cleaning_plan(system.store_plan(secrets), f"clean-{os.getpid()}", program)
                 records = folder / (program or "own")
                 records.mkdir()
-                summary = execute(plan, secrets, records, guard, interrupts, take)
+                summary = execute(plan, secrets, records, Supervision(guard, interrupts), take)
                 if reason := why_it_failed(summary, records):
                     raise RunFailed(f"{spec.label}: not everything could be removed: {reason}")
         finally:

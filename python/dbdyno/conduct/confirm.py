@@ -197,7 +197,8 @@ def _run_again(
     context: Context, system: System, plan: tuple[dict[str, Any], list[str]], folder: Path, holding: _Holding
 ) -> Recorded:
     """Return what was recorded with less; raises UserError where it cannot be taken, RunFailed if the trial failed."""
-    summary = execute(*plan, folder, context.guard, context.interrupts, context.listener.record_came, holding)
+    supervision = context.supervision(system.death)
+    summary = execute(*plan, folder, supervision, context.listener.record_came, holding)
     if reason := system.death() or why_it_failed(summary, folder):
         raise RunFailed(reason)
     after = read_records(folder / "records.jsonl", context.experiment.warmup is not None)

@@ -1,11 +1,13 @@
 """What every step of a run needs at hand."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from dbdyno.analytics.answers import Answer
 from dbdyno.conduct.interrupt import Interrupts
 from dbdyno.conduct.journal import Journal
 from dbdyno.conduct.listener import Listener
+from dbdyno.conduct.load_client import Supervision
 from dbdyno.conduct.states import States
 from dbdyno.experiment.model import Experiment
 from dbdyno.results.write import RunFolder
@@ -43,3 +45,7 @@ class Context:
     states: States = field(default_factory=States)
     answers: dict[tuple[str, str], tuple[str, Answer]] = field(default_factory=dict)
     said: set[tuple[str, str]] = field(default_factory=set)
+
+    def supervision(self, death: Callable[[], str | None] | None = None) -> Supervision:
+        """Return what ends a load client early; death: says how a server ended that it needs."""
+        return Supervision(self.guard, self.interrupts, death)

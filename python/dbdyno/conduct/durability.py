@@ -161,9 +161,8 @@ def _load_until_crash(context: Context, prepared: Prepared, trial: Trial, folder
 
     secrets: list[str] = []
     plan = _plan(context, system, trial, secrets, folder, "run")
-    guard, interrupts = context.guard, context.interrupts
-    summary = execute(plan, secrets, folder, guard, interrupts, record_came, crash)
-    if interrupts.requested:
+    summary = execute(plan, secrets, folder, context.supervision(), record_came, crash)
+    if context.interrupts.requested:
         raise KeyboardInterrupt
     if crash.at_unix_s is None:
         raise RunFailed(
@@ -201,7 +200,7 @@ def _recover(context: Context, prepared: Prepared, trial: Trial, folder: Path) -
             found.update({key: value for key, value in record.items() if key != "record"})
 
     plan = _plan(context, system, trial, secrets, folder, "verify")
-    summary = execute(plan, secrets, reading, context.guard, context.interrupts, record_came)
+    summary = execute(plan, secrets, reading, context.supervision(system.death), record_came)
     if context.interrupts.requested:
         raise KeyboardInterrupt
     if not found:

@@ -22,7 +22,10 @@ class Interrupts:
         self._only_noted = False
 
     def __enter__(self) -> "Interrupts":
-        self._before = {number: signal.signal(number, self._handle) for number in _SIGNALS}
+        # nohup has the end of the terminal ignored.
+        ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+        numbers = [number for number in _SIGNALS if not (ignored and number == signal.SIGHUP)]
+        self._before = {number: signal.signal(number, self._handle) for number in numbers}
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -2,7 +2,9 @@
 
 import json
 import os
+import select
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -13,12 +15,13 @@ from typing import Any, Protocol
 
 from dbdyno.conduct.interrupt import Interrupts
 from dbdyno.conduct.plan import CONTRACT
+from dbdyno.conduct.watchdog import POLL_S, Watchdog
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.workloads import SYSBENCH
 from dbdyno.results.model import WHOLE_SECOND
 from dbdyno.results.write import Lines, write_object
 from dbdyno.systems.running.guard import Guard
-from dbdyno.systems.running.process import describe_exit, feed
+from dbdyno.systems.running.process import describe_exit, feed, refuse_broken
 
 PROGRAM_VARIABLE = "DBDYNO_LOAD"
 _READ_SIZE = 1 << 20
@@ -31,6 +34,7 @@ class Summary:
     transactions, seconds: completed and measured, without the warm-up. rates_per_s: of its whole seconds.
     ended: the transactions of the whole run, as its total counts them.
     errors (by kind), mismatches: with the warm-up. library: what an embedded store's library said of itself.
+    given_up: why it was ended before its end, if it was.
     """
 
     transactions: int = 0
@@ -43,6 +47,7 @@ class Summary:
     library: dict[str, Any] | None = None
     end: dict[str, Any] | None = None
     exit_status: int = 0
+    given_up: str | None = None
 
     def add(self, record: dict[str, Any]) -> None:
         """Take one record into account; raises RunFailed if the load client speaks another contract."""
@@ -69,6 +74,19 @@ class Summary:
                 self.wrong_checks.append(record)
             case "end":
                 self.end = record
+
+
+@dataclass(frozen=True)
+class Supervision:
+    """What ends a load client early.
+
+    guard: when dbdyno is gone. interrupts: when a person asks. death: says how a server ended without which the load
+    client has nothing to do, or None while it runs.
+    """
+
+    guard: Guard
+    interrupts: Interrupts
+    death: Callable[[], str | None] | None = None
 
 
 class Watcher(Protocol):
@@ -108,8 +126,7 @@ def execute(
     plan: dict[str, Any],
     secrets: list[str],
     folder: Path,
-    guard: Guard,
-    interrupts: Interrupts,
+    supervision: Supervision,
     on_record: Callable[[dict[str, Any]], None],
     observer: Watcher | None = None,
 ) -> Summary:
@@ -120,22 +137,25 @@ def execute(
     """
     write_object(folder / "plan.json", plan)
     records = Lines(folder / "records.jsonl")
-    summary = Summary()
+    summary, guard, interrupts = Summary(), supervision.guard, supervision.interrupts
     with (folder / "load.log").open("ab") as log:
         process = _start(plan, secrets, log)
     guard.tell("pid", process.pid)
+    watchdog = Watchdog(process.pid, plan, interrupts, supervision.death)
     try:
         watching = observer.watching(process.pid, "library" in plan) if observer else nullcontext()
         with interrupts.passed_to(process.pid), watching:
-            for line in _lines(process):
+            for line in _lines(process, watchdog):
                 records.append(line)
                 if record := _parse(line):
+                    watchdog.record_came(record)
                     summary.add(record)
                     on_record(record)
-            summary.exit_status = process.wait()
+            # Its status stays until its group has been ended: the number is nobody else's so long.
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     finally:
-        process.kill()
-        process.wait()
+        os.killpg(process.pid, signal.SIGKILL)
+        summary.exit_status, summary.given_up = process.wait(), watchdog.given_up
         process.stdout.close()
         guard.tell("done", process.pid)
         records.close()
@@ -144,8 +164,10 @@ def execute(
 
 def _start(plan: dict[str, Any], secrets: list[str], log: object) -> subprocess.Popen[bytes]:
     """Start it in its own process group: a terminal's Ctrl-C reaches it once, by way of dbdyno."""
+    command = _command(plan)
+    refuse_broken(command)
     process = subprocess.Popen(
-        _command(plan),
+        command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=log,
@@ -173,10 +195,16 @@ def _environment() -> dict[str, str]:
     return {"OPENBLAS_NUM_THREADS": "1", **kept}
 
 
-def _lines(process: subprocess.Popen[bytes]) -> Iterator[bytes]:
-    """Yield the lines of the load client's output as they come."""
-    rest = b""
-    while chunk := os.read(process.stdout.fileno(), _READ_SIZE):
+def _lines(process: subprocess.Popen[bytes], watchdog: Watchdog) -> Iterator[bytes]:
+    """Yield the lines of the load client's output as they come; the watchdog looks at it in between."""
+    rest, output = b"", process.stdout.fileno()
+    while True:
+        came, _, _ = select.select([output], [], [], POLL_S)
+        watchdog.look()
+        if not came:
+            continue
+        if not (chunk := os.read(output, _READ_SIZE)):
+            break
         *lines, rest = (rest + chunk).split(b"\n")
         yield from lines
     if rest:
@@ -193,6 +221,8 @@ def _parse(line: bytes) -> dict[str, Any] | None:
 
 def why_it_failed(summary: Summary, folder: Path) -> str | None:
     """Return why a load client did not do what it was asked, or None if it did."""
+    if summary.given_up:
+        return summary.given_up
     if summary.end is None:
         log = (folder / "load.log").read_text(errors="replace").strip().splitlines()
         said = f": {log[-1]}" if log else ""

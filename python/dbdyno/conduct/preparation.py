@@ -251,7 +251,7 @@ def _load(context: Context, preparation: Preparation, system: System, folder: Pa
     # sysbench's scripts make a table for each thread, or have each thread fill some.
     clients = max(context.experiment.clients) if workload.program else loading_clients()
     plan = make_plan(context.experiment, context.folder.name, PREPARE, store, preparation.workload, clients)
-    summary = execute(plan, secrets, folder, context.guard, context.interrupts, context.listener.record_came)
+    summary = execute(plan, secrets, folder, context.supervision(system.death), context.listener.record_came)
     if context.interrupts.requested:
         raise KeyboardInterrupt
     if reason := system.death() or why_it_failed(summary, folder):
@@ -266,7 +266,7 @@ def _clean_up(context: Context, preparation: Preparation, system: System, folder
     plan = make_plan(context.experiment, context.folder.name, CLEAN_UP, store, preparation.workload, 1)
     cleaning = folder / "cleanup"
     cleaning.mkdir()
-    summary = execute(plan, secrets, cleaning, context.guard, context.interrupts, context.listener.record_came)
+    summary = execute(plan, secrets, cleaning, context.supervision(), context.listener.record_came)
     if reason := why_it_failed(summary, cleaning):
         raise RunFailed(
             f"{preparation.system.label}: what dbdyno made there could not be removed ({reason}); see `dbdyno clean`"

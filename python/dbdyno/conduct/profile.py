@@ -52,7 +52,7 @@ def profile(
         times = {"warmup_s": _WARMUP_S, "duration_s": WINDOW_S + _MARGIN_S}
         with context.guard.scratch() as scratch, _Window(context.guard, server_pids, scratch) as window:
             try:
-                summary = execute(plan | times, secrets, folder, context.guard, context.interrupts, window.record_came)
+                summary = execute(plan | times, secrets, folder, context.supervision(), window.record_came)
                 if reason := why_it_failed(summary, folder):
                     missing |= {"load": reason}
                 elif summary.seconds:

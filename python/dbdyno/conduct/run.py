@@ -1,8 +1,9 @@
 """A run: all trials of one experiment, in one folder."""
 
+import errno
 import time
 from collections.abc import Iterable
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -29,6 +30,8 @@ from dbdyno.results.noise import NoiseFloor, keep_noise, noise_file_of, read_noi
 from dbdyno.results.write import FORMAT, RunFolder
 from dbdyno.systems.running.guard import Guard
 
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
 
 @dataclass(frozen=True)
 class RunEnd:
@@ -53,7 +56,7 @@ def conduct(named: NamedExperiment, command: str, parent: Path, listener: Listen
     preparations = expand(named.experiment, resolved.systems)
     with Interrupts() as interrupts, Guard() as guard:
         if named.experiment.observe:
-            account_delays(guard.tell)
+            account_delays(guard.switch_on)
         try_out(named.experiment, resolved.systems, guard)
         folder = RunFolder.create(parent, named.name, time.time())
         document = _describe_run(named, command, folder.name, preparations, resolved)
@@ -62,10 +65,22 @@ def conduct(named: NamedExperiment, command: str, parent: Path, listener: Listen
             with closing(context.states):
                 return _record(context, preparations, resolved, floors)
         except OSError as error:
-            raise RunFailed(
-                f"{folder.path}: {error.strerror or error}: nothing more can be recorded; free some space or choose "
-                "another folder with --out. What was recorded is there."
-            ) from None
+            reason = _say_of(error)
+            # A disk that is full takes no such word either.
+            with suppress(OSError):
+                context.journal.end("failed", reason)
+            raise RunFailed(f"{folder.path}: {reason}. What was recorded is there.") from None
+        except KeyboardInterrupt:
+            context.journal.end("interrupted", "by the user")
+            return RunEnd(folder.path, "interrupted", "by the user")
+
+
+def _say_of(error: OSError) -> str:
+    """Return what an error of the system means for a run; only a full disk is helped by free space."""
+    what = f"{error.strerror or error}: {error.filename}" if error.filename else f"{error.strerror or error}"
+    if error.errno in _FULL:
+        return f"{what}: nothing more can be recorded; free some space or choose another folder with --out"
+    return f"{what}: the run could not go on"
 
 
 def _describe_run(

@@ -69,13 +69,18 @@ def run_trial(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
     observer = observer_of(context, prepared.system, folder)
     try:
         summary = execute(
-            plan, secrets, folder, context.guard, context.interrupts, context.listener.record_came, observer
+            plan,
+            secrets,
+            folder,
+            context.supervision(prepared.system.death),
+            context.listener.record_came,
+            observer,
         )
         document |= take_library(prepared.system, summary, prepared.folder)
         state, reason = judge(summary, folder, prepared.system.death(), context.interrupts.requested)
     except RunFailed as failure:
         summary, state, reason = Summary(), "failed", str(failure)
-    after = _counters(prepared.system)
+    after = {} if prepared.system.death() else _counters(prepared.system)
     document |= {
         "ended_unix_s": time.time(),
         "state": state,

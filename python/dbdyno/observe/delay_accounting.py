@@ -21,11 +21,11 @@ def missing(setting: Path = SETTING) -> str | None:
     return "how long tasks wait for disks is not accounted: sysctl kernel.task_delayacct=1, as root"
 
 
-def account_delays(tell: Callable[[str, Path], None], setting: Path = SETTING) -> None:
-    """Turn it on where dbdyno may and it is off; the guard, told so by `tell`, turns it off when dbdyno is gone."""
-    if not missing(setting):
-        return
-    # Where it is not permitted the column is not seen, which its sampler says.
-    with suppress(OSError), setting.open("r+") as file:
-        tell("switched-on", setting)
-        file.write("1")
+def account_delays(switch_on: Callable[[Path], None], setting: Path = SETTING) -> None:
+    """Have it switched on until no run needs it, if dbdyno may do that.
+
+    That is asked for if it is on, too: another run may have switched it on, and may end first.
+    """
+    # If it is not permitted the column is not seen, which its sampler says.
+    with suppress(OSError):
+        switch_on(setting)

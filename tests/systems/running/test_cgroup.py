@@ -172,18 +172,18 @@ def version2(monkeypatch, tmp_path):
         (group / "cgroup.procs").touch()
         (group / "cgroup.subtree_control").touch()
 
-    def make(prefix, dir):
-        group = Path(dir) / f"{prefix}made"
+    def make(guard, dir):
+        group = Path(dir) / "dbdyno-made"
         group.mkdir()
         files = {"cpu": ["cpu.max"], "io": ["io.max"], "memory": ["memory.max", "memory.swap.max"]}
         passed_on = (Path(dir) / "cgroup.subtree_control").read_text().split()
         for name in ["cgroup.procs", *(file for controller in passed_on for file in files[controller])]:
             (group / name).touch()
-        return str(group)
+        return group
 
     monkeypatch.setattr(cgroup, "_ROOT", tmp_path)
     monkeypatch.setattr(cgroup, "_memberships", lambda process: ["0::/user.slice/own.scope"])
-    monkeypatch.setattr(cgroup.tempfile, "mkdtemp", make)
+    monkeypatch.setattr(cgroup.Guard, "new_cgroup", make)
     # A control group is removed with the files the kernel put there.
     monkeypatch.setattr(Path, "rmdir", shutil.rmtree)
     return own

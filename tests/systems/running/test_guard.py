@@ -1,33 +1,45 @@
-"""The guard ends what dbdyno leaves, and nothing else."""
+"""The guards remove what dbdyno leaves, and nothing else, whoever of them is killed."""
 
-import io
+import os
 import signal
 import subprocess
 import sys
-from itertools import chain, repeat
+import time
 from pathlib import Path
 
 import pytest
 
-from dbdyno.systems.running import guard as guard_module
-from dbdyno.systems.running.guard import Guard, start_time
-from helpers import wait_until
+from dbdyno.leftovers.journal import journals
+from dbdyno.leftovers.processes import start_time
+from dbdyno.leftovers.removal import sweep
+from dbdyno.systems.running.guard import Guard
+from helpers import need, wait_until
 
 SLEEP = ["sh", "-c", "echo up; exec sleep 600"]
-STUBBORN = ["sh", "-c", "trap '' TERM; echo up; exec sleep 600"]
 OWNER = """
-import os, subprocess, sys
-from pathlib import Path
-
-import pytest
+import subprocess, sys
 from dbdyno.systems.running.guard import Guard
-directory = Path(sys.argv[1])
 with Guard() as guard:
-    guard.tell("dir", directory)
+    directory = guard.new_directory()
     registered = subprocess.Popen(["sleep", "600"])
     guard.tell("pid", registered.pid)
     unregistered = subprocess.Popen(["sleep", "600"], cwd=directory)
-    print(registered.pid, unregistered.pid, flush=True)
+    guards = [process.pid for process in guard.processes]
+    print(directory, registered.pid, unregistered.pid, *guards, flush=True)
+    sys.stdin.read()
+"""
+SERVED = """
+import sys
+from pathlib import Path
+from dbdyno.experiment.system_spec import parse_system
+from dbdyno.systems import build
+from dbdyno.systems.base import Launch
+from dbdyno.systems.running.guard import Guard
+with Guard() as guard:
+    system = build(parse_system(sys.argv[1]))
+    system.start(Launch(guard, Path(sys.argv[2]), clients=1, rows=1))
+    guards = [process.pid for process in guard.processes]
+    print(system.data_directories()[0], *system.server_pids().values(), *guards, flush=True)
     sys.stdin.read()
 """
 
@@ -36,6 +48,20 @@ def started(command, **options):
     process = subprocess.Popen(command, stdout=subprocess.PIPE, **options)
     process.stdout.readline()
     return process
+
+
+def owner(script, *arguments):
+    """A dbdyno that has something; returns it, its directory, and the numbers of its processes."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, *map(str, arguments)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    directory, *pids = process.stdout.readline().split()
+    return process, Path(directory), [int(pid) for pid in pids]
+
+
+def kill(*pids):
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
 
 
 def test_at_the_end_what_is_registered_ends_and_what_is_done_stays():
@@ -53,41 +79,18 @@ def test_at_the_end_what_is_registered_ends_and_what_is_done_stays():
             process.communicate()
 
 
-def test_what_was_switched_on_is_switched_off(tmp_path):
-    setting = tmp_path / "task_delayacct"
-    setting.write_text("1")
-    guard_module.watch(io.StringIO(f"switched-on {setting}\nswitched-on {tmp_path / 'gone' / 'too'}\n"))
-    assert setting.read_text() == "0"
-
-
-def test_what_does_not_end_is_killed(monkeypatch):
-    monkeypatch.setattr(guard_module, "TERMINATE_TIMEOUT_S", 0.05)
-    stubborn = started(STUBBORN)
-    guard_module.watch(io.StringIO(f"pid {stubborn.pid}\n"))
-    assert stubborn.wait() == -signal.SIGKILL
-    stubborn.communicate()
-
-
-def test_a_pid_that_is_another_process_now_is_left_alone(monkeypatch):
-    other = started(SLEEP)
-    times = chain(["1"], repeat("2"))
-    monkeypatch.setattr(guard_module, "start_time", lambda pid: next(times))
-    guard_module.watch(io.StringIO(f"pid {other.pid}\n"))
-    assert other.poll() is None
-    other.kill()
-    other.communicate()
-
-
-def test_directories_go_unless_they_were_removed(tmp_path):
-    left, kept = tmp_path / "left", tmp_path / "kept"
-    for directory in (left, kept):
-        directory.mkdir()
-        (directory / "data").touch()
+def test_directories_go_unless_they_were_removed():
     with Guard() as guard:
-        guard.tell("dir", left)
-        guard.tell("dir", kept)
+        left, kept = guard.new_directory(), guard.new_directory()
+        (left / "data").touch()
         guard.tell("removed", kept)
     assert not left.exists() and kept.exists()
+    kept.rmdir()
+
+
+def test_a_directory_that_cannot_be_made_is_not_looked_after(tmp_path):
+    with Guard() as guard, pytest.raises(OSError, match="No such file"):
+        guard.new_directory(tmp_path / "none")
 
 
 def test_a_scratch_directory_is_there_inside_and_known():
@@ -100,35 +103,82 @@ def test_a_scratch_directory_is_there_inside_and_known():
     assert not directory.exists()
 
 
-def test_kill_minus_nine_of_the_owner_leaves_nothing(tmp_path):
-    directory = tmp_path / "data"
-    directory.mkdir()
-    owner = subprocess.Popen(
-        [sys.executable, "-c", OWNER, str(directory)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env={"PYTHONPATH": str(Path(__file__).parents[3] / "python"), "PATH": "/usr/bin:/bin"},
-    )
-    pids = [int(pid) for pid in owner.stdout.readline().split()]
-    assert len(pids) == 2 and all(start_time(pid) for pid in pids)
-    owner.kill()
-    owner.communicate()
-    wait_until(lambda: not any(start_time(pid) for pid in pids))
-    wait_until(lambda: not directory.exists())
-
-
-def test_a_guard_that_was_killed_does_not_end_the_run():
+def test_a_run_that_is_over_leaves_no_guard_and_no_journal():
     with Guard() as guard:
-        guard._process.kill()
-        guard._process.wait()
-        guard.tell("dir", Path("/nowhere"))
+        pids = [process.pid for process in guard.processes]
+        assert len(pids) == 2 and all(map(start_time, pids)) and len(journals()) == 1
+    assert not any(map(start_time, pids)) and not journals()
 
 
-def test_a_process_that_ended_has_no_start_time():
-    process = started(SLEEP)
-    assert start_time(process.pid)
-    process.kill()
-    wait_until(lambda: start_time(process.pid) is None)
+@pytest.mark.parametrize("with_guard", [None, 0, 1])
+def test_kill_minus_nine_leaves_nothing_with_a_guard_or_without(with_guard):
+    process, directory, (registered, unregistered, *guards) = owner(OWNER)
+    assert directory.is_dir() and start_time(registered) and start_time(unregistered)
+    kill(process.pid, *([] if with_guard is None else [guards[with_guard]]))
     process.communicate()
-    assert start_time(process.pid) is None
+    wait_until(lambda: not any(map(start_time, (registered, unregistered, *guards))))
+    assert not directory.exists() and not journals()
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_guard_that_is_killed_or_stopped_is_replaced(number):
+    with Guard() as guard:
+        before = [process.pid for process in guard.processes]
+        for pid in before:
+            os.kill(pid, number)
+        wait_until(lambda: not set(before) & {process.pid for process in guard.processes})
+        assert all(start_time(process.pid) for process in guard.processes)
+        assert not any(map(start_time, before))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_guard_takes_no_signal_that_asks(number):
+    with Guard() as guard:
+        process = guard.processes[0]
+        # Only once it waits for the lock it ignores signals: before that it is replaced.
+        wait_until(lambda: "flock" in Path(f"/proc/{process.pid}/syscall").read_text() or waits(process.pid))
+        pid = process.pid
+        os.kill(pid, number)
+        time.sleep(0.05)
+        assert process.pid == pid and start_time(pid)
+
+
+def waits(pid):
+    """Whether a process waits in flock, which is number 73 on x86-64 and 32 on ARM."""
+    return Path(f"/proc/{pid}/syscall").read_text().split()[0] in ("73", "32")
+
+
+@pytest.mark.parametrize("name", ["redis", "memcached", "mariadb", "postgresql", "postgresql?shared_memory_type=sysv"])
+def test_what_was_killed_with_all_its_guards_ends_and_the_next_run_removes_the_rest(name, tmp_path):
+    need(name)
+    process, directory, (server, *guards) = owner(SERVED, name, tmp_path)
+    kill(*guards, process.pid)
+    process.communicate()
+    wait_until(lambda: not start_time(server))
+    sweep()
+    assert not directory.exists() and not journals()
+
+
+def test_runs_that_go_on_are_not_swept():
+    with Guard() as guard:
+        directory = guard.new_directory()
+        with Guard():
+            assert directory.exists()
+        sweep()
+        assert directory.exists()
+
+
+def test_a_setting_is_on_until_the_last_run_ends(tmp_path):
+    setting = tmp_path / "task_delayacct"
+    setting.write_text("0")
+    with Guard() as first:
+        first.switch_on(setting)
+        with Guard() as second:
+            second.switch_on(setting)
+            assert setting.read_text() == "1"
+        assert setting.read_text() == "1"
+        second.__enter__()
+        second.switch_on(setting)
+    assert setting.read_text() == "1"
+    second.__exit__()
+    assert setting.read_text() == "0"

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from dbdyno.errors import RunFailed, UserError
+from dbdyno.leftovers.processes import processes_in
 from dbdyno.systems.running import process
-from dbdyno.systems.running.guard import processes_in
 from dbdyno.systems.running.process import (
     PrivateDirectory,
     ServerProcess,

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -27,6 +28,11 @@ def written(path, text, flush):
         file.flush()
         if flush:
             os.fsync(file.fileno())
+
+
+def loop_devices_of(folder):
+    backing = Path("/sys/block").glob("loop*/loop/backing_file")
+    return [file for file in backing if str(folder) in file.read_text()]
 
 
 def test_a_power_cut_loses_what_was_not_flushed(cuttable):
@@ -60,6 +66,7 @@ def test_a_guard_that_is_left_alone_unmounts(guard):
         pytest.skip(reason)
     left = Volume(guard)
     guard.__exit__()
+    assert not loop_devices_of(left.path.parent)
     assert str(left.path) not in subprocess.run(["mount"], capture_output=True, text=True, check=True).stdout
     assert not left.path.parent.exists()
     guard.__enter__()

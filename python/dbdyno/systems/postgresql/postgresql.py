@@ -12,6 +12,7 @@ import psycopg
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import ANALYSE, COPY, OPERATIONS, SYSBENCH
+from dbdyno.leftovers.shared_memory import remove_shared_memory
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.base import Durability, Launch, numbers_of
 from dbdyno.systems.copier import Copier
@@ -103,6 +104,10 @@ class _Postmaster(ServerProcess):
     """On SIGTERM it would wait for its clients; what it has not written goes away with its directory."""
 
     stop_signal = signal.SIGQUIT
+
+    def _forget(self) -> None:
+        remove_shared_memory(self._folder / "data")
+        super()._forget()
 
 
 class PostgreSQL(Server):

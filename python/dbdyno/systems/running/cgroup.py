@@ -7,13 +7,13 @@ and scheduler/sched-bwc.rst for version 1.
 import contextlib
 import os
 import re
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from dbdyno.errors import UserError
+from dbdyno.leftovers.removal import remove_cgroups
 from dbdyno.systems.running.guard import Guard
 
 _ROOT = Path("/sys/fs/cgroup")
@@ -73,9 +73,8 @@ class ControlGroup:
         """Make the group; raises UserError where the host does not allow it."""
         self._guard = guard
         for parent, version in _parents(limit):
-            if path := _make(parent, limit, version):
+            if path := _make(parent, limit, version, guard):
                 self.path = path
-                guard.tell("cgroup", path)
                 return
         raise UserError(f"this host does not let dbdyno limit {limit.what} (no writable cgroup)")
 
@@ -85,9 +84,52 @@ class ControlGroup:
 
     def remove(self) -> None:
         """Remove the group; its processes must have ended, or have been put elsewhere."""
+        if remove_cgroups([self.path]):
+            self._guard.tell("removed", self.path)
+
+
+def memory_kill(group: Path) -> str | None:
+    """Return what a group used and wanted when the kernel killed a process in it for its memory; None if it did not."""
+    if not _count(group, ("memory.events", "memory.oom_control"), "oom_kill"):
+        return None
+    used = _count(group, ("memory.peak", "memory.max_usage_in_bytes"))
+    said = f"it used {used >> 20} MiB and wanted more" if used else "it wanted more"
+    wanted_kib = _address_space_kib(group)
+    return f"{said} (it had asked for {wanted_kib >> 10:,} MiB of address space)" if wanted_kib else said
+
+
+def _count(group: Path, files: tuple[str, str], name: str = "") -> int:
+    """Return the number on a line that begins with `name`, from the file of version 2 or of version 1; 0 if none."""
+    for file in files:
         with contextlib.suppress(OSError):
-            self.path.rmdir()
-        self._guard.tell("removed", self.path)
+            found = re.search(rf"^{name} ?(\d+)$", (group / file).read_text(), re.MULTILINE)
+            return int(found[1]) if found else 0
+    return 0
+
+
+def _address_space_kib(group: Path) -> int | None:
+    """Return what the process that was killed in a group had asked for, by the kernel's log; None if that is closed."""
+    messages = _kernel_log()
+    begin = max((i for i, message in enumerate(messages) if f"/{group.name}," in message), default=len(messages))
+    for message in messages[begin:]:
+        if found := re.search(r"Killed process .* total-vm:(\d+)kB", message):
+            return int(found[1])
+    return None
+
+
+def _kernel_log() -> list[str]:
+    """Return the messages of the kernel; none if this user may not read them."""
+    messages: list[str] = []
+    with contextlib.suppress(OSError):
+        descriptor = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            # At the end the read fails: more could come.
+            while True:
+                with contextlib.suppress(BrokenPipeError):
+                    messages.append(os.read(descriptor, 8192).decode(errors="replace"))
+        finally:
+            os.close(descriptor)
+    return messages
 
 
 def writes_to(groups: Iterable[Path], device: str) -> int:
@@ -201,12 +243,12 @@ def _parents(limit: Limit) -> list[tuple[Path, int]]:
     return found
 
 
-def _make(parent: Path, limit: Limit, version: int) -> Path | None:
+def _make(parent: Path, limit: Limit, version: int, guard: Guard) -> Path | None:
     """Make a group with a limit in `parent`, or return None if that cannot be done there."""
     if not os.access(parent, os.W_OK):
         return None
     try:
-        path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
+        path = guard.new_cgroup(parent)
     except OSError:
         return None
     first = path / next(iter(_files(limit, version)))
@@ -219,9 +261,9 @@ def _make(parent: Path, limit: Limit, version: int) -> Path | None:
             return path
     except OSError:
         # The device cannot be limited, or a group above allows less: there may be another place.
-        path.rmdir()
-        return None
+        pass
     path.rmdir()
+    guard.tell("removed", path)
     return None
 
 

@@ -1,138 +1,141 @@
-"""The guard: a process that stops servers and removes their directories when dbdyno is gone, however it went.
+"""Guards: processes that end servers and remove what a run made when dbdyno is gone, however it went.
 
-dbdyno starts one for a run and tells it, a line each, what exists. When its stdin closes, which the kernel sees to even
-after `kill -9`, it ends what is still registered. It runs by itself (`python -I guard.py`), so it uses the standard
-library alone.
+dbdyno writes what exists into a journal (`dbdyno.leftovers`) whose lock the kernel frees when dbdyno ends, even after
+`kill -9`. Two guards wait for that lock. A guard that is killed or stopped is replaced at once, and one that is killed
+while it removes things frees the lock for the other. If all of them are killed together, servers and load clients end
+by the kernel's hand (PR_SET_PDEATHSIG), and the next run removes the rest.
 """
 
-import contextlib
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TextIO
+from threading import Lock, Thread
 
-TERMINATE_TIMEOUT_S = 5.0
-"""Time a process is given between SIGTERM and SIGKILL."""
+from dbdyno.leftovers.journal import Journal
+from dbdyno.leftovers.processes import start_time
+from dbdyno.leftovers.removal import remove_left, sweep, users_of
+from dbdyno.leftovers.switch import switch_on
+
+GUARDS = 2
 
 
 class Guard:
-    """dbdyno's end of it: tells the guard process what to end, as a context manager for the time of a run."""
+    """dbdyno's end of it: keeps the journal and the guards, as a context manager for the time of a run."""
 
     def __enter__(self) -> "Guard":
-        """Start the guard in a session of its own, so that no Ctrl-C of the terminal reaches it."""
-        self._process = subprocess.Popen(
-            [sys.executable, "-I", __file__],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            start_new_session=True,
-            cwd="/",
-            text=True,
-        )
+        """Remove what an earlier run left, begin the journal, and start the guards."""
+        sweep()
+        self._journal = Journal.create()
+        self._locks: list[int] = []
+        self.processes = [GuardProcess(self._journal.path) for _ in range(GUARDS)]
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let the guard end what is still there, and wait for it."""
-        with contextlib.suppress(BrokenPipeError):
-            self._process.stdin.close()
-        self._process.wait()
+        """Remove what is still there. The guards watch that until it is done."""
+        for descriptor in self._locks:
+            os.close(descriptor)
+        remove_left(self._journal.entries())
+        self._journal.remove()
+        for process in self.processes:
+            process.end()
+
+    def new_directory(self, parent: str | Path | None = None) -> Path:
+        """Make a directory that will be gone when dbdyno is, below `parent` or where temporary files are.
+
+        Raises OSError if it cannot be made.
+        """
+        return self._make("dir", Path(parent or tempfile.gettempdir()))
+
+    def new_cgroup(self, parent: Path) -> Path:
+        """Make a control group that will be gone when dbdyno is; raises OSError if it cannot be made."""
+        return self._make("cgroup", parent)
+
+    def _make(self, verb: str, parent: Path) -> Path:
+        """Make a directory of a new name. Its name is in the journal before it exists."""
+        while True:
+            path = parent / f"dbdyno-{os.urandom(4).hex()}"
+            if not path.exists():
+                break
+        self.tell(verb, path)
+        try:
+            path.mkdir(mode=0o700)
+        except OSError:
+            self.tell("removed", path)
+            raise
+        return path
 
     @contextmanager
     def scratch(self) -> Iterator[Path]:
         """Make a directory that is there inside and gone afterwards, also after a kill."""
-        with tempfile.TemporaryDirectory(prefix="dbdyno-") as name:
-            self.tell("dir", Path(name))
-            yield Path(name)
-        self.tell("removed", Path(name))
+        path = self.new_directory()
+        try:
+            yield path
+        finally:
+            shutil.rmtree(path, ignore_errors=True)
+            self.tell("removed", path)
+
+    def switch_on(self, setting: Path) -> None:
+        """Set a kernel setting to 1 until no run needs it; raises OSError if that is not permitted."""
+        self.tell("switch", setting)
+        if (lock := switch_on(setting, users_of(setting))) is not None:
+            self._locks.append(lock)
 
     def tell(self, verb: str, what: int | Path) -> None:
-        """Tell the guard one thing: `pid`, `dir`, `mount` or `cgroup` exists; `done`, `removed`: it does not.
+        """Write down one thing: `pid`, `dir`, `mount` or `cgroup` exists; `done`, `removed`: it does not.
 
-        `switched-on`: a kernel setting is about to be set to 1, and is to be 0 again when dbdyno is gone.
+        What can be told of before it is there is told before: a kill may come in between.
         """
-        # A guard that was killed must not end a run that goes well: there is only less protection then.
-        with contextlib.suppress(BrokenPipeError):
-            self._process.stdin.write(f"{verb} {what}\n")
-            self._process.stdin.flush()
+        if verb != "pid":
+            self._journal.write(verb, what)
+        elif began := start_time(int(what)):
+            self._journal.write(verb, what, began)
 
 
-def start_time(pid: int) -> str | None:
-    """Return when the process began (clock ticks since boot), which tells it from a later one with its number."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return None
-    state, *fields = stat.rpartition(")")[2].split()
-    return None if state == "Z" else fields[18]
+class GuardProcess:
+    """One guard, which is replaced whenever it is killed or stopped."""
 
+    def __init__(self, journal: Path) -> None:
+        """Start it in a session of its own, so that no Ctrl-C of the terminal reaches it."""
+        self._journal, self._lock, self._ending = journal, Lock(), False
+        self._process = self._start()
+        self._thread = Thread(target=self._watch, name="guard", daemon=True)
+        self._thread.start()
 
-def processes_in(directories: Iterable[Path]) -> dict[int, str]:
-    """Return the processes whose working directory is in one of `directories`, pid to start time.
+    @property
+    def pid(self) -> int:
+        """The number of the process that guards now."""
+        return self._process.pid
 
-    Those that are not registered are a server's own children, or were started the moment dbdyno died.
-    """
-    found = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal() and (began := start_time(int(entry.name))):
-            with contextlib.suppress(OSError):
-                cwd = Path(os.readlink(entry / "cwd"))
-                if any(cwd.is_relative_to(directory) for directory in directories):
-                    found[int(entry.name)] = began
-    return found
+    def _start(self) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            # -P: what lies in the folder dbdyno is called from must not be taken for dbdyno.
+            [sys.executable, "-P", "-m", "dbdyno.leftovers", str(self._journal)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,
+            cwd="/",
+        )
 
+    def _watch(self) -> None:
+        while True:
+            # Its status is left for `wait`: a number that is free could be another process by now.
+            with suppress(ChildProcessError):
+                os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WSTOPPED | os.WNOWAIT)
+            with self._lock:
+                self._process.kill()
+                # One that ended by itself had nothing to guard, or cannot run here.
+                if self._process.wait() >= 0 or self._ending:
+                    return
+                self._process = self._start()
 
-def _end(processes: dict[int, str]) -> None:
-    """Terminate the processes, then kill those still there; a pid that began at another time is not ours."""
-    for number, patience_s in ((signal.SIGTERM, TERMINATE_TIMEOUT_S), (signal.SIGKILL, TERMINATE_TIMEOUT_S)):
-        for pid, began in processes.items():
-            if start_time(pid) == began:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, number)
-        deadline = time.monotonic() + patience_s
-        while any(start_time(pid) == began for pid, began in processes.items()) and time.monotonic() < deadline:
-            time.sleep(0.02)
-
-
-def watch(lines: TextIO) -> None:
-    """Keep account of what `lines` say, and when they end, end all that is left."""
-    processes: dict[int, str] = {}
-    paths: dict[str, set[Path]] = {"dir": set(), "cgroup": set(), "switched-on": set(), "mount": set()}
-    for line in lines:
-        verb, _, what = line.rstrip("\n").partition(" ")
-        if verb == "pid" and (began := start_time(int(what))):
-            processes[int(what)] = began
-        elif verb == "done":
-            processes.pop(int(what), None)
-        elif verb in paths:
-            paths[verb].add(Path(what))
-        elif verb == "removed":
-            for kind in paths.values():
-                kind.discard(Path(what))
-    _end(processes | processes_in(paths["dir"]))
-    _remove(paths)
-
-
-def _remove(paths: dict[str, set[Path]]) -> None:
-    """Remove what is left, each kind its own way."""
-    for mounted in paths["mount"]:
-        subprocess.run(["umount", "--lazy", str(mounted)], check=False, capture_output=True)
-    for directory in paths["dir"]:
-        shutil.rmtree(directory, ignore_errors=True)
-    for cgroup in paths["cgroup"]:
-        with contextlib.suppress(OSError):
-            cgroup.rmdir()
-    for setting in paths["switched-on"]:
-        with contextlib.suppress(OSError):
-            setting.write_text("0")
-
-
-if __name__ == "__main__":
-    for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(ignored, signal.SIG_IGN)
-    watch(sys.stdin)
+    def end(self) -> None:
+        """End it, and wait for that."""
+        with self._lock:
+            self._ending = True
+            self._process.kill()
+        self._thread.join()

@@ -8,21 +8,23 @@ import signal
 import socket
 import stat
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from dbdyno.errors import RunFailed, UserError
+from dbdyno.leftovers.processes import is_stopped, processes_in, start_time
+from dbdyno.leftovers.shared_memory import remove_shared_memory
 from dbdyno.systems.base import Launch
-from dbdyno.systems.running.cgroup import ControlGroup, memory_limit
-from dbdyno.systems.running.guard import processes_in, start_time
+from dbdyno.systems.running.cgroup import ControlGroup, memory_kill, memory_limit
 
 READY_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 10.0
 ORDERLY_STOP_TIMEOUT_S = 600.0
 """A large buffer pool is written before a server ends in good order."""
+MAKE_READY_TIMEOUT_S = 600.0
+"""For a command that makes a data directory."""
 POLL_S = 0.02
 SEEN_TO_DISK_BYTES = 1 << 20
 """Smaller files of a copy are left to the kernel: there are hundreds of them, and hardly anything is in them."""
@@ -33,6 +35,8 @@ _TELLING = re.compile(
     r"error|fatal|>>>|bad directive|unknown|invalid|illegal|cannot|can't|failed|denied", re.IGNORECASE
 )
 _SOCKET_PATH_MAX_BYTES = 107
+_ELF, _ELF_MACHINE = b"\x7fELF", slice(18, 20)
+"""What a program begins with, and where it says for which processor it is (elf(5))."""
 
 
 def is_too_long_for_a_socket(path: str | Path) -> bool:
@@ -48,10 +52,9 @@ class PrivateDirectory:
         self._guard = launch.guard
         parent = launch.parent or os.environ.get("DBDYNO_DATA_DIR") or None
         try:
-            self.path = Path(tempfile.mkdtemp(prefix="dbdyno-", dir=parent))
+            self.path = self._guard.new_directory(parent)
         except OSError as error:
             raise UserError(f"no directory for data can be made: {error}; set DBDYNO_DATA_DIR to another") from None
-        self._guard.tell("dir", self.path)
         if launch.data:
             try:
                 copy_data(launch.data, self.path, launch.cold)
@@ -98,7 +101,8 @@ class PrivateDirectory:
         return path
 
     def remove(self) -> None:
-        """Remove it with all that is in it."""
+        """Remove it with all that is in it, and the shared memory of a PostgreSQL that was killed in it."""
+        remove_shared_memory(self.path / "data")
         shutil.rmtree(self.path, ignore_errors=True)
         self._guard.tell("removed", self.path)
 
@@ -117,10 +121,12 @@ class ServerProcess:
         self.log_path = launch.log_folder / f"server-{name}.log"
         self._guard, self._folder = launch.guard, directory.path
         self._limit_bytes, self._limit = launch.memory_limit_bytes, _memory_group(launch)
+        self._over_limit: str | None = None
         pinned = ["taskset", "-c", ",".join(map(str, launch.server_cpus))] if launch.server_cpus else []
+        refuse_broken(argv)
         with self.log_path.open("ab") as log:
             self.log_begins = log.tell()
-            self._process = spawn([*pinned, *argv], directory.path, log)
+            self._process = spawn([*ending_with_us(self.stop_signal), *pinned, *argv], directory.path, log)
         self.pid = self._process.pid
         self._guard.tell("pid", self.pid)
         if self._limit:
@@ -153,19 +159,30 @@ class ServerProcess:
             time.sleep(min(POLL_S, waited_s / 10))
 
     def _why_it_ended(self, status: int) -> str:
-        if status >= 0:
-            return telling_lines(self.log_path, self.log_begins)
-        limited = f", within its limit of {self._limit_bytes >> 20} MiB of memory" if self._limit_bytes else ""
-        return f"it {describe_exit(status)}{limited}"
+        if killed := self._killed_for_memory():
+            return killed
+        return f"it {describe_exit(status)}" if status < 0 else telling_lines(self.log_path, self.log_begins)
+
+    def _killed_for_memory(self) -> str | None:
+        """Return that the kernel killed the server, or a process of it, because of its limit; None if it did not."""
+        if self._limit:
+            self._over_limit = self._over_limit or memory_kill(self._limit.path)
+        if self._over_limit is None:
+            return None
+        return f"it was killed by its memory_limit of {self._limit_bytes >> 20} MiB: {self._over_limit}"
 
     def death(self) -> str | None:
-        """Return how the server ended, or None while it runs."""
+        """Return how the server ended, or why it does nothing any more; None while it runs."""
         status = self._process.poll()
-        return None if status is None else f"{self.name} {describe_exit(status)}"
+        if killed := self._killed_for_memory():
+            return f"{self.name}: {killed}"
+        if status is None:
+            return f"{self.name} was stopped by a signal (SIGSTOP)" if is_stopped(self.pid) else None
+        return f"{self.name} {describe_exit(status)}"
 
     def stop_in_order(self) -> None:
         """Terminate the server and wait until it has written everything; raises RunFailed if it does not end well."""
-        self._process.terminate()
+        self._signal(signal.SIGTERM)
         try:
             self._process.wait(ORDERLY_STOP_TIMEOUT_S)
         except subprocess.TimeoutExpired:
@@ -177,32 +194,46 @@ class ServerProcess:
     def kill(self) -> None:
         """Kill the server without warning, with all its processes, and wait until they are gone."""
         # Stopped first, so that it starts no more of them while they are looked for.
-        os.kill(self.pid, signal.SIGSTOP)
+        self._process.send_signal(signal.SIGSTOP)
         every = processes_in([self._folder])
-        for pid in {self.pid, *every}:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        self._process.kill()
         self._process.wait()
-        while any(start_time(pid) == began for pid, began in every.items()):
-            time.sleep(POLL_S)
+        _kill(every)
         self._forget()
 
     def stop(self) -> None:
         """Terminate the server, kill it if it takes too long, and wait for its end."""
-        self._process.send_signal(self.stop_signal)
+        self._signal(self.stop_signal)
         try:
             self._process.wait(STOP_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        # Of a server that was killed some processes may go on.
+        _kill(processes_in([self._folder]))
         self._forget()
+
+    def _signal(self, number: int) -> None:
+        """Send a signal; a server that was stopped would take it only when it goes on."""
+        self._process.send_signal(number)
+        self._process.send_signal(signal.SIGCONT)
 
     def _forget(self) -> None:
         """Leave nothing of a server that has ended."""
+        self._killed_for_memory()
         self._guard.tell("done", self.pid)
         if self._limit:
             self._limit.remove()
             self._limit = None
+
+
+def _kill(processes: Mapping[int, str]) -> None:
+    """Kill processes (pid to start time), and wait until they are gone."""
+    while left := [pid for pid, began in processes.items() if start_time(pid) == began]:
+        for pid in left:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(POLL_S)
 
 
 def _options(argv: list[str]) -> list[str]:
@@ -256,8 +287,17 @@ def server_user() -> pwd.struct_passwd | None:
 
 def run_to_end(argv: list[str], directory: Path, log_path: Path, stdin: str = "") -> None:
     """Run a command that makes ready a server's directory; raises UserError, quoting its log, if it fails."""
-    with log_path.open("ab") as log, spawn(argv, directory, log) as process:
-        feed(process, stdin)
+    refuse_broken(argv)
+    with log_path.open("ab") as log, spawn([*ending_with_us(signal.SIGKILL), *argv], directory, log) as process:
+        try:
+            feed(process, stdin)
+            process.wait(MAKE_READY_TIMEOUT_S)
+        except BaseException as error:
+            process.kill()
+            _kill(processes_in([directory]))
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise RunFailed(f"{Path(argv[0]).name} did not end within {MAKE_READY_TIMEOUT_S:.0f} s") from None
+            raise
     if process.returncode != 0:
         raise UserError(f"{Path(argv[0]).name} failed: {telling_lines(log_path)}")
 
@@ -287,6 +327,34 @@ def spawn(
         process_group=0,
         **identity,
     )
+
+
+def ending_with_us(number: int) -> list[str]:
+    """Return the beginning of a command that gets a signal when dbdyno is gone; empty if this host cannot do that.
+
+    It is the last resort if the guards are killed with dbdyno. The kernel sends it when the thread ends that started
+    the command, so that must be one which outlives it.
+    """
+    program = find_program("setpriv")
+    return [program, "--pdeathsig", signal.Signals(number).name.removeprefix("SIG"), "--"] if program else []
+
+
+def refuse_broken(argv: list[str]) -> None:
+    """Raise UserError if a command's program is none that this host can run; a shell would take it for a script."""
+    program = next(word for word in argv if not (word == "env" or "=" in word))
+    if (path := find_program(program)) is None:
+        raise UserError(f"{program} is not there, or is no program; install it again")
+    with Path(path).open("rb") as file:
+        begin = file.read(_ELF_MACHINE.stop)
+    with Path("/proc/self/exe").open("rb") as file:
+        ours = file.read(_ELF_MACHINE.stop)
+    if not begin:
+        raise UserError(f"{path} is broken: the file is empty; install it again")
+    if begin.startswith(_ELF):
+        if begin[_ELF_MACHINE] != ours[_ELF_MACHINE]:
+            raise UserError(f"{path} is broken, or a program for another processor; install it again")
+    elif not begin.startswith(b"#!"):
+        raise UserError(f"{path} is broken: it is no program; install it again")
 
 
 def feed(process: subprocess.Popen[bytes], text: str) -> None:

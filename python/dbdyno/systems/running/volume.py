@@ -10,7 +10,6 @@ import os
 import shutil
 import struct
 import subprocess
-import tempfile
 from pathlib import Path
 
 from dbdyno.errors import RunFailed, UserError
@@ -30,8 +29,7 @@ class Volume:
     def __init__(self, guard: Guard) -> None:
         """Make and mount it; raises UserError where that is not permitted."""
         self._guard = guard
-        self._folder = Path(tempfile.mkdtemp(prefix="dbdyno-", dir=os.environ.get("DBDYNO_DATA_DIR") or None))
-        guard.tell("dir", self._folder)
+        self._folder = guard.new_directory(os.environ.get("DBDYNO_DATA_DIR"))
         # Servers that run as another user must get through.
         self._folder.chmod(0o755)
         self._image, self.path = self._folder / "image", self._folder / "volume"
@@ -39,15 +37,17 @@ class Volume:
         with self._image.open("wb") as image:
             image.truncate(IMAGE_BYTES)
         try:
-            _run("mkfs.ext4", "-q", "-F", "-J", "size=64", str(self._image))
+            self._call("mkfs.ext4", "-q", "-F", "-J", "size=64", str(self._image))
             self._mount()
         except RunFailed as error:
             shutil.rmtree(self._folder, ignore_errors=True)
+            self._guard.tell("removed", self.path)
+            self._guard.tell("removed", self._folder)
             raise UserError(f"crash=power-cut: no file system can be made for it: {error}") from None
 
     def _mount(self) -> None:
-        _run("mount", "-o", "loop", str(self._image), str(self.path))
         self._guard.tell("mount", self.path)
+        self._call("mount", "-o", "loop", str(self._image), str(self.path))
 
     def sync(self) -> None:
         """Flush everything, so that what is lost later was written later."""
@@ -65,6 +65,10 @@ class Volume:
         """Mount it as it is after the power cut, once nobody uses it any more; raises RunFailed if that fails."""
         self._unmount()
         self._mount()
+
+    def _call(self, *command: str) -> None:
+        # In the folder the guard finds it: a mount that goes on after a kill would be left.
+        _run(*command, cwd=self._folder)
 
     def _unmount(self) -> None:
         _run("umount", str(self.path))
@@ -85,7 +89,7 @@ def missing() -> str | None:
     return f"{', '.join(lacking)} not installed: apt install e2fsprogs mount" if lacking else None
 
 
-def _run(*command: str) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+def _run(*command: str, cwd: Path | None = None) -> None:
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RunFailed(f"{command[0]}: {done.stderr.strip()}")

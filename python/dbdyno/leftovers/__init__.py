@@ -1,0 +1,1 @@
+"""What a run makes on this host and must not leave there, in a journal that outlives it; the standard library alone."""

@@ -1,0 +1,67 @@
+"""Removing what a run left: each kind its own way, servers first."""
+
+import shutil
+import subprocess
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from dbdyno.leftovers.journal import Entries, Journal, journals
+from dbdyno.leftovers.processes import end_processes
+from dbdyno.leftovers.shared_memory import remove_shared_memory
+from dbdyno.leftovers.switch import switch_off
+
+_CGROUP_TIMEOUT_S = 2.0
+_POLL_S = 0.02
+
+
+def sweep() -> None:
+    """Remove what runs left that were killed together with their guards."""
+    for path in journals():
+        if journal := Journal.take(path, wait=False):
+            remove_all(journal)
+
+
+def remove_all(journal: Journal) -> None:
+    """Remove all that a journal names, and then the journal."""
+    remove_left(journal.entries())
+    journal.remove()
+
+
+def remove_left(left: Entries) -> None:
+    """Remove all of `left`."""
+    end_processes(left.processes, left.directories)
+    for directory in left.directories:
+        remove_shared_memory(directory / "data")
+    for mounted in left.mounts:
+        subprocess.run(["umount", "--lazy", str(mounted)], check=False, capture_output=True)
+    for directory in left.directories:
+        shutil.rmtree(directory, ignore_errors=True)
+    remove_cgroups(left.cgroups)
+    for setting in left.switches:
+        switch_off(setting, users_of(setting))
+
+
+def remove_cgroups(groups: Iterable[Path]) -> bool:
+    """Remove control groups, and return if they are gone; what is in them is put into the group above, unlimited."""
+    deadline = time.monotonic() + _CGROUP_TIMEOUT_S
+    while left := [group for group in groups if group.exists()]:
+        for group in left:
+            with suppress(OSError):
+                group.rmdir()
+                continue
+            with suppress(OSError):
+                for pid in (group / "cgroup.procs").read_text().split():
+                    (group.parent / "cgroup.procs").write_text(pid)
+        if time.monotonic() > deadline:
+            return False
+        # The kernel keeps a group for a moment after its last process has ended.
+        time.sleep(_POLL_S)
+    return True
+
+
+def users_of(setting: Path) -> Path:
+    """Return the file that the runs which need a setting have locked: beside it, or for the kernel's own in /run."""
+    in_kernel = setting.is_relative_to("/proc")
+    return Path("/run") / f"dbdyno-{setting.name}.users" if in_kernel else setting.with_name(f"{setting.name}.users")
