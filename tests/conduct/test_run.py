@@ -106,6 +106,35 @@ def test_a_full_disk_is_said_and_the_system_stopped(fake_load, fake_system, tmp_
     assert fake_system.told[-1] == "stop"
 
 
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OSError(errno.EDQUOT, "Disk quota exceeded"), "quota exceeded: nothing more can be recorded; free some space"),
+        (OSError(errno.ENOEXEC, "Exec format error", "x"), "Exec format error: x: the run could not go on"),
+        (OSError(errno.EMFILE, "Too many open files"), "Too many open files: the run could not go on"),
+    ],
+)
+def test_only_a_full_disk_is_told_to_free_space(error, said, fake_load, fake_system, tmp_path, monkeypatch):
+    def fail(self, line):
+        raise error
+
+    monkeypatch.setattr(Lines, "append", fail)
+    with pytest.raises(RunFailed, match=said) as caught:
+        conduct(experiment(), "", tmp_path, Listener())
+    assert ("free some space" in str(caught.value)) == ("free some space" in said)
+    (run,) = tmp_path.glob("*/run.json")
+    assert json.loads(run.read_text())["state"] == "failed"
+
+
+def test_an_interrupt_outside_of_all_trials_is_an_interrupted_run(fake_load, fake_system, tmp_path):
+    class Impatient(Listener):
+        def run_begins(self, folder, trials, trial_s):
+            raise KeyboardInterrupt
+
+    end = conduct(experiment(), "", tmp_path, Impatient())
+    assert end.state == document_of(end)["state"] == "interrupted"
+
+
 def test_an_interrupt_between_trials_is_an_interrupted_run(fake_load, fake_system, tmp_path):
     class Impatient(Listener):
         def preparation_begins(self, preparation):

@@ -63,7 +63,10 @@ def _lacks(operations: frozenset[str]) -> list[str]:
 
 
 def _described(package: Package) -> str:
-    state = "installed" if installed(package) else package.how_to_get_it
+    there = installed(package)
+    state = "installed" if there else package.how_to_get_it
+    if there and (reason := there.broken()):
+        state = f"broken: {reason}; dbdyno systems install {package.name}"
     return f"{package.release}, by {package.client}: {state}"
 
 

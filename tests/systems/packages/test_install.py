@@ -1,14 +1,18 @@
 """A package is got, checked, unpacked and only then there."""
 
 import subprocess
+import threading
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from dbdyno.errors import RunFailed, UserError
+from dbdyno.systems.packages import install as module
 from dbdyno.systems.packages.cache import cache_folder, installed
 from dbdyno.systems.packages.install import find_package, install
 from dbdyno.systems.packages.package import Part
+from helpers import wait_until
 
 
 def test_an_installed_program_runs_and_its_download_is_gone(package):
@@ -36,6 +40,39 @@ def test_what_was_cut_short_is_not_installed_and_is_made_anew(package):
     (partial / "rest").touch()
     assert installed(package) is None
     assert not (install(package, lambda _: None).folder / "rest").exists()
+
+
+def test_a_broken_installation_is_told_and_made_anew(package):
+    program = install(package, lambda _: None).folder / "bin" / "littled"
+    whole = program.read_bytes()
+    for wrong, said in ((b"", "is empty"), (whole[:5], "has 5 bytes")):
+        program.write_bytes(wrong)
+        with pytest.raises(UserError, match=f"little@1 is broken: .*littled {said}.*systems install little@1"):
+            installed(package).program("littled")
+        assert install(package, lambda _: None).program("littled") and program.read_bytes() == whole
+    program.unlink()
+    assert "littled is missing" in installed(package).broken()
+
+
+def test_two_at_once_make_one_and_the_second_waits(package, monkeypatch):
+    made, obtain = [], module._obtain
+
+    def slowly(*arguments):
+        made.append(arguments)
+        second.start()
+        wait_until(lambda: waits_for_a_lock(second.native_id))
+        obtain(*arguments)
+
+    monkeypatch.setattr(module, "_obtain", slowly)
+    got = []
+    second = threading.Thread(target=lambda: got.append(install(package, lambda _: None)))
+    first = install(package, lambda _: None)
+    second.join()
+    assert got == [first] and len(made) == 1
+
+
+def waits_for_a_lock(thread):
+    return any(line.split()[1] == "->" for line in Path("/proc/locks").read_text().splitlines()) and thread
 
 
 def test_another_file_than_was_pinned_is_refused_and_removed(package):

@@ -1,6 +1,8 @@
 """A server's process: its directory, its port, its log, and what is said when it does not start."""
 
 import os
+import re
+import signal
 import socket
 import subprocess
 import tempfile
@@ -11,7 +13,7 @@ import pytest
 
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.leftovers.processes import processes_in
-from dbdyno.systems.running import process
+from dbdyno.systems.running import cgroup, process
 from dbdyno.systems.running.process import (
     PrivateDirectory,
     ServerProcess,
@@ -100,6 +102,67 @@ def test_a_server_that_ends_is_quoted(directory, launch):
         server.wait_ready(lambda: False)
     assert str(caught.value) == "broken did not start: [ERROR] unknown variable x"
     server.stop()
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "is broken: the file is empty"),
+        (b"hello", "is broken: it is no program"),
+        (b"\x7fELF" + bytes(60), "is broken, or a program for another processor"),
+    ],
+)
+def test_a_program_that_is_none_is_told(content, said, directory, launch, tmp_path):
+    program = tmp_path / "server"
+    program.write_bytes(content)
+    program.chmod(0o755)
+    with pytest.raises(UserError, match=f"{program} {said}"):
+        ServerProcess("broken", [str(program)], directory, launch)
+    with pytest.raises(UserError, match=f"{program} {said}"):
+        run_to_end(["env", "A=b", str(program)], directory.path, tmp_path / "log")
+    program.chmod(0o644)
+    with pytest.raises(UserError, match=f"{program} is not there, or is no program"):
+        ServerProcess("broken", [str(program)], directory, launch)
+
+
+def test_a_server_over_its_limit_is_told_with_the_limit_and_what_it_wanted(directory, launch):
+    limited = replace(launch, memory_limit_bytes=32 << 20)
+    try:
+        cgroup.ControlGroup(cgroup.memory_limit(32 << 20), launch.guard).remove()
+    except UserError as error:
+        pytest.skip(str(error))
+    # It looks for the last lines of something without any, all of which it keeps.
+    server = ServerProcess("greedy", ["tail", "/dev/zero"], directory, limited)
+    with pytest.raises(UserError, match=r"greedy did not start: it was killed by its memory_limit of 32 MiB: it used"):
+        server.wait_ready(lambda: False)
+    server.stop()
+    assert re.search(r"used \d\d MiB and wanted more( \(it had asked for \d+ MiB of address space\))?", server.death())
+
+
+def test_a_server_that_is_stopped_does_nothing_and_can_be_ended(directory, launch, monkeypatch):
+    trap = ["sh", "-c", "trap 'exit 0' TERM; echo ready; while true; do sleep 0.01; done"]
+    server = ServerProcess("fake", trap, directory, launch)
+    wait_until(lambda: "ready" in server.log_path.read_text())
+    os.kill(server.pid, signal.SIGSTOP)
+    wait_until(lambda: server.death() == "fake was stopped by a signal (SIGSTOP)")
+    server.stop_in_order()
+    assert server.death() == "fake ended with status 0"
+
+
+def test_what_a_killed_server_started_ends_with_it(directory, launch):
+    server = ServerProcess("fake", ["sh", "-c", "setsid sleep 600 & echo ready; wait"], directory, launch)
+    wait_until(lambda: "ready" in server.log_path.read_text() and len(processes_in([directory.path])) == 2)
+    os.kill(server.pid, signal.SIGKILL)
+    wait_until(server.death)
+    server.stop()
+    assert processes_in([directory.path]) == {}
+
+
+def test_a_command_that_does_not_end_is_given_up(directory, tmp_path, monkeypatch):
+    monkeypatch.setattr(process, "MAKE_READY_TIMEOUT_S", 0.1)
+    with pytest.raises(RunFailed, match="sh did not end within 0 s"):
+        run_to_end(["sh", "-c", "sleep 600 & wait"], directory.path, tmp_path / "log")
+    assert processes_in([directory.path]) == {}
 
 
 def test_a_server_that_is_killed_while_it_starts_is_said_to_be(directory, launch):

@@ -1,7 +1,11 @@
 """Where packages are kept, and which are there: `mysql@5.6/` below the user's cache directory."""
 
+import fcntl
+import json
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,8 +36,23 @@ class Installation:
     package: Package
     folder: Path
 
+    def broken(self) -> str | None:
+        """Return which of its files is not as it was installed, or None if all are."""
+        for name, size_bytes in _sizes_noted(self.folder).items():
+            path = self.folder / name
+            there = path.stat().st_size if path.is_file() else None
+            if there != size_bytes:
+                is_now = "is missing" if there is None else "is empty" if there == 0 else f"has {there} bytes"
+                return f"{path} {is_now}, not {size_bytes} bytes" if there else f"{path} {is_now}"
+        return None
+
     def program(self, name: str) -> list[str]:
-        """Return the beginning of the command line that runs one of its programs with its own libraries."""
+        """Return the beginning of the command line that runs one of its programs with its own libraries.
+
+        Raises UserError if the installation is broken.
+        """
+        if reason := self.broken():
+            raise UserError(f"{self.package.name} is broken: {reason}; `dbdyno systems install {self.package.name}`")
         program = str(self.folder / self.package.programs[name])
         if not self.package.library_folder:
             return [program]
@@ -61,9 +80,35 @@ def installed(package: Package) -> Installation | None:
     return Installation(package, folder) if (folder / _MARK).is_file() else None
 
 
+def _sizes_noted(folder: Path) -> dict[str, int]:
+    """Return what was noted of an installation's files when it was complete: name to bytes."""
+    mark = folder / _MARK
+    text = mark.read_text() if mark.is_file() else ""
+    # Earlier versions of dbdyno noted nothing.
+    return json.loads(text) if text else {}
+
+
+def _sizes(folder: Path) -> dict[str, int]:
+    files = (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    return {str(path.relative_to(folder)): path.stat().st_size for path in files}
+
+
+@contextmanager
+def locked(package: Package) -> Iterator[None]:
+    """Let nobody else install or remove a package meanwhile; waits for whoever does."""
+    folder = cache_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(folder / f"{package.name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
 def publish(partial: Path, package: Package) -> Installation:
     """Give a folder that is complete its name; what had it before is gone."""
-    (partial / _MARK).touch()
+    (partial / _MARK).write_text(json.dumps(_sizes(partial)))
     folder = folder_of(package)
     shutil.rmtree(folder, ignore_errors=True)
     partial.rename(folder)
@@ -75,6 +120,11 @@ def remove(package: Package) -> int:
 
     Raises UserError if nothing of it is there.
     """
+    with locked(package):
+        return _remove(package)
+
+
+def _remove(package: Package) -> int:
     places = (folder_of(package), partial_folder(package), download_folder(package))
     folders = [folder for folder in places if folder.is_dir()]
     if not folders:

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.systems.packages.package import Package
+from dbdyno.systems.running.process import ending_with_us
 
 POLL_S = 0.1
 _COMPLAINTS = ("npm error", "npm ERR!", "[ERROR]", "ERROR:", "WARNING: Retrying")
@@ -58,7 +60,8 @@ def run_client(package: Package, folder: Path, command: list[str], progress: Cal
     with (
         log_path.open("wb") as log,
         subprocess.Popen(
-            command,
+            # It would go on alone, while another install begins.
+            [*ending_with_us(signal.SIGKILL), *command],
             cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=log,

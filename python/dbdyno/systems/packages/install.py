@@ -13,6 +13,7 @@ from dbdyno.systems.packages.cache import (
     cache_folder,
     download_folder,
     installed,
+    locked,
     partial_folder,
     publish,
 )
@@ -40,23 +41,31 @@ def find_package(name: str) -> Package:
 
 
 def install(package: Package, progress: Callable[[int], None]) -> Installation:
-    """Return a package's installation, made if it is not there.
+    """Return a package's installation, made if it is not there, or anew if it is broken; one at a time.
 
     progress: called with the bytes downloaded so far. Cut short, it goes on the next time from what it had.
     Raises UserError if the package client is missing or the folder cannot be written, RunFailed if it cannot be got.
     """
-    if there := installed(package):
+    if (there := installed(package)) and not there.broken():
         return there
-    downloads, partial = download_folder(package), partial_folder(package)
     try:
-        _obtain(package, downloads, partial, progress)
-        _allow(package, partial)
-        _check_libraries(package, Installation(package, partial))
-        there = publish(partial, package)
+        with locked(package):
+            # Whoever had the lock may have installed it.
+            if not (there := installed(package)) or there.broken():
+                there = _install(package, progress)
     except OSError as error:
         raise UserError(f"{package.name} cannot be installed in {cache_folder()}: {error}") from None
     except (tarfile.TarError, zipfile.BadZipFile) as error:
         raise RunFailed(f"{package.name}: {package.file} cannot be unpacked: {error}") from None
+    return there
+
+
+def _install(package: Package, progress: Callable[[int], None]) -> Installation:
+    downloads, partial = download_folder(package), partial_folder(package)
+    _obtain(package, downloads, partial, progress)
+    _allow(package, partial)
+    _check_libraries(package, Installation(package, partial))
+    there = publish(partial, package)
     shutil.rmtree(downloads)
     return there
 
