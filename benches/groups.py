@@ -12,7 +12,7 @@ from benches import load, peers, servers
 from benches.measured import Outcome, Placement, Sample, added
 from benches.rows import Measure, Row, difference
 from benches.servers import Bench, Started
-from dbdyno.conduct.preparation import loading_clients
+from dbdyno.conduct.loading import loading_clients
 
 Group = Callable[[Bench, Placement], AbstractContextManager[list[Row]]]
 SAME, APART, FREE = "same", "apart", "free"

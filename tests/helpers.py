@@ -10,6 +10,7 @@ import pytest
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.read import NamedExperiment
 from dbdyno.experiment.system_spec import parse_system, with_labels
+from dbdyno.experiment.workload_spec import WorkloadSpec, parse_workload
 from dbdyno.observe.stacks.permission import in_words, not_seen
 from dbdyno.systems import build, missing
 from dbdyno.systems.base import System
@@ -34,6 +35,11 @@ def system(text: str) -> System:
     """Build the system of a specification."""
     (spec,) = with_labels([parse_system(text)])
     return build(spec)
+
+
+def workload(text: str, **options: str) -> WorkloadSpec:
+    """Return a workload with its options, `batch-get?batch=10`, and those of the experiment beside."""
+    return parse_workload(text, {}, options)
 
 
 def wait_until(condition: Callable[[], object]) -> object:

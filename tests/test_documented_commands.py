@@ -14,7 +14,7 @@ from dbdyno.cli.overrides import overrides_of
 from dbdyno.conduct.clients import driven
 from dbdyno.errors import UserError
 from dbdyno.experiment.read import read_experiment
-from dbdyno.experiment.workloads import missing_operations
+from dbdyno.experiment.workload_spec import missing_operations
 from dbdyno.systems import build
 
 ROOT = Path(__file__).parent.parent
@@ -103,8 +103,8 @@ def check_command(text: str) -> None:
     experiment = read_experiment(name, overrides_of(dict.fromkeys(OF_RUN_ALONE) | given)).experiment
     for spec in driven(experiment):
         able = build(spec).operations
-        for workload in map(experiment.find_workload, experiment.workload):
-            assert not missing_operations(workload.given(experiment.options), able), f"{spec.label} cannot do it"
+        for workload in experiment.workload:
+            assert not missing_operations(workload, able), f"{spec.label} cannot do it"
 
 
 def parse(arguments: list[str]) -> dict[str, Any]:

@@ -3,13 +3,13 @@
 import pytest
 
 from dbdyno.analytics.catalogue import ANALYSES
-from dbdyno.experiment.workloads import WORKLOADS
+from dbdyno.experiment.workloads import WORKLOADS, Kind
 
 ROWS = 400
 
 
 def test_every_analytic_workload_is_there():
-    assert set(ANALYSES) == {workload.name for workload in WORKLOADS.values() if workload.analytic}
+    assert set(ANALYSES) == {workload.name for workload in WORKLOADS.values() if workload.kind is Kind.ANALYSIS}
 
 
 @pytest.mark.parametrize("name", ANALYSES)

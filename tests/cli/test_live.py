@@ -12,10 +12,11 @@ from dbdyno.experiment.rate import Rate
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.trials import Preparation, Trial
 from dbdyno.stats.stability import Stability
+from helpers import workload
 
 SYSTEM = SystemSpec("redis", label="redis")
 STILL = Stability(20, 3, 0.421, 4, 3, 0.2, None)
-TRIAL = Trial("001-redis-game-c8", SYSTEM, "game", 8, 1)
+TRIAL = Trial("001-redis-game-c8", SYSTEM, workload("game"), 8, 1)
 INTERVAL = {
     "record": "interval",
     "second": 3,
@@ -43,7 +44,7 @@ def screen(terminal):
 def tell_of_a_trial(listener, outcome):
     listener.run_begins("runs/x", 12, 10)
     listener.system_is_skipped("lmdb", "not there")
-    listener.preparation_begins(Preparation("01-redis", SYSTEM, "game", 1, (TRIAL,)))
+    listener.preparation_begins(Preparation("01-redis", SYSTEM, workload("game"), 1, (TRIAL,)))
     listener.trial_begins(TRIAL)
     listener.not_seen("pressure", "the kernel keeps none")
     listener.record_came({"record": "progress", "phase": "load", "done": 10, "total": 20, "unit": "rows"})
@@ -125,7 +126,7 @@ def test_of_a_load_the_line_shows_how_fast_it_goes_and_how_long_yet(more, shown)
     console = screen(terminal=True)
     record = {"record": "progress", "phase": "load", "done": 500_000, "total": 16_000_000, "unit": "rows"}
     with listener_for(console, quiet=False) as listener:
-        listener.preparation_begins(Preparation("01", SystemSpec("fake", label="fake"), "game", 1, (TRIAL,)))
+        listener.preparation_begins(Preparation("01", SystemSpec("fake", label="fake"), workload("game"), 1, (TRIAL,)))
         listener.record_came(record | more)
     assert shown in console.file.getvalue()
 
@@ -191,7 +192,7 @@ def test_starting_is_said_once_for_a_configuration():
     console = screen(terminal=False)
     listener = Plain(console)
     for repeat in (1, 2, 3):
-        listener.preparation_begins(Preparation(f"0{repeat}-redis", SYSTEM, "game", repeat, (TRIAL,)))
+        listener.preparation_begins(Preparation(f"0{repeat}-redis", SYSTEM, workload("game"), repeat, (TRIAL,)))
     assert console.file.getvalue().splitlines() == ["redis: starting and loading"]
 
 

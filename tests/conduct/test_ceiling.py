@@ -1,15 +1,15 @@
 """The load client is measured alone once for each load, on null servers that are gone afterwards."""
 
 import json
-from dataclasses import replace
 
 import pytest
 
 from dbdyno.conduct.ceiling import measure_ceiling, store_kinds
 from dbdyno.conduct.plan import MEASURE, make_plan
-from dbdyno.experiment.workloads import SQL, WORKLOADS
 from dbdyno.leftovers.processes import start_time
+from helpers import workload
 
+POINT_GET = workload("point-get")
 TCP = {"host": "db.example", "port": 3306}
 MYSQL = {"kind": "mysql", "address": TCP, "user": "u", "password": {"secret": 0}, "database": "d"}
 ARRANGED = {"kind": "cache-aside", "cache": {"kind": "memcached", "address": {"unix": "/s"}}, "store": MYSQL}
@@ -20,10 +20,10 @@ def measure(context, fake_load):
     """Return a function that measures the ceiling of a store's plan in one run."""
     running = context(cpus={"server": [0]})
 
-    def of(store, clients=2, pipeline=1, reached_per_s=0.0, **told):
+    def of(store, clients=2, pipeline=1, reached_per_s=0.0, workload=POINT_GET, **told):
         fake_load(**told)
-        plan = make_plan(running.experiment, "run", MEASURE, store, "point-get", clients)
-        return measure_ceiling(running, plan | {"pipeline": pipeline}, reached_per_s)
+        plan = make_plan(running.experiment, "run", MEASURE, store, workload, clients)
+        return measure_ceiling(running, workload, plan | {"pipeline": pipeline}, reached_per_s)
 
     of.folder = running.folder.path / "ceilings"
     of.context = running
@@ -55,11 +55,10 @@ def test_a_null_server_has_its_rows_itself(measure):
     assert plan["store"]["backends"] == []
 
 
-def test_null_servers_do_not_answer_sql_of_a_workloads_own(measure, monkeypatch):
-    name, workload = "point-get", WORKLOADS["point-get"]
-    monkeypatch.setitem(WORKLOADS, name, replace(workload, operations=(*workload.operations, SQL)))
-    found = measure(MYSQL)
-    assert found.per_s is None and "SQL" in found.note
+def test_null_servers_do_not_answer_sql_of_a_workloads_own(measure):
+    for name in ("oltp", "tpcc"):
+        ceiling = measure(MYSQL, workload=workload(name))
+        assert ceiling.per_s is None and "SQL" in ceiling.note
     assert plans(measure) == []
 
 
@@ -111,10 +110,10 @@ def test_another_arrangement_of_the_same_stores_is_another_load(measure):
     ],
 )
 def test_whatever_changes_what_the_client_does_is_another_load(measure, other):
-    plan = make_plan(measure.context.experiment, "run", MEASURE, MYSQL, "point-get", 2)
+    plan = make_plan(measure.context.experiment, "run", MEASURE, MYSQL, POINT_GET, 2)
     assert plan | other != plan
     for one in (plan, plan | other, plan):
-        measure_ceiling(measure.context, one)
+        measure_ceiling(measure.context, POINT_GET, one)
     assert len(plans(measure)) == 2
 
 
@@ -130,10 +129,10 @@ def test_whatever_changes_what_the_client_does_is_another_load(measure, other):
     ],
 )
 def test_what_a_null_server_never_sees_is_the_same_load(measure, other):
-    plan = make_plan(measure.context.experiment, "run", MEASURE, MYSQL, "point-get", 2)
+    plan = make_plan(measure.context.experiment, "run", MEASURE, MYSQL, POINT_GET, 2)
     assert plan | other != plan
-    measure_ceiling(measure.context, plan)
-    measure_ceiling(measure.context, plan | other)
+    measure_ceiling(measure.context, POINT_GET, plan)
+    measure_ceiling(measure.context, POINT_GET, plan | other)
     assert len(plans(measure)) == 1
 
 
@@ -152,7 +151,8 @@ def test_what_needs_no_network_has_no_ceiling(measure):
 
 def test_it_can_be_turned_off(context, fake_load):
     running = context(ceiling=False)
-    assert measure_ceiling(running, make_plan(running.experiment, "run", MEASURE, MYSQL, "game", 1)) is None
+    plan = make_plan(running.experiment, "run", MEASURE, MYSQL, POINT_GET, 1)
+    assert measure_ceiling(running, POINT_GET, plan) is None
 
 
 def test_a_null_server_that_does_not_come_up_spoils_nothing(measure):
@@ -189,5 +189,5 @@ def test_kinds_of_a_store():
 
 def test_a_client_library_has_no_ceiling(measure, context):
     running = context()
-    plan = make_plan(running.experiment, "run", MEASURE, MYSQL, "point-get", 2) | {"library": "pymysql"}
-    assert measure_ceiling(running, plan) is None
+    plan = make_plan(running.experiment, "run", MEASURE, MYSQL, POINT_GET, 2) | {"library": "pymysql"}
+    assert measure_ceiling(running, POINT_GET, plan) is None

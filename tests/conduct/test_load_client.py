@@ -14,7 +14,7 @@ from dbdyno.errors import RunFailed, UserError
 from dbdyno.observe.observer import Observed, Observer
 from dbdyno.results.observations import read_observations
 from dbdyno.results.write import Lines
-from helpers import experiment
+from helpers import experiment, workload
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def run(fake_load, guard, interrupts, tmp_path):
 
     def execute_plan(secrets=(), observer=None, **told):
         fake_load(**told)
-        plan = make_plan(experiment().experiment, "run-1", MEASURE, {"kind": "fake"}, "game", 2)
+        plan = make_plan(experiment().experiment, "run-1", MEASURE, {"kind": "fake"}, workload("game"), 2)
         heard = []
         return execute(plan, list(secrets), tmp_path, Supervision(guard, interrupts), heard.append, observer), heard
 
@@ -139,7 +139,7 @@ def test_a_plan_with_a_library_goes_to_the_python_load_client(guard, interrupts,
         "password": None,
         "database": "d",
     }
-    plan = make_plan(experiment().experiment, "run-1", MEASURE, store, "game", 2) | {"library": "pymysql"}
+    plan = make_plan(experiment().experiment, "run-1", MEASURE, store, workload("game"), 2) | {"library": "pymysql"}
     heard = []
     summary = execute(plan, [], tmp_path, Supervision(guard, interrupts), heard.append)
     assert heard[0]["program"] == "dbdyno-load-python" and heard[0]["library"].startswith("PyMySQL")

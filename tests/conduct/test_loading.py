@@ -29,10 +29,10 @@ def mariadb(launch):
 def load(mariadb, guard, interrupts, tmp_path):
     """Have phases executed; returns the summary and the record at the end of the load."""
 
-    def execute_phases(phases=PREPARE, workload="game", **store):
+    def execute_phases(phases=PREPARE, name="game", **store):
         secrets, heard = [], []
-        wanted = experiment(rows=ROWS, workload=workload).experiment
-        plan = make_plan(wanted, "run-1", phases, mariadb.store_plan(secrets) | store, workload, 3)
+        wanted = experiment(rows=ROWS, workload=name).experiment
+        plan = make_plan(wanted, "run-1", phases, mariadb.store_plan(secrets) | store, wanted.workload[0], 3)
         summary = execute(plan, secrets, tmp_path, Supervision(guard, interrupts), heard.append)
         ends = [record for record in heard if record.get("phase") == "load" and record.get("state") == "end"]
         return summary, ends[0] if ends else None

@@ -16,9 +16,8 @@ from dbdyno.conduct.plan import (
     store_of,
 )
 from dbdyno.experiment.trials import expand
-from dbdyno.experiment.workloads import WORKLOADS
 from dbdyno.load_sysbench.database import DATABASE
-from helpers import experiment, system
+from helpers import experiment, system, workload
 
 CONTRACT_TEXT = (Path(__file__).parents[2] / "docs" / "contract.md").read_text()
 
@@ -33,7 +32,8 @@ def test_the_version_is_the_documented_one():
 
 def test_a_plan_has_the_documented_keys():
     keys = {"seconds": 7, "options": {"access": "sequential"}, "cpus": {"client": [0]}, "seed": 5}
-    plan = make_plan(experiment(**keys).experiment, "run-1", MEASURE, {"kind": "fake"}, "game", 16)
+    wanted = experiment(**keys).experiment
+    plan = make_plan(wanted, "run-1", MEASURE, {"kind": "fake"}, wanted.workload[0], 16)
     assert plan.keys() == documented_plan().keys()
     assert (plan["phases"], plan["duration_s"], plan["warmup_s"], plan["seed"]) == (["run", "verify"], 7, 1, 5)
     assert plan["clients"] == {"first": 0, "count": 16, "of": 16}
@@ -76,7 +76,8 @@ def test_a_client_library_is_named_in_the_plan():
 
 def test_what_sysbench_makes_on_somebody_elses_server_is_in_a_database_of_its_own():
     attached = system("mysql://u@h/d")
-    assert store_of(attached, WORKLOADS["sysbench"], [])["database"] == OWN_DATABASE == DATABASE
-    assert store_of(attached, WORKLOADS["oltp"], [])["database"] == "d"
-    plan = make_plan(experiment(workload="sysbench").experiment, "r", MEASURE, {"kind": "fake"}, "sysbench", 2)
+    assert store_of(attached, workload("sysbench"), [])["database"] == OWN_DATABASE == DATABASE
+    assert store_of(attached, workload("oltp"), [])["database"] == "d"
+    wanted = experiment(workload="sysbench").experiment
+    plan = make_plan(wanted, "r", MEASURE, {"kind": "fake"}, wanted.workload[0], 2)
     assert plan["library"] == "sysbench"

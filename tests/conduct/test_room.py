@@ -11,9 +11,9 @@ from dbdyno.conduct.resolve import resolve
 from dbdyno.conduct.room import free_memory_bytes, space_of
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import parse_system
-from dbdyno.experiment.workloads import WORKLOADS, split_variant
+from dbdyno.experiment.workloads import WORKLOADS, Kind
 from dbdyno.systems import SYSTEMS
-from helpers import experiment, system
+from helpers import experiment, system, workload
 from systems.load import execute
 
 MOST_ROWS = (1 << 31) - 1
@@ -87,7 +87,7 @@ def test_a_restart_needs_room_for_a_copy():
 
 def test_a_dump_and_a_copy_need_room_beside_the_tables():
     one, three = (
-        space_of(experiment(workload=name, rows=ROWS, clients=[1]).experiment, parse_system("sqlite"), name)
+        space_of(experiment(workload=name, rows=ROWS, clients=[1]).experiment, parse_system("sqlite"), workload(name))
         for name in ("oltp?tables=2", "dump-restore?tables=2")
     )
     assert three.disk_bytes == 3 * one.disk_bytes > 0
@@ -115,20 +115,20 @@ def test_memory_is_what_limits_and_control_groups_leave(tmp_path, monkeypatch):
 LOADED = [
     name
     for name, workload in WORKLOADS.items()
-    if not workload.analytic and not workload.program and name not in LEFT_OUT
+    if workload.kind not in (Kind.ANALYSIS, Kind.PROGRAM) and name not in LEFT_OUT
 ]
 """Those that the native load client loads; sysbench's own rows are those of `oltp`."""
 
 
-@pytest.mark.parametrize("workload", [*LOADED, "insert-indexes?indexes=3", "oltp?tables=2"])
-def test_estimates_are_within_a_factor_of_two_of_what_a_store_takes(workload, launch):
+@pytest.mark.parametrize("text", [*LOADED, "insert-indexes?indexes=3", "oltp?tables=2"])
+def test_estimates_are_within_a_factor_of_two_of_what_a_store_takes(text, launch):
     one = system("sqlite")
     one.start(launch)
     try:
-        name, options = split_variant(workload)
-        assert execute(one, name, ["prepare", "load"], rows=ROWS, options=options).status == 0
+        loaded = workload(text)
+        assert execute(one, loaded.name, ["prepare", "load"], rows=ROWS, options=loaded.options).status == 0
         taken = sum(path.stat().st_size for path in one.path.iterdir())
     finally:
         one.stop()
-    estimated = space_of(experiment(workload=workload, rows=ROWS).experiment, parse_system("sqlite"), workload)
+    estimated = space_of(experiment(workload=text, rows=ROWS).experiment, parse_system("sqlite"), loaded)
     assert taken / 2 < estimated.disk_bytes < taken * 2

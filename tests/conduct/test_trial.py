@@ -10,6 +10,7 @@ from dbdyno.experiment.system_spec import parse_system, with_labels
 from dbdyno.experiment.trials import Trial, expand
 from dbdyno.systems import build
 from dbdyno.systems.base import Launch
+from helpers import workload
 
 
 @pytest.fixture
@@ -117,7 +118,8 @@ def test_judging(summary, death, interrupted, state, tmp_path):
 
 def test_settings_of_parts_are_told_apart():
     (spec,) = with_labels([parse_system("cache-aside(memcached?memory=9, mariadb?engine=Aria)")])
-    assert given_settings(Trial("001", spec, "game", 1, 1)) == {"memcached.memory": "9", "mariadb.engine": "Aria"}
+    trial = Trial("001", spec, workload("game"), 1, 1)
+    assert given_settings(trial) == {"memcached.memory": "9", "mariadb.engine": "Aria"}
 
 
 def test_of_an_automatic_warm_up_the_outcome_is_what_the_records_tell(run):

@@ -14,7 +14,7 @@ def read(**keys):
 
 def test_what_is_left_out_has_its_default():
     experiment = read()
-    assert (experiment.workload, experiment.clients, experiment.repeat) == (["game"], [1], 1)
+    assert ([*map(str, experiment.workload)], experiment.clients, experiment.repeat) == (["game"], [1], 1)
     assert (experiment.warmup_seconds, experiment.operation_timeout_seconds, experiment.if_missing) == (1, 10, "error")
 
 
@@ -100,7 +100,7 @@ def test_what_is_given_by_scale_is_chosen_before_all_else():
     full = read(**sizes, scale="full")
     assert (full.scale, full.rows, full.clients[-1], full.repeat) == ("full", 1000, 64, 2)
     batches = read(workload="batch-get", options={"batch": {"small": [1, 100], "full": 7}})
-    assert batches.workload == ["batch-get?batch=1", "batch-get?batch=100"]
+    assert [*map(str, batches.workload)] == ["batch-get?batch=1", "batch-get?batch=100"]
     pools = {"system": "mariadb", "settings": {"innodb_buffer_pool_size": {"small": ["8M", "9M"], "medium": "1G"}}}
     assert len(read(system=[pools, "sqlite"]).system) == 3
     with pytest.raises(ValidationError, match=r"settings\.innodb_buffer_pool_size has only small, medium"):
@@ -159,16 +159,16 @@ def test_a_wanted_precision_begins_with_five_pairs():
 
 def test_an_option_that_is_a_list_makes_variants_of_the_workload():
     experiment = read(workload=["batch-get"], options={"batch": [1, "100"], "access": "sequential"})
-    assert experiment.workload == ["batch-get?batch=1", "batch-get?batch=100"]
+    assert [*map(str, experiment.workload)] == ["batch-get?batch=1", "batch-get?batch=100"]
     assert experiment.options == {"access": "sequential"}
-    again = read(workload=experiment.workload, options=experiment.options)
+    again = read(workload=[*map(str, experiment.workload)], options=experiment.options)
     assert again == experiment
 
 
 def test_how_much_there_is_of_a_workload():
     plain = read(workload=["game", "insert-indexes?indexes=3", "oltp?tables=4"], rows=10)
-    assert [plain.records(name) for name in plain.workload] == [30, 40, 80]
-    assert [plain.data_bytes(name) for name in plain.workload] == [18_500, 160, 7840]
+    assert [workload.records(plain.rows) for workload in plain.workload] == [30, 40, 80]
+    assert [workload.data_bytes(plain.rows) for workload in plain.workload] == [18_500, 160, 7840]
 
 
 def test_a_share_of_nothing_is_refused_in_the_words_of_what_it_is_for():

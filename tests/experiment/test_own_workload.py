@@ -8,6 +8,7 @@ from dbdyno.conduct.plan import make_plan
 from dbdyno.errors import UserError
 from dbdyno.experiment.own_workload import OwnWorkload
 from dbdyno.experiment.read import read_experiment
+from dbdyno.experiment.workload_spec import parse_workload
 from dbdyno.experiment.write import to_toml
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -22,8 +23,10 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 )
 def test_the_examples_are_read_and_what_they_need_is_known(name, needs, tmp_path):
     experiment = read_experiment(str(EXAMPLES / f"{name}.toml")).experiment
-    assert experiment.find_workload(f"{name}?access=uniform").operations == needs
-    plan = make_plan(experiment, "id", ("run",), {}, f"{name}?access=uniform", 1)["workload"]
+    own = {name: experiment.workloads[name].as_workload(name)}
+    workload = parse_workload(f"{name}?access=uniform", own, {})
+    assert workload.operations == needs
+    plan = make_plan(experiment, "id", ("run",), {}, workload, 1)["workload"]
     assert plan["name"] == "declared" and plan["options"]["access"] == "uniform"
     assert plan["options"]["declaration"]["tables"][0]["columns"][0] == {
         "name": "id",
@@ -76,9 +79,9 @@ def test_the_name_of_a_built_in_workload_is_refused(tmp_path):
 def test_how_large_its_rows_are_follows_from_their_columns():
     of = {name: read_experiment(str(EXAMPLES / f"{name}.toml")).experiment for name in ("session-store", "event-log")}
     # Three numbers, a name of 28 characters in a column of 40, and letters that fill theirs; no index.
-    assert of["session-store"].data_bytes("session-store") == (3 * 4 + 28 + 400) * of["session-store"].rows
-    assert of["session-store"].records("session-store") == of["session-store"].rows
-    assert of["event-log"].records("event-log") == 3 * of["event-log"].rows
+    (sessions,), (events,) = (of[name].workload for name in ("session-store", "event-log"))
+    assert (sessions.data_bytes(7), sessions.records(7)) == ((3 * 4 + 28 + 400) * 7, 7)
+    assert events.records(7) == 3 * 7
 
 
 def test_only_lookups_by_one_unique_column_need_no_secondary_index():

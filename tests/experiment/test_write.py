@@ -3,7 +3,6 @@
 import pytest
 
 from dbdyno.experiment.read import read_experiment, shipped_experiments
-from dbdyno.experiment.workloads import find_workload
 from dbdyno.experiment.write import to_toml
 
 HARD = {
@@ -26,8 +25,8 @@ SEARCH = {"find_rate": "p99.9 < 1.5s", "pipeline": [1], "ceiling": False, "resta
     ids=["as shipped", "hard", "open", "shares", "paired", "search"],
 )
 def test_it_is_read_again_as_the_same(name, overrides, tmp_path):
-    workloads = map(find_workload, read_experiment(name).experiment.workload)
-    if not all("access" in workload.options for workload in workloads):
+    workloads = read_experiment(name).experiment.workload
+    if not all("access" in workload.definition.options for workload in workloads):
         overrides = {key: value for key, value in overrides.items() if key != "options.access"}
     written = to_toml(read_experiment(name, overrides).experiment)
     assert "hidden" not in written

@@ -15,7 +15,7 @@ import pytest
 from dbdyno.conduct.load_client import find_load_client
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.system_spec import parse_system
-from dbdyno.experiment.workloads import WORKLOADS, missing_operations
+from dbdyno.experiment.workload_spec import missing_operations, parse_workload
 from dbdyno.systems import missing
 from dbdyno.systems.arrangements.cluster import Cluster
 from dbdyno.systems.base import Launch
@@ -189,7 +189,7 @@ def outcome(outcomes):
 def test_every_operation_is_done_and_verified_or_declared_impossible(outcome, text, workload):
     done = outcome(text, workload)
     (last,) = done.of("end")
-    if missing_operations(WORKLOADS[workload], system(text).operations):
+    if missing_operations(parse_workload(workload, {}, {}), system(text).operations):
         # What an engine cannot do the load client does not know: the experiment is refused before it is started.
         assert text in ENGINES or (done.status == 2 and "cannot do the step" in last["reason"])
         return

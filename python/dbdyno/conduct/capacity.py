@@ -53,5 +53,5 @@ def capacity_of(trials: Path, trial: Trial) -> Capacity | None:
 
 def _measures(recorded: Recorded, trial: Trial) -> bool:
     about = recorded.about
-    wanted = {"label": trial.system.label, "workload": trial.workload, "network_delay_us": trial.network_delay_us}
+    wanted = {"label": trial.system.label, "workload": str(trial.workload), "network_delay_us": trial.network_delay_us}
     return not about.get("rate") and all(about.get(key) == value for key, value in wanted.items())

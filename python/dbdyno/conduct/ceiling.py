@@ -17,8 +17,8 @@ from dbdyno.conduct.context import Ceiling, Context
 from dbdyno.conduct.load_client import execute, find_load_client, why_it_failed
 from dbdyno.conduct.plan import make_ceiling_plan
 from dbdyno.errors import RunFailed
-from dbdyno.experiment.own_workload import DECLARED
-from dbdyno.experiment.workloads import GET_ELSEWHERE, SQL, WORKLOADS
+from dbdyno.experiment.workload_spec import WorkloadSpec
+from dbdyno.experiment.workloads import GET_ELSEWHERE, SQL
 from dbdyno.systems.running.guard import Guard
 
 NULL_PROTOCOLS = ("mysql", "postgres", "redis", "memcached", "mongodb", "cassandra", "handlersocket")
@@ -31,8 +31,10 @@ _NO_MATTER = frozenset({*_NAMED, *_ELSEWHERE})
 measured twice costs a second, and one of another load is a wrong verdict."""
 
 
-def measure_ceiling(context: Context, plan: dict[str, Any], reached_per_s: float = 0.0) -> Ceiling | None:
-    """Return the load client's ceiling under the load of a trial's `plan`, measured once in a run for equal loads.
+def measure_ceiling(
+    context: Context, workload: WorkloadSpec, plan: dict[str, Any], reached_per_s: float = 0.0
+) -> Ceiling | None:
+    """Return the load client's ceiling under the load of a trial of `workload`, measured once in a run for equal loads.
 
     reached_per_s: what a trial of that load then reached. Where that is more, the ceiling was measured too low, as one
     second is at the mercy of the scheduler; it is measured once more, and the higher of the two counts.
@@ -46,7 +48,7 @@ def measure_ceiling(context: Context, plan: dict[str, Any], reached_per_s: float
     kinds = store_kinds(plan["store"])
     if "library" in plan or not context.experiment.ceiling or not set(kinds) <= set(NULL_PROTOCOLS):
         return None
-    if reason := _unanswered(plan["workload"]) or _unspoken(plan["store"]):
+    if reason := _unanswered(workload) or _unspoken(plan["store"]):
         return Ceiling(None, reason)
     key = _load_of(plan, context)
     known = context.ceilings.get(key)
@@ -58,15 +60,13 @@ def measure_ceiling(context: Context, plan: dict[str, Any], reached_per_s: float
     return context.ceilings[key]
 
 
-def _unanswered(workload: Mapping[str, Any]) -> str | None:
+def _unanswered(workload: WorkloadSpec) -> str | None:
     """Return what of a workload null servers cannot answer, or None if they can all."""
-    if workload["name"] == DECLARED:
-        asked = (SQL,) if workload["options"]["declaration"]["statements"] else ()
-    else:
-        asked = WORKLOADS[workload["name"]].operations
-    if SQL in asked:
+    declaration = workload.definition.declaration
+    # A statement that is declared is prepared, even if no transaction has it.
+    if declaration["statements"] if declaration else SQL in workload.operations:
         return "null servers do not answer SQL statements of a workload's own"
-    if GET_ELSEWHERE in asked:
+    if GET_ELSEWHERE in workload.operations:
         return "null servers keep nothing, so that no write is ever seen at another"
     return None
 

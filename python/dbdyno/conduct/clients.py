@@ -20,16 +20,20 @@ def driven(experiment: Experiment) -> list[SystemSpec]:
     a client without a system, or if a library is asked for what only the native client does.
     """
     libraries = [client for client in experiment.client if client != NATIVE]
-    programs = [program for name in experiment.workload if (program := experiment.find_workload(name).program)]
-    if programs and libraries:
-        raise UserError(f"client: the workload '{programs[0]}' is driven by {programs[0]}; leave '{libraries[0]}' out")
-    if libraries or programs:
-        _check_load(experiment, (libraries or programs)[0])
+    if libraries:
+        _check_load(experiment, libraries[0])
     specs = [spec for system in experiment.system for spec in _driven(experiment, system)]
     if unused := set(libraries) - {spec.client for spec in specs}:
         library = sorted(unused)[0]
         raise UserError(f"client: '{library}' speaks to none of these systems; {_speaks_to(library)}")
     return specs
+
+
+def refuse_for_program(experiment: Experiment, program: str) -> None:
+    """Raise UserError if a workload that a program drives is to have another client, or what that client lacks."""
+    if libraries := [client for client in experiment.client if client != NATIVE]:
+        raise UserError(f"client: the workload '{program}' is driven by {program}; leave '{libraries[0]}' out")
+    _check_load(experiment, program)
 
 
 def missing_library(spec: SystemSpec) -> str | None:

@@ -89,7 +89,7 @@ class _Searching:
         first = self._first
         return {
             "system": first.system.label,
-            "workload": first.workload,
+            "workload": str(first.workload),
             "clients": first.clients,
             "repeat": first.repeat,
             "limit": str(self._context.experiment.find_rate),

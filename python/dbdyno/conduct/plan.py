@@ -6,7 +6,8 @@ from dbdyno.experiment.clients import NATIVE
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.own_workload import DECLARED
 from dbdyno.experiment.trials import Trial
-from dbdyno.experiment.workloads import WORKLOADS, Workload, split_variant
+from dbdyno.experiment.workload_spec import WorkloadSpec
+from dbdyno.experiment.workloads import WORKLOADS
 from dbdyno.systems.base import System
 
 CONTRACT = 1
@@ -18,24 +19,20 @@ CEILING_SECONDS = 1
 
 
 def make_plan(
-    experiment: Experiment, run_id: str, phases: tuple[str, ...], store: dict[str, Any], workload: str, clients: int
+    experiment: Experiment,
+    run_id: str,
+    phases: tuple[str, ...],
+    store: dict[str, Any],
+    workload: WorkloadSpec,
+    clients: int,
 ) -> dict[str, Any]:
     """Return the plan for `phases` on one host: a closed loop without pipelining, where it runs anything."""
-    name, options = split_variant(workload)
-    options = experiment.options | options
-    if name in experiment.workloads:
-        name, options = DECLARED, {"declaration": experiment.workloads[name].declaration()} | options
-    workload_of = experiment.find_workload(workload)
-    if made_by := workload_of.tables_of:
-        name, taken = made_by, WORKLOADS[made_by].options
-        options = {key: value for key, value in options.items() if key in taken}
-    told = {key: value for key, value in options.items() if key not in workload_of.conducted}
-    driven = {"library": workload_of.program} if workload_of.program else {}
+    driven = {"library": workload.program} if workload.program else {}
     return driven | {
         "contract": CONTRACT,
         "phases": list(phases),
         "store": store,
-        "workload": {"name": name, "rows": experiment.rows, "options": told},
+        "workload": _describe_workload(workload, experiment.rows),
         "seed": experiment.seed,
         "clients": {"first": 0, "count": clients, "of": clients},
         "start_at_unix_s": None,
@@ -52,7 +49,20 @@ def make_plan(
     }
 
 
-def store_of(system: System, workload: Workload, secrets: list[str]) -> dict[str, Any]:
+def _describe_workload(workload: WorkloadSpec, rows: int) -> dict[str, Any]:
+    """Return the plan's `workload`: the name the load client knows, and the options that are its affair."""
+    definition = workload.definition
+    name: str = definition.name
+    options: dict[str, Any] = {key: value for key, value in workload.options.items() if key not in definition.conducted}
+    if definition.declaration:
+        name, options = DECLARED, {"declaration": definition.declaration} | options
+    elif definition.tables_of:
+        name = definition.tables_of
+        options = {key: value for key, value in options.items() if key in WORKLOADS[name].options}
+    return {"name": name, "rows": rows, "options": options}
+
+
+def store_of(system: System, workload: WorkloadSpec, secrets: list[str]) -> dict[str, Any]:
     """Return the plan's `store`; passwords go to `secrets`.
 
     On a server that is somebody else's another program's tables, which have no marker, go into a database of their own.

@@ -1,6 +1,5 @@
 """One system started and loaded, its trials, and its end."""
 
-import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,22 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dbdyno.conduct.analysis import load_table, run_analysis
-from dbdyno.conduct.capacity import run_share
 from dbdyno.conduct.context import Context
-from dbdyno.conduct.copying import run_copy
-from dbdyno.conduct.durability import make_volume, run_crash
-from dbdyno.conduct.find_rate import find_rate
+from dbdyno.conduct.kinds import kind_of
 from dbdyno.conduct.listener import Outcome
-from dbdyno.conduct.load_client import execute, why_it_failed
-from dbdyno.conduct.plan import CLEAN_UP, PREPARE, make_plan, store_of
+from dbdyno.conduct.loading import remove_rows
 from dbdyno.conduct.states import Kept
-from dbdyno.conduct.trial import Prepared, fail_trial, run_trial, take_library
+from dbdyno.conduct.trial import Prepared, fail_trial
 from dbdyno.conduct.until_flat import UntilFlat
 from dbdyno.errors import DbdynoError, RunFailed
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import bare_name
-from dbdyno.experiment.trials import Preparation, Trial
+from dbdyno.experiment.trials import Preparation
 from dbdyno.results.write import write_object
 from dbdyno.systems import build, sized
 from dbdyno.systems.base import Launch, System
@@ -31,8 +25,6 @@ from dbdyno.systems.running.volume import Volume
 
 CONNECTIONS_PER_CLIENT_SPARE = 8
 """Connections beyond the clients': those of the loading and of dbdyno's own questions."""
-MAX_LOADING_CLIENTS = 8
-"""More wait for each other in the server."""
 
 
 def run_preparation(context: Context, preparation: Preparation) -> Iterator[Outcome]:
@@ -50,7 +42,7 @@ def run_preparation(context: Context, preparation: Preparation) -> Iterator[Outc
             with prepared_system(context, preparation, name) as prepared:
                 while trials and not context.interrupts.requested:
                     trial = trials.pop(0)
-                    yield from _run(context, prepared, trial)
+                    yield from kind_of(trial.workload).run(context, prepared, trial)
                     trials = until_flat.after(trial, trials)
                     if prepared.system.death():
                         break
@@ -62,23 +54,6 @@ def run_preparation(context: Context, preparation: Preparation) -> Iterator[Outc
             return
 
 
-def _run(context: Context, prepared: Prepared, trial: Trial) -> Iterator[Outcome]:
-    """Run one trial in the way of its workload, or the rate search that begins with it."""
-    workload = context.experiment.find_workload(trial.workload)
-    if workload.analytic:
-        yield run_analysis(context, prepared, trial)
-    elif workload.copying:
-        yield run_copy(context, prepared, trial)
-    elif workload.crashes:
-        yield run_crash(context, prepared, trial)
-    elif context.experiment.find_rate:
-        yield from find_rate(context, prepared, trial)
-    elif trial.rate and trial.rate.share:
-        yield run_share(context, prepared, trial)
-    else:
-        yield run_trial(context, prepared, trial)
-
-
 @contextmanager
 def prepared_system(context: Context, preparation: Preparation, name: str) -> Iterator[Prepared]:
     """Start a system with its rows in it; afterwards clean up what is somebody else's, and stop what is dbdyno's.
@@ -86,8 +61,8 @@ def prepared_system(context: Context, preparation: Preparation, name: str) -> It
     Raises UserError or RunFailed if it cannot be started or loaded.
     """
     context.listener.preparation_begins(preparation)
-    spec = sized(preparation.system, context.experiment.data_bytes(preparation.workload))
-    volume = make_volume(context, preparation.workload)
+    spec = sized(preparation.system, preparation.workload.data_bytes(context.experiment.rows))
+    volume = kind_of(preparation.workload).make_volume(context, preparation.workload)
     making = _Making(context, preparation, build(spec), context.folder.preparation(name), name, volume)
     try:
         facts = making.restore() if _to_restore(context, preparation, making.system) else making.load()
@@ -99,7 +74,7 @@ def prepared_system(context: Context, preparation: Preparation, name: str) -> It
     finally:
         try:
             if making.has_begun_to_load and preparation.system.attached and not context.experiment.keep:
-                _clean_up(context, preparation, making.system, making.folder)
+                remove_rows(context, preparation, making.system, making.folder)
         finally:
             making.system.stop()
             if volume:
@@ -134,7 +109,7 @@ class _Making:
             "preparation": name,
             "system": bare_name(preparation.system),
             "label": preparation.system.label,
-            "workload": preparation.workload,
+            "workload": str(preparation.workload),
             "repeat": preparation.repeat,
             "started_unix_s": time.time(),
         }
@@ -157,7 +132,7 @@ class _Making:
         folder = self.folder / "again" if self.has_begun_to_load else self.folder
         folder.mkdir(exist_ok=True)
         began, self.has_begun_to_load = time.time(), True
-        facts |= _load(self._context, self._preparation, self.system, folder)
+        facts |= kind_of(self._preparation.workload).load(self._context, self._preparation, self.system, folder)
         self.write(load_seconds=round(time.time() - began, 3))
         return facts
 
@@ -210,11 +185,6 @@ class _Making:
         return describe_system(self.system, self._context.experiment) | state
 
 
-def loading_clients() -> int:
-    """Return how many connections load side by side: one for each processor of this host, up to a few."""
-    return min(os.cpu_count() or 1, MAX_LOADING_CLIENTS)
-
-
 def make_launch(context: Context, log_folder: Path) -> Launch:
     """Return what a system is started with, for the most clients any trial has."""
     experiment = context.experiment
@@ -239,35 +209,3 @@ def describe_system(system: System, experiment: Experiment) -> dict[str, Any]:
         "memory_limit_bytes": experiment.memory_limit_bytes if started else None,
         "durability": {"class": durability.level, "reason": durability.reason},
     }
-
-
-def _load(context: Context, preparation: Preparation, system: System, folder: Path) -> dict[str, Any]:
-    """Make and fill the tables; returns what there is to say of them in `trial.json`."""
-    workload = context.experiment.find_workload(preparation.workload)
-    if workload.analytic:
-        return load_table(context, preparation.workload, system, folder)
-    secrets: list[str] = []
-    store = store_of(system, workload, secrets)
-    # sysbench's scripts make a table for each thread, or have each thread fill some.
-    clients = max(context.experiment.clients) if workload.program else loading_clients()
-    plan = make_plan(context.experiment, context.folder.name, PREPARE, store, preparation.workload, clients)
-    summary = execute(plan, secrets, folder, context.supervision(system.death), context.listener.record_came)
-    if context.interrupts.requested:
-        raise KeyboardInterrupt
-    if reason := system.death() or why_it_failed(summary, folder):
-        raise RunFailed(f"{preparation.system.label} could not be loaded: {reason}")
-    return take_library(system, summary, folder)
-
-
-def _clean_up(context: Context, preparation: Preparation, system: System, folder: Path) -> None:
-    """Remove from an attached store what dbdyno made there."""
-    secrets: list[str] = []
-    store = store_of(system, context.experiment.find_workload(preparation.workload), secrets)
-    plan = make_plan(context.experiment, context.folder.name, CLEAN_UP, store, preparation.workload, 1)
-    cleaning = folder / "cleanup"
-    cleaning.mkdir()
-    summary = execute(plan, secrets, cleaning, context.supervision(), context.listener.record_came)
-    if reason := why_it_failed(summary, cleaning):
-        raise RunFailed(
-            f"{preparation.system.label}: what dbdyno made there could not be removed ({reason}); see `dbdyno clean`"
-        )

@@ -4,22 +4,17 @@ import os
 import resource
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
 
-from dbdyno.conduct.analysis import find_analysis
 from dbdyno.conduct.clients import driven, missing_library
-from dbdyno.conduct.copying import copied_by
-from dbdyno.conduct.durability import KILL, POWER_CUT, kind_of
+from dbdyno.conduct.kinds import kind_of
 from dbdyno.conduct.room import check_room
-from dbdyno.conduct.scripts import check_scripts, missing_sysbench
 from dbdyno.errors import UserError
-from dbdyno.experiment.clients import NATIVE
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import SystemSpec, format_system
-from dbdyno.experiment.workloads import GET, WORDS, WORKLOADS, missing_operations, split_variant
+from dbdyno.experiment.workload_spec import missing_operations
+from dbdyno.experiment.workloads import GET, WORDS, WORKLOADS
 from dbdyno.systems import SYSTEMS, build, missing, sized
 from dbdyno.systems.base import Launch, System
-from dbdyno.systems.running import volume
 from dbdyno.systems.running.guard import Guard
 
 EMBEDDED_CLIENTS_MAX = 512
@@ -42,21 +37,18 @@ class Resolved:
 def resolve(experiment: Experiment) -> Resolved:
     """Return what can be run; raises UserError if something cannot, unless it is only missing and may be skipped."""
     _check_cpus(experiment)
-    _check_analytic(experiment)
-    _check_crashes(experiment)
-    _check_copying(experiment)
-    check_scripts(experiment)
+    for workload in experiment.workload:
+        kind_of(workload).refuse(experiment, workload)
     systems, skipped = [], []
     for spec in driven(experiment):
         system = build(spec)
         _check_operations(experiment, spec, system)
         for workload in experiment.workload:
-            sized(spec, experiment.data_bytes(workload))
+            sized(spec, workload.data_bytes(experiment.rows))
+            kind_of(workload).refuse_system(workload, system)
         _check_pipeline(experiment, spec, system)
         _check_limits(experiment, spec, system)
-        _check_can_crash(experiment, spec, system)
-        reason = missing(spec) or missing_library(spec) or _missing_tool(experiment, system)
-        reason = reason or missing_sysbench(experiment)
+        reason = missing(spec) or missing_library(spec) or _missing_program(experiment, system)
         if reason and experiment.if_missing == "error":
             raise UserError(f"{spec.label}: {reason}")
         if reason:
@@ -69,91 +61,10 @@ def resolve(experiment: Experiment) -> Resolved:
     return Resolved(systems, skipped)
 
 
-def _check_analytic(experiment: Experiment) -> None:
-    """Raise UserError if an analytic workload is asked for what only the load of clients has."""
-    names = [name for name in experiment.workload if experiment.find_workload(name).analytic]
-    if not names:
-        return
-    repeated = {"repeat": experiment.repeat > 1}
-    _refuse_load(experiment, repeated, f"'{names[0]}' asks one query at a time, once cold and three times hot")
-    for name in names:
-        find_analysis(experiment, name)
-    if attached := [spec.label for spec in experiment.system if spec.attached]:
-        raise UserError(f"{attached[0]}: '{names[0]}' restarts its store for each query: give one that dbdyno starts")
-
-
-def _check_copying(experiment: Experiment) -> None:
-    """Raise UserError if a workload of copies is asked for what only the load of clients has, or what no store has."""
-    names = [name for name in experiment.workload if experiment.find_workload(name).copying]
-    if not names:
-        return
-    _refuse_load(experiment, {}, f"'{names[0]}' has tools copy tables, with options.workers side by side")
-    if attached := [spec.label for spec in experiment.system if spec.attached]:
-        raise UserError(f"{attached[0]}: '{names[0]}' makes a database beside the tables: give one that dbdyno starts")
-    for spec, name in product(experiment.system, names):
-        system, (tool, workers) = build(spec), copied_by(experiment, name)
-        # What can copy nothing is refused for that, with those that can.
-        if not system.copy_tools:
-            continue
-        if tool not in system.copy_tools:
-            there = ", ".join(system.copy_tools)
-            raise UserError(f"options.tool: '{tool}' does not copy '{spec.label}'; there are {there}")
-        if workers > 1 and not system.copy_tools[tool].parallel:
-            raise UserError(f"options.workers: '{spec.label}' is copied by one worker; give workers = 1")
-
-
-def _refuse_load(experiment: Experiment, more: dict[str, bool], why: str) -> None:
-    """Raise UserError if what only the load of clients has is asked for, or one of `more` is."""
-    asked = {
-        "workload": len({experiment.find_workload(name).name for name in experiment.workload}) > 1,
-        "clients": experiment.clients != [1],
-        "pipeline": experiment.pipeline != [1],
-        "rate": bool(experiment.rate or experiment.find_rate),
-        **more,
-        "precise": experiment.precise is not None,
-        "confirm_limit": experiment.confirm_limit,
-        "profile": experiment.profile,
-    }
-    if wrong := [key for key, given in asked.items() if given]:
-        raise UserError(f"{wrong[0]}: {why}: leave {wrong[0]} out")
-
-
-def _missing_tool(experiment: Experiment, system: System) -> str | None:
-    """Return which program is not installed that is to copy a system's tables, or None."""
-    names = [name for name in experiment.workload if experiment.find_workload(name).copying]
-    reasons = (system.missing_tool(copied_by(experiment, name)[0]) for name in names)
+def _missing_program(experiment: Experiment, system: System) -> str | None:
+    """Return which program a workload needs that is not installed, or None."""
+    reasons = (kind_of(workload).missing(workload, system) for workload in experiment.workload)
     return next(filter(None, reasons), None)
-
-
-def _check_crashes(experiment: Experiment) -> None:
-    """Raise UserError if a store that is to be killed is asked for what only one that goes on has."""
-    names = [name for name in experiment.workload if experiment.find_workload(name).crashes]
-    if not names:
-        return
-    asked = {
-        "workload": len(names) < len(experiment.workload),
-        "client": experiment.client != [NATIVE],
-        "pipeline": experiment.pipeline != [1],
-        "rate": bool(experiment.rate or experiment.find_rate),
-        "precise": experiment.precise is not None,
-        "restart": experiment.restart is not None,
-        "confirm_limit": experiment.confirm_limit,
-        "profile": experiment.profile,
-    }
-    if wrong := [key for key, given in asked.items() if given]:
-        raise UserError(
-            f"{wrong[0]}: '{names[0]}' kills its store under a closed loop of clients: leave {wrong[0]} out"
-        )
-
-
-def _check_can_crash(experiment: Experiment, spec: SystemSpec, system: System) -> None:
-    """Raise UserError if a store is to be killed that cannot be started again."""
-    crashing = [name for name in experiment.workload if experiment.find_workload(name).crashes]
-    if POWER_CUT in [kind_of(experiment, name) for name in crashing] and (reason := volume.missing()):
-        raise UserError(f"crash={POWER_CUT}: {reason}; crash={KILL} does not")
-    if crashing and (spec.attached or not system.can_crash):
-        able = ", ".join(name for name, other in SYSTEMS.items() if other.can_crash)
-        raise UserError(f"{spec.label}: '{crashing[0]}' kills its store and starts it again: give one of {able}")
 
 
 def _check_cpus(experiment: Experiment) -> None:
@@ -167,14 +78,13 @@ def _check_cpus(experiment: Experiment) -> None:
 
 def _check_operations(experiment: Experiment, spec: SystemSpec, system: System) -> None:
     """Raise UserError if a workload needs what the system cannot do, naming both and who can."""
-    for name in experiment.workload:
-        workload = experiment.find_workload(name).given(experiment.options | split_variant(name)[1])
+    for workload in experiment.workload:
         if lacking := missing_operations(workload, system.operations):
             able = [other.name for other in SYSTEMS.values() if not missing_operations(workload, other.operations)]
             # It is then the settings that take it away.
             whose = format_system(spec) if spec.name in able else spec.label
             raise UserError(
-                f"the workload '{name}' needs to {' and to '.join(WORDS[one] for one in lacking)}, which "
+                f"the workload '{workload}' needs to {' and to '.join(WORDS[one] for one in lacking)}, which "
                 f"'{whose}' cannot do; {', '.join(able)} can"
             )
 
@@ -184,10 +94,10 @@ def _check_pipeline(experiment: Experiment, spec: SystemSpec, system: System) ->
     if max(experiment.pipeline) == 1:
         return
     able = [workload.name for workload in WORKLOADS.values() if workload.operations == (GET,)]
-    for name in experiment.workload:
-        if experiment.find_workload(name).name not in able:
+    for workload in experiment.workload:
+        if workload.name not in able:
             raise UserError(
-                f"pipeline: a transaction of '{name}' is not a single get; {', '.join(able)} can be pipelined"
+                f"pipeline: a transaction of '{workload}' is not a single get; {', '.join(able)} can be pipelined"
             )
     if system.name not in PIPELINING_SYSTEMS:
         raise UserError(f"pipeline: '{spec.label}' takes one request at a time; {', '.join(PIPELINING_SYSTEMS)} can")
@@ -219,7 +129,7 @@ def _check_limits(experiment: Experiment, spec: SystemSpec, system: System) -> N
 def _restarted(experiment: Experiment) -> Iterator[str]:
     """Yield the systems that can be started again on what they kept, and can do what is asked of them."""
     for name, other in SYSTEMS.items():
-        lacking = (missing_operations(experiment.find_workload(one), other.operations) for one in experiment.workload)
+        lacking = (missing_operations(workload, other.operations) for workload in experiment.workload)
         if other.restorable is not System.restorable and not any(lacking):
             yield name
 
@@ -244,7 +154,7 @@ def try_out(experiment: Experiment, systems: list[SystemSpec], guard: Guard) -> 
     for spec in systems:
         if not (spec.attached or spec.settings or any(part.settings for part in spec.parts) or experiment.memory_limit):
             continue
-        system = build(sized(spec, experiment.data_bytes(experiment.workload[0])))
+        system = build(sized(spec, experiment.workload[0].data_bytes(experiment.rows)))
         with guard.scratch() as logs:
             try:
                 system.start(Launch(guard, logs, *launch_with))

@@ -6,19 +6,16 @@ from pathlib import Path
 
 import psutil
 
-from dbdyno.analytics.files import BATCH_ROWS
-from dbdyno.conduct.analysis import find_analysis
-from dbdyno.conduct.states import SPARE_ROOM
+from dbdyno.conduct.kinds import kind_of
 from dbdyno.errors import UserError
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.experiment.workload_spec import WorkloadSpec
 from dbdyno.observe.cgroup import groups_of
 from dbdyno.observe.environment import data_directory
 from dbdyno.systems import build, sized
 from dbdyno.systems.space import Space
 
-COPY_ROOM = 3
-"""The tables, their dump, and the copy; a dump is about so large as the tables, indexes against quotes."""
 _LIMITS = (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes"))
 """Of control groups of version 2 and of version 1."""
 
@@ -45,19 +42,10 @@ def check_room(experiment: Experiment, systems: Sequence[SystemSpec]) -> None:
                 )
 
 
-def space_of(experiment: Experiment, spec: SystemSpec, workload: str) -> Space:
-    """Return what a workload's rows take in a system; nothing where rows of an unknown size are somebody's own."""
-    system = build(sized(spec, experiment.data_bytes(workload)))
-    if experiment.find_workload(workload).analytic:
-        analysis = find_analysis(experiment, workload)
-        file_bytes = analysis.file_bytes(experiment.rows)
-        batch_bytes = min(file_bytes, analysis.row_bytes * BATCH_ROWS)
-        return Space(disk_bytes=batch_bytes + file_bytes * system.table_share)
-    needed = system.space(experiment.records(workload), experiment.data_bytes(workload) or 0)
-    if experiment.find_workload(workload).copying:
-        return Space(needed.disk_bytes * COPY_ROOM, needed.memory_bytes)
-    # A restart is from a copy of what was loaded (`Kept.has_room`).
-    return Space(needed.disk_bytes * (1 + SPARE_ROOM), needed.memory_bytes) if experiment.restart else needed
+def space_of(experiment: Experiment, spec: SystemSpec, workload: WorkloadSpec) -> Space:
+    """Return what a workload's rows take in a system; nothing if rows of an unknown size are somebody's own."""
+    system = build(sized(spec, workload.data_bytes(experiment.rows)))
+    return kind_of(workload).space(experiment, workload, system)
 
 
 def free_memory_bytes(limit_bytes: int | None) -> int:

@@ -99,7 +99,7 @@ def _describe_run(
         "state": "running",
         "reason": None,
         "systems": [system.label for system in resolved.systems],
-        "workloads": named.experiment.workload,
+        "workloads": [str(workload) for workload in named.experiment.workload],
         "order": "randomised ABBA blocks" if named.experiment.prepared_alone else "as written",
         "seed": named.experiment.seed,
         "trials": [trial.name for preparation in preparations for trial in preparation.trials],

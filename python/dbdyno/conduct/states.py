@@ -6,11 +6,12 @@ from pathlib import Path
 
 from dbdyno.experiment.system_spec import bare_name
 from dbdyno.experiment.trials import Preparation
+from dbdyno.experiment.workload_spec import WorkloadSpec
 
 SPARE_ROOM = 1.2
 """Room for a copy, in sizes of what is copied: trials add to it."""
 
-Key = tuple[str, str]
+Key = tuple[str, WorkloadSpec]
 
 
 @dataclass(frozen=True)

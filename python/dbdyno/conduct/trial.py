@@ -55,9 +55,9 @@ def run_trial(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
     """
     context.listener.trial_begins(trial)
     secrets: list[str] = []
-    store = store_of(prepared.system, context.experiment.find_workload(trial.workload), secrets)
+    store = store_of(prepared.system, trial.workload, secrets)
     plan = make_trial_plan(context.experiment, context.folder.name, store, trial)
-    ceiling = _ceiling(context, plan)
+    ceiling = _ceiling(context, trial, plan)
     folder = context.folder.trial(trial.name)
     document = describe_trial(context, trial, prepared.name) | prepared.facts | ceiling
     document |= {"server_pids": prepared.system.server_pids()}
@@ -91,7 +91,7 @@ def run_trial(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
         "data_bytes": _data_bytes(prepared.system),
     } | end_observing(context, observer, folder, document.get("warmup") == "auto")
     if summary.seconds:
-        document |= _ceiling(context, plan, summary.transactions / summary.seconds)
+        document |= _ceiling(context, trial, plan, summary.transactions / summary.seconds)
     _copy_logs(prepared.folder, logs, folder)
     write_object(folder / "trial.json", document)
     _judge(folder)
@@ -132,9 +132,9 @@ def _judge(folder: Path) -> None:
         judge_folder(folder)
 
 
-def _ceiling(context: Context, plan: Document, reached_per_s: float = 0.0) -> Document:
+def _ceiling(context: Context, trial: Trial, plan: Document, reached_per_s: float = 0.0) -> Document:
     """Return what `trial.json` says of the load client alone."""
-    found = measure_ceiling(context, plan, reached_per_s)
+    found = measure_ceiling(context, trial.workload, plan, reached_per_s)
     return {"client_ceiling_per_s": found.per_s, "client_ceiling_note": found.note} if found else {}
 
 
@@ -156,7 +156,7 @@ def describe_trial(context: Context, trial: Trial, preparation: str) -> Document
         "preparation": preparation,
         "system": bare_name(system),
         "label": system.label,
-        "client": experiment.find_workload(trial.workload).program or system.client,
+        "client": trial.client,
         "settings": given_settings(trial),
         "servers": [],
         "embedded": False,
@@ -166,7 +166,7 @@ def describe_trial(context: Context, trial: Trial, preparation: str) -> Document
         "cache_state": None,
         "restart": experiment.restart,
         "answered_unix_s": None,
-        "workload": trial.workload,
+        "workload": str(trial.workload),
         "options": experiment.options,
         "rows": experiment.rows,
         "clients": trial.clients,

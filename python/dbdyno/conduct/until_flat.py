@@ -58,7 +58,7 @@ class UntilFlat:
     def _leave_out(self, ended: Trial, further: Sequence[Trial], sentence: str) -> None:
         about = {
             "system": ended.system.label,
-            "workload": ended.workload,
+            "workload": str(ended.workload),
             "pipeline": ended.pipeline,
             "network_delay_us": ended.network_delay_us,
             "clients": [trial.clients for trial in further],

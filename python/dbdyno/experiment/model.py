@@ -6,7 +6,17 @@ from itertools import count, product, takewhile
 from math import prod
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    InstanceOf,
+    PlainSerializer,
+    ValidationInfo,
+    model_validator,
+)
 
 from dbdyno.experiment.bounds import (
     MOST_CLIENTS_OF_A_TRIAL,
@@ -28,7 +38,8 @@ from dbdyno.experiment.percent import parse_percent
 from dbdyno.experiment.rate import Rate, read_rates
 from dbdyno.experiment.scale import at_scale
 from dbdyno.experiment.system_spec import SystemSpec, checked_setting, parse_system, with_labels
-from dbdyno.experiment.workloads import WORKLOADS, Workload, check_options, find_workload, split_variant, variants
+from dbdyno.experiment.workload_spec import WorkloadSpec, check_options, parse_workload, variants
+from dbdyno.experiment.workloads import WORKLOADS, Kind
 
 FEWEST_PAIRS, MOST_PAIRS = 5, 20
 """Repetitions of a run with a wanted precision."""
@@ -38,7 +49,6 @@ MOST_CLIENTS = 1024
 """Where a sweep without an end, `clients = "1.."`, ends all the same: servers are started for so many connections."""
 MOST_FLAT = 0.5
 """Of `until_flat`: with more, steps that double the clients are flat as soon as they do not double the throughput."""
-_MOST_DIGITS = 20
 _SIZE_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
@@ -142,15 +152,18 @@ def _check_own(own: dict[str, OwnWorkload]) -> dict[str, OwnWorkload]:
     return own
 
 
-def _check_workloads(names: list[str], info: ValidationInfo) -> list[str]:
-    own = info.data.get("workloads")
-    for name in names:
-        # Where the file's own are wrong, that is said.
-        if own is not None and split_variant(name)[0] not in own:
-            find_workload(name, own)
-    if not names or len(set(names)) < len(names):
+def _read_workloads(value: Any, info: ValidationInfo) -> list[WorkloadSpec]:
+    names = _as_list(value)
+    if not all(isinstance(name, str) for name in names):
+        raise ValueError('a workload is text, e.g. "point-get" or "batch-get?batch=10"')
+    own: dict[str, OwnWorkload] | None = info.data.get("workloads")
+    if own is None:
+        return []  # The file's own workloads are wrong, and that is what its author needs to know.
+    definitions = {name: declared.as_workload(name) for name, declared in own.items()}
+    specs = [parse_workload(name, definitions, info.data.get("options", {})) for name in names]
+    if not specs or len(set(specs)) < len(specs):
         raise ValueError("give at least one workload, and each once")
-    return names
+    return specs
 
 
 def size_bytes(text: str) -> int:
@@ -204,8 +217,10 @@ class Experiment(_Strict):
     question: str = ""
     look_for: str = ""
     workloads: Annotated[dict[str, OwnWorkload], AfterValidator(_check_own)] = {}
-    workload: Annotated[list[str], BeforeValidator(_as_list), AfterValidator(_check_workloads)]
     options: dict[str, str] = {}
+    workload: Annotated[
+        list[Annotated[InstanceOf[WorkloadSpec], PlainSerializer(str)]], BeforeValidator(_read_workloads)
+    ]
     system: Annotated[list[SystemSpec], BeforeValidator(_read_systems), Field(min_length=1)]
     client: Annotated[list[str], BeforeValidator(_as_list), AfterValidator(check_clients)] = [NATIVE]
     if_missing: Literal["error", "skip"] = "error"
@@ -275,8 +290,8 @@ class Experiment(_Strict):
 
     @model_validator(mode="after")
     def _options_fit(self) -> "Experiment":
-        for name in self.workload:
-            check_options(self.find_workload(name), self.options | split_variant(name)[1])
+        for spec in self.workload:
+            check_options(spec)
         return self
 
     @model_validator(mode="after")
@@ -287,11 +302,6 @@ class Experiment(_Strict):
         if count > MOST_TRIALS:
             raise ValueError(f"these are {count:,} trials; a run has at most {MOST_TRIALS:,}: give less of something")
         return self
-
-    def find_workload(self, text: str) -> Workload:
-        """Return the workload of that name, which options may follow, built-in or of the experiment's own."""
-        name, _ = split_variant(text)
-        return self.workloads[name].as_workload(name) if name in self.workloads else find_workload(text)
 
     @model_validator(mode="after")
     def _precision_fits(self) -> "Experiment":
@@ -345,24 +355,6 @@ class Experiment(_Strict):
                 )
         return self
 
-    def data_bytes(self, workload: str) -> int | None:
-        """Return how many bytes a workload's rows are, their values alone, or None where that is not known."""
-        row_bytes = self.find_workload(workload).row_bytes
-        return row_bytes * self.rows * self._tables(workload) if row_bytes else None
-
-    def records(self, workload: str) -> int:
-        """Return how many rows and entries of secondary indexes there are of a workload."""
-        indexes = int(self._given(workload).get("indexes", "0"))
-        return (self.find_workload(workload).records + indexes) * self.rows * self._tables(workload)
-
-    def _tables(self, workload: str) -> int:
-        """Return how many times it has its tables, as `oltp` may; what is no number the load client refuses."""
-        tables = self._given(workload).get("tables", "1")
-        return int(tables) if tables.isdecimal() and len(tables) <= _MOST_DIGITS else 1
-
-    def _given(self, workload: str) -> dict[str, str]:
-        return self.options | split_variant(workload)[1]
-
     @property
     def of_capacity(self) -> bool:
         """Whether the rates are shares of what closed loops measure first; they all are, or none."""
@@ -371,7 +363,7 @@ class Experiment(_Strict):
     @property
     def prepared_alone(self) -> bool:
         """Whether each trial has a preparation of its own."""
-        crashes = any(self.find_workload(name).crashes for name in self.workload)
+        crashes = any(workload.kind is Kind.CRASH for workload in self.workload)
         return self.repeat > 1 or self.restart is not None or crashes
 
     @property

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
@@ -292,11 +292,10 @@ class OwnWorkload(_Strict):
         row_bytes = sum(column.value_bytes for table in self.tables for column in table.columns)
         records = sum(1 + len(table.indexes) for table in self.tables)
         operations = tuple(dict.fromkeys(self._needed()))
-        return Workload(name, self.what, operations, ACCESS, row_bytes=row_bytes, records=records)
-
-    def declaration(self) -> dict[str, Any]:
-        """Return it as a plan has it."""
-        return self.model_dump(exclude={"what"}, exclude_none=True)
+        declaration = self.model_dump(exclude={"what"}, exclude_none=True)
+        return Workload(
+            name, self.what, operations, ACCESS, row_bytes=row_bytes, records=records, declaration=declaration
+        )
 
 
 KEYS: dict[str, type[BaseModel]] = {

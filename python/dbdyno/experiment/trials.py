@@ -9,6 +9,7 @@ from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.order import abba_order
 from dbdyno.experiment.rate import Rate
 from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.experiment.workload_spec import WorkloadSpec
 
 
 @dataclass(frozen=True)
@@ -23,13 +24,18 @@ class Trial:
 
     name: str
     system: SystemSpec
-    workload: str
+    workload: WorkloadSpec
     clients: int
     repeat: int
     rate: Rate | None = None
     pipeline: int = 1
     step: int | None = None
     network_delay_us: int = 0
+
+    @property
+    def client(self) -> str:
+        """What drives it: the workload's own program, else the client that the experiment names."""
+        return self.workload.program or self.system.client
 
 
 @dataclass(frozen=True)
@@ -38,7 +44,7 @@ class Preparation:
 
     name: str
     system: SystemSpec
-    workload: str
+    workload: WorkloadSpec
     repeat: int
     trials: tuple[Trial, ...]
 
@@ -47,7 +53,7 @@ class Preparation:
 class Cell:
     """What the sides of a comparison have in common: the workload and the load."""
 
-    workload: str
+    workload: WorkloadSpec
     pipeline: int
     rate: Rate | None
     clients: int
@@ -60,7 +66,7 @@ class Cell:
         rate = f"-{self.rate.slug}" if self.rate else ""
         delay = f"-d{self.network_delay_us}" if self.network_delay_us else ""
         clients = f"-c{self.clients}" if self.clients else ""
-        return f"{_slug(self.workload)}{clients}{pipeline}{delay}{rate}"
+        return f"{_slug(str(self.workload))}{clients}{pipeline}{delay}{rate}"
 
 
 def cell_of(trial: Trial) -> Cell:

@@ -1,11 +1,9 @@
 """The built-in workloads: what each asks of a store, and the options it takes."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from itertools import product
-
-from dbdyno.errors import did_you_mean
-from dbdyno.experiment.bounds import cut
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
 
 GET = "get"
 GET_MANY = "get-many"
@@ -49,27 +47,47 @@ WORDS = {
 another one, and sysbench has drivers for some."""
 
 
+class Kind(Enum):
+    """How dbdyno conducts a workload; `dbdyno.conduct.kinds` has a module for each."""
+
+    LOAD = "load"
+    """Clients of the load client run transactions."""
+    PROGRAM = "program"
+    """Another program than the load client does that."""
+    CRASH = "crash"
+    """The store is killed under the load, and then asked for what it acknowledged."""
+    ANALYSIS = "analysis"
+    """dbdyno loads a table in bulk and asks it one query at a time."""
+    COPY = "copy"
+    """The store's own tools dump its tables and restore them."""
+
+
 @dataclass(frozen=True)
 class Workload:
-    """A built-in workload: what it does, the operations it needs, its options with their values, default first.
+    """A workload as it is defined: what it does, the operations it needs, its options with their values, default first.
 
     An option without values takes any text, one with a range a whole number within it.
-    extras: what a store must do beside, as soon as an option has another than this value: option to (value, operation).
-    conducted: those of the options that dbdyno carries out itself, and no load client is told.
-    row_bytes: of one row of each of its tables together, their values alone; None where nobody said.
+    kind: how it is conducted. program: what drives it instead of the load client, if its kind is PROGRAM.
+    extras: an operation it needs in addition, if an option has another value than this: option to (value, operation).
+    conducted: the options that dbdyno carries out itself; no load client gets them.
+    row_bytes: of one row of each of its tables together, their values alone; None if nobody said.
     records: rows of its tables, and entries of their secondary indexes, for each of an experiment's `rows`.
-    tables_of: the workload whose tables it is about, where these are not its own.
+    tables_of: the workload whose tables it uses, if it has none of its own.
+    declaration: its tables and transactions, as a plan has them, if an experiment declares it itself.
     """
 
     name: str
     what: str
     operations: tuple[str, ...]
     options: Mapping[str, tuple[str, ...] | range] = field(default_factory=dict)
+    kind: Kind = Kind.LOAD
+    program: str | None = None
     extras: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     conducted: tuple[str, ...] = ()
     row_bytes: int | None = None
     records: int = 1
     tables_of: str | None = None
+    declaration: Mapping[str, Any] | None = None
 
     def values(self, option: str) -> str:
         """Return what an option can be, for a person."""
@@ -77,31 +95,6 @@ class Workload:
         if isinstance(values, range):
             return f"{values[0]} to {values[-1]}"
         return " | ".join(values) or "any text"
-
-    @property
-    def analytic(self) -> bool:
-        """Whether it loads a table and asks it some queries, in the place of transactions of clients."""
-        return ANALYSE in self.operations
-
-    @property
-    def program(self) -> str | None:
-        """What drives it in the place of the load client that an experiment names; None where that does."""
-        return SYSBENCH if SYSBENCH in self.operations else None
-
-    @property
-    def crashes(self) -> bool:
-        """Whether its store is killed under the load, and asked afterwards for what it acknowledged."""
-        return "crash" in self.options
-
-    @property
-    def copying(self) -> bool:
-        """Whether it dumps and restores tables, in the place of transactions of clients."""
-        return COPY in self.operations
-
-    def given(self, options: Mapping[str, str]) -> "Workload":
-        """Return the same workload with all the operations that it needs with these options."""
-        more = [operation for key, (usual, operation) in self.extras.items() if options.get(key, usual) != usual]
-        return replace(self, operations=(*self.operations, *more))
 
 
 ACCESS = {
@@ -182,7 +175,7 @@ WORKLOADS = {
             "read an object and its history; one transaction in rw changes the history and keeps its size",
             (SQL, TRANSACTION),
             {"rw": range(2**32), "partitions": range(1, 1025), **ACCESS},
-            {"partitions": ("1", PARTITION)},
+            extras={"partitions": ("1", PARTITION)},
             row_bytes=3450,
             records=21,
         ),
@@ -204,6 +197,7 @@ WORKLOADS = {
             "store pairs of rows until the store is killed; what it acknowledged is then read back",
             (GET, UPDATE),
             {"crash": ("kill", "power-cut")},
+            Kind.CRASH,
             conducted=("crash",),
             row_bytes=216,
             records=2,
@@ -213,18 +207,21 @@ WORKLOADS = {
             "load a table of flights in bulk, and ask it queries Q0 to Q10, cold and hot",
             (ANALYSE,),
             {"csv": (), "malformed": ("fail", "skip"), "until": ()},
+            Kind.ANALYSIS,
         ),
         Workload(
             "wide-rows",
             "load a table of few or of many columns in bulk, and scan all of it",
             (ANALYSE,),
             {"layout": ("tinyint", "tinyint-char", "tinyints", "tinyints-varchar")},
+            Kind.ANALYSIS,
         ),
         Workload(
             "dump-restore",
             "dump the tables of oltp and restore them beside, by the store's own tools; the copy is proved identical",
             (COPY,),
             {"tool": ("sql", "files", "mydumper"), "workers": range(1, 65), "tables": range(1, 17)},
+            Kind.COPY,
             row_bytes=196,
             records=2,
             tables_of="oltp",
@@ -234,63 +231,10 @@ WORKLOADS = {
             "a Lua script of sysbench, run by sysbench: what it reads is not verified, and it takes the times",
             (SYSBENCH,),
             {"script": (), "sysbench": (), "tables": (), "prewarm": ("no", "yes")},
+            Kind.PROGRAM,
+            SYSBENCH,
             row_bytes=196,
             records=2,
         ),
     )
 }
-
-
-def split_variant(text: str) -> tuple[str, dict[str, str]]:
-    """Return the name and the options of `batch-get?batch=10&access=uniform`; raises ValueError if it is none such."""
-    name, _, query = text.partition("?")
-    pairs = [pair.partition("=") for pair in query.split("&")] if query else []
-    if wrong := [key for key, equals, _ in pairs if not equals]:
-        raise ValueError(
-            f"workload {cut(repr(text))}: write options as in 'batch-get?batch=10', not {cut(repr(wrong[0]))}"
-        )
-    return name, {key: value for key, _, value in pairs}
-
-
-def variants(names: Iterable[str], choices: Mapping[str, Iterable[str]]) -> list[str]:
-    """Return every workload of `names` with every combination of the choices: `batch-get?batch=10`."""
-    chosen = [
-        "&".join(f"{key}={value}" for key, value in zip(choices, one, strict=True))
-        for one in product(*choices.values())
-    ]
-    return [name + ("&" if "?" in name else "?") + options for name in names for options in chosen]
-
-
-def find_workload(text: str, others: Iterable[str] = ()) -> Workload:
-    """Return the workload of that name, which options may follow; raises ValueError naming those there are.
-
-    others: names that are known beside the built-in ones.
-    """
-    name, _ = split_variant(text)
-    if name in WORKLOADS:
-        return WORKLOADS[name]
-    known = [*WORKLOADS, *others]
-    raise ValueError(
-        f"there is no workload {cut(repr(name))}{did_you_mean(name, known)} The workloads are {', '.join(known)}"
-    )
-
-
-def check_options(workload: Workload, options: Mapping[str, str]) -> None:
-    """Raise ValueError if the workload does not take one of `options`, saying what it takes."""
-    for key, value in options.items():
-        accepted = workload.options.get(key)
-        if accepted is None:
-            takes = f"it takes {', '.join(workload.options)}" if workload.options else "it takes none"
-            raise ValueError(f"the workload '{workload.name}' has no option {cut(repr(key))}; {takes}")
-        if not value.isprintable():
-            raise ValueError(f"option {key} = {cut(repr(value))}: has no line breaks and no control characters")
-        if isinstance(accepted, range):
-            if not (value.isdecimal() and len(value) <= len(str(accepted[-1])) and int(value) in accepted):
-                raise ValueError(f"option {key} = '{cut(value)}' of '{workload.name}': give {workload.values(key)}")
-        elif accepted and value not in accepted:
-            raise ValueError(f"option {key} = '{cut(value)}' of '{workload.name}': give one of {', '.join(accepted)}")
-
-
-def missing_operations(workload: Workload, operations: Iterable[str]) -> list[str]:
-    """List what the workload needs and a store with `operations` cannot do."""
-    return [operation for operation in workload.operations if operation not in operations]

@@ -16,17 +16,22 @@ from typing import Any
 
 from dbdyno.conduct.agreement import hold_against, judge_agreement, read_alone
 from dbdyno.conduct.context import Context
+from dbdyno.conduct.kinds.base import WorkloadKind, refuse_keys
 from dbdyno.conduct.listener import Outcome
 from dbdyno.conduct.load_client import Summary, execute, why_it_failed
 from dbdyno.conduct.plan import make_trial_plan
 from dbdyno.conduct.promise import BROKEN, judge_promise
 from dbdyno.conduct.trial import Prepared, describe_trial
-from dbdyno.errors import DbdynoError, RunFailed
+from dbdyno.errors import DbdynoError, RunFailed, UserError
+from dbdyno.experiment.clients import NATIVE
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.trials import Trial
-from dbdyno.experiment.workloads import TRANSACTION, WORKLOADS, split_variant
+from dbdyno.experiment.workload_spec import WorkloadSpec
+from dbdyno.experiment.workloads import TRANSACTION, WORKLOADS, Kind
 from dbdyno.results.write import write_object
+from dbdyno.systems import SYSTEMS
 from dbdyno.systems.base import System
+from dbdyno.systems.running import volume
 from dbdyno.systems.running.volume import Volume
 from dbdyno.systems.witness import Witness
 
@@ -39,16 +44,43 @@ LEDGER = "acknowledged.bin"
 TABLES = ("dbdyno_debit", "dbdyno_credit")
 
 
-def kind_of(experiment: Experiment, workload: str) -> str:
-    """Return which kind of crash a variant of the workload asks for."""
-    _, options = split_variant(workload)
-    return (experiment.options | options).get("crash", KILL)
+class CrashKind(WorkloadKind):
+    """Transactions of clients until the store is killed."""
+
+    def refuse(self, experiment: Experiment, workload: WorkloadSpec) -> None:
+        asked = {
+            "workload": any(other.kind is not Kind.CRASH for other in experiment.workload),
+            "client": experiment.client != [NATIVE],
+            "pipeline": experiment.pipeline != [1],
+            "rate": bool(experiment.rate or experiment.find_rate),
+            "precise": experiment.precise is not None,
+            "restart": experiment.restart is not None,
+            "confirm_limit": experiment.confirm_limit,
+            "profile": experiment.profile,
+        }
+        refuse_keys(asked, f"'{workload}' kills its store under a closed loop of clients")
+        if crash_of(workload) == POWER_CUT and (reason := volume.missing()):
+            raise UserError(f"crash={POWER_CUT}: {reason}; crash={KILL} does not")
+
+    def refuse_system(self, workload: WorkloadSpec, system: System) -> None:
+        """Raise UserError if a store is to be killed that dbdyno cannot start again."""
+        if system.spec.attached or not system.can_crash:
+            able = ", ".join(name for name, other in SYSTEMS.items() if other.can_crash)
+            raise UserError(
+                f"{system.spec.label}: '{workload}' kills its store and starts it again: give one of {able}"
+            )
+
+    def make_volume(self, context: Context, workload: WorkloadSpec) -> Volume | None:
+        """Return a file system whose power can be cut, if that is the crash."""
+        return Volume(context.guard) if crash_of(workload) == POWER_CUT else None
+
+    def run(self, context: Context, prepared: Prepared, trial: Trial) -> Iterator[Outcome]:
+        yield run_crash(context, prepared, trial)
 
 
-def make_volume(context: Context, workload: str) -> Volume | None:
-    """Return a file system whose power can be cut, where a workload wants that."""
-    wanted = context.experiment.find_workload(workload).crashes and kind_of(context.experiment, workload) == POWER_CUT
-    return Volume(context.guard) if wanted else None
+def crash_of(workload: WorkloadSpec) -> str:
+    """Return which crash it is, `kill` or `power-cut`."""
+    return workload.option("crash")
 
 
 class Crash:
@@ -169,7 +201,7 @@ def _load_until_crash(context: Context, prepared: Prepared, trial: Trial, folder
             why_it_failed(summary, folder) or system.death() or "the load ended before the store was killed"
         )
     writes = plan["workload"]["options"]["writes"]
-    return {"kind": kind_of(experiment, trial.workload), "writes": writes, "at_unix_s": crash.at_unix_s}, summary
+    return {"kind": crash_of(trial.workload), "writes": writes, "at_unix_s": crash.at_unix_s}, summary
 
 
 def _plan(context: Context, system: System, trial: Trial, secrets: list[str], folder: Path, phase: str) -> Document:

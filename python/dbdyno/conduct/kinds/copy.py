@@ -7,7 +7,7 @@ same, one copy being a transaction of two operations, dump and restore.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,28 +15,63 @@ from typing import Any, TypeVar
 
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.identity import compare_definitions, compare_rows
+from dbdyno.conduct.kinds.base import WorkloadKind, refuse_load
 from dbdyno.conduct.listener import Outcome
 from dbdyno.conduct.passes import conclusion, hello
 from dbdyno.conduct.tools import TIMEOUT_S, Ran, Tools
 from dbdyno.conduct.trial import Prepared, describe_trial
 from dbdyno.conduct.waiting import wait_for
-from dbdyno.errors import RunFailed
+from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.trials import Trial
-from dbdyno.experiment.workloads import find_workload, split_variant
+from dbdyno.experiment.workload_spec import WorkloadSpec
 from dbdyno.results.write import Lines, write_object
 from dbdyno.systems.base import System
 from dbdyno.systems.copier import Copier
+from dbdyno.systems.space import Space
 
 Document = dict[str, Any]
 Result = TypeVar("Result")
 
+COPY_ROOM = 3
+"""The tables, their dump, and the copy; a dump is about as large as the tables: it has quotes, and no indexes."""
 
-def copied_by(experiment: Experiment, workload: str) -> tuple[str, int]:
-    """Return the tool and the number of workers of a variant of the workload."""
-    name, options = split_variant(workload)
-    options = experiment.options | options
-    return options.get("tool", find_workload(name).options["tool"][0]), int(options.get("workers", "1"))
+
+class CopyKind(WorkloadKind):
+    """A dump and a restore of all tables by the store's own tools."""
+
+    def refuse(self, experiment: Experiment, workload: WorkloadSpec) -> None:
+        refuse_load(experiment, f"'{workload}' has tools copy tables, with options.workers side by side")
+        if attached := [spec.label for spec in experiment.system if spec.attached]:
+            raise UserError(
+                f"{attached[0]}: '{workload}' makes a database beside the tables: give one that dbdyno starts"
+            )
+
+    def refuse_system(self, workload: WorkloadSpec, system: System) -> None:
+        """Raise UserError if the system has no such tool, or its tool has no workers."""
+        (tool, workers), label = tool_of(workload), system.spec.label
+        if tool not in system.copy_tools:
+            there = ", ".join(system.copy_tools)
+            raise UserError(f"options.tool: '{tool}' does not copy '{label}'; there are {there}")
+        if workers > 1 and not system.copy_tools[tool].parallel:
+            raise UserError(f"options.workers: '{label}' is copied by one worker; give workers = 1")
+
+    def missing(self, workload: WorkloadSpec, system: System) -> str | None:
+        return system.missing_tool(tool_of(workload)[0])
+
+    def space(self, experiment: Experiment, workload: WorkloadSpec, system: System) -> Space:
+        """Return the room for the tables, their dump and their copy."""
+        rows = experiment.rows
+        needed = system.space(workload.records(rows), workload.data_bytes(rows) or 0)
+        return Space(needed.disk_bytes * COPY_ROOM, needed.memory_bytes)
+
+    def run(self, context: Context, prepared: Prepared, trial: Trial) -> Iterator[Outcome]:
+        yield run_copy(context, prepared, trial)
+
+
+def tool_of(workload: WorkloadSpec) -> tuple[str, int]:
+    """Return the tool that copies and the number of its workers."""
+    return workload.option("tool"), int(workload.option("workers"))
 
 
 @dataclass
@@ -58,7 +93,7 @@ def run_copy(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
     folder = context.folder.trial(trial.name)
     document = describe_trial(context, trial, prepared.name) | prepared.facts
     write_object(folder / "trial.json", document | {"seconds": None})
-    tool, workers = copied_by(context.experiment, trial.workload)
+    tool, workers = tool_of(trial.workload)
     copied, state, reason = Copied(), "failed", None
     with closing(Lines(folder / "records.jsonl")) as records:
         records.append_object(hello("copy", [("dump", "copy", None), ("restore", "copy", None)]))

@@ -17,20 +17,22 @@ from typing import Any, TypeVar
 from dbdyno.analytics.analysis import Analysis
 from dbdyno.analytics.answers import Answer, difference, plain
 from dbdyno.analytics.catalogue import ANALYSES
-from dbdyno.analytics.files import Batch
+from dbdyno.analytics.files import BATCH_ROWS, Batch
 from dbdyno.analytics.table import Query, Table
 from dbdyno.conduct.context import Context
+from dbdyno.conduct.kinds.base import WorkloadKind, refuse_load
 from dbdyno.conduct.listener import Outcome
 from dbdyno.conduct.passes import conclusion, hello
 from dbdyno.conduct.trial import Prepared, describe_trial
 from dbdyno.conduct.waiting import wait_for
-from dbdyno.errors import DbdynoError, RunFailed
+from dbdyno.errors import DbdynoError, RunFailed, UserError
 from dbdyno.experiment.model import Experiment
-from dbdyno.experiment.trials import Trial
-from dbdyno.experiment.workloads import split_variant
+from dbdyno.experiment.trials import Preparation, Trial
+from dbdyno.experiment.workload_spec import WorkloadSpec
 from dbdyno.results.write import Lines, write_object
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.base import System
+from dbdyno.systems.space import Space
 
 HOT_RUNS = 3
 """How often each query is asked again right after it was asked cold."""
@@ -41,19 +43,43 @@ Document = dict[str, Any]
 Result = TypeVar("Result")
 
 
-def find_analysis(experiment: Experiment, workload: str) -> Analysis:
-    """Return what a variant of an analytic workload is made of; raises UserError if its options name no files."""
-    name, options = split_variant(workload)
-    return ANALYSES[name](experiment.options | options)
+class AnalysisKind(WorkloadKind):
+    """A table loaded in bulk, and queries asked one at a time."""
+
+    def refuse(self, experiment: Experiment, workload: WorkloadSpec) -> None:
+        refuse_load(experiment, f"'{workload}' asks one query at a time, once cold and three times hot", repeat=True)
+        find_analysis(workload)
+        if attached := [spec.label for spec in experiment.system if spec.attached]:
+            raise UserError(
+                f"{attached[0]}: '{workload}' restarts its store for each query: give one that dbdyno starts"
+            )
+
+    def space(self, experiment: Experiment, workload: WorkloadSpec, system: System) -> Space:
+        """Return the room for the largest batch of files and for the table that is made of all."""
+        analysis = find_analysis(workload)
+        file_bytes = analysis.file_bytes(experiment.rows)
+        batch_bytes = min(file_bytes, analysis.row_bytes * BATCH_ROWS)
+        return Space(disk_bytes=batch_bytes + file_bytes * system.table_share)
+
+    def load(self, context: Context, preparation: Preparation, system: System, folder: Path) -> Document:
+        return load_table(context, preparation.workload, system, folder)
+
+    def run(self, context: Context, prepared: Prepared, trial: Trial) -> Iterator[Outcome]:
+        yield run_analysis(context, prepared, trial)
 
 
-def load_table(context: Context, workload: str, system: System, folder: Path) -> Document:
+def find_analysis(workload: WorkloadSpec) -> Analysis:
+    """Return what an analytic workload is made of; raises UserError if its options name no files."""
+    return ANALYSES[workload.name](workload.options)
+
+
+def load_table(context: Context, workload: WorkloadSpec, system: System, folder: Path) -> Document:
     """Make and load the table; returns what `trial.json` says of it. Only the store's own work is in `seconds`.
 
     Raises UserError for files that cannot be loaded, RunFailed if the store fails.
     """
     experiment = context.experiment
-    analysis = find_analysis(experiment, workload)
+    analysis = find_analysis(workload)
     with (
         closing(Lines(folder / "records.jsonl")) as records,
         context.guard.scratch() as scratch,
@@ -141,7 +167,7 @@ def run_analysis(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
     asked: list[Asked] = []
     records = Lines(folder / "records.jsonl")
     with closing(records):
-        analysis = find_analysis(context.experiment, trial.workload)
+        analysis = find_analysis(trial.workload)
         every = analysis.queries(document["rows"])
         records.append_object(hello("pass", [(query.name, "analyse", analysis.table.name) for query in every]))
         records.append_object({"record": "phase", "phase": "run", "state": "begin", "at_unix_s": time.time()})
@@ -180,7 +206,7 @@ def _ask(context: Context, system: System, query: Query, trial: Trial) -> Asked:
             rows = spent.on(lambda: analyst.ask(query.sql), context.experiment.operation_timeout_seconds)
             times.append(spent.seconds)
             answers.append(plain(rows))
-    first, expected = context.answers.setdefault((trial.workload, query.name), (label, answers[0]))
+    first, expected = context.answers.setdefault((str(trial.workload), query.name), (label, answers[0]))
     differs = [
         *(f"asked again: {found}" for again in answers[1:] if (found := difference(again, answers[0]))),
         *([f"{found} of {first}"] if (found := difference(answers[0], expected)) else []),

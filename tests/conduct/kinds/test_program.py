@@ -2,14 +2,14 @@
 
 import pytest
 
-from dbdyno.conduct import scripts
+from dbdyno.conduct.kinds import kind_of, program
 from dbdyno.conduct.listener import Listener
 from dbdyno.conduct.resolve import resolve
 from dbdyno.conduct.run import conduct
 from dbdyno.errors import UserError
 from dbdyno.report.document import document
 from dbdyno.results.read import read_run
-from helpers import experiment, need, need_program
+from helpers import experiment, need, need_program, system, workload
 
 
 def of(script, **keys):
@@ -30,14 +30,16 @@ def of(script, **keys):
 def test_a_script_that_is_not_there_is_refused(script, why):
     need_program("sysbench", "sysbench")
     with pytest.raises(UserError, match=why):
-        scripts.check_scripts(of(script))
+        resolve(of(script))
 
 
 def test_without_sysbench_it_is_said_how_to_get_it(monkeypatch):
-    monkeypatch.setattr(scripts.shutil, "which", lambda name: None)
-    assert "apt install sysbench" in scripts.missing_sysbench(of("oltp_read_write"))
-    assert scripts.missing_sysbench(experiment().experiment) is None
-    scripts.check_scripts(of("oltp_read_write"))
+    monkeypatch.setattr(program.shutil, "which", lambda name: None)
+    driven, mariadb = workload("sysbench", script="oltp_nothing"), system("mariadb")
+    assert "apt install sysbench" in kind_of(driven).missing(driven, mariadb)
+    assert kind_of(workload("game")).missing(workload("game"), mariadb) is None
+    # Whether sysbench has the script, nobody can tell.
+    kind_of(driven).refuse(of("oltp_nothing"), driven)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbdyno.conduct.copying import copied_by
+from dbdyno.conduct.kinds.copy import tool_of
 from dbdyno.conduct.listener import Listener
 from dbdyno.conduct.run import conduct
 from dbdyno.errors import UserError
@@ -13,7 +13,7 @@ from dbdyno.systems.embedded.sqlite import SQLite
 from dbdyno.systems.embedded.sqlite_copier import SQLiteCopier
 from dbdyno.systems.mysql.copier import MySQLCopier
 from dbdyno.systems.mysql.mariadb import MariaDB
-from helpers import experiment, need
+from helpers import experiment, need, workload
 
 KEYS = {"workload": "dump-restore", "system": "sqlite", "rows": 300, "clients": [1], "options": {"tables": 3}}
 KEYS |= {"host": False, "warmup_seconds": 0}
@@ -100,8 +100,8 @@ def test_tool_and_workers_are_of_the_options():
     made = Experiment.model_validate(
         KEYS | {"seconds": 1, "options": {"tables": 2, "workers": [1, 4], "tool": "files"}}
     )
-    assert [copied_by(made, workload) for workload in made.workload] == [("files", 1), ("files", 4)]
-    assert copied_by(Experiment.model_validate(KEYS | {"seconds": 1}), "dump-restore") == ("sql", 1)
+    assert [tool_of(workload) for workload in made.workload] == [("files", 1), ("files", 4)]
+    assert tool_of(workload("dump-restore")) == ("sql", 1)
 
 
 @pytest.mark.parametrize(

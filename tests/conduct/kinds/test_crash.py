@@ -5,7 +5,7 @@ import json
 import pytest
 from rich.console import Console
 
-from dbdyno.conduct.durability import kind_of
+from dbdyno.conduct.kinds.crash import crash_of
 from dbdyno.conduct.listener import Listener
 from dbdyno.conduct.resolve import resolve
 from dbdyno.conduct.run import conduct
@@ -16,7 +16,7 @@ from dbdyno.systems.mysql import binary_log
 from dbdyno.systems.redis.redis import Redis
 from dbdyno.systems.running import volume
 from dbdyno.systems.witness import Promise
-from helpers import experiment, need
+from helpers import experiment, need, workload
 
 KEYS = {"workload": "durability", "rows": 400, "clients": [4], "seconds": 1, "warmup_seconds": 0, "host": False}
 
@@ -193,8 +193,8 @@ def test_a_power_cut_that_is_not_permitted_is_refused(monkeypatch):
 
 
 def test_a_load_client_is_not_told_what_is_not_its_affair(tmp_path):
-    made = experiment(**KEYS | {"system": "sqlite", "options": {"crash": "kill"}}).experiment
-    assert kind_of(made, "durability") == "kill" and kind_of(made, "durability?crash=power-cut") == "power-cut"
+    assert crash_of(workload("durability", crash="kill")) == crash_of(workload("durability")) == "kill"
+    assert crash_of(workload("durability?crash=power-cut", crash="kill")) == "power-cut"
     end, ((trial, _),), _ = run(tmp_path, "sqlite", options={"crash": "kill"})
     plan = json.loads((end.folder / "trials" / trial.name / "plan.json").read_text())
     assert plan["workload"]["options"] == {"writes": "transaction"}

@@ -10,7 +10,7 @@ from dbdyno.analytics.air_traffic import AirTraffic
 from dbdyno.analytics.files import generated
 from dbdyno.analytics.months import plan_months
 from dbdyno.analytics.table import Query
-from dbdyno.conduct import analysis
+from dbdyno.conduct.kinds import analysis
 from dbdyno.conduct.listener import Listener
 from dbdyno.conduct.run import conduct
 from dbdyno.errors import UserError

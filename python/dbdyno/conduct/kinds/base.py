@@ -1,0 +1,88 @@
+"""What every kind of workload says: what it refuses, how it loads, and how it runs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from dbdyno.conduct.context import Context
+from dbdyno.conduct.listener import Outcome
+from dbdyno.conduct.loading import load_rows, loading_clients
+from dbdyno.conduct.states import SPARE_ROOM
+from dbdyno.conduct.trial import Prepared
+from dbdyno.errors import UserError
+from dbdyno.experiment.model import Experiment
+from dbdyno.experiment.trials import Preparation, Trial
+from dbdyno.experiment.workload_spec import WorkloadSpec
+from dbdyno.systems.base import System
+from dbdyno.systems.running.volume import Volume
+from dbdyno.systems.space import Space
+
+Document = dict[str, Any]
+
+
+class WorkloadKind(ABC):
+    """One way to conduct a workload. It holds no state: all that a run knows is in its context."""
+
+    def refuse(self, experiment: Experiment, workload: WorkloadSpec) -> None:
+        """Raise UserError if the experiment asks for what this kind does not have."""
+        return
+
+    def refuse_system(self, workload: WorkloadSpec, system: System) -> None:
+        """Raise UserError if a system cannot have this workload, although it has all operations."""
+        return
+
+    def missing(self, workload: WorkloadSpec, system: System) -> str | None:
+        """Return which program the workload needs that is not installed, and how to get it; None if all are there."""
+        del workload, system
+        return None
+
+    def space(self, experiment: Experiment, workload: WorkloadSpec, system: System) -> Space:
+        """Return the room that the workload takes in a system; none if rows of an unknown size are somebody's own."""
+        rows = experiment.rows
+        needed = system.space(workload.records(rows), workload.data_bytes(rows) or 0)
+        # A restart is from a copy of what was loaded (`Kept.has_room`).
+        return Space(needed.disk_bytes * (1 + SPARE_ROOM), needed.memory_bytes) if experiment.restart else needed
+
+    def make_volume(self, context: Context, workload: WorkloadSpec) -> Volume | None:
+        """Return the file system that the data must lie on, if it cannot be any."""
+        del context, workload
+        return None
+
+    def load(self, context: Context, preparation: Preparation, system: System, folder: Path) -> Document:
+        """Make and fill the tables, recorded in `folder`; returns what `trial.json` says of that.
+
+        Raises RunFailed if they cannot be loaded, KeyboardInterrupt if the run was interrupted.
+        """
+        return load_rows(context, preparation, system, folder, loading_clients())
+
+    @abstractmethod
+    def run(self, context: Context, prepared: Prepared, trial: Trial) -> Iterator[Outcome]:
+        """Run a trial, or the search that begins with it, and yield each outcome."""
+
+
+def refuse_keys(asked: Mapping[str, bool], why: str) -> None:
+    """Raise UserError for the first key that is asked for; why: the reason none of them can be."""
+    for key, is_asked in asked.items():
+        if is_asked:
+            raise UserError(f"{key}: {why}: leave {key} out")
+
+
+def refuse_load(experiment: Experiment, why: str, repeat: bool = False) -> None:
+    """Raise UserError if an experiment asks for what only the load of clients has.
+
+    why: the reason this kind does not. repeat: whether it does not have repetitions either.
+    """
+    asked = {
+        "workload": len({workload.name for workload in experiment.workload}) > 1,
+        "clients": experiment.clients != [1],
+        "pipeline": experiment.pipeline != [1],
+        "rate": bool(experiment.rate or experiment.find_rate),
+        "repeat": repeat and experiment.repeat > 1,
+        "precise": experiment.precise is not None,
+        "confirm_limit": experiment.confirm_limit,
+        "profile": experiment.profile,
+    }
+    refuse_keys(asked, why)
