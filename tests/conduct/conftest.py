@@ -8,6 +8,7 @@ import pytest
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.interrupt import Interrupts
 from dbdyno.conduct.journal import Journal
+from dbdyno.conduct.lineup import build_lineup
 from dbdyno.conduct.listener import Listener
 from dbdyno.results.write import RunFolder
 from dbdyno.systems.running.guard import Guard
@@ -28,6 +29,7 @@ def context(tmp_path: Path, guard: Guard, interrupts: Interrupts) -> Callable[..
     def make(**keys: object) -> Context:
         folder = RunFolder.create(tmp_path, "run", 0)
         journal = Journal(folder, {"trials": []})
-        return Context(experiment(**keys).experiment, folder, guard, interrupts, Listener(), journal)
+        made = experiment(**keys).experiment
+        return Context(made, folder, guard, interrupts, Listener(), journal, build_lineup(made, made.system))
 
     return make

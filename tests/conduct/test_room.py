@@ -7,10 +7,10 @@ import psutil
 import pytest
 
 from dbdyno.conduct import room
+from dbdyno.conduct.kinds import kind_of
 from dbdyno.conduct.resolve import resolve
-from dbdyno.conduct.room import free_memory_bytes, space_of
+from dbdyno.conduct.room import free_memory_bytes
 from dbdyno.errors import UserError
-from dbdyno.experiment.system_spec import parse_system
 from dbdyno.experiment.workloads import WORKLOADS, Kind
 from dbdyno.systems import SYSTEMS
 from helpers import experiment, system, workload
@@ -38,6 +38,11 @@ def said(**keys):
     with pytest.raises(UserError) as caught:
         resolve(experiment(**keys).experiment)
     return str(caught.value)
+
+
+def space_in_sqlite(text):
+    one = workload(text)
+    return kind_of(one).space(experiment(workload=text, rows=ROWS, clients=[1]).experiment, one, system("sqlite"))
 
 
 @pytest.mark.parametrize("name", ["mariadb", "postgresql", "sqlite", "lmdb", "cache-aside(memcached, mariadb)"])
@@ -86,10 +91,7 @@ def test_a_restart_needs_room_for_a_copy():
 
 
 def test_a_dump_and_a_copy_need_room_beside_the_tables():
-    one, three = (
-        space_of(experiment(workload=name, rows=ROWS, clients=[1]).experiment, parse_system("sqlite"), workload(name))
-        for name in ("oltp?tables=2", "dump-restore?tables=2")
-    )
+    one, three = (space_in_sqlite(name) for name in ("oltp?tables=2", "dump-restore?tables=2"))
     assert three.disk_bytes == 3 * one.disk_bytes > 0
 
 
@@ -130,5 +132,5 @@ def test_estimates_are_within_a_factor_of_two_of_what_a_store_takes(text, launch
         taken = sum(path.stat().st_size for path in one.path.iterdir())
     finally:
         one.stop()
-    estimated = space_of(experiment(workload=text, rows=ROWS).experiment, parse_system("sqlite"), loaded)
+    estimated = space_in_sqlite(text)
     assert taken / 2 < estimated.disk_bytes < taken * 2

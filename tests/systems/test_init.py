@@ -19,6 +19,14 @@ def test_a_url_goes_by_its_scheme(scheme):
     assert type(system(f"{scheme}://host/{place}")) is ATTACHED[scheme]
 
 
+def test_a_variant_takes_over_what_it_serves_and_nothing_else():
+    assert type(system("mariadb?engine=spider")).name == "spider"
+    assert type(system("mariadb?engine=InnoDB")) is SYSTEMS["mariadb"]
+    for other in ("handlersocket?engine=Spider", "mysql://u@host/d?engine=Spider"):
+        with pytest.raises(UserError, match="tables of Spider lie on other servers"):
+            system(other)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -7,7 +7,7 @@ from dbdyno.errors import UserError
 from dbdyno.experiment.clients import LIBRARIES, NATIVE
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.systems import SYSTEMS, build
+from dbdyno.systems import SYSTEMS, class_of
 
 CLIENTS_MAX = 512
 """The Python load client has a thread for each client (docs/contract.md)."""
@@ -44,7 +44,7 @@ def missing_library(spec: SystemSpec) -> str | None:
 
 
 def _driven(experiment: Experiment, spec: SystemSpec) -> Iterator[SystemSpec]:
-    able = (NATIVE, *build(spec).libraries)
+    able = (NATIVE, *class_of(spec).libraries_for(spec.settings))
     fitting = [client for client in experiment.client if client in able]
     if not fitting:
         library = experiment.client[0]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from dbdyno.analytics.answers import Answer
 from dbdyno.conduct.interrupt import Interrupts
 from dbdyno.conduct.journal import Journal
+from dbdyno.conduct.lineup import Lineup
 from dbdyno.conduct.listener import Listener
 from dbdyno.conduct.load_client import Supervision
 from dbdyno.conduct.states import States
@@ -41,6 +42,7 @@ class Context:
     interrupts: Interrupts
     listener: Listener
     journal: Journal
+    lineup: Lineup
     ceilings: dict[str, Ceiling] = field(default_factory=dict)
     states: States = field(default_factory=States)
     answers: dict[tuple[str, str], tuple[str, Answer]] = field(default_factory=dict)

@@ -19,7 +19,6 @@ from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import bare_name
 from dbdyno.experiment.trials import Preparation
 from dbdyno.results.write import write_object
-from dbdyno.systems import build, sized
 from dbdyno.systems.base import Launch, System
 from dbdyno.systems.running.volume import Volume
 
@@ -61,9 +60,9 @@ def prepared_system(context: Context, preparation: Preparation, name: str) -> It
     Raises UserError or RunFailed if it cannot be started or loaded.
     """
     context.listener.preparation_begins(preparation)
-    spec = sized(preparation.system, preparation.workload.data_bytes(context.experiment.rows))
     volume = kind_of(preparation.workload).make_volume(context, preparation.workload)
-    making = _Making(context, preparation, build(spec), context.folder.preparation(name), name, volume)
+    system = context.lineup.find(preparation.system, preparation.workload)
+    making = _Making(context, preparation, system, context.folder.preparation(name), name, volume)
     try:
         facts = making.restore() if _to_restore(context, preparation, making.system) else making.load()
         making.write(state="complete", reason=None)

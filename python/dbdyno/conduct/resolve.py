@@ -7,31 +7,31 @@ from dataclasses import dataclass
 
 from dbdyno.conduct.clients import driven, missing_library
 from dbdyno.conduct.kinds import kind_of
+from dbdyno.conduct.lineup import Lineup, build_lineup
 from dbdyno.conduct.room import check_room
 from dbdyno.errors import UserError
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import SystemSpec, format_system
-from dbdyno.experiment.workload_spec import missing_operations
+from dbdyno.experiment.workload_spec import WorkloadSpec, missing_operations
 from dbdyno.experiment.workloads import GET, WORDS, WORKLOADS
-from dbdyno.systems import SYSTEMS, build, missing, sized
+from dbdyno.systems import SYSTEMS, missing
 from dbdyno.systems.base import Launch, System
 from dbdyno.systems.running.guard import Guard
 
 EMBEDDED_CLIENTS_MAX = 512
 """An embedded store takes a thread for each client (docs/contract.md)."""
 
-PIPELINING_SYSTEMS = ("postgresql", "redis", "valkey", "memcached", "cassandra", "handlersocket")
-"""Those whose stores send several requests before they read the answers (docs/contract.md, The plan)."""
 OTHER_DESCRIPTORS = 64
 """File descriptors of a load client beside its connections."""
 
 
 @dataclass(frozen=True)
 class Resolved:
-    """The systems that will be run, and those left out, each with the reason."""
+    """The systems that will be run, each built for each workload, and those left out, each with the reason."""
 
     systems: list[SystemSpec]
     skipped: list[tuple[SystemSpec, str]]
+    lineup: Lineup
 
 
 def resolve(experiment: Experiment) -> Resolved:
@@ -39,16 +39,19 @@ def resolve(experiment: Experiment) -> Resolved:
     _check_cpus(experiment)
     for workload in experiment.workload:
         kind_of(workload).refuse(experiment, workload)
-    systems, skipped = [], []
-    for spec in driven(experiment):
-        system = build(spec)
-        _check_operations(experiment, spec, system)
-        for workload in experiment.workload:
-            sized(spec, workload.data_bytes(experiment.rows))
+    systems: list[SystemSpec] = []
+    skipped: list[tuple[SystemSpec, str]] = []
+    specs = driven(experiment)
+    lineup = build_lineup(experiment, specs)
+    for spec in specs:
+        built = [(workload, lineup.find(spec, workload)) for workload in experiment.workload]
+        for workload, system in built:
+            _check_operations(workload, system)
             kind_of(workload).refuse_system(workload, system)
-        _check_pipeline(experiment, spec, system)
-        _check_limits(experiment, spec, system)
-        reason = missing(spec) or missing_library(spec) or _missing_program(experiment, system)
+            _check_pipeline(experiment, workload, system)
+            _check_limits(experiment, system)
+        programs = (kind_of(workload).missing(workload, system) for workload, system in built)
+        reason = missing(spec) or missing_library(spec) or next(filter(None, programs), None)
         if reason and experiment.if_missing == "error":
             raise UserError(f"{spec.label}: {reason}")
         if reason:
@@ -57,14 +60,8 @@ def resolve(experiment: Experiment) -> Resolved:
             systems.append(spec)
     if not systems:
         raise UserError("none of the systems is there: " + "; ".join(reason for _, reason in skipped))
-    check_room(experiment, systems)
-    return Resolved(systems, skipped)
-
-
-def _missing_program(experiment: Experiment, system: System) -> str | None:
-    """Return which program a workload needs that is not installed, or None."""
-    reasons = (kind_of(workload).missing(workload, system) for workload in experiment.workload)
-    return next(filter(None, reasons), None)
+    check_room(experiment, systems, lineup)
+    return Resolved(systems, skipped, lineup)
 
 
 def _check_cpus(experiment: Experiment) -> None:
@@ -76,36 +73,36 @@ def _check_cpus(experiment: Experiment) -> None:
                 raise UserError(f"cpus.{side}: there is no processor {cpu} to use here; there are {there}")
 
 
-def _check_operations(experiment: Experiment, spec: SystemSpec, system: System) -> None:
+def _check_operations(workload: WorkloadSpec, system: System) -> None:
     """Raise UserError if a workload needs what the system cannot do, naming both and who can."""
-    for workload in experiment.workload:
-        if lacking := missing_operations(workload, system.operations):
-            able = [other.name for other in SYSTEMS.values() if not missing_operations(workload, other.operations)]
-            # It is then the settings that take it away.
-            whose = format_system(spec) if spec.name in able else spec.label
-            raise UserError(
-                f"the workload '{workload}' needs to {' and to '.join(WORDS[one] for one in lacking)}, which "
-                f"'{whose}' cannot do; {', '.join(able)} can"
-            )
+    if lacking := missing_operations(workload, system.operations):
+        able = [other.name for other in SYSTEMS.values() if not missing_operations(workload, other.operations)]
+        # If other settings could do it, these are named too.
+        spec = system.spec
+        whose = format_system(spec) if spec.name in able else spec.label
+        raise UserError(
+            f"the workload '{workload}' needs to {' and to '.join(WORDS[operation] for operation in lacking)}, which "
+            f"'{whose}' cannot do; {', '.join(able)} can"
+        )
 
 
-def _check_pipeline(experiment: Experiment, spec: SystemSpec, system: System) -> None:
+def _check_pipeline(experiment: Experiment, workload: WorkloadSpec, system: System) -> None:
     """Raise UserError if requests are to be sent several at once and workload or system cannot have that."""
     if max(experiment.pipeline) == 1:
         return
-    able = [workload.name for workload in WORKLOADS.values() if workload.operations == (GET,)]
-    for workload in experiment.workload:
-        if workload.name not in able:
-            raise UserError(
-                f"pipeline: a transaction of '{workload}' is not a single get; {', '.join(able)} can be pipelined"
-            )
-    if system.name not in PIPELINING_SYSTEMS:
-        raise UserError(f"pipeline: '{spec.label}' takes one request at a time; {', '.join(PIPELINING_SYSTEMS)} can")
-    if spec.settings.get("layout") == "hash":
-        raise UserError(f"pipeline: '{spec.label}' keeps rows as hashes; layout=string can be pipelined")
+    able = [definition.name for definition in WORKLOADS.values() if definition.operations == (GET,)]
+    if workload.name not in able:
+        raise UserError(
+            f"pipeline: a transaction of '{workload}' is not a single get; {', '.join(able)} can be pipelined"
+        )
+    if reason := system.why_one_at_a_time():
+        able = [other.name for other in SYSTEMS.values() if other.pipelines]
+        raise UserError(f"pipeline: '{system.spec.label}' {reason}; {', '.join(able)} can be pipelined")
 
 
-def _check_limits(experiment: Experiment, spec: SystemSpec, system: System) -> None:
+def _check_limits(experiment: Experiment, system: System) -> None:
+    """Raise UserError if the experiment asks of a system what it cannot have, being embedded or somebody else's."""
+    spec = system.spec
     if max(experiment.network_delay_us) and system.embedded:
         raise UserError(
             f"network_delay_us: '{spec.label}' runs inside the load client, with no network between; leave one out"
@@ -130,7 +127,7 @@ def _restarted(experiment: Experiment) -> Iterator[str]:
     """Yield the systems that can be started again on what they kept, and can do what is asked of them."""
     for name, other in SYSTEMS.items():
         lacking = (missing_operations(workload, other.operations) for workload in experiment.workload)
-        if other.restorable is not System.restorable and not any(lacking):
+        if other.can_keep and not any(lacking):
             yield name
 
 
@@ -145,16 +142,16 @@ def _check_descriptors(clients: int, connections_each: int) -> None:
         )
 
 
-def try_out(experiment: Experiment, systems: list[SystemSpec], guard: Guard) -> None:
+def try_out(experiment: Experiment, resolved: Resolved, guard: Guard) -> None:
     """Start and stop every configuration that could be mistyped, so that it is known now and not after an hour.
 
     Raises UserError, quoting the server, for a setting it does not take or a URL where nobody answers.
     """
     launch_with = (max(experiment.clients), experiment.rows, None, experiment.memory_limit_bytes)
-    for spec in systems:
+    for spec in resolved.systems:
         if not (spec.attached or spec.settings or any(part.settings for part in spec.parts) or experiment.memory_limit):
             continue
-        system = build(sized(spec, experiment.workload[0].data_bytes(experiment.rows)))
+        system = resolved.lineup.find(spec, experiment.workload[0])
         with guard.scratch() as logs:
             try:
                 system.start(Launch(guard, logs, *launch_with))

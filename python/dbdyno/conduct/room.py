@@ -7,20 +7,18 @@ from pathlib import Path
 import psutil
 
 from dbdyno.conduct.kinds import kind_of
+from dbdyno.conduct.lineup import Lineup
 from dbdyno.errors import UserError
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workload_spec import WorkloadSpec
 from dbdyno.observe.cgroup import groups_of
 from dbdyno.observe.environment import data_directory
-from dbdyno.systems import build, sized
-from dbdyno.systems.space import Space
 
 _LIMITS = (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes"))
 """Of control groups of version 2 and of version 1."""
 
 
-def check_room(experiment: Experiment, systems: Sequence[SystemSpec]) -> None:
+def check_room(experiment: Experiment, systems: Sequence[SystemSpec], lineup: Lineup) -> None:
     """Raise UserError, with the estimate, if a workload's rows do not fit beside each other in a system.
 
     Systems are loaded one after the other, so each must fit alone. What somebody else's server holds is not known.
@@ -28,7 +26,7 @@ def check_room(experiment: Experiment, systems: Sequence[SystemSpec]) -> None:
     place = data_directory()
     for spec in systems:
         for workload in experiment.workload:
-            needed = space_of(experiment, spec, workload)
+            needed = kind_of(workload).space(experiment, workload, lineup.find(spec, workload))
             what = f"{spec.label}: {experiment.rows:,} rows of {workload} take about"
             remedy = "give fewer --rows" + (" or --scale small" if experiment.scale not in (None, "small") else "")
             if needed.disk_bytes > (free := shutil.disk_usage(place).free):
@@ -40,12 +38,6 @@ def check_room(experiment: Experiment, systems: Sequence[SystemSpec]) -> None:
                 raise UserError(
                     f"{what} {_gigabytes(needed.memory_bytes)} of memory, and {_gigabytes(free)} can be had: {remedy}"
                 )
-
-
-def space_of(experiment: Experiment, spec: SystemSpec, workload: WorkloadSpec) -> Space:
-    """Return what a workload's rows take in a system; nothing if rows of an unknown size are somebody's own."""
-    system = build(sized(spec, workload.data_bytes(experiment.rows)))
-    return kind_of(workload).space(experiment, workload, system)
 
 
 def free_memory_bytes(limit_bytes: int | None) -> int:

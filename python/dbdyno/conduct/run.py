@@ -57,11 +57,13 @@ def conduct(named: NamedExperiment, command: str, parent: Path, listener: Listen
     with Interrupts() as interrupts, Guard() as guard:
         if named.experiment.observe:
             account_delays(guard.switch_on)
-        try_out(named.experiment, resolved.systems, guard)
+        try_out(named.experiment, resolved, guard)
         folder = RunFolder.create(parent, named.name, time.time())
         document = _describe_run(named, command, folder.name, preparations, resolved)
         try:
-            context = Context(named.experiment, folder, guard, interrupts, listener, Journal(folder, document))
+            context = Context(
+                named.experiment, folder, guard, interrupts, listener, Journal(folder, document), resolved.lineup
+            )
             with closing(context.states):
                 return _record(context, preparations, resolved, floors)
         except OSError as error:

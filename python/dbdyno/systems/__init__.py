@@ -1,68 +1,42 @@
-"""Systems under test: one file for each, and here which there are."""
+"""Systems under test: one folder for each family, and here all of them by name."""
 
 from dataclasses import replace
 
 from dbdyno.errors import UserError, did_you_mean
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.systems.analytic.chdb import ChDB
-from dbdyno.systems.analytic.clickhouse import ClickHouse
-from dbdyno.systems.analytic.duckdb import DuckDB
-from dbdyno.systems.analytic.monetdb import MonetDB
-from dbdyno.systems.arrangements.cache_aside import CacheAside
-from dbdyno.systems.arrangements.galera import Galera
-from dbdyno.systems.arrangements.replicated import Replicated
-from dbdyno.systems.arrangements.result_cache import ResultCache
-from dbdyno.systems.arrangements.spider import Spider
-from dbdyno.systems.arrangements.spread import Spread
+from dbdyno.systems import (
+    analytic,
+    arrangements,
+    cassandra,
+    embedded,
+    memcached,
+    mongodb,
+    mysql,
+    postgresql,
+    redis,
+)
 from dbdyno.systems.base import System
-from dbdyno.systems.cassandra.cassandra import AttachedCassandra, Cassandra
-from dbdyno.systems.embedded.kyotocabinet import KyotoCabinet
-from dbdyno.systems.embedded.lmdb import LMDB
-from dbdyno.systems.embedded.rocksdb import RocksDB
-from dbdyno.systems.embedded.sqlite import SQLite
-from dbdyno.systems.embedded.tkrzw import Tkrzw
-from dbdyno.systems.embedded.tokyocabinet import TokyoCabinet
-from dbdyno.systems.memcached.memcached import AttachedMemcached, Memcached
-from dbdyno.systems.mongodb.ferretdb import FerretDB
-from dbdyno.systems.mongodb.mongodb import AttachedMongoDB
-from dbdyno.systems.mysql.handlersocket import HandlerSocket
-from dbdyno.systems.mysql.mariadb import AttachedMySQL, MariaDB, is_spider
-from dbdyno.systems.mysql.mysql import MySQL
-from dbdyno.systems.mysql.tidb import TiDB
 from dbdyno.systems.packages.cache import installed
 from dbdyno.systems.packages.install import find_package
 from dbdyno.systems.packages.package import Package
-from dbdyno.systems.postgresql.postgresql import AttachedPostgreSQL, PostgreSQL
-from dbdyno.systems.redis.redis import AttachedRedis, Redis
-from dbdyno.systems.redis.valkey import Valkey
 
-ARRANGEMENTS = (CacheAside, ResultCache, Spread, Replicated)
-"""Those that are made of parts."""
-SYSTEMS: dict[str, type[System]] = {
-    system.name: system
-    for system in (
-        *(MariaDB, Galera, MySQL, HandlerSocket, TiDB),
-        *(PostgreSQL, Memcached, Redis, Valkey, FerretDB, Cassandra),
-        *(SQLite, LMDB, RocksDB, TokyoCabinet, KyotoCabinet, Tkrzw),
-        *(DuckDB, ChDB, MonetDB, ClickHouse),
-        *ARRANGEMENTS,
-    )
-}
-"""What dbdyno can start, by name."""
+_FAMILIES = tuple(
+    folder.FAMILY
+    for folder in (mysql, postgresql, memcached, redis, mongodb, cassandra, embedded, analytic, arrangements)
+)
+SYSTEMS: dict[str, type[System]] = {system.name: system for family in _FAMILIES for system in family.systems}
+"""The systems that dbdyno can start, by name."""
 ATTACHED: dict[str, type[System]] = {
-    "mysql": AttachedMySQL,
-    "postgresql": AttachedPostgreSQL,
-    "memcached": AttachedMemcached,
-    "redis": AttachedRedis,
-    "rediss": AttachedRedis,
-    "mongodb": AttachedMongoDB,
-    "cassandra": AttachedCassandra,
+    scheme: system for family in _FAMILIES for system in family.attached for scheme in system.schemes
 }
-"""What dbdyno can attach to, by the scheme of its URL."""
+"""The systems that dbdyno can attach to, by the scheme of their URL."""
+ARRANGEMENTS = tuple(system for system in SYSTEMS.values() if system.takes_parts)
+"""The systems that are made of parts."""
+_VARIANTS = tuple(system for family in _FAMILIES for system in family.variants)
 
 
-def build(spec: SystemSpec) -> System:
-    """Return the system a configuration names, not started; raises UserError if there is none or it cannot be so."""
+def class_of(spec: SystemSpec) -> type[System]:
+    """Return the system that a configuration names; raises UserError if there is none."""
     known = ATTACHED if spec.url else SYSTEMS
     system = known.get(spec.name)
     if system is None:
@@ -70,16 +44,20 @@ def build(spec: SystemSpec) -> System:
         raise UserError(
             f"there is no {kind} '{spec.name}'{did_you_mean(spec.name, known)} There are {', '.join(known)}."
         )
+    return next((variant for variant in _VARIANTS if variant.serves(spec)), system)
+
+
+def build(spec: SystemSpec) -> System:
+    """Return the system of a configuration, not started; raises UserError if there is none or it cannot be so."""
+    system = class_of(spec)
     if spec.version:
         find_package(spec.product)
-    if system in ARRANGEMENTS:
+    if system.takes_parts:
         return system(spec, [build(part) for part in _labelled(spec)])
     if spec.parts:
         raise UserError(
             f"{spec.label}: '{spec.name}' is no arrangement; {', '.join(one.name for one in ARRANGEMENTS)} are"
         )
-    if system is MariaDB and is_spider(spec):
-        return Spider(spec)
     return system(spec)
 
 

@@ -87,6 +87,10 @@ class System(ABC):
     copy_tools: what dumps and restores its tables, by name; only where the store can `copy`.
     forks: True if its server is several processes, of which `server_pids` gives the first.
     can_crash: True if it can be killed, and started again on what it left.
+    can_keep: True if `keep` can be asked for, unless a setting forbids it.
+    pipelines: True if its store sends several requests before it reads the answers (docs/contract.md, The plan).
+    takes_parts: True if it is an arrangement of other systems, which it is built with.
+    schemes: of the URLs of servers that dbdyno attaches to and does not start.
     package: what its name alone means where that is not the host's, by the name in `packages.catalogue`.
     reserved: settings that are dbdyno's own to give, in small letters with underscores.
     server_name: what its process, log and counters are called; the name, unless an arrangement has two of them.
@@ -103,6 +107,10 @@ class System(ABC):
     copy_tools: ClassVar[Mapping[str, Tool]] = {}
     forks: ClassVar[bool] = False
     can_crash: ClassVar[bool] = False
+    can_keep: ClassVar[bool] = False
+    pipelines: ClassVar[bool] = False
+    takes_parts: ClassVar[bool] = False
+    schemes: ClassVar[tuple[str, ...]] = ()
     package: ClassVar[str | None] = None
     reserved: ClassVar[frozenset[str]] = PRIVATE
 
@@ -112,6 +120,18 @@ class System(ABC):
         self.server_name = self.name
         if spec.url is None:
             refuse_own(spec.label, spec.settings, self.reserved)
+
+    @classmethod
+    def serves(cls, spec: SystemSpec) -> bool:
+        """Return whether a variant of another system is what a configuration of that one means (see `Family`)."""
+        del spec
+        return False
+
+    @classmethod
+    def libraries_for(cls, settings: Mapping[str, str]) -> tuple[str, ...]:
+        """Return the client libraries that can drive it with these settings."""
+        del settings
+        return cls.libraries
 
     @classmethod
     def missing(cls) -> str | None:
@@ -198,10 +218,14 @@ class System(ABC):
         """Return what copies its tables by one of its tools, with so many workers; only where the store can `copy`."""
         raise NotImplementedError(f"{self.name} is copied by no tools")
 
+    def why_one_at_a_time(self) -> str | None:
+        """Return why its store takes one request at a time, or None if it takes several."""
+        return None if self.pipelines else "takes one request at a time"
+
     @property
     def restorable(self) -> bool:
         """Whether `keep` can be asked for: all that was loaded is in files, and these are dbdyno's own."""
-        return False
+        return self.can_keep
 
     def keep(self) -> Path:
         """Stop it in good order and return its data directory, for the caller to remove; only where `restorable`.
@@ -263,6 +287,19 @@ class System(ABC):
     @abstractmethod
     def store_plan(self, secrets: list[str]) -> dict[str, Any]:
         """Return the plan's `store` (docs/contract.md); passwords go to `secrets`, their index in the plan."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """The systems of one folder.
+
+    systems: those dbdyno starts, by their names. attached: those it attaches to, by the schemes of their URLs.
+    variants: those that take over some configurations of another system (`System.serves`).
+    """
+
+    systems: tuple[type[System], ...]
+    attached: tuple[type[System], ...] = ()
+    variants: tuple[type[System], ...] = ()
 
 
 def numbers_of(mapping: Mapping[str, Any], wanted: tuple[str, ...]) -> dict[str, int]:

@@ -148,4 +148,4 @@ def test_what_observes_a_server_is_encrypted_too_and_the_settings_say_so(started
         probe.open()
         assert probe.counters()
         probe.close()
-        assert replace(one.endpoint, tls=None).encryption() is None and one.libraries == ()
+        assert replace(one.endpoint, tls=None).encryption() is None and one.libraries_for(one.spec.settings) == ()

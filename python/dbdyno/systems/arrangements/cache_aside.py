@@ -18,6 +18,8 @@ class Fronted(System):
     """A store with caches in front of it, each a system of its own: what arrangements of these have in common."""
 
     operations = frozenset((GET, UPDATE, FIND_UNIQUE))
+    takes_parts = True
+    can_keep = True
 
     def __init__(self, spec: SystemSpec, caches: list[System], store: System) -> None:
         """Take the arrangement and its systems; raises UserError if the store cannot be one."""

@@ -33,6 +33,7 @@ class Replicated(Cluster):
     """
 
     name = "replicated"
+    takes_parts = True
     what = "a primary and its replicas, of MariaDB or MySQL: replicated(mariadb*2), settings follow a part"
     operations = frozenset(OPERATIONS)
     can_crash = True

@@ -8,9 +8,10 @@ from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import OPERATIONS, SQL, TRANSACTION
 from dbdyno.systems.arrangements.cluster import LEVELS, Cluster
 from dbdyno.systems.base import Durability, Launch
-from dbdyno.systems.mysql.mariadb import SPIDER, VARIABLES, MariaDB
+from dbdyno.systems.mysql.mariadb import VARIABLES, MariaDB
 from dbdyno.systems.space import Space
 
+SPIDER = "Spider"
 MOST_BACKENDS = 9
 OF_THE_FRONT = ("connect", "protocol", "tls")
 """Settings of how clients come to the server in front; `spider_…` are its too, and all others are the backends'."""
@@ -69,6 +70,10 @@ class Spider(Cluster):
     """
 
     name = "spider"
+
+    @classmethod
+    def serves(cls, spec: SystemSpec) -> bool:
+        return (spec.url, spec.name) == (None, MariaDB.name) and spec.settings.get("engine", "").lower() == cls.name
 
     def __init__(self, spec: SystemSpec) -> None:
         """Take a configuration; raises UserError if Spider cannot be so."""

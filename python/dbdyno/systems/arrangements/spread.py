@@ -15,6 +15,7 @@ class Spread(Cluster):
     """Nodes of one cluster, by their URLs: `spread(mysql://u@one/d, mysql://u@two/d)`."""
 
     name = "spread"
+    takes_parts = True
     what = "clients spread over the nodes of a cluster that runs already: spread(mysql://u@one/d, mysql://u@two/d)"
 
     def __init__(self, spec: SystemSpec, nodes: list[System]) -> None:

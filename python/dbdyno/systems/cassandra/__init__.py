@@ -1,1 +1,6 @@
 """Cassandra."""
+
+from dbdyno.systems.base import Family
+from dbdyno.systems.cassandra.cassandra import AttachedCassandra, Cassandra
+
+FAMILY = Family((Cassandra,), attached=(AttachedCassandra,))

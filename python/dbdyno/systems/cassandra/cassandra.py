@@ -75,6 +75,7 @@ class Cassandra(Server):
     own_settings: ClassVar[tuple[str, ...]] = ("heap", "consistency")
     package = "cassandra@5.0"
     reserved = PRIVATE | RESERVED
+    pipelines = True
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
@@ -218,6 +219,7 @@ class AttachedCassandra(Cassandra):
     Settings: `consistency`, and `replication_factor` of the keyspace that is made where the URL names none.
     """
 
+    schemes = ("cassandra",)
     what = "any server of the CQL protocol: cassandra://user@host:9042/keyspace"
 
     def __init__(self, spec: SystemSpec) -> None:

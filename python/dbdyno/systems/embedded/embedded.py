@@ -18,6 +18,7 @@ class Embedded(System):
 
     embedded = True
     can_crash = True
+    can_keep = True
     choices: ClassVar[dict[str, tuple[str, ...]]]
     numbers: ClassVar[dict[str, int]]
 
@@ -46,10 +47,7 @@ class Embedded(System):
         if self._directory:
             self._directory.remove()
             self._directory = None
-
-    @property
-    def restorable(self) -> bool:
-        return True
+        self._library = {}
 
     def keep(self) -> Path:
         directory, self._directory = self._directory, None

@@ -68,6 +68,7 @@ class Memcached(Server):
     storage: ClassVar[Storage] = Storage(1.1, 110, in_memory=True)
     cache = False
     can_crash = True
+    pipelines = True
     driver_errors = (OSError, MemcacheError)
 
     def __init__(self, spec: SystemSpec) -> None:
@@ -173,6 +174,7 @@ class Memcached(Server):
 class AttachedMemcached(Memcached):
     """Somebody else's server of the memcached protocol: `memcached://host:port`."""
 
+    schemes = ("memcached",)
     what = "any server of the memcached protocol: memcached://host:11211"
 
     def __init__(self, spec: SystemSpec) -> None:

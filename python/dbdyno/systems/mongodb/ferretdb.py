@@ -40,6 +40,7 @@ class FerretDB(MongoServer):
     own_settings: ClassVar[tuple[str, ...]] = ("backend", "write", "connect")
     storage: ClassVar[Storage] = Storage(1.8, 40)
     package = _PACKAGE.name
+    can_keep = True
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
@@ -107,7 +108,7 @@ class FerretDB(MongoServer):
 
     @property
     def restorable(self) -> bool:
-        return self._postgresql is None
+        return super().restorable and self._postgresql is None
 
     def keep(self) -> Path:
         kept = super().keep()

@@ -44,8 +44,10 @@ class MongoServer(Server):
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
         self.check_choice("write", WRITES)
-        if not self.acknowledges:
-            self.libraries = ()
+
+    @classmethod
+    def libraries_for(cls, settings: Mapping[str, str]) -> tuple[str, ...]:
+        return cls.libraries if settings.get("write", WRITES[0]) == WRITES[0] else ()
 
     def _ask(self, command: str) -> dict[str, Any]:
         """Return the answer to a command without parameters; raises NoAnswer."""
@@ -110,6 +112,7 @@ class AttachedMongoDB(MongoServer):
     """Somebody else's server: `mongodb://user:password@host/database`, `authSource` where it is not `admin`."""
 
     name = "mongodb"
+    schemes = ("mongodb",)
     what = "any server of the MongoDB protocol: mongodb://user:password@host:27017/database"
     own_settings: ClassVar[tuple[str, ...]] = ("authSource", "write")
 

@@ -1,1 +1,9 @@
 """Servers of the MySQL protocol: MariaDB, MySQL, TiDB, HandlerSocket."""
+
+from dbdyno.systems.base import Family
+from dbdyno.systems.mysql.handlersocket import HandlerSocket
+from dbdyno.systems.mysql.mariadb import AttachedMySQL, MariaDB
+from dbdyno.systems.mysql.mysql import MySQL
+from dbdyno.systems.mysql.tidb import TiDB
+
+FAMILY = Family((MariaDB, MySQL, HandlerSocket, TiDB), attached=(AttachedMySQL,))

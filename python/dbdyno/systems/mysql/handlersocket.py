@@ -25,6 +25,7 @@ class HandlerSocket(MariaDB):
     what = "MariaDB's rows past its SQL layer (handlersocket_threads=…, any server variable)"
     operations = frozenset(OPERATIONS) - {TRANSACTION}
     libraries: ClassVar[tuple[str, ...]] = ()
+    pipelines = True
     own_settings: ClassVar[tuple[str, ...]] = ("engine",)
 
     def __init__(self, spec: SystemSpec) -> None:

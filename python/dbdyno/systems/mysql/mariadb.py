@@ -38,8 +38,8 @@ from dbdyno.systems.settings import PRIVATE, check, without_secrets
 from dbdyno.systems.space import Storage
 from dbdyno.systems.witness import Versions, Witness
 
-SPIDER = "Spider"
-"""The engine whose tables lie on other servers; `dbdyno.systems.arrangements.spider` starts these too."""
+ENGINES_OF_SEVERAL = ("spider",)
+"""Engines whose tables lie on other servers, which one server alone cannot have."""
 PLUGIN_FOLDERS = ("/usr/lib/mysql/plugin", "/usr/lib64/mariadb/plugin", "/usr/lib/mariadb/plugin")
 """Where distributions keep the server's plugins."""
 ENGINE_PLUGINS = {"rocksdb": "ha_rocksdb", "spider": "ha_spider", "mroonga": "ha_mroonga", "connect": "ha_connect"}
@@ -131,6 +131,7 @@ class MariaDB(Server):
     copy_tools = TOOLS
     server_program = "mariadbd"
     can_crash = True
+    can_keep = True
     new_user = _NEW_USER
     shown_variables: tuple[str, ...] = VARIABLES
     variables_query = "SHOW GLOBAL VARIABLES"
@@ -143,12 +144,10 @@ class MariaDB(Server):
         self.check_choice("access", ("sql", "handler"))
         self.check_choice("protocol", ("prepared", "text"))
         self.check_tls()
-        if {"access", "protocol", "tls"} & spec.settings.keys():
-            self.libraries = ()
-        if is_spider(spec):
+        if (self.engine or "").lower() in ENGINES_OF_SEVERAL:
             raise UserError(
-                f"{spec.label}: tables of Spider lie on other servers, and dbdyno makes them only between servers of"
-                " its own: give mariadb?engine=Spider, or another engine"
+                f"{spec.label}: tables of {self.engine} lie on other servers, and dbdyno makes them only between"
+                f" servers of its own: give mariadb?engine={self.engine}, or another engine"
             )
         if (self.engine or "").lower() in NOT_TRANSACTIONAL:
             self.operations = self.operations - {TRANSACTION}
@@ -158,6 +157,10 @@ class MariaDB(Server):
                 raise UserError(
                     f"{spec.label}: HANDLER does not open tables of {self.engine}: leave access=handler out"
                 )
+
+    @classmethod
+    def libraries_for(cls, settings: Mapping[str, str]) -> tuple[str, ...]:
+        return () if {"access", "protocol", "tls"} & settings.keys() else cls.libraries
 
     @classmethod
     def missing(cls) -> str | None:
@@ -227,10 +230,6 @@ class MariaDB(Server):
     def copier(self, tool: str, workers: int) -> Copier:
         with self.asking():
             return MySQLCopier(self.endpoint, self._directory, tool, self.tool_programs(tool), workers)
-
-    @property
-    def restorable(self) -> bool:
-        return self.only_own_files()
 
     def versions(self, tables: Mapping[str, int]) -> Versions:
         with self.asking():
@@ -366,6 +365,7 @@ class AttachedMySQL(MariaDB):
     """Somebody else's server of the MySQL protocol: `mysql://user:password@host:port/database`."""
 
     name = "mysql"
+    schemes = ("mysql",)
     what = "any server of the MySQL protocol: mysql://user:password@host:3306/database"
     own_settings: ClassVar[tuple[str, ...]] = ("engine", "access", "protocol", *ATTACHED_SETTINGS)
 
@@ -424,11 +424,6 @@ def _explain(error: Exception) -> str:
     if number in (CR.CR_CONN_HOST_ERROR, CR.CR_CONNECTION_ERROR):
         return f"nobody answers there ({message}); check host, port and that the server runs"
     return str(message)
-
-
-def is_spider(spec: SystemSpec) -> bool:
-    """Return whether a configuration's tables are to be Spider's."""
-    return spec.settings.get("engine", "").lower() == SPIDER.lower()
 
 
 _LEVELS = {"1": "D2", "0": "D1", "2": "D1", "3": "D1"}

@@ -9,7 +9,7 @@ from pymysql.converters import escape_string
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import OPERATIONS, SYSBENCH
-from dbdyno.systems.base import Durability, Launch, System, numbers_of
+from dbdyno.systems.base import Durability, Launch, numbers_of
 from dbdyno.systems.mysql.mariadb import MariaDB
 from dbdyno.systems.mysql.tidb_probe import METRICS, TiDBProbe, metrics_of
 from dbdyno.systems.mysql.tidb_settings import ACTIVE, VARIABLES, refuse_what_it_lacks
@@ -47,6 +47,8 @@ class TiDB(MariaDB):
     operations = frozenset({*OPERATIONS, SYSBENCH})
     own_settings: ClassVar[tuple[str, ...]] = ("connect", "protocol")
     package = _PACKAGE.name
+    # Its user is made once, with the data, and nothing lets another password in later.
+    can_keep = False
     room: ClassVar = {}
     shown_variables = VARIABLES
     variables_query = ACTIVE
@@ -105,9 +107,6 @@ class TiDB(MariaDB):
             name: [*("-status=PORT" if one == status else one for one in given), _READ_ONLY_IS_TAKEN]
             for name, given in told.items()
         }
-
-    # Its user is made once, with the data, and nothing lets another password in later.
-    restorable = System.restorable
 
     def servers(self) -> list[dict[str, Any]]:
         (server,) = super().servers()

@@ -1,1 +1,6 @@
 """PostgreSQL."""
+
+from dbdyno.systems.base import Family
+from dbdyno.systems.postgresql.postgresql import AttachedPostgreSQL, PostgreSQL
+
+FAMILY = Family((PostgreSQL,), attached=(AttachedPostgreSQL,))

@@ -124,6 +124,8 @@ class PostgreSQL(Server):
     reserved = PRIVATE | RESERVED
     forks = True
     can_crash = True
+    pipelines = True
+    can_keep = True
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
@@ -178,10 +180,6 @@ class PostgreSQL(Server):
     def copier(self, tool: str, workers: int) -> Copier:
         with self.asking():
             return PostgreSQLCopier(self.endpoint, self._directory, tool, self.tool_programs(tool), workers)
-
-    @property
-    def restorable(self) -> bool:
-        return self.only_own_files()
 
     def _make_data(self, directory: PrivateDirectory, data: Path, password: str, launch: Launch) -> None:
         """Make the data directory, or give the one that was copied this start's password."""
@@ -305,6 +303,7 @@ class PostgreSQL(Server):
 class AttachedPostgreSQL(PostgreSQL):
     """Somebody else's server: `postgresql://user:password@host:port/database`."""
 
+    schemes = ("postgresql",)
     what = "any PostgreSQL server: postgresql://user:password@host:5432/database"
     own_settings: ClassVar[tuple[str, ...]] = (*ATTACHED_SETTINGS, *LIBPQ_SETTINGS)
 

@@ -1,6 +1,7 @@
 """Redis, started privately with any directive of redis.conf, or attached by URL."""
 
 import secrets as random_secrets
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -76,14 +77,22 @@ class Redis(Server):
     reserved = PRIVATE | RESERVED
     log_checker = "redis-check-aof"
     can_crash = True
+    pipelines = True
+    can_keep = True
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
         self.check_choice("layout", tuple(UNABLE))
         self.operations = self.operations - UNABLE[spec.settings.get("layout", "auto")]
         self.check_tls()
-        if "tls" in spec.settings:
-            self.libraries = ()
+
+    @classmethod
+    def libraries_for(cls, settings: Mapping[str, str]) -> tuple[str, ...]:
+        return () if "tls" in settings else cls.libraries
+
+    def why_one_at_a_time(self) -> str | None:
+        is_hash = self.spec.settings.get("layout") == "hash"
+        return "keeps rows as hashes: give layout=string" if is_hash else super().why_one_at_a_time()
 
     @classmethod
     def missing(cls) -> str | None:
@@ -120,10 +129,6 @@ class Redis(Server):
         needed = super().space(records, data_bytes)
         written = needed.memory_bytes if self.spec.settings.get("appendonly") == "yes" else 0
         return needed + Space(disk_bytes=written)
-
-    @property
-    def restorable(self) -> bool:
-        return self.only_own_files()
 
     def keep(self) -> Path:
         with self.asking():
@@ -237,6 +242,7 @@ class Redis(Server):
 class AttachedRedis(Redis):
     """Somebody else's Redis: `redis://:password@host:port/0`; `rediss://`, as redis-py has it, with `tls=verify`."""
 
+    schemes = ("redis", "rediss")
     what = "any Redis server: redis://:password@host:6379/0"
     own_settings: ClassVar[tuple[str, ...]] = ("layout", *ATTACHED_SETTINGS)
 

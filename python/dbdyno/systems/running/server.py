@@ -95,9 +95,14 @@ class Server(System):
             self._directory.remove()
             self._directory = None
 
-    def only_own_files(self) -> bool:
-        """Whether no setting puts a file outside of the private directory, where a copy would not have it."""
-        return not self.spec.attached and not any(value.startswith("/") for value in self.spec.settings.values())
+    @property
+    def restorable(self) -> bool:
+        """Whether it can be kept: no setting puts a file outside of the private directory, which is what is copied."""
+        return (
+            self.can_keep
+            and not self.spec.attached
+            and not any(value.startswith("/") for value in self.spec.settings.values())
+        )
 
     def restart(self) -> None:
         self._server.stop_in_order()
