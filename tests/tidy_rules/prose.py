@@ -83,7 +83,6 @@ LONG_SENTENCES = {
     "docs/experiments/trx-lifecycle.md",
     "docs/experiments/warm-up.md",
     "docs/experiments/wide-rows.md",
-    "docs/reading-a-report.md",
     "docs/run-folder.md",
     "docs/sizes.md",
 }
