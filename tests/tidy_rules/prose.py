@@ -24,7 +24,6 @@ LONG_LINES = {
     "docs/experiments/point-update.md",
     "docs/experiments/sysbench.md",
     "docs/experiments/warm-up.md",
-    "docs/run-folder.md",
     "python/dbdyno/report/templates/flame_graph.svg.j2",
     "python/dbdyno/report/templates/index.html.j2",
     "python/dbdyno/report/templates/report.html.j2",
@@ -78,7 +77,6 @@ LONG_SENTENCES = {
     "docs/experiments/trx-lifecycle.md",
     "docs/experiments/warm-up.md",
     "docs/experiments/wide-rows.md",
-    "docs/run-folder.md",
 }
 SENTENCE_END = re.compile(r"""(?:(?<=[.!?])|(?<=[.!?][)"*_]))\s+(?=["(*_`\[]*(?:[A-Z0-9]|dbdyno\b))""")
 ITEM = re.compile(r"\s*(?:[-*] |\d+\. )")
