@@ -3,6 +3,8 @@
 import pytest
 
 from dbdyno.load_sysbench.database import DATABASE, MARKER
+from dbdyno.systems.mysql.mariadb import MariaDB
+from dbdyno.systems.postgresql.probe import connect
 from load_sysbench.conftest import STORE, executed, of_kind, plan_of
 
 LEFTOVERS = plan_of(STORE, ("cleanup",)) | {"workload": None}
@@ -38,6 +40,30 @@ def test_what_a_killed_run_left_is_removed_without_sysbench(server, name, monkey
         assert records[-1]["status"] == "complete", records[-1]
         assert of_kind(records, "phase")[-1]["removed"] == removed
         assert len(running._query(THERE[running.name])) == 0
+
+
+LOW = {
+    "mariadb": "CREATE DATABASE mine; CREATE USER low@'%' IDENTIFIED BY 'pw'; GRANT ALL ON mine.* TO low@'%';",
+    "postgresql": "CREATE ROLE low LOGIN PASSWORD 'pw'",
+}
+"""Makes a user who may not create databases."""
+
+
+@pytest.mark.parametrize(("name", "grant"), [("mariadb", "GRANT ALL ON"), ("postgresql", 'ALTER ROLE "low" CREATEDB')])
+def test_who_may_not_create_databases_is_told_of_that_right(server, name, grant, monkeypatch):
+    if name == "mariadb":
+        # Its own user cannot give away a right.
+        monkeypatch.setattr(MariaDB, "new_user", f"{MariaDB.new_user}{LOW[name].replace('; ', ';' + chr(10))}\n")
+    running, secrets = server(name), []
+    if name == "postgresql":
+        with connect(running.endpoint) as connection:
+            connection.execute(LOW[name])
+    store = running.store_plan(secrets) | {"database": DATABASE, "user": "low"}
+    ended = executed(plan_of(store, ("prepare", "load")), ["pw"])[-1]
+    assert ended["status"] == "refused", ended
+    assert "'low' has no right to create databases" in ended["reason"] and grant in ended["reason"]
+    # And as nothing was made, there is nothing to remove.
+    assert executed(plan_of(store, ("cleanup",)), ["pw"])[-1]["status"] == "complete"
 
 
 def test_one_without_the_marker_is_left_alone(server):

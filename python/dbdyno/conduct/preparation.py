@@ -63,17 +63,24 @@ def prepared_system(context: Context, preparation: Preparation, name: str) -> It
     volume = kind_of(preparation.workload).make_volume(context, preparation.workload)
     system = context.lineup.find(preparation.system, preparation.workload)
     making = _Making(context, preparation, system, context.folder.preparation(name), name, volume)
+    failure: DbdynoError | None = None
     try:
         facts = making.restore() if _to_restore(context, preparation, making.system) else making.load()
         making.write(state="complete", reason=None)
         yield Prepared(making.system, name, making.folder, facts, volume)
     except DbdynoError as error:
+        failure = error
         making.write(state="failed", reason=str(error))
         raise
     finally:
         try:
             if making.has_begun_to_load and preparation.system.attached and not context.experiment.keep:
                 remove_rows(context, preparation, making.system, making.folder)
+        except RunFailed as left:
+            if failure:
+                # The first is the cause of the second, most likely.
+                raise RunFailed(f"{failure}; {left}") from None
+            raise
         finally:
             making.system.stop()
             if volume:

@@ -10,6 +10,7 @@ from typing import Any
 
 import psycopg
 import pymysql
+from pymysql.constants import ER
 
 from dbdyno.load_python.failure import Ended
 from dbdyno.load_sysbench.plan import Plan
@@ -25,16 +26,32 @@ def make_database(plan: Plan) -> None:
     """Make the database anew; raises Ended if one of that name is there that dbdyno did not make, or it cannot."""
     remove_database(plan)
     with _asking(plan, within=False) as ask:
-        ask(f"CREATE DATABASE {DATABASE}")
+        try:
+            ask(f"CREATE DATABASE {DATABASE}")
+        except (pymysql.MySQLError, psycopg.errors.InsufficientPrivilege) as error:
+            if isinstance(error, pymysql.MySQLError) and error.args[0] not in _NOT_ALLOWED:
+                raise
+            raise Ended("refused", _lacks_the_right(plan)) from None
     with _asking(plan, within=True) as ask:
         ask(f"CREATE TABLE {MARKER} (id INTEGER PRIMARY KEY)")
 
 
+def _lacks_the_right(plan: Plan) -> str:
+    user, kind = plan.store["user"], plan.store["kind"]
+    grant = {"mysql": f"GRANT ALL ON {DATABASE}.* TO '{user}'", "postgres": f'ALTER ROLE "{user}" CREATEDB'}[kind]
+    return f"the user '{user}' has no right to create databases, and sysbench's tables need one: {grant}"
+
+
+def is_there(plan: Plan) -> bool:
+    """Return whether there is a database of that name; raises Ended if the server does not answer."""
+    with _asking(plan, within=False) as ask:
+        return bool(ask(_THERE[plan.store["kind"]]))
+
+
 def remove_database(plan: Plan) -> bool:
     """Remove the database, and return whether it was there; raises Ended if dbdyno did not make it, or it stays."""
-    with _asking(plan, within=False) as ask:
-        if not ask(_THERE[plan.store["kind"]]):
-            return False
+    if not is_there(plan):
+        return False
     with _asking(plan, within=True) as ask:
         if not ask(
             f"SELECT 1 FROM information_schema.tables WHERE table_name = '{MARKER}' AND {_HERE[plan.store['kind']]}"
@@ -49,6 +66,7 @@ _THERE = {
     "mysql": f"SELECT 1 FROM information_schema.schemata WHERE schema_name = '{DATABASE}'",
     "postgres": f"SELECT 1 FROM pg_database WHERE datname = '{DATABASE}'",
 }
+_NOT_ALLOWED = (ER.DBACCESS_DENIED_ERROR, ER.SPECIFIC_ACCESS_DENIED_ERROR)
 _VERIFY = {"nothing": "require", "authority": "verify-ca", "host": "verify-full"}
 """libpq's word for the contract's, of what is asked of a server's certificate."""
 _HERE = {"mysql": f"table_schema = '{DATABASE}'", "postgres": f"table_catalog = '{DATABASE}'"}

@@ -15,7 +15,7 @@ from dbdyno.load_python.host import die_with_parent, pin, processors
 from dbdyno.load_python.plan import CONTRACT
 from dbdyno.load_python.records import Records
 from dbdyno.load_sysbench.command import command, configuration
-from dbdyno.load_sysbench.database import DATABASE, make_database, remove_database
+from dbdyno.load_sysbench.database import DATABASE, is_there, make_database, remove_database
 from dbdyno.load_sysbench.output import telling
 from dbdyno.load_sysbench.plan import Plan, read_plan
 from dbdyno.load_sysbench.run import Run
@@ -69,11 +69,18 @@ def execute(plan: Plan, records: Records) -> None:
         Run(plan, known, records).execute()
     if "cleanup" in plan.phases:
         with records.phase("cleanup"):
-            try:
-                _do(plan, "cleanup", known)
-            finally:
-                if own:
-                    remove_database(plan)
+            _clean_up(plan, known, own)
+
+
+def _clean_up(plan: Plan, known: str, own: bool) -> None:
+    """Have sysbench remove its tables, and remove their database where dbdyno made it; if it is not there, nothing."""
+    if own and not is_there(plan):
+        return
+    try:
+        _do(plan, "cleanup", known)
+    finally:
+        if own:
+            remove_database(plan)
 
 
 def _remove_leftovers(plan: Plan, records: Records) -> None:

@@ -151,7 +151,7 @@ def test_an_attached_url_needs_a_database_and_no_server_settings():
 
 def test_it_starts_on_what_was_kept_with_another_password(started, launch):
     first = started("postgresql")
-    assert first.restorable and not system("postgresql?data_directory=/x").restorable
+    assert first.restorable and not system("postgresql?log_directory=/x").restorable
     assert execute(first, "point-get", ["prepare", "load"]).status == 0
     kept = first.keep()
     second = system("postgresql")
