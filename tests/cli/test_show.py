@@ -1,6 +1,9 @@
 """A run's table and its one JSON document."""
 
 import json
+from pathlib import Path
+
+import pytest
 
 
 def test_the_table(finished):
@@ -22,6 +25,13 @@ def test_the_document_has_the_keys_it_promises(finished):
         1000,
     )
     assert (trial["errors"], trial["mismatches"], trial["durability"]) == (0, 0, "D0")
+
+
+@pytest.mark.parametrize("state", ["failed", "interrupted", "running"])
+def test_a_run_that_is_not_complete_is_told_by_the_status(finished, state):
+    (file,) = Path("runs").glob("*/run.json")
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"state": state}))
+    assert finished("show", "last")[0] == finished("show", "last", "--json")[0] == 1
 
 
 def test_a_directory_that_is_no_run_is_refused(dbdyno, tmp_path):

@@ -95,6 +95,12 @@ def test_what_could_not_be_removed_is_told(run, attached):
         run({"refuse": "cleanup"})
 
 
+def test_what_failed_first_is_told_before_what_could_not_be_removed(run, attached):
+    _, outcomes = run({"refuse": "load cleanup"})
+    first, then = outcomes[0].reason.split("; ", maxsplit=1)
+    assert "could not be loaded" in first and "could not be removed" in then
+
+
 def test_what_dbdyno_did_not_start_is_not_said_to_be_pinned(context, fake_system, monkeypatch):
     pinned = context(cpus={"server": [0]}, memory_limit="64M").experiment
     monkeypatch.setattr(fake_system, "server_pids", lambda self: {})

@@ -4,7 +4,7 @@
 FAKE_LOAD is JSON; every key may be left out:
     second_s: how long a second of the run takes.      errors: failed operations in each second.
     mismatches: wrong rows in each second.             wrong_check: True for a check that is not right.
-    refuse: a phase that ends with `refused`.          die: a phase in which it kills itself with SIGKILL.
+    refuse: phases that end with `refused`.            die: a phase in which it kills itself with SIGKILL.
     contract: the version it says it speaks.           only_if: a text that must be in the plan for all this to hold.
     await_file: run on until this file is there.
     capacity_per_s: the most an open loop achieves, 1000 a client if left out; response times grow towards it.
@@ -150,7 +150,7 @@ def phase(name, plan, told):
     if told.get("die") == name:
         print("about to die", file=sys.stderr, flush=True)
         os.kill(os.getpid(), signal.SIGKILL)
-    if told.get("refuse") == name:
+    if name in told.get("refuse", "").split():
         return "a table dbdyno_player without dbdyno's marker is there"
     emit("phase", phase=name, state="begin", at_unix_s=time.time())
     if name == "run":

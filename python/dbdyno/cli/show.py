@@ -15,10 +15,13 @@ from dbdyno.results.read import read_run
 @click.argument("run")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of the table.")
 def command(run: str, as_json: bool) -> int:
-    """Print the table of RUN: its folder, its name in ./runs, or last."""
+    """Print the table of RUN: its folder, its name in ./runs, or last.
+
+    The exit status is that of the run: 0 if every trial ran and every answer was right, else 1.
+    """
     shown = read_run(find_run(run))
     if as_json:
         click.echo(json.dumps(document(shown), ensure_ascii=False, indent=1))
     else:
         print_table(shown, Console(highlight=False))
-    return 0
+    return 0 if shown.about.get("state") == "complete" else 1
