@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 import time
 
 import pytest
@@ -77,6 +78,30 @@ def test_a_load_client_that_does_not_end_is_given_up(fake_load, fake_system, tmp
     fake_load(await_file=str(tmp_path / "never"))
     end = conduct(experiment(clients=[1], seconds=1, warmup_seconds=0), "", tmp_path, Listener())
     assert trial_of(end)["reason"].startswith("dbdyno-load did not end within")
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that goes on when it is told to, in seconds."""
+    now = [1000.0]
+    monkeypatch.setattr(watchdog.time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_after_a_signal_the_load_must_end_and_what_follows_may_take_its_time(interrupts, clock):
+    plan = {"warmup_s": 0, "duration_s": 3600, "operation_timeout_s": 10}
+    sleeper = subprocess.Popen(["sleep", "600"], process_group=0)
+    watching = watchdog.Watchdog(sleeper.pid, plan, interrupts, None)
+    interrupts.requested = True
+    watching.look()
+    clock[0] += 3000
+    watching.look()
+    assert watching.given_up is None
+    watching.record_came({"record": "phase", "phase": "run", "state": "begin"})
+    watching.look()
+    clock[0] += 31
+    watching.look()
+    assert "did not end within 31 s" in watching.given_up and sleeper.wait() == -signal.SIGKILL
 
 
 def test_a_stopped_load_client_does_not_keep_a_person_who_wants_the_end(tmp_path):

@@ -51,14 +51,15 @@ const VERSION: &str = if cfg!(debug_assertions) {
 };
 
 fn main() -> ExitCode {
-    match Arguments::parse().command {
+    let arguments = Arguments::parse();
+    limits::die_with_parent();
+    match arguments.command {
         Command::Run => execute(),
         Command::Null(arguments) => null::serve(&arguments),
     }
 }
 
 fn execute() -> ExitCode {
-    limits::die_with_parent();
     let records = Arc::new(Records::to_stdout());
     let outcome = match Input::read(std::io::stdin().lock()) {
         Ok(input) => {
