@@ -14,11 +14,6 @@ TEMPLATES = ("**/*.j2",)
 
 # Files whose lines are still longer than WIDTH. Only ever shortened.
 LONG_LINES = {
-    "benches/README.md",
-    "docs/contract.md",
-    "docs/engine.md",
-    "docs/experiments/point-update.md",
-    "docs/experiments/warm-up.md",
     "python/dbdyno/report/templates/flame_graph.svg.j2",
     "python/dbdyno/report/templates/index.html.j2",
     "python/dbdyno/report/templates/report.html.j2",
