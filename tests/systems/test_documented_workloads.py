@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from dbdyno.experiment.system_spec import parse_system
-from dbdyno.experiment.workloads import WORKLOADS, missing_operations
+from dbdyno.experiment.workload_spec import WorkloadSpec, missing_operations
+from dbdyno.experiment.workloads import WORKLOADS, Kind
 from dbdyno.systems import SYSTEMS, build
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "systems.md"
@@ -34,7 +35,8 @@ def declared(text: str) -> set[str]:
     return {
         name
         for name, workload in WORKLOADS.items()
-        if not missing_operations(workload, system.operations) and (system.can_crash or not workload.crashes)
+        if not missing_operations(WorkloadSpec(workload, {}, {}), system.operations)
+        and (system.can_crash or workload.kind is not Kind.CRASH)
     }
 
 

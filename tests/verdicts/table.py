@@ -7,8 +7,8 @@ VERDICTS = pytest.StashKey[list]()
 HEAD = """\
 # Known causes and their verdicts
 
-What `make test-verdicts` did to real servers, and what dbdyno then said had limited them. Written by that command; the
-cases are in `tests/verdicts/cases.py`. How a verdict is reached: [statistics.md](statistics.md#5-what-limited-a-trial).
+`make test-verdicts` injects known causes into real servers and compares dbdyno's verdicts with them. It writes this
+page. The cases are in `tests/verdicts/cases.py`. The rules: [statistics.md](statistics.md#5-what-limited-a-trial).
 
 | what was done | must be | verdict | confidence | its sentence |
 |---|---|---|---|---|
