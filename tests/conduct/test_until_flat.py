@@ -6,8 +6,8 @@ import pytest
 
 from dbdyno.conduct.listener import Listener
 from dbdyno.conduct.run import conduct
+from dbdyno.report.core.words import not_complete
 from dbdyno.report.document import document
-from dbdyno.report.words import not_complete
 from dbdyno.results.read import read_run
 from dbdyno.stats.flatness import flatness
 from helpers import experiment

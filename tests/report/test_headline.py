@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dbdyno.report.document import document
-from dbdyno.report.headline import compared, headline, limit_of, turned
+from dbdyno.report.headline import compared, headline
 from dbdyno.results.noise import NoiseFloor, keep_noise, noise_file_of
 from dbdyno.results.read import read_run
 from synthetic_run import SYSTEMS, write_run
@@ -193,24 +193,3 @@ def test_of_nothing_there_is_no_figure():
 def test_a_store_that_is_too_slow_is_told_from_a_trial_that_failed(shown, state, said):
     slow = [trial | {"state": state, "throughput_per_s": 0.0} for trial in shown["trials"]]
     assert headline(slow, None, [])["sentence"].startswith(said)
-
-
-def test_sides_are_exchanged_with_their_interval():
-    cell = {"ratio": 2.0, "low": 1.6, "high": 2.5, "verdict": "faster", "pairs": 5, "margin": 0.02, "noise": 0.0}
-    cell |= {"reason": None, "p_holm": 0.01}
-    around = turned(cell, True)
-    assert (around["ratio"], around["low"], around["high"], around["verdict"]) == (0.5, 0.4, 0.625, "slower")
-    assert turned(cell, False)["verdict"] == "faster"
-
-
-@pytest.mark.parametrize(
-    ("verdict", "limited", "said"),
-    [
-        ({"limit": "commit"}, False, "the flush at commit"),
-        ({"limit": "something new"}, False, "something new"),
-        (None, True, "the client"),
-        (None, False, "not observed"),
-    ],
-)
-def test_what_limited_a_trial_in_a_few_words(verdict, limited, said):
-    assert limit_of({"verdict": verdict, "client_limited": limited}) == said

@@ -8,7 +8,7 @@ import pytest
 
 from dbdyno.errors import RunFailed
 from dbdyno.report.headline import headline
-from dbdyno.report.html import flame_graphs, flattened, json_for_script, render, without_names, write_report
+from dbdyno.report.html import flame_graphs, json_for_script, render, without_names, write_report
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def test_its_sections_stand_in_their_order(read):
         "Environment",
         "Checks",
     ]
-    assert read.text["h2"] == wanted
+    assert [" ".join(heading.split()) for heading in read.text["h2"]] == wanted
 
 
 def test_the_sentence_comes_before_everything_else(page):
@@ -164,19 +164,6 @@ def test_a_report_that_cannot_be_written_leaves_nothing_behind(run, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
 
 
-def test_nested_facts_are_laid_flat():
-    facts = {"cpu": {"model": "x", "flags": ["a", "b"]}, "pinned": True, "none": None}
-    assert dict(flattened(facts)) == {"cpu · model": "x", "cpu · flags": "a, b", "pinned": "yes", "none": "–"}
-    facts = {"at_unix_s": 0.5e9, "memory_bytes": 3 << 30, "load_average": [19.0117, 0.25], "count": 20660}
-    shown = {
-        "at_unix_s": "1985-11-05 00:53 UTC",
-        "memory_bytes": "3.00 GiB",
-        "load_average": "19.0, 0.25",
-        "count": "20,660",
-    }
-    assert dict(flattened(facts)) == shown
-
-
 def test_the_page_of_an_open_loop_says_response_time_and_never_service_time(opened):
     page = render(opened)
     for said in (
@@ -195,7 +182,7 @@ def test_the_page_marks_what_the_client_limited(limited):
     page = render(limited)
     assert "client-limited</abbr>" in page and "it reached" in page and "≥ <b>" in page
     assert "figures are lower bounds of what the store can do: mariadb." in page
-    assert "lower bound</b>: limited by the client" in page
+    assert "lower bound</b>: limited by the client" in " ".join(page.split())
 
 
 def test_a_rate_search_has_its_steps_and_its_sentence(opened):
@@ -246,7 +233,7 @@ def test_files_without_names_are_told_with_the_packages_that_have_them(shown, tm
     nameless = without_names(tmp_path)
     assert nameless == [("<own>", None), ("served", "served-dbgsym")]
     page = render(shown, flames=[("x", "<svg/>")], nameless=nameless)
-    assert "functions of &lt;own&gt;, served (package <code>served-dbgsym</code>)." in page
+    assert "functions of &lt;own&gt;, served (package <code>served-dbgsym</code>)." in " ".join(page.split())
     assert "Without names" not in render(shown, flames=[("x", "<svg/>")])
 
 

@@ -5,8 +5,8 @@ import pytest
 from pyarrow import parquet
 
 from dbdyno.errors import UserError
-from dbdyno.results.observations import Observations
 from dbdyno.results.observations_table import read_table, write_table
+from dbdyno.results.samples import Observations
 
 
 def test_what_was_not_seen_is_null_to_any_tool(tmp_path):

@@ -8,8 +8,8 @@ import pytest
 
 from dbdyno.errors import UserError
 from dbdyno.results.model import Usage
-from dbdyno.results.observations import Observations
 from dbdyno.results.records import read_records
+from dbdyno.results.samples import Observations
 from dbdyno.results.usage import stated_usage, usage_of
 from synthetic_run import SYSTEMS, write_run
 

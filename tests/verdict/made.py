@@ -3,7 +3,7 @@
 import numpy as np
 
 from dbdyno.results.model import Interval, Recorded, Trial
-from dbdyno.results.observations import Observations
+from dbdyno.results.samples import Observations
 from dbdyno.stats.histogram import Histogram
 from dbdyno.stats.steady_state import steady_state
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbdyno.report.over_time import COLOURS
+from dbdyno.report.sections.over_time import COLOURS
 from dbdyno.verdict.limits import BANDS, LIMIT_OF, LIMITS, RATE, SERVER_CPU, UNEXPLAINED, label_of, noun_of
 
 

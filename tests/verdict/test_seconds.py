@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dbdyno.results.observations import Observations
+from dbdyno.results.samples import Observations
 from dbdyno.verdict.seconds import Seconds
 
 EDGES = np.arange(10.0, 15.0)

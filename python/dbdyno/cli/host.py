@@ -11,7 +11,7 @@ from rich.table import Table
 
 from dbdyno.observe.environment import data_directory
 from dbdyno.observe.gauges.measure import FULL, measure_host
-from dbdyno.report.hosts import GAUGES, course, figure, sketch
+from dbdyno.report.sections.hosts import GAUGES, course, figure, sketch
 
 
 @click.command

@@ -14,7 +14,7 @@ from rich.text import Text
 from dbdyno.conduct.listener import Listener, Outcome, Step
 from dbdyno.experiment.redact import redact
 from dbdyno.experiment.trials import Preparation, Trial
-from dbdyno.report.words import evenness
+from dbdyno.report.core.words import evenness
 from dbdyno.results.model import WHOLE_SECOND
 from dbdyno.stats.histogram import Histogram
 from dbdyno.stats.stability import Stability, stability

@@ -18,7 +18,8 @@ from dbdyno.observe.procfs import NotSeen
 from dbdyno.observe.store import Probe, StoreWatch
 from dbdyno.observe.threads import ThreadStates
 from dbdyno.observe.waits import Counts, combine
-from dbdyno.results.observations import AT, LINES
+from dbdyno.results.observations import LINES
+from dbdyno.results.samples import AT
 from dbdyno.results.write import Lines
 
 PERIOD_S = 1.0

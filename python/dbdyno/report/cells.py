@@ -5,10 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from dbdyno.errors import UserError
-from dbdyno.report.hosts import host_differences
+from dbdyno.report.sections.hosts import host_differences
 from dbdyno.results.model import Run, Trial
+from dbdyno.results.noise import NoiseFloor
+
+if TYPE_CHECKING:
+    # Importing Student's t takes a third of the second that `dbdyno show` may last.
+    from dbdyno.stats.comparison import Comparison
 
 _DEFAULTS = {"client": "native", "data": "loaded", "cache_state": "hot", "warmup": None}
 """What was so in runs from before this was written down."""
@@ -64,6 +70,29 @@ class Side:
         for trial in self.trials:
             found.setdefault(cell_of(trial), {})[int(trial.about.get("repeat") or 1)] = trial
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One cell of two sides.
+
+    Attributes:
+        comparison: `None` where there is no usable pair.
+        verdict: the comparison's, or `invalid`.
+        reason: why it is invalid, else `None`.
+        left_out: trials that were not used, with the reason.
+        noise_from: the noise floor that makes the margin, where it is more than was asked for.
+    """
+
+    baseline: Side
+    candidate: Side
+    cell: Cell
+    trials: tuple[tuple[Trial, ...], tuple[Trial, ...]]
+    comparison: Comparison | None
+    verdict: str
+    reason: str | None
+    left_out: tuple[str, ...]
+    noise_from: NoiseFloor | None = None
 
 
 def cell_of(trial: Trial) -> Cell:

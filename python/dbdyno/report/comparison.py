@@ -13,9 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from dbdyno.errors import UserError
-from dbdyno.report import words
-from dbdyno.report.cells import Cell, Side, cautions, differences, loosened, missing
-from dbdyno.report.loads import LOAD_KEYS
+from dbdyno.report.cells import Cell, Compared, Side, cautions, differences, loosened, missing
+from dbdyno.report.core import words
+from dbdyno.report.core.loads import LOAD_KEYS
 from dbdyno.report.noise import floor_of
 from dbdyno.results.model import Trial
 from dbdyno.results.noise import NoiseFloor
@@ -29,29 +29,6 @@ INVALID = "invalid"
 """No verdict: what was measured is not what was asked."""
 OPEN_LOOP = "an open loop: its throughput is the rate that was asked for"
 _STYLES = {FASTER: "green", SLOWER: "red", INVALID: "dim"}
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """One cell of two sides.
-
-    Attributes:
-        comparison: `None` where there is no usable pair.
-        verdict: the comparison's, or `invalid`.
-        reason: why it is invalid, else `None`.
-        left_out: trials that were not used, with the reason.
-        noise_from: the noise floor that makes the margin, where it is more than was asked for.
-    """
-
-    baseline: Side
-    candidate: Side
-    cell: Cell
-    trials: tuple[tuple[Trial, ...], tuple[Trial, ...]]
-    comparison: Comparison | None
-    verdict: str
-    reason: str | None
-    left_out: tuple[str, ...]
-    noise_from: NoiseFloor | None = None
 
 
 @dataclass(frozen=True, slots=True)

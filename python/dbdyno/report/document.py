@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from dbdyno.report import analyses, crashes
-from dbdyno.report.copies import copied, sentence
-from dbdyno.report.cost import cost
+from dbdyno.report.core.loads import load_of
+from dbdyno.report.core.words import hit_ratio
 from dbdyno.report.headline import compared, headline
-from dbdyno.report.libraries import NATIVE, library_costs
-from dbdyno.report.loads import load_of
-from dbdyno.report.sweeps import sweeps
-from dbdyno.report.words import hit_ratio
+from dbdyno.report.sections import analyses, crashes
+from dbdyno.report.sections.copies import copied, sentence
+from dbdyno.report.sections.cost import cost
+from dbdyno.report.sections.libraries import NATIVE, library_costs
+from dbdyno.report.sections.sweeps import sweeps
 from dbdyno.results.model import WHOLE_SECOND, Interval, Operation, Recorded, Run, Trial
 from dbdyno.results.operations import KIND
 from dbdyno.stats.histogram import Histogram

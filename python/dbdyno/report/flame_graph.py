@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from dbdyno.report.templating import templates
+from dbdyno.report.core.templating import templates
 from dbdyno.results.jsonfiles import read_object
 from dbdyno.results.write import write_whole
 

@@ -8,12 +8,12 @@ from statistics import fmean
 from typing import Any
 
 from dbdyno.errors import UserError
-from dbdyno.report import words
 from dbdyno.report.cells import Side
-from dbdyno.report.loads import LOAD_KEYS, Document, at, load_of, share_of
+from dbdyno.report.core import words
+from dbdyno.report.core.loads import LOAD_KEYS, Document, at, load_of, share_of
+from dbdyno.report.core.ratios import TURNED, limit_of, turned
 from dbdyno.results.model import Run
 from dbdyno.results.noise import known_noise
-from dbdyno.verdict.limits import CLIENT, noun_of
 
 
 def compared(run: Run) -> dict[str, Any] | None:
@@ -74,13 +74,6 @@ def headline(trials: list[Document], comparison: Document | None, found_rates: I
     }
 
 
-def limit_of(trial: Document) -> str:
-    """Return the noun of what limited a trial."""
-    if verdict := trial.get("verdict"):
-        return noun_of(verdict["limit"], bool(trial.get("embedded")))
-    return noun_of(CLIENT) if trial["client_limited"] else words.NOT_SEEN
-
-
 def _usable(trial: Document) -> bool:
     measured = trial["system"] is not None and trial["state"] == "complete" and bool(trial["throughput_per_s"])
     return measured and share_of(trial) is None
@@ -135,7 +128,7 @@ def _leader(cells: Iterable[Document]) -> str | None:
     for cell in cells:
         sides = cell["baseline"], cell["candidate"]
         reached |= {side["label"]: side["throughput_per_s"] for side in sides if side["throughput_per_s"]}
-        if cell["verdict"] in _TURNED:
+        if cell["verdict"] in TURNED:
             slower.add(sides[cell["verdict"] == "slower"]["label"])
     return max(reached, key=lambda label: (label not in slower, reached[label]), default=None)
 
@@ -148,21 +141,6 @@ def _ratios(leader: str, cells: Iterable[Document]) -> dict[str, dict[str, Any]]
         if leader in labels:
             found[labels[labels[0] == leader]] = turned(cell, labels[1] == leader)
     return found
-
-
-_TURNED = {"faster": "slower", "slower": "faster"}
-
-
-def turned(cell: Document, around: bool) -> dict[str, Any]:
-    """Return a comparison's ratio, interval and verdict, with its sides exchanged if `around`."""
-    ratio, low, high = (cell[key] for key in ("ratio", "low", "high"))
-    verdict = cell["verdict"]
-    if around:
-        low, high = (None if bound is None else 1 / bound for bound in (high, low))
-        ratio, verdict = None if ratio is None else 1 / ratio, _TURNED.get(verdict, verdict)
-    return {"ratio": ratio, "low": low, "high": high, "verdict": verdict} | {
-        key: cell[key] for key in ("pairs", "margin", "noise", "reason", "p_holm")
-    }
 
 
 def _verdict(top: Document, chosen: Mapping[str, Document], ratios: Mapping[str, Document]) -> tuple[str | None, str]:

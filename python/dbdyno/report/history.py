@@ -10,10 +10,10 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from dbdyno.report import words
 from dbdyno.report.cells import Cell, Side, conditions
 from dbdyno.report.comparison import OPEN_LOOP, lower_bound
-from dbdyno.report.loads import LOAD_KEYS
+from dbdyno.report.core import words
+from dbdyno.report.core.loads import LOAD_KEYS
 from dbdyno.report.noise import floor_of, host_of
 from dbdyno.results.model import Run, Trial
 from dbdyno.results.noise import NoiseFloor

@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from dbdyno.errors import UserError
-from dbdyno.report import words
+from dbdyno.report.core import words
 from dbdyno.report.document import document
 from dbdyno.report.html import environment_of_templates, inlined, write_page
 from dbdyno.results.read import read_run

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from dbdyno.report import words
-from dbdyno.report.cells import Cell, Side
+from dbdyno.report.cells import Cell, Compared, Side
+from dbdyno.report.core import words
 from dbdyno.results.noise import NoiseFloor, load_of, noise_for
 from dbdyno.stats.comparison import aa_noise
-
-if TYPE_CHECKING:
-    from dbdyno.report.comparison import Compared
 
 
 def floor_of(floors: Sequence[NoiseFloor], baseline: Side, candidate: Side, cell: Cell) -> NoiseFloor | None:

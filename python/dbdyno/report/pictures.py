@@ -10,13 +10,17 @@ from typing import Any
 import numpy as np
 
 from dbdyno.errors import RunFailed, UserError
-from dbdyno.report import analyses, batches, copies, crash_plots, plots
+from dbdyno.report.core.loads import at, load_of
+from dbdyno.report.core.page import Page
+from dbdyno.report.core.plots import Figure
+from dbdyno.report.core.ratios import limit_of
+from dbdyno.report.core.recordings import recordings_of
+from dbdyno.report.core.series import Series, places_of
 from dbdyno.report.document import document
-from dbdyno.report.headline import limit_of
-from dbdyno.report.loads import at, load_of, time_label
-from dbdyno.report.over_time import by_load, by_trial, recordings_of
-from dbdyno.report.plots import Figure
-from dbdyno.report.series import Series, places_of, series_of, trials_of
+from dbdyno.report.html import clients_loaded, parts_of
+from dbdyno.report.sections import over_time
+from dbdyno.report.sections.order import SECTIONS
+from dbdyno.report.sections.over_time import by_load, by_trial
 from dbdyno.results.model import Run
 
 FORMATS = ("svg", "png")
@@ -27,24 +31,6 @@ LETTER_PX, KEY_PX, LINE_PX = 7, 46, 20
 """Of a legend: a letter, what stands before a name, and a line."""
 _HEAT = [[0, "#e3edf7"], [0.55, "#3f86c8"], [1, "#06294f"]]
 _INK, _GRID = "#1b1f24", "#e2e4e8"
-TITLES = {
-    "throughput": "Throughput, transactions/s",
-    "latency-p50": "Median {time}",
-    "latency-p99": "p99 {time}",
-    "queries": "Queries, hot: the median of three",
-    "scans": "A column of a row where every column is read, hot, at best",
-    "batch": "Rows/s by keys a request",
-    "copy-dump": "Dump, rows/s by workers",
-    "copy-restore": "Restore, rows/s by workers",
-    "crash-missing": "Acknowledged writes that were missing after the crash",
-    "crash-read": "Until a row could be read after the crash",
-    "steps": "Share of the transactions' time in each operation",
-    "cost": "CPU time of a transaction: solid client, hatched server",
-    "timeline": "Transactions in each second",
-    "timeline-p99": "p99 of each second, {time}",
-    "timeline-hits": "Cache hits of all lookups",
-    "timeline-old": "Old row versions yet to be removed",
-}
 WITHOUT_KALEIDO = (
     "pictures need kaleido: pip install 'dbdyno[plots]'; or save single plots with the report's SVG button"
 )
@@ -87,28 +73,29 @@ def _size(path: Path, figure: Figure) -> dict[str, Any]:
 def _figures(run: Run) -> Iterator[tuple[str, str, Figure]]:
     """Every plot with its name and title; those of one load are of the headline's, those of one system its leader's."""
     shown = document(run)
-    series = series_of(shown)
-    time = time_label(trials_of(series)).split(",")[0]
-    drawn = copies.figures(series) | analyses.figures(series)
-    of_load = {} if drawn else _of_every_load(shown, series)
-    steps = of_load.pop("steps", None)
-    for name, figure in (drawn | of_load).items():
-        yield name, TITLES[name].format(time=time), figure
+    page = Page(shown, clients_loaded=clients_loaded(shown))
+    time = page.time_name
+    titled = [section for section in SECTIONS if section.titles and section is not over_time.SECTION]
+    drawn = {
+        name: (section.titles[name].format(time=time), figure)
+        for section, part in parts_of(page, titled)
+        for name, figure in part.figures.items()
+        if name in section.titles
+    }
+    steps = drawn.pop("steps", None)
+    for name, (title, figure) in drawn.items():
+        yield name, title, figure
     headline = shown["headline"]
-    if drawn or headline["leader"] is None:
+    if not page.clients_loaded or headline["leader"] is None:
         return
-    by_name = {trial["trial"]: (one, trial) for one in series for trial in one.trials}
+    by_name = {trial["trial"]: (series, trial) for series in page.series for trial in series.trials}
     leader, trial = by_name[headline["trials"][headline["leader"]]]
-    place = places_of(series)[load_of(trial)]
+    place = places_of(page.series)[load_of(trial)]
     if steps:
-        steps["data"] = [bar for bar in steps["data"] if bar["meta"]["c"] == place]
-        yield "steps", f"{TITLES['steps']}, {at(trial)}", steps
-    yield from _over_time(run, series, leader, trial, time)
-
-
-def _of_every_load(shown: Mapping[str, Any], series: Sequence[Series]) -> dict[str, Figure]:
-    found = plots.figures(series, shown["scalability"]) | batches.figures(series) | crash_plots.figures(series)
-    return {name: figure for name, figure in found.items() if not name.startswith("operation-")}
+        title, figure = steps
+        figure["data"] = [bar for bar in figure["data"] if bar["meta"]["c"] == place]
+        yield "steps", f"{title}, {at(trial)}", figure
+    yield from _over_time(run, page.series, leader, trial, time)
 
 
 def _over_time(
@@ -120,7 +107,7 @@ def _over_time(
     for name, figure in by_load(series, recordings)[places_of(series)[load]].items():
         if name == "timeline":
             figure["layout"]["shapes"] += alone["shapes"]
-        yield name, f"{TITLES[name].format(time=time)}, {at(trial)}", figure
+        yield name, f"{over_time.SECTION.titles[name].format(time=time)}, {at(trial)}", figure
     whose = f"{leader.name}, {at(trial)}"
     if alone["heat"]:
         yield "heat", f"{whose}: {time}, coloured by how many", alone["heat"]

@@ -11,16 +11,17 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dbdyno.report import capacity, crashes, locks, replication, words
-from dbdyno.report.analyses import analysed, print_analyses
-from dbdyno.report.card import print_card
-from dbdyno.report.copies import copied, print_copies
+from dbdyno.report.core import words
+from dbdyno.report.core.loads import Document, is_open, time_label, time_name, times_us
+from dbdyno.report.core.steadiness import remarks
 from dbdyno.report.document import document
-from dbdyno.report.hosts import host_in_words, worsened
-from dbdyno.report.kinds import kinds_of, print_kinds
-from dbdyno.report.libraries import understated
-from dbdyno.report.loads import Document, is_open, time_label, time_name, times_us
-from dbdyno.report.steadiness import remarks
+from dbdyno.report.sections import capacity, crashes, locks, replication
+from dbdyno.report.sections.analyses import analysed, print_analyses
+from dbdyno.report.sections.copies import copied, print_copies
+from dbdyno.report.sections.fairness import print_card
+from dbdyno.report.sections.hosts import host_in_words, worsened
+from dbdyno.report.sections.kinds import kinds_of, print_kinds
+from dbdyno.report.sections.libraries import understated
 from dbdyno.results.model import Run
 from dbdyno.verdict.limits import label_of
 

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dbdyno.results.observations import Observations, read_observations
+from dbdyno.results.observations import read_observations
+from dbdyno.results.samples import Observations
 from dbdyno.results.slowest import Slow
 from dbdyno.stats.backlog import Offered, behind
 from dbdyno.stats.histogram import Histogram

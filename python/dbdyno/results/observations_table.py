@@ -9,7 +9,7 @@ import pyarrow
 from pyarrow import parquet
 
 from dbdyno.errors import UserError
-from dbdyno.results.observations import AT, Observations
+from dbdyno.results.samples import AT, Observations
 
 
 def read_table(path: Path) -> Observations:

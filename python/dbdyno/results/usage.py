@@ -8,7 +8,7 @@ import numpy as np
 
 from dbdyno.errors import UserError
 from dbdyno.results.model import JsonObject, Usage
-from dbdyno.results.observations import Observations
+from dbdyno.results.samples import Observations
 
 _BAND, _RESIDENT = "process.", ".resident_bytes"
 _CPU = (".cpu_user_s_total", ".cpu_system_s_total")

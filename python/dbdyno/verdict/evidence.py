@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dbdyno.results.model import Trial
-from dbdyno.results.observations import Observations
+from dbdyno.results.samples import Observations
 from dbdyno.verdict.client import THROTTLED, free_processors, run_queue_threads
 
 A_THREAD_EACH = 0.9

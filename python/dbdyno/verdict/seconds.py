@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbdyno.results.observations import Observations
+from dbdyno.results.samples import Observations
 
 ENOUGH_OF_A_SECOND = 0.5
 """A second of which less was seen is not known."""

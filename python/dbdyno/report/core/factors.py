@@ -1,0 +1,33 @@
+"""Plots of a figure against a factor of the experiment: workers, keys a request. Lines go through several series."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from dbdyno.report.core.looks import Look
+
+
+def factor_axis(values: Sequence[int], title: str) -> dict[str, Any]:
+    """Return a logarithmic axis with a tick at each value that the factor had."""
+    return {"type": "log", "tickvals": list(values), "ticktext": list(map(str, values)), "title": {"text": title}}
+
+
+def factor_line(look: Look, name: str, points: Sequence[tuple[int, float]]) -> dict[str, Any]:
+    """Return a line of rows a second.
+
+    points: the factor's value and the figure, rising.
+    """
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "x": [value for value, _ in points],
+        "y": [round(per_s) for _, per_s in points],
+        "name": escape(name),
+        "line": {"color": look.colour, "dash": look.dash},
+        "marker": {"color": look.colour, "symbol": look.symbol, "size": 9},
+        # No series' chip hides it, as it is of several.
+        "meta": {},
+        "hovertemplate": f"{escape(name)}: %{{y:,}} rows/s",
+    }

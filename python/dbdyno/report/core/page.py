@@ -1,0 +1,94 @@
+"""A run as its report shows it: what its sections have in common, each computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from dbdyno.report.core import words
+from dbdyno.report.core.loads import Document, Load, is_open, load_of, time_label, time_name, times_us
+from dbdyno.report.core.names import short_names
+from dbdyno.report.core.plots import at_one_load, plot_unit
+from dbdyno.report.core.recordings import Recordings
+from dbdyno.report.core.series import Series, load_labels, series_of, trials_of
+
+
+@dataclass(frozen=True)
+class Page:
+    """One run's report.
+
+    Attributes:
+        shown: what `dbdyno.report.document.document` returned.
+        recordings: what the plots over time need beside it.
+        flames: names and SVGs of flame graphs.
+        nameless: files whose functions stand in them without names, and the packages that have these.
+        clients_loaded: clients put the load on, so that there are loads, latencies and limits.
+    """
+
+    shown: Document
+    recordings: Recordings = field(default_factory=Recordings)
+    flames: Sequence[tuple[str, str]] = ()
+    nameless: Sequence[tuple[str, str | None]] = ()
+    clients_loaded: bool = True
+
+    @cached_property
+    def series(self) -> list[Series]:
+        """The systems, each with its look."""
+        return series_of(self.shown)
+
+    @cached_property
+    def trials(self) -> list[Document]:
+        """The trials of all systems."""
+        return trials_of(self.series)
+
+    @cached_property
+    def load_labels(self) -> Mapping[Load, str]:
+        """The loads, rising, each with its name."""
+        return load_labels(self.series)
+
+    @cached_property
+    def first(self) -> tuple[Series, Document] | None:
+        """The system and trial that the headline begins with; `None` if it names none."""
+        names = set(self.shown["headline"]["trials"].values())
+        named = [(series, trial) for series in self.series for trial in series.trials if trial["trial"] in names]
+        return max(named, key=lambda pair: pair[1]["throughput_per_s"], default=None)
+
+    @cached_property
+    def time_name(self) -> str:
+        """The time that is shown, response time or service time, in words."""
+        return time_label(self.trials).split(",")[0]
+
+    @cached_property
+    def left_out_of_names(self) -> str:
+        """What the short names of the systems leave out, as a sentence; empty if nothing."""
+        _, left_out = short_names([series.name for series in self.series])
+        return f"After each name, in this order: {left_out}" if left_out else ""
+
+    @cached_property
+    def context(self) -> Mapping[str, Any]:
+        """What every template may use."""
+        unit, length_us = words.latency_unit(self.trials)
+        time = time_name(self.trials)
+        labels = list(self.load_labels)
+        return {
+            "shown": self.shown,
+            "series": self.series,
+            "words": words,
+            "clients_loaded": self.clients_loaded,
+            "open": is_open(self.trials),
+            "of_time": lambda counted: times_us(counted, time),
+            "time_name": self.time_name,
+            "time_label": time_label(self.trials),
+            "unit": unit,
+            "length_us": length_us,
+            "plot_unit": plot_unit(self.series)[0],
+            "load_labels": list(self.load_labels.values()),
+            "chosen": labels.index(load_of(self.first[1])) if self.first else len(labels) - 1,
+            "chosen_series": self.first[0].place if self.first else 0,
+            "left_out_of_names": self.left_out_of_names,
+            "one_load": at_one_load(self.series),
+            "several_workloads": len({series.workload for series in self.series}) > 1,
+            "trial_count": len(self.trials),
+        }

@@ -1,0 +1,91 @@
+"""What the plots over time need beside a run's document, each read when it is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from dbdyno.results.model import Run, Trial
+from dbdyno.results.samples import Observations
+from dbdyno.results.summary import read_summary
+
+FELL = 0.5
+"""What is left to be checkpointed falls to less than this share of itself where a checkpoint was made."""
+LEAST_FALL_BYTES = 1 << 20
+"""And by at least this: an age of next to nothing halves without a checkpoint that is worth a line."""
+OLD_ROWS = ("history_list_length", "dead_rows")
+"""What stores call the old row versions that they have yet to remove: of transactions, and of rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recordings:
+    """What the plots over time need beside the run's document, by the name of a trial.
+
+    Attributes:
+        latencies: distribution of each second, as `Reader.latencies`, or `None`.
+        checkpoints: when the store counted a checkpoint, in seconds since the run phase began; `None` where it has no
+            counter of them.
+        old_rows: seconds since the run phase began, and how many old row versions the store then had yet to remove.
+    """
+
+    latencies: Callable[[str], np.ndarray | None] = lambda _: None
+    old_rows: Callable[[str], tuple[list[float], list[float]] | None] = lambda _: None
+    checkpoints: Callable[[str], list[float] | None] = lambda _: None
+
+
+def recordings_of(run: Run) -> Recordings:
+    """Return the recordings of a run, each read when it is asked for."""
+    trials = {trial.name: trial for trial in run.trials}
+    return Recordings(
+        latencies=lambda name: _latencies(trials[name]),
+        checkpoints=lambda name: _checkpoints(trials[name]),
+        old_rows=lambda name: _old_rows(trials[name]),
+    )
+
+
+def _latencies(trial: Trial) -> np.ndarray | None:
+    automatic = trial.about.get("warmup") == "auto"
+    return read_summary(trial.folder, automatic, latencies=True).latencies if trial.folder else None
+
+
+def _old_rows(trial: Trial) -> tuple[list[float], list[float]] | None:
+    """What a store has yet to purge; `None` where it does not say, or it is the same all the time."""
+    observations, began_unix_s = trial.observations, trial.recorded.run_began_unix_s
+    if observations is None or began_unix_s is None:
+        return None
+    for name in observations.names("store."):
+        if name.endswith(OLD_ROWS):
+            values = observations.columns[name]
+            seen = ~np.isnan(values) & (observations.at_unix_s >= began_unix_s)
+            if seen.any() and np.ptp(values[seen]) > 0:
+                times = (observations.at_unix_s[seen] - began_unix_s).round(2)
+                return times.tolist(), values[seen].tolist()
+    return None
+
+
+def _checkpoints(trial: Trial) -> list[float] | None:
+    observations, began_unix_s = trial.observations, trial.recorded.run_began_unix_s
+    if observations is None or began_unix_s is None:
+        return None
+    seen = [made for name in observations.names("store.") if (made := _checkpoints_by(observations, name)) is not None]
+    if not seen:
+        return None
+    times = observations.at_unix_s[np.any(seen, axis=0)] - began_unix_s
+    return [round(float(at), 1) for at in times if at >= 0]
+
+
+def _checkpoints_by(observations: Observations, name: str) -> np.ndarray | None:
+    """At which samples a store's figure tells of a checkpoint (or a snapshot, or a log written anew); `None` where it
+    does not tell of any: a counter of them, whether one is going on, or how much is left to be checkpointed."""
+    values = observations.columns[name]
+    before = np.concatenate(([np.nan], values[:-1]))
+    # Pages are written all the time between two checkpoints (checkpoint_pages_total).
+    if name.endswith("_total") and "checkpoints_" in name:
+        return np.nan_to_num(observations.rate(name)) > 0
+    if name.endswith("_in_progress"):
+        return (values > 0) & (before == 0)
+    if name.endswith("checkpoint_age_bytes"):
+        return (values < FELL * before) & (before - values >= LEAST_FALL_BYTES)
+    return None

@@ -1,0 +1,121 @@
+"""The systems of a run as its report shows them: each with one look, in every plot and table."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from dbdyno.report.core.loads import Document, Load, load_of, loads
+from dbdyno.report.core.looks import Look, hues, looks, store_of
+from dbdyno.report.core.names import short_names
+from dbdyno.report.core.words import groups
+from dbdyno.results.operations import KIND, NEITHER, READS, WRITES, group_of
+
+HOVERED = 12
+"""Systems whose figures fit beside the pointer."""
+_ORDER = (READS, WRITES, NEITHER)
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One system (and workload): its trials, and how it looks in every plot.
+
+    Attributes:
+        short: its name where there is little room, without what the names of all say (`dbdyno.report.core.names`).
+    """
+
+    place: int
+    label: str
+    workload: str | None
+    name: str
+    durability: str
+    durability_reason: str
+    trials: Sequence[Document]
+    look: Look
+    short: str
+
+    @property
+    def colour(self) -> str:
+        """Its colour, a shade of its store's hue."""
+        return self.look.colour
+
+
+def series_of(document: Document) -> list[Series]:
+    """The series of a run, in its order; the workload is named where there are several."""
+    grouped = groups(document)
+    several = len({workload for _, workload in grouped}) > 1
+    stores = [store_of(trials[0]["system"]) for trials in grouped.values()]
+    hue_of = hues(stores)
+    names = [f"{label} · {workload}" if several else label for label, workload in grouped]
+    return [
+        Series(
+            place,
+            label,
+            workload,
+            name,
+            " / ".join(sorted({str(trial["durability"] or "unknown") for trial in trials})),
+            "; ".join(dict.fromkeys(str(trial["durability_reason"] or "") for trial in trials)),
+            trials,
+            look,
+            short,
+        )
+        for place, (((label, workload), trials), name, short, look) in enumerate(
+            zip(
+                grouped.items(),
+                names,
+                short_names(names)[0],
+                looks([hue_of[store] for store in stores]),
+                strict=True,
+            )
+        )
+    ]
+
+
+def hovermode(all_series: Sequence[Series]) -> str:
+    """How a plot answers the pointer: with every system at that place, unless so many would cover it."""
+    return "x unified" if len(all_series) <= HOVERED else "closest"
+
+
+def operations(all_series: Sequence[Series]) -> dict[str, str | None]:
+    """The operations of the run's transactions, by name, with the logical operation each is; reads, then writes.
+
+    Where there are transactions of several kinds, these in their place: dozens of plots would show nothing.
+    """
+    told: dict[str, str | None] = {}
+    for series in all_series:
+        for trial in series.trials:
+            for name, operation in trial["operations"].items():
+                told.setdefault(name, operation["operation"])
+    kinds = {name: operation for name, operation in told.items() if operation == KIND}
+    return kinds or dict(sorted(told.items(), key=lambda item: _ORDER.index(group_of(item[1]))))
+
+
+def trials_of(all_series: Iterable[Series]) -> list[Document]:
+    """All trials of all systems."""
+    return [trial for series in all_series for trial in series.trials]
+
+
+def load_labels(all_series: Sequence[Series]) -> dict[Load, str]:
+    """The loads of the sweep, rising, each with its name."""
+    found = loads(trials_of(all_series))
+    several = len({load.clients for load in found}) > 1
+    return {load: load.label(several) for load in found}
+
+
+def representatives(series: Series) -> dict[Load, Document]:
+    """By load, its complete trial; of several repetitions the one of median throughput, as neither percentiles nor
+    costs of several trials may be averaged."""
+    by_load: dict[Load, list[Document]] = defaultdict(list)
+    for trial in series.trials:
+        if trial["state"] == "complete" and trial["throughput_per_s"] is not None:
+            by_load[load_of(trial)].append(trial)
+    return {
+        load: sorted(trials, key=lambda trial: trial["throughput_per_s"])[(len(trials) - 1) // 2]
+        for load, trials in sorted(by_load.items())
+    }
+
+
+def places_of(all_series: Iterable[Series]) -> dict[Load, int]:
+    """The place of each load among those of the run."""
+    return {load: place for place, load in enumerate(loads(trials_of(all_series)))}

@@ -1,0 +1,57 @@
+"""Steady states in words: class, drift, and which trials had none (docs/statistics.md, section 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from dbdyno.report.core.loads import Document
+from dbdyno.report.core.words import trial_name
+from dbdyno.stats.steady_state import NO_STEADY_STATE, SHORTEST_S, TOO_SHORT
+
+PER_HOUR_FROM_S = 300
+"""Of a shorter part an hour's drift is mostly noise: it is stated over the seconds that were seen."""
+MOST_NAMED = 4
+
+
+def steady_class(trial: Document) -> str:
+    """Return the class and the drift of a trial's steady state: `drifting, -12.4% an hour`."""
+    drifted = drift(trial)
+    return trial["steady_state"]["class"] + (f", {drifted}" if drifted else "")
+
+
+def drift(trial: Document) -> str:
+    """Return the change over the part that was kept, per hour where that is long enough; empty if not known."""
+    found = trial["steady_state"]
+    if found.get("drift") is None:
+        return ""
+    kept_s = round(trial["seconds"] - (0 if found["applied"] else found["cut_s"]))
+    if kept_s < PER_HOUR_FROM_S or found["drift_per_hour"] is None:
+        return f"{found['drift']:+.1%} in {'the last ' if found['cut_s'] else ''}{kept_s} s"
+    return f"{found['drift_per_hour']:+.1%} an hour"
+
+
+def remarks(trials: Sequence[Document]) -> Iterator[str]:
+    """Yield what must be said of trials that had no steady state, and of those too short to tell."""
+    measured = [trial for trial in trials if trial["seconds"] > 0]
+    if any(trial["steady_state"]["class"] == TOO_SHORT for trial in measured):
+        yield f"Trials under {SHORTEST_S} s are too short to tell whether a steady state was reached."
+    unsteady = [trial for trial in measured if _unsteady(trial)]
+    if unsteady:
+        yield (
+            f"No steady state in {len(unsteady)} of {len(trials)} trials, so their means depend on how long they ran: "
+            f"{'; '.join(_named(unsteady))}."
+        )
+
+
+def _unsteady(trial: Document) -> bool:
+    found = trial["steady_state"]
+    return found["class"] != TOO_SHORT and not found["steady"]
+
+
+def _named(trials: Sequence[Document]) -> Iterable[str]:
+    for trial in trials[:MOST_NAMED]:
+        kind = "" if trial["steady_state"]["class"] == NO_STEADY_STATE else trial["steady_state"]["class"]
+        why = ", ".join(filter(None, (kind, drift(trial))))
+        yield trial_name(trial) + (f" ({why})" if why else "")
+    if len(trials) > MOST_NAMED:
+        yield f"and {len(trials) - MOST_NAMED} more"

@@ -1,0 +1,326 @@
+"""How figures are written, and the sentences that table and report share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+
+from dbdyno.report.core.loads import Document, at, share_of, time_name, times_us
+from dbdyno.report.core.names import listed
+from dbdyno.stats.steady_state import NO_STEADY_STATE, TOO_SHORT
+from dbdyno.verdict.limits import UNEXPLAINED as UNEXPLAINED_LIMIT
+from dbdyno.verdict.limits import noun_of
+
+UNKNOWN = "–"
+NOT_SEEN, UNEXPLAINED = "not observed", noun_of(UNEXPLAINED_LIMIT)
+
+
+def significant(value: float | None) -> str:
+    """Write a number with three significant digits, thousands apart; `None` as a dash."""
+    if value is None:
+        return UNKNOWN
+    size = abs(value)
+    if size >= 100 or value == 0:
+        return f"{value:,.0f}"
+    if size >= 10:
+        return f"{value:.1f}"
+    return f"{value:.2f}" if size >= 1 else f"{value:.2g}"
+
+
+def whole(value: float | None) -> str:
+    """Write a count with its thousands apart; `None` as a dash."""
+    return UNKNOWN if value is None else f"{value:,.0f}"
+
+
+def short_count(value: float) -> str:
+    """Write a count in at most five characters: 940, 21k, 1.2M."""
+    for size, unit in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
+        if value >= size:
+            scaled = value / {"G": 1e9, "M": 1e6, "k": 1e3}[unit]
+            return f"{scaled:.1f}{unit}" if scaled < 10 else f"{scaled:.0f}{unit}"
+    return f"{value:.0f}"
+
+
+def short_bytes(value: float | None) -> str:
+    """Write a number of bytes with its unit; `None` as a dash."""
+    if value is None:
+        return UNKNOWN
+    for size, unit in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if value >= size:
+            return f"{significant(value / size)} {unit}"
+    return f"{significant(value)} B"
+
+
+def percent(share: float | None, digits: int = 0) -> str:
+    """Write a share as a percentage; `None` as a dash."""
+    return UNKNOWN if share is None else f"{100 * share:.{digits}f}%"
+
+
+def evenness(stability: Mapping[str, float | int | None]) -> str:
+    """Write floor and longest stall, which stand beside every mean (docs/statistics.md, section 4)."""
+    floor, stall_s = stability["floor"], stability["longest_without_completion_s"]
+    stall = f"longest stall {whole(stall_s)} s"
+    if floor is None:
+        return stall
+    below, seconds = stability.get("seconds_below_tenth"), stability.get("seconds")
+    # Only with a median of 0 can most seconds be below a tenth of it.
+    still = f" (stood still in {below} of {seconds} s)" if below and seconds and 2 * below > seconds else ""
+    return f"floor {percent(floor)}{still}, {stall}"
+
+
+def ratio(found: Document | None) -> str:
+    """Write a comparison's ratio, never without its interval; empty where there is none."""
+    if not found or found["low"] is None:
+        return ""
+    centre, low, high = (factor(found[key]) for key in ("ratio", "low", "high"))
+    return f"{centre}× [{low}, {high}]"
+
+
+def factor(value: float) -> str:
+    """Write a ratio with three digits, its zeros among them; from 100 on as a whole number."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:#.3g}"
+
+
+def when(unix_s: float | None) -> str:
+    """Write a time for people."""
+    return datetime.fromtimestamp(unix_s, UTC).strftime("%Y-%m-%d %H:%M UTC") if unix_s else "at an unknown time"
+
+
+def latency_unit(trials: Iterable[Document]) -> tuple[str, float]:
+    """Choose one unit for all latencies shown together. Returns its name and its length in µs."""
+    shown = list(trials)
+    name = time_name(shown)
+    times = [times_us(trial["transaction"], name) for trial in shown]
+    medians = [time["p50"] for time in times if time["p50"] is not None]
+    seconds = any((time["p99"] or 0) >= 1e6 for time in times)
+    return ("ms", 1000.0) if seconds or (medians and min(medians) >= 200) else ("µs", 1.0)
+
+
+def groups(document: Document) -> dict[tuple[str, str | None], list[Document]]:
+    """The trials that have something to show, by (label, workload), in the order of the run.
+
+    Pipelining is another way to use a store, so it is another label, and so is a longer way: no line joins them. What
+    was offered as a share of capacity is an open loop beside closed ones, which it has a table apart from
+    (`dbdyno.report.sections.capacity`).
+    """
+    found: dict[tuple[str, str | None], list[Document]] = {}
+    for trial in document["trials"]:
+        if trial["system"] is not None and share_of(trial) is None:
+            found.setdefault((label_of(trial), trial["workload"]), []).append(trial)
+    return found
+
+
+def label_of(trial: Document) -> str:
+    """What a trial's system is called, its pipeline and its network delay named where it has one."""
+    pipeline = f", pipeline {trial['pipeline']}" if trial["pipeline"] > 1 else ""
+    away = f", {delay_us:,} µs away" if (delay_us := trial.get("network_delay_us")) else ""
+    return trial["label"] + pipeline + away
+
+
+def best_by_group(document: Document) -> list[Document]:
+    """The complete trial with the highest throughput of each group, the highest first."""
+    best = []
+    for trials in groups(document).values():
+        complete = [trial for trial in trials if trial["state"] == "complete" and trial["throughput_per_s"]]
+        if complete:
+            best.append(max(complete, key=lambda trial: trial["throughput_per_s"]))
+    return sorted(best, key=lambda trial: -trial["throughput_per_s"])
+
+
+def durability_classes(document: Document) -> list[str]:
+    """The classes that occur among the trials, lowest first."""
+    return sorted({str(trial["durability"]) for trial in document["trials"] if trial["durability"]})
+
+
+def limits(headline: Document) -> str:
+    """What limited each system at the load of the headline, those of one limit together."""
+    by_limit: dict[str, list[str]] = {}
+    for label, limit in headline["limits"].items():
+        by_limit.setdefault(limit, []).append(label)
+    unknown = {words: by_limit.pop(words) for words in (UNEXPLAINED, NOT_SEEN) if words in by_limit}
+    if len(headline["limits"]) == 1 and by_limit:
+        return f"What limited it: {next(iter(by_limit))}."
+    said = [f"{listed(labels)}: by {limit}" for limit, labels in by_limit.items()]
+    parts = [f"What limited each: {'; '.join(said)}."] if said else []
+    all_of_them = "them" if len(headline["limits"]) > 1 else "it"
+    for limit, labels in unknown.items():
+        whom = listed(labels) if said or len(unknown) > 1 else all_of_them
+        parts.append(f"What limited {whom} {'is unexplained' if limit == UNEXPLAINED else 'was not observed'}.")
+    return " ".join(parts)
+
+
+def durability_caution(document: Document) -> str | None:
+    """The badge of a ranking across durability classes, or `None` for one class (docs/statistics.md, section 7)."""
+    classes = durability_classes(document)
+    if len(classes) < 2:
+        return None
+    return f"Durability classes differ ({', '.join(classes)}): not like with like."
+
+
+def not_complete(document: Document) -> list[tuple[str, str]]:
+    """What is missing or must not be used, as (name of a trial or system, state and reason)."""
+    marked = [
+        (trial_name(trial), trial["state"] + (f": {trial['reason']}" if trial["reason"] else ""))
+        for trial in document["trials"]
+        if trial["state"] not in ("complete", "not reached")
+    ]
+    unreached = [trial_name(trial) for trial in document["trials"] if trial["state"] == "not reached"]
+    # A run that was cut short early can have hundreds.
+    if unreached:
+        others = f", nor {len(unreached) - 1} more" if unreached[1:] else ""
+        marked.append((unreached[0], f"not reached{others}"))
+    skipped = [(str(one.get("system")), f"skipped: {one.get('reason')}") for one in document["skipped"]]
+    return marked + skipped + [(_name_of_sweep(one), str(one["reason"])) for one in document["left_out"]]
+
+
+def _name_of_sweep(left_out: Document) -> str:
+    return f"{label_of({**left_out, 'label': left_out['system']})}, {left_out['workload']}"
+
+
+def trial_name(trial: Document) -> str:
+    """What a trial is called: its system and its load, and which repetition it is."""
+    if trial["system"] is None:
+        return str(trial["trial"])
+    repeat = f", repetition {trial['repeat']}" if (trial["repeat"] or 1) > 1 else ""
+    return f"{label_of(trial)}, {at(trial).removeprefix('at ')}{repeat}"
+
+
+def warnings_by_text(document: Document) -> list[tuple[str, str]]:
+    """Each warning once, as (the trial that carries it, or how many of which systems, text)."""
+    found: dict[str, list[Document]] = {}
+    for trial in document["trials"]:
+        for warning in trial["warnings"]:
+            found.setdefault(warning, []).append(trial)
+    return [(_names(trials), warning) for warning, trials in found.items()]
+
+
+def _names(trials: Sequence[Document]) -> str:
+    if len(trials) == 1:
+        return trial_name(trials[0])
+    return f"{', '.join(dict.fromkeys(map(label_of, trials)))}, {len(trials)} trials"
+
+
+def steady_state(trial: Document) -> str:
+    """A trial's steady state in a few characters: its class, and after how many seconds it begins."""
+    found = trial["steady_state"]
+    name = {NO_STEADY_STATE: "none", TOO_SHORT: UNKNOWN}.get(found["class"], found["class"])
+    return f"{name} {found['cut_s']} s" if found["cut_s"] and found["steady"] else name
+
+
+def long_enough(trials: Iterable[Document]) -> bool:
+    """Whether any of the trials is long enough to tell whether it has a steady state."""
+    return any(trial["steady_state"]["class"] != TOO_SHORT for trial in trials)
+
+
+def automatic_warmup(document: Document) -> str | None:
+    """From where on figures count with `warmup = "auto"`, or `None` without it."""
+    trials = [trial for trial in document["trials"] if trial["warmup"] == "auto"]
+    left = [trial["steady_state"]["class"] for trial in trials if not trial["steady_state"]["applied"]]
+    if not trials:
+        return None
+    said = "Figures begin where the steady state does (warmup = auto)"
+    if not left:
+        return said + "."
+    why = ", ".join(dict.fromkeys(left))
+    return f"{said}; in {len(left)} of {len(trials)} trials ({why}) after the seconds that were asked for."
+
+
+def limit_sentences(document: Document) -> list[tuple[str, str]]:
+    """What limited the best trial of each group, as (name of the trial, sentence)."""
+    best = best_by_group(document)
+    several = len({trial["workload"] for trial in best}) > 1
+    return [
+        (f"{trial_name(trial)}, {trial['workload']}" if several else trial_name(trial), trial["verdict"]["sentence"])
+        for trial in best
+        if trial.get("verdict")
+    ]
+
+
+def client_limited(document: Document) -> str | None:
+    """What the mark of client-limited figures means, or `None` where there are none."""
+    if not any(trial["client_limited"] for trial in document["trials"]):
+        return None
+    return "≥ limited by the client, or near to all it can do: a lower bound of what the store can do"
+
+
+def observing(document: Document) -> str | None:
+    """What observing took, and what could not be observed."""
+    shares = [share for trial in document["trials"] if (share := trial.get("observer_cpu_share")) is not None]
+    if not shares:
+        return None
+    bands = dict.fromkeys(one["band"] for trial in document["trials"] for one in trial["not_seen"])
+    unseen = f" Not seen: {', '.join(bands)}." if bands else ""
+    return f"Observing took at most {max(shares):.1%} of one processor.{unseen}"
+
+
+def run_state(document: Document) -> str | None:
+    """What to say of a run that is not complete, or `None`."""
+    if document["state"] == "complete":
+        return None
+    if document["state"] == "running":
+        return "This run did not end: it is still going, or was killed. What was recorded is shown."
+    reason = f": {document['reason']}" if document["reason"] else "."
+    return {"failed": "This run failed", "interrupted": "This run was interrupted"}.get(
+        str(document["state"]), f"This run is {document['state']}"
+    ) + reason
+
+
+def repeated(document: Document) -> bool:
+    """Whether any cell was run more than once."""
+    return any((trial["repeat"] or 1) > 1 for trial in document["trials"])
+
+
+def worst_stall(trials: Sequence[Document]) -> str | None:
+    """Say in which trial nothing was completed for longest, or throughput fell lowest; `None` where none is known."""
+    still = max(trials, key=lambda trial: trial["stability"]["longest_without_completion_s"], default=None)
+    if still and (seconds := still["stability"]["longest_without_completion_s"]):
+        return f"Longest stall: {trial_name(still)}, {seconds} s without a completion."
+    known = [trial for trial in trials if trial["stability"]["floor"] is not None]
+    lowest = min(known, key=lambda trial: trial["stability"]["floor"], default=None)
+    if lowest is None:
+        return None
+    floor = percent(lowest["stability"]["floor"])
+    return f"No second stood still. Lowest floor: {trial_name(lowest)}, {floor} of its median second."
+
+
+def hit_ratio(trial: Document) -> float | None:
+    """The share of a cache's lookups that found something, 0 to 1; `None` without a cache."""
+    hits, misses = trial["counters"].get("cache_hits", 0), trial["counters"].get("cache_misses", 0)
+    return hits / (hits + misses) if hits + misses else None
+
+
+def hit_ratios(document: Document) -> bool:
+    """Whether any trial has a cache."""
+    return any(hit_ratio(trial) is not None for trial in document["trials"])
+
+
+def cached(document: Document) -> list[str]:
+    """Say of every complete trial with a cache how often it had the row, and how often one that was out of date."""
+    found = []
+    for trial in document["trials"]:
+        if trial["state"] != "complete" or (ratio := hit_ratio(trial)) is None:
+            continue
+        hits, stale = trial["counters"].get("cache_hits", 0), trial["counters"].get("stale_reads", 0)
+        late = f"; {stale:,} of {hits:,} hits were older than a change acknowledged before" if stale else ""
+        said = f"{percent(ratio, 1)} of the lookups found something in the cache"
+        found.append(f"{trial_name(trial)}: {said}{late}{_moved(trial)}.")
+    return found
+
+
+def _moved(trial: Document) -> str:
+    """How many of the keys that were asked for have another node since the pool changed, and how many were due."""
+    keys = trial.get("moved_keys")
+    if not keys or not keys["asked"]:
+        return ""
+    moved, due = (percent(keys[which] / keys["asked"], 1) for which in ("moved", "due"))
+    return (
+        f"; {keys['moved']:,} of the {keys['asked']:,} keys asked for have another node since the pool changed "
+        f"({moved}; its share was {due})"
+    )
+
+
+def checks_passed(document: Document) -> str:
+    """How many of the checks after the run came out right."""
+    checks = [check["ok"] for trial in document["trials"] for check in trial["checks"]]
+    untold = f", {checks.count(None)} that the store cannot answer" if None in checks else ""
+    return f"{checks.count(True)} of {len(checks) - checks.count(None)} checks right{untold}"

@@ -1,0 +1,236 @@
+"""What analytic workloads are shown as: a row for each query, columns for each store; scans as time per column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from html import escape
+from statistics import median
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from dbdyno.report.core.loads import Document
+from dbdyno.report.core.looks import Look, bar_marker, looks
+from dbdyno.report.core.page import Page
+from dbdyno.report.core.section import Part, Section
+from dbdyno.report.core.series import Series
+from dbdyno.report.core.words import significant
+
+TIMES = ("cold", "best", "median")
+CELL_WIDTH = 10
+"""Characters that a time takes at most, with what is around it."""
+_Time = Callable[[Document], float]
+
+
+def analysed(shown: Document) -> list[Document]:
+    """Return the trials of a run that are of an analytic workload and got as far as a query."""
+    return [trial for trial in shown["trials"] if (trial.get("analysis") or {}).get("queries")]
+
+
+def print_analyses(trials: list[Document], console: Console) -> None:
+    """Print how the table was loaded, how long each query took, cold and hot, and where answers differ."""
+    if is_scans(trials):
+        headings, *rows = scans(trials)
+        console.print(_table(headings, rows))
+    else:
+        at_once = max(1, console.width // (len(TIMES) * CELL_WIDTH))
+        for begin in range(0, len(trials), at_once):
+            _print_times(trials[begin : begin + at_once], console)
+        for trial in trials:
+            console.print(Text(loading(trial)), soft_wrap=True)
+    console.print(Text(f"Cold: {trials[0]['analysis']['cold']}; then three times hot.", style="dim"), soft_wrap=True)
+    console.print(Text(answers(trials)), soft_wrap=True)
+
+
+def _print_times(trials: list[Document], console: Console) -> None:
+    headings = ["s", *(f"{name(trial)}\n{what}" if what == TIMES[0] else what for trial in trials for what in TIMES)]
+    console.print(_table(headings, times(trials)))
+
+
+def _table(headings: list[str], rows: list[list[str]]) -> Table:
+    table = Table(box=None, padding=(0, 1), header_style="bold")
+    for place, heading in enumerate(headings):
+        is_name = place == 0 or rows[0][place][:1].isalpha()
+        justify = "left" if is_name else "right"
+        table.add_column(Text(heading, overflow="fold"), justify=justify, vertical="bottom", no_wrap=not is_name)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return table
+
+
+def times(trials: Sequence[Document]) -> list[list[str]]:
+    """Return a row for each query: its name, and of each trial the times cold, best and median, in seconds."""
+    return [[query, *(cell for trial in trials for cell in _cells(trial, query))] for query in _queries(trials)]
+
+
+def name(trial: Document) -> str:
+    """Return a trial's system, and its variant of the workload where it is one."""
+    return " ".join(filter(None, (trial["label"], _variant(trial))))
+
+
+def _variant(trial: Document) -> str:
+    """Return the options' values that a variant of a workload is named by."""
+    _, _, options = str(trial["workload"]).partition("?")
+    return " ".join(option.partition("=")[2] for option in options.split("&"))
+
+
+def is_scans(trials: Sequence[Document]) -> bool:
+    """Whether the queries are whole scans that are told apart by how many columns they read."""
+    return all(query.get("columns") for trial in trials for query in trial["analysis"]["queries"])
+
+
+def scans(trials: Sequence[Document]) -> list[list[str]]:
+    """Return headings, then a row for each trial: its size, rows a second by query, hot, and the time per column.
+
+    The time per column is that of the query that reads most of them, by the rows and the columns it reads.
+    """
+    queries = _queries(trials)
+    speeds = ["loaded\nrows/s", *(f"{query}\nM rows/s" for query in queries)]
+    headings = ["system", "table", "bytes\na row", *speeds, "ns a\ncolumn"]
+    return [headings, *(_scan(trial, queries) for trial in trials)]
+
+
+def _scan(trial: Document, queries: list[str]) -> list[str]:
+    loaded, asked = trial["loaded"], {query["name"]: query for query in trial["analysis"]["queries"]}
+    speeds = [f"{loaded['rows'] / min(asked[one]['hot_s']) / 1e6:.3g}" if one in asked else "–" for one in queries]
+    size = f"{loaded['size_bytes'] / max(loaded['rows'], 1):.0f}"
+    return [trial["label"], _variant(trial), size, f"{loaded['rows_per_s']:,.0f}", *speeds, f"{column_ns(trial):,.1f}"]
+
+
+def column_ns(trial: Document) -> float:
+    """Return the nanoseconds a column of a row takes in the query that reads most columns, hot, at best."""
+    # Where there is one column, the last is still the query that is for all.
+    query = max(reversed(trial["analysis"]["queries"]), key=lambda one: one["columns"])
+    return min(query["hot_s"]) * 1e9 / max(trial["loaded"]["rows"], 1) / query["columns"]
+
+
+def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
+    """Return the plot of an analytic run, by its name: times of queries, or times per column; none of another run."""
+    found = [(series, trial) for series in all_series for trial in analysed({"trials": series.trials})]
+    if not found:
+        return {}
+    axis = {"type": "log", "dtick": 1, "ticksuffix": " s", "exponentformat": "none"}
+    if not is_scans([trial for _, trial in found]):
+        data = [
+            _bars(series, trial, *zip(*_medians(trial), strict=True), series.place, series.look)
+            for series, trial in found
+        ]
+        return {"queries": {"data": data, "layout": {"barmode": "group", "yaxis": axis}}}
+    places = {label: place for place, label in enumerate(dict.fromkeys(trial["label"] for _, trial in found))}
+    hue_of = {trial["label"]: series.look.hue for series, trial in found}
+    of_labels = looks([hue_of[label] for label in places])
+    data = [
+        _bars(series, trial, [_variant(trial)], [column_ns(trial)], place, of_labels[place])
+        for series, trial in found
+        for place in (places[trial["label"]],)
+    ]
+    for place, bars in enumerate(data):
+        bars["showlegend"] = bars["offsetgroup"] not in {one["offsetgroup"] for one in data[:place]}
+    return {"scans": {"data": data, "layout": {"barmode": "group", "yaxis": axis | {"ticksuffix": " ns"}}}}
+
+
+def _medians(trial: Document) -> Iterator[tuple[str, float]]:
+    for query in trial["analysis"]["queries"]:
+        yield query["name"], median(query["hot_s"])
+
+
+def _bars(
+    series: Series, trial: Document, x: Sequence[str], y: Sequence[float], place: int, look: Look
+) -> dict[str, Any]:
+    return {
+        "type": "bar",
+        "x": list(x),
+        "y": list(y),
+        "name": escape(trial["label"]),
+        "offsetgroup": str(place),
+        "marker": bar_marker(look),
+        "meta": {"s": series.place, "c": 0},
+        "hovertemplate": f"{escape(name(trial))}: %{{y:.4g}}",
+    }
+
+
+def loading(trial: Document) -> str:
+    """Say how the table came into a store, how fast, and how large it is there."""
+    loaded = trial["loaded"]
+    rows, size = loaded["rows"], loaded["size_bytes"]
+    return (
+        f"{name(trial)}: {rows:,} rows loaded in {loaded['seconds']:,.1f} s ({loaded['rows_per_s']:,.0f} rows/s) by "
+        f"{loaded['by']}; {size / 1e6:,.1f} MB on disk, {size / max(rows, 1):.0f} bytes a row"
+    )
+
+
+def answers(trials: list[Document]) -> str:
+    """Say whether all stores gave the same answers, and where not."""
+    found = [
+        f"{name(trial)}, {query['name']}: {query['differs']}"
+        for trial in trials
+        for query in trial["analysis"]["queries"]
+        if query["differs"]
+    ]
+    if found:
+        return "Answers DIFFER: " + "; ".join(found)
+    several = len({trial["label"] for trial in trials}) > 1
+    return "All stores gave the same answers." if several else "Every answer was the same each time."
+
+
+def sentence(trials: Sequence[Document]) -> str:
+    """Say how long each store took for all queries, or for a column of a scan; one look is no ranking."""
+    right = [trial for trial in trials if not any(query["differs"] for query in trial["analysis"]["queries"])]
+    whole = [trial for trial in right if trial["state"] == "complete"]
+    if not whole:
+        return "No store answered every query as the others did, so there is no figure to name."
+    said = _columns_in_words(whole) if is_scans(whole) else _queries_in_words(whole)
+    return f"{said}. An observation on this host, no ranking."
+
+
+def _queries_in_words(trials: Sequence[Document]) -> str:
+    spent_s = {name(trial): sum(seconds for _, seconds in _medians(trial)) for trial in trials}
+    told = [f"{whose} {significant(seconds)} s" for whose, seconds in sorted(spent_s.items(), key=lambda one: one[1])]
+    return f"All {len(_queries(trials))} queries, hot: {', '.join(told)}"
+
+
+def _columns_in_words(trials: Sequence[Document]) -> str:
+    found: dict[str, list[float]] = {}
+    for trial in trials:
+        found.setdefault(trial["label"], []).append(column_ns(trial))
+    told = []
+    for whose, spent_ns in sorted(found.items(), key=lambda one: min(one[1])):
+        low, high = significant(min(spent_ns)), significant(max(spent_ns))
+        told.append(f"{whose} {low if low == high else f'{low} to {high}'} ns")
+    return f"A column of a row, hot, where every column is read: {', '.join(told)}"
+
+
+def _queries(trials: Sequence[Document]) -> list[str]:
+    return list(dict.fromkeys(one["name"] for trial in trials for one in trial["analysis"]["queries"]))
+
+
+def _cells(trial: Document, name: str) -> list[str]:
+    for query in trial["analysis"]["queries"]:
+        if query["name"] == name:
+            return [f"{seconds:.3f}" for seconds in (query["cold_s"], min(query["hot_s"]), median(query["hot_s"]))]
+    return ["–"] * len(TIMES)
+
+
+def part(page: Page) -> Part | None:
+    """Return the plot and the table of queries, or of scans."""
+    trials = analysed(page.shown)
+    if not (trials and page.series):
+        return None
+    plots = figures(page.series)
+    scanned = "scans" in plots
+    headings, *lines = scans(trials) if scanned else [[], *times(trials)]
+    module = {"answers": answers(trials), "TIMES": TIMES, "name": name, "loading": loading}
+    content = {"analysed": trials, "scanned": scanned, "headings": headings, "rows": lines}
+    return Part(content | module, plots)
+
+
+SECTION = Section(
+    "analyses.html.j2",
+    part,
+    {
+        "queries": "Queries, hot: the median of three",
+        "scans": "A column of a row where every column is read, hot, at best",
+    },
+)

@@ -1,0 +1,106 @@
+"""What a store's latency is below all it can do: open loops at shares of the capacity that closed loops measured.
+
+At capacity, latency says how long the queue is; below, it describes the store (docs/statistics.md, section 1.3).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from math import inf
+
+from dbdyno.report.core import words
+from dbdyno.report.core.loads import Document, share_of
+from dbdyno.report.core.page import Page
+from dbdyno.report.core.section import Part, Section
+
+_TIMES = ("p50", "p99", "max")
+"""More has no room on a terminal; `dbdyno show RUN --json` has them all."""
+HEADINGS = (
+    *("system", "clients", "share", "offered\nper s", "done\nper s"),
+    *("p50\nms", "p99\nms", "max\nms", "state"),
+)
+NOTE = (
+    "Response time of transactions, from when each was due to its answer, in an open loop at a share of the system's "
+    "own capacity: the most its closed loops did, with the clients that did it. Behind: it could not follow, so that "
+    "times grow for as long as the trial lasts."
+)
+BEHIND = "behind"
+
+
+def at_shares(shown: Document) -> list[Document]:
+    """Return the trials of a run that were offered a share of capacity, by system, share and repetition."""
+    found = [trial for trial in shown["trials"] if trial["system"] is not None and share_of(trial) is not None]
+    labels = list(dict.fromkeys(map(_name, found)))
+    return sorted(found, key=lambda one: (labels.index(_name(one)), share_of(one) or 0, one["repeat"] or 1))
+
+
+def _name(trial: Document) -> str:
+    return f"{words.label_of(trial)}, {trial['workload']}"
+
+
+def rows(trials: Sequence[Document]) -> list[list[str]]:
+    """Return a row of `HEADINGS` for each trial; the workload is named where there are several."""
+    several = len({trial["workload"] for trial in trials}) > 1
+    return [_row(trial, _name(trial) if several else words.label_of(trial)) for trial in trials]
+
+
+def _row(trial: Document, name: str) -> list[str]:
+    repeat = f" #{trial['repeat']}" if (trial["repeat"] or 1) > 1 else ""
+    state = trial["state"]
+    if state == "complete":
+        state = BEHIND if trial.get("followed") is False else "ok"
+    return [
+        *(name + repeat, str(trial["clients"] or words.UNKNOWN), words.percent(share_of(trial))),
+        *(words.whole(trial.get("offered_per_s")), words.whole(trial.get("achieved_per_s"))),
+        *(words.significant(_time_ms(trial, key)) for key in _TIMES),
+        state,
+    ]
+
+
+def _time_ms(trial: Document, key: str) -> float | None:
+    times = trial["transaction"].get("response_time_us")
+    return None if times is None or times[key] is None else times[key] / 1000
+
+
+def p99s(shown: Document) -> dict[tuple[str, str], dict[float, str]]:
+    """Return the p99 of response times in words, by (label, workload) and share, of complete trials.
+
+    Of several repetitions the median trial's, as percentiles may not be averaged. A store that could not follow has
+    none: its times say how long the trial was.
+    """
+    found: dict[tuple[str, str], dict[float, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for trial in at_shares(shown):
+        p99 = inf if trial.get("followed") is False else _time_ms(trial, "p99")
+        if trial["state"] == "complete" and p99 is not None:
+            found[words.label_of(trial), trial["workload"]][share_of(trial) or 0].append(p99)
+    return {
+        system: {share: _in_words(sorted(times)[(len(times) - 1) // 2]) for share, times in sorted(by_share.items())}
+        for system, by_share in found.items()
+    }
+
+
+def _in_words(time_ms: float) -> str:
+    return BEHIND if time_ms == inf else f"{words.significant(time_ms)} ms"
+
+
+def sentence(shown: Document) -> str | None:
+    """Say what each system's latency is, in one sentence; `None` where nothing was offered as a share of capacity."""
+    known = p99s(shown)
+    several = len({workload for _, workload in known}) > 1
+    said = [
+        (f"{label}, {workload}: " if several else f"{label}: " if len(known) > 1 else "")
+        + ", ".join(f"{said} at {words.percent(share)}" for share, said in by_share.items())
+        for (label, workload), by_share in known.items()
+    ]
+    return f"Latency (p99 of response times) at shares of capacity: {'; '.join(said)}." if said else None
+
+
+def part(page: Page) -> Part | None:
+    """Return the table of the trials at shares of capacity."""
+    trials = at_shares(page.shown)
+    content = {"heading": "Latency below capacity", "note": NOTE, "headings": HEADINGS, "left": (0, len(HEADINGS) - 1)}
+    return Part(content | {"rows": rows(trials)}) if trials else None
+
+
+SECTION = Section("table.html.j2", part)

@@ -1,0 +1,153 @@
+"""What stores lost in a crash and how long they took to come back, as bars: of each system one a kind of crash."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import Any
+
+from dbdyno.report.core.loads import Document
+from dbdyno.report.core.looks import HUES
+from dbdyno.report.core.page import Page
+from dbdyno.report.core.section import Part, Section
+from dbdyno.report.core.series import Series, trials_of
+from dbdyno.report.core.words import label_of, significant, whole
+from dbdyno.report.sections import crashes
+from dbdyno.report.sections.crashes import crashed
+
+_AROUND_PX, _SYSTEM_PX = 100, 60
+"""How high the plots are: legend and axis once, and for each system its name and its bars."""
+_HUES = (5, 6)
+"""Of kill and power cut, which are told apart here, and not the stores."""
+_Value = Callable[[Document], float | None]
+_Words = Callable[[Document], str]
+
+
+def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
+    """Return the plots of a run of crashes: what was missing, and how long the first row took; none of another run.
+
+    Of repetitions a bar is the worst. Names stand above their bars: beside them a phone has no room for them.
+    """
+    if not crashed({"trials": trials_of(all_series)}):
+        return {}
+    missing = _figure(all_series, _missing_percent, _missing_words, "of the acknowledged writes, %")
+    missing["layout"]["xaxis"]["range"] = [0, 100]
+    read = _figure(all_series, _read_s, _read_words, "s from the start after the crash to the first row read")
+    return {name: one for name, one in {"crash-missing": missing, "crash-read": read}.items() if one["data"]}
+
+
+def _missing_percent(trial: Document) -> float | None:
+    crash = trial["crash"]
+    return 100 * crash["missing"] / crash["acknowledged"] if crash["acknowledged"] else None
+
+
+def _missing_words(trial: Document) -> str:
+    crash = trial["crash"]
+    broken = ", BROKEN" if crash["verdict"] == "broken" else ""
+    return f"{whole(crash['missing'])} of {whole(crash['acknowledged'])}{broken}"
+
+
+def _read_s(trial: Document) -> float | None:
+    read_s: float | None = trial["crash"]["first_read_s"]
+    return read_s
+
+
+def _read_words(trial: Document) -> str:
+    return f"{significant(_read_s(trial))} s"
+
+
+def _figure(all_series: Sequence[Series], value: _Value, in_words: _Words, title: str) -> dict[str, Any]:
+    worst = [(one, *found) for one in all_series if (found := _worst(one, value))]
+    systems = list(dict.fromkeys(label_of(trial) for _, trial, _ in worst))
+    worst.sort(key=lambda one: one[1]["crash"]["kind"])
+    kinds = sorted({trial["crash"]["kind"] for _, trial, _ in worst})
+    bars = [
+        _bar(series, trial, figure, in_words(trial), systems.index(label_of(trial)), kinds)
+        for series, trial, figure in worst
+    ]
+    for place, bar in enumerate(bars):
+        bar["showlegend"] = bar["name"] not in {one["name"] for one in bars[:place]}
+    layout = {
+        "height": _AROUND_PX + _SYSTEM_PX * len(systems),
+        "bargap": 0,
+        "barmode": "overlay",
+        "showlegend": True,
+        "xaxis": {"rangemode": "tozero", "title": {"text": title}},
+        "yaxis": {"range": [len(systems) - 0.4, -0.5], "visible": False, "fixedrange": True},
+    }
+    return {"data": [*bars, *([_names(systems)] if bars else [])], "layout": layout}
+
+
+def _worst(series: Series, value: _Value) -> tuple[Document, float] | None:
+    known = [(trial, figure) for trial in crashed({"trials": series.trials}) if (figure := value(trial)) is not None]
+    return max(known, key=lambda one: one[1], default=None)
+
+
+def _bar(series: Series, trial: Document, figure: float, said: str, place: int, kinds: Sequence[str]) -> dict[str, Any]:
+    kind, thick = trial["crash"]["kind"], 0.64 / len(kinds)
+    at = kinds.index(kind)
+    # Of a bar of nothing there is no colour to be seen.
+    said = f"{kind}: {said}" if len(kinds) > 1 else said
+    colour = HUES[_HUES[at]][0]
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "x": [round(figure, 4)],
+        "y": [round(place - 0.1 + thick * (at + 0.5), 4)],
+        "width": [thick * 0.9],
+        "text": [said],
+        # Where there is a choice a bar of nothing has no words.
+        "textposition": "auto" if figure else "outside",
+        "constraintext": "none",
+        "textangle": 0,
+        "insidetextanchor": "end",
+        # Without an outline a bar of nothing is not drawn at all.
+        "marker": {"color": colour, "line": {"color": colour, "width": 1}},
+        "name": kind,
+        "legendgroup": kind,
+        "hovertemplate": f"{escape(label_of(trial))}, {said}<extra></extra>",
+        "meta": {"s": series.place},
+    }
+
+
+def _names(systems: Sequence[str]) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "text",
+        "x": [0] * len(systems),
+        "y": [place - 0.26 for place in range(len(systems))],
+        "text": [escape(name) for name in systems],
+        "textposition": "middle right",
+        "hoverinfo": "skip",
+        "showlegend": False,
+        "cliponaxis": False,
+        # Names stay where a series' chip hides a bar: they are of several.
+        "meta": {},
+    }
+
+
+def part(page: Page) -> Part | None:
+    """Return the plots and the tables of what was there after the crash."""
+    trials = crashed(page.shown)
+    if not (trials and page.series):
+        return None
+    plots = figures(page.series)
+    titles = {
+        "crash-missing": "Missing of what had been acknowledged",
+        "crash-read": "Back: until a first row was read",
+    }
+    tables = [(crashes.HEADINGS, crashes.rows(trials), crashes.NOTE)]
+    if held := crashes.agreement_rows(trials):
+        tables.append((crashes.AGREEMENT_HEADINGS, held, crashes.AGREEMENT_NOTE))
+    drawn = [(id, title, plots[id]["layout"]["height"]) for id, title in titles.items() if id in plots]
+    return Part({"sentences": crashes.sentences(trials), "drawn": drawn, "tables": tables}, plots)
+
+
+SECTION = Section(
+    "crashes.html.j2",
+    part,
+    {
+        "crash-missing": "Acknowledged writes that were missing after the crash",
+        "crash-read": "Until a row could be read after the crash",
+    },
+)

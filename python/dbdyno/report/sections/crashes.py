@@ -1,0 +1,117 @@
+"""What stores still had, after they were killed, of what they had acknowledged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dbdyno.report.core import words
+from dbdyno.report.core.loads import Document
+
+WORKLOAD = "durability"
+HEADINGS = (
+    *("system", "", "crash", "acknow-\nledged", "missing", "back\ns", "half", "not\nacked"),
+    *("ready\ns", "read\ns", "promise"),
+)
+NOTE = (
+    "Acknowledged: pairs of rows written until the store was killed. Missing: of these, not there after its recovery; "
+    "back: how long before the last one the oldest missing one was acknowledged. Half: one row of a pair without the "
+    "other, in brackets where they were not one transaction. Not acked: there, but in flight when it was killed. "
+    "Ready, read: after so long a restarted server answered, and a first row was read."
+)
+AGREEMENT_HEADINGS = (
+    *("system", "", "crash", "held against", "store\nonly", "there\nonly", "rows", "alone\nmissing", "agreement"),
+)
+AGREEMENT_NOTE = (
+    "Held against: what should have the same rows after recovery, and a replica has caught up. Store only, there only: "
+    "writes of a row that only one of both has, in so many rows. Alone missing: acknowledged writes (pairs) that it "
+    "would have lacked in the place of the store, before that came back. Agreement: none is promised unless both "
+    "are flushed at each commit."
+)
+_VERDICTS = {"kept": "kept", "broken": "BROKEN", "nothing promised": "none"}
+
+
+def crashed(shown: Document) -> list[Document]:
+    """Return the trials of a run whose store was killed and then read back."""
+    return [trial for trial in shown["trials"] if trial.get("crash")]
+
+
+def unread(shown: Document) -> list[Document]:
+    """Return the trials that failed with nothing read back after their crash: most likely the store did not start."""
+    return [
+        trial
+        for trial in shown["trials"]
+        if str(trial["workload"]).startswith(WORKLOAD) and trial["state"] == "failed" and not trial.get("crash")
+    ]
+
+
+def rows(trials: Sequence[Document]) -> list[list[str]]:
+    """Return a row of `HEADINGS` for each trial."""
+    return [_row(trial) for trial in trials]
+
+
+def _row(trial: Document) -> list[str]:
+    crash = trial["crash"]
+    half = words.whole(crash["half_applied"])
+    back = words.significant(crash["lost_back_s"])
+    return [
+        *(words.label_of(trial), trial["durability"], crash["kind"]),
+        *(words.whole(crash["acknowledged"]), words.whole(crash["missing"])),
+        f"≥ {back}" if crash["lost_back_is_least"] else back,
+        half if crash["writes"] == "transaction" else f"({half})",
+        words.whole(crash["unacknowledged"]),
+        *(words.significant(crash[key]) for key in ("ready_s", "first_read_s")),
+        _VERDICTS[crash["verdict"]],
+    ]
+
+
+def _agreements(trial: Document) -> list[Document]:
+    # Runs of earlier versions have none.
+    return trial["crash"].get("agreement") or []
+
+
+def agreement_rows(trials: Sequence[Document]) -> list[list[str]]:
+    """Return a row of `AGREEMENT_HEADINGS` for each binary log and replica of each trial."""
+    return [
+        [
+            *(words.label_of(trial), trial["durability"], trial["crash"]["kind"], found["name"]),
+            *(words.whole(found.get(key)) for key in ("store_only", "other_only", "rows", "alone_missing")),
+            "not compared" if found["unable"] else _VERDICTS[found["verdict"]],
+        ]
+        for trial in trials
+        for found in _agreements(trial)
+    ]
+
+
+def sentence(trials: Sequence[Document], silent: Sequence[Document] = ()) -> str:
+    """Return what a page of crashes begins with: in how many a promise was broken, and by whom.
+
+    silent: trials that failed before anything was read back.
+    """
+    bound = [trial for trial in trials if _promised(trial)]
+    broken = [f"{words.label_of(trial)} ({trial['crash']['kind']})" for trial in bound if "broken" in _verdicts(trial)]
+    kept = f"BROKEN in {len(broken)}: {', '.join(broken)}" if broken else "kept in each"
+    lost = sum(trial["crash"]["missing"] > 0 for trial in trials if not _promised(trial))
+    never = (
+        f" After {len(silent)} more NOTHING could be read: {', '.join(map(words.label_of, silent))}." if silent else ""
+    )
+    return (
+        f"{len(trials)} crashes. In {len(bound)} the store had promised something, which was {kept}; of the "
+        f"{len(trials) - len(bound)} without a promise {lost} lost acknowledged writes.{never}"
+    )
+
+
+def _promised(trial: Document) -> bool:
+    return any(verdict != "nothing promised" for verdict in _verdicts(trial))
+
+
+def _verdicts(trial: Document) -> list[str]:
+    return [trial["crash"]["verdict"], *(found["verdict"] for found in _agreements(trial) if not found["unable"])]
+
+
+def sentences(trials: Sequence[Document]) -> list[str]:
+    """Say of each trial whether its promises were kept."""
+    return [
+        f"{words.label_of(trial)}, {trial['crash']['kind']}: {said['sentence']}."
+        for trial in trials
+        for said in (trial["crash"], *_agreements(trial))
+    ]

@@ -1,0 +1,49 @@
+"""The environment, as the host describes itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dbdyno.report.core import words
+from dbdyno.report.core.page import Page
+from dbdyno.report.core.section import Part, Section
+
+MEASURED = ("measured", "measured_after")
+"""What has a section of its own."""
+_WRITTEN = {"_unix_s": words.when, "_bytes": words.short_bytes}
+"""How a figure of the environment is written, by the end of its name."""
+
+
+def part(page: Page) -> Part | None:
+    """Return the environment's facts, each with its path."""
+    described = {name: value for name, value in page.shown["environment"].items() if name not in MEASURED}
+    rows = list(flattened(described))
+    return Part({"environment_rows": rows}) if rows else None
+
+
+SECTION = Section("environment.html.j2", part)
+
+
+def flattened(value: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the leaves of nested JSON objects as (path, text)."""
+    for key, leaf in value.items():
+        path = f"{before}{key}"
+        if isinstance(leaf, Mapping):
+            yield from flattened(leaf, f"{path} · ")
+        else:
+            unit = next((unit for unit in _WRITTEN if key.endswith(unit)), None)
+            yield path, _WRITTEN[unit](leaf) if unit else as_text(leaf)
+
+
+def as_text(value: Any) -> str:
+    """Return a JSON value as a person reads it."""
+    if isinstance(value, list):
+        return ", ".join(map(as_text, value)) or words.UNKNOWN
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}={as_text(leaf)}" for key, leaf in value.items()) or words.UNKNOWN
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return words.significant(value)
+    return words.UNKNOWN if value is None else f"{value:,}" if isinstance(value, int) else str(value)

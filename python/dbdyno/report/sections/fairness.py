@@ -1,0 +1,87 @@
+"""Prints the fairness card in short, with versions and the command to repeat it (docs/statistics.md, section 7)."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from dbdyno.report.core.loads import Document
+from dbdyno.report.core.page import Page
+from dbdyno.report.core.section import Part, Section
+from dbdyno.report.core.words import UNKNOWN
+
+CARD_NAMES = {
+    "versions": "Versions",
+    "settings": "Default or tuned",
+    "started with": "What dbdyno told the server",
+    "memory": "Data and cache",
+    "durability": "An acknowledged write survives",
+    "flushes": "Flushes",
+    "temperature": "Cold, lukewarm or hot",
+    "place": "Client and server",
+    "answers": "Answers",
+}
+PROGRAMS = 2
+"""The versions of a system end with those of the load client and of dbdyno."""
+
+
+def print_card(fairness: Document, console: Console) -> None:
+    """Print the card in short; `dbdyno show --json` and the report have all of it."""
+    named = versions(fairness["systems"])
+    for line in (*fairness["short"], *([f"versions: {named}"] if named else [])):
+        console.print(Text(f"· {line}", style="dim"))
+    for line in fairness["not_seen"]:
+        console.print(Text(f"· not seen: {line}", style="dim"))
+    if command := fairness["command"]:
+        console.print(Text("· repeat it with:", style="dim"))
+        for line in command_lines(command, console.width - 2):
+            console.print(Text(f"  {line}"), soft_wrap=True)
+
+
+def versions(systems: Sequence[Document]) -> str:
+    """Return every version that the card names, each once, the programs that measured last."""
+    told = [system["card"].get("versions", "").split(", ") for system in systems]
+    ordered = [one for named in told for one in named[:-PROGRAMS]] + [
+        one for named in told for one in named[-PROGRAMS:]
+    ]
+    return ", ".join(filter(None, dict.fromkeys(ordered)))
+
+
+def command_lines(command: str, width: int) -> Iterator[str]:
+    """Yield a command in lines that a shell takes as one when they are copied; words are not broken."""
+    try:
+        quoted = [shlex.quote(word) for word in shlex.split(command)]
+    except ValueError:
+        yield command
+        return
+    line = ""
+    for word in quoted:
+        if line and len(line) + len(word) + len("  \\") > width:
+            yield f"{line} \\"
+            line = word
+        else:
+            line = f"{line} {word}" if line else word
+    yield line
+
+
+def part(page: Page) -> Part | None:
+    """Return the card line by line, and in each the systems together of which it says the same."""
+    lines = card_lines(page.shown["fairness"]["systems"])
+    return Part({"card_lines": lines}) if lines else None
+
+
+SECTION = Section("fairness.html.j2", part)
+
+
+def card_lines(systems: Sequence[Document]) -> list[tuple[str, list[tuple[str, list[str]]]]]:
+    """Return each line's name, and each of its texts with the systems that have it."""
+    lines = []
+    for name in dict.fromkeys(name for system in systems for name in system["card"]):
+        by_text: dict[str, list[str]] = {}
+        for system in systems:
+            by_text.setdefault(system["card"].get(name, UNKNOWN), []).append(system["label"])
+        lines.append((CARD_NAMES.get(name, name), list(by_text.items())))
+    return lines

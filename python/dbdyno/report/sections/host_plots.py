@@ -1,0 +1,144 @@
+"""The host's section of a report: what it did before and after the run, as a table and as a small plot a gauge."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from dbdyno.report.core.page import Page
+from dbdyno.report.core.plots import Figure
+from dbdyno.report.core.section import Part, Section
+from dbdyno.report.sections.hosts import GAUGES, Gauge, Measured, course, figure, slot_s, worsened, worst
+
+COLOURS = {"before": "#8a8f98", "after": "#7d6bc9"}
+"""No store's: these are the host's own."""
+MOST_OVER_MEDIAN = 4.0
+"""How far above its median an axis goes: one stall of a hundred times that would lay all the rest on zero."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostSection:
+    """What a page shows of a host.
+
+    Attributes:
+        when: `before` and, where it was measured again, `after`, each with its colour.
+        rows: of the table: a gauge's name, and its figure at each of these.
+        plots: a plot's id, and its caption with the unit.
+        worse: what got worse meanwhile, in sentences.
+        not_measured: what could not be, and why.
+    """
+
+    when: Mapping[str, str]
+    rows: Sequence[tuple[str, Sequence[str]]]
+    plots: Sequence[tuple[str, str]]
+    worse: Sequence[str]
+    not_measured: Mapping[str, str]
+
+
+def host_section(environment: Mapping[str, Any]) -> HostSection | None:
+    """Return what there is to show of a host (docs/run-folder.md, environment.json); `None` if it was not measured."""
+    seen = _seen(environment)
+    if not seen:
+        return None
+    rows = []
+    for gauge in GAUGES:
+        values = [figure(measured, gauge) for measured in seen.values()]
+        rows.append((gauge.name, ["–" if value is None else gauge.written(value) for value in values]))
+    refused = {name: why for measured in seen.values() for name, why in (measured.get("not_measured") or {}).items()}
+    return HostSection(
+        {when: COLOURS[when] for when in seen},
+        rows,
+        [(id, f"{gauge.short},{gauge.unit}") for id, gauge in _plotted(seen)],
+        list(worsened(seen.get("before"), seen.get("after"))),
+        refused,
+    )
+
+
+def host_figures(environment: Mapping[str, Any]) -> dict[str, Figure]:
+    """Return a plot a gauge, by id: the median of each part of its time as a line, the worst of each as a point.
+
+    The axis begins at zero and ends at four times the median of all parts at most; a point beyond that stands at its
+    end as a triangle and says what it is.
+    """
+    seen = _seen(environment)
+    return {id: _figure(seen, gauge) for id, gauge in _plotted(seen)}
+
+
+def _seen(environment: Mapping[str, Any]) -> dict[str, Measured]:
+    found = {"before": environment.get("measured"), "after": environment.get("measured_after")}
+    return {when: measured for when, measured in found.items() if measured}
+
+
+def _plotted(seen: Mapping[str, Measured]) -> Iterator[tuple[str, Gauge]]:
+    for place, gauge in enumerate(GAUGES):
+        if any(value is not None for measured in seen.values() for value in course(measured, gauge)):
+            yield f"host-{place}", gauge
+
+
+def _figure(seen: Mapping[str, Measured], gauge: Gauge) -> Figure:
+    values = {when: _scaled(course(measured, gauge), gauge) for when, measured in seen.items()}
+    extremes = {when: _scaled(worst(measured, gauge), gauge) for when, measured in seen.items()}
+    top = _top(values.values(), extremes.values())
+    data = []
+    for when, measured in seen.items():
+        length_s = slot_s(measured, gauge)
+        at_s = [round((place + 0.5) * length_s, 5) for place in range(len(values[when]))]
+        data += [*_line(when, at_s, values[when], gauge), *_points(when, at_s, extremes[when], gauge, top)]
+    return {
+        "data": data,
+        "layout": {
+            "xaxis": {"ticksuffix": " s", "nticks": 4, "rangemode": "tozero"},
+            "yaxis": {"range": [0, top], "nticks": 4},
+        },
+    }
+
+
+def _top(values: Collection[Sequence[float | None]], extremes: Collection[Sequence[float | None]]) -> float:
+    """Where the axis of some courses ends."""
+    known = [[value for value in of if value is not None] for of in values]
+    peak = max(value for of in (*values, *extremes) for value in of if value is not None)
+    # All zeros, of a host that lost nothing to its neighbours, need an axis too.
+    return 1.05 * min(peak, MOST_OVER_MEDIAN * max(median(of) for of in known if of) or peak) or 1.0
+
+
+def _scaled(values: Sequence[float | None], gauge: Gauge) -> list[float | None]:
+    return [None if value is None else round(value / gauge.scale, 6) for value in values]
+
+
+def _line(when: str, at_s: list[float], values: list[float | None], gauge: Gauge) -> list[Figure]:
+    if not values:
+        return []
+    line = {"type": "scatter", "mode": "lines+markers", "x": at_s, "y": values, "marker": {"size": 3}}
+    looks = {"line": {"color": COLOURS[when], "width": 1.5}, "connectgaps": False, "name": when, "showlegend": False}
+    return [line | looks | {"hovertemplate": f"%{{y:,.4g}}{gauge.unit} {when} the run<extra></extra>"}]
+
+
+def _points(when: str, at_s: list[float], values: list[float | None], gauge: Gauge, top: float) -> Iterator[Figure]:
+    known = [(at, value) for at, value in zip(at_s, values, strict=False) if value is not None]
+    for beyond in (False, True):
+        points = [(at, value) for at, value in known if (value > top) is beyond]
+        if points:
+            symbol = {"symbol": "triangle-up", "size": 7} if beyond else {"symbol": "circle", "size": 4}
+            yield {
+                "type": "scatter",
+                "mode": "markers",
+                "x": [at for at, _ in points],
+                "y": [min(value, top) for _, value in points],
+                "cliponaxis": False,
+                "opacity": 0.55,
+                "marker": {"color": COLOURS[when], **symbol},
+                "text": [f"worst {gauge.written(value * gauge.scale)} {when} the run" for _, value in points],
+                "hoverinfo": "text",
+                "showlegend": False,
+            }
+
+
+def part(page: Page) -> Part | None:
+    """Return what was measured of the host, if it was."""
+    host = host_section(page.shown["environment"])
+    return Part({"host": host}, host_figures(page.shown["environment"])) if host else None
+
+
+SECTION = Section("hosts.html.j2", part)

@@ -1,0 +1,70 @@
+"""Transactions of several kinds, as TPC-C has them: how many a minute of the first, and how long each took."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from dbdyno.report.core.loads import Document, time_name, times_us
+from dbdyno.report.core.page import Page
+from dbdyno.report.core.section import Part, Section
+from dbdyno.report.core.words import latency_unit, significant, whole
+from dbdyno.results.operations import KIND
+
+
+def kinds_of(trial: Document) -> dict[str, Document]:
+    """Return the kinds of transaction that a trial had, by name; none where all are of one kind."""
+    return {name: one for name, one in trial["operations"].items() if one["operation"] == KIND and "per_minute" in one}
+
+
+def print_kinds(trials: Sequence[Document], console: Console) -> None:
+    """Print a row for each trial that had several kinds: how many of the first a minute, median and p99 of each."""
+    trials = [trial for trial in trials if kinds_of(trial)]
+    if not trials:
+        return
+    names = list(dict.fromkeys(name for trial in trials for name in kinds_of(trial)))
+    unit, length_us = latency_unit(trials)
+    headings = ["clients", f"{names[0]}\nper min", *(name.replace("_", "\n") for name in names)]
+    rows = [_row(trial, names, length_us) for trial in trials]
+    widths = [max(map(len, [*heading.split("\n"), *cells])) for heading, *cells in zip(headings, *rows, strict=True)]
+    console.print(_block(widths, headings))
+    for label in dict.fromkeys(trial["label"] for trial in trials):
+        console.print(Text(label, style="bold"), overflow="ellipsis", no_wrap=True)
+        of_label = [row for row, trial in zip(rows, trials, strict=True) if trial["label"] == label]
+        console.print(_block(widths, None, of_label))
+    console.print(Text(f"Of each kind of transaction p50/p99, {unit}.", style="dim"), soft_wrap=True)
+
+
+def _row(trial: Document, names: Sequence[str], length_us: float) -> list[str]:
+    kinds, time = kinds_of(trial), time_name([trial])
+    first = whole(kinds[names[0]]["per_minute"]) if names[0] in kinds else "–"
+    times = (_times(kinds[name], time, length_us) if name in kinds else "–" for name in names)
+    return [str(trial["clients"]), first, *times]
+
+
+def _times(kind: Document, name: str, length_us: float) -> str:
+    times = times_us(kind, name)
+    both = (times[key] for key in ("p50", "p99"))
+    return "/".join(significant(None if time is None else time / length_us) for time in both)
+
+
+def _block(widths: Sequence[int], headings: Sequence[str] | None, rows: Sequence[Sequence[str]] = ()) -> Table:
+    """A borderless block whose columns stand where every other block's do."""
+    block = Table(box=None, show_header=headings is not None, header_style="dim", padding=(0, 0, 0, 2))
+    for heading, width in zip(headings or [""] * len(widths), widths, strict=True):
+        block.add_column(Text(heading), justify="right", vertical="bottom", width=width, no_wrap=True)
+    for row in rows:
+        block.add_row(*map(Text, row))
+    return block
+
+
+def part(page: Page) -> Part | None:
+    """Return an empty part if a trial has several kinds of transaction."""
+    has_kinds = page.clients_loaded and page.series and any(kinds_of(trial) for trial in page.shown["trials"])
+    return Part({"kinds_of": kinds_of}) if has_kinds else None
+
+
+SECTION = Section("kinds.html.j2", part)

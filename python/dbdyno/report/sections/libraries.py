@@ -1,0 +1,93 @@
+"""What driving a store through a client library costs: each library beside the native client, on the same load."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from dbdyno.report.core import words
+from dbdyno.report.core.loads import Document, at
+
+NATIVE = "native"
+
+
+def library_costs(trials: Iterable[Document]) -> list[dict[str, Any]]:
+    """Return, for each library and load that the native client ran too, the ratio of the two over all repetitions.
+
+    `throughput_ratio` is the geometric mean of the repetitions' ratios, `lowest` and `highest` their range;
+    `client_cpu_ratio` likewise a mean. Only complete trials whose every answer was right are held against each other.
+    """
+    usable = [trial for trial in trials if _usable(trial)]
+    native = {_key(trial): trial for trial in usable if trial["client"] == NATIVE}
+    pairs: dict[str, list[tuple[Document, Document]]] = {}
+    for trial in usable:
+        if trial["client"] != NATIVE and (other := native.get(_key(trial))):
+            cell = json.dumps([trial["label"], trial["workload"], trial["clients"]])
+            pairs.setdefault(cell, []).append((trial, other))
+    return [_cost(cell) for cell in pairs.values()]
+
+
+def _usable(trial: Document) -> bool:
+    right = trial["state"] == "complete" and not trial["mismatches"] and not trial["failed"]
+    return bool(right and trial["throughput_per_s"])
+
+
+def _key(trial: Document) -> str:
+    """What a trial shares with that of the native client; the label of a library's says so at its end."""
+    system = trial["label"].removesuffix(f" via {trial['client']}")
+    return json.dumps([system, trial["workload"], trial["options"], trial["rows"], trial["clients"], trial["repeat"]])
+
+
+def _cost(pairs: list[tuple[Document, Document]]) -> dict[str, Any]:
+    trial, native = pairs[0]
+    ratios = [one["throughput_per_s"] / other["throughput_per_s"] for one, other in pairs]
+    cpu_us = [tuple(side["client_cpu_us_per_transaction"] for side in pair) for pair in pairs]
+    return {
+        **{key: trial[key] for key in ("label", "client", "workload", "clients")},
+        "native_label": native["label"],
+        "repetitions": len(pairs),
+        "throughput_ratio": _mean(ratios),
+        "lowest": min(ratios),
+        "highest": max(ratios),
+        "throughput_per_s": _mean([one["throughput_per_s"] for one, _ in pairs]),
+        "native_throughput_per_s": _mean([other["throughput_per_s"] for _, other in pairs]),
+        "client_cpu_ratio": _mean([ours / theirs for ours, theirs in cpu_us]) if all(map(all, cpu_us)) else None,
+        "own_cpu_us_per_transaction": trial["client_own_cpu_us_per_transaction"],
+    }
+
+
+def _mean(ratios: list[float]) -> float:
+    """The geometric mean."""
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+
+
+def understated(shown: Document) -> Iterator[str]:
+    """Yield, for each library, how its throughput stands to the native client's where that reached its highest."""
+    peaks: dict[tuple[str, str], dict[str, Any]] = {}
+    for cost in shown["client_libraries"]:
+        key = cost["label"], cost["workload"]
+        if key not in peaks or cost["native_throughput_per_s"] > peaks[key]["native_throughput_per_s"]:
+            peaks[key] = cost
+    for cost in peaks.values():
+        yield _sentence(cost)
+    if peaks:
+        yield (
+            "A figure taken through a library says what store and library reach together. "
+            "These ratios are observations: no interval is computed."
+        )
+
+
+def _sentence(cost: Document) -> str:
+    ratio = f"{words.significant(cost['throughput_ratio'])} × the native client's throughput"
+    rates = f"{words.whole(cost['throughput_per_s'])} against {words.whole(cost['native_throughput_per_s'])}/s"
+    cpu, own_us = "", cost["own_cpu_us_per_transaction"]
+    if cost["client_cpu_ratio"]:
+        own = f", {words.significant(own_us)} µs of it dbdyno's own" if own_us else ""
+        cpu = f", at {words.significant(cost['client_cpu_ratio'])} × its CPU time a transaction{own}"
+    often = "one trial each"
+    if cost["repetitions"] > 1:
+        spread = f"{words.significant(cost['lowest'])} to {words.significant(cost['highest'])}"
+        often = f"{spread} in {cost['repetitions']} repetitions"
+    return f"{cost['label']}, {cost['workload']} {at(cost)}: {ratio} ({rates}; {often}){cpu}."

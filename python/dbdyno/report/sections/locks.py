@@ -1,0 +1,69 @@
+"""Which lock was waited for most: rows for each trial, so that settings can be held against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dbdyno.report.core import words
+from dbdyno.report.core.loads import Document
+from dbdyno.report.core.page import Page
+from dbdyno.report.core.section import Part, Section
+
+STRESS = "db-stress"
+"""The workload that asks for it, whatever was seen."""
+WORTH_NAMING = 0.05
+"""Of the clients: a lock for which fewer wait is not worth lines in every run's table."""
+HEADINGS = ("system", "clients", "per s", "", "waiting", "waits/s", "waited for most")
+LEFT = (0, 3, 6)
+"""The places of columns of words."""
+NOTE = (
+    "Locks are of rows and tables, latches of the server's own memory; waiting: how many connections (threads) "
+    "waited for it on average; waits per second where they are counted. Not shown: the server does not tell, or not "
+    "with these settings (docs/experiments/db-stress.md)."
+)
+
+
+def shown_trials(shown: Document) -> list[Document]:
+    """Return the trials of a run in which a lock is worth naming, those without beside them; of `db-stress` always."""
+    looked = [trial for trial in shown["trials"] if trial["locks"]["locks_seen"] or trial["locks"]["latches_seen"]]
+    return looked if any(map(_worth_naming, looked)) else []
+
+
+def _worth_naming(trial: Document) -> bool:
+    many = any((one["waiting"] or 0.0) >= WORTH_NAMING * trial["clients"] for one in trial["locks"]["waited_for"])
+    return many or str(trial["workload"]).startswith(STRESS)
+
+
+def rows(trials: Sequence[Document]) -> list[list[str]]:
+    """Return two rows of `HEADINGS` for each trial, its lock and its latch; of several workloads each is named.
+
+    Clients and throughput are in the first one.
+    """
+    several = len({trial["workload"] for trial in trials}) > 1
+    found = []
+    for trial in trials:
+        label = words.label_of(trial) + (f", {trial['workload']}" if several else "")
+        load = [str(trial["clients"]), words.significant(trial["throughput_per_s"])]
+        found += [[label, *load, *_most(trial, latch=False)], [label, "", "", *_most(trial, latch=True)]]
+    return found
+
+
+def _most(trial: Document, latch: bool) -> list[str]:
+    kind = "latch" if latch else "lock"
+    found = [one for one in trial["locks"]["waited_for"] if one["latch"] == latch]
+    if not found:
+        seen = trial["locks"]["latches_seen" if latch else "locks_seen"]
+        return [kind, words.UNKNOWN, words.UNKNOWN, "none seen" if seen else "not shown"]
+    most = found[0]
+    return [kind, words.significant(most["waiting"]), words.significant(most["waits_per_s"]), most["name"]]
+
+
+def part(page: Page) -> Part | None:
+    """Return the table of locks; a system's name stands in the first of its rows."""
+    trials = shown_trials(page.shown)
+    named = [[*(row[:1] if row[1] else [""]), *row[1:]] for row in rows(trials)]
+    content = {"heading": "Locks waited for", "note": NOTE, "headings": HEADINGS, "left": LEFT, "rows": named}
+    return Part(content) if trials and page.series else None
+
+
+SECTION = Section("table.html.j2", part)

@@ -1,0 +1,65 @@
+"""The order of a report's sections. To add one, write its module (and its template, if none fits) and put it here."""
+
+from __future__ import annotations
+
+from dbdyno.report.core.section import Section
+from dbdyno.report.sections import (
+    analyses,
+    batches,
+    capacity,
+    checks,
+    copies,
+    cost,
+    crash_plots,
+    environment,
+    fairness,
+    find_rate,
+    host_plots,
+    kinds,
+    latency,
+    legend,
+    locks,
+    missing,
+    operations,
+    over_time,
+    ranking,
+    repeat,
+    replication,
+    settings,
+    stacks,
+    stalls,
+    throughput,
+    trials,
+    unfair,
+)
+
+FIRST: tuple[Section, ...] = (unfair.SECTION, ranking.RANKING)
+"""What stands on the first screen."""
+SECTIONS: tuple[Section, ...] = (
+    ranking.MATRIX,
+    find_rate.SECTION,
+    capacity.SECTION,
+    missing.SECTION,
+    legend.SECTION,
+    analyses.SECTION,
+    crash_plots.SECTION,
+    batches.SECTION,
+    copies.SECTION,
+    replication.SECTION,
+    throughput.SECTION,
+    latency.SECTION,
+    over_time.SECTION,
+    locks.SECTION,
+    cost.SECTION,
+    stalls.SECTION,
+    fairness.SECTION,
+    repeat.SECTION,
+    trials.SECTION,
+    kinds.SECTION,
+    operations.SECTION,
+    stacks.SECTION,
+    settings.SECTION,
+    host_plots.SECTION,
+    environment.SECTION,
+    checks.SECTION,
+)

@@ -1,0 +1,341 @@
+"""What happened when, in one trial at a time: throughput, latency and where operations were, on one axis of time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from dbdyno.report.core.loads import Document, Load, is_open, load_of, time_name
+from dbdyno.report.core.page import Page
+from dbdyno.report.core.plots import ERRORS, UNUSABLE, Figure, meta, plot_unit, scaled
+from dbdyno.report.core.recordings import Recordings
+from dbdyno.report.core.section import Part, Section
+from dbdyno.report.core.series import Series, hovermode, places_of, representatives, trials_of
+from dbdyno.report.core.steadiness import drift
+from dbdyno.results.records import COARSE_BITS
+from dbdyno.stats.histogram import bucket_bounds
+from dbdyno.verdict.limits import BANDS
+
+MARKERS_UP_TO = 90
+"""Points of a series over time; more than this and markers hide the line."""
+MOST_POINTS = 600
+MOST_COLUMNS, MOST_ROWS = 120, 40
+"""Of a heat map: more would not be told apart, and a report of a hundred trials be large."""
+COLOURS = {band.name: band.colour for band in BANDS}
+_OF_TIME: Figure = {"xref": "x", "yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
+"""Of a shape: from a time to a time, and as high as the plot."""
+_ABOVE: Figure = {"yanchor": "bottom", "font": {"size": 11}}
+"""Of a shape's label: above the plot, where no line runs through it."""
+CHECKPOINT_HEIGHT = 0.12
+"""Of the plot's, at its foot: thirty lines as high as the plot would hide what they are to explain."""
+
+
+def by_load(all_series: Sequence[Series], recordings: Recordings | None = None) -> dict[int, dict[str, Figure]]:
+    """Return the plots that hold every system, by the place of their load: `timeline`, `timeline-p99`, `timeline-hits`
+    and `timeline-old`, the old row versions."""
+    old_rows = (recordings or Recordings()).old_rows
+    unit, length_us = plot_unit(all_series)
+    beside_open = is_open(trials_of(all_series))
+    found: dict[int, dict[str, Figure]] = {}
+    for load, place in places_of(all_series).items():
+        rates: list[Figure] = []
+        times: list[Figure] = []
+        old: list[Figure] = []
+        hits: list[Figure] = []
+        for series, trial, stands in _of_load(all_series, load):
+            rates += _throughput(series, trial, stands)
+            hits += _hits(series, trial, stands)
+            if not beside_open or trial.get("rate"):
+                times += _p99(series, trial, stands, unit, length_us)
+            if seen := old_rows(trial["trial"]):
+                x, y = thinned(*seen)
+                old.append(_line(series, trial, stands, [], "") | {"x": x, "y": y})
+        found[place] = {
+            name: {"data": data, "layout": _axes(all_series, suffix)}
+            for name, data, suffix in (
+                ("timeline", rates, ""),
+                ("timeline-p99", times, f" {unit}"),
+                ("timeline-old", old, ""),
+                ("timeline-hits", hits, " %"),
+            )
+            if data
+        }
+    return found
+
+
+def _of_load(all_series: Sequence[Series], load: Load) -> Iterator[tuple[Series, Document, bool]]:
+    """Every trial at a load, and whether it is the one that stands for its repetitions."""
+    for series in all_series:
+        stands = representatives(series).get(load)
+        for trial in series.trials:
+            if load_of(trial) == load and trial["timeline"]:
+                yield series, trial, trial is stands or stands is None
+
+
+def by_trial(all_series: Sequence[Series], recordings: Recordings) -> dict[tuple[int, int], dict[str, Any]]:
+    """Return what is shown of one system at a time, by the places of its series and of its load.
+
+    `shapes`: what is drawn into throughput over time, its steady state and its checkpoints; `words`: what is said of
+    them; `heat` and `budget`: figures, or `None` where that was not seen.
+    """
+    found = {}
+    places = places_of(all_series)
+    for series in all_series:
+        for load, trial in representatives(series).items():
+            latencies, checkpoints = recordings.latencies(trial["trial"]), recordings.checkpoints(trial["trial"])
+            found[series.place, places[load]] = {
+                "shapes": [*_steady(series, trial), *_checkpoint_lines(series, checkpoints or ())],
+                "words": _steady_words(trial, checkpoints),
+                "heat": _heat(all_series, latencies) if latencies is not None and latencies.size else None,
+                "budget": _budget(trial),
+            }
+    return found
+
+
+def _steady(series: Series, trial: Document) -> Iterator[Figure]:
+    """Mark the steady state's class over its seconds, shaded, and the cut (docs/statistics.md, section 2)."""
+    found = trial["steady_state"]
+    # With an automatic warm-up what lies before the cut is warm-up already.
+    cut_s = found["cut_s"] if found["steady"] and not found["applied"] else 0
+    begin, end = (round(trial["warmup_seconds"] + after_s, 1) for after_s in (cut_s, trial["seconds"]))
+    shade = {"fillcolor": series.colour, "opacity": 0.13} if found["steady"] else {"fillcolor": "rgba(0,0,0,0)"}
+    label = {"text": escape(_steady_class(trial)), "textposition": "top right", **_ABOVE}
+    yield _OF_TIME | shade | {"type": "rect", "x0": begin, "x1": end, "line": {"width": 0}, "label": label}
+    if cut_s:
+        yield _upright(begin, {"color": series.colour, "width": 1.5, "dash": "dash"})
+
+
+def _checkpoint_lines(series: Series, at_s: Sequence[float]) -> list[Figure]:
+    line = {"color": series.colour, "width": 1.5, "dash": "dot"}
+    return [_upright(one, line) | {"y1": CHECKPOINT_HEIGHT} for one in at_s]
+
+
+def _upright(at_s: float, line: Figure) -> Figure:
+    return _OF_TIME | {"type": "line", "x0": at_s, "x1": at_s, "line": line}
+
+
+def _steady_class(trial: Document) -> str:
+    found = trial["steady_state"]
+    cut = f", steady from {found['cut_s']} s after the warm-up on" if found["steady"] and found["cut_s"] else ""
+    return f"{found['class']}{cut}"
+
+
+def _steady_words(trial: Document, checkpoints: list[float] | None) -> str:
+    seen = "checkpoints not seen" if checkpoints is None else f"{len(checkpoints)} checkpoints"
+    drifted = f"drift {found}; " if (found := drift(trial)) else ""
+    return f"steady state: {_steady_class(trial)}; {drifted}{seen}"
+
+
+def _throughput(series: Series, trial: Document, stands: bool) -> list[Figure]:
+    """Second by second; a second without a completion but with errors is a gap, one without either is 0."""
+    seconds = [one for one in trial["timeline"] if one["seconds"] > 0]
+    rates = [
+        None if one["transactions"] == 0 and one["errors"] else round(one["transactions"] / one["seconds"], 1)
+        for one in seconds
+    ]
+    return [_line(series, trial, stands, rates, "/s"), *_error_marks(series, trial)] if rates else []
+
+
+def _p99(series: Series, trial: Document, stands: bool, unit: str, length_us: float) -> list[Figure]:
+    times = [scaled(one["p99_us"], length_us) for one in trial["timeline"] if one["seconds"] > 0]
+    known = any(time is not None for time in times)
+    return [_line(series, trial, stands, times, unit)] if known else []
+
+
+def _hits(series: Series, trial: Document, stands: bool) -> list[Figure]:
+    """A cache's hits of its lookups in each second, in percent; nothing of a system without a cache."""
+    ratios = [one.get("hit_ratio") for one in trial["timeline"] if one["seconds"] > 0]
+    if all(ratio is None for ratio in ratios):
+        return []
+    return [_line(series, trial, stands, [scaled(ratio, 0.01) for ratio in ratios], "%")]
+
+
+def _line(series: Series, trial: Document, stands: bool, y: list[float | None], unit: str) -> Figure:
+    usable = trial["state"] == "complete"
+    x = [round(one["second"] + one["seconds"] / 2, 2) for one in trial["timeline"] if one["seconds"] > 0]
+    x, y = thinned(x, y or [None] * len(x))
+    again = "" if stands else f", repetition {trial['repeat']}"
+    return {
+        "type": "scatter",
+        "mode": "lines+markers" if len(x) <= MARKERS_UP_TO and stands else "lines",
+        "x": x,
+        "y": y,
+        "connectgaps": False,
+        "opacity": 1 if stands else 0.35,
+        "line": {
+            "color": series.colour if usable else UNUSABLE,
+            "width": 1.5 if stands else 1,
+            "dash": series.look.dash if usable else "dot",
+        },
+        "marker": {"size": 5, "symbol": series.look.symbol if usable else f"{series.look.symbol}-open"},
+        "name": escape(series.short) + again + ("" if usable else f" ({escape(trial['state'])})"),
+        "hovertemplate": "%{y:,.5g} " + unit,
+        "showlegend": stands,
+        **({} if stands else {"hoverinfo": "skip", "hovertemplate": None}),
+        "meta": meta(series),
+    }
+
+
+def thinned(x: Sequence[float], y: Sequence[float | None]) -> tuple[list[float], list[float | None]]:
+    """Return at most `MOST_POINTS` points of a line, of each stretch the lowest and the highest in their order.
+
+    A mean would hide the very second that stood still. A gap in a stretch counts as its lowest.
+    """
+    if len(x) <= MOST_POINTS:
+        return list(x), list(y)
+    ends = np.linspace(0, len(x), MOST_POINTS // 2 + 1).astype(int)
+    kept: list[int] = []
+    for begin, end in pairwise(ends.tolist()):
+        stretch = range(begin, end)
+        low = min(stretch, key=lambda place: -1.0 if y[place] is None else y[place])
+        high = max(stretch, key=lambda place: -1.0 if y[place] is None else y[place])
+        kept += sorted({low, high})
+    return [x[place] for place in kept], [y[place] for place in kept]
+
+
+def _error_marks(series: Series, trial: Document) -> list[Figure]:
+    wrong = [one for one in trial["timeline"] if one["errors"]]
+    if not wrong:
+        return []
+    return [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "x": [one["second"] + one["seconds"] / 2 for one in wrong],
+            "y": [0] * len(wrong),
+            "cliponaxis": False,
+            "marker": {"symbol": "x-thin", "size": 9, "color": ERRORS, "line": {"width": 2, "color": ERRORS}},
+            "text": [f"{one['errors']:,} errors, {one['connected']} connected" for one in wrong],
+            "name": escape(series.short),
+            "hovertemplate": "%{text}",
+            "showlegend": False,
+            "meta": meta(series),
+        }
+    ]
+
+
+def _axes(all_series: Sequence[Series], suffix: str) -> Figure:
+    trials = [trial for trial in trials_of(all_series) if trial["timeline"]]
+    warmup_s = max((trial["warmup_seconds"] for trial in trials), default=0)
+    end_s = max((trial["warmup_seconds"] + trial["seconds"] for trial in trials), default=0)
+    shade = _OF_TIME | {"type": "rect", "x0": 0, "x1": warmup_s}
+    note = {"text": "warm-up", "textposition": "top left", **_ABOVE}
+    return {
+        "xaxis": {"range": [0, end_s], "title": {"text": "seconds since the trial began"}, "zeroline": False},
+        "yaxis": {"rangemode": "tozero", "ticksuffix": suffix},
+        "hovermode": hovermode(all_series),
+        "shapes": [shade | {"fillcolor": UNUSABLE, "opacity": 0.18, "line": {"width": 0}, "label": note}]
+        if warmup_s
+        else [],
+    }
+
+
+def _heat(all_series: Sequence[Series], latencies: np.ndarray) -> Figure:
+    """How many transactions took how long, over time; the page makes the colours logarithmic, so that tails are seen.
+
+    Args:
+        latencies: shape (3, n), as `Reader.latencies`.
+    """
+    second, bucket, count = latencies
+    wide = -(-(int(second.max()) + 1) // MOST_COLUMNS)
+    lowest, highest = int(bucket.min()), int(bucket.max())
+    tall = -(-(highest - lowest + 1) // MOST_ROWS)
+    rows, columns = (highest - lowest) // tall + 1, int(second.max()) // wide + 1
+    counts = np.zeros((rows, columns), np.int64)
+    np.add.at(counts, ((bucket - lowest) // tall, second // wide), count)
+    edges_us = [_edge_us(lowest + row * tall) for row in range(rows + 1)]
+    ticks = _ticks_us(edges_us[0], edges_us[-1])
+    trace = {
+        "type": "heatmap",
+        "x": [column * wide for column in range(columns + 1)],
+        "y": [round(float(np.log10(edge)), 4) for edge in edges_us],
+        "counts": counts.tolist(),
+        "labels": [_time_words(edge) for edge in edges_us],
+    }
+    axis = {"tickvals": np.log10(ticks).round(4).tolist(), "ticktext": [_time_words(one) for one in ticks]}
+    layout = {"xaxis": {"title": {"text": "seconds since the trial began"}}, "yaxis": axis}
+    return {"data": [trace], "layout": layout, "time": time_name(trials_of(all_series)).removesuffix("_us")}
+
+
+def _ticks_us(low: float, high: float) -> list[float]:
+    """Every decade within a range; of fewer than three, twice and five times them too."""
+    steps = (1, 2, 5) if high < 1000 * low else (1,)
+    found = [step * 10.0**power for power in range(-3, 10) for step in steps]
+    return [tick for tick in found if low <= tick <= high]
+
+
+def _edge_us(coarse: int) -> float:
+    """The lowest latency of a coarse bucket; 1 ns rather than none, as the axis is logarithmic."""
+    return max(1, bucket_bounds(coarse << COARSE_BITS)[0]) / 1000
+
+
+def _time_words(time_us: float) -> str:
+    for length_us, unit in ((1e6, "s"), (1e3, "ms"), (1.0, "µs")):
+        if time_us >= length_us:
+            return f"{time_us / length_us:.3g} {unit}"
+    return f"{time_us * 1e3:.3g} ns"
+
+
+def _budget(trial: Document) -> Figure | None:
+    """Where the operations in flight were, second by second, band on band (docs/statistics.md, section 5)."""
+    budget = trial.get("time_budget") or {}
+    per_second: Mapping[str, Sequence[float | None]] = budget.get("per_second") or {}
+    if not per_second:
+        return None
+    data = []
+    for name, values in per_second.items():
+        wide = -(-len(values) // MOST_POINTS)
+        means = [_mean(values[second : second + wide]) for second in range(0, len(values), wide)]
+        unseen = f" ({'not all' if any(means) else 'not'} seen)" if name in budget.get("not_seen", ()) else ""
+        data.append(
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "stackgroup": "all",
+                # A step a second, to the end of the last: of a trial of one second a line would show nothing.
+                "x": [*range(0, len(values), wide), len(values)],
+                "y": [*means, means[-1]],
+                "line": {"width": 0.5, "color": COLOURS.get(name, UNUSABLE), "shape": "hv"},
+                "name": escape(name.replace("_", " ")) + unseen,
+                "hovertemplate": "%{y:.3g}",
+            }
+        )
+    layout = {
+        "xaxis": {"title": {"text": "seconds since the trial began"}, "rangemode": "tozero"},
+        "yaxis": {"rangemode": "tozero", "title": {"text": "operations in flight"}},
+        "hovermode": "x unified",
+        "showlegend": True,
+    }
+    return {"data": data, "layout": layout}
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return round(sum(known) / len(known), 4) if known else None
+
+
+def part(page: Page) -> Part | None:
+    """Return the plots over time of every load, and those of each system alone."""
+    loads = by_load(page.series, page.recordings) if page.clients_loaded else {}
+    if not loads:
+        return None
+    later: dict[str, Any] = {f"load-{place}": figures for place, figures in loads.items()}
+    alone = by_trial(page.series, page.recordings)
+    later |= {f"trial-{system}-{load}": figures for (system, load), figures in alone.items()}
+    return Part({"old_rows": any("timeline-old" in figures for figures in loads.values())}, later=later)
+
+
+SECTION = Section(
+    "over_time.html.j2",
+    part,
+    {
+        "timeline": "Transactions in each second",
+        "timeline-p99": "p99 of each second, {time}",
+        "timeline-hits": "Cache hits of all lookups",
+        "timeline-old": "Old row versions yet to be removed",
+    },
+)

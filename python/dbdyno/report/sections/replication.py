@@ -1,0 +1,59 @@
+"""What was read at another node than it was written to: how often it was stale, and how long until it was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dbdyno.report.core import words
+from dbdyno.report.core.loads import Document
+from dbdyno.report.core.page import Page
+from dbdyno.report.core.section import Part, Section
+
+_ELSEWHERE, _PART = "get-elsewhere", "transaction"
+HEADINGS = (
+    *("system", "clients", "writes\nread elsewhere", "first read\nstale", "stale reads\nin all"),
+    *("until seen\np50 ms", "p99 ms", "max ms"),
+)
+NOTE = (
+    "Each write was read at another node at once, and again for as long as that read was stale. Until seen: from the "
+    "write's acknowledgement to the end of the first read that had it, which is at least one read."
+)
+
+
+def replicated(shown: Document) -> list[Document]:
+    """Return the trials of a run that read elsewhere what they wrote, and got as far as a read."""
+    return [trial for trial in shown["trials"] if any(one["count"] for one in _reads(trial))]
+
+
+def _reads(trial: Document) -> list[Document]:
+    """The first read after each write, then the second ones, which follow a stale first one, then all further ones."""
+    return [one for one in trial["operations"].values() if one["operation"] == _ELSEWHERE]
+
+
+def rows(trials: Sequence[Document]) -> list[list[str]]:
+    """Return a row of `HEADINGS` for each trial.
+
+    A read is repeated because the one before it was stale, so stale reads are as many as repetitions.
+    """
+    return [_row(trial) for trial in trials]
+
+
+def _row(trial: Document) -> list[str]:
+    first, *repeated = (one["count"] for one in _reads(trial))
+    seen = next(one["service_time_us"] for one in trial["operations"].values() if one["operation"] == _PART)
+    return [
+        *(words.label_of(trial), str(trial["clients"]), words.whole(first)),
+        words.percent(repeated[0] / first, 1),
+        words.whole(sum(repeated)),
+        *(words.significant(None if seen[key] is None else seen[key] / 1000) for key in ("p50", "p99", "max")),
+    ]
+
+
+def part(page: Page) -> Part | None:
+    """Return the table of what was read at another node."""
+    trials = replicated(page.shown)
+    content = {"heading": "Seen at another node", "note": NOTE, "headings": HEADINGS, "left": (0,)}
+    return Part(content | {"rows": rows(trials)}) if trials else None
+
+
+SECTION = Section("table.html.j2", part)

@@ -1,0 +1,14 @@
+"""Flame graphs of the stacks that were sampled."""
+
+from __future__ import annotations
+
+from dbdyno.report.core.page import Page
+from dbdyno.report.core.section import Part, Section
+
+
+def part(page: Page) -> Part | None:
+    """Return the flame graphs, and whose functions lack names in them."""
+    return Part({"flames": page.flames, "nameless": page.nameless}) if page.flames else None
+
+
+SECTION = Section("stacks.html.j2", part)

@@ -1,0 +1,97 @@
+"""Unfair conclusions from a run: what a reader must know before quoting a figure (docs/statistics.md, section 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from dbdyno.report.core import words
+from dbdyno.report.core.loads import Document
+from dbdyno.report.core.names import listed
+from dbdyno.report.core.page import Page
+from dbdyno.report.core.section import Part, Section
+from dbdyno.report.core.steadiness import remarks
+from dbdyno.report.sections.analyses import analysed
+from dbdyno.report.sections.libraries import understated
+
+
+def unfair(shown: Document) -> Iterator[str]:
+    """Yield each thing in a sentence, the gravest first."""
+    trials = [trial for trial in shown["trials"] if trial["system"] is not None]
+    if sentence := words.run_state(shown):
+        yield sentence
+    if wrong := sum(trial["mismatches"] for trial in trials):
+        yield f"{wrong:,} read{'s were' if wrong > 1 else ' was'} wrong: the figures of that store do not count."
+    yield from _promises(shown)
+    yield from _limits(trials)
+    if disturbed := [trial for trial in trials if trial["others_cores"]]:
+        most = max(trial["others_cores"] for trial in disturbed)
+        yield (
+            f"The host had other work: up to {most:.2g} of its processors went to other processes during "
+            f"{len(disturbed)} of {len(trials)} trials."
+        )
+    if trials and max(trial["repeat"] or 1 for trial in trials) == 1:
+        yield "One trial each: two runs of one store differ too, and by how much is not known from this."
+    if not analysed(shown):
+        yield from remarks(trials)
+    yield from _where_it_ran(trials)
+    yield from understated(shown)
+    if warned := sum(bool(trial["warnings"]) for trial in shown["trials"]):
+        yield f"{warned} trial{'s carry' if warned > 1 else ' carries'} a warning: see Checks."
+
+
+def _promises(shown: Document) -> Iterator[str]:
+    """What stores promise for an answer, and whether they keep it."""
+    classes = words.durability_classes(shown)
+    if len(classes) > 1:
+        by_class = {
+            name: _labels(trial for trial in shown["trials"] if trial["durability"] == name) for name in classes
+        }
+        said = "; ".join(f"{name}: {labels}" for name, labels in by_class.items())
+        yield f"Durability differs, so a ranking compares two promises ({said})."
+    for badge in ("flush in doubt", "answers not checked"):
+        if systems := [one["label"] for one in shown["fairness"]["systems"] if badge in one["badges"]]:
+            yield f"{badge.capitalize()}: {listed(systems)} (see the fairness card)."
+
+
+def _limits(trials: list[Document]) -> Iterator[str]:
+    if limited := [trial for trial in trials if trial["client_limited"]]:
+        yield (
+            f"{len(limited)} of {len(trials)} trials were limited by the client, or near to all it can do, so that "
+            f"their figures are lower bounds of what the store can do: {_labels(limited)}."
+        )
+    if behind := _labels(trial for trial in trials if trial.get("followed") is False):
+        yield f"Could not follow what was offered, so response times say above all how long the trial was: {behind}."
+
+
+def _where_it_ran(trials: list[Document]) -> Iterator[str]:
+    embedded = _labels(trial for trial in trials if trial["embedded"])
+    attached = _labels(trial for trial in trials if trial["attached"])
+    if embedded:
+        yield f"Embedded, so that client CPU is the store's too and no network is paid for: {embedded}."
+    if attached:
+        yield f"Attached, so that neither the server's CPU nor its host was seen: {attached}."
+    if any(not trial["attached"] and not trial["embedded"] for trial in trials):
+        yield f"Client and servers shared one host; {_pinning(trials)}."
+
+
+def _labels(trials: Iterable[Document]) -> str:
+    return listed(trial["label"] for trial in trials)
+
+
+def _pinning(trials: list[Document]) -> str:
+    pinned = {(str(trial["client_cpus"]), str(trial["server_cpus"])) for trial in trials if trial["client_cpus"]}
+    if not pinned:
+        return "neither was pinned to processors"
+    if len(pinned) > 1:
+        return "each trial's processors are under Settings"
+    client, server = (cpus.strip("[]") for cpus in pinned.pop())
+    return f"the client was pinned to CPU {client}, servers to {server}"
+
+
+def part(page: Page) -> Part | None:
+    """Return the sentences, if there are any."""
+    sentences = list(unfair(page.shown))
+    return Part({"sentences": sentences}) if sentences else None
+
+
+SECTION = Section("unfair.html.j2", part)

@@ -1,0 +1,159 @@
+"""Figures as text, and sentences that claim no more than was measured."""
+
+import pytest
+
+from dbdyno.report.core import words
+from dbdyno.report.document import document
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "–"),
+        (0, "0"),
+        (0.01234, "0.012"),
+        (1.2345, "1.23"),
+        (12.34, "12.3"),
+        (123.4, "123"),
+        (12345.6, "12,346"),
+    ],
+)
+def test_significant(value, text):
+    assert words.significant(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0, "0"), (9999, "9999"), (21_400, "21k"), (1_234_567, "1.2M"), (3e9, "3.0G")]
+)
+def test_short_counts(value, text):
+    assert words.short_count(value) == text
+
+
+def test_the_best_of_each_group_is_of_a_complete_trial(shown):
+    best = words.best_by_group(shown)
+    assert all(trial["state"] == "complete" for trial in best)
+    assert best[0]["label"] == "lmdb" and best[0]["clients"] == 2
+
+
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        ({}, ""),
+        ({"a": "not observed", "b": "not observed"}, "What limited them was not observed."),
+        ({"a": "locks", "b": "not observed"}, "What limited each: a: by locks. What limited b was not observed."),
+        ({"a": "unexplained"}, "What limited it is unexplained."),
+        ({"a": "locks"}, "What limited it: locks."),
+        ({"a": "locks", "b": "the disk", "c": "locks"}, "What limited each: a, c: by locks; b: by the disk."),
+    ],
+)
+def test_what_limited_each(limits, said):
+    assert words.limits({"limits": limits}) == said
+
+
+@pytest.mark.parametrize(("value", "text"), [(None, "–"), (12, "12.0 B"), (4123, "4.03 KiB"), (41e6, "39.1 MiB")])
+def test_bytes(value, text):
+    assert words.short_bytes(value) == text
+
+
+def test_a_ratio_never_stands_without_its_interval():
+    assert words.ratio({"ratio": 1.5, "low": 1.25, "high": 2.0}) == "1.50× [1.25, 2.00]"
+    assert words.ratio({"ratio": 1.5, "low": None, "high": None}) == words.ratio(None) == ""
+
+
+@pytest.mark.parametrize(("value", "text"), [(2, "2.00"), (0.04321, "0.0432"), (123.4, "123"), (12_400, "12,400")])
+def test_factors(value, text):
+    assert words.factor(value) == text
+
+
+def test_the_worst_stall_is_named(shown, plain):
+    assert words.worst_stall([t for t in shown["trials"] if t["label"] == "redis"]).startswith(
+        "Longest stall: redis, 4"
+    )
+    even = [dict(t, stability=t["stability"] | {"floor": 0.8}) for t in document(plain)["trials"]]
+    assert "Lowest floor: mariadb, 1 client, 80% of" in words.worst_stall(even)
+    assert words.worst_stall([]) is None
+
+
+def test_classes_that_differ_are_said_and_one_class_is_not(shown, plain):
+    assert words.durability_caution(shown) == "Durability classes differ (D0, D1, D2): not like with like."
+    assert words.durability_caution(document(plain)) is None
+
+
+def test_what_observing_took_and_could_not_see_is_said(shown):
+    assert words.observing(shown).startswith("Observing took at most 0.")
+    trials = [{"observer_cpu_share": 0.0061, "not_seen": [{"band": "pressure", "reason": "x"}]}] * 2
+    said = words.observing({"trials": trials})
+    assert said == "Observing took at most 0.6% of one processor. Not seen: pressure."
+    assert words.observing({"trials": [{"observer_cpu_share": None, "not_seen": []}]}) is None
+
+
+def test_what_is_missing_is_named(shown):
+    missing = dict(words.not_complete(shown))
+    assert missing["valkey"].startswith("skipped: valkey-server is not installed")
+    assert missing["mariadb, 4 clients"].startswith("failed: mariadb was killed")
+    assert missing["013-redis-game-c1"] == "not reached"
+
+
+def test_trials_that_were_not_reached_are_one_line():
+    unreached = [
+        {"trial": f"00{n}-redis-game", "system": None, "state": "not reached", "reason": None} for n in (1, 2, 3)
+    ]
+    said = words.not_complete({"trials": unreached, "skipped": [], "left_out": []})
+    assert said == [("001-redis-game", "not reached, nor 2 more")]
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [("complete", None), ("running", "did not end"), ("failed", "failed: why"), ("interrupted", "rupted")],
+)
+def test_the_runs_state(state, said):
+    sentence = words.run_state({"state": state, "reason": "why"})
+    assert sentence is None if said is None else said in sentence
+
+
+def test_hit_ratios(shown):
+    ratios = [words.hit_ratio(trial) for trial in shown["trials"] if trial["system"] and "cache" in trial["system"]]
+    assert ratios == pytest.approx([0.7, 0.7, 0.7], abs=0.001)
+    assert words.hit_ratios(shown)
+
+
+def test_shares():
+    assert words.percent(0.876) == "88%" and words.percent(None) == "–"
+
+
+def test_a_warning_that_many_trials_carry_is_said_once(plain):
+    shown = document(plain)
+    trials = [
+        dict(trial, warnings=["w", *extra]) for trial, extra in zip(shown["trials"], (["x"], [], [], []), strict=True)
+    ]
+    assert words.warnings_by_text(dict(shown, trials=trials)) == [
+        ("mariadb, 4 trials", "w"),
+        ("mariadb, 1 client", "x"),
+    ]
+
+
+def test_a_trial_too_short_for_a_floor_has_none_written():
+    assert words.evenness({"floor": None, "longest_without_completion_s": 2}) == "longest stall 2 s"
+    still = {"floor": 0.0, "longest_without_completion_s": 7, "seconds": 20, "seconds_below_tenth": 12}
+    assert words.evenness(still) == "floor 0% (stood still in 12 of 20 s), longest stall 7 s"
+    assert words.evenness({"floor": 0.5, "longest_without_completion_s": 0}) == "floor 50%, longest stall 0 s"
+
+
+def test_keys_that_have_another_node_are_said_beside_the_share_that_was_due():
+    keys = {"asked": 20_000, "moved": 5_540, "due": 5_000.0}
+    trial = {
+        "trial": "001-x",
+        "label": "pool",
+        "clients": 4,
+        "state": "complete",
+        "repeat": 1,
+        "system": "x",
+        "pipeline": 1,
+    }
+    trial |= {"counters": {"cache_hits": 9, "cache_misses": 1}, "workload": "result-cache", "moved_keys": keys}
+    (said,) = words.cached({"trials": [trial]})
+    assert said.endswith(
+        "; 5,540 of the 20,000 keys asked for have another node since the pool changed (27.7%; its share was 25.0%)."
+    )
+    (silent,) = words.cached({"trials": [trial | {"moved_keys": None}]})
+    assert silent.endswith("found something in the cache.")

@@ -1,0 +1,142 @@
+"""The table of query times."""
+
+from io import StringIO
+
+from rich.console import Console
+
+from dbdyno.report.core.looks import Look
+from dbdyno.report.core.series import Series
+from dbdyno.report.sections.analyses import (
+    analysed,
+    answers,
+    column_ns,
+    figures,
+    loading,
+    name,
+    print_analyses,
+    scans,
+    sentence,
+)
+
+
+def trial(label, differs=None):
+    queries = [
+        {"name": "q0", "what": "flights", "cold_s": 1.25, "hot_s": [0.3, 0.1, 0.2], "answer": [[1]], "differs": None},
+        {"name": "q1", "what": "more", "cold_s": 2.5, "hot_s": [0.5, 0.5, 0.5], "answer": [[1]], "differs": differs},
+    ]
+    loaded = {"rows": 1000, "seconds": 2.0, "rows_per_s": 500.0, "by": "hand", "size_bytes": 200_000}
+    about = {"label": label, "workload": "air-traffic", "loaded": loaded}
+    return about | {"analysis": {"cold": "started anew", "queries": queries}}
+
+
+def scan(label, layout, columns):
+    """Return a trial of whole scans: one reads a column, one all of them."""
+    shown = trial(label) | {"workload": f"wide-rows?layout={layout}"}
+    for query, count in zip(shown["analysis"]["queries"], (1, columns), strict=True):
+        query["columns"] = count
+    return shown
+
+
+def printed(trials):
+    out = StringIO()
+    print_analyses(trials, Console(file=out, width=150))
+    return out.getvalue()
+
+
+def test_only_analytic_trials_are_analysed():
+    one = trial("a")
+    assert analysed({"trials": [one, {"label": "b", "analysis": None}, {"label": "c"}]}) == [one]
+
+
+def test_each_query_has_cold_best_and_median_of_each_store():
+    text = printed([trial("a"), trial("b")])
+    assert next(line for line in text.splitlines() if line.strip().startswith("q0")).split() == [
+        "q0",
+        *["1.250", "0.100", "0.200"] * 2,
+    ]
+    assert "Cold: started anew" in text
+
+
+def test_a_query_that_was_not_reached_has_no_times():
+    cut = trial("b")
+    del cut["analysis"]["queries"][1]
+    assert next(line for line in printed([trial("a"), cut]).splitlines() if line.strip().startswith("q1")).split() == [
+        *("q1", "2.500", "0.500", "0.500"),
+        *"–––",
+    ]
+
+
+def test_loading_says_how_fast_and_how_large():
+    assert loading(trial("a")) == (
+        "a: 1,000 rows loaded in 2.0 s (500 rows/s) by hand; 0.2 MB on disk, 200 bytes a row"
+    )
+
+
+def test_differences_are_said():
+    assert answers([trial("a"), trial("b")]) == "All stores gave the same answers."
+    assert answers([trial("a")]) == "Every answer was the same each time."
+    assert answers([trial("a"), trial("b", "row 1: 2 against 1 of a")]) == (
+        "Answers DIFFER: b, q1: row 1: 2 against 1 of a"
+    )
+
+
+def test_stores_that_do_not_fit_beside_each_other_stand_below():
+    out = StringIO()
+    print_analyses([trial("one"), trial("two"), trial("three")], Console(file=out, width=70))
+    assert [line.split() for line in out.getvalue().splitlines() if line.strip().startswith("q0")] == [
+        ["q0", *["1.250", "0.100", "0.200"] * 2],
+        ["q0", "1.250", "0.100", "0.200"],
+    ]
+
+
+def test_scans_are_shown_as_speeds_and_time_per_column():
+    one = scan("a", "tinyints", 100)
+    assert name(one) == "a tinyints"
+    # Half a second for 1,000 rows of 100 columns.
+    assert column_ns(one) == 5000
+    headings, row = scans([one])
+    assert headings == [
+        *("system", "table", "bytes\na row", "loaded\nrows/s"),
+        *("q0\nM rows/s", "q1\nM rows/s", "ns a\ncolumn"),
+    ]
+    assert row == ["a", "tinyints", "200", "500", "0.01", "0.002", "5,000.0"]
+    assert [line.split() for line in printed([one]).splitlines() if line.strip().startswith("a  ")] == [row]
+
+
+def plotted(*trials):
+    return figures(
+        [
+            Series(place, t["label"], t["workload"], name(t), "D2", "", [t], Look(hue), t["label"])
+            for place, t in enumerate(trials)
+            for hue in (sorted({one["label"] for one in trials}).index(t["label"]),)
+        ]
+    )
+
+
+def test_a_plot_has_the_median_of_every_query_of_every_store():
+    found = plotted(trial("a"), trial("b"))
+    assert found.keys() == {"queries"}
+    one, other = found["queries"]["data"]
+    assert (one["x"], one["y"]) == (["q0", "q1"], [0.2, 0.5])
+    assert one["marker"] != other["marker"]
+
+
+def test_a_plot_of_scans_has_a_store_in_one_colour_by_layout():
+    found = plotted(scan("a", "tinyint", 1), scan("a", "tinyints", 100), scan("b", "tinyint", 1))
+    assert found.keys() == {"scans"}
+    one, two, three = found["scans"]["data"]
+    assert one["marker"] == two["marker"] != three["marker"]
+    assert [bars["showlegend"] for bars in (one, two, three)] == [True, False, True]
+    assert (one["x"], two["x"], two["y"]) == (["tinyint"], ["tinyints"], [5000])
+
+
+def test_other_runs_have_no_such_plot():
+    assert plotted({"label": "a", "workload": "game", "analysis": None}) == {}
+
+
+def test_the_sentence_names_what_each_store_took():
+    done = [dict(one, state="complete") for one in (trial("b"), trial("a", "other rows"), scan("c", "tinyints", 100))]
+    assert sentence(done[:1]) == "All 2 queries, hot: b 0.7 s. An observation on this host, no ranking."
+    assert sentence(done[:2]) == sentence(done[:1])
+    assert "where every column is read: c 5,000 ns." in sentence(done[2:])
+    assert sentence(done[1:2]).startswith("No store answered every query")

@@ -1,0 +1,10 @@
+"""Rate searches have a section each, if there are any."""
+
+from dbdyno.report.core.page import Page
+from dbdyno.report.core.section import Part
+from dbdyno.report.sections.find_rate import part
+
+
+def test_it_applies_to_runs_that_searched(shown):
+    assert part(Page(shown)) is None
+    assert part(Page(shown | {"find_rate": [{"sentence": "…"}]})) == Part()

@@ -1,0 +1,105 @@
+"""Over time nothing is averaged away: an outage is a gap, a stall is drawn, and broken trials look broken."""
+
+import numpy as np
+import pytest
+
+from dbdyno.report.core.recordings import Recordings, recordings_of
+from dbdyno.report.core.series import series_of
+from dbdyno.report.document import document
+from dbdyno.report.sections import over_time
+from dbdyno.report.sections.over_time import by_load, by_trial, thinned
+
+
+def test_an_outage_is_a_gap_with_marks(shown):
+    timeline = by_load(series_of(shown))[2]["timeline"]
+    line, marks = (trace for trace in timeline["data"] if trace["meta"]["s"] == 4)
+    gaps = [x for x, y in zip(line["x"], line["y"], strict=True) if y is None]
+    assert gaps == marks["x"] and len(gaps) > 1
+    assert timeline["layout"]["shapes"][0]["x1"] == 1 and timeline["layout"]["yaxis"]["rangemode"] == "tozero"
+
+
+def test_a_trial_that_is_not_complete_is_grey_and_dotted(shown):
+    (line, *_) = (trace for trace in by_load(series_of(shown))[2]["timeline"]["data"] if trace["meta"]["s"] == 1)
+    assert (line["line"]["color"], line["line"]["dash"]) == (over_time.UNUSABLE, "dot")
+
+
+def test_of_repetitions_one_is_strong(plain):
+    lines = by_load(series_of(document(plain)))[0]["timeline"]["data"]
+    assert [line["opacity"] for line in lines] == [1, 0.35] and [line["showlegend"] for line in lines] == [True, False]
+
+
+def test_a_closed_loop_beside_an_open_one_has_no_response_times(opened):
+    closed = [dict(trial, rate=None) for trial in opened["trials"][:1]]
+    figures = by_load(series_of(dict(opened, trials=[*closed, *opened["trials"][1:]])))
+    assert "timeline" in figures[0] and "timeline-p99" not in figures[0]
+
+
+def test_thinning_keeps_the_second_that_stood_still():
+    y = [100.0 + place % 7 for place in range(3600)]
+    y[1234], y[2345], y[3000] = 0.0, 900.0, None
+    x, kept = thinned(range(3600), y)
+    assert len(x) <= over_time.MOST_POINTS and x == sorted(x)
+    assert {(1234, 0.0), (2345, 900.0), (3000, None)} <= set(zip(x, kept, strict=True))
+    assert thinned([1, 2], [3.0, None]) == ([1, 2], [3.0, None])
+
+
+def test_a_heat_map_counts_every_transaction(run, shown):
+    single = by_trial(series_of(shown), recordings_of(run))
+    (heat,) = single[2, 1]["heat"]["data"]
+    trial = next(one for one in shown["trials"] if (one["label"], one["clients"]) == ("mariadb", 2))
+    assert np.sum(heat["counts"]) == sum(second["transactions"] for second in trial["timeline"])
+    assert len(heat["labels"]) == len(heat["y"]) == len(heat["counts"]) + 1 <= over_time.MOST_ROWS + 1
+    assert len(heat["x"]) == len(heat["counts"][0]) + 1 == 14
+
+
+def test_a_long_trial_has_a_heat_map_of_a_page_not_of_an_hour(shown):
+    seconds = np.repeat(np.arange(3600), 2)
+    latencies = np.stack([seconds, np.tile([80, 400], 3600), np.ones(7200, np.int64)])
+    single = by_trial(series_of(shown), Recordings(lambda _: latencies))
+    counts = np.array(single[2, 1]["heat"]["data"][0]["counts"])
+    assert counts.shape[0] <= over_time.MOST_ROWS and counts.shape[1] <= over_time.MOST_COLUMNS
+    assert counts.sum() == 7200
+
+
+def test_what_was_not_recorded_is_not_drawn(shown):
+    part = by_trial(series_of(shown), Recordings())[2, 1]
+    assert part["heat"] is None and "checkpoints not seen" in part["words"]
+    (steady,) = part["shapes"]
+    assert steady["label"]["text"] == "too short to tell" and steady["fillcolor"] == "rgba(0,0,0,0)"
+
+
+@pytest.mark.parametrize(("applied", "begin", "dashes"), [(False, 6.0, ["dash", "dot"]), (True, 1.0, ["dot"])])
+def test_the_steady_part_is_from_the_cut_to_the_end(shown, applied, begin, dashes):
+    steady = {"steady": True, "cut_s": 5, "applied": applied, "class": "warm-up"}
+    trials = [dict(one, steady_state=one["steady_state"] | steady) for one in shown["trials"]]
+    part = by_trial(series_of(dict(shown, trials=trials)), Recordings(checkpoints=lambda _: [4.5]))[2, 1]
+    steady, *lines = part["shapes"]
+    assert (steady["x0"], steady["x1"], steady["opacity"]) == (begin, 13.0, 0.13)
+    assert [line["line"]["dash"] for line in lines] == dashes and lines[-1]["x0"] == 4.5
+    assert steady["label"]["text"] == "warm-up, steady from 5 s after the warm-up on"
+    assert part["words"] == "steady state: warm-up, steady from 5 s after the warm-up on; 1 checkpoints"
+
+
+def test_a_budget_is_stacked_band_on_band(shown):
+    bands = {"server_cpu": [1.0] * 1300, "lock": [None, 3.0] * 650}
+    bands["commit"] = [0.0] * 1300
+    budget = {"per_second": bands, "not_seen": ["lock", "commit"]}
+    trials = [dict(one, time_budget=budget) for one in shown["trials"]]
+    cpu, lock, commit = by_trial(series_of(dict(shown, trials=trials)), Recordings())[2, 1]["budget"]["data"]
+    assert cpu["stackgroup"] == lock["stackgroup"]
+    assert [one["name"] for one in (cpu, lock, commit)] == ["server cpu", "lock (not all seen)", "commit (not seen)"]
+    assert len(cpu["x"]) <= over_time.MOST_POINTS and set(lock["y"]) <= {3.0, None}
+    trials = [dict(one, time_budget=None) for one in shown["trials"]]
+    assert by_trial(series_of(dict(shown, trials=trials)), Recordings())[2, 1]["budget"] is None
+
+
+def test_hits_are_drawn_of_what_has_a_cache(shown):
+    def with_hits(ratio):
+        one_has = [
+            dict(one, timeline=[dict(second, hit_ratio=ratio(one)) for second in one["timeline"]])
+            for one in shown["trials"]
+        ]
+        return by_load(series_of(dict(shown, trials=one_has)))[1]
+
+    (line,) = with_hits(lambda one: 0.25 if one["label"] == "mariadb" else None)["timeline-hits"]["data"]
+    assert set(line["y"]) == {25.0} and "timeline-hits" not in with_hits(lambda _: None)

@@ -1,0 +1,59 @@
+"""What a reader must not conclude is said wherever the run gives a reason for it, and not elsewhere."""
+
+import pytest
+
+from dbdyno.report.document import document
+from dbdyno.report.sections.unfair import unfair
+
+
+def test_a_run_with_something_of_everything(shown):
+    said = "\n".join(unfair(shown))
+    for part in (
+        "1 read was wrong: the figures of that store do not count.",
+        "Durability differs, so a ranking compares two promises (D0: redis; D1: sqlite, lmdb; D2: mariadb, ",
+        "One trial each: ",
+        "Trials under 30 s are too short",
+        "Embedded, so that client CPU is the store's too and no network is paid for: sqlite, lmdb.",
+        "Attached, so that neither",
+        "Client and servers shared one host; the client was pinned to CPU 0, servers to 1.",
+        "1 trial carries a warning: see Checks.",
+    ):
+        assert part in said
+
+
+def test_a_plain_run_has_less_to_be_careful_of(plain):
+    said = "\n".join(unfair(document(plain)))
+    for part in ("Durability", "wrong", "One trial", "Embedded", "Attached", "warning", "lower bounds"):
+        assert part not in said
+
+
+def test_lower_bounds_and_rates_that_were_not_followed(limited, opened):
+    assert any("lower bounds of what the store can do: mariadb." in one for one in unfair(limited))
+    assert any(one.startswith("Could not follow what was offered") for one in unfair(opened))
+
+
+@pytest.mark.parametrize("badge", ["flush in doubt", "answers not checked"])
+def test_badges_of_the_card_are_said(plain, badge):
+    shown = document(plain)
+    systems = [one | {"badges": [badge]} for one in shown["fairness"]["systems"]]
+    said = list(unfair(dict(shown, fairness=shown["fairness"] | {"systems": systems})))
+    assert f"{badge.capitalize()}: mariadb (see the fairness card)." in said
+
+
+def test_means_without_a_steady_state(settled):
+    trial = settled["trials"][0]
+    drifting = dict(trial, steady_state=trial["steady_state"] | {"steady": False, "class": "drifting", "drift": None})
+    said = list(unfair(dict(settled, trials=[drifting])))
+    why = "so their means depend on how long they ran"
+    assert f"No steady state in 1 of 1 trials, {why}: mariadb, 4 clients (drifting)." in said
+
+
+def test_a_host_that_others_used_is_said(plain):
+    shown = document(plain)
+    assert not any("other work" in one for one in unfair(shown))
+    trials = [dict(trial, others_cores=cores) for trial, cores in zip(shown["trials"], (0.39, None, 0.5), strict=False)]
+    said = [one for one in unfair(dict(shown, trials=trials)) if "other work" in one]
+    assert said == [
+        "The host had other work: up to 0.5 of its processors went to other processes during 2 of "
+        f"{len(trials)} trials."
+    ]
