@@ -61,6 +61,7 @@ endif
 	$(call stage,cargo test,cargo test --workspace --quiet)
 	$(call stage,ruff check,$(BIN)/python -m ruff check)
 	$(call stage,ruff format,$(BIN)/python -m ruff format --check)
+	$(call stage,mypy,$(BIN)/python -m mypy)
 	$(call stage,pytest,$(BIN)/python -m pytest)
 	@echo "== all passed"
 
@@ -92,6 +93,7 @@ lint: tools-for-tests $(VENV)/installed-test
 	$(call stage,cargo clippy,cargo clippy --workspace --all-targets -- -D warnings)
 	$(call stage,ruff check,$(BIN)/python -m ruff check)
 	$(call stage,ruff format,$(BIN)/python -m ruff format --check)
+	$(call stage,mypy,$(BIN)/python -m mypy)
 
 .PHONY: format
 format: tools-for-tests $(VENV)/installed-test

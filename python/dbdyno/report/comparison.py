@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
@@ -251,7 +251,7 @@ def _table(rows: Sequence[Compared], name_workloads: bool) -> Table:
     table = Table(box=None, header_style="dim", padding=(0, 0, 0, 2))
     named = ("workload",) if name_workloads else ()
     for heading in (*named, "load", "baseline/s", "candidate/s", "difference [95 %]", "n", "verdict"):
-        justify = "left" if heading in ("workload", "load", "verdict") else "right"
+        justify: JustifyMethod = "left" if heading in ("workload", "load", "verdict") else "right"
         table.add_column(heading, justify=justify, no_wrap=heading != "workload", overflow="fold")
     for one in rows:
         rates = [words.whole(_throughput(trials)) for trials in one.trials]

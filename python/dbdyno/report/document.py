@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -39,7 +38,9 @@ def document(run: Run, timelines: bool = True) -> dict[str, Any]:
     error is not less of one because it came early. What is not known, or has too few samples, is `None`.
     """
     about = run.about
-    trials = [_trial(one, run) | ({"timeline": _timeline(one)} if timelines else {}) for one in in_reading_order(run)]
+    trials: list[dict[str, Any]] = [
+        _trial(one, run) | ({"timeline": _timeline(one)} if timelines else {}) for one in in_reading_order(run)
+    ]
     comparison = compared(run)
     first = headline(trials, comparison, about.get("find_rate", []))
     if copies := copied({"trials": trials}):
@@ -269,11 +270,12 @@ def _observer_share(about: Mapping[str, Any]) -> float | None:
     return None if used_s is None or begun is None or ended is None or ended <= begun else used_s / (ended - begun)
 
 
-def _added(counts: Iterable[Mapping[str, float]]) -> dict[str, Any]:
-    total: Counter[str] = Counter()
-    for one in filter(None, counts):
-        total.update(one)  # type: ignore[arg-type]
-    return dict(total)
+def _added(counts: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    total: dict[str, float] = {}
+    for one in counts:
+        for name, count in one.items():
+            total[name] = total.get(name, 0) + count
+    return total
 
 
 def _times_us(of: Recorded | Operation) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import log, log1p
 from statistics import fmean
 from typing import Any
@@ -38,7 +38,9 @@ def compared(run: Run) -> dict[str, Any] | None:
         return None
 
 
-def headline(trials: list[Document], comparison: Document | None, found_rates: Iterable[Document]) -> dict[str, Any]:
+def headline(
+    trials: Sequence[Document], comparison: Document | None, found_rates: Iterable[Document]
+) -> dict[str, Any]:
     """Return what a run shows, as plain JSON values.
 
     Args:
@@ -79,7 +81,7 @@ def _usable(trial: Document) -> bool:
     return measured and share_of(trial) is None
 
 
-def _at_the_load_of(top: Document, trials: list[Document]) -> Iterable[Document]:
+def _at_the_load_of(top: Document, trials: Sequence[Document]) -> Iterable[Document]:
     """Of each system the trial of median throughput at the load of `top`."""
     same = [
         trial
@@ -91,7 +93,7 @@ def _at_the_load_of(top: Document, trials: list[Document]) -> Iterable[Document]
         yield repeated[(len(repeated) - 1) // 2]
 
 
-def _of_nothing(trials: list[Document]) -> str:
+def _of_nothing(trials: Sequence[Document]) -> str:
     """Return why no trial has a figure: it failed, or ended before a transaction did."""
     if any(trial["state"] == "complete" for trial in trials):
         return "No transaction was completed within the seconds of a trial (more --seconds or fewer --rows help)"
@@ -210,7 +212,7 @@ def _classes(top: Document, chosen: Mapping[str, Document]) -> str:
     return f"; durability {top['durability'] or 'unknown'} against {' and '.join(named)}, not like with like"
 
 
-def _observed(top: Document, chosen: Mapping[str, Document], trials: list[Document]) -> str:
+def _observed(top: Document, chosen: Mapping[str, Document], trials: Sequence[Document]) -> str:
     """The highest figure, as the observation it is."""
     several = len({trial["workload"] for trial in filter(_usable, trials)}) > 1
     of = f" of {top['workload']}" if several else ""

@@ -130,8 +130,8 @@ def _series(
     for (label, cell, shared), points in followed.items():
         alike.setdefault((label, cell.workload, cell.load), []).append((cell, dict(shared), points))
     for (label, _, _), several in alike.items():
-        apart = tuple(name for name in several[0][1] if len({shared[name] for _, shared, _ in several}) > 1)
-        for cell, shared, points in several:
+        apart = tuple(name for name in several[0][1] if len({common[name] for _, common, _ in several}) > 1)
+        for cell, common, points in several:
             last = points[-1].side
             floor = None if isinstance(noise, float) else floor_of(noise, last, last, cell)
             least = noise if isinstance(noise, float) else floor.noise if floor else 0.0
@@ -139,7 +139,7 @@ def _series(
             enough = len(points) >= 2 * SHORTEST_SEGMENT
             changes = tuple(change_points(ratios, least)) if enough else None
             counts = least_change(least)
-            yield Series(label, cell, shared, apart, tuple(points), least, floor, counts, changes)
+            yield Series(label, cell, common, apart, tuple(points), least, floor, counts, changes)
 
 
 def history_document(found: History) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from dbdyno.errors import UserError
 from dbdyno.report.core import words
+from dbdyno.report.core.loads import Document
 from dbdyno.report.document import document
 from dbdyno.report.html import environment_of_templates, inlined, write_page
 from dbdyno.results.read import read_run
@@ -72,7 +73,7 @@ def _entry(run: Path) -> Entry:
     )
 
 
-def _host(environment: words.Document) -> str:
+def _host(environment: Document) -> str:
     """What tells one host from another: its name where that is known, its processor and its memory."""
     cpu = environment.get("cpu_model") or (environment.get("cpu") or {}).get("model")
     cpus = environment.get("cpus")

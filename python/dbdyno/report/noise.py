@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dbdyno.report.cells import Cell, Compared, Side
 from dbdyno.report.core import words
 from dbdyno.results.noise import NoiseFloor, load_of, noise_for
-from dbdyno.stats.comparison import aa_noise
+from dbdyno.stats.comparison import Comparison, aa_noise
 
 
 def floor_of(floors: Sequence[NoiseFloor], baseline: Side, candidate: Side, cell: Cell) -> NoiseFloor | None:
@@ -27,26 +27,31 @@ def floor_of(floors: Sequence[NoiseFloor], baseline: Side, candidate: Side, cell
 
 def measured_floors(cells: Sequence[Compared]) -> list[NoiseFloor]:
     """Return the noise floors that the cells of an A/A run say; one that has no valid comparison says none."""
+    known = [(one, one.comparison) for one in cells if one.reason is None and one.comparison]
     return [
-        NoiseFloor(
-            host=host_of(one.candidate),
-            system=_system(one.candidate),
-            workload=one.cell.workload,
-            rows=one.cell.rows,
-            clients=one.cell.clients,
-            pipeline=one.cell.pipeline,
-            seconds=_seconds(one.candidate),
-            pairs=one.comparison.pairs,
-            low=one.comparison.low,
-            high=one.comparison.high,
-            noise=aa_noise(one.comparison),
-            run=one.candidate.run.path.name,
-            at_unix_s=float(one.candidate.run.about.get("started_unix_s") or 0.0),
-            network_delay_us=one.cell.network_delay_us,
-        )
-        for one in cells
-        if one.reason is None and one.comparison and one.comparison.pairs > 1
+        _floor(one, comparison, comparison.low, comparison.high)
+        for one, comparison in known
+        if comparison.pairs > 1 and comparison.low is not None and comparison.high is not None
     ]
+
+
+def _floor(one: Compared, comparison: Comparison, low: float, high: float) -> NoiseFloor:
+    return NoiseFloor(
+        host=host_of(one.candidate),
+        system=_system(one.candidate),
+        workload=one.cell.workload,
+        rows=one.cell.rows,
+        clients=one.cell.clients,
+        pipeline=one.cell.pipeline,
+        seconds=_seconds(one.candidate),
+        pairs=comparison.pairs,
+        low=low,
+        high=high,
+        noise=aa_noise(comparison),
+        run=one.candidate.run.path.name,
+        at_unix_s=float(one.candidate.run.about.get("started_unix_s") or 0.0),
+        network_delay_us=one.cell.network_delay_us,
+    )
 
 
 def floor_sentence(floor: NoiseFloor) -> str:

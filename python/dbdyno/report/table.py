@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from rich.align import VerticalAlignMethod
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
@@ -130,7 +130,7 @@ def _columns(trials: list[Document]) -> list[_Column]:
         _Column("reads\nverified", _verified),
         *steady,
         _Column("limit", lambda trial: label_of(trial["verdict"]["limit"]) if trial.get("verdict") else words.UNKNOWN),
-        _Column("state", lambda trial: _STATES.get(trial["state"], trial["state"])),
+        _Column("state", lambda trial: _STATES.get(trial["state"], str(trial["state"]))),
     ]
 
 
@@ -166,7 +166,7 @@ def _reads_several(trial: Document) -> bool:
     if kinds_of(trial):
         return False
     answered_per_s = sum(operation["count"] for operation in trial["operations"].values()) / (trial["seconds"] or 1)
-    return (trial["rows_read_per_s"] or 0) > 1.01 * answered_per_s
+    return bool((trial["rows_read_per_s"] or 0) > 1.01 * answered_per_s)
 
 
 def _rows_read(trial: Document) -> str:
@@ -286,7 +286,7 @@ def _block(
     block = Table(box=None, show_header=heading, header_style="dim", padding=(0, 0, 0, 2))
     vertical: VerticalAlignMethod = "bottom" if heading else "top"
     for place, (text, width) in enumerate(zip(headings, widths, strict=True)):
-        justify = "left" if place in left else "right"
+        justify: JustifyMethod = "left" if place in left else "right"
         block.add_column(
             Text(text), justify=justify, vertical=vertical, width=width, no_wrap=width is not None, overflow="fold"
         )

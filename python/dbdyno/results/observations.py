@@ -29,7 +29,8 @@ def read_observations(folder: Path) -> Observations | None:
         UserError: its file cannot be understood.
     """
     if (folder / TABLE).is_file():
-        return _table().read_table(folder / TABLE)
+        observations: Observations = _table().read_table(folder / TABLE)
+        return observations
     if (folder / LINES).is_file():
         return _read_lines(folder / LINES)
     return None

@@ -145,7 +145,7 @@ def _write(folder: Path, key: list[Any], summary: Summary) -> None:
     with suppress(OSError):
         try:
             with partial.open("wb") as file:
-                np.savez_compressed(file, **_packed(summary, key))
+                np.savez_compressed(file, allow_pickle=False, **_packed(summary, key))
             os.replace(partial, folder / SUMMARY)
         finally:
             partial.unlink(missing_ok=True)
@@ -165,7 +165,7 @@ def _packed(summary: Summary, key: list[Any]) -> dict[str, np.ndarray]:
         "steady": asdict(recorded.steady),
         "cut": recorded.cut,
         "operations": [(one.name, one.operation, one.table, one.failed) for one in recorded.operations],
-        "slowest": [one.slowest for one in (recorded, *recorded.operations)],
+        "slowest": [recorded.slowest, *(one.slowest for one in recorded.operations)],
         "interval_errors": {place: one.errors for place, one in enumerate(intervals) if one.errors},
         "interval_counters": [one.counters for one in intervals] if any(one.counters for one in intervals) else [],
         "observed": summary.observed,
@@ -211,8 +211,15 @@ def _unpacked(found: np.lib.npyio.NpzFile, about: dict[str, Any], latencies: boo
         begin += length
     of_all, *of_operations = (tuple(Slow(*one) for one in slow) for slow in about["slowest"])
     recorded = Recorded(
-        **{name: about[name] for name in _ABOUT if name not in ("errors", "mismatches", "checks")},
-        **{name: tuple(about[name]) for name in ("errors", "mismatches", "checks")},
+        hello=about["hello"],
+        errors=tuple(about["errors"]),
+        mismatches=tuple(about["mismatches"]),
+        checks=tuple(about["checks"]),
+        phases=about["phases"],
+        run_began_unix_s=about["run_began_unix_s"],
+        sums=about["sums"],
+        total=about["total"],
+        end=about["end"],
         steady=SteadyState(**about["steady"]),
         cut=about["cut"],
         intervals=_intervals(about, found["seconds"], {name: found[name] for name in _THREADS}),
@@ -221,7 +228,9 @@ def _unpacked(found: np.lib.npyio.NpzFile, about: dict[str, Any], latencies: boo
             for place, (name, operation, table, failed) in enumerate(about["operations"])
         ),
         slowest=of_all,
-        **times[-1],
+        service_time=times[-1]["service_time"],
+        response_time=times[-1].get("response_time"),
+        send_lag=times[-1].get("send_lag"),
     )
     return Summary(recorded, about["observed"], found["latencies"] if latencies else None)
 

@@ -63,7 +63,7 @@ def _left_at_any_end(offered: Offered) -> float:
     what was outstanding at the beginning; and the one transaction that any end may cut."""
     in_service = min(offered.clients, offered.due / offered.seconds * offered.service_s)
     in_service += SPREAD * sqrt(in_service)
-    return max((1 - DONE) * offered.due, 1.0, in_service - offered.outstanding[0])
+    return max((1 - DONE) * offered.due, 1.0, in_service - float(offered.outstanding[0]))
 
 
 def _grew_evenly(waiting: np.ndarray) -> bool:

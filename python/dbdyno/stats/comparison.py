@@ -55,7 +55,7 @@ class Comparison:
     @property
     def within_noise(self) -> bool:
         """Whether the host's own noise is as much as the ratio, so that it names no winner."""
-        return abs(float(np.log(self.ratio))) <= np.log1p(self.noise)
+        return abs(float(np.log(self.ratio))) <= float(np.log1p(self.noise))
 
 
 def compare(
@@ -97,7 +97,7 @@ def log_ratios(baseline_per_s: Sequence[float], candidate_per_s: Sequence[float]
         raise ValueError("a comparison needs as many trials on one side as on the other, at least one")
     if min(side.min() for side in sides) <= 0:
         raise ValueError("a trial without throughput has no ratio")
-    return np.log(sides[1]) - np.log(sides[0])
+    return np.asarray(np.log(sides[1]) - np.log(sides[0]))
 
 
 def _verdict(found: Comparison, low: float, high: float, p_value: float) -> str:

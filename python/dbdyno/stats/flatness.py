@@ -53,7 +53,8 @@ def flatness(steps: Sequence[Sequence[float]], share: float) -> Flat | None:
         return None
     rises = means[-LAST_STEPS:] / means[best] - 1
     noises = [_noise(steps, means, best, step) for step in range(len(steps) - LAST_STEPS, len(steps))]
-    noise = None if None in noises else float(np.max(noises))
+    known = [one for one in noises if one is not None]
+    noise = max(known) if len(known) == len(noises) else None
     if (noise or 0.0) > MOST_NOISE:
         return None
     beyond = [0.0 if one is None else one for one in noises]

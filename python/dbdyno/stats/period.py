@@ -48,7 +48,7 @@ def _detrended(values: np.ndarray, longest: int) -> np.ndarray:
     rest = values - np.median(around, axis=1)
     # Of a cycle without noise the MAD can be 0.
     limit = CLIP_MADS * SIGMA_PER_MAD * mad(rest) or float(rest.std())
-    return np.clip(rest, -limit, limit)
+    return np.asarray(np.clip(rest, -limit, limit))
 
 
 def _autocorrelation(values: np.ndarray, longest: int) -> np.ndarray:

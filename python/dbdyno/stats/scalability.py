@@ -65,7 +65,7 @@ class Law:
         if self.ceiling_per_s is not None:
             return np.minimum(self.rate_per_s * clients, self.ceiling_per_s)
         alpha, beta = self.contention or 0.0, self.coherency or 0.0
-        return self.rate_per_s * clients / (1 + alpha * (clients - 1) + beta * clients * (clients - 1))
+        return np.asarray(self.rate_per_s * clients / (1 + alpha * (clients - 1) + beta * clients * (clients - 1)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +202,7 @@ def _not_negative(bases: tuple[tuple[int, ...], ...], rows: np.ndarray, wanted: 
         best[np.ix_(better, basis)] = solved[better]
     # Of a series so wild that nothing fits, something positive, so that the next step can go on.
     best[~np.isfinite(least), bases[0][0]] = 1.0
-    return best / scale
+    return np.asarray(best / scale)
 
 
 def _ceiling(clients: np.ndarray, log_rate: np.ndarray) -> Law:
@@ -265,7 +265,7 @@ def _interval(values: np.ndarray) -> Interval:
 
 def _peak(alphas: np.ndarray, betas: np.ndarray) -> np.ndarray:
     """N* = √((1−α)/β), at least 1; without coherency cost there is none, and it lies very far."""
-    return np.maximum(np.sqrt((1 - alphas) / np.maximum(betas, 1e-12)), 1.0)
+    return np.asarray(np.maximum(np.sqrt((1 - alphas) / np.maximum(betas, 1e-12)), 1.0))
 
 
 def _words(law: Law, alpha: Interval | None, clients: np.ndarray, peak: tuple[float, float, float] | None) -> str:

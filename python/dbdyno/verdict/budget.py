@@ -95,7 +95,7 @@ def _in_flight(trial: Trial, lengths_s: np.ndarray) -> np.ndarray:
         spent_s = service_s[second] + carried_s
         held_s[second] = min(spent_s, clients * lengths_s[second])
         carried_s = spent_s - held_s[second]
-    return held_s / lengths_s
+    return np.asarray(held_s / lengths_s)
 
 
 def _embedded(trial: Trial, seconds: Seconds, lengths_s: np.ndarray) -> dict[str, np.ndarray]:
@@ -125,7 +125,7 @@ def _client_waits(trial: Trial, seconds: Seconds) -> dict[str, np.ndarray]:
 
 
 def _client_cpu(trial: Trial, lengths_s: np.ndarray) -> np.ndarray:
-    return np.array([interval.client_cpu_s for interval in trial.recorded.intervals]) / lengths_s
+    return np.asarray(np.array([interval.client_cpu_s for interval in trial.recorded.intervals]) / lengths_s)
 
 
 def _served(trial: Trial, seconds: Seconds, in_flight: np.ndarray, lengths_s: np.ndarray) -> dict[str, np.ndarray]:
@@ -160,14 +160,14 @@ def injected_waits(trial: Trial) -> np.ndarray:
     completed = np.array([interval.completed for interval in trial.recorded.intervals])
     operations = sum(sum(counted) for counted in trial.recorded.sums["operations"].values())
     each = operations / max(1, trial.recorded.sums["completed"] + trial.recorded.sums["failed"])
-    return completed * each * delay_s / _lengths_s(trial)
+    return np.asarray(completed * each * delay_s / _lengths_s(trial))
 
 
 def stalled_seconds(trial: Trial) -> np.ndarray:
     """Return which seconds, warm-up included, stood all but still; shape (seconds,)."""
     rates = np.array([interval.completed for interval in trial.recorded.intervals]) / _lengths_s(trial)
     measured = np.array([not interval.warmup for interval in trial.recorded.intervals])
-    return rates < ALL_BUT_STILL * np.median(rates[measured])
+    return np.asarray(rates < ALL_BUT_STILL * np.median(rates[measured]))
 
 
 def _inside(

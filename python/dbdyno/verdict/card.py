@@ -169,8 +169,8 @@ def _memory(trials: Sequence[Trial]) -> Line:
         text = f"data larger than the cache: {least:,.0f} bytes or more read from disk a transaction ({caches})"
         return Line("memory", text, "data larger than the cache")
     filled = f"up to {most:,.0f} bytes read from disk a transaction, while the cache was being filled"
-    found = filled if most >= FROM_DISK_BYTES else "next to nothing was read from disk"
-    return Line("memory", f"data smaller than the cache: {found} ({caches})", "data smaller than the cache")
+    figure = filled if most >= FROM_DISK_BYTES else "next to nothing was read from disk"
+    return Line("memory", f"data smaller than the cache: {figure} ({caches})", "data smaller than the cache")
 
 
 def _caches(about: JsonObject) -> Iterator[str]:

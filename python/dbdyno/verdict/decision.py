@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dbdyno.results.model import Trial
+from dbdyno.results.model import JsonObject, Trial
 from dbdyno.verdict import evidence
 from dbdyno.verdict.budget import TimeBudget, injected_waits, stalled_seconds
 from dbdyno.verdict.client import only_near_ceiling, signs_of_client
@@ -131,7 +131,7 @@ def unexplained_stalls(trial: Trial, budget: TimeBudget) -> str | None:
 
 
 def _confidence(
-    limit: str, share: float, sign: bool, confirmation: Mapping[str, float] | None, doubted: bool, embedded: bool
+    limit: str, share: float, sign: bool, confirmation: JsonObject | None, doubted: bool, embedded: bool
 ) -> str:
     """How sure it is: a resource by its share and by being saturated, a self-evident limit by its share alone.
 

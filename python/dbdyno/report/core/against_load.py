@@ -33,9 +33,9 @@ def against_load(all_series: Sequence[Series], value: Callable[[Document], float
     data = [_all_of_it(all_series)] if unit == "/s" and x_name == "offered_per_s" and not alone else []
     for series in all_series:
         known = [
-            (trial, escape(series.short) if alone else trial[x_name], figure)
+            (trial, escape(series.short) if alone else trial[x_name], y)
             for trial in series.trials
-            if (figure := value(trial)) is not None and trial.get(x_name) is not None
+            if (y := value(trial)) is not None and trial.get(x_name) is not None
         ]
         usable = [point for point in known if point[0]["state"] == "complete"]
         # Of throughput the store's lies above; of its latencies a slow client says nothing so simple.

@@ -83,9 +83,9 @@ def _checkpoints_by(observations: Observations, name: str) -> np.ndarray | None:
     before = np.concatenate(([np.nan], values[:-1]))
     # Pages are written all the time between two checkpoints (checkpoint_pages_total).
     if name.endswith("_total") and "checkpoints_" in name:
-        return np.nan_to_num(observations.rate(name)) > 0
+        return np.asarray(np.nan_to_num(observations.rate(name)) > 0)
     if name.endswith("_in_progress"):
-        return (values > 0) & (before == 0)
+        return np.asarray((values > 0) & (before == 0))
     if name.endswith("checkpoint_age_bytes"):
-        return (values < FELL * before) & (before - values >= LEAST_FALL_BYTES)
+        return np.asarray((values < FELL * before) & (before - values >= LEAST_FALL_BYTES))
     return None

@@ -87,7 +87,7 @@ def operations(all_series: Sequence[Series]) -> dict[str, str | None]:
         for trial in series.trials:
             for name, operation in trial["operations"].items():
                 told.setdefault(name, operation["operation"])
-    kinds = {name: operation for name, operation in told.items() if operation == KIND}
+    kinds: dict[str, str | None] = {name: operation for name, operation in told.items() if operation == KIND}
     return kinds or dict(sorted(told.items(), key=lambda item: _ORDER.index(group_of(item[1]))))
 
 

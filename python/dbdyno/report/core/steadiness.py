@@ -16,7 +16,7 @@ MOST_NAMED = 4
 def steady_class(trial: Document) -> str:
     """Return the class and the drift of a trial's steady state: `drifting, -12.4% an hour`."""
     drifted = drift(trial)
-    return trial["steady_state"]["class"] + (f", {drifted}" if drifted else "")
+    return f"{trial['steady_state']['class']}{f', {drifted}' if drifted else ''}"
 
 
 def drift(trial: Document) -> str:

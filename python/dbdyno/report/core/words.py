@@ -114,7 +114,7 @@ def label_of(trial: Document) -> str:
     """What a trial's system is called, its pipeline and its network delay named where it has one."""
     pipeline = f", pipeline {trial['pipeline']}" if trial["pipeline"] > 1 else ""
     away = f", {delay_us:,} µs away" if (delay_us := trial.get("network_delay_us")) else ""
-    return trial["label"] + pipeline + away
+    return f"{trial['label']}{pipeline}{away}"
 
 
 def best_by_group(document: Document) -> list[Document]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from statistics import median
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
@@ -53,7 +53,7 @@ def _table(headings: list[str], rows: list[list[str]]) -> Table:
     table = Table(box=None, padding=(0, 1), header_style="bold")
     for place, heading in enumerate(headings):
         is_name = place == 0 or rows[0][place][:1].isalpha()
-        justify = "left" if is_name else "right"
+        justify: JustifyMethod = "left" if is_name else "right"
         table.add_column(Text(heading, overflow="fold"), justify=justify, vertical="bottom", no_wrap=not is_name)
     for row in rows:
         table.add_row(*map(Text, row))
@@ -103,7 +103,7 @@ def column_ns(trial: Document) -> float:
     """Return the nanoseconds a column of a row takes in the query that reads most columns, hot, at best."""
     # Where there is one column, the last is still the query that is for all.
     query = max(reversed(trial["analysis"]["queries"]), key=lambda one: one["columns"])
-    return min(query["hot_s"]) * 1e9 / max(trial["loaded"]["rows"], 1) / query["columns"]
+    return float(min(query["hot_s"]) * 1e9 / max(trial["loaded"]["rows"], 1) / query["columns"])
 
 
 def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
@@ -114,8 +114,9 @@ def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
     axis = {"type": "log", "dtick": 1, "ticksuffix": " s", "exponentformat": "none"}
     if not is_scans([trial for _, trial in found]):
         data = [
-            _bars(series, trial, *zip(*_medians(trial), strict=True), series.place, series.look)
+            _bars(series, trial, list(medians), list(medians.values()), series.place, series.look)
             for series, trial in found
+            for medians in (_medians(trial),)
         ]
         return {"queries": {"data": data, "layout": {"barmode": "group", "yaxis": axis}}}
     places = {label: place for place, label in enumerate(dict.fromkeys(trial["label"] for _, trial in found))}
@@ -131,9 +132,8 @@ def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
     return {"scans": {"data": data, "layout": {"barmode": "group", "yaxis": axis | {"ticksuffix": " ns"}}}}
 
 
-def _medians(trial: Document) -> Iterator[tuple[str, float]]:
-    for query in trial["analysis"]["queries"]:
-        yield query["name"], median(query["hot_s"])
+def _medians(trial: Document) -> dict[str, float]:
+    return {query["name"]: median(query["hot_s"]) for query in trial["analysis"]["queries"]}
 
 
 def _bars(
@@ -186,7 +186,7 @@ def sentence(trials: Sequence[Document]) -> str:
 
 
 def _queries_in_words(trials: Sequence[Document]) -> str:
-    spent_s = {name(trial): sum(seconds for _, seconds in _medians(trial)) for trial in trials}
+    spent_s = {name(trial): sum(_medians(trial).values()) for trial in trials}
     told = [f"{whose} {significant(seconds)} s" for whose, seconds in sorted(spent_s.items(), key=lambda one: one[1])]
     return f"All {len(_queries(trials))} queries, hot: {', '.join(told)}"
 

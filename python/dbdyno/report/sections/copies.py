@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
@@ -79,7 +79,7 @@ def print_copies(trials: list[Document], console: Console) -> None:
     """Print how fast each tool dumped and restored, with how many workers, and whether the copy was the same."""
     table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
     for place, heading in enumerate(HEADINGS):
-        justify = "left" if place in LEFT else "right"
+        justify: JustifyMethod = "left" if place in LEFT else "right"
         table.add_column(Text(heading), justify=justify, vertical="bottom", no_wrap=place > 0)
     for row in rows(trials):
         table.add_row(*map(Text, row))

@@ -136,7 +136,7 @@ def part(page: Page) -> Part | None:
         "crash-missing": "Missing of what had been acknowledged",
         "crash-read": "Back: until a first row was read",
     }
-    tables = [(crashes.HEADINGS, crashes.rows(trials), crashes.NOTE)]
+    tables: list[tuple[Sequence[str], list[list[str]], str]] = [(crashes.HEADINGS, crashes.rows(trials), crashes.NOTE)]
     if held := crashes.agreement_rows(trials):
         tables.append((crashes.AGREEMENT_HEADINGS, held, crashes.AGREEMENT_NOTE))
     drawn = [(id, title, plots[id]["layout"]["height"]) for id, title in titles.items() if id in plots]

@@ -107,7 +107,8 @@ _SHORTLY = {
 
 def figure(measured: Measured, gauge: Gauge) -> float | None:
     """Return a figure of a host, or `None` where it was not measured."""
-    return _at(measured, gauge.path)
+    value: float | None = _at(measured, gauge.path)
+    return value
 
 
 def course(measured: Measured, gauge: Gauge) -> list[float | None]:
@@ -160,7 +161,9 @@ def worsened(before: Measured | None, after: Measured | None) -> Iterator[str]:
 
     That is: nine tenths of its parts were then worse than nine tenths of them before, and the median by a tenth.
     """
-    for gauge in GAUGES if before and after else ():
+    if not before or not after:
+        return
+    for gauge in GAUGES:
         ours, theirs = (np.array([one for one in course(seen, gauge) if one is not None]) for seen in (before, after))
         if not (len(ours) and len(theirs)) or gauge.course == _STEAL:
             continue
@@ -179,8 +182,8 @@ def host_differences(ours: Measured | None, theirs: Measured | None) -> Iterator
     if not ours or not theirs:
         return
     for gauge in GAUGES:
-        values = figure(ours, gauge), figure(theirs, gauge)
-        if gauge.apart is None or not all(values):
+        values = [value for value in (figure(ours, gauge), figure(theirs, gauge)) if value]
+        if gauge.apart is None or len(values) < 2:
             continue
         factor = max(values) / min(values)
         if factor > gauge.apart:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from dbdyno.report.core.against_load import against_load
 from dbdyno.report.core.loads import Document, time_name, times_us
@@ -28,11 +28,8 @@ def figures(all_series: Sequence[Series]) -> dict[str, Figure]:
     unit, length_us = plot_unit(all_series)
     name = time_name(trials_of(all_series))
 
-    def percentile(trial: Document, key: str) -> float | None:
-        return scaled(times_us(trial["transaction"], name)[key], length_us)
+    def percentile(key: str) -> Callable[[Document], float | None]:
+        return lambda trial: scaled(times_us(trial["transaction"], name)[key], length_us)
 
-    plots = {
-        f"latency-{key}": against_load(all_series, lambda trial, key=key: percentile(trial, key), unit)
-        for key in PERCENTILES
-    }
+    plots = {f"latency-{key}": against_load(all_series, percentile(key), unit) for key in PERCENTILES}
     return {id: plot for id, plot in plots.items() if plot["data"]}

@@ -191,10 +191,13 @@ def thinned(x: Sequence[float], y: Sequence[float | None]) -> tuple[list[float],
     kept: list[int] = []
     for begin, end in pairwise(ends.tolist()):
         stretch = range(begin, end)
-        low = min(stretch, key=lambda place: -1.0 if y[place] is None else y[place])
-        high = max(stretch, key=lambda place: -1.0 if y[place] is None else y[place])
+        low, high = (choose(stretch, key=lambda place: _height(y[place])) for choose in (min, max))
         kept += sorted({low, high})
     return [x[place] for place in kept], [y[place] for place in kept]
+
+
+def _height(value: float | None) -> float:
+    return -1.0 if value is None else value
 
 
 def _error_marks(series: Series, trial: Document) -> list[Figure]:
