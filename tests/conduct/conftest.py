@@ -12,6 +12,7 @@ from dbdyno.conduct.lineup import build_lineup
 from dbdyno.conduct.listener import Listener
 from dbdyno.results.write import RunFolder
 from dbdyno.systems.running.guard import Guard
+from fakes.system import FakeSystem
 from helpers import experiment
 
 
@@ -23,7 +24,9 @@ def interrupts() -> Iterator[Interrupts]:
 
 
 @pytest.fixture
-def context(tmp_path: Path, guard: Guard, interrupts: Interrupts) -> Callable[..., Context]:
+def context(
+    tmp_path: Path, guard: Guard, interrupts: Interrupts, fake_system: type[FakeSystem]
+) -> Callable[..., Context]:
     """Return a function that makes the context of a run, of the small experiment with the given keys."""
 
     def make(**keys: object) -> Context:

@@ -1,11 +1,12 @@
 """The load client is measured alone once for each load, on null servers that are gone afterwards."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from dbdyno.conduct.ceiling import measure_ceiling, store_kinds
-from dbdyno.conduct.plan import MEASURE, make_plan
+from dbdyno.conduct.plan import MEASURE, Arrivals, PlannedWorkload, make_plan
 from dbdyno.leftovers.processes import start_time
 from helpers import workload
 
@@ -23,7 +24,7 @@ def measure(context, fake_load):
     def of(store, clients=2, pipeline=1, reached_per_s=0.0, workload=POINT_GET, **told):
         fake_load(**told)
         plan = make_plan(running.experiment, "run", MEASURE, store, workload, clients)
-        return measure_ceiling(running, workload, plan | {"pipeline": pipeline}, reached_per_s)
+        return measure_ceiling(running, workload, replace(plan, pipeline=pipeline), reached_per_s)
 
     of.folder = running.folder.path / "ceilings"
     of.context = running
@@ -105,14 +106,14 @@ def test_another_arrangement_of_the_same_stores_is_another_load(measure):
         {"threads": 7},
         {"verify_reads": False},
         {"engine": "epoll"},
-        {"workload": {"name": "point-get", "rows": 7, "options": {}}},
-        {"workload": {"name": "point-get", "rows": 10, "options": {"access": "zipfian"}}},
+        {"workload": PlannedWorkload("point-get", 7)},
+        {"workload": PlannedWorkload("point-get", 10, {"access": "zipfian"})},
     ],
 )
 def test_whatever_changes_what_the_client_does_is_another_load(measure, other):
     plan = make_plan(measure.context.experiment, "run", MEASURE, MYSQL, POINT_GET, 2)
-    assert plan | other != plan
-    for one in (plan, plan | other, plan):
+    assert replace(plan, **other) != plan
+    for one in (plan, replace(plan, **other), plan):
         measure_ceiling(measure.context, POINT_GET, one)
     assert len(plans(measure)) == 2
 
@@ -122,7 +123,7 @@ def test_whatever_changes_what_the_client_does_is_another_load(measure, other):
     [
         {"run_id": "another"},
         {"network_delay_us": 200},
-        {"arrivals": {"kind": "constant", "segments": []}},
+        {"arrivals": Arrivals("constant", [])},
         {"duration_s": 77},
         {"store": MYSQL | {"user": "v", "password": None, "database": "e", "table_options": "ENGINE=MyISAM"}},
         {"store": MYSQL | {"address": {"host": "elsewhere", "port": 1}}},
@@ -130,9 +131,9 @@ def test_whatever_changes_what_the_client_does_is_another_load(measure, other):
 )
 def test_what_a_null_server_never_sees_is_the_same_load(measure, other):
     plan = make_plan(measure.context.experiment, "run", MEASURE, MYSQL, POINT_GET, 2)
-    assert plan | other != plan
+    assert replace(plan, **other) != plan
     measure_ceiling(measure.context, POINT_GET, plan)
-    measure_ceiling(measure.context, POINT_GET, plan | other)
+    measure_ceiling(measure.context, POINT_GET, replace(plan, **other))
     assert len(plans(measure)) == 1
 
 
@@ -189,5 +190,5 @@ def test_kinds_of_a_store():
 
 def test_a_client_library_has_no_ceiling(measure, context):
     running = context()
-    plan = make_plan(running.experiment, "run", MEASURE, MYSQL, POINT_GET, 2) | {"library": "pymysql"}
-    assert measure_ceiling(running, POINT_GET, plan) is None
+    plan = make_plan(running.experiment, "run", MEASURE, MYSQL, POINT_GET, 2)
+    assert measure_ceiling(running, POINT_GET, replace(plan, library="pymysql")) is None

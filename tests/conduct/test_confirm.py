@@ -9,6 +9,7 @@ import pytest
 from dbdyno.conduct import confirm
 from dbdyno.conduct.confirm import TAKEN, _Less, _less, _OthersWrite, confirm_limit
 from dbdyno.conduct.listener import Listener
+from dbdyno.conduct.plan import make_trial_plan
 from dbdyno.conduct.trial import Prepared, run_trial
 from dbdyno.errors import UserError
 from dbdyno.experiment.trials import expand
@@ -31,6 +32,12 @@ def reading(others_bps=0, **waiting):
 
 
 WRITING = {"process.mariadb.written_bytes_total": 1e6, "disk.sda.write_bytes_total": 1.1e6, "disk.sda.writes_total": 50}
+
+
+def plan_of(running, system):
+    """Return the plan of the first trial of a run."""
+    (trial, *_) = expand(running.experiment, running.experiment.system)[0].trials
+    return make_trial_plan(running.experiment, "run", system.store_plan([]), trial)
 
 
 def test_of_processors_a_fifth_of_what_there_was_to_use_is_taken_not_of_what_was_used():
@@ -118,8 +125,7 @@ def test_how_far_throughput_followed_is_written_down_and_judged(run, monkeypatch
 
     monkeypatch.setattr(confirm, "limited", limited)
     monkeypatch.setattr(confirm, "_less", lambda limit, trial: _Less(cpu_limit(0.8), True, "0.80 of 1.00 left"))
-    plan = json.loads((folder / "plan.json").read_text())
-    confirm_limit(running, system, plan, ["hidden"], folder)
+    confirm_limit(running, system, plan_of(running, system), ["hidden"], folder)
     written = json.loads((folder / "confirmation.json").read_text())
     assert taken == [cpu_limit(0.8)] and written["why_not"] is None
     assert written["before_per_s"] == written["throughput_per_s"] == 1000 and written["followed"] == 0
@@ -144,7 +150,7 @@ def test_where_others_write_to_the_device_too_the_servers_writes_are_counted_fir
     monkeypatch.setattr(confirm, "limited", limited)
     monkeypatch.setattr(confirm, "writes_to", lambda groups, device: next(asked))
     monkeypatch.setattr(confirm, "_less", less)
-    confirm_limit(running, system, json.loads((folder / "plan.json").read_text()), ["hidden"], folder)
+    confirm_limit(running, system, plan_of(running, system), ["hidden"], folder)
     written = json.loads((folder / "confirmation.json").read_text())
     completed = sum(one.completed for one in read_trial(folder).recorded.intervals)
     writes_per_s = 4000 / completed * 1000
@@ -169,5 +175,5 @@ def test_a_trial_that_dies_with_less_is_no_answer(run, monkeypatch, fake_load):
     monkeypatch.setattr(confirm, "_less", lambda limit, trial: _Less(cpu_limit(0.8), False, ""))
     fake_load(die="run")
     monkeypatch.setattr(confirm, "limited", lambda pids, limit, guard: contextmanager(lambda: iter([frozenset()]))())
-    confirm_limit(running, system, json.loads((folder / "plan.json").read_text()), ["hidden"], folder)
+    confirm_limit(running, system, plan_of(running, system), ["hidden"], folder)
     assert "SIGKILL" in json.loads((folder / "confirmation.json").read_text())["why_not"]

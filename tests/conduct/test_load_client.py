@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -139,8 +140,8 @@ def test_a_plan_with_a_library_goes_to_the_python_load_client(guard, interrupts,
         "password": None,
         "database": "d",
     }
-    plan = make_plan(experiment().experiment, "run-1", MEASURE, store, workload("game"), 2) | {"library": "pymysql"}
+    plan = make_plan(experiment().experiment, "run-1", MEASURE, store, workload("game"), 2)
     heard = []
-    summary = execute(plan, [], tmp_path, Supervision(guard, interrupts), heard.append)
+    summary = execute(replace(plan, library="pymysql"), [], tmp_path, Supervision(guard, interrupts), heard.append)
     assert heard[0]["program"] == "dbdyno-load-python" and heard[0]["library"].startswith("PyMySQL")
     assert "Can't connect" in why_it_failed(summary, tmp_path) and summary.exit_status == 1

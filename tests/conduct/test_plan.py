@@ -33,7 +33,7 @@ def test_the_version_is_the_documented_one():
 def test_a_plan_has_the_documented_keys():
     keys = {"seconds": 7, "options": {"access": "sequential"}, "cpus": {"client": [0]}, "seed": 5}
     wanted = experiment(**keys).experiment
-    plan = make_plan(wanted, "run-1", MEASURE, {"kind": "fake"}, wanted.workload[0], 16)
+    plan = make_plan(wanted, "run-1", MEASURE, {"kind": "fake"}, wanted.workload[0], 16).document()
     assert plan.keys() == documented_plan().keys()
     assert (plan["phases"], plan["duration_s"], plan["warmup_s"], plan["seed"]) == (["run", "verify"], 7, 1, 5)
     assert plan["clients"] == {"first": 0, "count": 16, "of": 16}
@@ -46,9 +46,10 @@ def test_a_trials_plan_has_its_load():
     (trial,) = expand(named.experiment, named.experiment.system)[0].trials
     plan = make_trial_plan(named.experiment, "run-1", {"kind": "fake"}, trial)
     segment = {"seconds": 1, "from_per_s": 20_000, "to_per_s": 20_000}
-    assert plan["arrivals"] == {"kind": "poisson", "segments": [segment]}
-    assert (plan["pipeline"], plan["clients"]["of"], plan["phases"]) == (1, 8, ["run", "verify"])
-    alone = make_ceiling_plan(plan, {"kind": "null"})
+    document = plan.document()
+    assert document["arrivals"] == {"kind": "poisson", "segments": [segment]}
+    assert (document["pipeline"], document["clients"]["of"], document["phases"]) == (1, 8, ["run", "verify"])
+    alone = make_ceiling_plan(plan, {"kind": "null"}).document()
     assert (alone["arrivals"], alone["store"], alone["duration_s"]) == (None, {"kind": "null"}, 1)
 
 
@@ -56,12 +57,12 @@ def test_the_load_client_alone_waits_for_no_network():
     named = experiment(network_delay_us="1ms", clients=[8])
     (trial,) = expand(named.experiment, named.experiment.system)[0].trials
     plan = make_trial_plan(named.experiment, "run-1", {"kind": "fake"}, trial)
-    assert plan["network_delay_us"] == 1000
-    assert make_ceiling_plan(plan, {"kind": "null"})["network_delay_us"] == 0
+    assert plan.document()["network_delay_us"] == 1000
+    assert make_ceiling_plan(plan, {"kind": "null"}).document()["network_delay_us"] == 0
 
 
 def test_a_cleaning_plan_has_them_too():
-    plan = make_cleaning_plan({"kind": "fake"}, "clean-1")
+    plan = make_cleaning_plan({"kind": "fake"}, "clean-1").document()
     assert plan.keys() == documented_plan().keys()
     assert (plan["phases"], plan["workload"]) == (["cleanup"], None)
 
@@ -70,7 +71,7 @@ def test_a_client_library_is_named_in_the_plan():
     named = experiment(system="redis", client=["native", "redis-py"])
     trials = [one.trials[0] for one in expand(named.experiment, driven(named.experiment))]
     plans = [make_trial_plan(named.experiment, "run-1", {"kind": "redis"}, trial) for trial in trials]
-    assert [plan.get("library") for plan in plans] == [None, "redis-py"]
+    assert [plan.document().get("library") for plan in plans] == [None, "redis-py"]
     assert [trial.name for trial in trials] == ["001-redis-game-c1", "003-redis-via-redis-py-game-c1"]
 
 
@@ -80,4 +81,4 @@ def test_what_sysbench_makes_on_somebody_elses_server_is_in_a_database_of_its_ow
     assert store_of(attached, workload("oltp"), [])["database"] == "d"
     wanted = experiment(workload="sysbench").experiment
     plan = make_plan(wanted, "r", MEASURE, {"kind": "fake"}, wanted.workload[0], 2)
-    assert plan["library"] == "sysbench"
+    assert plan.library == "sysbench"

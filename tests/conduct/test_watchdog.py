@@ -10,6 +10,7 @@ import pytest
 
 from dbdyno.conduct import watchdog
 from dbdyno.conduct.listener import Listener
+from dbdyno.conduct.plan import Plan
 from dbdyno.conduct.run import conduct
 from helpers import experiment, need
 
@@ -89,7 +90,7 @@ def clock(monkeypatch):
 
 
 def test_after_a_signal_the_load_must_end_and_what_follows_may_take_its_time(interrupts, clock):
-    plan = {"warmup_s": 0, "duration_s": 3600, "operation_timeout_s": 10}
+    plan = Plan(("run",), {}, None, "run-1", duration_s=3600, operation_timeout_s=10)
     sleeper = subprocess.Popen(["sleep", "600"], process_group=0)
     watching = watchdog.Watchdog(sleeper.pid, plan, interrupts, None)
     interrupts.requested = True

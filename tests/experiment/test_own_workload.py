@@ -26,7 +26,7 @@ def test_the_examples_are_read_and_what_they_need_is_known(name, needs, tmp_path
     own = {name: experiment.workloads[name].as_workload(name)}
     workload = parse_workload(f"{name}?access=uniform", own, {})
     assert workload.operations == needs
-    plan = make_plan(experiment, "id", ("run",), {}, workload, 1)["workload"]
+    plan = make_plan(experiment, "id", ("run",), {}, workload, 1).document()["workload"]
     assert plan["name"] == "declared" and plan["options"]["access"] == "uniform"
     assert plan["options"]["declaration"]["tables"][0]["columns"][0] == {
         "name": "id",

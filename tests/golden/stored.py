@@ -97,7 +97,7 @@ def _plans(folder: Path) -> dict[str, Any]:
     trials = [trial for preparation in expand(experiment, driven(experiment)) for trial in preparation.trials]
     # The rate of a share of capacity is not known before the run.
     planned = [trial for trial in trials if trial.rate is None or trial.rate.per_s]
-    return {trial.name: make_trial_plan(experiment, "golden", {}, trial) for trial in planned}
+    return {trial.name: make_trial_plan(experiment, "golden", {}, trial).document() for trial in planned}
 
 
 def expected(name: str, file: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 from dbdyno.conduct.context import Ceiling, Context
 from dbdyno.conduct.load_client import execute, find_load_client, why_it_failed
-from dbdyno.conduct.plan import make_ceiling_plan
+from dbdyno.conduct.plan import Plan, PlannedWorkload, make_ceiling_plan
 from dbdyno.errors import RunFailed
 from dbdyno.experiment.workload_spec import WorkloadSpec
 from dbdyno.experiment.workloads import GET_ELSEWHERE, SQL
@@ -31,9 +31,7 @@ _NO_MATTER = frozenset({*_NAMED, *_ELSEWHERE})
 measured twice costs a second, and one of another load is a wrong verdict."""
 
 
-def measure_ceiling(
-    context: Context, workload: WorkloadSpec, plan: dict[str, Any], reached_per_s: float = 0.0
-) -> Ceiling | None:
+def measure_ceiling(context: Context, workload: WorkloadSpec, plan: Plan, reached_per_s: float = 0.0) -> Ceiling | None:
     """Return the load client's ceiling under the load of a trial of `workload`, measured once in a run for equal loads.
 
     reached_per_s: what a trial of that load then reached. Where that is more, the ceiling was measured too low, as one
@@ -45,16 +43,17 @@ def measure_ceiling(
     client says, and no more. A ceiling that cannot be measured spoils no trial; it is not known then. Raises
     KeyboardInterrupt if the run is interrupted meanwhile.
     """
-    kinds = store_kinds(plan["store"])
-    if "library" in plan or not context.experiment.ceiling or not set(kinds) <= set(NULL_PROTOCOLS):
+    kinds = store_kinds(plan.store)
+    if plan.library or not context.experiment.ceiling or not set(kinds) <= set(NULL_PROTOCOLS):
         return None
-    if reason := _unanswered(workload) or _unspoken(plan["store"]):
+    if reason := _unanswered(workload) or _unspoken(plan.store):
         return Ceiling(None, reason)
+    planned = plan.workload.name if plan.workload else workload.name
     key = _load_of(plan, context)
     known = context.ceilings.get(key)
     if known is None or (known.again is False and known.per_s is not None and known.per_s < reached_per_s):
         number = len(context.ceilings) + (known is None)
-        name = f"{number:02d}-{'-'.join(kinds)}-{plan['workload']['name']}-c{plan['clients']['of']}"
+        name = f"{number:02d}-{'-'.join(kinds)}-{planned}-c{plan.clients}"
         found = _try(context, plan, context.folder.ceiling(name + ("-again" if known else "")))
         context.ceilings[key] = replace(max(known, found, key=_per_s), again=True) if known else found
     return context.ceilings[key]
@@ -83,7 +82,7 @@ def _per_s(ceiling: Ceiling) -> float:
     return ceiling.per_s or 0.0
 
 
-def _try(context: Context, plan: dict[str, Any], folder: Path) -> Ceiling:
+def _try(context: Context, plan: Plan, folder: Path) -> Ceiling:
     try:
         return Ceiling(_measure(context, plan, folder))
     except RunFailed as failure:
@@ -102,13 +101,13 @@ def _single_stores(store: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [single for part in parts for single in _single_stores(part)] or [store]
 
 
-def _load_of(plan: dict[str, Any], context: Context) -> str:
+def _load_of(plan: Plan, context: Context) -> str:
     """Return what tells apart loads that the client may reach differently much of: all of their plans but whose it is.
 
     The arrangement is part of it, as the same stores one behind the other and side by side are asked differently.
     """
-    load = make_ceiling_plan(plan, _likeness(plan["store"]))
-    return json.dumps(load | {"run_id": None, "server_cpus": context.experiment.cpus.server}, sort_keys=True)
+    load = make_ceiling_plan(plan, _likeness(plan.store))
+    return json.dumps(load.document() | {"run_id": None, "server_cpus": context.experiment.cpus.server}, sort_keys=True)
 
 
 def _likeness(store: Mapping[str, Any]) -> dict[str, Any]:
@@ -119,9 +118,9 @@ def _likeness(store: Mapping[str, Any]) -> dict[str, Any]:
     return like | ({"address": "unix" in store["address"]} if "address" in store else {})
 
 
-def _measure(context: Context, plan: dict[str, Any], folder: Path) -> float:
+def _measure(context: Context, plan: Plan, folder: Path) -> float:
     with ExitStack() as stack:
-        store = _on_null_servers(plan["store"], plan["workload"], context, stack)
+        store = _on_null_servers(plan.store, plan.workload, context, stack)
         summary = execute(make_ceiling_plan(plan, store), [], folder, context.supervision(), _ignore)
     if context.interrupts.requested:
         raise KeyboardInterrupt
@@ -137,7 +136,7 @@ def _ignore(record: dict[str, Any]) -> None:
 
 
 def _on_null_servers(
-    store: Mapping[str, Any], workload: Mapping[str, Any], context: Context, stack: ExitStack
+    store: Mapping[str, Any], workload: PlannedWorkload, context: Context, stack: ExitStack
 ) -> dict[str, Any]:
     """Return a plan's `store` with a null server of its own, for the time of `stack`, in the place of each server.
 
@@ -157,11 +156,11 @@ def _on_null_servers(
 
 @contextmanager
 def _null_server(
-    protocol: str, workload: Mapping[str, Any], guard: Guard, cpus: list[int] | None, unix: Path | None
+    protocol: str, workload: PlannedWorkload, guard: Guard, cpus: list[int] | None, unix: Path | None
 ) -> Iterator[dict[str, Any]]:
     """Run a null server, on the processors that servers have; yields its address. Raises RunFailed if it does not."""
-    arguments = ["--protocol", protocol, "--workload", workload["name"], "--rows", str(workload["rows"])]
-    arguments += ["--options", json.dumps(workload["options"])]
+    arguments = ["--protocol", protocol, "--workload", workload.name, "--rows", str(workload.rows)]
+    arguments += ["--options", json.dumps(dict(workload.options))]
     arguments += ["--unix", str(unix)] if unix else []
     process = subprocess.Popen(
         [str(find_load_client()), "null", *arguments], stdout=subprocess.PIPE, text=True, process_group=0

@@ -13,6 +13,7 @@ from typing import Any
 
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.load_client import execute, why_it_failed
+from dbdyno.conduct.plan import Plan
 from dbdyno.errors import DbdynoError, RunFailed, UserError
 from dbdyno.results.model import Recorded, Trial
 from dbdyno.results.read import read_trial
@@ -78,7 +79,7 @@ class _Holding:
             self.writes = writes_to(groups, self.device) - before if self.device else 0
 
 
-def confirm_limit(context: Context, system: System, plan: dict[str, Any], secrets: list[str], folder: Path) -> None:
+def confirm_limit(context: Context, system: System, plan: Plan, secrets: list[str], folder: Path) -> None:
     """Run the load of the trial in `folder` again with less of what limited it, and draw its verdict anew with that.
 
     Where that cannot be done, the verdict says why. A trial without a verdict, or one that did what was asked, has
@@ -104,7 +105,7 @@ def confirm_limit(context: Context, system: System, plan: dict[str, Any], secret
 
 
 def _before_and_less(
-    context: Context, system: System, plan: tuple[dict[str, Any], list[str]], trial: Trial
+    context: Context, system: System, plan: tuple[Plan, list[str]], trial: Trial
 ) -> tuple[float, _Less]:
     """Return the throughput before, and what to take away; raises UserError where nothing can be.
 
@@ -194,7 +195,7 @@ def _in_words(kind: str, per_s: float) -> str:
 
 
 def _run_again(
-    context: Context, system: System, plan: tuple[dict[str, Any], list[str]], folder: Path, holding: _Holding
+    context: Context, system: System, plan: tuple[Plan, list[str]], folder: Path, holding: _Holding
 ) -> Recorded:
     """Return what was recorded with less; raises UserError where it cannot be taken, RunFailed if the trial failed."""
     supervision = context.supervision(system.death)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from dbdyno.conduct.interrupt import Interrupts
-from dbdyno.conduct.plan import CONTRACT
+from dbdyno.conduct.plan import CONTRACT, Plan
 from dbdyno.conduct.watchdog import POLL_S, Watchdog
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.workloads import SYSBENCH
@@ -123,7 +123,7 @@ def load_client_version(program: Path) -> str:
 
 
 def execute(
-    plan: dict[str, Any],
+    plan: Plan,
     secrets: list[str],
     folder: Path,
     supervision: Supervision,
@@ -135,7 +135,7 @@ def execute(
     observer: observes meanwhile, where given.
     Raises RunFailed if the load client speaks another contract, OSError if the disk is full.
     """
-    write_object(folder / "plan.json", plan)
+    write_object(folder / "plan.json", plan.document())
     records = Lines(folder / "records.jsonl")
     summary, guard, interrupts = Summary(), supervision.guard, supervision.interrupts
     with (folder / "load.log").open("ab") as log:
@@ -143,7 +143,7 @@ def execute(
     guard.tell("pid", process.pid)
     watchdog = Watchdog(process.pid, plan, interrupts, supervision.death)
     try:
-        watching = observer.watching(process.pid, "library" in plan) if observer else nullcontext()
+        watching = observer.watching(process.pid, plan.library is not None) if observer else nullcontext()
         with interrupts.passed_to(process.pid), watching:
             for line in _lines(process, watchdog):
                 records.append(line)
@@ -162,7 +162,7 @@ def execute(
     return summary
 
 
-def _start(plan: dict[str, Any], secrets: list[str], log: object) -> subprocess.Popen[bytes]:
+def _start(plan: Plan, secrets: list[str], log: object) -> subprocess.Popen[bytes]:
     """Start it in its own process group: a terminal's Ctrl-C reaches it once, by way of dbdyno."""
     command = _command(plan)
     refuse_broken(command)
@@ -175,15 +175,15 @@ def _start(plan: dict[str, Any], secrets: list[str], log: object) -> subprocess.
         env=_environment(),
     )
     second_line = json.dumps({"secrets": secrets}) if secrets else ""
-    feed(process, f"{json.dumps(plan)}\n{second_line}\n")
+    feed(process, f"{json.dumps(plan.document())}\n{second_line}\n")
     return process
 
 
-def _command(plan: dict[str, Any]) -> list[str]:
+def _command(plan: Plan) -> list[str]:
     """Return the load client that executes `plan`: native, or what its `library` asks for, on this Python."""
-    if plan.get("library") == SYSBENCH:
+    if plan.library == SYSBENCH:
         return [sys.executable, "-P", "-m", "dbdyno.load_sysbench", "run"]
-    if "library" in plan:
+    if plan.library:
         # -P: what lies in the folder dbdyno is called from must not be taken for a library.
         return [sys.executable, "-P", "-m", "dbdyno.load_python", "run"]
     return [str(find_load_client()), "run"]

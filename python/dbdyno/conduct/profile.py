@@ -7,6 +7,7 @@ more, for a few seconds, in the trial's folder `profile`, with records of its ow
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import psutil
 
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.load_client import execute, why_it_failed
+from dbdyno.conduct.plan import Plan
 from dbdyno.errors import RunFailed
 from dbdyno.observe.stacks.fold import Folded, unnamed_shares
 from dbdyno.observe.stacks.perf import Recording, switches_per_sample
@@ -37,9 +39,7 @@ def announce(context: Context) -> None:
             context.listener.not_seen(*one)
 
 
-def profile(
-    context: Context, plan: dict[str, Any], secrets: list[str], server_pids: Mapping[str, int], folder: Path
-) -> None:
+def profile(context: Context, plan: Plan, secrets: list[str], server_pids: Mapping[str, int], folder: Path) -> None:
     """Run the load of a trial's `plan` once more and record stacks meanwhile, into `folder`, which is made.
 
     Whatever does not work is said in `profile.json`; a trial that was measured is not spoiled by it.
@@ -49,10 +49,10 @@ def profile(
     missing = not_seen()
     document: dict[str, Any] = {"seconds": WINDOW_S, "begun_unix_s": None, "transactions_per_s": None, "stacks": {}}
     if len(missing) < len((ON_CPU, OFF_CPU)):
-        times = {"warmup_s": _WARMUP_S, "duration_s": WINDOW_S + _MARGIN_S}
+        longer = replace(plan, warmup_s=_WARMUP_S, duration_s=WINDOW_S + _MARGIN_S)
         with context.guard.scratch() as scratch, _Window(context.guard, server_pids, scratch) as window:
             try:
-                summary = execute(plan | times, secrets, folder, context.supervision(), window.record_came)
+                summary = execute(longer, secrets, folder, context.supervision(), window.record_came)
                 if reason := why_it_failed(summary, folder):
                     missing |= {"load": reason}
                 elif summary.seconds:

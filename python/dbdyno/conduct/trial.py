@@ -15,7 +15,7 @@ from dbdyno.conduct.context import Context
 from dbdyno.conduct.listener import Outcome
 from dbdyno.conduct.load_client import Summary, execute, why_it_failed
 from dbdyno.conduct.observing import end_observing, observer_of
-from dbdyno.conduct.plan import make_trial_plan, store_of
+from dbdyno.conduct.plan import Plan, make_trial_plan, store_of
 from dbdyno.conduct.profile import profile
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.rate import Rate
@@ -132,7 +132,7 @@ def _judge(folder: Path) -> None:
         judge_folder(folder)
 
 
-def _ceiling(context: Context, trial: Trial, plan: Document, reached_per_s: float = 0.0) -> Document:
+def _ceiling(context: Context, trial: Trial, plan: Plan, reached_per_s: float = 0.0) -> Document:
     """Return what `trial.json` says of the load client alone."""
     found = measure_ceiling(context, trial.workload, plan, reached_per_s)
     return {"client_ceiling_per_s": found.per_s, "client_ceiling_note": found.note} if found else {}

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from dbdyno.conduct.interrupt import Interrupts
+from dbdyno.conduct.plan import Plan
 from dbdyno.leftovers.processes import is_stopped
 
 POLL_S = 0.25
@@ -23,9 +24,7 @@ GRACE_S = 60.0
 class Watchdog:
     """Watches one load client; given_up: why it was ended, None as long as it was not."""
 
-    def __init__(
-        self, pid: int, plan: dict[str, Any], interrupts: Interrupts, death: Callable[[], str | None] | None
-    ) -> None:
+    def __init__(self, pid: int, plan: Plan, interrupts: Interrupts, death: Callable[[], str | None] | None) -> None:
         """Take the process that leads its group, its plan, and what says how a server ended that should be running."""
         self._pid, self._plan, self._interrupts, self._death = pid, plan, interrupts, death
         self._deadline: float | None = None
@@ -41,7 +40,7 @@ class Watchdog:
             self._deadline = self._began + self._time_s() + GRACE_S if began else None
 
     def _time_s(self) -> float:
-        return self._plan["warmup_s"] + self._plan["duration_s"] + 2 * self._plan["operation_timeout_s"]
+        return self._plan.warmup_s + self._plan.duration_s + 2 * self._plan.operation_timeout_s
 
     def look(self) -> None:
         """Look at it, and end it if it must be ended."""
@@ -67,7 +66,7 @@ class Watchdog:
             return f"dbdyno-load did not end within {now - self._began:.0f} s and was given up"
         # It still verifies, or removes rows: nobody knows how long that takes.
         if self._interrupts.requested and self._deadline:
-            self._deadline = min(self._deadline, now + 2 * self._plan["operation_timeout_s"] + STOPPED_S)
+            self._deadline = min(self._deadline, now + 2 * self._plan.operation_timeout_s + STOPPED_S)
         return None
 
     def _kill(self) -> None:

@@ -10,6 +10,7 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from threading import Timer
 from typing import Any
@@ -19,7 +20,7 @@ from dbdyno.conduct.context import Context
 from dbdyno.conduct.kinds.base import WorkloadKind, refuse_keys
 from dbdyno.conduct.listener import Outcome
 from dbdyno.conduct.load_client import Summary, execute, why_it_failed
-from dbdyno.conduct.plan import make_trial_plan
+from dbdyno.conduct.plan import Plan, make_trial_plan, plan_workload
 from dbdyno.conduct.promise import BROKEN, judge_promise
 from dbdyno.conduct.trial import Prepared, describe_trial
 from dbdyno.errors import DbdynoError, RunFailed, UserError
@@ -200,15 +201,26 @@ def _load_until_crash(context: Context, prepared: Prepared, trial: Trial, folder
         raise RunFailed(
             why_it_failed(summary, folder) or system.death() or "the load ended before the store was killed"
         )
-    writes = plan["workload"]["options"]["writes"]
-    return {"kind": crash_of(trial.workload), "writes": writes, "at_unix_s": crash.at_unix_s}, summary
+    return {"kind": crash_of(trial.workload), "writes": _writes(system), "at_unix_s": crash.at_unix_s}, summary
 
 
-def _plan(context: Context, system: System, trial: Trial, secrets: list[str], folder: Path, phase: str) -> Document:
-    plan = make_trial_plan(context.experiment, context.folder.name, system.store_plan(secrets), trial)
-    plan["workload"]["options"]["writes"] = "transaction" if TRANSACTION in system.operations else "apart"
-    times = {"warmup_s": 0, "duration_s": PATIENCE_S + context.experiment.warmup_seconds + context.experiment.seconds}
-    return plan | times | {"phases": [phase], "acknowledged": str(folder / LEDGER)}
+def _writes(system: System) -> str:
+    """Return how both rows of a pair are written: in one `transaction`, or `apart`."""
+    return "transaction" if TRANSACTION in system.operations else "apart"
+
+
+def _plan(context: Context, system: System, trial: Trial, secrets: list[str], folder: Path, phase: str) -> Plan:
+    experiment = context.experiment
+    plan = make_trial_plan(experiment, context.folder.name, system.store_plan(secrets), trial)
+    workload = plan_workload(trial.workload, experiment.rows)
+    return replace(
+        plan,
+        phases=(phase,),
+        workload=replace(workload, options={**workload.options, "writes": _writes(system)}),
+        warmup_s=0,
+        duration_s=PATIENCE_S + experiment.warmup_seconds + experiment.seconds,
+        acknowledged=str(folder / LEDGER),
+    )
 
 
 def _recover(context: Context, prepared: Prepared, trial: Trial, folder: Path) -> Document:
