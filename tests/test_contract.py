@@ -1,0 +1,147 @@
+"""What is sent to load clients, and what each of them records, is as docs/contract.schema.json has it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from dbdyno.conduct.listener import Listener
+from dbdyno.conduct.run import conduct
+from golden.stored import names, unpack
+from helpers import experiment, need, need_program
+
+DOCS = Path(__file__).parent.parent / "docs"
+CONTRACT = (DOCS / "contract.md").read_text()
+SCHEMA = json.loads((DOCS / "contract.schema.json").read_text())
+VALIDATORS = {
+    what: Draft202012Validator({"$ref": f"#/$defs/{what}", "$defs": SCHEMA["$defs"]}) for what in ("plan", "record")
+}
+LEAST = {"rows": 50, "clients": [2], "seconds": 1, "warmup_seconds": 0, "host": False, "observe": False}
+ALONE = LEAST | {"clients": [1]}
+
+
+def wrong_in(what: str, document: Any) -> list[str]:
+    """Return how a document is not what the contract has: `what` is `plan` or `record`."""
+    return [f"{error.json_path}: {error.message}" for error in VALIDATORS[what].iter_errors(document)]
+
+
+def written(folder: Path) -> Iterator[tuple[str, Any]]:
+    """Yield every plan and every whole record in a run's folder; a killed load client leaves half a line."""
+    for path in sorted(folder.rglob("plan.json")):
+        yield "plan", json.loads(path.read_text())
+    for path in sorted(folder.rglob("records.jsonl")):
+        for line in path.read_bytes().split(b"\n")[:-1]:
+            yield "record", json.loads(line)
+
+
+def assert_kept(folder: Path) -> set[str]:
+    """Assert that a run's plans and records are as the contract has them; returns the programs that recorded it."""
+    documents = list(written(folder))
+    assert any(what == "record" for what, _ in documents)
+    wrong = [
+        f"{document.get('record', what)} {error}" for what, document in documents for error in wrong_in(what, document)
+    ]
+    assert not wrong, wrong[:10]
+    return {document["program"] for _, document in documents if document.get("record") == "hello"}
+
+
+def test_it_is_a_schema():
+    Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_it_has_the_records_that_are_documented():
+    table = CONTRACT.partition("## The records")[2].partition("### interval")[0]
+    documented = set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE))
+    assert set(SCHEMA["$defs"]["record"]["properties"]["record"]["enum"]) == documented
+
+
+def test_it_has_the_stores_that_are_documented():
+    table = CONTRACT.partition("### Stores")[2].partition("## The records")[0]
+    documented = set(re.findall(r"^\| `([\w-]+)` \|", table, re.MULTILINE)) - {"kind"}
+    assert set(SCHEMA["$defs"]["store"]["properties"]["kind"]["enum"]) == documented
+
+
+@pytest.mark.parametrize("name", names())
+def test_recorded_runs_keep_it(name, tmp_path):
+    assert_kept(unpack(name, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("keys", "systems", "programs"),
+    [
+        (LEAST | {"workload": "game", "system": "sqlite"}, (), {"dbdyno-load"}),
+        (LEAST | {"workload": "insert-indexes", "system": "sqlite", "options": {"indexes": 2}}, (), {"dbdyno-load"}),
+        (LEAST | {"workload": "durability", "system": "sqlite"}, (), {"dbdyno-load"}),
+        (LEAST | {"workload": "point-get", "system": "redis", "rate": 500}, ("redis",), {"dbdyno-load"}),
+        (
+            LEAST | {"workload": "point-get", "system": "redis", "client": "redis-py"},
+            ("redis",),
+            {"dbdyno-load", "dbdyno-load-python"},
+        ),
+        (
+            LEAST | {"workload": "sysbench", "system": "mariadb", "options": {"script": "oltp_point_select"}},
+            ("mariadb",),
+            {"sysbench"},
+        ),
+        (ALONE | {"workload": "wide-rows", "system": "sqlite"}, (), {"dbdyno"}),
+        (ALONE | {"workload": "dump-restore", "system": "sqlite"}, (), {"dbdyno", "dbdyno-load"}),
+    ],
+    ids=["native", "checks", "read back", "open loop", "client library", "sysbench", "analysis", "copy"],
+)
+def test_every_producer_keeps_it(keys, systems, programs, tmp_path):
+    need(*systems)
+    if keys["workload"] == "sysbench":
+        need_program("sysbench", "sysbench")
+    if keys["workload"] == "dump-restore":
+        need_program("sqlite3", "sqlite3")
+    end = conduct(experiment(**keys), "dbdyno run", tmp_path, Listener())
+    assert (end.state, end.reason) == ("complete", None)
+    assert assert_kept(end.folder) == programs
+
+
+PLAN = {
+    "contract": 1,
+    "phases": ["run"],
+    "store": {"kind": "memcached", "address": {"unix": "/s"}},
+    "workload": {"name": "point-get", "rows": 1, "options": {}},
+    "seed": 1,
+    "clients": {"first": 0, "count": 1, "of": 1},
+    "start_at_unix_s": None,
+    "warmup_s": 0,
+    "duration_s": 1,
+    "operation_timeout_s": 10,
+    "threads": None,
+    "cpus": None,
+    "verify_reads": True,
+    "arrivals": None,
+    "pipeline": 1,
+    "network_delay_us": 0,
+    "run_id": "r",
+}
+END = {"record": "end", "status": "complete", "reason": None}
+
+
+@pytest.mark.parametrize(
+    ("what", "right", "wrong"),
+    [
+        ("plan", PLAN, {"contract": 2}),
+        ("plan", PLAN, {"secret": "s"}),
+        ("plan", PLAN, {"phases": ["runn"]}),
+        ("plan", PLAN, {"store": {"kind": "memcached", "address": {"unix": "/s"}, "password": "open"}}),
+        ("plan", PLAN, {"store": {"kind": "nosuch"}}),
+        ("plan", PLAN, {"arrivals": {"kind": "constant", "segments": []}}),
+        ("record", END, {"status": "ended"}),
+        ("record", END, {"record": "nosuch"}),
+        ("record", END, {"more": 1}),
+        ("record", {"record": "progress", "phase": "load", "done": 1, "total": 2, "unit": "rows"}, {"done": -1}),
+    ],
+)
+def test_what_is_not_the_contract_is_found(what, right, wrong):
+    assert wrong_in(what, right) == []
+    assert wrong_in(what, right | wrong)
