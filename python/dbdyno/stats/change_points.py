@@ -79,10 +79,10 @@ def change_points(log_ratios: np.ndarray, aa_noise: float = 0.0, seed: int = 0) 
     # A division that is dropped gives its runs back to its neighbours, so sizes are of what remains, least first.
     while divisions:
         fit = _fit(log_ratios, divisions)
-        changes = [
-            ChangePoint(index, *map(float, np.expm1(fit.step(place))), p_values[index])
-            for place, index in enumerate(divisions)
-        ]
+        changes = []
+        for place, index in enumerate(divisions):
+            size, low, high = map(float, np.expm1(fit.step(place)))
+            changes.append(ChangePoint(index, size, low, high, p_values[index]))
         doubtful = [change for change in changes if abs(change.change) < least or change.low <= 0 <= change.high]
         if not doubtful:
             return changes
