@@ -1,0 +1,226 @@
+"""Servers of others stay as they were: experiments run on them and are killed, `dbdyno clean` follows, nothing differs.
+
+A case starts one kind of server, fills it with data of others, also with data that looks like dbdyno's, and notes all
+that it holds. Then it runs two to four experiments there, with different numbers of rows, kills most of them in
+mid-run, and calls `dbdyno clean`. A finding is any difference to what the server held before, a clean-up that fails,
+and a second one that still removes something.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from dbdyno.experiment.system_spec import parse_system, with_labels
+from dbdyno.systems import build, missing
+from dbdyno.systems.base import Launch
+from dbdyno.systems.running.guard import Guard
+from torture import others
+from torture.isolation import adopt_orphans, isolate
+from torture.leftovers import below, wait_for_the_end
+from torture.others import Others, State
+from torture.part import Part, Report, dice
+
+DBDYNO = [sys.executable, "-P", "-m", "dbdyno"]
+BOUND_S = 120
+GRACE_S = 20
+KEYS = (("point-get",), ("game",), ("batch-get", "options.batch=10"), ("point-update",))
+SQL = (
+    *KEYS,
+    ("secondary-get",),
+    ("insert-indexes", "options.indexes=1"),
+    ("trx-lifecycle", "options.transaction=read-write"),
+    ("oltp", "options.set=read_write"),
+    ("db-stress", "options.rw=1"),
+    ("tpcc",),
+)
+KINDS = (
+    Others("mariadb", "mysql", SQL, others.fill_mysql, others.state_mysql),
+    Others("postgresql", "postgresql", SQL, others.fill_postgresql, others.state_postgresql),
+    Others("redis", "redis", KEYS, others.fill_redis, others.state_redis),
+    Others("memcached", "memcached", KEYS, others.fill_memcached, others.state_memcached),
+    Others("ferretdb", "mongodb", KEYS, others.fill_mongodb, others.state_mongodb),
+    Others("mysql@5.6", "mysql", SQL, others.fill_mysql, others.state_mysql),
+)
+ROWS = ("50", "300", "1000", "5000")
+OF_TPCC = ("1",)
+"""Its rows are warehouses, of 650,000 records each."""
+SHOWN = 4
+"""Differences of a case that are named; all are counted."""
+
+
+@dataclass(frozen=True)
+class Attack:
+    """One run on somebody else's server.
+
+    struck: who gets SIGKILL; nobody: it runs to its end. loading: the moment counts from when it begins to load, else
+    from its start.
+    """
+
+    words: tuple[str, ...]
+    struck: str
+    loading: bool
+    after_s: float
+    keep: bool
+
+    def __str__(self) -> str:
+        end = f"{self.struck} killed" if self.struck else "to its end"
+        return f"{' '.join(self.words)}{' --keep' if self.keep else ''}, {end}"
+
+
+def draw(chance: random.Random, kind: Others) -> list[Attack]:
+    """Return the runs of a case, at least one of which is killed."""
+    attacks = []
+    for number in range(chance.randrange(2, 5)):
+        name, *options = chance.choice(kind.workloads)
+        settings = [word for option in options for word in ("--set", option)]
+        struck = chance.choice(("dbdyno", "dbdyno", "all", "load", "")) if number else "dbdyno"
+        loading = chance.random() < 0.7
+        words = (name, "--rows", chance.choice(OF_TPCC if name == "tpcc" else ROWS), *settings)
+        attacks.append(Attack(words, struck, loading, chance.uniform(0, 0.5 if loading else 4), chance.random() < 0.2))
+    chance.shuffle(attacks)
+    return attacks
+
+
+def attack(todo: Attack, url: str, folder: Path) -> int | None:
+    """Run it, and return the status it ended with; None if it did not end."""
+    keep = frozenset(child.pid for child in psutil.Process().children())
+    out = Path(tempfile.mkdtemp(dir=folder))
+    fixed = ["--seconds", "1", "--warmup", "0", "--clients", "2", "--set", "host=false", "--set", "ceiling=false"]
+    process = subprocess.Popen(
+        [*DBDYNO, "run", *todo.words, *fixed, *(["--keep"] if todo.keep else []), "--system", url, "--out", str(out)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=(out / "said").open("wb"),
+        env=_environment(folder),
+    )
+    if todo.struck:
+        began = time.monotonic()
+        while process.poll() is None and todo.loading and not list(out.glob("*/preparations/*/records.jsonl")):
+            time.sleep(0.002)
+        began = time.monotonic() if todo.loading else began
+        while process.poll() is None and time.monotonic() < began + todo.after_s:
+            time.sleep(0.002)
+        _strike(todo.struck, process, keep)
+    try:
+        status = process.wait(BOUND_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        status = None
+    for left in wait_for_the_end(GRACE_S, keep):
+        with suppress(psutil.NoSuchProcess):
+            left.kill()
+    wait_for_the_end(GRACE_S, keep)
+    return status
+
+
+def _strike(who: str, dbdyno: subprocess.Popen[bytes], keep: frozenset[int]) -> None:
+    """Kill dbdyno, the load client, or all that there is of a run."""
+    for process in below(keep):
+        with suppress(psutil.NoSuchProcess):
+            is_load = any("dbdyno-load" in word or "dbdyno.load_" in word for word in process.cmdline())
+            if who == "all" or (who == "load" and is_load) or (who == "dbdyno" and process.pid == dbdyno.pid):
+                process.send_signal(signal.SIGKILL)
+
+
+def clean(url: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Return what `dbdyno clean` said."""
+    return subprocess.run(
+        [*DBDYNO, "clean", url], capture_output=True, text=True, check=False, timeout=BOUND_S, env=_environment(folder)
+    )
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    return os.environ | {"TMPDIR": str(folder), "XDG_DATA_HOME": str(folder)}
+
+
+def differences(before: State, after: State) -> list[str]:
+    """Return what is gone, new or changed, each in a few words."""
+    gone = [f"{name} is gone" for name in before.keys() - after.keys()]
+    new = [f"{name} is new" for name in after.keys() - before.keys()]
+    both = sorted(before.keys() & after.keys())
+    changed = [
+        f"{name} was {_few(before[name])}, is {_few(after[name])}" for name in both if before[name] != after[name]
+    ]
+    return [*sorted(gone), *changed, *sorted(new)]
+
+
+def _few(content: object) -> str:
+    text = repr(content)
+    return text if len(text) <= 120 else f"{text[:60]} … {text[-50:]}"
+
+
+def one_case(kind: Others, chance: random.Random, folder: Path) -> Iterator[str]:
+    """Do it, and yield each finding."""
+    (spec,) = with_labels([parse_system(kind.system)])
+    server = build(spec)
+    with ExitStack() as stack:
+        guard = stack.enter_context(Guard())
+        stack.callback(server.stop)
+        server.start(Launch(guard, folder, clients=16, rows=5000, parent=folder))
+        place = server.endpoint
+        kind.fill(place, chance)
+        url = kind.url(place)
+        before = kind.state(place)
+        attacks = draw(chance, kind)
+        done = []
+        for todo in attacks:
+            status = attack(todo, url, folder)
+            done.append(f"{todo} ({status})")
+            if status is None:
+                yield f"{todo}: did not end within {BOUND_S} s"
+        story = "; ".join(done)
+        said = clean(url, folder)
+        if said.returncode != 0 or "Traceback" in said.stderr:
+            yield f"after {story}: dbdyno clean failed ({said.returncode}): {(said.stderr.strip() or '-')[-300:]}"
+        found = differences(before, kind.state(place))
+        if found:
+            more = f" and {len(found) - SHOWN:,} more" if len(found) > SHOWN else ""
+            yield f"after {story}, and clean ({said.stdout.strip()}): {'; '.join(found[:SHOWN])}{more}"
+        if not said.returncode and "removed" in (again := clean(url, folder).stdout):
+            yield f"after {story}: a second dbdyno clean still removed something: {again.strip()}"
+
+
+def run(seed: int, cases: range, report: Report) -> None:
+    """Do these cases; the kinds of servers take turns."""
+    adopt_orphans()
+    isolate()
+    kinds = []
+    for kind in KINDS:
+        if reason := missing(parse_system(kind.system)):
+            report.skip(kind.system, reason)
+        else:
+            kinds.append(kind)
+    for case in cases:
+        if report.out_of_time or not kinds:
+            return
+        kind = KINDS[case % len(KINDS)]
+        if kind not in kinds:
+            continue
+        folder = Path(tempfile.mkdtemp(prefix="torture-"))
+        folder.chmod(0o755)
+        began = time.monotonic()
+        try:
+            found = list(one_case(kind, dice(seed, case), folder))
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        report.case(kind.system)
+        report.say(f"case {case}: {kind.system} ({time.monotonic() - began:.1f} s, {len(found)} findings)")
+        for what in found:
+            report.finding(kind.system, case, f"{kind.system}: {what}")
+
+
+PART = Part("attached", "rounds", full=60, short=4, run=run)

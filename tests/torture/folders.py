@@ -1,0 +1,61 @@
+"""Whether the folder of a run that was disturbed can be read, says the right state, and has all that was recorded."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+SHOW_TIMEOUT_S = 60
+STATE_OF_STATUS = {0: {"complete"}, 1: {"failed"}, 130: {"interrupted"}}
+"""What a run's folder must say, by the status that dbdyno ended with (docs/run-folder.md, `state`)."""
+OF_A_KILLED_RUN = {"running", "complete", "failed", "interrupted"}
+"""A kill leaves it at what it was: dbdyno may have written its last state already."""
+
+
+def check_folder(out: Path, dbdyno: list[str], status: int | None) -> Iterator[str]:
+    """Yield what is wrong with the one run in `out`.
+
+    dbdyno: the beginning of its command line. status: what its run ended with; None: it was killed.
+    """
+    runs = [path for path in out.glob("*") if path.is_dir() and any(path.iterdir())]
+    if not runs and status in STATE_OF_STATUS and status != 1:
+        yield f"dbdyno ended with status {status} and there is no run's folder"
+    for run in runs:
+        # Both at once, as each takes most of its time to begin.
+        commands = [[*dbdyno, "show", *options, str(run)] for options in ((), ("--json",))]
+        started = [subprocess.Popen(one, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for one in commands]
+        answers = [process.communicate(timeout=SHOW_TIMEOUT_S) for process in started]
+        for command, process, (output, errors) in zip(commands, started, answers, strict=True):
+            if process.returncode not in (0, 1, 130) or "Traceback" in errors or not output.strip():
+                said = (errors.strip().splitlines() or ["nothing"])[-1]
+                yield f"dbdyno {' '.join(command[len(dbdyno) : -1])} of the run failed ({process.returncode}): {said}"
+                return
+        yield from _check_document(run, json.loads(answers[1][0]), status)
+
+
+def _check_document(run: Path, document: dict[str, Any], status: int | None) -> Iterator[str]:
+    """Yield where what dbdyno says of the run is not what is in its folder, or not what its status said."""
+    allowed = OF_A_KILLED_RUN if status is None else STATE_OF_STATUS.get(status, {"interrupted"})
+    if document["state"] not in allowed:
+        yield f"dbdyno ended with status {status}, but its run says {document['state']}"
+    shown = {trial["trial"]: trial for trial in document["trials"]}
+    for folder in sorted((run / "trials").glob("*")):
+        if not (folder / "trial.json").is_file():
+            continue
+        recorded = intervals(folder / "records.jsonl")
+        if folder.name not in shown:
+            yield f"trial {folder.name} is recorded and not shown"
+        elif len(shown[folder.name]["timeline"]) != recorded:
+            yield f"trial {folder.name} has {recorded} seconds recorded, {len(shown[folder.name]['timeline'])} shown"
+
+
+def intervals(records: Path) -> int:
+    """Return how many seconds a file of records holds; a last line that a kill cut short is none."""
+    try:
+        *lines, _ = records.read_bytes().split(b"\n")
+    except FileNotFoundError:
+        return 0
+    return sum(json.loads(line)["record"] == "interval" for line in lines)

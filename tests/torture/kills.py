@@ -1,0 +1,248 @@
+"""Random kills: a signal to any process of a run, at any moment of any phase; afterwards nothing of the run is left.
+
+A case draws one of the scenes, one or two victims, a signal and a moment. The moment is a share of what the scene takes
+undisturbed, which is measured once. Victims are the server, the load client, dbdyno, its guard, and pairs. The signal
+is SIGKILL, SIGTERM, SIGHUP or SIGSTOP. A stopped victim gets SIGCONT after up to three seconds or, if it is given up,
+none; a dbdyno that is given up is killed, as a person would.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import psutil
+
+from torture.folders import check_folder
+from torture.isolation import adopt_orphans, isolate
+from torture.leftovers import Leftover, below, describe, is_alive, snapshot, sweep, wait_for_the_end
+from torture.part import Part, Report, dice
+from torture.scenes import SCENES, Scene
+
+DBDYNO = [sys.executable, "-P", "-m", "dbdyno"]
+BOUND_S = 100
+"""A disturbed run may last so much longer: a server has 60 s to start and 10 s to end, and operations 2 s each."""
+GRACE_S = 15
+"""The guard gives what it ends 5 s before SIGKILL, and as many behind it."""
+VICTIMS = ("server", "load", "dbdyno", "guard", "guard + dbdyno", "server + dbdyno", "server + load", "load + dbdyno")
+OFTEN = (4, 3, 5, 3, 2, 2, 1, 1)
+GIVEN_UP = "STOP, given up"
+SIGNALS = {"KILL": 6, "TERM": 3, "HUP": 2, "STOP": 3, GIVEN_UP: 1}
+
+
+@dataclass(frozen=True)
+class Disturbance:
+    """What is done in one case.
+
+    share: of the undisturbed run's length. stopped_s: until SIGCONT, or until a dbdyno that is given up is killed.
+    """
+
+    scene: Scene
+    victims: tuple[str, ...]
+    signal_name: str
+    share: float
+    stopped_s: float
+
+    def __str__(self) -> str:
+        words = [self.scene.experiment, self.scene.store, *self.scene.options]
+        return f"{' '.join(words)}: {' + '.join(self.victims)} {self.signal_name} at {self.share:.3f}"
+
+
+def draw(seed: int, case: int, scenes: list[Scene]) -> Disturbance:
+    """Return what case number `case` does: its own dice decide, so that it can be repeated alone."""
+    chance = dice(seed, case)
+    # Every store as often as every other one, however many scenes it has.
+    group = chance.choice(sorted({scene.group for scene in scenes}))
+    scene = chance.choice([scene for scene in scenes if scene.group == group])
+    (victims,) = chance.choices(VICTIMS, OFTEN)
+    (name,) = chance.choices(list(SIGNALS), list(SIGNALS.values()))
+    return Disturbance(scene, tuple(victims.split(" + ")), name, chance.uniform(0, 1.02), chance.uniform(0.2, 3))
+
+
+class Stage:
+    """Where one case takes place: directories of its own, and the run in them."""
+
+    isolated = False
+
+    def __init__(self, scene: Scene) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="torture-"))
+        # Servers run as another user where dbdyno is root.
+        self.folder.chmod(0o755)
+        for name in ("data", "tmp", "home"):
+            (self.folder / name).mkdir()
+        (self.folder / "data").chmod(0o755)
+        (self.folder / "tmp").chmod(0o1777)
+        self._before = snapshot(self.folder, self.isolated)
+        places = {"DBDYNO_DATA_DIR": "data", "TMPDIR": "tmp", "XDG_DATA_HOME": "home"}
+        environment = os.environ | {key: str(self.folder / name) for key, name in places.items()}
+        self.began = time.monotonic()
+        with (self.folder / "said").open("wb") as said:
+            self.dbdyno = psutil.Popen(
+                [*DBDYNO, *scene.command, "--out", str(self.folder / "runs")],
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=said,
+                env=environment,
+                cwd=self.folder,
+            )
+
+    def leftovers(self) -> set[Leftover]:
+        """Return what was not there before."""
+        return snapshot(self.folder, self.isolated) - self._before
+
+    def said(self) -> str:
+        """Return what dbdyno printed."""
+        return (self.folder / "said").read_text(errors="replace")
+
+    def victim(self, name: str) -> psutil.Process | None:
+        """Return the process of that name, or None if there is none now."""
+        if name == "dbdyno":
+            return self.dbdyno if is_alive(self.dbdyno) else None
+        for process in below():
+            with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+                if process.pid != self.dbdyno.pid and role(process, self.folder) == name:
+                    return process
+        return None
+
+
+def role(process: psutil.Process, folder: Path) -> str:
+    """Return what a process of a run is: the guard, a load client, a server, or a tool."""
+    words = process.cmdline()
+    if words and words[-1].endswith("guard.py"):
+        return "guard"
+    if any("dbdyno-load" in word or "dbdyno.load_" in word for word in words):
+        return "load"
+    # Tools run in dbdyno's own directory; what makes a server's data ready is as good a victim as the server.
+    return "server" if Path(process.cwd()).is_relative_to(folder / "data") else "tool"
+
+
+@cache
+def undisturbed_s(scene: Scene) -> float:
+    """Return how long a scene takes if nobody disturbs it; raises RuntimeError if it does not end well by itself."""
+    stage = Stage(scene)
+    try:
+        status = stage.dbdyno.wait(BOUND_S)
+        if status != 0:
+            raise RuntimeError(f"undisturbed it ended with status {status}: {stage.said().strip()[-300:]}")
+        return time.monotonic() - stage.began
+    finally:
+        sweep(stage.folder, stage.leftovers())
+
+
+def disturb(stage: Stage, todo: Disturbance, moment_s: float) -> list[psutil.Process]:
+    """Wait for the moment, signal the victims, and return them; none if the run ended before one was there."""
+    while time.monotonic() - stage.began < moment_s and is_alive(stage.dbdyno):
+        time.sleep(0.002)
+    victims: list[psutil.Process] = []
+    while not victims and is_alive(stage.dbdyno):
+        there = [stage.victim(name) for name in todo.victims]
+        victims = [victim for victim in there if victim] if all(there) else []
+    number = getattr(signal, f"SIG{todo.signal_name.partition(',')[0]}")
+    for victim in victims:
+        with suppress(psutil.NoSuchProcess):
+            victim.send_signal(number)
+    if number == signal.SIGSTOP and victims:
+        _go_on(stage, todo, victims)
+    return victims
+
+
+def _go_on(stage: Stage, todo: Disturbance, victims: list[psutil.Process]) -> None:
+    """Let the stopped victims continue, unless they are given up; a dbdyno that is given up is killed."""
+    time.sleep(todo.stopped_s)
+    for victim in victims:
+        with suppress(psutil.NoSuchProcess):
+            if todo.signal_name != GIVEN_UP:
+                victim.send_signal(signal.SIGCONT)
+            elif "dbdyno" in todo.victims and victim.pid in (stage.dbdyno.pid, *_guards(todo, victims)):
+                victim.send_signal(signal.SIGKILL)
+
+
+def _guards(todo: Disturbance, victims: list[psutil.Process]) -> list[int]:
+    """Return the guard's pid if dbdyno and its guard are given up together: nobody is left who could end it."""
+    return [victim.pid for name, victim in zip(todo.victims, victims, strict=True) if name == "guard"]
+
+
+def one_case(todo: Disturbance) -> Iterator[str]:
+    """Do it, and yield each finding, and `MISSED` if nobody was hit; afterwards nothing is left of it."""
+    moment_s = todo.share * undisturbed_s(todo.scene)
+    stage = Stage(todo.scene)
+    leftovers: set[Leftover] = set()
+    try:
+        victims = disturb(stage, todo, moment_s)
+        status = _wait(stage, BOUND_S + undisturbed_s(todo.scene))
+        if status is None:
+            left = "; ".join(describe(process) for process in below())
+            yield f"did not end within {BOUND_S + undisturbed_s(todo.scene):.0f} s; there are: {left}"
+            stage.dbdyno.kill()
+            stage.dbdyno.wait()
+        wait_for_the_end(GRACE_S)
+        leftovers = stage.leftovers()
+        if not victims:
+            yield MISSED
+        yield from (f"left {leftover}" for leftover in sorted(leftovers))
+        if "Traceback" in (said := stage.said()):
+            yield f"a traceback: {said.strip().splitlines()[-1]}"
+        by_signal = status is None or (status < 0 and _struck_dbdyno(todo))
+        yield from check_folder(stage.folder / "runs", DBDYNO, None if by_signal else status)
+        if status is not None and status < 0 and not by_signal:
+            yield f"dbdyno itself was killed by signal {-status}"
+    finally:
+        sweep(stage.folder, leftovers)
+
+
+MISSED = "missed"
+
+
+def _struck_dbdyno(todo: Disturbance) -> bool:
+    """Whether dbdyno may have died of the signal: of SIGKILL always, of others before it could handle any."""
+    return "dbdyno" in todo.victims
+
+
+def _wait(stage: Stage, patience_s: float) -> int | None:
+    """Return the status that dbdyno ended with, negative for a signal, or None if it did not end."""
+    try:
+        return stage.dbdyno.wait(patience_s)
+    except psutil.TimeoutExpired:
+        return None
+
+
+def run(seed: int, cases: range, report: Report) -> None:
+    """Do these cases one after the other: leftovers of two at a time could not be told apart."""
+    adopt_orphans()
+    Stage.isolated = isolate()
+    scenes = []
+    for scene in SCENES:
+        if reason := scene.lacks():
+            report.skip(f"{scene.experiment} {scene.store} {' '.join(scene.options)}".strip(), reason)
+        else:
+            scenes.append(scene)
+    for case in cases:
+        if report.out_of_time:
+            return
+        todo = draw(seed, case, scenes)
+        began = time.monotonic()
+        try:
+            found = list(one_case(todo))
+        except RuntimeError as error:
+            report.finding(todo.scene.group, case, f"{todo}: {error}")
+            continue
+        if MISSED in found:
+            report.case("nobody hit: the run ended before")
+            found.remove(MISSED)
+        else:
+            report.case(todo.scene.group)
+        report.say(f"case {case}: {todo} ({time.monotonic() - began:.1f} s, {len(found)} findings)")
+        for what in found:
+            report.finding(todo.scene.group, case, f"{todo}: {what}")
+
+
+PART = Part("kills", "kills", full=200, short=6, run=run)

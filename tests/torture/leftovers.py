@@ -1,0 +1,193 @@
+"""What a run leaves behind: processes, ports, directories, memory, devices, mounts, groups and kernel settings.
+
+Orphans of a run fall to this process (`isolation.adopt_orphans`). So whatever a run started is below it, whoever
+started it and however those ended, and no other dbdyno's processes are.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import psutil
+
+_SYSCTLS = ("kernel.task_delayacct", "kernel.perf_event_paranoid", "kernel.kptr_restrict")
+_SYSV = {"shm": "-m", "sem": "-s", "msg": "-q"}
+
+
+@dataclass(frozen=True, order=True)
+class Leftover:
+    """One thing that is there. kind: of what; name: which; about: what a person is told of it."""
+
+    kind: str
+    name: str
+    about: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}" + (f" ({self.about})" if self.about else "")
+
+
+def below(keep: frozenset[int] = frozenset()) -> list[psutil.Process]:
+    """Return the live processes below this one but for those in `keep` and what is below these.
+
+    Orphans that have ended are reaped. A process that somebody waits for by subprocess is in `keep`.
+    """
+    own = psutil.Process()
+    alive: list[psutil.Process] = []
+    for child in own.children():
+        if child.pid in keep:
+            continue
+        with suppress(psutil.NoSuchProcess):
+            if child.status() == psutil.STATUS_ZOMBIE:
+                with suppress(ChildProcessError):
+                    os.waitpid(child.pid, os.WNOHANG)
+                continue
+            alive += [child, *(one for one in child.children(recursive=True) if is_alive(one))]
+    return alive
+
+
+def is_alive(process: psutil.Process) -> bool:
+    """Whether it has not ended; one that nobody waited for has."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def describe(process: psutil.Process) -> str:
+    """Return what a process is, in a few words."""
+    try:
+        words = process.cmdline() or [process.name()]
+        return f"{' '.join([Path(words[0]).name, *words[1:]])[:90]}, {process.status()}"
+    except (psutil.NoSuchProcess, psutil.AccessDenied):
+        return "gone meanwhile"
+
+
+def snapshot(folder: Path, isolated: bool, keep: frozenset[int] = frozenset()) -> set[Leftover]:
+    """Return what is there now that a run could leave.
+
+    folder: where a case has its files. isolated: as `isolation.isolate` said.
+    """
+    processes = below(keep)
+    found = {Leftover("process", str(process.pid), describe(process)) for process in processes}
+    for kind, look in (("directory", _directories), ("mount", _mounts), ("loop device", _loops)):
+        found |= {Leftover(kind, name) for name in look(folder)}
+    alone = not strangers(processes)
+    for looks, counted in ((_PRIVATE, isolated or alone), (_HOSTS, alone)):
+        for kind, look in looks.items() if counted else ():
+            found |= {Leftover(kind, name) for name in look()}
+    return found
+
+
+def strangers(own: list[psutil.Process]) -> bool:
+    """Whether somebody else's dbdyno runs on this host: what is the whole host's could then be of either."""
+    known = {process.pid for process in own}
+    for process in psutil.process_iter():
+        with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+            if process.pid not in known and process.cmdline()[-1:] and process.cmdline()[-1].endswith("guard.py"):
+                return True
+    return False
+
+
+def _directories(folder: Path) -> Iterator[str]:
+    """Yield what is in the directory for data and in that for temporary files."""
+    for name in ("data", "tmp"):
+        for path in (folder / name).glob("*"):
+            yield str(path.relative_to(folder))
+
+
+def _mounts(folder: Path) -> list[str]:
+    fields = [line.split() for line in Path("/proc/self/mounts").read_text().splitlines()]
+    return [place for _, place, *_ in fields if Path(place).is_relative_to(folder)]
+
+
+def _loops(folder: Path) -> Iterator[str]:
+    for backing in Path("/sys/block").glob("loop*/loop/backing_file"):
+        with suppress(OSError):
+            if str(folder) in backing.read_text():
+                yield f"/dev/{backing.parts[3]}"
+
+
+def _listening() -> list[str]:
+    there = psutil.net_connections("tcp")
+    return [f"{one.laddr.ip}:{one.laddr.port}" for one in there if one.status == psutil.CONN_LISTEN]
+
+
+def _shared_memory() -> list[str]:
+    return [str(path) for path in Path("/dev/shm").iterdir()]
+
+
+def _system_v(kind: str) -> list[str]:
+    return [line.split()[1] for line in Path(f"/proc/sysvipc/{kind}").read_text().splitlines()[1:]]
+
+
+def _groups() -> list[str]:
+    root = Path("/sys/fs/cgroup")
+    return [str(path) for pattern in ("dbdyno-*", "*/dbdyno-*", "*/*/dbdyno-*") for path in root.glob(pattern)]
+
+
+def _namespaces() -> list[str]:
+    place = Path("/run/netns")
+    return [path.name for path in place.iterdir()] if place.is_dir() else []
+
+
+def _sysctl(name: str) -> str:
+    try:
+        return Path("/proc/sys", *name.split(".")).read_text().strip()
+    except OSError:
+        return "not readable"
+
+
+_PRIVATE: dict[str, Callable[[], list[str]]] = {
+    "port": _listening,
+    "shared memory": _shared_memory,
+    **{f"System V {kind}": partial(_system_v, kind) for kind in _SYSV},
+}
+"""What is in a namespace of its own if there is one."""
+_HOSTS: dict[str, Callable[[], list[str]]] = {
+    "control group": _groups,
+    "network namespace": _namespaces,
+    "kernel setting": lambda: [f"{name} = {_sysctl(name)}" for name in _SYSCTLS],
+}
+"""What is the whole host's in any case."""
+
+
+def wait_for_the_end(patience_s: float, keep: frozenset[int] = frozenset()) -> list[psutil.Process]:
+    """Wait until no process of a case is left; return those that are when patience ends."""
+    deadline = time.monotonic() + patience_s
+    while (left := below(keep)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return left
+
+
+def sweep(folder: Path, leftovers: set[Leftover], keep: frozenset[int] = frozenset()) -> None:
+    """Remove what a case left, so that the next one is not charged with it: those things by name, and no others."""
+    for process in below(keep):
+        with suppress(psutil.NoSuchProcess):
+            process.send_signal(signal.SIGKILL)
+    wait_for_the_end(10, keep)
+    for one in leftovers:
+        match one.kind:
+            case "mount":
+                subprocess.run(["umount", "--lazy", one.name], check=False, capture_output=True)
+            case "loop device":
+                subprocess.run(["losetup", "--detach", one.name], check=False, capture_output=True)
+            case "shared memory":
+                Path(one.name).unlink(missing_ok=True)
+            case "control group":
+                with suppress(OSError):
+                    Path(one.name).rmdir()
+            case "kernel setting" if one.name == "kernel.task_delayacct = 1":
+                Path("/proc/sys/kernel/task_delayacct").write_text("0")
+            case kind if kind.startswith("System V"):
+                option = _SYSV[kind.rpartition(" ")[2]]
+                subprocess.run(["ipcrm", option, one.name], check=False, capture_output=True)
+    shutil.rmtree(folder, ignore_errors=True)
