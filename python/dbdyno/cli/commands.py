@@ -7,25 +7,25 @@ import click
 from dbdyno import __version__
 
 COMMANDS = {
-    "run": "dbdyno.cli.run",
-    "list": "dbdyno.cli.list",
-    "show": "dbdyno.cli.show",
-    "report": "dbdyno.cli.report",
-    "index": "dbdyno.cli.index",
-    "aa": "dbdyno.cli.aa",
-    "compare": "dbdyno.cli.compare",
-    "gate": "dbdyno.cli.gate",
-    "history": "dbdyno.cli.history",
-    "clean": "dbdyno.cli.clean",
-    "doctor": "dbdyno.cli.doctor",
-    "host": "dbdyno.cli.host",
-    "systems": "dbdyno.cli.systems",
+    "run": "Run an experiment, and report what it found.",
+    "list": "List experiments, systems and workloads.",
+    "show": "Print the table of a run.",
+    "report": "Write the report of a run again.",
+    "index": "Write one page over the runs in a folder.",
+    "aa": "Run a system against itself: the noise of this host.",
+    "compare": "Compare the systems of a run, or two runs.",
+    "gate": "Fail if a run is slower than its baseline (for CI).",
+    "history": "Find where runs became faster or slower over time.",
+    "clean": "Remove what dbdyno left on a server of yours.",
+    "doctor": "Check this host for what would spoil a measurement.",
+    "host": "Measure this host by itself.",
+    "systems": "List, install, check and remove versions of systems.",
 }
-"""The commands in the order of their use, each with its module."""
+"""The commands in the order of their use, each in a module of its name. `--help` loads none of these."""
 
 
 class Commands(click.Group):
-    """Finds a command as `command` in its module: the plotting library is loaded only for what plots."""
+    """Finds a command as `command` in its module: a module and its libraries are loaded only if it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in the order of their use."""
@@ -33,7 +33,12 @@ class Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command, or None if there is none of that name."""
-        return import_module(COMMANDS[cmd_name]).command if cmd_name in COMMANDS else None
+        return import_module(f"dbdyno.cli.{cmd_name}").command if cmd_name in COMMANDS else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands with a line each."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
