@@ -1,5 +1,6 @@
 """Cleaning somebody else's store, from the command line."""
 
+from dbdyno.conduct.clean import Cleaned
 from dbdyno.systems import ATTACHED
 
 
@@ -11,13 +12,19 @@ def test_it_says_that_nothing_is_left(dbdyno, fake_load, fake_system, monkeypatc
 
 
 def test_what_was_removed_is_said(dbdyno, monkeypatch):
-    monkeypatch.setattr("dbdyno.cli.clean.clean", lambda spec: ["dbdyno_bm", "dbdyno_sysbench"])
+    monkeypatch.setattr("dbdyno.cli.clean.clean", lambda spec: Cleaned(["dbdyno_bm", "dbdyno_sysbench"]))
     status, out, _ = dbdyno("clean", "mysql://u:hidden@host/d")
     assert status == 0
     assert out.splitlines() == [
         "mysql://host/d: removed dbdyno_bm, dbdyno_sysbench",
         "mysql://host/d: nothing of dbdyno is left there",
     ]
+
+
+def test_what_stays_and_what_nobody_can_know_is_said(dbdyno, monkeypatch):
+    monkeypatch.setattr("dbdyno.cli.clean.clean", lambda spec: Cleaned([], ["k was left"], ["it cannot list its keys"]))
+    _, out, _ = dbdyno("clean", "memcached://host")
+    assert out.splitlines() == ["memcached://host: k was left", "memcached://host: it cannot list its keys"]
 
 
 def test_what_is_no_url_is_refused(dbdyno):

@@ -3,7 +3,7 @@
 import pymongo
 import pytest
 
-from dbdyno.conduct.clean import clean
+from dbdyno.conduct.clean import Cleaned, clean
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.system_spec import parse_system, with_labels
 from dbdyno.load_sysbench.database import DATABASE
@@ -29,7 +29,7 @@ def fake_url(monkeypatch, fake_system):
 
 def test_it_is_told_to_clean_up_and_nothing_else(fake_url, fake_load, fake_system):
     fake_load(refuse="run")
-    assert clean(fake_url) == []
+    assert clean(fake_url) == Cleaned()
     assert fake_system.told == ["start", "stop"]
 
 
@@ -128,7 +128,7 @@ def test_on_a_real_server_there_is_then_what_was_there_before(name, scheme, ther
         place = server.endpoint
         login = f"{place.user or ''}:{place.password}@" if place.password else ""
         url = spec(f"{scheme}://{login}{place.host}:{place.port}/{place.database}")
-        assert clean(url) == removed and clean(url) == []
+        assert clean(url).removed == removed and clean(url).removed == []
         assert there(server, False) == before
     finally:
         server.stop()

@@ -7,6 +7,7 @@ mod interval;
 mod ledger;
 mod limits;
 mod loading;
+mod markers;
 mod null;
 mod phases;
 mod plan;

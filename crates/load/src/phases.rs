@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use dbdyno_model::{Choices, Statement};
 use dbdyno_net::{Engine, unix_now_s};
-use dbdyno_stores::{Administration, MARKER, Schema, Store, Trouble};
+use dbdyno_stores::{Administration, Schema, Store, Trouble, Withdrawn};
 use dbdyno_wire::TextRows;
 use dbdyno_workloads::{AnyWorkload, Check};
 use serde_json::{Value, json};
@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use crate::arrivals::Arrivals;
 use crate::ledger::Ledger;
 use crate::loading::{Job, load};
+use crate::markers::{self, Whose};
 use crate::plan::{CONTRACT, Input, Phase, Plan, WorkloadPlan};
 use crate::read_back::{Read, read_back};
 use crate::recorder::{Schedule, Totals};
@@ -149,18 +150,18 @@ impl<'a> Execution<'a> {
         record_phase(self.records, name, work)
     }
 
-    fn marker(&self) -> String {
-        let mut workload = json!({"name": self.workload_plan.name, "rows": self.workload_plan.rows});
-        // Which keys there are follows from this alone.
-        if self.store.is_key_value() {
-            workload["options"] = self.workload_plan.options.clone().into();
-        }
-        format!("{MARKER}{}", json!({"run_id": self.plan.run_id, "workload": workload}))
+    fn claims(&self) -> Vec<String> {
+        markers::claims(self.plan, self.workload_plan, &self.workload)
     }
 
     fn prepare(&self) -> Result<Value, Outcome> {
-        let marker = self.marker();
-        with_session(&self.store, async move |session| session.prepare(&marker).await)?;
+        let tables: Vec<String> = self.workload.tables().iter().map(|table| table.name.clone()).collect();
+        markers::withdraw(&self.store, Whose::Tables(&tables), |schema| open_store(self.input, schema))?;
+        let (marker, claims) = (markers::marker(self.plan, self.workload_plan), self.claims());
+        with_session(&self.store, async move |session| {
+            session.claim(&claims).await?;
+            session.prepare(&marker).await
+        })?;
         Ok(json!({}))
     }
 
@@ -175,6 +176,7 @@ impl<'a> Execution<'a> {
         let sessions = self.plan.clients.count.min(cpus);
         let (store, records, rows) = (&self.store, self.records, self.workload_plan.rows);
         let loaded = load(&Job { store, records, tables, rows, sessions, is_new })?;
+        self.renew_claims(is_new)?;
         if signals::stop_requested() {
             return Err(Outcome::Interrupted(Totals::default()));
         }
@@ -188,17 +190,32 @@ impl<'a> Execution<'a> {
             "sessions": loaded.sessions, "reconnected": loaded.reconnected}))
     }
 
+    /// A store may have evicted its markers to make room for the rows.
+    fn renew_claims(&self, is_new: bool) -> Result<(), Outcome> {
+        if is_new {
+            let claims = self.claims();
+            with_session(&self.store, async move |session| session.renew(&claims).await)?;
+        }
+        Ok(())
+    }
+
     /// Rows are only added to tables that were prepared for as many of the same workload.
     fn check_marker(&self) -> Result<(), Outcome> {
-        let Some(marker) = with_session(&self.store, async |session| session.marker().await)? else { return Ok(()) };
-        let (found, wanted) = (workload_of(&marker)?, self.workload_plan);
-        if (&found.name, found.rows) == (&wanted.name, wanted.rows) {
-            return Ok(());
+        let mut there: Vec<String> =
+            with_session(&self.store, async |session| session.marker().await)?.into_iter().collect();
+        let claims = with_session(&self.store, async |session| session.claims().await)?;
+        let tables: Vec<&str> = self.workload.tables().iter().map(|table| table.name.as_str()).collect();
+        there.extend(claims.into_iter().filter(|claim| markers::is_about(claim, &tables)));
+        for marker in there {
+            let (found, wanted) = (markers::workload_of(&marker)?, self.workload_plan);
+            if (&found.name, found.rows) != (&wanted.name, wanted.rows) {
+                return Err(Outcome::Refused(format!(
+                    "the store was prepared for {} rows of {}, not for {} of {}: prepare it anew",
+                    found.rows, found.name, wanted.rows, wanted.name
+                )));
+            }
         }
-        Err(Outcome::Refused(format!(
-            "the store was prepared for {} rows of {}, not for {} of {}: prepare it anew",
-            found.rows, found.name, wanted.rows, wanted.name
-        )))
+        Ok(())
     }
 
     fn check_loaded(&self) -> Result<(), Outcome> {
@@ -446,38 +463,24 @@ fn check_host(plan: &Plan) -> Result<(), Outcome> {
     limits::allow_connections(plan.clients.count * plan.store.connections()).map_err(Outcome::Refused)
 }
 
-/// Removes what carries a marker: the tables of `store`, or of any workload where there is none.
+/// Removes what carries a marker: what the plan's run made of `store`, or what any run made where there is none.
 fn clean_up(input: &Input, records: &Arc<Records>, store: Option<Arc<Store>>) -> Result<(), Outcome> {
     record_phase(records, "cleanup", || {
         let anything = || open_store(input, Schema { tables: vec![], steps: vec![], statements: vec![], rows: 0 });
+        let whose = if store.is_some() { Whose::Run(&input.plan.run_id) } else { Whose::Anybodys };
         let store = store.map_or_else(anything, Ok)?;
-        let Some(marker) = with_session(&store, async |session| session.marker().await)? else {
-            return Ok(json!({"removed": []}));
-        };
-        // A table carries its marker itself; which keys a key-value store was given follows from the workload in the marker.
-        let store = if store.is_key_value() { open_store(input, schema_of(&marker)?)? } else { store };
-        let removed = with_session(&store, async |session| session.remove().await)?;
-        Ok(json!({"removed": removed}))
+        let Withdrawn { mut removed, left } = markers::withdraw(&store, whose, |schema| open_store(input, schema))?;
+        let (tables, cannot_know) = with_session(&store, async |session| {
+            let is_marked = session.marker().await?.is_some();
+            let tables = if is_marked { session.remove().await? } else { vec![] };
+            Ok((tables, session.cannot_know()))
+        })?;
+        removed.extend(tables);
+        Ok(json!({"removed": removed, "left": left, "cannot_know": cannot_know}))
     })
 }
 
 fn open_store(input: &Input, schema: Schema) -> Result<Arc<Store>, Outcome> {
     let store = Store::new(&input.plan.store, &input.secrets, schema, input.plan.timeout_ns());
     store.map(Arc::new).map_err(Outcome::Refused)
-}
-
-fn schema_of(marker: &str) -> Result<Schema, Outcome> {
-    let plan = workload_of(marker)?;
-    let workload = plan.build().map_err(|_| unknown(marker))?;
-    Ok(plan.schema(&workload))
-}
-
-fn unknown(marker: &str) -> Outcome {
-    Outcome::Refused(format!("the marker {marker:?} is not one that this dbdyno made: nothing was changed"))
-}
-
-fn workload_of(marker: &str) -> Result<WorkloadPlan, Outcome> {
-    let text = marker.strip_prefix(MARKER).unwrap_or_default();
-    let parsed: Value = serde_json::from_str(text).map_err(|_| unknown(marker))?;
-    serde_json::from_value(parsed["workload"].clone()).map_err(|_| unknown(marker))
 }

@@ -17,7 +17,7 @@ use crate::postgres::PostgresSession;
 use crate::redis::RedisSession;
 use crate::spread::SpreadSession;
 use crate::sqlite::SqliteSession;
-use crate::{Administration, Cache, CacheCounters, Trouble};
+use crate::{Administration, Cache, CacheCounters, Claim, Trouble, Withdrawn};
 
 /// Implements traits for an enum by handing every call to the variant.
 macro_rules! forward {
@@ -79,6 +79,21 @@ macro_rules! forward {
         impl Administration for $any {
             async fn prepare(&mut self, marker: &str) -> Result<(), Trouble> {
                 match self { $($any::$variant(s) => s.prepare(marker).await),+ }
+            }
+            async fn claim(&mut self, claims: &[String]) -> Result<(), Trouble> {
+                match self { $($any::$variant(s) => s.claim(claims).await),+ }
+            }
+            async fn renew(&mut self, claims: &[String]) -> Result<(), Trouble> {
+                match self { $($any::$variant(s) => s.renew(claims).await),+ }
+            }
+            async fn claims(&mut self) -> Result<Vec<String>, Trouble> {
+                match self { $($any::$variant(s) => s.claims().await),+ }
+            }
+            async fn withdraw(&mut self, claim: &Claim) -> Result<Withdrawn, Trouble> {
+                match self { $($any::$variant(s) => s.withdraw(claim).await),+ }
+            }
+            fn cannot_know(&self) -> Option<&'static str> {
+                match self { $($any::$variant(s) => s.cannot_know()),+ }
             }
             async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble> {
                 match self { $($any::$variant(s) => s.load(table, keys).await),+ }

@@ -8,7 +8,7 @@ use dbdyno_model::{Failure, Row, Session, Value};
 
 use crate::acknowledged::Acknowledged;
 use crate::any::{CacheSession, SingleSession};
-use crate::{Administration, Cache, CacheCounters, Trouble};
+use crate::{Administration, Cache, CacheCounters, Claim, Trouble, Withdrawn};
 
 pub struct CacheAsideSession {
     /// Where staleness is watched for.
@@ -93,8 +93,43 @@ impl Session for CacheAsideSession {
 
 impl Administration for CacheAsideSession {
     async fn prepare(&mut self, marker: &str) -> Result<(), Trouble> {
-        self.store.prepare(marker).await?;
-        self.cache.prepare(marker).await
+        self.store.prepare(marker).await
+    }
+
+    async fn claim(&mut self, claims: &[String]) -> Result<(), Trouble> {
+        self.cache.claim(claims).await?;
+        self.store.claim(claims).await
+    }
+
+    async fn renew(&mut self, claims: &[String]) -> Result<(), Trouble> {
+        self.cache.renew(claims).await?;
+        self.store.renew(claims).await
+    }
+
+    async fn claims(&mut self) -> Result<Vec<String>, Trouble> {
+        let mut claims = self.cache.claims().await?;
+        for claim in self.store.claims().await? {
+            if !claims.contains(&claim) {
+                claims.push(claim);
+            }
+        }
+        Ok(claims)
+    }
+
+    /// A claim that only one of the two has says nothing of the other's keys.
+    async fn withdraw(&mut self, claim: &Claim) -> Result<Withdrawn, Trouble> {
+        let mut withdrawn = Withdrawn::default();
+        if self.cache.claims().await?.contains(&claim.text) {
+            withdrawn.extend(self.cache.withdraw(claim).await?);
+        }
+        if self.store.claims().await?.contains(&claim.text) {
+            withdrawn.extend(self.store.withdraw(claim).await?);
+        }
+        Ok(withdrawn)
+    }
+
+    fn cannot_know(&self) -> Option<&'static str> {
+        self.cache.cannot_know().or(self.store.cannot_know())
     }
 
     /// The cache begins empty.
@@ -127,15 +162,10 @@ impl Administration for CacheAsideSession {
     }
 
     async fn marker(&mut self) -> Result<Option<String>, Trouble> {
-        match self.store.marker().await? {
-            Some(marker) => Ok(Some(marker)),
-            None => self.cache.marker().await,
-        }
+        self.store.marker().await
     }
 
     async fn remove(&mut self) -> Result<Vec<String>, Trouble> {
-        let mut removed = self.store.remove().await?;
-        removed.extend(self.cache.remove().await?);
-        Ok(removed)
+        self.store.remove().await
     }
 }

@@ -4,8 +4,11 @@ use dbdyno_model::{RowBuffer, Table, Value, write_decimal};
 
 use crate::MARKER;
 
-/// The key of the marker itself.
+/// The key of the markers of a store without sets, one a line. Versions before claims kept a single one there, in every store.
 pub const MARKER_KEY: &[u8] = b"dbdyno:marker";
+
+/// The key of the set of markers.
+pub const MARKERS_KEY: &[u8] = b"dbdyno:markers";
 
 /// Before the digest of a query's text.
 const RESULT_PREFIX: &[u8] = b"dbdyno:result:";

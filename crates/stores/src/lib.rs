@@ -8,6 +8,7 @@ mod any;
 mod asked;
 mod cache_aside;
 mod cassandra;
+mod claim;
 mod config;
 mod embedded;
 mod handlersocket;
@@ -42,6 +43,7 @@ use dbdyno_model::{Dialect, Failure, Kind, Operation, Row, Statement, Step, Tabl
 use dbdyno_wire::TextRows;
 
 pub use any::AnySession;
+pub use claim::{Claim, Claimed, Withdrawn};
 pub use config::{AddressConfig, Config, Layout, Secret};
 pub use in_force::InForce;
 pub use mongodb::field_name;
@@ -145,9 +147,31 @@ impl From<Failure> for Trouble {
 pub trait Administration {
     /// Makes empty tables that carry `marker` (which begins with [`MARKER`]), in the place of tables of the same name that carry
     /// one; refuses where there is one that does not.
+    /// A key-value store has no tables: there rows are claimed, by [`Administration::claim`].
     async fn prepare(&mut self, marker: &str) -> Result<(), Trouble>;
+    /// Writes these claims, one of each table of the schema, before any of its rows; refuses if one of their keys is there. Only key-value
+    /// stores have claims.
+    async fn claim(&mut self, _claims: &[String]) -> Result<(), Trouble> {
+        Ok(())
+    }
+    /// Writes those of the claims that are no longer there.
+    async fn renew(&mut self, _claims: &[String]) -> Result<(), Trouble> {
+        Ok(())
+    }
+    /// The claims that are there, of any run and workload.
+    async fn claims(&mut self) -> Result<Vec<String>, Trouble> {
+        Ok(vec![])
+    }
+    /// Removes those keys of a claim that hold rows of dbdyno's, and then the claim. The schema is that of the claim's workload.
+    async fn withdraw(&mut self, _claim: &Claim) -> Result<Withdrawn, Trouble> {
+        Ok(Withdrawn::default())
+    }
+    /// What may be left behind unknown to everybody, as a sentence.
+    fn cannot_know(&self) -> Option<&'static str> {
+        None
+    }
     /// Adds the rows with these numbers, none of which is there: in the store's fastest ordinary way, and where it has transactions as one
-    /// or a few of them, each a range of keys.
+    /// or a few of them, each a range of keys. A key-value store refuses a key that holds anything but its row.
     async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble>;
     /// How [`Administration::load`] does it, in a few words.
     fn loads_by(&self) -> &'static str;
@@ -179,9 +203,9 @@ pub trait Administration {
     }
     /// The sum of an integer column; `None` where the store cannot tell.
     async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble>;
-    /// The marker that is there.
+    /// The marker that is on a table.
     async fn marker(&mut self) -> Result<Option<String>, Trouble>;
-    /// Removes the tables that carry a marker and says which; a key-value store removes the keys of the schema's tables.
+    /// Removes the tables that carry a marker and says which.
     async fn remove(&mut self) -> Result<Vec<String>, Trouble>;
 }
 

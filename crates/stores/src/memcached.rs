@@ -1,5 +1,7 @@
 //! memcached and what speaks its text protocol: an encoded row under its key.
 
+mod claims;
+
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -8,11 +10,13 @@ use dbdyno_net::Reactor;
 use dbdyno_wire::Decoded;
 use dbdyno_wire::memcached::{self as wire, Got};
 
-use crate::keys::{MARKER_KEY, prefix, write_key, write_key_of_row};
+use crate::keys::{prefix, write_key, write_key_of_row};
 use crate::network::{Endpoint, Exchange, shown};
 use crate::values::{Found, read_row, read_rows, read_rows_found};
-use crate::{Administration, Cache, MARKER, SharedSchema, Trouble};
+use crate::{Administration, Cache, Claim, MARKER, SharedSchema, Trouble, Withdrawn};
 
+/// What a person can do about rows of a killed run.
+const EVICTED: &str = "If a killed run left them, memcached has evicted their marker: remove them yourself";
 /// Rows in one pipelined batch.
 const BATCH: u64 = 500;
 
@@ -164,9 +168,10 @@ impl MemcachedSession {
 
     /// The ranges of keys that make the batches of a table, for all tables.
     fn batches(&self) -> Vec<(usize, Range<u64>)> {
-        let end = self.schema.rows + 1;
-        let of_table =
-            |table| (1..end).step_by(BATCH as usize).map(move |first| (table, first..(first + BATCH).min(end)));
+        let of_table = |table: usize| {
+            let end = self.schema.tables[table].numbers(self.schema.rows).end;
+            (1..end).step_by(BATCH as usize).map(move |first| (table, first..(first + BATCH).min(end)))
+        };
         (0..self.schema.tables.len()).flat_map(of_table).collect()
     }
 
@@ -252,43 +257,47 @@ impl Cache for MemcachedSession {
 }
 
 impl Administration for MemcachedSession {
-    async fn prepare(&mut self, marker: &str) -> Result<(), Trouble> {
-        if self.marker().await?.is_none() {
-            for (table, keys) in self.batches() {
-                if self.is_any_there(table, keys).await? {
-                    let name = &self.schema.tables[table].name;
-                    return Err(Trouble::Refused(format!(
-                        "keys {MARKER}{name}:* exist without dbdyno's marker: they are not dbdyno's to overwrite"
-                    )));
-                }
+    async fn prepare(&mut self, _: &str) -> Result<(), Trouble> {
+        Ok(())
+    }
+
+    async fn claim(&mut self, claims: &[String]) -> Result<(), Trouble> {
+        for (table, keys) in self.batches() {
+            if self.is_any_there(table, keys).await? {
+                let name = &self.schema.tables[table].name;
+                return Err(Trouble::Refused(format!(
+                    "keys {MARKER}{name}:* exist without dbdyno's marker: they are not dbdyno's to overwrite. {EVICTED}"
+                )));
             }
         }
-        self.key = MARKER_KEY.to_vec();
-        self.value = marker.as_bytes().to_vec();
-        self.set().await?;
-        Ok(())
+        self.write_claims(claims).await
+    }
+
+    async fn renew(&mut self, claims: &[String]) -> Result<(), Trouble> {
+        self.write_claims(claims).await
+    }
+
+    async fn claims(&mut self) -> Result<Vec<String>, Trouble> {
+        Ok(self.read_claims().await?)
+    }
+
+    async fn withdraw(&mut self, claim: &Claim) -> Result<Withdrawn, Trouble> {
+        self.withdraw_claim(claim).await
+    }
+
+    fn cannot_know(&self) -> Option<&'static str> {
+        Some("memcached cannot list its keys: rows whose marker it has evicted stay until it evicts them too")
     }
 
     async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble> {
         for first in keys.clone().step_by(BATCH as usize) {
-            let last = (first + BATCH).min(keys.end);
-            self.exchange.begin();
-            for key in first..last {
-                self.encode(table, key, 0);
-                wire::set(&mut self.exchange.request, &self.key, &self.value);
-            }
-            self.exchange.send().await?;
-            for _ in first..last {
-                if !self.exchange.next(|bytes| answer(bytes, b"STORED")).await?? {
-                    return Err(Trouble::Failed(Failure::Server("a row was not stored".into())));
-                }
-            }
+            self.load_rows(table, first..(first + BATCH).min(keys.end)).await?;
         }
         Ok(())
     }
 
     fn loads_by(&self) -> &'static str {
-        "pipelined set"
+        "pipelined add"
     }
 
     /// What is there now need not be there in a moment.
@@ -310,20 +319,10 @@ impl Administration for MemcachedSession {
     }
 
     async fn marker(&mut self) -> Result<Option<String>, Trouble> {
-        wire::get(self.exchange.begin(), MARKER_KEY);
-        let found = self.exchange.ask(value).await??;
-        Ok(found.map(|(start, end)| String::from_utf8_lossy(&self.exchange.bytes()[start..end]).into_owned()))
+        Ok(None)
     }
 
     async fn remove(&mut self) -> Result<Vec<String>, Trouble> {
-        for (table, keys) in self.batches() {
-            self.send_for_keys(table, keys.clone(), wire::delete).await?;
-            for _ in keys {
-                self.exchange.next(|bytes| answer(bytes, b"DELETED")).await??;
-            }
-        }
-        self.key = MARKER_KEY.to_vec();
-        self.delete().await?;
-        Ok(self.schema.tables.iter().map(|t| format!("{MARKER}{}:*", t.name)).collect())
+        Ok(vec![])
     }
 }

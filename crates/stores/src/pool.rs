@@ -206,10 +206,8 @@ impl Cache for PoolSession {
 }
 
 impl Administration for PoolSession {
-    async fn prepare(&mut self, marker: &str) -> Result<(), Trouble> {
-        for node in &mut self.nodes {
-            node.prepare(marker).await?;
-        }
+    /// Results have keys that only who asked the query can know, so every node is dbdyno's own and carries no marker.
+    async fn prepare(&mut self, _: &str) -> Result<(), Trouble> {
         Ok(())
     }
 
@@ -238,19 +236,10 @@ impl Administration for PoolSession {
     }
 
     async fn marker(&mut self) -> Result<Option<String>, Trouble> {
-        for node in &mut self.nodes {
-            if let Some(marker) = node.marker().await? {
-                return Ok(Some(marker));
-            }
-        }
         Ok(None)
     }
 
-    /// The markers: results have keys that only who asked the query can know, and every node is dbdyno's own.
     async fn remove(&mut self) -> Result<Vec<String>, Trouble> {
-        for node in &mut self.nodes {
-            node.remove().await?;
-        }
         Ok(vec![])
     }
 }

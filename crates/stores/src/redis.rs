@@ -1,6 +1,7 @@
 //! Redis and what speaks its protocol: a row is a string under its key, or a hash where single columns change.
 
 mod administration;
+mod claims;
 
 use std::rc::Rc;
 
@@ -142,18 +143,6 @@ impl RedisSession {
         encode_row(self.generated.row(), &mut self.value);
     }
 
-    /// Appends the command that stores a whole row in version `version`.
-    fn append_row(&mut self, table: usize, key: u64, version: u64) {
-        if self.is_hash {
-            self.generate_row(table, key, version);
-            let (request, columns) = (&mut self.exchange.request, &self.schema.tables[table]);
-            append_hset(request, &self.key, columns, self.generated.row(), |_| true);
-        } else {
-            self.encode_row(table, key, version);
-            append_set(&mut self.exchange.request, &self.key, &self.value);
-        }
-    }
-
     async fn expect_no_error(&mut self) -> Result<(), Failure> {
         self.exchange.ask(one).await?.map_err(refused).map(drop)
     }
@@ -292,7 +281,8 @@ impl Session for RedisSession {
             let versioned = |i: usize| columns.columns[i].is_versioned();
             append_hset(&mut self.exchange.request, &self.key, columns, self.generated.row(), versioned);
         } else {
-            self.append_row(table, key, version);
+            self.encode_row(table, key, version);
+            append_set(&mut self.exchange.request, &self.key, &self.value);
         }
         self.expect_no_error().await?;
         Ok(true)

@@ -115,11 +115,6 @@ impl Store {
         self.embedded
     }
 
-    /// Whether rows are filed under keys that follow from the schema, without tables that could carry a marker.
-    pub fn is_key_value(&self) -> bool {
-        matches!(self.single, Single::Redis(_) | Single::Memcached(_)) || self.cache.is_some()
-    }
-
     /// Whether sessions can send several requests before they read the first answer.
     pub fn can_pipeline(&self) -> bool {
         let can = match &self.single {

@@ -97,6 +97,39 @@ pub fn one_more_key(out: &mut Vec<u8>, key: &[u8]) {
     out.extend_from_slice(key);
 }
 
+/// Appends `gets key`.
+pub fn gets(out: &mut Vec<u8>, key: &[u8]) {
+    out.extend_from_slice(b"gets ");
+    out.extend_from_slice(key);
+    out.extend_from_slice(b"\r\n");
+}
+
+/// What the answer to a `gets`, a hit, has for `cas`; 0 of a server that keeps none.
+pub fn unique(bytes: &[u8]) -> u64 {
+    let head = bytes.split(|&byte| byte == b'\r').next().unwrap_or_default();
+    let number = head.split(|&byte| byte == b' ').nth(4).and_then(|digits| std::str::from_utf8(digits).ok());
+    number.and_then(|digits| digits.parse().ok()).unwrap_or_default()
+}
+
+/// Appends `add key 0 0 size` and the value, which is stored if there is no such key.
+#[inline]
+pub fn add(out: &mut Vec<u8>, key: &[u8], value: &[u8]) {
+    with_value(out, b"add ", key, b" 0 0 ", value);
+}
+
+/// Appends `cas key`, flags and time to live as ` 0 60 `, size, `unique` and the value, which is stored if the key is as it was then.
+pub fn cas(out: &mut Vec<u8>, key: &[u8], expiry: &[u8], value: &[u8], unique: u64) {
+    out.extend_from_slice(b"cas ");
+    out.extend_from_slice(key);
+    out.extend_from_slice(expiry);
+    put_decimal(out, value.len());
+    out.push(b' ');
+    out.extend_from_slice(unique.to_string().as_bytes());
+    out.extend_from_slice(b"\r\n");
+    out.extend_from_slice(value);
+    out.extend_from_slice(b"\r\n");
+}
+
 /// Appends `set key 0 0 size` and the value.
 #[inline]
 pub fn set(out: &mut Vec<u8>, key: &[u8], value: &[u8]) {
@@ -164,6 +197,18 @@ mod tests {
                 assert_eq!(got(&bytes[..cut]), Ok(None), "{} cut at {cut}", bytes.escape_ascii());
             }
         }
+    }
+
+    #[test]
+    fn what_is_stored_only_if_nothing_changed() {
+        let mut out = Vec::new();
+        gets(&mut out, b"k");
+        add(&mut out, b"k", b"a");
+        cas(&mut out, b"k", b" 0 -1 ", b"", u64::MAX);
+        assert_eq!(out, b"gets k\r\nadd k 0 0 1\r\na\r\ncas k 0 -1 0 18446744073709551615\r\n\r\n");
+        let answer = b"VALUE k 0 1 18446744073709551615\r\na\r\nEND\r\n";
+        assert_eq!((got(answer).unwrap().unwrap().1, unique(answer)), (answer.len(), u64::MAX));
+        assert_eq!(unique(b"VALUE k 0 1\r\na\r\nEND\r\n"), 0);
     }
 
     #[test]

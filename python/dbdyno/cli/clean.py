@@ -15,7 +15,11 @@ def command(url: str) -> int:
         (spec,) = with_labels([parse_system(url)])
     except ValueError as error:
         raise UserError(str(error)) from None
-    if removed := clean(spec):
-        click.echo(f"{spec.label}: removed {', '.join(removed)}")
-    click.echo(f"{spec.label}: nothing of dbdyno is left there")
+    cleaned = clean(spec)
+    if cleaned.removed:
+        click.echo(f"{spec.label}: removed {', '.join(cleaned.removed)}")
+    for sentence in cleaned.left:
+        click.echo(f"{spec.label}: {sentence}")
+    for sentence in cleaned.cannot_know or ["nothing of dbdyno is left there"]:
+        click.echo(f"{spec.label}: {sentence}")
     return 0

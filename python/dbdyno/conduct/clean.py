@@ -1,6 +1,7 @@
 """Removes what an earlier run left on somebody else's store."""
 
 import os
+from dataclasses import dataclass, field
 from typing import Any
 
 from dbdyno.conduct.interrupt import Interrupts
@@ -14,19 +15,36 @@ from dbdyno.systems.base import Launch
 from dbdyno.systems.running.guard import Guard
 
 
-def clean(spec: SystemSpec) -> list[str]:
-    """Remove from an attached store whatever carries dbdyno's marker, and nothing else; returns the names of that.
+@dataclass(frozen=True)
+class Cleaned:
+    """What became of the tables and keys that dbdyno's markers name.
+
+    removed: names of tables, databases and sets of keys.
+    left: sentences about keys that a marker names and that are not dbdyno's.
+    cannot_know: sentences about what may be left, as the store cannot tell.
+    """
+
+    removed: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+    cannot_know: list[str] = field(default_factory=list)
+
+    def take(self, record: dict[str, Any]) -> None:
+        """Add what a record of a load client says."""
+        self.removed.extend(record.get("removed", ()))
+        self.left.extend(record.get("left", ()))
+        if sentence := record.get("cannot_know"):
+            self.cannot_know.append(sentence)
+
+
+def clean(spec: SystemSpec) -> Cleaned:
+    """Remove from an attached store whatever dbdyno's markers name, and nothing else.
 
     Raises UserError if it is not somebody else's store or cannot be reached, RunFailed if something is left.
     """
     if not spec.attached:
         raise UserError(f"'{spec.label}' is no URL; what dbdyno starts itself it also removes")
     system = build(spec)
-    removed: list[str] = []
-
-    def take(record: dict[str, Any]) -> None:
-        removed.extend(record.get("removed", ()))
-
+    cleaned = Cleaned()
     with Interrupts() as interrupts, Guard() as guard, guard.scratch() as folder:
         system.start(Launch(guard, folder, 1, 1))
         try:
@@ -36,9 +54,9 @@ def clean(spec: SystemSpec) -> list[str]:
                 plan = make_cleaning_plan(system.store_plan(secrets), f"clean-{os.getpid()}", program)
                 records = folder / (program or "own")
                 records.mkdir()
-                summary = execute(plan, secrets, records, Supervision(guard, interrupts), take)
+                summary = execute(plan, secrets, records, Supervision(guard, interrupts), cleaned.take)
                 if reason := why_it_failed(summary, records):
                     raise RunFailed(f"{spec.label}: not everything could be removed: {reason}")
         finally:
             system.stop()
-    return removed
+    return cleaned

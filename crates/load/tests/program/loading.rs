@@ -1,6 +1,6 @@
 //! Loading: a connection that is cut, a server that does not come back, a load that is asked for again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
@@ -15,6 +15,7 @@ const ROWS: u64 = 30_000;
 #[derive(Default)]
 struct Kept {
     values: BTreeMap<Vec<u8>, Vec<u8>>,
+    claims: BTreeSet<Vec<u8>>,
     sets: u64,
     cuts: Vec<u64>,
     is_gone: bool,
@@ -31,16 +32,31 @@ impl Kept {
                     return None;
                 }
                 self.sets += 1;
+                assert_eq!(command[3], b"NX");
+                if self.values.contains_key(&command[1]) {
+                    return Some(b"$-1\r\n".to_vec());
+                }
                 self.values.insert(command[1].clone(), command[2].clone());
                 b"+OK\r\n".to_vec()
             }
+            b"SADD" => {
+                self.claims.extend(command[2..].iter().cloned());
+                b":1\r\n".to_vec()
+            }
+            b"SMEMBERS" => {
+                let head = format!("*{}\r\n", self.claims.len()).into_bytes();
+                self.claims.iter().map(|text| bulk(text)).fold(head, |all, one| [all, one].concat())
+            }
+            b"GETRANGE" => bulk(self.values.get(&command[1]).map_or(&b""[..], |value| value)),
             b"EXISTS" => format!(":{}\r\n", names.filter(|&name| self.values.contains_key(name)).count()).into_bytes(),
-            _ => match self.values.get(&command[1]) {
-                Some(value) => [format!("${}\r\n", value.len()).as_bytes(), value, b"\r\n"].concat(),
-                None => b"$-1\r\n".to_vec(),
-            },
+            b"GET" => self.values.get(&command[1]).map_or(b"$-1\r\n".to_vec(), |value| bulk(value)),
+            other => panic!("{}", other.escape_ascii()),
         })
     }
+}
+
+fn bulk(text: &[u8]) -> Vec<u8> {
+    [format!("${}\r\n", text.len()).as_bytes(), text, b"\r\n"].concat()
 }
 
 fn command(reader: &mut impl BufRead) -> Option<Vec<Vec<u8>>> {
@@ -103,14 +119,14 @@ fn a_load_whose_connections_are_cut_goes_on_where_it_was() {
     let (records, status) = execute(&load(port, &["prepare", "load"], ROWS));
     assert!(status.success(), "{records:?}");
     let end = ended(&records);
-    assert_eq!((&end["reconnected"], &end["rows"], &end["by"]), (&json!(2), &json!(ROWS), &json!("pipelined SET")));
+    assert_eq!((&end["reconnected"], &end["rows"], &end["by"]), (&json!(2), &json!(ROWS), &json!("pipelined SET NX")));
     assert!(end["found"].as_u64().unwrap() > 0, "what was stored before a cut is not stored again: {end}");
     assert!(end["rows_per_s"].as_f64().unwrap() > 0.0);
     let errors = of_kind(&records, "error");
     assert_eq!(errors.iter().map(|e| e["kind"].as_str().unwrap()).collect::<Vec<_>>(), ["connection", "connection"]);
     // Each row once, but for the batch that was cut: its connection's SETs were not all answered.
     let kept = kept.lock().unwrap();
-    assert_eq!(kept.values.len() as u64, ROWS + 1);
+    assert_eq!((kept.values.len() as u64, kept.claims.len()), (ROWS, 1));
     assert!(kept.sets < ROWS + 2_000, "{} SETs", kept.sets);
 }
 
@@ -121,7 +137,9 @@ fn a_server_that_does_not_come_back_ends_the_load_and_the_reason_says_how_far_it
     assert_eq!(status.code(), Some(1));
     let reason = only(&records, "end")["reason"].as_str().unwrap();
     assert!(reason.contains("the load was cut after 0 of 30000 rows, and 5 attempts to go on failed"), "{reason}");
-    assert!(reason.contains("the server closed the connection"), "{reason}");
+    // The kernel says it in either way, by what the server had not read yet.
+    let lost = ["the server closed the connection", "Connection reset by peer"];
+    assert!(lost.iter().any(|words| reason.contains(words)), "{reason}");
 }
 
 #[test]
@@ -132,7 +150,7 @@ fn asked_for_again_only_what_is_missing_is_loaded_and_only_where_it_belongs() {
     let (records, status) = execute(&load(port, &["load"], ROWS));
     assert!(status.success(), "{records:?}");
     assert_eq!((&ended(&records)["rows"], &ended(&records)["found"]), (&json!(ROWS), &json!(ROWS - ROWS / 100)));
-    assert_eq!(kept.lock().unwrap().sets, ROWS + ROWS / 100 + 1);
+    assert_eq!(kept.lock().unwrap().sets, ROWS + ROWS / 100);
 
     let (records, status) = execute(&load(port, &["load"], ROWS / 2));
     assert_eq!(status.code(), Some(2));

@@ -1,15 +1,15 @@
-//! Before and after a run: the marker, and the keys that are there.
+//! Before and after a run: the keys that are there.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 use dbdyno_model::{Failure, Field, Operation, Value};
-use dbdyno_wire::redis::{Reply, command, part, reply, whole_command};
+use dbdyno_wire::redis::{Reply, reply, whole_command};
 use dbdyno_wire::{Decoded, Malformed};
 
 use super::{BATCH, RedisSession, integer, one, refused};
-use crate::keys::{MARKER_KEY, write_key, write_key_of_row};
-use crate::{Administration, MARKER, Trouble};
+use crate::keys::write_key;
+use crate::{Administration, Claim, MARKER, Trouble, Withdrawn};
 
 impl RedisSession {
     /// Keys of the table that exist although they are about to be made.
@@ -19,32 +19,20 @@ impl RedisSession {
         if self.is_growing(table) {
             return Ok(if self.numbers(table).await?.is_empty() { None } else { keys_of_table });
         }
-        for first in (1..=self.schema.rows).step_by(BATCH as usize) {
-            let keys = first..(first + BATCH).min(self.schema.rows + 1);
-            self.key_batch(b"EXISTS", table, keys.clone());
-            let mut found = 0;
-            self.pipeline(1, |reply| found = if let Reply::Integer(n) = reply { n } else { 0 }).await?;
-            if found > 0 {
-                return Ok(keys_of_table);
-            }
-        }
-        Ok(None)
+        let found = self.count_keys(table, self.schema.tables[table].numbers(self.schema.rows)).await?;
+        Ok(if found == 0 { None } else { keys_of_table })
     }
 
-    /// One command over the keys of these rows.
-    fn key_batch(&mut self, name: &[u8], table: usize, keys: Range<u64>) {
-        self.keys_command(name, table, keys.collect::<Vec<_>>().into_iter());
-    }
-
-    fn keys_command(&mut self, name: &[u8], table: usize, keys: impl ExactSizeIterator<Item = u64>) {
-        let request = self.exchange.begin();
-        command(request, 1 + keys.len());
-        part(request, name);
-        for key in keys {
-            let columns = &self.schema.tables[table];
-            write_key_of_row(columns, &self.prefixes[table], key, &mut self.generated, &mut self.key);
-            part(request, &self.key);
+    /// How many of the keys of these rows are there.
+    async fn count_keys(&mut self, table: usize, numbers: Range<u64>) -> Result<u64, Failure> {
+        let mut count = 0;
+        for first in numbers.clone().step_by(BATCH as usize) {
+            let batch: Vec<u64> = (first..(first + BATCH).min(numbers.end)).collect();
+            self.exchange.begin();
+            self.append_keys(b"EXISTS", table, batch.into_iter());
+            self.pipeline(1, |reply| count += if let Reply::Integer(n) = reply { n as u64 } else { 0 }).await?;
         }
+        Ok(count)
     }
 
     /// Whether a run adds rows to the table: which keys it has then does not follow from the number of rows.
@@ -68,7 +56,7 @@ impl RedisSession {
     }
 
     /// The numbers in the names of the table's keys, each once; a table that rows are added to is filed under these.
-    async fn numbers(&mut self, table: usize) -> Result<BTreeSet<u64>, Failure> {
+    pub(super) async fn numbers(&mut self, table: usize) -> Result<BTreeSet<u64>, Failure> {
         let prefix_len = self.prefixes[table].len();
         let mut numbers = BTreeSet::new();
         self.scan(table, |name| {
@@ -77,30 +65,6 @@ impl RedisSession {
         })
         .await?;
         Ok(numbers)
-    }
-
-    /// Removes what a run has added behind the rows that were loaded.
-    async fn remove_added(&mut self, table: usize) -> Result<(), Failure> {
-        if !self.is_growing(table) {
-            return Ok(());
-        }
-        let added: Vec<u64> = self.numbers(table).await?.split_off(&(self.schema.rows + 1)).into_iter().collect();
-        for batch in added.chunks(BATCH as usize) {
-            self.keys_command(b"DEL", table, batch.iter().copied());
-            self.pipeline(1, drop).await?;
-        }
-        Ok(())
-    }
-
-    async fn remove_keys(&mut self) -> Result<(), Failure> {
-        for table in 0..self.schema.tables.len() {
-            self.remove_added(table).await?;
-            for first in (1..=self.schema.rows).step_by(BATCH as usize) {
-                self.key_batch(b"DEL", table, first..(first + BATCH).min(self.schema.rows + 1));
-                self.pipeline(1, drop).await?;
-            }
-        }
-        self.command(&[b"DEL", MARKER_KEY]).await.map(drop)
     }
 }
 
@@ -127,17 +91,23 @@ fn scanned(bytes: &[u8], each: &mut impl FnMut(&[u8])) -> Decoded<(Result<Vec<u8
         Ok(other) => return Err(Malformed(format!("expected a cursor and names, got {other:?}"))),
     }
     let Some((cursor, at)) = text(bytes, at)? else { return Ok(None) };
-    let Some((head, mut at)) = reply(bytes, at)? else { return Ok(None) };
+    let Some((head, at)) = reply(bytes, at)? else { return Ok(None) };
     let Reply::Array { len } = head else { return Err(Malformed(format!("expected names, got {head:?}"))) };
     // Names are handed on when all of them are there: an answer that was cut is decoded once more from its beginning.
-    let mut names = Vec::new();
+    let Some((names, at)) = texts(bytes, at, len)? else { return Ok(None) };
+    names.iter().for_each(|name| each(name));
+    Ok(Some((Ok(cursor.to_vec()), at)))
+}
+
+/// Decodes the `len` texts of an array.
+pub(super) fn texts(bytes: &[u8], mut at: usize, len: usize) -> Decoded<(Vec<Vec<u8>>, usize)> {
+    let mut texts = Vec::new();
     for _ in 0..len {
-        let Some((name, next)) = text(bytes, at)? else { return Ok(None) };
-        names.push(name);
+        let Some((text, next)) = text(bytes, at)? else { return Ok(None) };
+        texts.push(text.to_vec());
         at = next;
     }
-    names.into_iter().for_each(each);
-    Ok(Some((Ok(cursor.to_vec()), at)))
+    Ok(Some((texts, at)))
 }
 
 fn text(bytes: &[u8], at: usize) -> Decoded<(&[u8], usize)> {
@@ -149,35 +119,44 @@ fn text(bytes: &[u8], at: usize) -> Decoded<(&[u8], usize)> {
 }
 
 impl Administration for RedisSession {
-    async fn prepare(&mut self, marker: &str) -> Result<(), Trouble> {
-        let is_marked = self.marker().await?.is_some();
+    async fn prepare(&mut self, _: &str) -> Result<(), Trouble> {
+        Ok(())
+    }
+
+    async fn claim(&mut self, claims: &[String]) -> Result<(), Trouble> {
+        self.read_claims().await?;
         for table in 0..self.schema.tables.len() {
-            if is_marked {
-                self.remove_added(table).await?;
-            } else if let Some(keys) = self.first_foreign_key(table).await? {
+            if let Some(keys) = self.first_foreign_key(table).await? {
                 return Err(Trouble::Refused(format!(
                     "keys {keys} exist without dbdyno's marker: they are not dbdyno's to overwrite. Use another database number"
                 )));
             }
         }
-        self.command(&[b"SET", MARKER_KEY, marker.as_bytes()]).await?;
-        Ok(())
+        Ok(self.write_claims(claims).await?)
+    }
+
+    async fn renew(&mut self, claims: &[String]) -> Result<(), Trouble> {
+        Ok(self.write_claims(claims).await?)
+    }
+
+    async fn claims(&mut self) -> Result<Vec<String>, Trouble> {
+        self.read_claims().await
+    }
+
+    async fn withdraw(&mut self, claim: &Claim) -> Result<Withdrawn, Trouble> {
+        self.withdraw_claim(claim).await
     }
 
     async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble> {
         for first in keys.clone().step_by(BATCH as usize) {
-            let last = (first + BATCH).min(keys.end);
-            self.exchange.begin();
-            for key in first..last {
-                self.append_row(table, key, 0);
-            }
-            self.pipeline(last - first, drop).await?;
+            let batch = first..(first + BATCH).min(keys.end);
+            if self.is_hash { self.load_hashes(table, batch).await? } else { self.load_strings(table, batch).await? }
         }
         Ok(())
     }
 
     fn loads_by(&self) -> &'static str {
-        if self.is_hash { "pipelined HSET" } else { "pipelined SET" }
+        if self.is_hash { "transactions of HSET" } else { "pipelined SET NX" }
     }
 
     async fn index(&mut self, _: usize) -> Result<(), Trouble> {
@@ -188,16 +167,14 @@ impl Administration for RedisSession {
         if self.is_growing(table) {
             return Ok(Some(self.numbers(table).await?.len() as u64));
         }
-        self.present(table, 1..self.schema.rows + 1).await
+        self.count_keys(table, 1..self.schema.rows + 1).await.map(Some).map_err(Trouble::Failed)
     }
 
     async fn present(&mut self, table: usize, keys: Range<u64>) -> Result<Option<u64>, Trouble> {
-        let mut count = 0;
-        for first in keys.clone().step_by(BATCH as usize) {
-            self.key_batch(b"EXISTS", table, first..(first + BATCH).min(keys.end));
-            self.pipeline(1, |reply| count += if let Reply::Integer(n) = reply { n as u64 } else { 0 }).await?;
-        }
-        Ok(Some(count))
+        let there = self.count_keys(table, keys.clone()).await?;
+        // That a key is there is asked fast; whether it is dbdyno's is asked once, of a range without gaps.
+        let is_whole = there == keys.end - keys.start;
+        Ok(Some(if is_whole { self.count_rows(table, keys).await? } else { there }))
     }
 
     async fn last_key(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
@@ -226,16 +203,10 @@ impl Administration for RedisSession {
     }
 
     async fn marker(&mut self) -> Result<Option<String>, Trouble> {
-        match self.command(&[b"GET", MARKER_KEY]).await? {
-            Reply::Bulk { start, end } => {
-                Ok(Some(String::from_utf8_lossy(&self.exchange.bytes()[start..end]).into_owned()))
-            }
-            _ => Ok(None),
-        }
+        Ok(None)
     }
 
     async fn remove(&mut self) -> Result<Vec<String>, Trouble> {
-        self.remove_keys().await?;
-        Ok(self.schema.tables.iter().map(|t| format!("{MARKER}{}:*", t.name)).collect())
+        Ok(vec![])
     }
 }

@@ -1,0 +1,145 @@
+//! What tables and keys carry: which run made them, for which workload, and of keys which rows.
+//!
+//! A table carries the marker itself. A key-value store has no tables, so there each table's rows are claimed before the first is written:
+//! the claim is a marker with the table and the numbers of its rows (docs/contract.md).
+
+use std::sync::Arc;
+
+use dbdyno_stores::{Administration, Claim, Claimed, MARKER, Schema, Store, Withdrawn};
+use dbdyno_workloads::AnyWorkload;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::phases::Outcome;
+use crate::plan::{Plan, WorkloadPlan};
+use crate::session::with_session;
+
+/// What a marker says.
+#[derive(Debug, Deserialize)]
+struct Marked {
+    #[serde(default)]
+    run_id: String,
+    workload: WorkloadPlan,
+    /// Of a claim; a marker of before claims has none and is about all tables of its workload.
+    table: Option<String>,
+    last: Option<u64>,
+}
+
+/// The marker of the tables of a plan's workload.
+pub fn marker(plan: &Plan, workload: &WorkloadPlan) -> String {
+    let workload = json!({"name": workload.name, "rows": workload.rows});
+    format!("{MARKER}{}", json!({"run_id": plan.run_id, "workload": workload}))
+}
+
+/// The claims of a plan's workload, one of each table.
+pub fn claims(plan: &Plan, workload_plan: &WorkloadPlan, workload: &AnyWorkload) -> Vec<String> {
+    let growing = workload.growing_tables();
+    let (name, rows, options) = (&workload_plan.name, workload_plan.rows, &workload_plan.options);
+    let made = json!({"name": name, "rows": rows, "options": options});
+    let claim = |(number, table): (usize, &dbdyno_model::Table)| {
+        // Behind the last row, too: a run adds some there.
+        let last = (!growing.contains(&number)).then(|| table.numbers(rows).end - 1);
+        let claim = json!({"run_id": plan.run_id, "workload": made, "table": table.name, "first": 1, "last": last});
+        format!("{MARKER}{claim}")
+    };
+    workload.tables().iter().enumerate().map(claim).collect()
+}
+
+/// The workload that a marker is about.
+///
+/// # Errors
+/// It is no marker of this dbdyno's.
+pub fn workload_of(marker: &str) -> Result<WorkloadPlan, Outcome> {
+    Ok(read(marker)?.workload)
+}
+
+/// Whether a claim is about one of these tables.
+pub fn is_about(claim: &str, tables: &[&str]) -> bool {
+    let names: Vec<String> = tables.iter().map(|name| name.to_string()).collect();
+    read(claim).is_ok_and(|marked| is_one(&marked, Whose::Tables(&names)))
+}
+
+/// Which of the claims of a store to withdraw.
+#[derive(Clone, Copy, Debug)]
+pub enum Whose<'a> {
+    Anybodys,
+    /// Those of one run.
+    Run(&'a str),
+    /// Those that are about one of these tables.
+    Tables(&'a [String]),
+}
+
+/// Withdraws claims with the rows that they name. `open` makes the store for another schema.
+///
+/// # Errors
+/// As the store has them; a claim that this dbdyno did not make, and then nothing was changed.
+pub fn withdraw(
+    store: &Arc<Store>,
+    whose: Whose<'_>,
+    open: impl Fn(Schema) -> Result<Arc<Store>, Outcome>,
+) -> Result<Withdrawn, Outcome> {
+    let mut chosen = Vec::new();
+    for text in with_session(store, async |session| session.claims().await)? {
+        match read(&text) {
+            Ok(marked) if is_one(&marked, whose) => chosen.push((schema(&marked, &text)?, claim(marked, text)?)),
+            Err(unknown) if matches!(whose, Whose::Anybodys) => return Err(unknown),
+            _ => {}
+        }
+    }
+    let mut withdrawn = Withdrawn::default();
+    for (schema, claim) in chosen {
+        let store = open(schema)?;
+        withdrawn.extend(with_session(&store, async move |session| session.withdraw(&claim).await)?);
+    }
+    withdrawn.removed.sort();
+    withdrawn.removed.dedup();
+    Ok(withdrawn)
+}
+
+fn is_one(marked: &Marked, whose: Whose<'_>) -> bool {
+    match whose {
+        Whose::Anybodys => true,
+        Whose::Run(run_id) => marked.run_id == run_id,
+        Whose::Tables(names) => match &marked.table {
+            Some(table) => names.contains(table),
+            None => {
+                let made = marked.workload.build();
+                made.is_ok_and(|workload| workload.tables().iter().any(|table| names.contains(&table.name)))
+            }
+        },
+    }
+}
+
+/// The tables alone: a store of other settings may not be able to do the workload's steps.
+fn schema(marked: &Marked, text: &str) -> Result<Schema, Outcome> {
+    let workload = marked.workload.build().map_err(|_| unknown(text))?;
+    Ok(Schema { steps: vec![], statements: vec![], ..marked.workload.schema(&workload) })
+}
+
+fn claim(marked: Marked, text: String) -> Result<Claim, Outcome> {
+    let workload = marked.workload.build().map_err(|_| unknown(&text))?;
+    let growing = workload.growing_tables();
+    let tables = workload.tables().iter().enumerate();
+    let tables: Vec<Claimed> = match &marked.table {
+        Some(name) => tables
+            .filter(|(_, table)| table.name == *name)
+            .map(|(table, _)| Claimed { table, last: marked.last })
+            .collect(),
+        None => tables
+            .map(|(number, table)| {
+                let last = (!growing.contains(&number)).then(|| table.numbers(marked.workload.rows).end - 1);
+                Claimed { table: number, last }
+            })
+            .collect(),
+    };
+    if tables.is_empty() { Err(unknown(&text)) } else { Ok(Claim { text, tables }) }
+}
+
+fn unknown(marker: &str) -> Outcome {
+    Outcome::Refused(format!("the marker {marker:?} is not one that this dbdyno made: nothing was changed"))
+}
+
+fn read(marker: &str) -> Result<Marked, Outcome> {
+    let text = marker.strip_prefix(MARKER).unwrap_or_default();
+    serde_json::from_str(text).map_err(|_| unknown(marker))
+}

@@ -1,0 +1,133 @@
+//! Claims: the markers of a key-value store, which has no tables that could carry one.
+//!
+//! A claim names a run, a table and the numbers of its rows. It is written before the first row, so whatever a killed run leaves is named.
+//! It says where to look and proves nothing: a key is dbdyno's if a claim names it and it holds the row that dbdyno files under it.
+
+use dbdyno_model::{Field, Row, Table, decode_row};
+
+use crate::MARKER;
+
+/// A claim as the store has it, with the tables of the schema that it is about.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    pub text: String,
+    pub tables: Vec<Claimed>,
+}
+
+/// The rows of a table from the first on, to the last; `None`: to whichever a run has added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Claimed {
+    pub table: usize,
+    pub last: Option<u64>,
+}
+
+/// What became of the keys that a claim named.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Withdrawn {
+    /// The names of what was removed.
+    pub removed: Vec<String>,
+    /// Sentences about keys that a claim names and that hold no row of dbdyno's.
+    pub left: Vec<String>,
+}
+
+/// What a key holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held<T = ()> {
+    Nothing,
+    /// The row that dbdyno files there, in any version.
+    Row(T),
+    Other,
+}
+
+impl Withdrawn {
+    /// Adds a table whose rows were removed but for the keys `left`.
+    pub fn add(&mut self, table: &Table, left: &[Vec<u8>]) {
+        self.removed.push(format!("{MARKER}{}:*", table.name));
+        let Some(first) = left.first() else { return };
+        let first = first.escape_ascii();
+        self.left.push(match left.len() {
+            1 => format!("{first} holds no row of dbdyno's and was left"),
+            count => format!("{first} and {} more keys hold no rows of dbdyno's and were left", count - 1),
+        });
+    }
+
+    /// Adds what another part of the store says.
+    pub fn extend(&mut self, other: Withdrawn) {
+        self.removed.extend(other.removed);
+        self.left.extend(other.left);
+    }
+}
+
+/// Refuses a key that is somebody else's.
+pub fn foreign_key(key: &[u8]) -> crate::Trouble {
+    crate::Trouble::Refused(format!(
+        "the key {} is not dbdyno's to overwrite: it appeared after dbdyno had found it free",
+        key.escape_ascii()
+    ))
+}
+
+/// Whether the value is row `number` of the table, as dbdyno encodes it; `fields` and `scratch` are overwritten.
+pub fn is_encoded_row(
+    table: &Table,
+    number: u64,
+    bytes: &[u8],
+    (start, end): (usize, usize),
+    fields: &mut Vec<Field>,
+    scratch: &mut Vec<u8>,
+) -> bool {
+    decode_row(table, bytes, start, end, fields) && is_row(table, number, bytes, fields, scratch)
+}
+
+/// Whether the fields are row `number` of the table; `scratch` is overwritten.
+pub fn is_row(table: &Table, number: u64, bytes: &[u8], fields: &[Field], scratch: &mut Vec<u8>) -> bool {
+    table.check(Row::new(bytes, fields), number, scratch).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbdyno_model::{Column, Kind, RowBuffer, Source, encode_row};
+
+    fn table() -> Table {
+        let columns = vec![
+            Column::new("id", Kind::Int, Source::Key),
+            Column::new("note", Kind::Varchar(10), Source::VersionedLetters { salt: 1 }),
+            Column::new("version", Kind::Int, Source::Version),
+        ];
+        Table::new("bm", columns)
+    }
+
+    #[test]
+    fn a_row_is_known_in_every_version_and_nothing_else_is_taken_for_one() {
+        let (table, mut row) = (table(), RowBuffer::default());
+        let is_row_7 =
+            |value: &[u8]| is_encoded_row(&table, 7, value, (0, value.len()), &mut Vec::new(), &mut Vec::new());
+        for version in [0, 1, 99] {
+            let mut value = Vec::new();
+            table.generate(7, version, &mut row);
+            encode_row(row.row(), &mut value);
+            assert!(is_row_7(&value));
+            value[12] ^= 1;
+            assert!(!is_row_7(&value));
+            value.clear();
+            table.generate(8, version, &mut row);
+            encode_row(row.row(), &mut value);
+            assert!(!is_row_7(&value), "another row");
+        }
+        assert!(!is_row_7(b"precious") && !is_row_7(b""));
+    }
+
+    #[test]
+    fn keys_that_stay_are_told() {
+        let mut withdrawn = Withdrawn::default();
+        withdrawn.add(&table(), &[]);
+        assert_eq!((withdrawn.removed.len(), withdrawn.left.len()), (1, 0));
+        withdrawn.add(&table(), &[b"dbdyno:bm:3".to_vec()]);
+        withdrawn.add(&table(), &[b"dbdyno:bm:4".to_vec(), b"dbdyno:bm:5".to_vec()]);
+        let told = [
+            "dbdyno:bm:3 holds no row of dbdyno's and was left",
+            "dbdyno:bm:4 and 1 more keys hold no rows of dbdyno's and were left",
+        ];
+        assert_eq!(withdrawn.left, told);
+    }
+}

@@ -1,0 +1,314 @@
+//! Claims, and the keys that they name: none is written or removed that holds anything but a row of dbdyno's. What lies between the look and
+//! the change is watched (`WATCH`), so a change of somebody else's in between undoes ours.
+
+use std::ops::Range;
+
+use dbdyno_model::{Failure, RowBuffer};
+use dbdyno_wire::Malformed;
+use dbdyno_wire::redis::{Reply, command, part, reply, whole_command};
+
+use super::administration::texts;
+use super::{BATCH, RedisSession, append_hset, hash_fields, one, refused, unexpected, value};
+use crate::claim::{Claim, Claimed, Held, Withdrawn, foreign_key, is_encoded_row, is_row};
+use crate::keys::{MARKER_KEY, MARKERS_KEY, write_key_of_row};
+use crate::{MARKER, Trouble};
+
+/// How often keys are looked at anew that somebody else has changed meanwhile.
+const ATTEMPTS: usize = 10;
+/// What an encoded value has beside its text, at most.
+const LENGTH_SIZE_BYTES: usize = 16;
+
+impl RedisSession {
+    /// The texts of all claims; a marker of before claims is one too.
+    pub(super) async fn read_claims(&mut self) -> Result<Vec<String>, Trouble> {
+        whole_command(self.exchange.begin(), &[b"SMEMBERS", MARKERS_KEY]);
+        let members = |bytes: &[u8]| {
+            let Some((head, at)) = reply(bytes, 0)? else { return Ok(None) };
+            match head {
+                Reply::Array { len } => texts(bytes, at, len),
+                Reply::Error { start, end } => Ok(Some((vec![bytes[start..end].to_vec()], at))),
+                other => Err(Malformed(format!("expected the members of a set, got {other:?}"))),
+            }
+        };
+        let members = self.exchange.ask(members).await?;
+        if let Some(error) = members.iter().find(|text| text.starts_with(b"WRONGTYPE")) {
+            let (key, error) = (MARKERS_KEY.escape_ascii(), String::from_utf8_lossy(error));
+            return Err(Trouble::Refused(format!("the key {key} is not dbdyno's: {error}")));
+        }
+        let mut claims: Vec<_> = members.iter().map(|text| String::from_utf8_lossy(text).into_owned()).collect();
+        claims.extend(self.read_old_marker().await?);
+        claims.retain(|text| text.starts_with(MARKER));
+        Ok(claims)
+    }
+
+    async fn read_old_marker(&mut self) -> Result<Option<String>, Failure> {
+        whole_command(self.exchange.begin(), &[b"GET", MARKER_KEY]);
+        Ok(match self.exchange.ask(one).await? {
+            Ok(Reply::Bulk { start, end }) => {
+                Some(String::from_utf8_lossy(&self.exchange.bytes()[start..end]).into_owned())
+            }
+            Err(message) if !message.starts_with("WRONGTYPE") => return Err(refused(message)),
+            _ => None,
+        })
+    }
+
+    pub(super) async fn write_claims(&mut self, claims: &[String]) -> Result<(), Failure> {
+        let mut parts = vec![&b"SADD"[..], MARKERS_KEY];
+        parts.extend(claims.iter().map(String::as_bytes));
+        self.command(&parts).await.map(drop)
+    }
+
+    pub(super) async fn withdraw_claim(&mut self, claim: &Claim) -> Result<Withdrawn, Trouble> {
+        let mut withdrawn = Withdrawn::default();
+        for &Claimed { table, last } in &claim.tables {
+            let left = match last {
+                Some(last) => self.remove_range(table, last).await?,
+                None => self.remove_scanned(table).await?,
+            };
+            withdrawn.add(&self.schema.tables[table], &left);
+        }
+        self.command(&[b"SREM", MARKERS_KEY, claim.text.as_bytes()]).await?;
+        self.command(&[b"WATCH", MARKER_KEY]).await?;
+        if self.read_old_marker().await?.as_ref() == Some(&claim.text) {
+            whole_command(self.exchange.begin(), &[b"MULTI"]);
+            whole_command(&mut self.exchange.request, &[b"DEL", MARKER_KEY]);
+            whole_command(&mut self.exchange.request, &[b"EXEC"]);
+            self.pipeline(2, drop).await?;
+            self.executed().await?;
+        } else {
+            self.command(&[b"UNWATCH"]).await?;
+        }
+        Ok(withdrawn)
+    }
+
+    async fn remove_range(&mut self, table: usize, last: u64) -> Result<Vec<Vec<u8>>, Failure> {
+        let mut left = Vec::new();
+        for first in (1..=last).step_by(BATCH as usize) {
+            let numbers: Vec<u64> = (first..(first + BATCH).min(last + 1)).collect();
+            left.extend(self.remove_rows_of(table, &numbers).await?);
+        }
+        Ok(left)
+    }
+
+    /// Of a table that rows were added to, their numbers are in the names of the keys alone.
+    async fn remove_scanned(&mut self, table: usize) -> Result<Vec<Vec<u8>>, Failure> {
+        let numbers: Vec<u64> = self.numbers(table).await?.into_iter().collect();
+        let mut left = Vec::new();
+        for batch in numbers.chunks(BATCH as usize) {
+            left.extend(self.remove_rows_of(table, batch).await?);
+        }
+        Ok(left)
+    }
+
+    /// Removes the keys of these rows that hold them; returns those that hold anything else.
+    async fn remove_rows_of(&mut self, table: usize, numbers: &[u64]) -> Result<Vec<Vec<u8>>, Failure> {
+        for _ in 0..ATTEMPTS {
+            self.exchange.begin();
+            self.append_keys(b"WATCH", table, numbers.iter().copied());
+            self.pipeline(1, drop).await?;
+            let held = self.held(table, numbers).await?;
+            let those = |wanted: Held| numbers.iter().zip(&held).filter(move |(_, held)| **held == wanted);
+            let rows: Vec<u64> = those(Held::Row(())).map(|(&number, _)| number).collect();
+            let others: Vec<u64> = those(Held::Other).map(|(&number, _)| number).collect();
+            if self
+                .change_watched(rows.len().min(1), |session| {
+                    session.append_keys(b"DEL", table, rows.iter().copied());
+                })
+                .await?
+            {
+                return Ok(others.into_iter().map(|number| self.key_of(table, number)).collect());
+            }
+        }
+        Err(changing(&self.key_of(table, numbers[0])))
+    }
+
+    /// Executes as one transaction what `append` appends, so many commands; false if a watched key has changed and nothing was done.
+    async fn change_watched(&mut self, commands: usize, append: impl FnOnce(&mut Self)) -> Result<bool, Failure> {
+        if commands == 0 {
+            return self.command(&[b"UNWATCH"]).await.map(|_| true);
+        }
+        whole_command(self.exchange.begin(), &[b"MULTI"]);
+        append(self);
+        whole_command(&mut self.exchange.request, &[b"EXEC"]);
+        self.pipeline(1 + commands as u64, drop).await?;
+        self.executed().await
+    }
+
+    /// Reads the answer to EXEC: false if nothing was done.
+    async fn executed(&mut self) -> Result<bool, Failure> {
+        match self.exchange.next(one).await?.map_err(refused)? {
+            Reply::Nil => Ok(false),
+            Reply::Array { len } => {
+                for _ in 0..len {
+                    self.exchange.next(one).await?.map_err(refused)?;
+                }
+                Ok(true)
+            }
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// How many of these keys hold their rows.
+    pub(super) async fn count_rows(&mut self, table: usize, numbers: Range<u64>) -> Result<u64, Failure> {
+        let mut count = 0;
+        for first in numbers.clone().step_by(BATCH as usize) {
+            let batch: Vec<u64> = (first..(first + BATCH).min(numbers.end)).collect();
+            count += self.held(table, &batch).await?.iter().filter(|held| **held == Held::Row(())).count() as u64;
+        }
+        Ok(count)
+    }
+
+    fn key_of(&mut self, table: usize, number: u64) -> Vec<u8> {
+        let (columns, mut key) = (&self.schema.tables[table], Vec::new());
+        write_key_of_row(columns, &self.prefixes[table], number, &mut RowBuffer::default(), &mut key);
+        key
+    }
+
+    /// Appends one command over the keys of these rows.
+    pub(super) fn append_keys(&mut self, name: &[u8], table: usize, numbers: impl ExactSizeIterator<Item = u64>) {
+        let request = &mut self.exchange.request;
+        command(request, 1 + numbers.len());
+        part(request, name);
+        for number in numbers {
+            let columns = &self.schema.tables[table];
+            write_key_of_row(columns, &self.prefixes[table], number, &mut self.generated, &mut self.key);
+            part(request, &self.key);
+        }
+    }
+
+    /// What the keys of these rows hold, whichever layout the rows were stored in.
+    async fn held(&mut self, table: usize, numbers: &[u64]) -> Result<Vec<Held>, Failure> {
+        let mut held = self.held_as_strings(table, numbers).await?;
+        let hashes: Vec<usize> = (0..held.len()).filter(|&i| held[i] == Held::Other).collect();
+        let of_hashes: Vec<u64> = hashes.iter().map(|&i| numbers[i]).collect();
+        for (i, is_row) in hashes.into_iter().zip(self.are_hashes(table, &of_hashes).await?) {
+            held[i] = if is_row { Held::Row(()) } else { Held::Other };
+        }
+        Ok(held)
+    }
+
+    async fn held_as_strings(&mut self, table: usize, numbers: &[u64]) -> Result<Vec<Held>, Failure> {
+        let schema = self.schema.clone();
+        let (table, prefix) = (&schema.tables[table], &self.prefixes[table]);
+        let most = (table.most_row_bytes() + table.columns.len() * LENGTH_SIZE_BYTES).to_string();
+        self.exchange.begin();
+        for &number in numbers {
+            write_key_of_row(table, prefix, number, &mut self.generated, &mut self.key);
+            // No more than a row can have: a value of somebody else's may be as large as memory.
+            whole_command(&mut self.exchange.request, &[b"GETRANGE", &self.key, b"0", most.as_bytes()]);
+        }
+        self.exchange.send().await?;
+        let (mut held, mut scratch) = (Vec::with_capacity(numbers.len()), Vec::new());
+        for &number in numbers {
+            let fields = &mut self.fields;
+            let judge = |bytes: &[u8]| {
+                let Some((found, next)) = value(bytes)? else { return Ok(None) };
+                let held = match found {
+                    Ok(None) => Ok(Held::Nothing),
+                    Ok(Some((start, end))) if start == end => Ok(Held::Nothing),
+                    Ok(Some(place)) if is_encoded_row(table, number, bytes, place, fields, &mut scratch) => {
+                        Ok(Held::Row(()))
+                    }
+                    Ok(Some(_)) => Ok(Held::Other),
+                    Err(failure) if failure.message().starts_with("WRONGTYPE") => Ok(Held::Other),
+                    Err(failure) => Err(failure),
+                };
+                Ok(Some((held, next)))
+            };
+            held.push(self.exchange.next(judge).await??);
+        }
+        Ok(held)
+    }
+
+    /// Whether these keys hold their rows as hashes.
+    async fn are_hashes(&mut self, table: usize, numbers: &[u64]) -> Result<Vec<bool>, Failure> {
+        if numbers.is_empty() {
+            return Ok(vec![]);
+        }
+        let schema = self.schema.clone();
+        let (table, prefix) = (&schema.tables[table], &self.prefixes[table]);
+        self.exchange.begin();
+        for &number in numbers {
+            write_key_of_row(table, prefix, number, &mut self.generated, &mut self.key);
+            let mut parts = vec![&b"HMGET"[..], &self.key];
+            parts.extend(table.columns.iter().map(|column| column.name.as_bytes()));
+            whole_command(&mut self.exchange.request, &parts);
+        }
+        self.exchange.send().await?;
+        let (mut are, mut scratch) = (Vec::with_capacity(numbers.len()), Vec::new());
+        for &number in numbers {
+            let fields = &mut self.fields;
+            let judge = |bytes: &[u8]| {
+                let Some((found, next)) = hash_fields(bytes, table, fields)? else { return Ok(None) };
+                let is_row = match found {
+                    Ok(is_there) => Ok(is_there && is_row(table, number, bytes, fields, &mut scratch)),
+                    Err(message) if message.starts_with("WRONGTYPE") => Ok(false),
+                    Err(message) => Err(refused(message)),
+                };
+                Ok(Some((is_row, next)))
+            };
+            are.push(self.exchange.next(judge).await??);
+        }
+        Ok(are)
+    }
+
+    /// Stores rows as strings, each where there is no key yet.
+    pub(super) async fn load_strings(&mut self, table: usize, numbers: Range<u64>) -> Result<(), Trouble> {
+        self.exchange.begin();
+        for number in numbers.clone() {
+            self.encode_row(table, number, 0);
+            whole_command(&mut self.exchange.request, &[b"SET", &self.key, &self.value, b"NX"]);
+        }
+        let (mut taken, mut next) = (Vec::new(), numbers.clone());
+        self.pipeline(numbers.end - numbers.start, |reply| {
+            let number = next.next().unwrap_or_default();
+            if reply == Reply::Nil {
+                taken.push(number);
+            }
+        })
+        .await?;
+        self.refuse_others(table, &taken).await
+    }
+
+    /// The same as hashes, for which there is no such command: a batch is a transaction that is not done if a key came meanwhile.
+    pub(super) async fn load_hashes(&mut self, table: usize, numbers: Range<u64>) -> Result<(), Trouble> {
+        for _ in 0..ATTEMPTS {
+            self.exchange.begin();
+            self.append_keys(b"WATCH", table, numbers.clone().collect::<Vec<_>>().into_iter());
+            for number in numbers.clone() {
+                self.append_keys(b"EXISTS", table, [number].into_iter());
+            }
+            let (mut replies, mut next) = (Vec::new(), numbers.clone());
+            self.pipeline(1 + numbers.end - numbers.start, |reply| replies.push(reply)).await?;
+            let are_there = replies.iter().skip(1).map(|reply| *reply == Reply::Integer(1));
+            let (taken, free): (Vec<_>, Vec<_>) = next.by_ref().zip(are_there).partition(|(_, is_there)| *is_there);
+            let taken: Vec<u64> = taken.into_iter().map(|(number, _)| number).collect();
+            self.refuse_others(table, &taken).await?;
+            let append = |session: &mut Self| {
+                for &(number, _) in &free {
+                    session.generate_row(table, number, 0);
+                    let (request, columns) = (&mut session.exchange.request, &session.schema.tables[table]);
+                    append_hset(request, &session.key, columns, session.generated.row(), |_| true);
+                }
+            };
+            if self.change_watched(free.len(), append).await? {
+                return Ok(());
+            }
+        }
+        Err(changing(&self.key_of(table, numbers.start)).into())
+    }
+
+    /// A key that was there already may be a row that an attempt before has stored; anything else is refused.
+    async fn refuse_others(&mut self, table: usize, taken: &[u64]) -> Result<(), Trouble> {
+        let held = self.held(table, taken).await?;
+        match taken.iter().zip(held).find(|(_, held)| *held != Held::Row(())) {
+            Some((&number, _)) => Err(foreign_key(&self.key_of(table, number))),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cold]
+fn changing(key: &[u8]) -> Failure {
+    Failure::Server(format!("keys from {} on change all the time: others write to them", key.escape_ascii()))
+}
