@@ -11,6 +11,7 @@ from dbdyno.observe.gauges import measure
 from dbdyno.observe.gauges.measure import Effort
 from dbdyno.systems import SYSTEMS
 from dbdyno.systems.base import Launch
+from dbdyno.systems.running import password
 from dbdyno.systems.running.guard import Guard
 from fakes.system import FakeSystem
 
@@ -55,6 +56,14 @@ def own_data_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data-home")))
         patch.setenv("DBDYNO_STATE_DIR", str(tmp_path_factory.mktemp("states")))
         yield
+
+
+@pytest.fixture(autouse=True)
+def no_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have no password from outside, or of an earlier test."""
+    monkeypatch.setattr(password, "_kept", {})
+    for name in (password.VARIABLE, password.FILE_VARIABLE):
+        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from dbdyno.cli import run as run_command
+from dbdyno.cli.program import run as run_command
 
 
 @pytest.fixture

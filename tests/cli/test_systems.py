@@ -2,8 +2,8 @@
 
 import pytest
 
-from dbdyno.cli import run
 from dbdyno.cli import systems as cli_systems
+from dbdyno.cli.program import run
 from dbdyno.errors import RunFailed
 from dbdyno.systems.packages.cache import CACHE_VARIABLE
 from dbdyno.systems.packages.catalogue import PACKAGES

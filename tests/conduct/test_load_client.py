@@ -75,17 +75,6 @@ def test_secrets_are_in_no_file(run, tmp_path):
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and "hidden" in path.read_text()]
 
 
-def test_the_password_variable_does_not_reach_it(run, monkeypatch, tmp_path):
-    monkeypatch.setenv("DBDYNO_PASSWORD", "hidden")
-    spy = tmp_path / "spy"
-    spy.write_text("#!/bin/sh\nenv >&2\n")
-    spy.chmod(0o755)
-    monkeypatch.setattr(load_client, "find_load_client", lambda: spy)
-    run()
-    log = (tmp_path / "load.log").read_text()
-    assert "PATH=" in log and "DBDYNO_PASSWORD" not in log
-
-
 def test_a_client_that_does_not_read_its_plan_is_a_failed_trial(run, monkeypatch, tmp_path):
     monkeypatch.setattr(load_client, "find_load_client", lambda: Path("/bin/false"))
     summary, _ = run(secrets=["x" * 1_000_000])

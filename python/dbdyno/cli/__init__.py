@@ -1,68 +1,23 @@
-"""The command line: parse, call, print. `main` is where every error becomes a line and a status."""
+"""The command line, from the first moment on: no password may be in it."""
 
 import sys
+from importlib import import_module
 
-import click
-from setproctitle import setproctitle
+from dbdyno.experiment.redact import holds_password
 
-from dbdyno.cli.commands import dbdyno
-from dbdyno.errors import DbdynoError
-from dbdyno.experiment.redact import holds_password, redact
-
-INTERRUPTED = 130
-"""128 + SIGINT, as a shell has it."""
+REFUSED = (
+    "dbdyno: a password on the command line is in process lists before dbdyno can hide it: write '***' in its place "
+    "and set DBDYNO_PASSWORD, or DBDYNO_PASSWORD_FILE to a file that only you can read; or have the URL in an "
+    "experiment file"
+)
 
 
 def main() -> None:
-    """Run the command that was typed and end with its status."""
-    hide_passwords(sys.argv)
-    for stream in filter(None, (sys.stdout, sys.stderr)):
-        # A terminal of another character set shows `?` for µ or ≥, and the rest.
-        stream.reconfigure(errors="replace")
-    status = run(sys.argv[1:])
-    _let_go_of_output()
-    sys.exit(status)
+    """Run the command that was typed and end with its status; a password in it ends it before anything is loaded.
 
-
-def hide_passwords(argv: list[str]) -> None:
-    """Take passwords out of what process lists show; DBDYNO_PASSWORD keeps them out of it from the first moment."""
-    if any(map(holds_password, argv)):
-        setproctitle(" ".join(map(redact, argv)))
-
-
-def run(arguments: list[str]) -> int:
-    """Run a command and return its exit status; what went wrong goes to stderr, without a password or a traceback."""
-    try:
-        return dbdyno.main(arguments or ["--help"], prog_name="dbdyno", standalone_mode=False) or 0
-    except DbdynoError as error:
-        return _say(str(error), error.exit_status)
-    except click.ClickException as error:
-        return _say(f"{error.format_message()}{_where_to_look(error)}", error.exit_code)
-    except (KeyboardInterrupt, click.Abort):
-        return _say("interrupted", INTERRUPTED)
-    except BrokenPipeError:
-        # Whoever read our output has had enough (`dbdyno list | head`); Python must not complain of it at its end.
-        sys.stdout = None
-        return 1
-    except OSError as error:
-        what = error.strerror or str(error)
-        return _say(f"{error.filename}: {what}" if error.filename else what, 1)
-
-
-def _let_go_of_output() -> None:
-    """Forget what the output did not take, such as a full disk: Python would complain of it once more at its end."""
-    try:
-        if sys.stdout:
-            sys.stdout.flush()
-    except OSError:
-        sys.stdout = None
-
-
-def _where_to_look(error: click.ClickException) -> str:
-    context = error.ctx if isinstance(error, click.UsageError) else None
-    return f" (see `{context.command_path} --help`)" if context else ""
-
-
-def _say(message: str, status: int) -> int:
-    print(f"dbdyno: {redact(message)}", file=sys.stderr)
-    return status
+    The kernel shows a command line from the moment a program begins, which is before any of its instructions.
+    """
+    if any(map(holds_password, sys.argv)):
+        print(REFUSED, file=sys.stderr)
+        sys.exit(2)
+    import_module("dbdyno.cli.program").main()

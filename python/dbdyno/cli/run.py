@@ -41,7 +41,8 @@ _ENDED = {"failed": "failed", "interrupted": "was interrupted"}
 def command(experiment: str, out: Path, quiet: bool, **options: Any) -> int:
     """Run EXPERIMENT, a shipped one by its name or any by its file.
 
-    A password is best left out of a URL and given in the environment variable DBDYNO_PASSWORD.
+    A password comes from the environment variable DBDYNO_PASSWORD, or from a file that DBDYNO_PASSWORD_FILE names and
+    only you can read. In a URL on the command line it is refused: everybody sees that.
     """
     console = Console(highlight=False)
     end = run_experiment(read_experiment(experiment, overrides_of(options)), out, console, quiet)

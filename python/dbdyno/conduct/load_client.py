@@ -190,9 +190,8 @@ def _command(plan: Plan) -> list[str]:
 
 
 def _environment() -> dict[str, str]:
-    """Return the load client's: without the password, and for the Python one without numpy's threads, as it forks."""
-    kept = {key: value for key, value in os.environ.items() if key != "DBDYNO_PASSWORD"}
-    return {"OPENBLAS_NUM_THREADS": "1", **kept}
+    """Return the load client's: for the Python one without numpy's threads, as it forks."""
+    return {"OPENBLAS_NUM_THREADS": "1", **os.environ}
 
 
 def _lines(process: subprocess.Popen[bytes], watchdog: Watchdog) -> Iterator[bytes]:

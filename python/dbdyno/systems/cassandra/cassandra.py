@@ -16,7 +16,8 @@ from dbdyno.systems.cassandra.jvm import OPTIONS, heap_mib, java, missing_java
 from dbdyno.systems.packages.cache import Installation, installed
 from dbdyno.systems.packages.catalogue import PACKAGES
 from dbdyno.systems.probe import Probe
-from dbdyno.systems.running.endpoint import PASSWORD_VARIABLE, Endpoint, endpoint_of, refuse_server_settings
+from dbdyno.systems.running.endpoint import Endpoint, endpoint_of, refuse_server_settings
+from dbdyno.systems.running.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, free_port
 from dbdyno.systems.running.server import Server
 from dbdyno.systems.settings import PRIVATE, without_secrets

@@ -10,7 +10,8 @@ from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import ADD, FIND_SECONDARY, FIND_UNIQUE, GET, GET_MANY, INSERT, SUM, UPDATE
 from dbdyno.systems.base import Durability, Launch
 from dbdyno.systems.probe import Probe
-from dbdyno.systems.running.endpoint import CONNECT_TIMEOUT_S, PASSWORD_VARIABLE, endpoint_of, refuse_server_settings
+from dbdyno.systems.running.endpoint import CONNECT_TIMEOUT_S, endpoint_of, refuse_server_settings
+from dbdyno.systems.running.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.systems.running.server import Server
 from dbdyno.systems.settings import without_secrets
 
@@ -113,7 +114,7 @@ class AttachedMongoDB(MongoServer):
 
     name = "mongodb"
     schemes = ("mongodb",)
-    what = "any server of the MongoDB protocol: mongodb://user:password@host:27017/database"
+    what = "any server of the MongoDB protocol: mongodb://user@host:27017/database"
     own_settings: ClassVar[tuple[str, ...]] = ("authSource", "write")
 
     def __init__(self, spec: SystemSpec) -> None:

@@ -26,11 +26,11 @@ from dbdyno.systems.mysql.tidb_settings import VARIABLES as TIDB_VARIABLES
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.running.endpoint import (
     CONNECT_TIMEOUT_S,
-    PASSWORD_VARIABLE,
     Endpoint,
     endpoint_of,
     refuse_server_settings,
 )
+from dbdyno.systems.running.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program, run_to_end
 from dbdyno.systems.running.server import Server
 from dbdyno.systems.running.tls import ATTACHED_SETTINGS, attached_tls, hint, make_certificate
@@ -366,7 +366,7 @@ class AttachedMySQL(MariaDB):
 
     name = "mysql"
     schemes = ("mysql",)
-    what = "any server of the MySQL protocol: mysql://user:password@host:3306/database"
+    what = "any server of the MySQL protocol: mysql://user@host:3306/database"
     own_settings: ClassVar[tuple[str, ...]] = ("engine", "access", "protocol", *ATTACHED_SETTINGS)
 
     def __init__(self, spec: SystemSpec) -> None:

@@ -21,7 +21,8 @@ from dbdyno.systems.postgresql.copier import TOOLS, PostgreSQLCopier
 from dbdyno.systems.postgresql.probe import PostgreSQLProbe, connect, existing_views, statistics
 from dbdyno.systems.postgresql.settings import Setting, is_accepted
 from dbdyno.systems.probe import Probe
-from dbdyno.systems.running.endpoint import PASSWORD_VARIABLE, Endpoint, endpoint_of, refuse_server_settings
+from dbdyno.systems.running.endpoint import Endpoint, endpoint_of, refuse_server_settings
+from dbdyno.systems.running.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program, run_to_end
 from dbdyno.systems.running.server import Server
 from dbdyno.systems.running.tls import (
@@ -304,7 +305,7 @@ class AttachedPostgreSQL(PostgreSQL):
     """Somebody else's server: `postgresql://user:password@host:port/database`."""
 
     schemes = ("postgresql",)
-    what = "any PostgreSQL server: postgresql://user:password@host:5432/database"
+    what = "any PostgreSQL server: postgresql://user@host:5432/database"
     own_settings: ClassVar[tuple[str, ...]] = (*ATTACHED_SETTINGS, *LIBPQ_SETTINGS)
 
     def __init__(self, spec: SystemSpec) -> None:

@@ -18,11 +18,11 @@ from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe
 from dbdyno.systems.redis.probe import RedisProbe
 from dbdyno.systems.running.endpoint import (
     CONNECT_TIMEOUT_S,
-    PASSWORD_VARIABLE,
     Endpoint,
     endpoint_of,
     refuse_server_settings,
 )
+from dbdyno.systems.running.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program, run_to_end
 from dbdyno.systems.running.server import Server
 from dbdyno.systems.running.tls import ATTACHED_SETTINGS, attached_tls, hint, make_certificate
@@ -243,7 +243,7 @@ class AttachedRedis(Redis):
     """Somebody else's Redis: `redis://:password@host:port/0`; `rediss://`, as redis-py has it, with `tls=verify`."""
 
     schemes = ("redis", "rediss")
-    what = "any Redis server: redis://:password@host:6379/0"
+    what = "any Redis server: redis://:***@host:6379/0"
     own_settings: ClassVar[tuple[str, ...]] = ("layout", *ATTACHED_SETTINGS)
 
     def __init__(self, spec: SystemSpec) -> None:

@@ -1,16 +1,15 @@
 """Where a server answers, and as whom: the same for one dbdyno started and for somebody else's."""
 
-import os
 from dataclasses import dataclass, field
 from typing import Any
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.redact import REDACTED
 from dbdyno.experiment.system_spec import SystemSpec, Url
+from dbdyno.systems.running.password import FILE_VARIABLE, VARIABLE, given_password
 from dbdyno.systems.running.process import is_too_long_for_a_socket
 from dbdyno.systems.running.tls import Tls
 
-PASSWORD_VARIABLE = "DBDYNO_PASSWORD"
 CONNECT_TIMEOUT_S = 5
 
 
@@ -54,9 +53,9 @@ class Endpoint:
 
 
 def endpoint_of(url: Url, default_port: int) -> Endpoint:
-    """Return where a URL points; a password left out, or written as `***`, comes from the environment.
+    """Return where a URL points; a password left out, or written as `***`, comes from outside (`password`).
 
-    Raises UserError if the password was taken out and the environment does not have it, or no socket can be there.
+    Raises UserError if the password was taken out and nothing else gives it, or no socket can be there.
     """
     if url.socket is not None and (not url.socket.startswith("/") or is_too_long_for_a_socket(url.socket)):
         raise UserError(
@@ -65,11 +64,11 @@ def endpoint_of(url: Url, default_port: int) -> Endpoint:
         )
     password = url.password
     if password == REDACTED or (password is None and url.user):
-        password = os.environ.get(PASSWORD_VARIABLE)
+        password = given_password()
         if password is None and url.password == REDACTED:
             raise UserError(
                 f"the password of {url.scheme}://{url.user or ''}@{url.host} was taken out of this experiment: "
-                f"set {PASSWORD_VARIABLE} to it"
+                f"set {VARIABLE} to it, or {FILE_VARIABLE} to a file that has it"
             )
     return Endpoint(url.host, url.port or default_port, url.socket, url.user, password, url.database)
 

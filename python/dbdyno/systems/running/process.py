@@ -310,20 +310,19 @@ def spawn(
     stdout: object = None,
     as_server: bool = True,
 ) -> subprocess.Popen[bytes]:
-    """Start a process in its own process group, where a terminal's Ctrl-C does not reach it, without our secrets.
+    """Start a process in its own process group, where a terminal's Ctrl-C does not reach it.
 
     log: takes its messages, and its output where that has no `stdout`. as_server: as the user that servers run as.
     """
     user = server_user() if as_server else None
     identity = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []} if user else {}
-    environment = {key: value for key, value in os.environ.items() if key != "DBDYNO_PASSWORD"}
     return subprocess.Popen(
         argv,
         cwd=directory,
         stdin=stdin,
         stdout=stdout or log,
         stderr=log,
-        env={**environment, "HOME": str(directory), "TMPDIR": str(directory)},
+        env={**os.environ, "HOME": str(directory), "TMPDIR": str(directory)},
         process_group=0,
         **identity,
     )

@@ -1,0 +1,62 @@
+"""The command line: parse, call, print. Here every error becomes a line and a status."""
+
+import sys
+
+import click
+
+from dbdyno.cli.commands import dbdyno
+from dbdyno.errors import DbdynoError
+from dbdyno.experiment.redact import redact
+from dbdyno.systems.running.password import take_from_environment
+
+INTERRUPTED = 130
+"""128 + SIGINT, as a shell has it."""
+
+
+def main() -> None:
+    """Run the command that was typed and end with its status."""
+    take_from_environment()
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        # A terminal of another character set shows `?` for µ or ≥, and the rest.
+        stream.reconfigure(errors="replace")
+    status = run(sys.argv[1:])
+    _let_go_of_output()
+    sys.exit(status)
+
+
+def run(arguments: list[str]) -> int:
+    """Run a command and return its exit status; what went wrong goes to stderr, without a password or a traceback."""
+    try:
+        return dbdyno.main(arguments or ["--help"], prog_name="dbdyno", standalone_mode=False) or 0
+    except DbdynoError as error:
+        return _say(str(error), error.exit_status)
+    except click.ClickException as error:
+        return _say(f"{error.format_message()}{_where_to_look(error)}", error.exit_code)
+    except (KeyboardInterrupt, click.Abort):
+        return _say("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        # Whoever read our output has had enough (`dbdyno list | head`); Python must not complain of it at its end.
+        sys.stdout = None
+        return 1
+    except OSError as error:
+        what = error.strerror or str(error)
+        return _say(f"{error.filename}: {what}" if error.filename else what, 1)
+
+
+def _let_go_of_output() -> None:
+    """Forget what the output did not take, such as a full disk: Python would complain of it once more at its end."""
+    try:
+        if sys.stdout:
+            sys.stdout.flush()
+    except OSError:
+        sys.stdout = None
+
+
+def _where_to_look(error: click.ClickException) -> str:
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    return f" (see `{context.command_path} --help`)" if context else ""
+
+
+def _say(message: str, status: int) -> int:
+    print(f"dbdyno: {redact(message)}", file=sys.stderr)
+    return status
