@@ -129,7 +129,7 @@ def attack(todo: Attack, url: str, folder: Path) -> int | None:
 
 def _strike(who: str, dbdyno: subprocess.Popen[bytes], keep: frozenset[int]) -> None:
     """Kill dbdyno, the load client, or all that there is of a run."""
-    for process in below(keep):
+    for process in below(keep, dbdyno.pid):
         with suppress(psutil.NoSuchProcess):
             is_load = any("dbdyno-load" in word or "dbdyno.load_" in word for word in process.cmdline())
             if who == "all" or (who == "load" and is_load) or (who == "dbdyno" and process.pid == dbdyno.pid):

@@ -59,3 +59,16 @@ def intervals(records: Path) -> int:
     except FileNotFoundError:
         return 0
     return sum(json.loads(line)["record"] == "interval" for line in lines)
+
+
+def complete_in_spite(out: Path, struck_unix_s: float) -> Iterator[str]:
+    """Yield each trial that counts as complete although its server was killed while its load ran."""
+    for folder in out.glob("*/trials/*"):
+        about, records = folder / "trial.json", folder / "records.jsonl"
+        if not about.is_file() or not records.is_file() or (told := json.loads(about.read_bytes())).get("crash"):
+            continue
+        phases = [record for record in map(json.loads, records.read_bytes().split(b"\n")[:-1]) if "phase" in record]
+        times = {one["state"]: one["at_unix_s"] for one in phases if one["phase"] == "run" and "at_unix_s" in one}
+        begins, ends = times.get("start", struck_unix_s), times.get("end", struck_unix_s)
+        if told["state"] == "complete" and begins < struck_unix_s < ends - 0.1:
+            yield f"trial {folder.name} is complete although its server was killed in it"

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import psutil
 
-from torture.folders import check_folder
+from torture.folders import check_folder, complete_in_spite
 from torture.isolation import adopt_orphans, isolate
 from torture.leftovers import Leftover, below, describe, is_alive, snapshot, sweep, wait_for_the_end
 from torture.part import Part, Report, dice
@@ -36,6 +36,7 @@ GRACE_S = 15
 VICTIMS = ("server", "load", "dbdyno", "guard", "guard + dbdyno", "server + dbdyno", "server + load", "load + dbdyno")
 OFTEN = (4, 3, 5, 3, 2, 2, 1, 1)
 GIVEN_UP = "STOP, given up"
+MISSED = "missed"
 SIGNALS = {"KILL": 6, "TERM": 3, "HUP": 2, "STOP": 3, GIVEN_UP: 1}
 
 
@@ -44,6 +45,7 @@ class Disturbance:
     """What is done in one case.
 
     share: of the undisturbed run's length. stopped_s: until SIGCONT, or until a dbdyno that is given up is killed.
+    which: of several such processes, 0 to 1, in the order they began.
     """
 
     scene: Scene
@@ -51,6 +53,7 @@ class Disturbance:
     signal_name: str
     share: float
     stopped_s: float
+    which: float
 
     def __str__(self) -> str:
         words = [self.scene.experiment, self.scene.store, *self.scene.options]
@@ -65,7 +68,12 @@ def draw(seed: int, case: int, scenes: list[Scene]) -> Disturbance:
     scene = chance.choice([scene for scene in scenes if scene.group == group])
     (victims,) = chance.choices(VICTIMS, OFTEN)
     (name,) = chance.choices(list(SIGNALS), list(SIGNALS.values()))
-    return Disturbance(scene, tuple(victims.split(" + ")), name, chance.uniform(0, 1.02), chance.uniform(0.2, 3))
+    names = victims.split(" + ")
+    if scene.embedded:
+        names = list(dict.fromkeys("load" if name == "server" else name for name in names))
+    share, stopped_s = chance.uniform(0, 1.02), chance.uniform(0.2, 3)
+    # A server's first process most often, its children now and then.
+    return Disturbance(scene, tuple(names), name, share, stopped_s, chance.random() ** 4)
 
 
 class Stage:
@@ -97,21 +105,26 @@ class Stage:
 
     def leftovers(self) -> set[Leftover]:
         """Return what was not there before."""
-        return snapshot(self.folder, self.isolated) - self._before
+        return snapshot(self.folder, self.isolated).since(self._before)
 
     def said(self) -> str:
         """Return what dbdyno printed."""
         return (self.folder / "said").read_text(errors="replace")
 
-    def victim(self, name: str) -> psutil.Process | None:
-        """Return the process of that name, or None if there is none now."""
+    def processes(self) -> list[psutil.Process]:
+        """Return the live processes of the run."""
+        return below(waited_for=self.dbdyno.pid)
+
+    def victim(self, name: str, which: float) -> psutil.Process | None:
+        """Return a process of that name, or None if there is none now; which: of several, 0 to 1, as begun."""
         if name == "dbdyno":
             return self.dbdyno if is_alive(self.dbdyno) else None
-        for process in below():
+        found = []
+        for process in sorted(self.processes(), key=lambda process: process.pid):
             with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
                 if process.pid != self.dbdyno.pid and role(process, self.folder) == name:
-                    return process
-        return None
+                    found.append(process)
+        return found[int(which * len(found))] if found else None
 
 
 def role(process: psutil.Process, folder: Path) -> str:
@@ -133,26 +146,30 @@ def undisturbed_s(scene: Scene) -> float:
         status = stage.dbdyno.wait(BOUND_S)
         if status != 0:
             raise RuntimeError(f"undisturbed it ended with status {status}: {stage.said().strip()[-300:]}")
-        return time.monotonic() - stage.began
+        took_s = time.monotonic() - stage.began
+        if left := stage.leftovers():
+            raise RuntimeError(f"undisturbed it left {', '.join(map(str, left))}")
+        return took_s
     finally:
         sweep(stage.folder, stage.leftovers())
 
 
-def disturb(stage: Stage, todo: Disturbance, moment_s: float) -> list[psutil.Process]:
-    """Wait for the moment, signal the victims, and return them; none if the run ended before one was there."""
+def disturb(stage: Stage, todo: Disturbance, moment_s: float) -> float | None:
+    """Wait for the moment, signal the victims, and return when; None if the run ended before they were there."""
     while time.monotonic() - stage.began < moment_s and is_alive(stage.dbdyno):
         time.sleep(0.002)
     victims: list[psutil.Process] = []
     while not victims and is_alive(stage.dbdyno):
-        there = [stage.victim(name) for name in todo.victims]
+        there = [stage.victim(name, todo.which) for name in todo.victims]
         victims = [victim for victim in there if victim] if all(there) else []
     number = getattr(signal, f"SIG{todo.signal_name.partition(',')[0]}")
     for victim in victims:
         with suppress(psutil.NoSuchProcess):
             victim.send_signal(number)
+    struck_unix_s = time.time() if victims else None
     if number == signal.SIGSTOP and victims:
         _go_on(stage, todo, victims)
-    return victims
+    return struck_unix_s
 
 
 def _go_on(stage: Stage, todo: Disturbance, victims: list[psutil.Process]) -> None:
@@ -177,34 +194,29 @@ def one_case(todo: Disturbance) -> Iterator[str]:
     stage = Stage(todo.scene)
     leftovers: set[Leftover] = set()
     try:
-        victims = disturb(stage, todo, moment_s)
+        struck_unix_s = disturb(stage, todo, moment_s)
         status = _wait(stage, BOUND_S + undisturbed_s(todo.scene))
         if status is None:
-            left = "; ".join(describe(process) for process in below())
+            left = "; ".join(map(describe, stage.processes()))
             yield f"did not end within {BOUND_S + undisturbed_s(todo.scene):.0f} s; there are: {left}"
             stage.dbdyno.kill()
             stage.dbdyno.wait()
         wait_for_the_end(GRACE_S)
         leftovers = stage.leftovers()
-        if not victims:
+        if struck_unix_s is None:
             yield MISSED
         yield from (f"left {leftover}" for leftover in sorted(leftovers))
         if "Traceback" in (said := stage.said()):
             yield f"a traceback: {said.strip().splitlines()[-1]}"
-        by_signal = status is None or (status < 0 and _struck_dbdyno(todo))
+        # SIGKILL always ends it so, and other signals do before it can handle any.
+        by_signal = status is None or (status < 0 and "dbdyno" in todo.victims)
         yield from check_folder(stage.folder / "runs", DBDYNO, None if by_signal else status)
         if status is not None and status < 0 and not by_signal:
             yield f"dbdyno itself was killed by signal {-status}"
+        if struck_unix_s and "server" in todo.victims and todo.signal_name == "KILL":
+            yield from complete_in_spite(stage.folder / "runs", struck_unix_s)
     finally:
         sweep(stage.folder, leftovers)
-
-
-MISSED = "missed"
-
-
-def _struck_dbdyno(todo: Disturbance) -> bool:
-    """Whether dbdyno may have died of the signal: of SIGKILL always, of others before it could handle any."""
-    return "dbdyno" in todo.victims
 
 
 def _wait(stage: Stage, patience_s: float) -> int | None:
@@ -236,7 +248,7 @@ def run(seed: int, cases: range, report: Report) -> None:
             report.finding(todo.scene.group, case, f"{todo}: {error}")
             continue
         if MISSED in found:
-            report.case("nobody hit: the run ended before")
+            report.case("nobody was hit, the run ended before")
             found.remove(MISSED)
         else:
             report.case(todo.scene.group)
@@ -245,4 +257,5 @@ def run(seed: int, cases: range, report: Report) -> None:
             report.finding(todo.scene.group, case, f"{todo}: {what}")
 
 
-PART = Part("kills", "kills", full=200, short=6, run=run)
+# Some hit nobody, because the run has ended or has no such process any more: 200 are left.
+PART = Part("kills", "kills", full=240, short=6, run=run)

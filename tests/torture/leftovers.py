@@ -11,7 +11,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -35,22 +35,21 @@ class Leftover:
         return f"{self.kind} {self.name}" + (f" ({self.about})" if self.about else "")
 
 
-def below(keep: frozenset[int] = frozenset()) -> list[psutil.Process]:
+def below(keep: frozenset[int] = frozenset(), waited_for: int | None = None) -> list[psutil.Process]:
     """Return the live processes below this one but for those in `keep` and what is below these.
 
-    Orphans that have ended are reaped. A process that somebody waits for by subprocess is in `keep`.
+    Orphans that have ended are reaped. waited_for: a child that somebody else waits for, by its process number.
     """
-    own = psutil.Process()
     alive: list[psutil.Process] = []
-    for child in own.children():
+    for child in psutil.Process().children():
         if child.pid in keep:
             continue
         with suppress(psutil.NoSuchProcess):
-            if child.status() == psutil.STATUS_ZOMBIE:
+            if is_alive(child):
+                alive += [child, *(one for one in child.children(recursive=True) if is_alive(one))]
+            elif child.pid != waited_for:
                 with suppress(ChildProcessError):
                     os.waitpid(child.pid, os.WNOHANG)
-                continue
-            alive += [child, *(one for one in child.children(recursive=True) if is_alive(one))]
     return alive
 
 
@@ -71,20 +70,32 @@ def describe(process: psutil.Process) -> str:
         return "gone meanwhile"
 
 
-def snapshot(folder: Path, isolated: bool, keep: frozenset[int] = frozenset()) -> set[Leftover]:
-    """Return what is there now that a run could leave.
+@dataclass(frozen=True)
+class Snapshot:
+    """What is there that a run could leave. counted: the kinds that were looked for; others could be of strangers."""
+
+    there: frozenset[Leftover]
+    counted: frozenset[str]
+
+    def since(self, before: Snapshot) -> set[Leftover]:
+        """Return what was not there before, of the kinds looked for both times."""
+        return {one for one in self.there - before.there if one.kind in self.counted & before.counted}
+
+
+def snapshot(folder: Path, isolated: bool, keep: frozenset[int] = frozenset()) -> Snapshot:
+    """Return what is there now.
 
     folder: where a case has its files. isolated: as `isolation.isolate` said.
     """
     processes = below(keep)
+    looks: dict[str, Callable[[], Iterable[str]]] = {kind: partial(look, folder) for kind, look in _BELOW.items()}
+    if alone := not strangers(processes):
+        looks |= _HOSTS
+    if isolated or alone:
+        looks |= _PRIVATE
     found = {Leftover("process", str(process.pid), describe(process)) for process in processes}
-    for kind, look in (("directory", _directories), ("mount", _mounts), ("loop device", _loops)):
-        found |= {Leftover(kind, name) for name in look(folder)}
-    alone = not strangers(processes)
-    for looks, counted in ((_PRIVATE, isolated or alone), (_HOSTS, alone)):
-        for kind, look in looks.items() if counted else ():
-            found |= {Leftover(kind, name) for name in look()}
-    return found
+    found |= {Leftover(kind, name) for kind, look in looks.items() for name in look()}
+    return Snapshot(frozenset(found), frozenset({"process", *looks}))
 
 
 def strangers(own: list[psutil.Process]) -> bool:
@@ -146,6 +157,12 @@ def _sysctl(name: str) -> str:
         return "not readable"
 
 
+_BELOW: dict[str, Callable[[Path], Iterable[str]]] = {
+    "directory": _directories,
+    "mount": _mounts,
+    "loop device": _loops,
+}
+"""What can be told apart by where a case has its files."""
 _PRIVATE: dict[str, Callable[[], list[str]]] = {
     "port": _listening,
     "shared memory": _shared_memory,

@@ -7,7 +7,7 @@ import shutil
 from dataclasses import dataclass
 
 from dbdyno.experiment.system_spec import parse_system
-from dbdyno.systems import missing
+from dbdyno.systems import SYSTEMS, missing
 from dbdyno.systems.running import volume
 
 SMALL = ("--rows", "500", "--seconds", "1", "--warmup", "0", "--clients", "2")
@@ -25,6 +25,11 @@ class Scene:
     options: tuple[str, ...] = ()
     as_root: bool = False
     program: str = ""
+
+    @property
+    def embedded(self) -> bool:
+        """Whether the store runs in the load client, and so has no server."""
+        return SYSTEMS[parse_system(self.store).product].embedded
 
     @property
     def command(self) -> list[str]:

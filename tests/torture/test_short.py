@@ -1,0 +1,50 @@
+"""A few cases of each part of the torture suite, from a fixed seed; all of it is `make test-torture`."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from torture.__main__ import load_parts
+from torture.part import Part, Report, dice
+from torture.table import BEGIN, END, write_counts
+
+SEED = 7
+
+
+@pytest.mark.parametrize("part", load_parts(()), ids=lambda part: part.name)
+def test_nothing_is_found_in_a_few_cases(part):
+    # A process of its own, because a part takes namespaces of its own and adopts orphans.
+    command = [sys.executable, "-m", "torture", part.name, "--seed", str(SEED), "--count", str(part.short)]
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert ended.returncode == 0, ended.stderr[-3000:]
+    assert f"{part.name}: " in ended.stdout
+
+
+def test_a_case_draws_the_same_alone_as_among_others():
+    assert [dice(1, case).random() for case in range(3)][2] == dice(1, 2).random() != dice(2, 2).random()
+
+
+def test_findings_are_counted_by_group_and_say_how_to_repeat_them(capsys):
+    report = Report("part", seed=5)
+    report.case("store", 3)
+    report.finding("store", 2, "something is left")
+    report.finding("other", 4, "something else is left")
+    assert list(report.rows()) == [("other", 0, 1), ("store", 3, 1)]
+    assert "repeat: python -m torture part --seed 5 --case 2" in capsys.readouterr().err
+
+
+def test_the_table_takes_the_place_of_the_one_before(tmp_path):
+    document = tmp_path / "counts.md"
+    document.write_text(f"before\n{BEGIN}\nan old table\n{END}\nafter\n")
+    report = Report("part", seed=5, quiet=True)
+    report.case("store", 1200)
+    report.skip("other", "it is not installed")
+    write_counts(document, "make it", [(Part("part", "cases", 1, 1, lambda *_: None), report, 90.0)])
+    text = document.read_text()
+    assert text.startswith("before\n") and text.endswith("after\n") and "an old table" not in text
+    assert "| part | store | 1,200 cases | 0 | 1.5 |" in text
+    assert "Left out: part, other: it is not installed." in text
