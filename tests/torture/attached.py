@@ -144,7 +144,7 @@ def clean(url: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    return os.environ | {"TMPDIR": str(folder), "XDG_DATA_HOME": str(folder)}
+    return os.environ | dict.fromkeys(("TMPDIR", "XDG_DATA_HOME", "DBDYNO_STATE_DIR"), str(folder))
 
 
 def differences(before: State, after: State) -> list[str]:

@@ -33,10 +33,23 @@ BOUND_S = 100
 """A disturbed run may last so much longer: a server has 60 s to start and 10 s to end, and operations 2 s each."""
 GRACE_S = 15
 """The guard gives what it ends 5 s before SIGKILL, and as many behind it."""
-VICTIMS = ("server", "load", "dbdyno", "guard", "guard + dbdyno", "server + dbdyno", "server + load", "load + dbdyno")
-OFTEN = (4, 3, 5, 3, 2, 2, 1, 1)
+VICTIMS = {
+    "server": 4,
+    "load": 3,
+    "dbdyno": 5,
+    "guard": 2,
+    "guards": 1,
+    "guard + dbdyno": 2,
+    "guards + dbdyno": 2,
+    "server + dbdyno": 2,
+    "server + load": 1,
+    "load + dbdyno": 1,
+}
+"""Who is struck, and how often. `guards` are all there are."""
 GIVEN_UP = "STOP, given up"
 MISSED = "missed"
+NEXT = Scene("sqlite", "sqlite", "point-get")
+"""A run that follows one whose guards are all gone."""
 SIGNALS = {"KILL": 6, "TERM": 3, "HUP": 2, "STOP": 3, GIVEN_UP: 1}
 
 
@@ -66,7 +79,7 @@ def draw(seed: int, case: int, scenes: list[Scene]) -> Disturbance:
     # Every store as often as every other one, however many scenes it has.
     group = chance.choice(sorted({scene.group for scene in scenes}))
     scene = chance.choice([scene for scene in scenes if scene.group == group])
-    (victims,) = chance.choices(VICTIMS, OFTEN)
+    (victims,) = chance.choices(list(VICTIMS), list(VICTIMS.values()))
     (name,) = chance.choices(list(SIGNALS), list(SIGNALS.values()))
     names = victims.split(" + ")
     if scene.embedded:
@@ -85,21 +98,25 @@ class Stage:
         self.folder = Path(tempfile.mkdtemp(prefix="torture-"))
         # Servers run as another user where dbdyno is root.
         self.folder.chmod(0o755)
-        for name in ("data", "tmp", "home"):
+        for name in ("data", "tmp", "home", "state"):
             (self.folder / name).mkdir()
         (self.folder / "data").chmod(0o755)
         (self.folder / "tmp").chmod(0o1777)
         self._before = snapshot(self.folder, self.isolated)
-        places = {"DBDYNO_DATA_DIR": "data", "TMPDIR": "tmp", "XDG_DATA_HOME": "home"}
-        environment = os.environ | {key: str(self.folder / name) for key, name in places.items()}
+        places = {"DBDYNO_DATA_DIR": "data", "TMPDIR": "tmp", "XDG_DATA_HOME": "home", "DBDYNO_STATE_DIR": "state"}
+        self.environment = os.environ | {key: str(self.folder / name) for key, name in places.items()}
         self.began = time.monotonic()
-        with (self.folder / "said").open("wb") as said:
-            self.dbdyno = psutil.Popen(
-                [*DBDYNO, *scene.command, "--out", str(self.folder / "runs")],
+        self.dbdyno = self.run(scene, "runs")
+
+    def run(self, scene: Scene, out: str) -> psutil.Popen:
+        """Start dbdyno, its runs going to the folder `out`."""
+        with (self.folder / "said").open("ab") as said:
+            return psutil.Popen(
+                [*DBDYNO, *scene.command, "--out", str(self.folder / out)],
                 stdin=subprocess.DEVNULL,
                 stdout=said,
                 stderr=said,
-                env=environment,
+                env=self.environment,
                 cwd=self.folder,
             )
 
@@ -115,22 +132,25 @@ class Stage:
         """Return the live processes of the run."""
         return below(waited_for=self.dbdyno.pid)
 
-    def victim(self, name: str, which: float) -> psutil.Process | None:
-        """Return a process of that name, or None if there is none now; which: of several, 0 to 1, as begun."""
+    def victims(self, name: str, which: float) -> list[psutil.Process]:
+        """Return the processes of that name that are there now: all of them if it is `guards`, else at most one.
+
+        which: of several, 0 to 1, in the order they began.
+        """
         if name == "dbdyno":
-            return self.dbdyno if is_alive(self.dbdyno) else None
+            return [self.dbdyno] if is_alive(self.dbdyno) else []
         found = []
         for process in sorted(self.processes(), key=lambda process: process.pid):
             with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
-                if process.pid != self.dbdyno.pid and role(process, self.folder) == name:
+                if process.pid != self.dbdyno.pid and role(process, self.folder) == name.removesuffix("s"):
                     found.append(process)
-        return found[int(which * len(found))] if found else None
+        return found if name == "guards" or not found else [found[int(which * len(found))]]
 
 
 def role(process: psutil.Process, folder: Path) -> str:
     """Return what a process of a run is: the guard, a load client, a server, or a tool."""
     words = process.cmdline()
-    if words and words[-1].endswith("guard.py"):
+    if "dbdyno.leftovers" in words:
         return "guard"
     if any("dbdyno-load" in word or "dbdyno.load_" in word for word in words):
         return "load"
@@ -160,8 +180,8 @@ def disturb(stage: Stage, todo: Disturbance, moment_s: float) -> float | None:
         time.sleep(0.002)
     victims: list[psutil.Process] = []
     while not victims and is_alive(stage.dbdyno):
-        there = [stage.victim(name, todo.which) for name in todo.victims]
-        victims = [victim for victim in there if victim] if all(there) else []
+        there = [stage.victims(name, todo.which) for name in todo.victims]
+        victims = [victim for several in there for victim in several] if all(there) else []
     number = getattr(signal, f"SIG{todo.signal_name.partition(',')[0]}")
     for victim in victims:
         with suppress(psutil.NoSuchProcess):
@@ -173,19 +193,18 @@ def disturb(stage: Stage, todo: Disturbance, moment_s: float) -> float | None:
 
 
 def _go_on(stage: Stage, todo: Disturbance, victims: list[psutil.Process]) -> None:
-    """Let the stopped victims continue, unless they are given up; a dbdyno that is given up is killed."""
+    """Let the stopped victims continue, unless they are given up.
+
+    A dbdyno that is given up is killed, as a person would, and so are guards that are given up with it: nobody is left
+    who could end them.
+    """
     time.sleep(todo.stopped_s)
     for victim in victims:
         with suppress(psutil.NoSuchProcess):
             if todo.signal_name != GIVEN_UP:
                 victim.send_signal(signal.SIGCONT)
-            elif "dbdyno" in todo.victims and victim.pid in (stage.dbdyno.pid, *_guards(todo, victims)):
+            elif "dbdyno" in todo.victims and "dbdyno-load" not in victim.name():
                 victim.send_signal(signal.SIGKILL)
-
-
-def _guards(todo: Disturbance, victims: list[psutil.Process]) -> list[int]:
-    """Return the guard's pid if dbdyno and its guard are given up together: nobody is left who could end it."""
-    return [victim.pid for name, victim in zip(todo.victims, victims, strict=True) if name == "guard"]
 
 
 def one_case(todo: Disturbance) -> Iterator[str]:
@@ -202,6 +221,11 @@ def one_case(todo: Disturbance) -> Iterator[str]:
             stage.dbdyno.kill()
             stage.dbdyno.wait()
         wait_for_the_end(GRACE_S)
+        if {"guards", "dbdyno"} <= set(todo.victims):
+            # With nobody left to remove it, what is no process is the next run's to remove.
+            yield from (f"left process {describe(process)}" for process in below())
+            stage.run(NEXT, "next").wait()
+            wait_for_the_end(GRACE_S)
         leftovers = stage.leftovers()
         if struck_unix_s is None:
             yield MISSED

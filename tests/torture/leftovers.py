@@ -103,14 +103,14 @@ def strangers(own: list[psutil.Process]) -> bool:
     known = {process.pid for process in own}
     for process in psutil.process_iter():
         with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
-            if process.pid not in known and process.cmdline()[-1:] and process.cmdline()[-1].endswith("guard.py"):
+            if process.pid not in known and "dbdyno.leftovers" in process.cmdline():
                 return True
     return False
 
 
 def _directories(folder: Path) -> Iterator[str]:
-    """Yield what is in the directory for data and in that for temporary files."""
-    for name in ("data", "tmp"):
+    """Yield what is in the directories for data, for temporary files, and for journals of runs."""
+    for name in ("data", "tmp", "state"):
         for path in (folder / name).glob("*"):
             yield str(path.relative_to(folder))
 
