@@ -4,8 +4,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use dbdyno_model::{Choices, Statement};
-use dbdyno_net::{Engine, unix_now_s};
+use dbdyno_model::{Choices, Statement, Table};
+use dbdyno_net::{Engine, expect_answers, unix_now_s};
 use dbdyno_stores::{Administration, Schema, Store, Trouble, Withdrawn};
 use dbdyno_wire::TextRows;
 use dbdyno_workloads::{AnyWorkload, Check};
@@ -78,6 +78,9 @@ pub fn execute(input: &Input, records: &Arc<Records>) -> Outcome {
     done.err().unwrap_or(Outcome::Complete)
 }
 
+/// No operation of a workload answers with more: that is what `range_size` may be.
+const ROWS_AN_ANSWER: usize = 1000;
+
 struct Execution<'a> {
     input: &'a Input,
     plan: &'a Plan,
@@ -94,6 +97,8 @@ impl<'a> Execution<'a> {
         let workload = workload_plan.build().map_err(Outcome::Refused)?;
         check_host(plan)?;
         let schema = workload_plan.schema(&workload);
+        let longest_row = schema.tables.iter().map(Table::most_row_bytes).max().unwrap_or(0);
+        expect_answers(plan.clients.count as usize, longest_row.saturating_mul(ROWS_AN_ANSWER));
         let store = Store::new(&plan.store, &input.secrets, schema, plan.timeout_ns()).map_err(Outcome::Refused)?;
         let is_single = workload.single_key(&mut Choices::new(0, 0, 1, 0)).is_some();
         if plan.pipeline > 1 && !(is_single && store.can_pipeline()) {

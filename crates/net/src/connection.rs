@@ -4,6 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -18,10 +19,21 @@ use crate::{Address, Encryption, Reactor, now_ns};
 const FIRST_BUFFER_SIZE_BYTES: usize = 4096;
 /// No single answer of any operation comes near this; a length beyond it is garbage that must not exhaust memory.
 const MAX_BUFFER_SIZE_BYTES: usize = 64 << 20;
+/// Nor do the answers of all connections together, beside what [`expect_answers`] was told; a hostile server sends one to each of them.
+const MAX_ALL_BUFFERS_SIZE_BYTES: usize = 48 << 20;
+/// What is expected of all connections' buffers, and what they have.
+static EXPECTED_SIZE_BYTES: AtomicUsize = AtomicUsize::new(0);
+static ALL_BUFFERS_SIZE_BYTES: AtomicUsize = AtomicUsize::new(0);
 /// After this a Unix socket that was full is tried again.
 const FULL_AGAIN_AFTER_NS: u64 = 1_000_000;
 /// The kernel may end a sleep in a receive this much early.
 const LONGEST_JIFFY_NS: u64 = 10_000_000;
+
+/// Says how much the answers may be that all connections hold at once, as far as operations are known; none is longer than 64 MiB.
+pub fn expect_answers(connections: usize, answer_size_bytes: usize) {
+    let each = answer_size_bytes.saturating_mul(2).min(2 * MAX_BUFFER_SIZE_BYTES);
+    EXPECTED_SIZE_BYTES.store(each.saturating_mul(connections), Ordering::Relaxed);
+}
 
 /// A connected stream socket. Bytes are read into one buffer and parsed there; what was parsed stays valid until [`Connection::discard`].
 pub struct Connection {
@@ -29,6 +41,8 @@ pub struct Connection {
     slot: usize,
     reactor: Rc<Reactor>,
     buffer: Vec<u8>,
+    /// Of its buffer, as it is among those of all.
+    counted_size_bytes: usize,
     start: usize,
     timeout_ns: u64,
     /// What stands between the socket's bytes and the buffer's, where they are encrypted.
@@ -87,7 +101,8 @@ impl Connection {
     fn of(fd: OwnedFd, reactor: &Rc<Reactor>, timeout_ns: u64, interest: Interest) -> io::Result<Self> {
         let slot = reactor.register(&fd, interest)?;
         let buffer = Vec::with_capacity(FIRST_BUFFER_SIZE_BYTES);
-        Ok(Self { fd, slot, reactor: Rc::clone(reactor), buffer, start: 0, timeout_ns, tls: None })
+        let reactor = Rc::clone(reactor);
+        Ok(Self { fd, slot, reactor, buffer, counted_size_bytes: 0, start: 0, timeout_ns, tls: None })
     }
 
     /// Takes a connection that a listener accepted, for the calling task.
@@ -115,7 +130,12 @@ impl Connection {
         self.tls = Some(Box::new(session));
         self.open()?;
         self.send_sealed().await?;
+        // Each piece in time is not enough: one byte now and then would keep it for ever.
+        let until_ns = now_ns() + self.timeout_ns;
         while self.tls.as_ref().is_some_and(|tls| tls.is_handshaking()) {
+            if now_ns() > until_ns {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
             self.fill().await?;
             self.send_sealed().await?;
         }
@@ -297,9 +317,29 @@ impl Connection {
             if self.buffer.capacity() >= MAX_BUFFER_SIZE_BYTES {
                 return Err(too_long());
             }
-            self.buffer.reserve_exact(self.buffer.capacity().max(FIRST_BUFFER_SIZE_BYTES));
+            self.grow()?;
         }
         Ok(())
+    }
+
+    #[cold]
+    fn grow(&mut self) -> io::Result<()> {
+        self.count();
+        let before = self.buffer.capacity();
+        let all = ALL_BUFFERS_SIZE_BYTES.load(Ordering::Relaxed) + before;
+        if all > MAX_ALL_BUFFERS_SIZE_BYTES + EXPECTED_SIZE_BYTES.load(Ordering::Relaxed) {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "answers longer than any that was asked for"));
+        }
+        self.buffer.reserve_exact(before.max(FIRST_BUFFER_SIZE_BYTES));
+        self.count();
+        Ok(())
+    }
+
+    /// Enters its buffer, which only grows, among those of all.
+    fn count(&mut self) {
+        let more = self.buffer.capacity() - self.counted_size_bytes;
+        ALL_BUFFERS_SIZE_BYTES.fetch_add(more, Ordering::Relaxed);
+        self.counted_size_bytes += more;
     }
 
     /// The bytes received and not yet discarded.
@@ -339,6 +379,7 @@ fn too_long() -> io::Error {
 
 impl Drop for Connection {
     fn drop(&mut self) {
+        ALL_BUFFERS_SIZE_BYTES.fetch_sub(self.counted_size_bytes, Ordering::Relaxed);
         self.reactor.release(self.slot, &self.fd);
     }
 }

@@ -14,7 +14,7 @@ mod session;
 
 pub use address::Address;
 pub use clock::{now_ns, unix_now_s};
-pub use connection::Connection;
+pub use connection::{Connection, expect_answers};
 pub use encryption::{Encryption, Verify};
 pub use kernel::Engine;
 pub use listener::Listener;

@@ -16,7 +16,7 @@ use dbdyno_wire::{Decoded, Malformed, TextRows};
 
 use crate::asked::Asked;
 use crate::config::{AccessPath, LoadWith, StatementProtocol};
-use crate::network::{Endpoint, Exchange, while_logging_in, without_tls};
+use crate::network::{Endpoint, Exchange, MOST_LOGIN_MESSAGES, endless_login, while_logging_in, without_tls};
 use crate::params::param;
 use crate::sql::{
     TABLE_PREFIX, control, count_by_index, count_keys, create_indexes, create_table, last_key, table_name,
@@ -107,7 +107,7 @@ impl Mysql {
             exchange.encrypt(&self.endpoint).await?;
         }
         let mut send = Some(payload);
-        loop {
+        for _ in 0..MOST_LOGIN_MESSAGES {
             if let Some(payload) = send.take() {
                 wire::frame(exchange.begin(), sequence.wrapping_add(1), |out| out.extend_from_slice(&payload));
                 exchange.send().await?;
@@ -121,6 +121,7 @@ impl Mysql {
                 LoginStep::Refused { code, text } => return Err(Failure::Server(format!("{text} (error {code})"))),
             }
         }
+        Err(endless_login())
     }
 }
 

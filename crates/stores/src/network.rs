@@ -10,6 +10,9 @@ use dbdyno_wire::Decoded;
 
 use crate::config::TlsConfig;
 
+/// No login takes as many messages; a server that never ends it would keep its client.
+pub const MOST_LOGIN_MESSAGES: usize = 1000;
+
 /// Where a server is, asked of the resolver once.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
@@ -200,6 +203,12 @@ impl Exchange {
 #[cold]
 pub fn without_tls() -> Failure {
     Failure::Server("the server has no TLS: give it a certificate, or leave 'tls' out".into())
+}
+
+/// A login without an end.
+#[cold]
+pub fn endless_login() -> Failure {
+    Failure::Protocol(format!("no end of the login in {MOST_LOGIN_MESSAGES} messages"))
 }
 
 /// A failure before the session was there: what the store refused or said wrongly then means that there is no connection.

@@ -10,7 +10,7 @@ use dbdyno_wire::postgres::{self as wire, Answer, Login, LoginStep, Prepared, Sc
 use dbdyno_wire::{Decoded, Malformed, Param, TextRows};
 
 use crate::asked::Asked;
-use crate::network::{Endpoint, Exchange, while_logging_in, without_tls};
+use crate::network::{Endpoint, Exchange, MOST_LOGIN_MESSAGES, endless_login, while_logging_in, without_tls};
 use crate::params::{field, param, scale};
 use crate::sql::{TABLE_PREFIX, control, create_table, table_name, table_options};
 use crate::{MARKER, Schema, SharedSchema, Trouble, declared_as, numbered_statement};
@@ -78,7 +78,7 @@ impl Postgres {
         let mut login = Login::new(&self.user, &self.password);
         wire::startup(exchange.begin(), &self.user, &self.database);
         exchange.send().await?;
-        loop {
+        for _ in 0..MOST_LOGIN_MESSAGES {
             let (kind, payload) = exchange.next(whole_message).await?;
             match login.next(kind, &payload).map_err(protocol)? {
                 LoginStep::Send(message) => {
@@ -90,6 +90,7 @@ impl Postgres {
                 LoginStep::Refused(error) => return Err(Failure::Server(worded(&error))),
             }
         }
+        Err(endless_login())
     }
 }
 

@@ -7,6 +7,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
+from dbdyno.cli.console import make_console
 from dbdyno.cli.lasting import outputs_may_end
 from dbdyno.cli.options import experiment_options
 from dbdyno.cli.overrides import overrides_of
@@ -46,7 +47,7 @@ def command(system: str, experiment: str, out: Path, quiet: bool, **options: Any
     named = read_experiment(experiment, {**overrides_of(asked), "client": NATIVE})
     if named.experiment.rate or named.experiment.find_rate:
         raise UserError(f"{experiment}: is an open loop, whose throughput is what was asked for; name a closed one")
-    console = Console(highlight=False, quiet=quiet)
+    console = make_console(quiet=quiet)
     end = run_experiment(named, out, console, quiet)
     if end.state == "complete":
         _conclude(read_run(end.folder), console)

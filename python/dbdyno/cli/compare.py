@@ -3,8 +3,8 @@
 import json
 
 import click
-from rich.console import Console
 
+from dbdyno.cli.console import make_console
 from dbdyno.cli.find_run import find_run
 from dbdyno.cli.percent import PERCENT
 from dbdyno.errors import UserError
@@ -36,5 +36,5 @@ def command(
     if as_json:
         click.echo(json.dumps(comparison_document(verdicts), ensure_ascii=False, indent=1))
     else:
-        print_comparison(verdicts, Console(highlight=False))
+        print_comparison(verdicts, make_console())
     return 0

@@ -1,9 +1,9 @@
 """`dbdyno doctor`: what on this host would spoil a measurement."""
 
 import click
-from rich.console import Console
 from rich.text import Text
 
+from dbdyno.cli.console import make_console
 from dbdyno.conduct.load_client import find_load_client, load_client_version
 from dbdyno.errors import UserError
 from dbdyno.observe.doctor import Finding, examine
@@ -14,7 +14,7 @@ from dbdyno.systems import SYSTEMS
 @click.command
 def command() -> int:
     """Say what on this host would spoil a measurement, and what to do about it."""
-    console = Console(highlight=False)
+    console = make_console()
     for finding in [_load_client(), *_servers(), *examine(data_directory())]:
         mark = Text("ok    ", "green") if finding.fine else Text("warn  ", "yellow")
         advice = "" if finding.fine else f"\n      {finding.advice}"

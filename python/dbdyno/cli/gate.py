@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import click
-from rich.console import Console
 
+from dbdyno.cli.console import make_console
 from dbdyno.cli.find_run import find_run
 from dbdyno.cli.percent import PERCENT
 from dbdyno.errors import UserError
@@ -46,7 +46,7 @@ def command(baseline: str, run: str, as_json: bool, leave_out_limited: bool, **a
     if as_json:
         click.echo(json.dumps(comparison_document(gate.verdicts) | gate.counted(), ensure_ascii=False, indent=1))
     else:
-        print_comparison(gate.verdicts, Console(highlight=False))
+        print_comparison(gate.verdicts, make_console())
         click.echo(gate.sentence(asked["margin"]))
     if not gate.judged:
         why = "no cell has two valid trials a side; run both with --repeat 5"

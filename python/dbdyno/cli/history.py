@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import click
-from rich.console import Console
 
+from dbdyno.cli.console import make_console
 from dbdyno.cli.percent import PERCENT
 from dbdyno.errors import UserError
 from dbdyno.report.history import history, history_document, print_history
@@ -35,5 +35,5 @@ def command(directory: str, noise: float | None, as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps(history_document(found), ensure_ascii=False, indent=1))
     else:
-        print_history(found, Console(highlight=False))
+        print_history(found, make_console())
     return 0

@@ -9,6 +9,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from dbdyno.cli.console import make_console
 from dbdyno.observe.environment import data_directory
 from dbdyno.observe.gauges.measure import FULL, measure_host
 from dbdyno.report.sections.hosts import GAUGES, course, figure, sketch
@@ -29,7 +30,7 @@ def command(directory: Path | None, as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps(measured, indent=1))
     else:
-        _print(measured, Console(highlight=False))
+        _print(measured, make_console())
     return 0
 
 

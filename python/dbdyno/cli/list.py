@@ -5,6 +5,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from dbdyno.cli.console import make_console
 from dbdyno.experiment.clients import LIBRARIES, NATIVE, Library
 from dbdyno.experiment.read import read_experiment, shipped_experiments
 from dbdyno.experiment.workloads import WORKLOADS
@@ -20,7 +21,7 @@ BESIDE = (
 @click.command
 def command() -> int:
     """List the shipped experiments, the systems and the workloads."""
-    console = Console(highlight=False)
+    console = make_console()
     shipped = [(name, read_experiment(name).experiment.question) for name in shipped_experiments()]
     _print(console, "Experiments", [*shipped, *BESIDE])
     _print(console, "Systems", [(name, _system(name)) for name in SYSTEMS])

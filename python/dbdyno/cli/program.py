@@ -5,6 +5,7 @@ import sys
 import click
 
 from dbdyno.cli.commands import dbdyno
+from dbdyno.cli.printable import protect_outputs
 from dbdyno.errors import DbdynoError
 from dbdyno.experiment.redact import redact
 from dbdyno.systems.running.password import take_from_environment
@@ -16,9 +17,7 @@ INTERRUPTED = 130
 def main() -> None:
     """Run the command that was typed and end with its status."""
     take_from_environment()
-    for stream in filter(None, (sys.stdout, sys.stderr)):
-        # A terminal of another character set shows `?` for µ or ≥, and the rest.
-        stream.reconfigure(errors="replace")
+    protect_outputs()
     status = run(sys.argv[1:])
     _let_go_of_output()
     sys.exit(status)

@@ -7,6 +7,7 @@ from typing import Any
 import click
 from rich.console import Console
 
+from dbdyno.cli.console import make_console
 from dbdyno.cli.lasting import outputs_may_end
 from dbdyno.cli.options import experiment_options
 from dbdyno.cli.overrides import overrides_of
@@ -44,7 +45,7 @@ def command(experiment: str, out: Path, quiet: bool, **options: Any) -> int:
     A password comes from the environment variable DBDYNO_PASSWORD, or from a file that DBDYNO_PASSWORD_FILE names and
     only you can read. In a URL on the command line it is refused: everybody sees that.
     """
-    console = Console(highlight=False)
+    console = make_console()
     end = run_experiment(read_experiment(experiment, overrides_of(options)), out, console, quiet)
     _finish(end, console, quiet)
     return EXIT_STATUS[end.state]

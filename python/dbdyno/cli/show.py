@@ -3,8 +3,8 @@
 import json
 
 import click
-from rich.console import Console
 
+from dbdyno.cli.console import make_console
 from dbdyno.cli.find_run import find_run
 from dbdyno.report.document import document
 from dbdyno.report.table import print_table
@@ -23,5 +23,5 @@ def command(run: str, as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps(document(shown), ensure_ascii=False, indent=1))
     else:
-        print_table(shown, Console(highlight=False))
+        print_table(shown, make_console())
     return 0 if shown.about.get("state") == "complete" else 1

@@ -10,6 +10,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 from rich.table import Table
 from rich.text import Text
 
+from dbdyno.cli.console import make_console
 from dbdyno.conduct.listener import Listener
 from dbdyno.conduct.run import conduct
 from dbdyno.errors import RunFailed, UserError
@@ -35,7 +36,7 @@ MOST_CHECK_SECONDS = 300
 def command(context: click.Context) -> None:
     """List every system with its versions; get, check and remove versions."""
     if context.invoked_subcommand is None:
-        _list(Console(highlight=False))
+        _list(make_console())
 
 
 def _list(console: Console) -> None:
@@ -80,7 +81,7 @@ def install_command(names: tuple[str, ...]) -> None:
 
 def _install(package: Package) -> None:
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as progress:
+    with Progress(*columns, console=make_console(stderr=True)) as progress:
         task = progress.add_task(package.name, total=package.size_bytes)
         there = install(package, lambda size_bytes: progress.update(task, completed=size_bytes))
     click.echo(f"{package.name}: {package.release} is in {there.folder}")

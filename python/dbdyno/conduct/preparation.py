@@ -201,6 +201,7 @@ def make_launch(context: Context, log_folder: Path) -> Launch:
         experiment.rows,
         tuple(experiment.cpus.server) if experiment.cpus.server else None,
         experiment.memory_limit_bytes,
+        answer_timeout_s=experiment.operation_timeout_seconds,
     )
 
 

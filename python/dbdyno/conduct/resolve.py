@@ -154,6 +154,7 @@ def try_out(experiment: Experiment, resolved: Resolved, guard: Guard) -> None:
         system = resolved.lineup.find(spec, experiment.workload[0])
         with guard.scratch() as logs:
             try:
-                system.start(Launch(guard, logs, *launch_with))
+                timeout_s = experiment.operation_timeout_seconds
+                system.start(Launch(guard, logs, *launch_with, answer_timeout_s=timeout_s))
             finally:
                 system.stop()

@@ -83,10 +83,20 @@ class Client:
         self.session: Session | None = None
         self.totals = Totals.of(len(trial.workload.steps))
         self._begun_ns: int | None = None
+        self.asking_since_ns: int | None = None
+        """Since when it waits for the library; None: it does not."""
 
     def connect(self) -> None:
         """Open the session; raises Failure."""
-        self.session = self.trial.open()
+        self.asking_since_ns = time.monotonic_ns()
+        try:
+            self.session = self.trial.open()
+        except Failure:
+            raise
+        except Exception as error:  # Whatever a library raises on an answer it does not understand.
+            raise Failure("connect", f"{type(error).__name__}: {error}") from None
+        finally:
+            self.asking_since_ns = None
 
     def live(self) -> None:
         """Run transactions from the run's start to its end, then close the session."""
@@ -184,13 +194,15 @@ class Client:
     def _ask(self, step: int, operation: str, *values: Value) -> tuple[int, Any]:
         """Have the session do one operation; return when it began and what it returned."""
         begun_ns = self._begun_ns or time.monotonic_ns()
-        self._begun_ns = None
+        self._begun_ns, self.asking_since_ns = None, begun_ns
         try:
             return begun_ns, getattr(self.session, operation)(step, *values)
         except Failure as failure:
             failed = failure
         except Exception as error:  # Whatever a library raises on an answer it does not understand.
             failed = Failure("protocol", f"{type(error).__name__}: {error}")
+        finally:
+            self.asking_since_ns = None
         ended_ns = time.monotonic_ns()
         if failed.kind == "connection" and ended_ns - begun_ns >= self.trial.timeout_s * 1e9:
             # Some libraries say of a time-out only that the connection was lost.

@@ -6,21 +6,27 @@ import os
 import platform
 import signal
 import sys
+from contextlib import AbstractContextManager
+from functools import partial
 
 from dbdyno import __version__
 from dbdyno.load_python import signals
+from dbdyno.load_python.bounds import limit_complaints, limit_memory, within, words
 from dbdyno.load_python.ending import conclude
 from dbdyno.load_python.failure import Ended, Failure
 from dbdyno.load_python.host import die_with_parent, pin, processors
 from dbdyno.load_python.own_cost import own_cpu_us
 from dbdyno.load_python.plan import CONTRACT, Plan, read_plan
 from dbdyno.load_python.records import Records
-from dbdyno.load_python.run import Run, processes_for
+from dbdyno.load_python.run import Run
 from dbdyno.load_python.session import Place, Session, find_library, find_place
 from dbdyno.load_python.verify import sums, verify
+from dbdyno.load_python.worker import processes_for
 from dbdyno.load_python.workloads import Workload, make_workload
 
 PROGRAM = "dbdyno-load-python"
+ROWS_PER_S = 1000
+"""What a store is given time for, at least, when all rows are counted."""
 
 
 def main(arguments: list[str]) -> int:
@@ -37,6 +43,8 @@ def main(arguments: list[str]) -> int:
     def work() -> None:
         plan = read_plan(sys.stdin)
         signals.listen()
+        limit_memory(1, 1)
+        limit_complaints()
         execute(plan, records)
 
     return conclude(records, work)
@@ -54,27 +62,41 @@ def execute(plan: Plan, records: Records) -> None:
         _execute(plan, workload, library, place, records)
     except Failure as failure:
         raise Ended("failed", f"{failure.kind}: {failure.message}") from None
+    except (Ended, OSError):
+        raise
+    except Exception as error:  # Whatever a library raises on an answer it does not understand.
+        raise Ended("failed", f"protocol: {type(error).__name__}: {error}") from None
 
 
 def _execute(plan: Plan, workload: Workload, library: type[Session], place: Place, records: Records) -> None:
     def open_session() -> Session:
         return library(place, workload.steps)
 
+    def bounded() -> AbstractContextManager[None]:
+        return within(plan.operation_timeout_s + workload.rows / ROWS_PER_S, partial(_give_up, plan, records))
+
     checked, run, before = "verify" in plan.phases, None, {}
     if "run" in plan.phases:
         if checked:
-            session = open_session()
-            before = sums(workload, session)
+            with bounded():
+                session = open_session()
+                before = sums(workload, session)
             # A connection that is open when processes are forked would be open in each of them.
             session.close()
         with records.phase("run"):
             run = Run(plan, workload, open_session, records)
             run.execute()
     if checked:
-        with records.phase("verify"):
+        with records.phase("verify"), bounded():
             session = open_session()
             verify(workload, session, before, run.totals if run else None, records)
             session.close()
+
+
+def _give_up(plan: Plan, records: Records) -> None:
+    """End the program: a library that waits for ever cannot be told to stop."""
+    records.write("end", status="failed", reason=f"timeout: {words(plan.operation_timeout_s)}")
+    os._exit(1)
 
 
 def _hello(plan: Plan, workload: Workload, library: type[Session], place: Place) -> dict[str, object]:

@@ -10,15 +10,15 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
+from dbdyno.load_python.bounds import limit_memory
 from dbdyno.load_python.events import SECOND_NS
 from dbdyno.load_python.failure import Ended
-from dbdyno.load_python.host import processors
 from dbdyno.load_python.interval import Interval, Totals
 from dbdyno.load_python.plan import Plan
 from dbdyno.load_python.records import Records
 from dbdyno.load_python.session import Session
 from dbdyno.load_python.signals import stop_requested
-from dbdyno.load_python.worker import Worker, fork
+from dbdyno.load_python.worker import Worker, fork, processes_for
 from dbdyno.load_python.workloads import Workload
 
 POLL_S = 0.05
@@ -26,16 +26,6 @@ POLL_S = 0.05
 LEAD_NS = 200_000_000
 """How long before it begins the run is announced to every process."""
 PROGRESS_S = 0.25
-PROCESSES_PER_PROCESSOR = 4
-
-
-def processes_for(plan: Plan) -> int:
-    """Return how many processes the clients of a plan share.
-
-    One interpreter uses one processor, and its threads wait for each other after every answer: with 16 clients of
-    PyMySQL on two processors, 2 processes did 1,640 transactions of the game a second, 4 did 1,860 and 8 did 2,240.
-    """
-    return min(plan.processes or PROCESSES_PER_PROCESSOR * processors(), plan.count)
 
 
 class Run:
@@ -58,7 +48,13 @@ class Run:
 
     def _start(self, numbers: range, open_session: Callable[[], Session]) -> Connection:
         mine, theirs = Pipe()
-        self._pids.append(fork(Worker(self._plan, self._workload, open_session, numbers, theirs).work))
+        worker = Worker(self._plan, self._workload, open_session, numbers, theirs)
+
+        def work() -> None:
+            limit_memory(processes_for(self._plan), len(numbers))
+            worker.work()
+
+        self._pids.append(fork(work))
         theirs.close()
         return mine
 
@@ -118,6 +114,8 @@ class Run:
                 raise Ended("failed", "a load process ended before its clients did: see the log") from None
             self._heard[message[0]] += 1
             match message:
+                case ("stuck", reason):
+                    raise Ended("failed", f"timeout: {reason}")
                 case ("refused", reason):
                     self._refusal = self._refusal or reason
                 case ("record", record):

@@ -15,6 +15,7 @@ from dbdyno.systems import (
     postgresql,
     redis,
 )
+from dbdyno.systems.attached import asked_in_child
 from dbdyno.systems.base import System
 from dbdyno.systems.packages.cache import installed
 from dbdyno.systems.packages.install import find_package
@@ -27,7 +28,11 @@ _FAMILIES = tuple(
 SYSTEMS: dict[str, type[System]] = {system.name: system for family in _FAMILIES for system in family.systems}
 """The systems that dbdyno can start, by name."""
 ATTACHED: dict[str, type[System]] = {
-    scheme: system for family in _FAMILIES for system in family.attached for scheme in system.schemes
+    scheme: asked
+    for family in _FAMILIES
+    for system in family.attached
+    for asked in [asked_in_child(system)]
+    for scheme in system.schemes
 }
 """The systems that dbdyno can attach to, by the scheme of their URL."""
 ARRANGEMENTS = tuple(system for system in SYSTEMS.values() if system.takes_parts)

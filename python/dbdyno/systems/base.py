@@ -27,6 +27,7 @@ class Launch:
     clients: the most that will connect at once. rows: per table that will be loaded.
     data: a loaded data directory (`System.keep`) to start on a copy of, or None to start empty.
     cold: have none of that copy in the kernel's memory.
+    answer_timeout_s: for each answer of a server that is attached to.
     parent: where its data goes, in a directory of its own; None: below DBDYNO_DATA_DIR, or where temporary files are.
     """
 
@@ -39,6 +40,7 @@ class Launch:
     data: Path | None = None
     cold: bool = False
     parent: Path | None = None
+    answer_timeout_s: float = 10.0
 
 
 @dataclass(frozen=True)

@@ -27,10 +27,14 @@ def test_the_plan_says_who_where_and_whether_writes_are_acknowledged():
     assert system("mongodb://h/d").store_plan([])["auth_database"] == "admin"
 
 
+def in_the_child(url):
+    return mongodb.AttachedMongoDB(system(url).spec)
+
+
 def test_what_is_not_acknowledged_is_of_the_lowest_class():
-    assert system("mongodb://h/d?write=unacknowledged").durability() == UNACKNOWLEDGED
+    assert in_the_child("mongodb://h/d?write=unacknowledged").durability() == UNACKNOWLEDGED
     assert "unacknowledged" in UNACKNOWLEDGED.reason and UNACKNOWLEDGED.level == "D0"
-    assert system("mongodb://h/d").durability().level == "unknown"
+    assert in_the_child("mongodb://h/d").durability().level == "unknown"
 
 
 def test_where_nobody_answers_it_is_said(launch):
@@ -51,7 +55,7 @@ def test_settings_are_flat_without_passwords_or_say_that_they_are_not_shown(monk
             return told[command]
 
     monkeypatch.setattr(mongodb, "client_module", Client)
-    one = system("mongodb://h/d")
+    one = in_the_child("mongodb://h/d")
     assert one.all_settings() == {"mongodb": {"quiet": "False", "parsed.storage.engine": "wiredTiger"}}
     assert flat({"argv": ["--password", "x"]}) == {}
 

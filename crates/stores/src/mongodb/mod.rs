@@ -16,7 +16,7 @@ use dbdyno_wire::{Cell, Decoded, Malformed};
 use crate::SharedSchema;
 use crate::asked::Asked;
 use crate::config::Write;
-use crate::network::{Endpoint, Exchange, while_logging_in};
+use crate::network::{Endpoint, Exchange, MOST_LOGIN_MESSAGES, endless_login, while_logging_in};
 use crate::sql::table_name;
 
 const OUT_OF_DISK_SPACE: i64 = 14_031;
@@ -85,7 +85,7 @@ impl Mongodb {
     async fn log_in(&self, exchange: &mut Exchange) -> Result<(), Failure> {
         let mut login = Login::new(&self.user, &self.password, &self.auth_database);
         let mut message = login.greeting();
-        loop {
+        for _ in 0..MOST_LOGIN_MESSAGES {
             exchange.begin().extend_from_slice(&message);
             match exchange.ask(|bytes| login.next(bytes)).await? {
                 LoginStep::Send(next) => message = next,
@@ -93,6 +93,7 @@ impl Mongodb {
                 LoginStep::Refused(error) => return Err(refused(&error)),
             }
         }
+        Err(endless_login())
     }
 
     /// A step's command, up to what varies.

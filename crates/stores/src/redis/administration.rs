@@ -51,6 +51,9 @@ impl RedisSession {
             if next == b"0" {
                 return Ok(());
             }
+            if next == cursor {
+                return Err(Failure::Protocol("SCAN stays where it is".into()));
+            }
             cursor = next;
         }
     }
@@ -60,7 +63,8 @@ impl RedisSession {
         let prefix_len = self.prefixes[table].len();
         let mut numbers = BTreeSet::new();
         self.scan(table, |name| {
-            let number = std::str::from_utf8(&name[prefix_len..]).ok().and_then(|digits| digits.parse().ok());
+            let digits = name.get(prefix_len..).and_then(|digits| std::str::from_utf8(digits).ok());
+            let number = digits.and_then(|digits| digits.parse().ok());
             numbers.extend::<Option<u64>>(number);
         })
         .await?;

@@ -16,7 +16,7 @@ from dbdyno.systems.cassandra.jvm import OPTIONS, heap_mib, java, missing_java
 from dbdyno.systems.packages.cache import Installation, installed
 from dbdyno.systems.packages.catalogue import PACKAGES
 from dbdyno.systems.probe import Probe
-from dbdyno.systems.running.endpoint import Endpoint, endpoint_of, refuse_server_settings
+from dbdyno.systems.running.endpoint import Endpoint, Unreached, endpoint_of, refuse_server_settings
 from dbdyno.systems.running.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, free_port
 from dbdyno.systems.running.server import Server
@@ -77,6 +77,8 @@ class Cassandra(Server):
     package = "cassandra@5.0"
     reserved = PRIVATE | RESERVED
     pipelines = True
+    protocol: ClassVar[str] = "CQL"
+    driver_modules: ClassVar[tuple[str, ...]] = ("dbdyno.systems.cassandra.probe",)
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
@@ -234,14 +236,17 @@ class AttachedCassandra(Cassandra):
             raise UserError(f"{spec.label}: a keyspace of small letters, digits and _ is needed, not '{keyspace}'")
         self.endpoint = Endpoint(place.host, place.port, None, place.user, place.password, keyspace)
 
-    def start(self, launch: Launch) -> None:
-        del launch
+    def attach(self) -> None:
         if reason := missing_driver():
             raise UserError(f"{self.spec.label}: {reason}")
         try:
             self._ask("SELECT key FROM system.local")
         except RunFailed as error:
-            raise UserError(f"{self.spec.label}: {_explain(str(error))}") from None
+            message = str(error)
+            if "redentials" in message or "uthentication" in message:
+                message += f"; check the user and the password in the URL or in {PASSWORD_VARIABLE}"
+                raise UserError(f"{self.spec.label}: {message}") from None
+            raise Unreached(error) from None
 
     def durability(self) -> Durability:
         settings = self._settings()[1]
@@ -258,12 +263,6 @@ def missing_driver() -> str | None:
 def _views() -> Any:
     # The driver takes a third of a second to load, which no other command should spend, and it may not be there.
     return import_module("dbdyno.systems.cassandra.probe")
-
-
-def _explain(message: str) -> str:
-    if "redentials" in message or "uthentication" in message:
-        return f"{message}; check the user and the password in the URL or in {PASSWORD_VARIABLE}"
-    return f"nobody answers there ({message}); check host, port and that the server runs"
 
 
 def is_accepted(found: str, given: str) -> bool:

@@ -12,7 +12,7 @@ from dbdyno.experiment.workloads import FIND_UNIQUE, GET, GET_MANY, UPDATE
 from dbdyno.systems.base import Durability, Launch, Room, numbers_of
 from dbdyno.systems.memcached.probe import MemcachedProbe
 from dbdyno.systems.probe import Probe
-from dbdyno.systems.running.endpoint import CONNECT_TIMEOUT_S, Endpoint, endpoint_of, refuse_server_settings
+from dbdyno.systems.running.endpoint import CONNECT_TIMEOUT_S, Endpoint, Unreached, endpoint_of, refuse_server_settings
 from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program
 from dbdyno.systems.running.server import Server
 from dbdyno.systems.settings import check, without_secrets
@@ -69,6 +69,7 @@ class Memcached(Server):
     cache = False
     can_crash = True
     pipelines = True
+    protocol: ClassVar[str] = "memcached"
     driver_errors = (OSError, MemcacheError)
 
     def __init__(self, spec: SystemSpec) -> None:
@@ -182,14 +183,11 @@ class AttachedMemcached(Memcached):
         refuse_server_settings(spec, ("socket",))
         self.endpoint = endpoint_of(spec.url, 11211)
 
-    def start(self, launch: Launch) -> None:
-        del launch
+    def attach(self) -> None:
         try:
             self._stats()
         except self.driver_errors as error:
-            raise UserError(
-                f"{self.spec.label}: nobody answers there ({error}); check host, port and that the server runs"
-            ) from None
+            raise Unreached(error) from None
 
     def durability(self) -> Durability:
         return Durability("unknown", "a server of the memcached protocol does not tell what it keeps")

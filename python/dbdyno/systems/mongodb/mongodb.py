@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import ADD, FIND_SECONDARY, FIND_UNIQUE, GET, GET_MANY, INSERT, SUM, UPDATE
-from dbdyno.systems.base import Durability, Launch
+from dbdyno.systems.base import Durability
 from dbdyno.systems.probe import Probe
-from dbdyno.systems.running.endpoint import CONNECT_TIMEOUT_S, endpoint_of, refuse_server_settings
+from dbdyno.systems.running.endpoint import CONNECT_TIMEOUT_S, Unreached, endpoint_of, refuse_server_settings
 from dbdyno.systems.running.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.systems.running.server import Server
 from dbdyno.systems.settings import without_secrets
@@ -40,6 +40,8 @@ class MongoServer(Server):
     operations = frozenset((GET, GET_MANY, UPDATE, ADD, INSERT, FIND_UNIQUE, FIND_SECONDARY, SUM))
     driver_errors = (NoAnswer,)
     auth_database = "admin"
+    protocol: ClassVar[str] = "MongoDB"
+    driver_modules: ClassVar[tuple[str, ...]] = ("dbdyno.systems.mongodb.client",)
     libraries: ClassVar[tuple[str, ...]] = ("pymongo",)
 
     def __init__(self, spec: SystemSpec) -> None:
@@ -125,17 +127,17 @@ class AttachedMongoDB(MongoServer):
         if not self.endpoint.database:
             raise UserError(f"{spec.label}: name the database to make dbdyno's collections in, mongodb://…/database")
 
-    def start(self, launch: Launch) -> None:
-        del launch
+    def attach(self) -> None:
         try:
             # Unlike `ping`, which anybody may, it needs to be logged in where the server wants that.
             self._ask("listCollections")
         except NoAnswer as error:
             if error.refused:
-                words = f"{error}; check the user and the password in the URL or in {PASSWORD_VARIABLE}, and authSource"
-            else:
-                words = f"nobody answers there ({error}); check host, port and that the server runs"
-            raise UserError(f"{self.spec.label}: {words}") from None
+                raise UserError(
+                    f"{self.spec.label}: {error}; check the user and the password in the URL or in "
+                    f"{PASSWORD_VARIABLE}, and authSource"
+                ) from None
+            raise Unreached(error) from None
 
     def servers(self) -> list[dict[str, Any]]:
         with self.asking():

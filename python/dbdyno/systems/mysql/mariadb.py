@@ -27,6 +27,7 @@ from dbdyno.systems.probe import Probe
 from dbdyno.systems.running.endpoint import (
     CONNECT_TIMEOUT_S,
     Endpoint,
+    Unreached,
     endpoint_of,
     refuse_server_settings,
 )
@@ -132,6 +133,7 @@ class MariaDB(Server):
     server_program = "mariadbd"
     can_crash = True
     can_keep = True
+    protocol: ClassVar[str] = "MySQL"
     new_user = _NEW_USER
     shown_variables: tuple[str, ...] = VARIABLES
     variables_query = "SHOW GLOBAL VARIABLES"
@@ -380,15 +382,16 @@ class AttachedMySQL(MariaDB):
     def check_tls(self) -> None:
         """Nothing here: a URL says other things of it."""
 
-    def start(self, launch: Launch) -> None:
-        del launch
+    def attach(self) -> None:
         try:
             ((version,),) = self._query("SELECT VERSION()")
             if is_tidb(version):
                 self._attach_to_tidb()
             self._check_engine()
         except (pymysql.MySQLError, RuntimeError) as error:
-            raise UserError(f"{self.spec.label}: {_explain(error)}") from None
+            if why := _explain(error):
+                raise UserError(f"{self.spec.label}: {why}") from None
+            raise Unreached(error) from None
 
     def _attach_to_tidb(self) -> None:
         """Ask from now on for what does something there; raises UserError for a setting that does not."""
@@ -405,8 +408,11 @@ class AttachedMySQL(MariaDB):
         return [] if self._is_tidb else super().probes()
 
 
-def _explain(error: Exception) -> str:
-    """Say what a failure to connect means; `error.args` of pymysql are its number and its message."""
+def _explain(error: Exception) -> str | None:
+    """Return what a server means that lets nobody in, or None if nothing spoke its protocol to the end.
+
+    `error.args` of pymysql are its number and its message.
+    """
     number, message = (*error.args, "", "")[:2] if isinstance(error, pymysql.MySQLError) else (None, str(error))
     if number == ER.ACCESS_DENIED_ERROR:
         # To a user who must have TLS, MariaDB says no more than this.
@@ -421,9 +427,8 @@ def _explain(error: Exception) -> str:
         )
     if todo := hint(str(message)):
         return f"{message}; {todo}"
-    if number in (CR.CR_CONN_HOST_ERROR, CR.CR_CONNECTION_ERROR):
-        return f"nobody answers there ({message}); check host, port and that the server runs"
-    return str(message)
+    is_from_server = isinstance(number, int) and 0 < number < CR.CR_ERROR_FIRST
+    return str(message) if is_from_server else None
 
 
 _LEVELS = {"1": "D2", "0": "D1", "2": "D1", "3": "D1"}

@@ -21,7 +21,7 @@ from dbdyno.systems.postgresql.copier import TOOLS, PostgreSQLCopier
 from dbdyno.systems.postgresql.probe import PostgreSQLProbe, connect, existing_views, statistics
 from dbdyno.systems.postgresql.settings import Setting, is_accepted
 from dbdyno.systems.probe import Probe
-from dbdyno.systems.running.endpoint import Endpoint, endpoint_of, refuse_server_settings
+from dbdyno.systems.running.endpoint import Endpoint, Unreached, endpoint_of, refuse_server_settings
 from dbdyno.systems.running.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program, run_to_end
 from dbdyno.systems.running.server import Server
@@ -127,6 +127,7 @@ class PostgreSQL(Server):
     can_crash = True
     pipelines = True
     can_keep = True
+    protocol: ClassVar[str] = "PostgreSQL"
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
@@ -318,24 +319,26 @@ class AttachedPostgreSQL(PostgreSQL):
     def check_tls(self) -> None:
         """Nothing here: a URL says other things of it."""
 
-    def start(self, launch: Launch) -> None:
-        del launch
+    def attach(self) -> None:
         try:
             self._query("SELECT 1")
         except psycopg.Error as error:
-            raise UserError(f"{self.spec.label}: {_explain(error)}") from None
+            if why := _explain(error):
+                raise UserError(f"{self.spec.label}: {why}") from None
+            raise Unreached(error) from None
 
 
-def _explain(error: Exception) -> str:
-    """Say what a failure to connect means; libpq tells its kinds apart in words alone."""
+def _explain(error: psycopg.Error) -> str | None:
+    """Return what a server means that lets nobody in, or None if nothing spoke its protocol to the end.
+
+    libpq tells the kinds apart in words alone.
+    """
     message = " ".join(str(error).split())
     if todo := hint(message):
         return f"{message}; {todo}"
     if "authentication failed" in message or "no password supplied" in message:
         return f"{message}; check the user and the password in the URL or in {PASSWORD_VARIABLE}"
-    if "refused" in message or "timeout" in message or "No such file" in message:
-        return f"nobody answers there ({message}); check host, port and that the server runs"
-    return message
+    return message if error.sqlstate or "FATAL:" in message else None
 
 
 def programs() -> Path | None:

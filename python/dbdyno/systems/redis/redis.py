@@ -19,6 +19,7 @@ from dbdyno.systems.redis.probe import RedisProbe
 from dbdyno.systems.running.endpoint import (
     CONNECT_TIMEOUT_S,
     Endpoint,
+    Unreached,
     endpoint_of,
     refuse_server_settings,
 )
@@ -43,7 +44,6 @@ COUNTERS = (
     "used_memory",
     "total_error_replies",
 )
-_CHECK_THE_PLACE = "check host, port and that the server runs, and whether it has TLS there (tls=required)"
 UNABLE = {
     "auto": frozenset[str](),
     # A row is one value: no column of it can be added to, or read alone.
@@ -79,6 +79,7 @@ class Redis(Server):
     can_crash = True
     pipelines = True
     can_keep = True
+    protocol: ClassVar[str] = "Redis"
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
@@ -256,8 +257,7 @@ class AttachedRedis(Redis):
     def check_tls(self) -> None:
         """Nothing here: a URL says other things of it."""
 
-    def start(self, launch: Launch) -> None:
-        del launch
+    def attach(self) -> None:
         try:
             self._client().ping()
         except (redis.AuthenticationError, redis.ResponseError) as error:
@@ -265,9 +265,9 @@ class AttachedRedis(Redis):
                 f"{self.spec.label}: {error}; check the user and the password in the URL or in {PASSWORD_VARIABLE}"
             ) from None
         except redis.RedisError as error:
-            todo = hint(str(error))
-            why = f"{error}; {todo}" if todo else f"nobody answers there ({error}); {_CHECK_THE_PLACE}"
-            raise UserError(f"{self.spec.label}: {why}") from None
+            if todo := hint(str(error)):
+                raise UserError(f"{self.spec.label}: {error}; {todo}") from None
+            raise Unreached(error) from None
 
 
 def _as_redis(spec: SystemSpec) -> SystemSpec:

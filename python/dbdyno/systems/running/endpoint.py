@@ -13,6 +13,14 @@ from dbdyno.systems.running.tls import Tls
 CONNECT_TIMEOUT_S = 5
 
 
+class Unreached(UserError):
+    """Nothing answered in the protocol where a server was to be attached to."""
+
+    def __init__(self, error: Exception | str) -> None:
+        """Take what the client library raised: its words, or its kind if it has none."""
+        super().__init__(" ".join(str(error).split()) or type(error).__name__)
+
+
 @dataclass(frozen=True)
 class Endpoint:
     """An address and a login.

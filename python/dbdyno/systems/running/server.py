@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.systems.base import System
+from dbdyno.systems.base import Launch, System
 from dbdyno.systems.packages.cache import Installation, installed
 from dbdyno.systems.packages.catalogue import PACKAGES
 from dbdyno.systems.running.endpoint import Endpoint
@@ -19,13 +19,16 @@ class Server(System):
     """A system with one server.
 
     endpoint: where it answers, once started or attached to. driver_errors: what its driver raises if it does not.
-    own_settings: those that are dbdyno's and not the server's.
+    own_settings: those that are dbdyno's and not the server's. protocol: what it is called in messages.
+    driver_modules: modules of dbdyno that load its driver when they are asked for.
     Where it can be started again, `start` sets `_run`, and `_answers` says whether it is ready.
     """
 
     endpoint: Endpoint
     driver_errors: ClassVar[tuple[type[Exception], ...]]
     own_settings: ClassVar[tuple[str, ...]]
+    protocol: ClassVar[str]
+    driver_modules: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
@@ -60,6 +63,17 @@ class Server(System):
             yield
         except self.driver_errors as error:
             raise RunFailed(f"{self.spec.label}: {self.server_name} does not answer: {error}") from None
+
+    def start(self, launch: Launch) -> None:
+        """Start it; a server that is attached to has `attach` instead."""
+        raise NotImplementedError(f"{self.name} is attached to, not started")
+
+    def attach(self) -> None:
+        """Connect for the first time to a server that somebody else runs (dbdyno.systems.attached has it called).
+
+        Raises Unreached if nothing answers in the protocol, UserError if the server refuses.
+        """
+        raise NotImplementedError(f"{self.name} is started, not attached to")
 
     def listens(self) -> bool:
         """Whether connections are taken at the endpoint: some drivers need half a second to find that out."""

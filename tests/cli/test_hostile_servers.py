@@ -1,0 +1,64 @@
+"""Servers that misbehave: dbdyno ends in time, in little memory, and says what came instead."""
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from bounded import run_bounded
+from fakes import hostile
+
+OPERATION_TIMEOUT_S, GRACE_S = 10, 5
+START_S = 15
+"""Interpreters start slowly on a busy host; nothing of it is the server's doing."""
+MOST_BYTES = 300 << 20
+AT_ONCE = 3
+
+
+def url_of(scheme, port):
+    return f"{scheme}://127.0.0.1:{port}" + ("" if scheme in ("redis", "memcached") else "/d")
+
+
+def dbdyno(command, behaviour, scheme, folder):
+    with hostile.server(behaviour) as port:
+        url = url_of(scheme, port)
+        options = ["point-get", "--seconds", "1", "--rows", "10", "--clients", "1", "--set", "host=false", "--system"]
+        return run_bounded(
+            [sys.executable, "-m", "dbdyno", command, *(options if command == "run" else []), url], cwd=folder
+        )
+
+
+def check(name, ended):
+    assert ended.status in (1, 2), (name, ended)
+    assert ended.seconds < OPERATION_TIMEOUT_S + GRACE_S + START_S, (name, ended)
+    assert ended.peak_bytes < MOST_BYTES, (name, ended)
+    assert "Traceback" not in ended.said, (name, ended)
+    said = ended.said.strip().splitlines()[-1]
+    assert said.startswith("dbdyno: ") and not said.endswith(": ") and len(said) > 40, (name, ended)
+    assert said.isprintable(), (name, ended)
+
+
+@pytest.mark.parametrize("scheme", hostile.OF_PROTOCOL)
+def test_whatever_a_server_of_a_protocol_does_is_bounded_and_told(scheme, tmp_path):
+    behaviours = {**hostile.ANYWHERE, **hostile.OF_PROTOCOL[scheme]}
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        ended = pool.map(lambda behaviour: dbdyno("run", behaviour, scheme, tmp_path), behaviours.values())
+        for name, one in zip(behaviours, ended, strict=True):
+            check(name, one)
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "words"),
+    [
+        (hostile.http, "answers HTTP, not MySQL: check the port"),
+        (hostile.ssh, "answers SSH, not MySQL: check the port"),
+        (hostile.silent, "takes the connection and says nothing"),
+        (hostile.closes, "closes the connection without a word of MySQL"),
+        (hostile.OF_PROTOCOL["mysql"]["half a greeting"], "answers as MySQL does at first, and then does not"),
+    ],
+)
+@pytest.mark.parametrize("command", ["run", "clean"])
+def test_it_is_said_what_came_instead(command, behaviour, words, tmp_path):
+    ended = dbdyno(command, behaviour, "mysql", tmp_path)
+    check(words, ended)
+    assert words in ended.said

@@ -1,0 +1,74 @@
+"""Client libraries and servers that misbehave: the load client ends in time, in little memory, and says why."""
+
+import json
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+
+import pytest
+
+from bounded import run_bounded
+from dbdyno.load_python.bounds import is_stuck, within
+from dbdyno.load_python.session import LIBRARIES
+from fakes import hostile
+
+TIMEOUT_S, GRACE_S, START_S = 2, 5, 15
+MOST_BYTES = 300 << 20
+SCHEMES = {"postgres": "postgresql"}
+
+
+def plan_for(library, port):
+    kind = LIBRARIES[library]
+    store = {"kind": kind, "address": {"host": "127.0.0.1", "port": port}, "user": "u", "password": None}
+    more = {"redis": {"database": 0, "layout": "string", "user": None}, "cassandra": {"keyspace": "d", "user": None}}
+    store |= {"database": "d", "auth_database": "admin", "write": "acknowledged", "consistency": "ONE"}
+    return {
+        "contract": 1,
+        "phases": ["run", "verify"],
+        "library": library,
+        "store": store | more.get(kind, {}),
+        "workload": {"name": "point-get", "rows": 10, "options": {}},
+        "seed": 1,
+        "clients": {"first": 0, "count": 2, "of": 2},
+        "warmup_s": 0,
+        "duration_s": 1,
+        "operation_timeout_s": TIMEOUT_S,
+    }
+
+
+def execute(library, behaviour):
+    with hostile.server(behaviour) as port:
+        stdin = json.dumps(plan_for(library, port)) + "\n\n"
+        return run_bounded([sys.executable, "-m", "dbdyno.load_python", "run"], stdin)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_whatever_a_server_does_to_a_library_is_bounded_and_told(library):
+    if library == "mysqlclient" and not find_spec("MySQLdb"):
+        pytest.skip("mysqlclient is not installed")
+    behaviours = {**hostile.ANYWHERE, **hostile.OF_PROTOCOL[LIBRARIES[library]]}
+    with ThreadPoolExecutor(3) as pool:
+        ended = pool.map(lambda behaviour: execute(library, behaviour), behaviours.values())
+        for name, one in zip(behaviours, ended, strict=True):
+            assert one.status == 1, (name, one)
+            assert one.seconds < TIMEOUT_S + GRACE_S + START_S, (name, one)
+            assert one.peak_bytes < MOST_BYTES, (name, one)
+            assert "Traceback" not in one.said, (name, one)
+            last = json.loads(one.said.splitlines()[-1])
+            assert (last["record"], last["status"]) == ("end", "failed") and last["reason"], (name, one)
+
+
+def test_what_does_not_end_is_given_up():
+    given_up = threading.Event()
+    with within(-2.0, given_up.set):
+        assert given_up.wait(10)
+    late = threading.Event()
+    with within(60, late.set):
+        pass
+    assert not late.is_set()
+
+
+def test_only_what_is_past_its_time_out_is_stuck():
+    assert not is_stuck(None, 0)
+    assert is_stuck(1, 0)
