@@ -43,18 +43,17 @@ def measure_ceiling(context: Context, workload: WorkloadSpec, plan: Plan, reache
     client says, and no more. A ceiling that cannot be measured spoils no trial; it is not known then. Raises
     KeyboardInterrupt if the run is interrupted meanwhile.
     """
-    kinds = store_kinds(plan.store)
-    if plan.library or not context.experiment.ceiling or not set(kinds) <= set(NULL_PROTOCOLS):
+    kinds, planned = store_kinds(plan.store), plan.workload
+    if planned is None or plan.library or not context.experiment.ceiling or not set(kinds) <= set(NULL_PROTOCOLS):
         return None
     if reason := _unanswered(workload) or _unspoken(plan.store):
         return Ceiling(None, reason)
-    planned = plan.workload.name if plan.workload else workload.name
     key = _load_of(plan, context)
     known = context.ceilings.get(key)
     if known is None or (known.again is False and known.per_s is not None and known.per_s < reached_per_s):
         number = len(context.ceilings) + (known is None)
-        name = f"{number:02d}-{'-'.join(kinds)}-{planned}-c{plan.clients}"
-        found = _try(context, plan, context.folder.ceiling(name + ("-again" if known else "")))
+        name = f"{number:02d}-{'-'.join(kinds)}-{planned.name}-c{plan.clients}"
+        found = _try(context, plan, planned, context.folder.ceiling(name + ("-again" if known else "")))
         context.ceilings[key] = replace(max(known, found, key=_per_s), again=True) if known else found
     return context.ceilings[key]
 
@@ -82,9 +81,9 @@ def _per_s(ceiling: Ceiling) -> float:
     return ceiling.per_s or 0.0
 
 
-def _try(context: Context, plan: Plan, folder: Path) -> Ceiling:
+def _try(context: Context, plan: Plan, planned: PlannedWorkload, folder: Path) -> Ceiling:
     try:
-        return Ceiling(_measure(context, plan, folder))
+        return Ceiling(_measure(context, plan, planned, folder))
     except RunFailed as failure:
         return Ceiling(None, str(failure))
 
@@ -118,9 +117,9 @@ def _likeness(store: Mapping[str, Any]) -> dict[str, Any]:
     return like | ({"address": "unix" in store["address"]} if "address" in store else {})
 
 
-def _measure(context: Context, plan: Plan, folder: Path) -> float:
+def _measure(context: Context, plan: Plan, planned: PlannedWorkload, folder: Path) -> float:
     with ExitStack() as stack:
-        store = _on_null_servers(plan.store, plan.workload, context, stack)
+        store = _on_null_servers(plan.store, planned, context, stack)
         summary = execute(make_ceiling_plan(plan, store), [], folder, context.supervision(), _ignore)
     if context.interrupts.requested:
         raise KeyboardInterrupt
@@ -150,8 +149,14 @@ def _on_null_servers(
     unix = stack.enter_context(context.guard.scratch()) / "null.sock" if "unix" in store["address"] else None
     cpus = context.experiment.cpus.server
     address = stack.enter_context(_null_server(store["kind"], workload, context.guard, cpus, unix))
-    instead = {"address": address, "write_address": address, "password": None, "sql": None, "backends": []}
-    return store | {key: value for key, value in instead.items() if key in store}
+    instead: dict[str, Any] = {
+        "address": address,
+        "write_address": address,
+        "password": None,
+        "sql": None,
+        "backends": [],
+    }
+    return {**store, **{key: value for key, value in instead.items() if key in store}}
 
 
 @contextmanager
@@ -165,6 +170,7 @@ def _null_server(
     process = subprocess.Popen(
         [str(find_load_client()), "null", *arguments], stdout=subprocess.PIPE, text=True, process_group=0
     )
+    assert process.stdout is not None, "it is a pipe"
     guard.tell("pid", process.pid)
     try:
         if cpus:

@@ -27,7 +27,7 @@ def find_rate(context: Context, prepared: Prepared, first: Trial) -> Iterator[Ou
     first: the closed loop it begins with. A trial that fails, or an interrupt, ends the search with nothing found. That
     operations failed at some rate is a finding, not a failure of the run, so such an outcome is yielded without them.
     """
-    limit = context.experiment.find_rate
+    limit = _limit_of(context)
     context.listener.search_begins(first, str(limit))
     searching = _Searching(context, prepared, first)
     try:
@@ -67,7 +67,7 @@ class _Searching:
         self._last = trial
         outcome = self._run(self._context, trial)
         recorded = read_trial(self._context.folder.path / "trials" / trial.name).recorded
-        step = judge_step(trial.name, rate_per_s, confirms, self._context.experiment.find_rate, recorded)
+        step = judge_step(trial.name, rate_per_s, confirms, _limit_of(self._context), recorded)
         if step.holds and outcome.errors:
             step = replace(step, why_not=f"{sum(outcome.errors.values()):,} operations failed")
         self.steps.append(step)
@@ -98,6 +98,11 @@ class _Searching:
             "found_rate_per_s": found.per_s if found else None,
             "open_above": found.open_above if found else None,
         }
+
+
+def _limit_of(context: Context) -> Limit:
+    assert context.experiment.find_rate is not None, "a search has a limit"
+    return context.experiment.find_rate
 
 
 def judge_step(trial: str, rate_per_s: float, confirms: bool, limit: Limit, recorded: Recorded) -> Step:

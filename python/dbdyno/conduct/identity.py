@@ -16,17 +16,18 @@ def compare_rows(original: Iterable[Row], copy: Iterable[Row]) -> tuple[int, lis
     """Return how many rows of the original were read, and how the copy differs from them; both rise by their key."""
     ours, theirs = iter(original), iter(copy)
     one, other = next(ours, None), next(theirs, None)
-    rows, found = 0, []
-    while (one is not None or other is not None) and len(found) < MOST:
+    rows = 0
+    differences: list[str] = []
+    while (one is not None or other is not None) and len(differences) < MOST:
         if one != other:
-            found.append(_difference(one, other))
+            differences.append(_difference(one, other))
         is_before = one is not None and (other is None or _key(one) < _key(other))
         is_behind = other is not None and (one is None or _key(other) < _key(one))
         if not is_behind:
             one, rows = next(ours, None), rows + 1
         if not is_before:
             other = next(theirs, None)
-    return rows, found
+    return rows, differences
 
 
 def compare_definitions(original: Sequence[str], copy: Sequence[str]) -> list[str]:

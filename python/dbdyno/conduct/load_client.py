@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import IO, Any, Protocol
 
 from dbdyno.conduct.interrupt import Interrupts
 from dbdyno.conduct.plan import CONTRACT, Plan
@@ -139,13 +139,13 @@ def execute(
     records = Lines(folder / "records.jsonl")
     summary, guard, interrupts = Summary(), supervision.guard, supervision.interrupts
     with (folder / "load.log").open("ab") as log:
-        process = _start(plan, secrets, log)
+        process, output = _start(plan, secrets, log)
     guard.tell("pid", process.pid)
     watchdog = Watchdog(process.pid, plan, interrupts, supervision.death)
     try:
         watching = observer.watching(process.pid, plan.library is not None) if observer else nullcontext()
         with interrupts.passed_to(process.pid), watching:
-            for line in _lines(process, watchdog):
+            for line in _lines(output, watchdog):
                 records.append(line)
                 if record := _parse(line):
                     watchdog.record_came(record)
@@ -156,14 +156,17 @@ def execute(
     finally:
         os.killpg(process.pid, signal.SIGKILL)
         summary.exit_status, summary.given_up = process.wait(), watchdog.given_up
-        process.stdout.close()
+        output.close()
         guard.tell("done", process.pid)
         records.close()
     return summary
 
 
-def _start(plan: Plan, secrets: list[str], log: object) -> subprocess.Popen[bytes]:
-    """Start it in its own process group: a terminal's Ctrl-C reaches it once, by way of dbdyno."""
+def _start(plan: Plan, secrets: list[str], log: IO[bytes]) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
+    """Start it and return it with its output.
+
+    It has a process group of its own: a terminal's Ctrl-C reaches it once, by way of dbdyno.
+    """
     command = _command(plan)
     refuse_broken(command)
     process = subprocess.Popen(
@@ -176,7 +179,8 @@ def _start(plan: Plan, secrets: list[str], log: object) -> subprocess.Popen[byte
     )
     second_line = json.dumps({"secrets": secrets}) if secrets else ""
     feed(process, f"{json.dumps(plan.document())}\n{second_line}\n")
-    return process
+    assert process.stdout is not None, "it is a pipe"
+    return process, process.stdout
 
 
 def _command(plan: Plan) -> list[str]:
@@ -194,15 +198,15 @@ def _environment() -> dict[str, str]:
     return {"OPENBLAS_NUM_THREADS": "1", **os.environ}
 
 
-def _lines(process: subprocess.Popen[bytes], watchdog: Watchdog) -> Iterator[bytes]:
+def _lines(output: IO[bytes], watchdog: Watchdog) -> Iterator[bytes]:
     """Yield the lines of the load client's output as they come; the watchdog looks at it in between."""
-    rest, output = b"", process.stdout.fileno()
+    rest, descriptor = b"", output.fileno()
     while True:
-        came, _, _ = select.select([output], [], [], POLL_S)
+        came, _, _ = select.select([descriptor], [], [], POLL_S)
         watchdog.look()
         if not came:
             continue
-        if not (chunk := os.read(output, _READ_SIZE)):
+        if not (chunk := os.read(descriptor, _READ_SIZE)):
             break
         *lines, rest = (rest + chunk).split(b"\n")
         yield from lines
@@ -213,9 +217,10 @@ def _lines(process: subprocess.Popen[bytes], watchdog: Watchdog) -> Iterator[byt
 def _parse(line: bytes) -> dict[str, Any] | None:
     """Return the record of a line; a line cut short by a kill is none."""
     try:
-        return json.loads(line)
+        record: dict[str, Any] = json.loads(line)
     except ValueError:
         return None
+    return record
 
 
 def why_it_failed(summary: Summary, folder: Path) -> str | None:

@@ -1,5 +1,6 @@
 """Whether what would be loaded fits the disk and the memory, by an estimate, before anything is started."""
 
+import os
 import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -42,7 +43,7 @@ def check_room(experiment: Experiment, systems: Sequence[SystemSpec], lineup: Li
 
 def free_memory_bytes(limit_bytes: int | None) -> int:
     """Return the memory that a server could have: of the host, of dbdyno's control groups, and of its own limit."""
-    limits = [psutil.virtual_memory().available, *_left(groups_of("self").get("memory", []))]
+    limits: list[int] = [psutil.virtual_memory().available, *_left(groups_of(os.getpid()).get("memory", []))]
     return min(limits if limit_bytes is None else [*limits, limit_bytes])
 
 

@@ -123,11 +123,11 @@ def _record(context: Context, preparations: list[Preparation], resolved: Resolve
     for spec, reason in resolved.skipped:
         context.listener.system_is_skipped(spec.label, reason)
     planned = chain(preparations, more_pairs(context, resolved.systems, preparations))
-    state, reason = _run_all(context, planned)
+    state, why = _run_all(context, planned)
     if described["measured"] and not context.interrupts.requested:
         folder.write_environment(described | {"measured_after": measure_host(data_directory())})
-    context.journal.end(state, reason)
-    return RunEnd(folder.path, state, reason)
+    context.journal.end(state, why)
+    return RunEnd(folder.path, state, why)
 
 
 def _describe_host(context: Context) -> dict[str, Any]:

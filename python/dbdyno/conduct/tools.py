@@ -109,4 +109,4 @@ def _cpu_s(pid: int) -> float:
         times = [one.cpu_times() for one in (process, *process.children(recursive=True))]
     except psutil.Error:
         return 0.0  # It died, or a child ended right then: the trial tells the first, and the next look the second.
-    return sum(one.user + one.system + one.children_user + one.children_system for one in times)
+    return float(sum(one.user + one.system + one.children_user + one.children_system for one in times))

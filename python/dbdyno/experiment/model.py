@@ -1,6 +1,7 @@
 """The experiment file's keys, their types and what is accepted for each."""
 
 import re
+from collections.abc import Sized
 from dataclasses import replace
 from itertools import count, product, takewhile
 from math import prod
@@ -297,7 +298,14 @@ class Experiment(_Strict):
     @model_validator(mode="after")
     def _can_be_run(self) -> "Experiment":
         """Refuse more trials than anybody could wait for, before they are made."""
-        factors = (self.system, self.client, self.workload, self.pipeline, self.network_delay_us, self.clients)
+        factors: tuple[Sized, ...] = (
+            self.system,
+            self.client,
+            self.workload,
+            self.pipeline,
+            self.network_delay_us,
+            self.clients,
+        )
         count = prod(map(len, factors)) * len(self.rate or (None,)) * self.repeat
         if count > MOST_TRIALS:
             raise ValueError(f"these are {count:,} trials; a run has at most {MOST_TRIALS:,}: give less of something")

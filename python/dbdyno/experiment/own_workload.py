@@ -227,9 +227,12 @@ class OwnWorkload(_Strict):
     @model_validator(mode="after")
     def _fits(self) -> "OwnWorkload":
         _check_unique("tables", (table.name for table in self.tables))
-        steps = {"begin", "begin_read_only", "commit", *(one.step for one in self._operations() if one.table)}
-        own = (one.name for one in (*self.transactions, *self.statements))
-        _check_unique("names of operations, transactions and statements", (*steps, *own))
+        steps = {"begin", "begin_read_only", "commit"} | {
+            operation.step for operation in self._operations() if operation.table
+        }
+        transactions = (transaction.name for transaction in self.transactions)
+        statements = (statement.name for statement in self.statements)
+        _check_unique("names of operations, transactions and statements", (*steps, *transactions, *statements))
         for statement in self.statements:
             for parameter in statement.parameters:
                 if "column" in parameter:

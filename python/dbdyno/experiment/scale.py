@@ -23,10 +23,10 @@ def at_scale(document: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(options := document.get("options"), dict):
         result["options"] = _each_of(scale, "options", options)
     if isinstance(systems := document.get("system"), dict | list):
-        several = isinstance(systems, list)
-        found = _systems(scale, systems if several else [systems])
+        chosen_systems = _systems(scale, systems if isinstance(systems, list) else [systems])
         # One that is given by itself stays so: what is the same as in the file is not given by scale.
-        result["system"] = found if several or len(found) != 1 else found[0]
+        is_alone = isinstance(systems, dict) and len(chosen_systems) == 1
+        result["system"] = chosen_systems[0] if is_alone else chosen_systems
         if systems and not result["system"]:
             raise ValueError(f"scale = '{scale}': there is no system at that scale")
     if chosen is not None and result == document:

@@ -102,7 +102,7 @@ def _check_extent(text: str) -> None:
 
 def _parts_of(text: str) -> list[str]:
     """Return the text of each part; of `memcached*3` there are three."""
-    parts = []
+    parts: list[str] = []
     for part in _split_outside_parentheses(text):
         several = re.fullmatch(r"([^*?(]+)\*([1-9]\d?)((?:\?.*)?)", part.strip(), re.DOTALL)
         parts += [several[1] + several[3]] * int(several[2]) if several else [part]

@@ -79,10 +79,12 @@ def cells_of(experiment: Experiment) -> list[Cell]:
 
     Of a rate search these are the closed loops it begins with; of shares of capacity those that measure it.
     """
-    ways = product(experiment.workload, experiment.pipeline, experiment.network_delay_us)
-    rates = [None] if experiment.of_capacity else experiment.rate or [None]
-    loads = product(ways, rates, experiment.clients)
-    return [Cell(workload, pipeline, *load, delay_us) for (workload, pipeline, delay_us), *load in loads]
+    closed: list[Rate | None] = [None]
+    rates = closed if experiment.of_capacity else experiment.rate or closed
+    factors = product(experiment.workload, experiment.pipeline, experiment.network_delay_us, rates, experiment.clients)
+    return [
+        Cell(workload, pipeline, rate, clients, delay_us) for workload, pipeline, delay_us, rate, clients in factors
+    ]
 
 
 def share_cells(experiment: Experiment) -> list[Cell]:

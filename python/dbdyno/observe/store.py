@@ -46,7 +46,10 @@ class Probe(Protocol):
     server: str
     answered_by: int | None
     round_trip_s: float
-    not_shown: Mapping[str, str]
+
+    @property
+    def not_shown(self) -> Mapping[str, str]:
+        """What this user is not shown, and why."""
 
     def open(self) -> None:
         """Connect, or connect anew."""

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -109,7 +110,7 @@ def _fill(context: Context, spent: _Spent, table: Table, batches: Iterator[Batch
     # A batch that is being made is soon made: there is nothing to cancel.
     while batch := wait_for(context, lambda: next(batches, None), lambda: None, LOAD_TIMEOUT_S):
         paths = [path for path, _ in batch]
-        spent.on(lambda paths=paths: spent.analyst.load(table, paths), LOAD_TIMEOUT_S)
+        spent.on(partial(spent.analyst.load, table, paths), LOAD_TIMEOUT_S)
         rows += sum(count for _, count in batch)
         for path in paths:
             path.unlink()

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -130,7 +131,7 @@ def _copy(context: Context, system: System, tool: str, workers: int, log_path: P
 
     with closing(system.copier(tool, workers)) as copier:
         tables = on(lambda: copier.tables(of_copy=False))
-        copied.rows.update({table: on(lambda table=table: copier.count(table)) for table in tables})
+        copied.rows.update({table: on(partial(copier.count, table)) for table in tables})
         folder = on(copier.create)
         tools = Tools(context, system, copier, log_path)
         try:
@@ -159,7 +160,7 @@ def _compare(on: Callable[[Callable[[], Any]], Any], copier: Copier, copied: Cop
         if table not in there or table not in copied.rows:
             copied.differs[table] = [f"the table is {'missing' if table in copied.rows else 'not in the original'}"]
         else:
-            copied.differs[table] = on(lambda table=table: _differences(copier, table, copied.rows[table]))
+            copied.differs[table] = on(partial(_differences, copier, table, copied.rows[table]))
 
 
 def _differences(copier: Copier, table: str, expected_rows: int) -> list[str]:
