@@ -29,7 +29,11 @@ def test_they_are_listed_in_order(dbdyno):
 
 def test_help_loads_no_command():
     loaded = subprocess.run(
-        [sys.executable, "-c", "import sys, dbdyno.cli.program as c; c.run(['--help']); print(*sys.modules, file=sys.stderr)"],
+        [
+            sys.executable,
+            "-c",
+            "import sys, dbdyno.cli.program as c; c.run(['--help']); print(*sys.modules, file=sys.stderr)",
+        ],
         capture_output=True,
         text=True,
         check=True,

@@ -8,9 +8,9 @@ from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import FIND_UNIQUE, GET, GET_ELSEWHERE, UPDATE
 from dbdyno.systems.base import Durability, Launch, System
-from dbdyno.systems.memcached.memcached import Memcached
+from dbdyno.systems.memcached.memcached import MemcachedServer
 from dbdyno.systems.probe import Probe
-from dbdyno.systems.redis.redis import Redis
+from dbdyno.systems.redis.redis import RedisServer
 from dbdyno.systems.space import Space
 
 
@@ -38,7 +38,7 @@ class Fronted(System):
                 "put the cache in front of one server"
             )
         for cache in caches:
-            if isinstance(cache, Memcached):
+            if isinstance(cache, MemcachedServer):
                 cache.cache = True
         if store.name in (cache.name for cache in caches):
             store.server_name = f"{store.name}-store"
@@ -118,7 +118,7 @@ class CacheAside(Fronted):
             )
         super().__init__(spec, parts[:1], parts[1])
         (self.cache,) = self.caches
-        if not isinstance(self.cache, Memcached | Redis):
+        if not isinstance(self.cache, MemcachedServer | RedisServer):
             raise UserError(f"{spec.label}: '{self.cache.name}' cannot be the cache; memcached and redis can")
         if spec.settings:
             raise UserError(

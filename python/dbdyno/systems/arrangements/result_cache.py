@@ -7,7 +7,7 @@ from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.systems.arrangements.cache_aside import Fronted
 from dbdyno.systems.base import System
-from dbdyno.systems.memcached.memcached import Memcached
+from dbdyno.systems.memcached.memcached import MemcachedServer
 
 
 class ResultCache(Fronted):
@@ -24,7 +24,7 @@ class ResultCache(Fronted):
 
     def __init__(self, spec: SystemSpec, parts: list[System]) -> None:
         """Take the arrangement and its systems; raises UserError if they cannot be what they are to be."""
-        if len(parts) < 2 or not all(isinstance(node, Memcached) for node in parts[:-1]):
+        if len(parts) < 2 or not all(isinstance(node, MemcachedServer) for node in parts[:-1]):
             raise UserError(
                 f"{spec.label}: result-cache takes nodes of memcached and a store, result-cache(memcached*3, mariadb)"
             )

@@ -66,23 +66,64 @@ _LOGGING = """\
 """
 
 
-class Cassandra(Server):
-    """A private node. Settings: `heap` (of Java, such as `2G`), `consistency`, and any scalar of cassandra.yaml."""
+class CassandraServer(Server):
+    """A server of the CQL protocol. Setting of its clients: `consistency`."""
 
-    name = "cassandra"
-    what = "Cassandra, any setting of cassandra.yaml (commitlog_sync=batch, concurrent_reads=64 …)"
-    operations = frozenset((GET, GET_MANY, UPDATE, INSERT, FIND_UNIQUE, FIND_SECONDARY))
-    libraries: ClassVar[tuple[str, ...]] = ("cassandra-driver",)
-    own_settings: ClassVar[tuple[str, ...]] = ("heap", "consistency")
-    package = "cassandra@5.0"
-    reserved = PRIVATE | RESERVED
-    pipelines = True
     protocol: ClassVar[str] = "CQL"
     driver_modules: ClassVar[tuple[str, ...]] = ("dbdyno.systems.cassandra.probe",)
+    operations = frozenset((GET, GET_MANY, UPDATE, INSERT, FIND_UNIQUE, FIND_SECONDARY))
+    libraries: ClassVar[tuple[str, ...]] = ("cassandra-driver",)
+    pipelines = True
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
         self.check_choice("consistency", CONSISTENCY)
+
+    def _ask(self, *statements: str) -> list[list[dict[str, Any]]]:
+        return _views().ask(self.endpoint, *statements)
+
+    def _settings(self) -> tuple[str, dict[str, str]]:
+        """Return the server's version, and its settings as far as it shows them."""
+        try:
+            (local,), rows = self._ask(
+                "SELECT release_version FROM system.local", "SELECT name, value FROM system_views.settings"
+            )
+        except RunFailed as error:
+            raise RunFailed(f"{self.spec.label}: {self.server_name} does not answer: {error}") from None
+        return local["release_version"], {row["name"]: row["value"] or "" for row in rows}
+
+    def servers(self) -> list[dict[str, Any]]:
+        version, there = self._settings()
+        names = dict.fromkeys([*SETTINGS, *self.spec.settings])
+        effective = {key: there[key] for key in names if key in there}
+        return [{"name": self.server_name, "version": version, "effective_settings": effective}]
+
+    def all_settings(self) -> dict[str, dict[str, str]]:
+        return {self.server_name: without_secrets(self._settings()[1])}
+
+    def probes(self) -> list[Probe]:
+        return [_views().CassandraProbe(self.server_name, self.endpoint)]
+
+    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+        return {
+            "kind": "cassandra",
+            "address": self.endpoint.address(),
+            "user": self.endpoint.user,
+            "password": self.endpoint.secret(secrets),
+            "keyspace": self.endpoint.database,
+            "consistency": self.spec.settings.get("consistency", CONSISTENCY[0]),
+            "replication_factor": int(self.spec.settings.get("replication_factor", 1)),
+        }
+
+
+class Cassandra(CassandraServer):
+    """A private node. Settings: `heap` (of Java, such as `2G`), `consistency`, and any scalar of cassandra.yaml."""
+
+    name = "cassandra"
+    what = "Cassandra, any setting of cassandra.yaml (commitlog_sync=batch, concurrent_reads=64 …)"
+    own_settings: ClassVar[tuple[str, ...]] = ("heap", "consistency")
+    package = "cassandra@5.0"
+    reserved = PRIVATE | RESERVED
 
     @classmethod
     def missing(cls) -> str | None:
@@ -168,19 +209,6 @@ class Cassandra(Server):
             return False
         return True
 
-    def _ask(self, *statements: str) -> list[list[dict[str, Any]]]:
-        return _views().ask(self.endpoint, *statements)
-
-    def _settings(self) -> tuple[str, dict[str, str]]:
-        """Return the server's version, and its settings as far as it shows them."""
-        try:
-            (local,), rows = self._ask(
-                "SELECT release_version FROM system.local", "SELECT name, value FROM system_views.settings"
-            )
-        except RunFailed as error:
-            raise RunFailed(f"{self.spec.label}: {self.server_name} does not answer: {error}") from None
-        return local["release_version"], {row["name"]: row["value"] or "" for row in rows}
-
     def _check_settings(self) -> None:
         """Raise UserError for a setting that is in force with another value than it was given."""
         _, there = self._settings()
@@ -189,39 +217,17 @@ class Cassandra(Server):
             if key not in self.own_settings and found is not None and not is_accepted(found, value):
                 raise UserError(f"{self.spec.label}: {key}={value} was given, and the server has {found}")
 
-    def servers(self) -> list[dict[str, Any]]:
-        version, there = self._settings()
-        names = dict.fromkeys([*SETTINGS, *self.spec.settings])
-        effective = {key: there[key] for key in names if key in there}
-        return [{"name": self.server_name, "version": version, "effective_settings": effective}]
-
-    def all_settings(self) -> dict[str, dict[str, str]]:
-        return {self.server_name: without_secrets(self._settings()[1])}
-
     def durability(self) -> Durability:
         return durability_of(self._settings()[1])
 
-    def probes(self) -> list[Probe]:
-        return [_views().CassandraProbe(self.server_name, self.endpoint)]
 
-    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
-        return {
-            "kind": "cassandra",
-            "address": self.endpoint.address(),
-            "user": self.endpoint.user,
-            "password": self.endpoint.secret(secrets),
-            "keyspace": self.endpoint.database,
-            "consistency": self.spec.settings.get("consistency", CONSISTENCY[0]),
-            "replication_factor": int(self.spec.settings.get("replication_factor", 1)),
-        }
-
-
-class AttachedCassandra(Cassandra):
+class AttachedCassandra(CassandraServer):
     """Somebody else's server or cluster: `cassandra://user:password@host:port/keyspace`.
 
     Settings: `consistency`, and `replication_factor` of the keyspace that is made where the URL names none.
     """
 
+    name = "cassandra"
     schemes = ("cassandra",)
     what = "any server of the CQL protocol: cassandra://user@host:9042/keyspace"
 

@@ -53,7 +53,54 @@ COUNTERS = (
 )
 
 
-class Memcached(Server):
+class MemcachedServer(Server):
+    """A server of the memcached protocol. cache: True in front of a store."""
+
+    protocol: ClassVar[str] = "memcached"
+    operations = frozenset((GET, GET_MANY, UPDATE, FIND_UNIQUE))
+    libraries: ClassVar[tuple[str, ...]] = ("pymemcache",)
+    cache = False
+    pipelines = True
+    driver_errors = (OSError, MemcacheError)
+
+    def _in_force(self) -> dict[str, str]:
+        return {key: _text(value) for key, value in self._stats("settings").items()}
+
+    def _stats(self, *arguments: str) -> dict[str, Any]:
+        client = Client(self._place(), connect_timeout=CONNECT_TIMEOUT_S, timeout=CONNECT_TIMEOUT_S)
+        try:
+            return {key.decode(): value for key, value in client.stats(*arguments).items()}
+        finally:
+            client.close()
+
+    def _place(self) -> str | tuple[str, int]:
+        return self.endpoint.socket or (self.endpoint.host, self.endpoint.port)
+
+    def servers(self) -> list[dict[str, Any]]:
+        wanted = (*SHOWN_AS.values(), "evictions")
+        with self.asking():
+            settings, general = self._in_force(), self._stats()
+        effective = {key: settings[key] for key in wanted if key in settings} | self.endpoint.shown()
+        version = _text(general.get("version", ""))
+        return [{"name": self.server_name, "version": version, "effective_settings": effective}]
+
+    def all_settings(self) -> dict[str, dict[str, str]]:
+        with self.asking():
+            return {self.server_name: without_secrets(self._in_force())}
+
+    def counters(self) -> dict[str, dict[str, int]]:
+        with self.asking():
+            return {self.server_name: numbers_of(self._stats(), COUNTERS)}
+
+    def probes(self) -> list[Probe]:
+        return [MemcachedProbe(self.server_name, self._place())]
+
+    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+        del secrets
+        return {"kind": "memcached", "address": self.endpoint.address()}
+
+
+class Memcached(MemcachedServer):
     """A private memcached. Settings: those of FLAGS, and `connect` (`tcp` or `socket`).
 
     cache: True in front of a store. Alone it must hold every row, so it is given room for them, and refuses what no
@@ -62,20 +109,13 @@ class Memcached(Server):
 
     name = "memcached"
     what = "memcached (memory=MiB, threads=…)"
-    operations = frozenset((GET, GET_MANY, UPDATE, FIND_UNIQUE))
-    libraries: ClassVar[tuple[str, ...]] = ("pymemcache",)
     room: ClassVar[Mapping[str, Room]] = {"memory": Room(1 << 20, 1.2)}
     storage: ClassVar[Storage] = Storage(1.1, 110, in_memory=True)
-    cache = False
     can_crash = True
-    pipelines = True
-    protocol: ClassVar[str] = "memcached"
-    driver_errors = (OSError, MemcacheError)
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
-        if spec.url is None:
-            self._check_settings()
+        self._check_settings()
 
     def _check_settings(self) -> None:
         accepted = (*FLAGS, "connect")
@@ -117,9 +157,6 @@ class Memcached(Server):
         pairs = (one.split("=", 1) for one in self.spec.settings.get("extended", "").split(",") if "=" in one)
         return given | dict(pairs)
 
-    def _in_force(self) -> dict[str, str]:
-        return {key: _text(value) for key, value in self._stats("settings").items()}
-
     def _options(self, launch: Launch) -> list[str]:
         memory_mib = DEFAULT_MEMORY_MIB
         if not self.cache:
@@ -135,46 +172,14 @@ class Memcached(Server):
         except self.driver_errors:
             return False
 
-    def _stats(self, *arguments: str) -> dict[str, Any]:
-        client = Client(self._place(), connect_timeout=CONNECT_TIMEOUT_S, timeout=CONNECT_TIMEOUT_S)
-        try:
-            return {key.decode(): value for key, value in client.stats(*arguments).items()}
-        finally:
-            client.close()
-
-    def _place(self) -> str | tuple[str, int]:
-        return self.endpoint.socket or (self.endpoint.host, self.endpoint.port)
-
-    def servers(self) -> list[dict[str, Any]]:
-        wanted = (*SHOWN_AS.values(), "evictions")
-        with self.asking():
-            settings, general = self._in_force(), self._stats()
-        effective = {key: settings[key] for key in wanted if key in settings} | self.endpoint.shown()
-        version = _text(general.get("version", ""))
-        return [{"name": self.server_name, "version": version, "effective_settings": effective}]
-
-    def all_settings(self) -> dict[str, dict[str, str]]:
-        with self.asking():
-            return {self.server_name: without_secrets(self._in_force())}
-
     def durability(self) -> Durability:
         return Durability("D0", "memcached keeps everything in memory")
 
-    def counters(self) -> dict[str, dict[str, int]]:
-        with self.asking():
-            return {self.server_name: numbers_of(self._stats(), COUNTERS)}
 
-    def probes(self) -> list[Probe]:
-        return [MemcachedProbe(self.server_name, self._place())]
-
-    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
-        del secrets
-        return {"kind": "memcached", "address": self.endpoint.address()}
-
-
-class AttachedMemcached(Memcached):
+class AttachedMemcached(MemcachedServer):
     """Somebody else's server of the memcached protocol: `memcached://host:port`."""
 
+    name = "memcached"
     schemes = ("memcached",)
     what = "any server of the memcached protocol: memcached://host:11211"
 

@@ -112,7 +112,113 @@ _NO_PASSWORD_ASKED = 1698
 """ER_ACCESS_DENIED_NO_PASSWORD_ERROR, which PyMySQL has no name for."""
 
 
-class MariaDB(Server):
+class MySQLServer(Server):
+    """A server of the MySQL protocol. Settings of its clients: `engine`, `access`, `protocol` (see MariaDB).
+
+    shown_variables: those that say what is measured. variables_query: asks for all of them.
+    """
+
+    protocol: ClassVar[str] = "MySQL"
+    operations = frozenset({*OPERATIONS, ANALYSE, COPY, SYSBENCH})
+    libraries = ("pymysql", "mysqlclient")
+    driver_errors = (pymysql.MySQLError, OSError)
+    shown_variables: tuple[str, ...] = VARIABLES
+    variables_query = "SHOW GLOBAL VARIABLES"
+
+    def __init__(self, spec: SystemSpec) -> None:
+        super().__init__(spec)
+        self.engine = spec.settings.get("engine")
+        self.check_choice("access", ("sql", "handler"))
+        self.check_choice("protocol", ("prepared", "text"))
+        self._refuse_engine()
+        if (self.engine or "").lower() in NOT_TRANSACTIONAL:
+            self.operations = self.operations - {TRANSACTION}
+        if spec.settings.get("access") == "handler":
+            self.operations = self.operations - {GET_MANY}
+
+    def _refuse_engine(self) -> None:
+        """Raise UserError for an engine that one server cannot have alone, or that cannot be read as asked."""
+        engine = (self.engine or "").lower()
+        if engine in ENGINES_OF_SEVERAL:
+            raise UserError(
+                f"{self.spec.label}: tables of {self.engine} lie on other servers, and dbdyno makes them only between"
+                f" servers of its own: give mariadb?engine={self.engine}, or another engine"
+            )
+        if self.spec.settings.get("access") == "handler" and engine in NO_HANDLER:
+            raise UserError(
+                f"{self.spec.label}: HANDLER does not open tables of {self.engine}: leave access=handler out"
+            )
+
+    @classmethod
+    def libraries_for(cls, settings: Mapping[str, str]) -> tuple[str, ...]:
+        return () if {"access", "protocol", "tls"} & settings.keys() else cls.libraries
+
+    def _check_engine(self) -> None:
+        if self.engine is None:
+            return
+        engines = {row[0]: row[1] for row in self._query("SHOW ENGINES")}
+        available = [name for name, support in engines.items() if support in ("YES", "DEFAULT")]
+        if self.engine.lower() not in (name.lower() for name in available):
+            # The host's packages are for the host's own server.
+            is_hosts = not (self.spec.attached or self.spec.version)
+            package = ENGINE_PACKAGES.get(self.engine.lower()) if is_hosts else None
+            hint = f"apt install {package}" if package else f"it has {', '.join(available)}"
+            raise UserError(f"{self.spec.label}: this server has no engine '{self.engine}'; {hint}")
+
+    def _ask(self, statement: str) -> dict[str, str]:
+        with self.asking():
+            return dict(self._query(statement))
+
+    def _query(self, statement: str) -> tuple[tuple[Any, ...], ...]:
+        place = self.endpoint
+        connection = connect(place, database=place.database or None, read_timeout=CONNECT_TIMEOUT_S)
+        with connection, connection.cursor() as cursor:
+            cursor.execute(statement)
+            return cursor.fetchall()
+
+    def _variables(self) -> dict[str, str]:
+        return self._ask(self.variables_query)
+
+    def servers(self) -> list[dict[str, Any]]:
+        variables = self._variables()
+        given = {key.replace("-", "_") for key in self.spec.settings}
+        shown = (*self.shown_variables, *sorted(given - set(self.shown_variables)))
+        effective = {key: variables[key] for key in shown if key in variables} | self.endpoint.shown()
+        if self.engine:
+            effective["engine"] = self.engine
+        if self.endpoint.tls:
+            status = self._ask("SHOW SESSION STATUS LIKE 'Ssl_%'")
+            effective["tls"] = f"{status['Ssl_version']} {status['Ssl_cipher']}"
+        return [{"name": self.server_name, "version": variables["version"], "effective_settings": effective}]
+
+    def all_settings(self) -> dict[str, dict[str, str]]:
+        return {self.server_name: without_secrets(self._variables())}
+
+    def durability(self) -> Durability:
+        variables = self._variables()
+        return durability_of(self.engine or variables.get("default_storage_engine", "its own"), variables)
+
+    def counters(self) -> dict[str, dict[str, int]]:
+        return {self.server_name: numbers_of(self._ask("SHOW GLOBAL STATUS"), COUNTERS)}
+
+    def probes(self) -> list[Probe]:
+        return [MySQLProbe(self.server_name, self.endpoint)]
+
+    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+        return {
+            "kind": "mysql",
+            "address": self.endpoint.address(),
+            "user": self.endpoint.user or "root",
+            "password": self.endpoint.secret(secrets),
+            "database": self.endpoint.database,
+            "table_options": f"ENGINE={self.engine}" if self.engine else "",
+            "access": self.spec.settings.get("access", "sql"),
+            "protocol": self.spec.settings.get("protocol", "prepared"),
+            "tls": self.endpoint.encryption(),
+        }
+
+
+class MariaDB(MySQLServer):
     """A private MariaDB server. Settings: those of `own_settings`, and any server variable.
 
     engine: of dbdyno's tables. connect: `tcp` or `socket`. access: by `sql`, or rows are read by `HANDLER … READ`
@@ -121,10 +227,7 @@ class MariaDB(Server):
 
     name = "mariadb"
     what = "MariaDB, any engine (engine=…; of Spider also backends=N), any server variable"
-    operations = frozenset({*OPERATIONS, ANALYSE, COPY, SYSBENCH})
-    libraries = ("pymysql", "mysqlclient")
     own_settings: ClassVar[tuple[str, ...]] = ("engine", "connect", "access", "protocol", "tls")
-    driver_errors = (pymysql.MySQLError, OSError)
     # InnoDB takes whole pages of 16 KiB in each of 64 chunks: other sizes than whole MiB become smaller ones.
     reserved = PRIVATE | RESERVED
     room: ClassVar[Mapping[str, Room]] = {"innodb_buffer_pool_size": Room(1 << 20, 1.7, "M")}
@@ -133,36 +236,12 @@ class MariaDB(Server):
     server_program = "mariadbd"
     can_crash = True
     can_keep = True
-    protocol: ClassVar[str] = "MySQL"
     new_user = _NEW_USER
-    shown_variables: tuple[str, ...] = VARIABLES
-    variables_query = "SHOW GLOBAL VARIABLES"
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
-        if spec.url is None:
-            refuse_reserved(spec.label, spec.settings.keys() - set(self.own_settings), self.reserved)
-        self.engine = spec.settings.get("engine")
-        self.check_choice("access", ("sql", "handler"))
-        self.check_choice("protocol", ("prepared", "text"))
+        refuse_reserved(spec.label, spec.settings.keys() - set(self.own_settings), self.reserved)
         self.check_tls()
-        if (self.engine or "").lower() in ENGINES_OF_SEVERAL:
-            raise UserError(
-                f"{spec.label}: tables of {self.engine} lie on other servers, and dbdyno makes them only between"
-                f" servers of its own: give mariadb?engine={self.engine}, or another engine"
-            )
-        if (self.engine or "").lower() in NOT_TRANSACTIONAL:
-            self.operations = self.operations - {TRANSACTION}
-        if spec.settings.get("access") == "handler":
-            self.operations = self.operations - {GET_MANY}
-            if (self.engine or "").lower() in NO_HANDLER:
-                raise UserError(
-                    f"{spec.label}: HANDLER does not open tables of {self.engine}: leave access=handler out"
-                )
-
-    @classmethod
-    def libraries_for(cls, settings: Mapping[str, str]) -> tuple[str, ...]:
-        return () if {"access", "protocol", "tls"} & settings.keys() else cls.libraries
 
     @classmethod
     def missing(cls) -> str | None:
@@ -291,18 +370,6 @@ class MariaDB(Server):
             return False
         return True
 
-    def _check_engine(self) -> None:
-        if self.engine is None:
-            return
-        engines = {row[0]: row[1] for row in self._query("SHOW ENGINES")}
-        available = [name for name, support in engines.items() if support in ("YES", "DEFAULT")]
-        if self.engine.lower() not in (name.lower() for name in available):
-            # The host's packages are for the host's own server.
-            is_hosts = not (self.spec.attached or self.spec.version)
-            package = ENGINE_PACKAGES.get(self.engine.lower()) if is_hosts else None
-            hint = f"apt install {package}" if package else f"it has {', '.join(available)}"
-            raise UserError(f"{self.spec.label}: this server has no engine '{self.engine}'; {hint}")
-
     def _check_settings(self) -> None:
         """Raise UserError if the server has a setting with another value than it was given."""
         given = {key: value for key, value in self.spec.settings.items() if key not in self.own_settings}
@@ -310,60 +377,8 @@ class MariaDB(Server):
             variables = self._variables()
             check(self.spec.label, wanted_variables(self.spec.label, given, variables), variables)
 
-    def _ask(self, statement: str) -> dict[str, str]:
-        with self.asking():
-            return dict(self._query(statement))
 
-    def _query(self, statement: str) -> tuple[tuple[Any, ...], ...]:
-        place = self.endpoint
-        connection = connect(place, database=place.database or None, read_timeout=CONNECT_TIMEOUT_S)
-        with connection, connection.cursor() as cursor:
-            cursor.execute(statement)
-            return cursor.fetchall()
-
-    def _variables(self) -> dict[str, str]:
-        return self._ask(self.variables_query)
-
-    def servers(self) -> list[dict[str, Any]]:
-        variables = self._variables()
-        given = {key.replace("-", "_") for key in self.spec.settings}
-        shown = (*self.shown_variables, *sorted(given - set(self.shown_variables)))
-        effective = {key: variables[key] for key in shown if key in variables} | self.endpoint.shown()
-        if self.engine:
-            effective["engine"] = self.engine
-        if self.endpoint.tls:
-            status = self._ask("SHOW SESSION STATUS LIKE 'Ssl_%'")
-            effective["tls"] = f"{status['Ssl_version']} {status['Ssl_cipher']}"
-        return [{"name": self.server_name, "version": variables["version"], "effective_settings": effective}]
-
-    def all_settings(self) -> dict[str, dict[str, str]]:
-        return {self.server_name: without_secrets(self._variables())}
-
-    def durability(self) -> Durability:
-        variables = self._variables()
-        return durability_of(self.engine or variables.get("default_storage_engine", "its own"), variables)
-
-    def counters(self) -> dict[str, dict[str, int]]:
-        return {self.server_name: numbers_of(self._ask("SHOW GLOBAL STATUS"), COUNTERS)}
-
-    def probes(self) -> list[Probe]:
-        return [MySQLProbe(self.server_name, self.endpoint)]
-
-    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
-        return {
-            "kind": "mysql",
-            "address": self.endpoint.address(),
-            "user": self.endpoint.user or "root",
-            "password": self.endpoint.secret(secrets),
-            "database": self.endpoint.database,
-            "table_options": f"ENGINE={self.engine}" if self.engine else "",
-            "access": self.spec.settings.get("access", "sql"),
-            "protocol": self.spec.settings.get("protocol", "prepared"),
-            "tls": self.endpoint.encryption(),
-        }
-
-
-class AttachedMySQL(MariaDB):
+class AttachedMySQL(MySQLServer):
     """Somebody else's server of the MySQL protocol: `mysql://user:password@host:port/database`."""
 
     name = "mysql"
@@ -378,9 +393,6 @@ class AttachedMySQL(MariaDB):
         self._is_tidb = False
         if not self.endpoint.database:
             raise UserError(f"{spec.label}: name the database to make dbdyno's tables in, mysql://…/database")
-
-    def check_tls(self) -> None:
-        """Nothing here: a URL says other things of it."""
 
     def attach(self) -> None:
         try:

@@ -111,23 +111,80 @@ class _Postmaster(ServerProcess):
         super()._forget()
 
 
-class PostgreSQL(Server):
+class PostgreSQLServer(Server):
+    """A server of the PostgreSQL protocol."""
+
+    protocol: ClassVar[str] = "PostgreSQL"
+    operations = frozenset({*OPERATIONS, ANALYSE, COPY, SYSBENCH})
+    driver_errors = (psycopg.Error, OSError)
+    pipelines = True
+
+    def _settings(self) -> dict[str, Setting]:
+        """Return every setting in force by its name."""
+        with self.asking():
+            rows = self._query(
+                "SELECT name, setting AS value, unit, vartype AS kind, source, current_setting(name) AS shown "
+                "FROM pg_settings"
+            )
+        return {row["name"].lower(): Setting(**row) for row in rows}
+
+    def _query(self, statement: str, *parameters: Any) -> list[dict[str, Any]]:
+        with connect(self.endpoint) as connection:
+            return connection.execute(statement, parameters).fetchall()
+
+    def servers(self) -> list[dict[str, Any]]:
+        there = self._settings()
+        given = {key.lower() for key in self.spec.settings} & there.keys()
+        changed = {key for key, setting in there.items() if setting.is_changed}
+        names = dict.fromkeys([*SETTINGS, *sorted(given | changed)])
+        effective = {key: there[key].shown for key in names if key in there} | self.endpoint.shown()
+        if self.endpoint.tls:
+            with self.asking():
+                (own,) = self._query("SELECT version, cipher FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
+            effective["tls"] = f"{own['version']} {own['cipher']}"
+        return [{"name": self.server_name, "version": there["server_version"].shown, "effective_settings": effective}]
+
+    def all_settings(self) -> dict[str, dict[str, str]]:
+        shown = {key: setting.shown for key, setting in self._settings().items()}
+        return {self.server_name: without_secrets(shown)}
+
+    def durability(self) -> Durability:
+        return durability_of({key: setting.shown for key, setting in self._settings().items()})
+
+    def counters(self) -> dict[str, dict[str, int]]:
+        seen: dict[str, int] = {}
+        with self.asking(), connect(self.endpoint) as connection:
+            for view in existing_views(connection, list(COUNTERS)):
+                seen |= numbers_of(statistics(connection, view), COUNTERS[view])
+        return {self.server_name: seen}
+
+    def probes(self) -> list[Probe]:
+        return [PostgreSQLProbe(self.server_name, self.endpoint)]
+
+    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
+        return {
+            "kind": "postgres",
+            "address": self.endpoint.address(),
+            "user": self.endpoint.user or "postgres",
+            "password": self.endpoint.secret(secrets),
+            "database": self.endpoint.database,
+            "tls": self.endpoint.encryption(),
+        }
+
+
+class PostgreSQL(PostgreSQLServer):
     """A private PostgreSQL server. Settings: `connect` (`tcp` or `socket`), `tls` (`on`), and any server setting."""
 
     name = "postgresql"
     what = "PostgreSQL, any server setting (shared_buffers=1GB, synchronous_commit=off …)"
-    operations = frozenset({*OPERATIONS, ANALYSE, COPY, SYSBENCH})
     own_settings: ClassVar[tuple[str, ...]] = ("connect", "tls")
     # max_wal_size is 1 GB.
     storage: ClassVar[Storage] = Storage(1.15, 40, empty_bytes=40_000_000, most_log_bytes=1 << 30)
-    driver_errors = (psycopg.Error, OSError)
     copy_tools = TOOLS
     reserved = PRIVATE | RESERVED
     forks = True
     can_crash = True
-    pipelines = True
     can_keep = True
-    protocol: ClassVar[str] = "PostgreSQL"
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
@@ -249,62 +306,11 @@ class PostgreSQL(Server):
             if not is_accepted(setting, value):
                 raise UserError(f"{self.spec.label}: {key}={value} was given, and the server has {setting.shown}")
 
-    def _settings(self) -> dict[str, Setting]:
-        """Return every setting in force by its name."""
-        with self.asking():
-            rows = self._query(
-                "SELECT name, setting AS value, unit, vartype AS kind, source, current_setting(name) AS shown "
-                "FROM pg_settings"
-            )
-        return {row["name"].lower(): Setting(**row) for row in rows}
 
-    def _query(self, statement: str, *parameters: Any) -> list[dict[str, Any]]:
-        with connect(self.endpoint) as connection:
-            return connection.execute(statement, parameters).fetchall()
-
-    def servers(self) -> list[dict[str, Any]]:
-        there = self._settings()
-        given = {key.lower() for key in self.spec.settings} & there.keys()
-        changed = {key for key, setting in there.items() if setting.is_changed}
-        names = dict.fromkeys([*SETTINGS, *sorted(given | changed)])
-        effective = {key: there[key].shown for key in names if key in there} | self.endpoint.shown()
-        if self.endpoint.tls:
-            with self.asking():
-                (own,) = self._query("SELECT version, cipher FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
-            effective["tls"] = f"{own['version']} {own['cipher']}"
-        return [{"name": self.server_name, "version": there["server_version"].shown, "effective_settings": effective}]
-
-    def all_settings(self) -> dict[str, dict[str, str]]:
-        shown = {key: setting.shown for key, setting in self._settings().items()}
-        return {self.server_name: without_secrets(shown)}
-
-    def durability(self) -> Durability:
-        return durability_of({key: setting.shown for key, setting in self._settings().items()})
-
-    def counters(self) -> dict[str, dict[str, int]]:
-        seen: dict[str, int] = {}
-        with self.asking(), connect(self.endpoint) as connection:
-            for view in existing_views(connection, list(COUNTERS)):
-                seen |= numbers_of(statistics(connection, view), COUNTERS[view])
-        return {self.server_name: seen}
-
-    def probes(self) -> list[Probe]:
-        return [PostgreSQLProbe(self.server_name, self.endpoint)]
-
-    def store_plan(self, secrets: list[str]) -> dict[str, Any]:
-        return {
-            "kind": "postgres",
-            "address": self.endpoint.address(),
-            "user": self.endpoint.user or "postgres",
-            "password": self.endpoint.secret(secrets),
-            "database": self.endpoint.database,
-            "tls": self.endpoint.encryption(),
-        }
-
-
-class AttachedPostgreSQL(PostgreSQL):
+class AttachedPostgreSQL(PostgreSQLServer):
     """Somebody else's server: `postgresql://user:password@host:port/database`."""
 
+    name = "postgresql"
     schemes = ("postgresql",)
     what = "any PostgreSQL server: postgresql://user@host:5432/database"
     own_settings: ClassVar[tuple[str, ...]] = (*ATTACHED_SETTINGS, *LIBPQ_SETTINGS)
@@ -315,9 +321,6 @@ class AttachedPostgreSQL(PostgreSQL):
         self.endpoint = replace(endpoint_of(spec.url, 5432), tls=attached_tls(in_our_words(spec)))
         if not self.endpoint.database:
             raise UserError(f"{spec.label}: name the database to make dbdyno's tables in, postgresql://…/database")
-
-    def check_tls(self) -> None:
-        """Nothing here: a URL says other things of it."""
 
     def attach(self) -> None:
         try:

@@ -63,29 +63,19 @@ RESERVED = frozenset(
 """Directives that say where the server is, who gets in and what belongs to its configuration."""
 
 
-class Redis(Server):
-    """A private Redis server. Settings: `layout`, `connect` (`tcp` or `socket`), `tls`, any directive of redis.conf."""
+class RedisServer(Server):
+    """A server of the Redis protocol. Setting of its clients: `layout`."""
 
-    name = "redis"
-    what = "Redis, any directive of redis.conf (appendonly=yes, appendfsync=always, save=60 1 …)"
+    protocol: ClassVar[str] = "Redis"
     operations = frozenset((GET, GET_MANY, UPDATE, ADD, INSERT, FIND_UNIQUE, SUM))
     libraries: ClassVar[tuple[str, ...]] = ("redis-py",)
-    own_settings: ClassVar[tuple[str, ...]] = ("layout", "connect", "tls")
-    storage: ClassVar[Storage] = Storage(1.1, 110, in_memory=True)
     driver_errors = (redis.RedisError,)
-    server_program = "redis-server"
-    reserved = PRIVATE | RESERVED
-    log_checker = "redis-check-aof"
-    can_crash = True
     pipelines = True
-    can_keep = True
-    protocol: ClassVar[str] = "Redis"
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
         self.check_choice("layout", tuple(UNABLE))
         self.operations = self.operations - UNABLE[spec.settings.get("layout", "auto")]
-        self.check_tls()
 
     @classmethod
     def libraries_for(cls, settings: Mapping[str, str]) -> tuple[str, ...]:
@@ -94,81 +84,6 @@ class Redis(Server):
     def why_one_at_a_time(self) -> str | None:
         is_hash = self.spec.settings.get("layout") == "hash"
         return "keeps rows as hashes: give layout=string" if is_hash else super().why_one_at_a_time()
-
-    @classmethod
-    def missing(cls) -> str | None:
-        return None if find_program("redis-server") else "redis-server is not installed: apt install redis-server"
-
-    def start(self, launch: Launch) -> None:
-        self._directory = directory = PrivateDirectory(launch)
-        password = random_secrets.token_hex(16)
-        port = self.new_port()
-        socket = directory.socket_path()
-        certificate, key, tls = make_certificate(directory) if self.encrypts else ("", "", None)
-        encrypted = ["port 0", f"tls-port {port}", f'tls-cert-file "{certificate}"', f'tls-key-file "{key}"']
-        # The configuration goes in on stdin, so that the password is in no file and no process list.
-        configuration = [
-            "bind 127.0.0.1",
-            *([*encrypted, "tls-auth-clients no"] if tls else [f"port {port}"]),
-            f'unixsocket "{socket}"',
-            f'dir "{directory.path}"',
-            f"requirepass {password}",
-            f"maxclients {max(10_000, launch.clients + 100)}",
-            *([] if "save" in self.spec.settings else ['save ""']),
-            *(f"{key} {value}" for key, value in self.spec.settings.items() if key not in self.own_settings),
-        ]
-        argv = [*self.program(self.server_program), "-"]
-        stdin = "\n".join(configuration) + "\n"
-        self._run = lambda: ServerProcess(self.server_name, argv, directory, launch, stdin)
-        self._server = self._run()
-        self.endpoint = Endpoint("127.0.0.1", port, str(socket) if self.on_socket else None, None, password, "0", tls)
-        self._server.wait_ready(self._answers)
-        given = {key.lower(): value for key, value in self.spec.settings.items() if key not in self.own_settings}
-        check(self.spec.label, given, self._configuration() or {}, SCALES)
-
-    def space(self, records: float, data_bytes: float) -> Space:
-        needed = super().space(records, data_bytes)
-        written = needed.memory_bytes if self.spec.settings.get("appendonly") == "yes" else 0
-        return needed + Space(disk_bytes=written)
-
-    def keep(self) -> Path:
-        with self.asking():
-            # A server without save points writes nothing down when it ends.
-            self._client().config_set("save", "3600 1")
-        return super().keep()
-
-    def repair(self) -> str | None:
-        """Cut the append-only file off where it stops making sense.
-
-        A file that merely ends too early Redis cuts off by itself. After a power cut it can also hold zeros, where the
-        file system knew the file's length and not yet its blocks, and then Redis asks for this command.
-        """
-        folder = self._directory.path
-        logs = [*folder.rglob("*.aof")]
-        if not logs:
-            return None
-        written_last = max(logs, key=lambda path: path.stat().st_mtime_ns)
-        self._server.stop()
-        # The server is its own checker, called by another name: not every package has a link to it.
-        (server,) = self.program(self.server_program)
-        checker = folder / self.log_checker
-        checker.unlink(missing_ok=True)
-        checker.symlink_to(server)
-        try:
-            run_to_end([str(checker), "--fix", str(written_last)], folder, self._server.log_path, "y\n")
-        except UserError:
-            return None
-        return f"{self.log_checker} --fix"
-
-    def cache_state(self, restored: bool) -> str | None:
-        # It answers only when it has read everything back into memory.
-        return None if self.spec.attached else "hot"
-
-    def _answers(self) -> bool:
-        try:
-            return bool(self._client().ping())
-        except redis.RedisError:
-            return False
 
     def _client(self, timeout_s: float = CONNECT_TIMEOUT_S) -> redis.Redis:
         place = self.endpoint
@@ -240,9 +155,103 @@ class Redis(Server):
         }
 
 
-class AttachedRedis(Redis):
+class Redis(RedisServer):
+    """A private Redis server. Settings: `layout`, `connect` (`tcp` or `socket`), `tls`, any directive of redis.conf."""
+
+    name = "redis"
+    what = "Redis, any directive of redis.conf (appendonly=yes, appendfsync=always, save=60 1 …)"
+    own_settings: ClassVar[tuple[str, ...]] = ("layout", "connect", "tls")
+    storage: ClassVar[Storage] = Storage(1.1, 110, in_memory=True)
+    server_program = "redis-server"
+    reserved = PRIVATE | RESERVED
+    log_checker = "redis-check-aof"
+    can_crash = True
+    can_keep = True
+
+    def __init__(self, spec: SystemSpec) -> None:
+        super().__init__(spec)
+        self.check_tls()
+
+    @classmethod
+    def missing(cls) -> str | None:
+        return None if find_program("redis-server") else "redis-server is not installed: apt install redis-server"
+
+    def start(self, launch: Launch) -> None:
+        self._directory = directory = PrivateDirectory(launch)
+        password = random_secrets.token_hex(16)
+        port = self.new_port()
+        socket = directory.socket_path()
+        certificate, key, tls = make_certificate(directory) if self.encrypts else ("", "", None)
+        encrypted = ["port 0", f"tls-port {port}", f'tls-cert-file "{certificate}"', f'tls-key-file "{key}"']
+        # The configuration goes in on stdin, so that the password is in no file and no process list.
+        configuration = [
+            "bind 127.0.0.1",
+            *([*encrypted, "tls-auth-clients no"] if tls else [f"port {port}"]),
+            f'unixsocket "{socket}"',
+            f'dir "{directory.path}"',
+            f"requirepass {password}",
+            f"maxclients {max(10_000, launch.clients + 100)}",
+            *([] if "save" in self.spec.settings else ['save ""']),
+            *(f"{key} {value}" for key, value in self.spec.settings.items() if key not in self.own_settings),
+        ]
+        argv = [*self.program(self.server_program), "-"]
+        stdin = "\n".join(configuration) + "\n"
+        self._run = lambda: ServerProcess(self.server_name, argv, directory, launch, stdin)
+        self._server = self._run()
+        self.endpoint = Endpoint("127.0.0.1", port, str(socket) if self.on_socket else None, None, password, "0", tls)
+        self._server.wait_ready(self._answers)
+        given = {key.lower(): value for key, value in self.spec.settings.items() if key not in self.own_settings}
+        check(self.spec.label, given, self._configuration() or {}, SCALES)
+
+    def space(self, records: float, data_bytes: float) -> Space:
+        needed = super().space(records, data_bytes)
+        written = needed.memory_bytes if self.spec.settings.get("appendonly") == "yes" else 0
+        return needed + Space(disk_bytes=written)
+
+    def keep(self) -> Path:
+        with self.asking():
+            # A server without save points writes nothing down when it ends.
+            self._client().config_set("save", "3600 1")
+        return super().keep()
+
+    def repair(self) -> str | None:
+        """Cut the append-only file off where it stops making sense.
+
+        A file that merely ends too early Redis cuts off by itself. After a power cut it can also hold zeros, where the
+        file system knew the file's length and not yet its blocks, and then Redis asks for this command.
+        """
+        folder = self._directory.path
+        logs = [*folder.rglob("*.aof")]
+        if not logs:
+            return None
+        written_last = max(logs, key=lambda path: path.stat().st_mtime_ns)
+        self._server.stop()
+        # The server is its own checker, called by another name: not every package has a link to it.
+        (server,) = self.program(self.server_program)
+        checker = folder / self.log_checker
+        checker.unlink(missing_ok=True)
+        checker.symlink_to(server)
+        try:
+            run_to_end([str(checker), "--fix", str(written_last)], folder, self._server.log_path, "y\n")
+        except UserError:
+            return None
+        return f"{self.log_checker} --fix"
+
+    def cache_state(self, restored: bool) -> str | None:
+        # It answers only when it has read everything back into memory.
+        return "hot"
+
+    def _answers(self) -> bool:
+        try:
+            return bool(self._client().ping())
+        except redis.RedisError:
+            return False
+
+
+class AttachedRedis(RedisServer):
     """Somebody else's Redis: `redis://:password@host:port/0`; `rediss://`, as redis-py has it, with `tls=verify`."""
 
+    name = "redis"
     schemes = ("redis", "rediss")
     what = "any Redis server: redis://:***@host:6379/0"
     own_settings: ClassVar[tuple[str, ...]] = ("layout", *ATTACHED_SETTINGS)
@@ -253,9 +262,6 @@ class AttachedRedis(Redis):
         self.endpoint = replace(endpoint_of(spec.url, 6379), tls=attached_tls(_as_redis(spec)))
         if not (self.endpoint.database or "0").isdecimal():
             raise UserError(f"{spec.label}: a database of Redis is a number, redis://…/0")
-
-    def check_tls(self) -> None:
-        """Nothing here: a URL says other things of it."""
 
     def attach(self) -> None:
         try:
