@@ -6,7 +6,7 @@ import pytest
 
 from dbdyno.conduct.find_rate import conclude, judge_step
 from dbdyno.conduct.listener import Listener
-from dbdyno.conduct.rate_search import Found
+from dbdyno.conduct.rate_search import SearchResult
 from dbdyno.conduct.run import conduct
 from dbdyno.experiment.limit import parse_limit
 from dbdyno.results.read import read_run
@@ -121,5 +121,5 @@ def test_judging_a_step(limit, recorded, statistic, why_not):
 
 
 def test_a_rate_with_nothing_above_it_is_said_to_be_a_lower_bound():
-    said = conclude("redis", parse_limit("p99 < 10ms"), Found(16_000, open_above=True), [])
+    said = conclude("redis", parse_limit("p99 < 10ms"), SearchResult(16_000, open_above=True), [])
     assert "up to 16,000/s; the highest is above that" in said

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from dbdyno.conduct.rate_search import Found, round_rate, search
+from dbdyno.conduct.rate_search import SearchResult, round_rate, search
 
 
 class Store:
@@ -61,14 +61,14 @@ def test_a_confirmation_that_fails_takes_it_one_step_down():
 
 def test_a_limit_nobody_holds():
     store = Store(10_000, limit_ms=0.9)
-    assert search(10_000, store.holds) == Found(None)
+    assert search(10_000, store.holds) == SearchResult(None)
     assert len(store.tried) <= 12
 
 
 def test_a_limit_everybody_holds():
     rates = []
     found = search(1000, lambda rate, confirms: rates.append(rate) or True)
-    assert found == Found(16_000, open_above=True)
+    assert found == SearchResult(16_000, open_above=True)
     assert rates == [1000, 2000, 4000, 8000, 16_000, 16_000, 16_000, 16_000]
 
 

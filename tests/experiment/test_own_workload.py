@@ -56,8 +56,8 @@ def test_the_examples_are_read_and_what_they_need_is_known(name, needs, tmp_path
         ('table = "event" }]', 'table = "events" }]', "line 44: .*no table 'events'; did you mean 'event'"),
         ("AND severity", "AND 1 = ? AND severity", "3 times '\\?' and 2 parameters"),
         ('within = "read-only"', 'within = "snapshot"', "line 56: .*'snapshot'"),
-        ('name = "chart"', 'name = "range"', "'range' is there twice"),
-        ('name = "chart"', 'name = "insert_event"', "'insert_event' is there twice"),
+        ('name = "chart"', 'name = "range"', "'range' is listed twice"),
+        ('name = "chart"', 'name = "insert_event"', "'insert_event' is listed twice"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_line_and_what_is_known(right, wrong, said, tmp_path):

@@ -131,7 +131,7 @@ def test_labels_leave_out_what_is_there_again_or_in_all():
 
 
 def test_the_same_configuration_twice_is_refused():
-    with pytest.raises(ValueError, match="'mariadb' is there twice"):
+    with pytest.raises(ValueError, match="two systems have the label 'mariadb'"):
         labels("mariadb", "mariadb")
 
 

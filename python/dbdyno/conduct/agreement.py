@@ -50,48 +50,54 @@ def missing_of(ledger: Path, pair: Versions) -> int:
 
 def read_alone(witnesses: Sequence[Witness], tables: dict[str, int], ledger: Path) -> dict[str, int]:
     """Return what would be missing if one of those that outlive the store took its place, by name."""
-    able = [one for one in witnesses if one.outlives and one.unable is None]
-    return {one.name: missing_of(ledger, one.alone(tables)) for one in able}
+    able = [witness for witness in witnesses if witness.outlives and witness.unable is None]
+    return {witness.name: missing_of(ledger, witness.alone(tables)) for witness in able}
 
 
 def hold_against(witness: Witness, store: Versions, tables: dict[str, int], alone: dict[str, int]) -> Document:
     """Return what `trial.json` says of one witness (docs/run-folder.md)."""
     holds, reason = witness.promise
-    found: Document = {"name": witness.name, "promised": holds, "reason": reason, "unable": witness.unable, "odd": None}
+    agreement: Document = {
+        "name": witness.name,
+        "promised": holds,
+        "reason": reason,
+        "unable": witness.unable,
+        "odd": None,
+    }
     if witness.unable is None:
         try:
-            other, found["odd"] = witness.versions(tables)
+            other, agreement["odd"] = witness.versions(tables)
         except RunFailed as failure:
-            found["unable"] = str(failure)
+            agreement["unable"] = str(failure)
         else:
-            found |= compare(store, other)
-    return found | {"alone_missing": alone.get(witness.name)}
+            agreement |= compare(store, other)
+    return agreement | {"alone_missing": alone.get(witness.name)}
 
 
-def judge_agreement(found: Document) -> tuple[str, str]:
+def judge_agreement(agreement: Document) -> tuple[str, str]:
     """Return whether a promise was kept, as `judge_promise`, and a sentence for a person."""
-    name = found["name"]
-    if found["unable"]:
-        return NONE, f"the {name} was not compared: {found['unable']}"
-    differs = bool(found["store_only"] or found["other_only"])
-    verdict = (BROKEN if differs else KEPT) if found["promised"] else NONE
-    said = _differences(found) if differs else f"the {name} holds the same"
-    notes = [said, f"{'' if found['promised'] else 'not '}promised by {found['reason']}"]
-    if (missing := found["alone_missing"]) is not None:
+    name = agreement["name"]
+    if agreement["unable"]:
+        return NONE, f"the {name} was not compared: {agreement['unable']}"
+    differs = bool(agreement["store_only"] or agreement["other_only"])
+    verdict = (BROKEN if differs else KEPT) if agreement["promised"] else NONE
+    said = _differences(agreement) if differs else f"the {name} holds the same"
+    notes = [said, f"{'' if agreement['promised'] else 'not '}promised by {agreement['reason']}"]
+    if (missing := agreement["alone_missing"]) is not None:
         notes.append(f"alone, before the store came back, it lacked {missing:,} acknowledged writes")
-    if found["odd"]:
-        notes.append(found["odd"])
+    if agreement["odd"]:
+        notes.append(agreement["odd"])
     return verdict, ("BROKE its promise: " if verdict == BROKEN else "") + "; ".join(notes)
 
 
-def _differences(found: Document) -> str:
+def _differences(agreement: Document) -> str:
     first = ", ".join(
         f"{row['table']} {row['key']} ({_version(row['store'])} in the store, {_version(row['other'])} there)"
-        for row in found["first"]
+        for row in agreement["first"]
     )
     return (
-        f"the {found['name']} lacks {found['store_only']:,} writes that the store has and has {found['other_only']:,} "
-        f"that it lacks, in {found['rows']:,} rows: {first}"
+        f"the {agreement['name']} lacks {agreement['store_only']:,} writes that the store has "
+        f"and has {agreement['other_only']:,} that it lacks, in {agreement['rows']:,} rows: {first}"
     )
 
 

@@ -46,7 +46,7 @@ def capacity_of(trials: Path, trial: Trial) -> Capacity | None:
         recorded = read_trial(folder)
         if _measures(recorded, trial) and not unusable(recorded):
             by_clients[recorded.about["clients"]].append(recorded)
-    middle = [sorted(found, key=compared_rate_per_s)[(len(found) - 1) // 2] for found in by_clients.values()]
+    middle = [sorted(repeated, key=compared_rate_per_s)[(len(repeated) - 1) // 2] for repeated in by_clients.values()]
     best = max(middle, key=compared_rate_per_s, default=None)
     return Capacity(compared_rate_per_s(best), best.about["clients"], best.name) if best else None
 

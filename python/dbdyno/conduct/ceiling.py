@@ -53,8 +53,8 @@ def measure_ceiling(context: Context, workload: WorkloadSpec, plan: Plan, reache
     if known is None or (known.again is False and known.per_s is not None and known.per_s < reached_per_s):
         number = len(context.ceilings) + (known is None)
         name = f"{number:02d}-{'-'.join(kinds)}-{planned.name}-c{plan.clients}"
-        found = _try(context, plan, planned, context.folder.ceiling(name + ("-again" if known else "")))
-        context.ceilings[key] = replace(max(known, found, key=_per_s), again=True) if known else found
+        measured = _try(context, plan, planned, context.folder.ceiling(name + ("-again" if known else "")))
+        context.ceilings[key] = replace(max(known, measured, key=_per_s), again=True) if known else measured
     return context.ceilings[key]
 
 

@@ -89,17 +89,17 @@ def confirm_limit(context: Context, system: System, plan: Plan, secrets: list[st
     verdict = trial.judged and trial.judged["verdict"]
     if not verdict or verdict["limit"] == RATE:
         return
-    found: dict[str, Any] = {"limit": verdict["limit"], "taken": TAKEN, "why_not": None}
+    confirmation: dict[str, Any] = {"limit": verdict["limit"], "taken": TAKEN, "why_not": None}
     try:
         before, less = _before_and_less(context, system, (plan, secrets), trial)
         holding = _Holding(list(system.server_pids().values()), less, context.guard)
         after = _run_again(context, system, (plan, secrets), context.folder.confirmation(trial.name), holding)
     except DbdynoError as error:
-        found["why_not"] = str(error)
+        confirmation["why_not"] = str(error)
     else:
-        found |= {"how": less.how, "before_per_s": before, "throughput_per_s": after.throughput_per_s}
-        found["followed"] = (1 - (after.throughput_per_s or 0.0) / before) / TAKEN
-    write_object(folder / "confirmation.json", found)
+        confirmation |= {"how": less.how, "before_per_s": before, "throughput_per_s": after.throughput_per_s}
+        confirmation["followed"] = (1 - (after.throughput_per_s or 0.0) / before) / TAKEN
+    write_object(folder / "confirmation.json", confirmation)
     confirmed = judge_folder(folder)["verdict"]
     context.listener.limit_confirmed(confirmed["sentence"])
 

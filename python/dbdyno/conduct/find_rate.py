@@ -6,7 +6,7 @@ from typing import Any
 
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.listener import Outcome, Step
-from dbdyno.conduct.rate_search import Found, search
+from dbdyno.conduct.rate_search import SearchResult, search
 from dbdyno.conduct.trial import Prepared, run_trial
 from dbdyno.experiment.limit import Limit
 from dbdyno.experiment.trials import Trial, search_step
@@ -31,11 +31,11 @@ def find_rate(context: Context, prepared: Prepared, first: Trial) -> Iterator[Ou
     context.listener.search_begins(first, str(limit))
     searching = _Searching(context, prepared, first)
     try:
-        found = search(searching.guess_per_s(), searching.holds)
+        result = search(searching.guess_per_s(), searching.holds)
     except _Broken as broken:
         document, sentence = searching.document(None), f"{searching.what}: the search ended without an answer: {broken}"
     else:
-        document, sentence = searching.document(found), conclude(searching.what, limit, found, searching.steps)
+        document, sentence = searching.document(result), conclude(searching.what, limit, result, searching.steps)
     context.journal.add_search(document | {"sentence": sentence})
     context.listener.search_ended(sentence)
     yield from searching.outcomes
@@ -84,7 +84,7 @@ class _Searching:
             raise _Broken("interrupted")
         return outcome
 
-    def document(self, found: Found | None) -> dict[str, Any]:
+    def document(self, result: SearchResult | None) -> dict[str, Any]:
         """Return the search as `run.json` has it."""
         first = self._first
         return {
@@ -95,8 +95,8 @@ class _Searching:
             "limit": str(self._context.experiment.find_rate),
             "first": first.name,
             "steps": [asdict(step) | {"holds": step.holds} for step in self.steps],
-            "found_rate_per_s": found.per_s if found else None,
-            "open_above": found.open_above if found else None,
+            "found_rate_per_s": result.per_s if result else None,
+            "open_above": result.open_above if result else None,
         }
 
 
@@ -135,11 +135,13 @@ def _measure(limit: Limit, recorded: Recorded) -> tuple[str, float | None]:
     return ("max", times.max_ns / 1000) if value_ns is None else (limit.statistic, value_ns / 1000)
 
 
-def conclude(what: str, limit: Limit, found: Found, steps: list[Step]) -> str:
+def conclude(what: str, limit: Limit, result: SearchResult, steps: list[Step]) -> str:
     """Return the sentence a search ends with."""
-    if found.per_s is None:
+    if result.per_s is None:
         lowest = min(step.rate_per_s for step in steps)
         return f"{what}: no rate holds {limit}, not even {lowest:,}/s."
-    if found.open_above:
-        return f"{what}: {limit} held at every rate that was tried, up to {found.per_s:,}/s; the highest is above that."
-    return f"{what}: {found.per_s:,}/s is the highest rate that holds {limit}, to within 5 %, confirmed three times."
+    if result.open_above:
+        return (
+            f"{what}: {limit} held at every rate that was tried, up to {result.per_s:,}/s; the highest is above that."
+        )
+    return f"{what}: {result.per_s:,}/s is the highest rate that holds {limit}, to within 5 %, confirmed three times."

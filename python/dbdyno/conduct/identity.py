@@ -15,18 +15,18 @@ MOST = 3
 def compare_rows(original: Iterable[Row], copy: Iterable[Row]) -> tuple[int, list[str]]:
     """Return how many rows of the original were read, and how the copy differs from them; both rise by their key."""
     ours, theirs = iter(original), iter(copy)
-    one, other = next(ours, None), next(theirs, None)
+    row, copied = next(ours, None), next(theirs, None)
     rows = 0
     differences: list[str] = []
-    while (one is not None or other is not None) and len(differences) < MOST:
-        if one != other:
-            differences.append(_difference(one, other))
-        is_before = one is not None and (other is None or _key(one) < _key(other))
-        is_behind = other is not None and (one is None or _key(other) < _key(one))
+    while (row is not None or copied is not None) and len(differences) < MOST:
+        if row != copied:
+            differences.append(_difference(row, copied))
+        is_before = row is not None and (copied is None or _key(row) < _key(copied))
+        is_behind = copied is not None and (row is None or _key(copied) < _key(row))
         if not is_behind:
-            one, rows = next(ours, None), rows + 1
+            row, rows = next(ours, None), rows + 1
         if not is_before:
-            other = next(theirs, None)
+            copied = next(theirs, None)
     return rows, differences
 
 
@@ -41,14 +41,14 @@ def _key(row: Row) -> int:
     return int(row[0] or 0)
 
 
-def _difference(one: Row | None, other: Row | None) -> str:
-    if other is None or (one is not None and _key(one) < _key(other)):
-        return f"row {_key(one or ())} is missing"
-    if one is None or _key(other) < _key(one):
-        return f"row {_key(other)} is there once too often"
-    pairs = zip(one, other, strict=False)
-    column, ours, theirs = next(((n, a, b) for n, (a, b) in enumerate(pairs, 1) if a != b), (len(one), None, None))
-    return f"row {_key(one)}, column {column}: {_short(theirs)} in the place of {_short(ours)}"
+def _difference(row: Row | None, copied: Row | None) -> str:
+    if copied is None or (row is not None and _key(row) < _key(copied)):
+        return f"row {_key(row or ())} is missing"
+    if row is None or _key(copied) < _key(row):
+        return f"row {_key(copied)} is there once too often"
+    pairs = zip(row, copied, strict=False)
+    column, ours, theirs = next(((n, a, b) for n, (a, b) in enumerate(pairs, 1) if a != b), (len(row), None, None))
+    return f"row {_key(row)}, column {column}: {_short(theirs)} in the place of {_short(ours)}"
 
 
 def _short(value: bytes | str | None) -> str:

@@ -53,7 +53,7 @@ def _usage(folder: Path, auto_warmup: bool) -> list[dict[str, Any]]:
 
 def _say(context: Context, observer: Observer) -> None:
     """Tell of each thing that cannot be seen once in a run."""
-    for one in sorted(observer.not_seen.items()):
-        if one not in context.said:
-            context.said.add(one)
-            context.listener.not_seen(*one)
+    for band_and_reason in sorted(observer.not_seen.items()):
+        if band_and_reason not in context.said:
+            context.said.add(band_and_reason)
+            context.listener.not_seen(*band_and_reason)

@@ -7,6 +7,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from dbdyno import __version__
@@ -25,7 +26,7 @@ def hello(transaction: str, operations: Iterable[tuple[str, str, str | None]]) -
         "profile": "release",
         "pid": os.getpid(),
         "transaction": transaction,
-        "operations": [dict(zip(("name", "operation", "table"), one, strict=True)) for one in operations],
+        "operations": [dict(zip(("name", "operation", "table"), operation, strict=True)) for operation in operations],
         "threads": 1,
     }
 
@@ -66,7 +67,7 @@ def conclusion(
         "record": "total",
         "transactions": {"scheduled": done, "completed": done, "failed": 0, "unfinished": 0},
         "operations": {
-            name: {"completed": count, "failed": 0} for name, count in Counter(one for t in passes for one in t).items()
+            name: {"completed": count, "failed": 0} for name, count in Counter(chain.from_iterable(passes)).items()
         },
         "reads_verified": 0,
         "mismatches": 0,

@@ -35,8 +35,8 @@ _MARGIN_S = 2
 def announce(context: Context) -> None:
     """Say, once in a run, what of the stacks that were asked for this host does not let us see."""
     if context.experiment.profile:
-        for one in in_words(not_seen()).items():
-            context.listener.not_seen(*one)
+        for kind, reason in in_words(not_seen()).items():
+            context.listener.not_seen(kind, reason)
 
 
 def profile(context: Context, plan: Plan, secrets: list[str], server_pids: Mapping[str, int], folder: Path) -> None:
@@ -72,8 +72,8 @@ class _Window:
     def __init__(self, guard: Guard, server_pids: Mapping[str, int], scratch: Path) -> None:
         """Take the servers' processes, by name; what perf records lies in `scratch` until it is folded."""
         self._guard, self._scratch = guard, scratch
-        one = len(server_pids) == 1
-        self._pids = {"server" if one else f"server-{name}": pid for name, pid in server_pids.items()}
+        is_alone = len(server_pids) == 1
+        self._pids = {"server" if is_alone else f"server-{name}": pid for name, pid in server_pids.items()}
         self._recordings: dict[str, Recording] = {}
         self._files: dict[str, dict[str, str]] = {}
         self.begun_unix_s: float | None = None

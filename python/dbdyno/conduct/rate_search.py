@@ -22,14 +22,14 @@ HoldsAt = Callable[[float, bool], bool]
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """What a search found; per_s: the highest rate that held, or None. open_above: no rate was found not to hold."""
 
     per_s: float | None
     open_above: bool = False
 
 
-def search(guess_per_s: float, holds: HoldsAt) -> Found:
+def search(guess_per_s: float, holds: HoldsAt) -> SearchResult:
     """Return the highest rate that holds, to within 5 %, trying few.
 
     guess_per_s: about the most the store can do, above 0. holds: should, but for noise, be true below some rate only.
@@ -43,7 +43,7 @@ def search(guess_per_s: float, holds: HoldsAt) -> Found:
         low, high = (middle, high) if holds(middle, False) else (low, middle)
     while low is not None and not all(holds(low, True) for _ in range(CONFIRMATIONS)):
         low, high = _lower(low, PRECISION, lowest), low
-    return Found(low, open_above=low is not None and high is None)
+    return SearchResult(low, open_above=low is not None and high is None)
 
 
 def _bracket(rate: float, lowest: float, holds: HoldsAt) -> tuple[float | None, float | None]:

@@ -59,7 +59,7 @@ def resolve(experiment: Experiment) -> Resolved:
         else:
             systems.append(spec)
     if not systems:
-        raise UserError("none of the systems is there: " + "; ".join(reason for _, reason in skipped))
+        raise UserError("none of the systems is installed: " + "; ".join(reason for _, reason in skipped))
     check_room(experiment, systems, lineup)
     return Resolved(systems, skipped, lineup)
 
@@ -70,7 +70,7 @@ def _check_cpus(experiment: Experiment) -> None:
         for cpu in getattr(experiment.cpus, side) or ():
             if cpu not in usable:
                 there = ", ".join(map(str, sorted(usable)))
-                raise UserError(f"cpus.{side}: there is no processor {cpu} to use here; there are {there}")
+                raise UserError(f"cpus.{side}: dbdyno may not use CPU {cpu} here; it may use {there}")
 
 
 def _check_operations(workload: WorkloadSpec, system: System) -> None:

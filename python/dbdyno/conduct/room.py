@@ -24,15 +24,15 @@ def check_room(experiment: Experiment, systems: Sequence[SystemSpec], lineup: Li
 
     Systems are loaded one after the other, so each must fit alone. What somebody else's server holds is not known.
     """
-    place = data_directory()
+    directory = data_directory()
     for spec in systems:
         for workload in experiment.workload:
             needed = kind_of(workload).space(experiment, workload, lineup.find(spec, workload))
             what = f"{spec.label}: {experiment.rows:,} rows of {workload} take about"
             remedy = "give fewer --rows" + (" or --scale small" if experiment.scale not in (None, "small") else "")
-            if needed.disk_bytes > (free := shutil.disk_usage(place).free):
+            if needed.disk_bytes > (free := shutil.disk_usage(directory).free):
                 raise UserError(
-                    f"{what} {_gigabytes(needed.disk_bytes)} of disk, and {_gigabytes(free)} are free at {place}: "
+                    f"{what} {_gigabytes(needed.disk_bytes)} of disk, and {_gigabytes(free)} are free at {directory}: "
                     f"{remedy}, or another disk in DBDYNO_DATA_DIR"
                 )
             if needed.memory_bytes > (free := free_memory_bytes(experiment.memory_limit_bytes)):

@@ -46,7 +46,7 @@ class Tools:
         Raises RunFailed, quoting it, if a program fails; KeyboardInterrupt after a signal, when all have ended.
         """
         server_before_s, began = server_cpu_s(self._system), time.perf_counter()
-        ended = [one for stage in stages for one in self._run(stage)]
+        ended = [call for stage in stages for call in self._run(stage)]
         seconds, server_after_s = time.perf_counter() - began, server_cpu_s(self._system)
         table_s = {call.table: spent_s for call, spent_s, _ in ended if call.table}
         server_s = None if server_before_s is None else round((server_after_s or 0.0) - server_before_s, 3)
@@ -106,7 +106,7 @@ def server_cpu_s(system: System) -> float | None:
 def _cpu_s(pid: int) -> float:
     try:
         process = psutil.Process(pid)
-        times = [one.cpu_times() for one in (process, *process.children(recursive=True))]
+        times = [each.cpu_times() for each in (process, *process.children(recursive=True))]
     except psutil.Error:
         return 0.0  # It died, or a child ended right then: the trial tells the first, and the next look the second.
-    return float(sum(one.user + one.system + one.children_user + one.children_system for one in times))
+    return float(sum(used.user + used.system + used.children_user + used.children_system for used in times))

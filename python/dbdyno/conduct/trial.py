@@ -4,6 +4,7 @@ import os
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +115,7 @@ def take_library(system: System, summary: Summary, folder: Path) -> Document:
         return {}
     system.opened(summary.library)
     write_object(folder / "settings.json", system.all_settings())
-    return {"servers": [one | {"started_with": None} for one in system.servers()]}
+    return {"servers": [server | {"started_with": None} for server in system.servers()]}
 
 
 def _measured(context: Context, summary: Summary, folder: Path) -> tuple[int, float, Stability]:
@@ -134,8 +135,8 @@ def _judge(folder: Path) -> None:
 
 def _ceiling(context: Context, trial: Trial, plan: Plan, reached_per_s: float = 0.0) -> Document:
     """Return what `trial.json` says of the load client alone."""
-    found = measure_ceiling(context, trial.workload, plan, reached_per_s)
-    return {"client_ceiling_per_s": found.per_s, "client_ceiling_note": found.note} if found else {}
+    ceiling = measure_ceiling(context, trial.workload, plan, reached_per_s)
+    return {"client_ceiling_per_s": ceiling.per_s, "client_ceiling_note": ceiling.note} if ceiling else {}
 
 
 def fail_trial(context: Context, trial: Trial, preparation: str, reason: str) -> Outcome:
@@ -276,11 +277,11 @@ def _data_bytes(system: System) -> int | None:
     if not folders:
         return None
     size = 0
-    for place, _, names in (found for folder in folders for found in os.walk(folder)):
+    for folder, _, names in chain.from_iterable(map(os.walk, folders)):
         for name in names:
             # A server that runs makes and removes files while they are counted.
             with suppress(OSError):
-                size += os.lstat(os.path.join(place, name)).st_blocks * BLOCK_BYTES
+                size += os.lstat(os.path.join(folder, name)).st_blocks * BLOCK_BYTES
     return size
 
 

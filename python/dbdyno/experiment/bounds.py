@@ -41,7 +41,7 @@ def is_too_deep(value: Any) -> bool:
     """Whether tables and lists lie more than MOST_DEPTH deep within each other."""
     level = [value]
     for _ in range(MOST_DEPTH):
-        level = [inner for one in level for inner in _inside(one)]
+        level = [inner for entry in level for inner in _inside(entry)]
     return bool(level)
 
 

@@ -110,7 +110,7 @@ def _check_clients(value: list[int]) -> list[int]:
         raise ValueError("give at least one number of clients, each at least 1, e.g. [1, 8, 64]")
     check_whole("clients", value, MOST_CLIENTS_OF_A_TRIAL)
     if len(set(value)) < len(value):
-        raise ValueError("a number of clients is there twice; `repeat` repeats trials")
+        raise ValueError("`clients` lists a value twice; `repeat` repeats trials")
     return value
 
 
@@ -257,7 +257,7 @@ class Experiment(_Strict):
         """Make a variant of each workload for each combination of the options that are lists: `batch-get?batch=10`."""
         if not isinstance(data, dict) or not isinstance(data.get("options"), dict):
             return data
-        options = {key: [_read_option(one) for one in _as_list(value)] for key, value in data["options"].items()}
+        options = {key: [_read_option(choice) for choice in _as_list(value)] for key, value in data["options"].items()}
         lists = {key: options.pop(key) for key, value in data["options"].items() if isinstance(value, list)}
         data = {**data, "options": {key: value for key, (value,) in options.items()}}
         names = _as_list(data.get("workload"))

@@ -249,14 +249,14 @@ class OwnWorkload(_Strict):
     def _operations(self) -> list[Operation]:
         return [operation for transaction in self.transactions for operation in transaction.operations]
 
-    def _check_column_parameter(self, statement: str, place: str) -> None:
-        table, _, name = place.partition(".")
+    def _check_column_parameter(self, statement: str, column: str) -> None:
+        table, _, name = column.partition(".")
         if self._table(table).column(name).generator in _CHANGING:
-            raise ValueError(f"statement '{statement}': '{place}' changes, so there is no value to look for")
+            raise ValueError(f"statement '{statement}': '{column}' changes, so there is no value to look for")
 
     def _check_operation(self, operation: Operation) -> None:
         if operation.statement is not None:
-            _known("there is no statement", operation.statement, {one.name: one for one in self.statements})
+            _known("there is no statement", operation.statement, {known.name: known for known in self.statements})
             return
         table = self._table(operation.table or "")
         generators = [column.generator for column in table.columns]
@@ -323,5 +323,5 @@ def _check_unique(what: str, names: Iterable[str]) -> None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise ValueError(f"{what}: '{name}' is there twice")
+            raise ValueError(f"{what}: '{name}' is listed twice")
         seen.add(name)

@@ -43,8 +43,8 @@ def _systems(scale: str, entries: list[Any]) -> list[Any]:
             continue
         of_scales = entry.get("scale", SCALES)
         of_scales = of_scales if isinstance(of_scales, list | tuple) else [of_scales]
-        for one in of_scales:
-            _check(f"system {entry.get('system')}", one)
+        for scale_name in of_scales:
+            _check(f"system {entry.get('system')}", scale_name)
         if scale in of_scales:
             kept = {key: value for key, value in entry.items() if key != "scale"}
             settings = kept.get("settings")
@@ -62,8 +62,8 @@ def _of(scale: str, key: str, value: Any) -> Any:
     """Return the value at a scale of what is given by scale; anything else as it is."""
     if not isinstance(value, dict):
         return value
-    for one in value:
-        _check(key, one)
+    for scale_name in value:
+        _check(key, scale_name)
     if scale not in value:
         raise ValueError(f"scale = '{scale}': {key} has only {', '.join(value)}")
     return value[scale]

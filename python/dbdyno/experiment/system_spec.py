@@ -238,7 +238,7 @@ def with_labels(specs: list[SystemSpec]) -> list[SystemSpec]:
         labels.append(" ".join([name, *(word for word in words if word not in common)]))
     for label in labels:
         if labels.count(label) > 1:
-            raise ValueError(f"'{label}' is there twice; leave one out, or give each its own label")
+            raise ValueError(f"two systems have the label '{label}'; leave one out, or give each its own label")
     return [replace(spec, label=label) for spec, label in zip(specs, labels, strict=True)]
 
 
@@ -256,7 +256,7 @@ def _settings_words(spec: SystemSpec) -> tuple[str, ...]:
     named = [("", spec), *((f"{part.name}.", part) for part in spec.parts)]
     words = (
         f"{prefix}{key}={value}" if value else f"{prefix}{key}"
-        for prefix, one in named
-        for key, value in one.settings.items()
+        for prefix, part in named
+        for key, value in part.settings.items()
     )
     return tuple(dict.fromkeys(words))

@@ -61,7 +61,7 @@ def build(spec: SystemSpec) -> System:
         return system(spec, [build(part) for part in _labelled(spec)])
     if spec.parts:
         raise UserError(
-            f"{spec.label}: '{spec.name}' is no arrangement; {', '.join(one.name for one in ARRANGEMENTS)} are"
+            f"{spec.label}: '{spec.name}' is no arrangement; {', '.join(known.name for known in ARRANGEMENTS)} are"
         )
     return system(spec)
 
@@ -108,8 +108,8 @@ def missing_packages(spec: SystemSpec) -> list[Package]:
     name = spec.product if spec.version else SYSTEMS[spec.name].package
     own = [find_package(name)] if name else []
     every = [
-        *(one for one in own if not installed(one)),
-        *(one for part in spec.parts for one in missing_packages(part)),
+        *(package for package in own if not installed(package)),
+        *(package for part in spec.parts for package in missing_packages(part)),
     ]
     return list(dict.fromkeys(every))
 

@@ -118,9 +118,9 @@ def _fill(context: Context, spent: _Spent, table: Table, batches: Iterator[Batch
         record = {"record": "progress", "phase": "load", "done": rows, **known}
         records.append_object(record)
         context.listener.record_came(record)
-    (found,) = spent.on(lambda: spent.analyst.ask(f"SELECT COUNT(*) FROM {table.name}"), LOAD_TIMEOUT_S)[0]
-    if found != rows:
-        raise RunFailed(f"{spent.label}: {rows:,} rows were loaded and {found:,} are there")
+    (counted,) = spent.on(lambda: spent.analyst.ask(f"SELECT COUNT(*) FROM {table.name}"), LOAD_TIMEOUT_S)[0]
+    if counted != rows:
+        raise RunFailed(f"{spent.label}: {rows:,} rows were loaded and {counted:,} are there")
     return rows
 
 
@@ -185,10 +185,10 @@ def run_analysis(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
         "ended_unix_s": time.time(),
         "state": state,
         "reason": reason,
-        "analysis": {"cold": _cold_words(), "queries": [asdict(one) for one in asked]},
+        "analysis": {"cold": _cold_words(), "queries": [asdict(query) for query in asked]},
     }
     write_object(folder / "trial.json", document)
-    hot_s = sum(sum(one.hot_s) for one in asked)
+    hot_s = sum(sum(query.hot_s) for query in asked)
     outcome = Outcome(trial, state, reason, HOT_RUNS if len(asked) == len(every) else 0, hot_s, {})
     context.listener.trial_ended(outcome)
     return outcome
@@ -209,8 +209,8 @@ def _ask(context: Context, system: System, query: Query, trial: Trial) -> Asked:
             answers.append(plain(rows))
     first, expected = context.answers.setdefault((str(trial.workload), query.name), (label, answers[0]))
     differs = [
-        *(f"asked again: {found}" for again in answers[1:] if (found := difference(again, answers[0]))),
-        *([f"{found} of {first}"] if (found := difference(answers[0], expected)) else []),
+        *(f"asked again: {how}" for again in answers[1:] if (how := difference(again, answers[0]))),
+        *([f"{how} of {first}"] if (how := difference(answers[0], expected)) else []),
     ]
     answer_first = differs[0] if differs else None
     return Asked(query.name, query.what, query.sql, query.columns, times[0], times[1:], answers[0], answer_first)
@@ -239,7 +239,7 @@ def _cold_words() -> str:
 
 
 def _judge(asked: list[Asked]) -> tuple[str, str | None]:
-    differing = [one for one in asked if one.differs]
+    differing = [query for query in asked if query.differs]
     if not differing:
         return "complete", None
     return "failed", f"{len(differing)} of {len(asked)} answers differ; {differing[0].name}: {differing[0].differs}"
@@ -247,7 +247,7 @@ def _judge(asked: list[Asked]) -> tuple[str, str | None]:
 
 def _records(asked: list[Asked], every: tuple[Query, ...], failure: str | None) -> Iterator[Document]:
     """Yield the records after the queries: a pass cold, marked as warm-up, and the passes hot."""
-    passes = [{one.name: one.cold_s for one in asked}]
-    passes += [{one.name: one.hot_s[run] for one in asked} for run in range(HOT_RUNS)]
-    checks = {f"{one.name}: the same answer of every store": one.differs for one in asked}
+    passes = [{query.name: query.cold_s for query in asked}]
+    passes += [{query.name: query.hot_s[run] for query in asked} for run in range(HOT_RUNS)]
+    checks = {f"{query.name}: the same answer of every store": query.differs for query in asked}
     return conclusion(passes, len(asked) == len(every), checks, failure, warmup_passes=1)

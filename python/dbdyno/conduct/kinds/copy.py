@@ -165,10 +165,10 @@ def _compare(on: Callable[[Callable[[], Any]], Any], copier: Copier, copied: Cop
 
 def _differences(copier: Copier, table: str, expected_rows: int) -> list[str]:
     definitions = [copier.definition(table, of_copy) for of_copy in (False, True)]
-    rows, found = compare_rows(copier.rows(table, of_copy=False), copier.rows(table, of_copy=True))
-    if not found and rows != expected_rows:
-        found = [f"{rows:,} rows were compared and {expected_rows:,} dumped"]
-    return [*compare_definitions(*definitions), *found]
+    rows, differences = compare_rows(copier.rows(table, of_copy=False), copier.rows(table, of_copy=True))
+    if not differences and rows != expected_rows:
+        differences = [f"{rows:,} rows were compared and {expected_rows:,} dumped"]
+    return [*compare_definitions(*definitions), *differences]
 
 
 def _judge(copied: Copied) -> tuple[str, str | None]:

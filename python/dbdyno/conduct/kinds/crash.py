@@ -142,10 +142,10 @@ def run_crash(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
         crash, summary = _load_until_crash(context, prepared, trial, folder)
         tables = dict.fromkeys(TABLES, context.experiment.rows)
         alone = read_alone(witnesses, tables, folder / LEDGER)
-        found = crash | _recover(context, prepared, trial, folder)
-        found["agreement"] = _agreement(prepared.system, witnesses, tables, alone)
-        reason = _judge(document["durability"]["class"], found)
-        document["crash"], state = found, "failed" if reason else "complete"
+        result = crash | _recover(context, prepared, trial, folder)
+        result["agreement"] = _agreement(prepared.system, witnesses, tables, alone)
+        reason = _judge(document["durability"]["class"], result)
+        document["crash"], state = result, "failed" if reason else "complete"
     except KeyboardInterrupt:
         state, reason = "interrupted", "by the user"
     except DbdynoError as failure:
@@ -167,15 +167,15 @@ def _agreement(
     return [hold_against(witness, store, tables, alone) for witness in witnesses]
 
 
-def _judge(level: str, found: Document) -> str | None:
+def _judge(level: str, crash: Document) -> str | None:
     """Enter the verdicts on the class's promise and on those of agreement; return what to say if one is broken."""
-    found["verdict"], found["sentence"] = judge_promise(level, found["writes"] == "transaction", found)
-    broken = [found["sentence"]] if found["verdict"] == BROKEN else []
-    for one in found["agreement"]:
-        one["verdict"], one["sentence"] = judge_agreement(one)
-        if one["verdict"] == BROKEN:
-            broken.append(one["sentence"])
-            found["verdict"] = BROKEN
+    crash["verdict"], crash["sentence"] = judge_promise(level, crash["writes"] == "transaction", crash)
+    broken = [crash["sentence"]] if crash["verdict"] == BROKEN else []
+    for agreement in crash["agreement"]:
+        agreement["verdict"], agreement["sentence"] = judge_agreement(agreement)
+        if agreement["verdict"] == BROKEN:
+            broken.append(agreement["sentence"])
+            crash["verdict"] = BROKEN
     return "; ".join(broken) or None
 
 
@@ -236,21 +236,21 @@ def _recover(context: Context, prepared: Prepared, trial: Trial, folder: Path) -
     began = time.time()
     repaired = _start_again(system)
     ready_s = None if system.embedded else time.time() - began
-    reading, secrets, found = folder / "read-back", list[str](), Document()
+    reading, secrets, read_back = folder / "read-back", list[str](), Document()
     reading.mkdir()
 
     def record_came(record: Document) -> None:
         if record["record"] == "read_back":
-            found.update({key: value for key, value in record.items() if key != "record"})
+            read_back.update({key: value for key, value in record.items() if key != "record"})
 
     plan = _plan(context, system, trial, secrets, folder, "verify")
     summary = execute(plan, secrets, reading, context.supervision(system.death), record_came)
     if context.interrupts.requested:
         raise KeyboardInterrupt
-    if not found:
+    if not read_back:
         raise RunFailed(f"what it had acknowledged could not be read: {why_it_failed(summary, reading)}")
-    first_read_s = found.pop("first_read_unix_s") - began
-    return found | {"ready_s": ready_s, "first_read_s": first_read_s, "repaired": repaired}
+    first_read_s = read_back.pop("first_read_unix_s") - began
+    return read_back | {"ready_s": ready_s, "first_read_s": first_read_s, "repaired": repaired}
 
 
 def _start_again(system: System) -> Document | None:
