@@ -228,8 +228,8 @@ class MariaDB(MySQLServer):
     name = "mariadb"
     what = "MariaDB, any engine (engine=…; of Spider also backends=N), any server variable"
     own_settings: ClassVar[tuple[str, ...]] = ("engine", "connect", "access", "protocol", "tls")
-    # InnoDB takes whole pages of 16 KiB in each of 64 chunks: other sizes than whole MiB become smaller ones.
     reserved = PRIVATE | RESERVED
+    # InnoDB takes whole pages of 16 KiB in each of 64 chunks: other sizes than whole MiB become smaller ones.
     room: ClassVar[Mapping[str, Room]] = {"innodb_buffer_pool_size": Room(1 << 20, 1.7, "M")}
     storage: ClassVar[Storage] = Storage(1.3, 30, empty_bytes=135_000_000)
     copy_tools = TOOLS
