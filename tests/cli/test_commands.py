@@ -9,6 +9,8 @@ import pytest
 from dbdyno.cli.commands import COMMANDS
 from dbdyno.cli.commands import dbdyno as group
 
+LOADED = "import sys, dbdyno.cli.program as program; program.run(['--help']); print(*sys.modules, file=sys.stderr)"
+
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_is_found_by_its_name(name):
