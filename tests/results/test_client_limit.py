@@ -3,6 +3,7 @@
 import pytest
 
 from dbdyno.results.client_limit import client_limited
+from dbdyno.results.facts import TrialFacts
 from dbdyno.results.model import LoadThread
 
 
@@ -38,9 +39,9 @@ class Recorded:
     ],
 )
 def test_the_signs(recorded, about, said):
-    evidence = client_limited(recorded, about, embedded=False)
+    evidence = client_limited(recorded, TrialFacts.read(about), embedded=False)
     assert evidence is None if said is None else said in evidence
 
 
 def test_an_embedded_store_is_its_own_client():
-    assert client_limited(Recorded(2.0), {}, embedded=True) is None
+    assert client_limited(Recorded(2.0), TrialFacts(), embedded=True) is None

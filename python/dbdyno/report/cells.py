@@ -61,14 +61,14 @@ class Side:
     @property
     def durability(self) -> str:
         """The durability classes its trials ran with, as a rule one."""
-        found = {str((trial.about.get("durability") or {}).get("class") or "unknown") for trial in self.trials}
+        found = {trial.facts.promised.level for trial in self.trials}
         return ", ".join(sorted(found))
 
     def cells(self) -> dict[Cell, dict[int, Trial]]:
         """Its trials by cell and repetition."""
         found: dict[Cell, dict[int, Trial]] = {}
         for trial in self.trials:
-            found.setdefault(cell_of(trial), {})[int(trial.about.get("repeat") or 1)] = trial
+            found.setdefault(cell_of(trial), {})[int(trial.facts.repeat or 1)] = trial
         return found
 
 
@@ -97,16 +97,16 @@ class Compared:
 
 def cell_of(trial: Trial) -> Cell:
     """Return the cell of a trial that was reached."""
-    about = trial.about
-    rate = about.get("rate") or {}
+    facts = trial.facts
+    rate = facts.rate or {}
     return Cell(
-        str(about["workload"]),
-        json.dumps(about.get("options") or {}, sort_keys=True),
-        int(about.get("rows") or 0),
-        int(about["clients"]),
-        int(about.get("pipeline") or 1),
+        str(facts.workload),
+        json.dumps(facts.options or {}, sort_keys=True),
+        int(facts.rows or 0),
+        int(facts.clients or 0),
+        int(facts.pipeline or 1),
         str(rate.get("words", "")) if rate else "",
-        int(about.get("network_delay_us") or 0),
+        int(facts.network_delay_us or 0),
     )
 
 
@@ -208,10 +208,10 @@ def conditions(run: Run, trial: Trial) -> dict[str, str]:
     about, cell = trial.about, cell_of(trial)
     of_trial = {key.replace("_", " "): json.dumps(about.get(key, _DEFAULTS.get(key))) for key in TRIAL_KEYS}
     return {
-        "durability class": str((about.get("durability") or {}).get("class") or "unknown"),
+        "durability class": trial.facts.promised.level,
         "options": cell.options,
         "rows per table": str(cell.rows),
-        "settings": json.dumps(about.get("settings") or {}, sort_keys=True, ensure_ascii=False),
+        "settings": json.dumps(trial.facts.settings or {}, sort_keys=True, ensure_ascii=False),
         **of_trial,
         **{key.replace("_", " "): str(run.environment.get(key, "unknown")) for key in _KIND_OF_HOST},
     }

@@ -14,8 +14,9 @@ from dbdyno.report.headline import compared, headline
 from dbdyno.report.sections import analyses, crashes
 from dbdyno.report.sections.copies import copied, sentence
 from dbdyno.report.sections.cost import cost
-from dbdyno.report.sections.libraries import NATIVE, library_costs
+from dbdyno.report.sections.libraries import library_costs
 from dbdyno.report.sections.sweeps import sweeps
+from dbdyno.results.facts import TrialFacts
 from dbdyno.results.model import WHOLE_SECOND, Interval, Operation, Recorded, Run, Trial
 from dbdyno.results.operations import KIND
 from dbdyno.stats.histogram import Histogram
@@ -37,12 +38,12 @@ def document(run: Run, timelines: bool = True) -> dict[str, Any]:
     Figures leave the warm-up out. Errors, failures, verified reads and mismatches count every second of the run: an
     error is not less of one because it came early. What is not known, or has too few samples, is `None`.
     """
-    about = run.about
+    facts = run.facts
     trials: list[dict[str, Any]] = [
         _trial(one, run) | ({"timeline": _timeline(one)} if timelines else {}) for one in in_reading_order(run)
     ]
     comparison = compared(run)
-    first = headline(trials, comparison, about.get("find_rate", []))
+    first = headline(trials, comparison, facts.find_rate)
     if copies := copied({"trials": trials}):
         first["sentence"] = sentence(copies)
     elif asked := analyses.analysed({"trials": trials}):
@@ -50,22 +51,22 @@ def document(run: Run, timelines: bool = True) -> dict[str, Any]:
     elif killed := crashes.crashed({"trials": trials}):
         first["sentence"] = crashes.sentence(killed, crashes.unread({"trials": trials}))
     return {
-        "run": about.get("run", run.path.name),
-        "experiment": about.get("experiment"),
-        "question": about.get("question"),
-        "look_for": about.get("look_for"),
-        "command": about.get("command"),
-        "dbdyno": about.get("dbdyno"),
-        "state": about.get("state"),
-        "reason": about.get("reason"),
-        "started_unix_s": about.get("started_unix_s"),
-        "ended_unix_s": about.get("ended_unix_s"),
+        "run": facts.run or run.path.name,
+        "experiment": facts.experiment,
+        "question": facts.question,
+        "look_for": facts.look_for,
+        "command": facts.command,
+        "dbdyno": facts.dbdyno,
+        "state": facts.state,
+        "reason": facts.reason,
+        "started_unix_s": facts.started_unix_s,
+        "ended_unix_s": facts.ended_unix_s,
         "headline": first,
         "comparison": comparison,
         "fairness": fairness(card(run)),
-        "skipped": about.get("skipped", []),
-        "left_out": about.get("left_out", []),
-        "find_rate": about.get("find_rate", []),
+        "skipped": facts.skipped,
+        "left_out": facts.left_out,
+        "find_rate": facts.find_rate,
         "environment": run.environment,
         "trials": trials,
         "client_libraries": library_costs(trials),
@@ -75,20 +76,20 @@ def document(run: Run, timelines: bool = True) -> dict[str, Any]:
 
 def in_reading_order(run: Run) -> Sequence[Trial]:
     """The trials as a person reads them: by system and load, also those that are run in a drawn order."""
-    if not any((trial.about.get("repeat") or 1) > 1 or trial.about.get("crash") for trial in run.trials):
+    if not any((trial.facts.repeat or 1) > 1 or trial.facts.crash for trial in run.trials):
         return run.trials
-    labels, workloads = run.labels, list(run.about.get("workloads", ()))
+    labels, workloads = run.labels, list(run.facts.workloads)
 
     def place(trial: Trial) -> tuple[Any, ...]:
-        about = trial.about
+        facts = trial.facts
         if trial.system is None:
             return (len(labels),)
-        workload = workloads.index(about["workload"]) if about["workload"] in workloads else len(workloads)
+        workload = workloads.index(facts.workload) if facts.workload in workloads else len(workloads)
         # The steps of a rate search, which have one rate each, stay in their order.
-        rate = 0.0 if run.about.get("find_rate") else load_of(about).per_s
-        pipeline = about.get("pipeline") or 1
-        way = pipeline, about.get("network_delay_us") or 0
-        return labels.index(trial.label), workload, *way, about["clients"], rate, about.get("repeat") or 1
+        rate = 0.0 if run.facts.find_rate else load_of({"clients": facts.clients, "rate": facts.rate}).per_s
+        pipeline = facts.pipeline or 1
+        way = pipeline, facts.network_delay_us or 0
+        return labels.index(trial.label), workload, *way, facts.clients, rate, facts.repeat or 1
 
     return sorted(run.trials, key=place)
 
@@ -100,7 +101,7 @@ def _trial(trial: Trial, run: Run) -> dict[str, Any]:
         **_figures(trial),
         **{f"{who}_cpu_us_per_transaction": costs[f"{who}_cpu_us"] for who in ("client", "server")},
         **_open_loop(trial),
-        "client_ceiling_per_s": trial.about.get("client_ceiling_per_s"),
+        "client_ceiling_per_s": trial.facts.client_ceiling_per_s,
         "load_threads": [thread._asdict() for thread in trial.recorded.load_threads],
         **_concluded(trial),
         **_recorded(trial.recorded),
@@ -111,33 +112,38 @@ def _trial(trial: Trial, run: Run) -> dict[str, Any]:
 
 def _asked(trial: Trial) -> dict[str, Any]:
     """What the trial is of, and how it ended."""
-    about, hello = trial.about, trial.recorded.hello or {}
-    durability = about.get("durability") or {}
+    facts, hello = trial.facts, trial.recorded.hello or {}
     return {
         "trial": trial.name,
         "system": trial.system,
         "label": trial.label,
-        "client": about.get("client", NATIVE),
+        "client": facts.client,
         "client_library": hello.get("library"),
         "client_own_cpu_us_per_transaction": hello.get("own_cpu_us_per_transaction"),
         "state": trial.state,
         "reason": trial.reason,
         "warnings": list(trial.warnings),
-        **{key: about.get(key) for key in ("settings", "workload", "options", "rows", "clients", "repeat", "attached")},
+        "settings": facts.settings,
+        "workload": facts.workload,
+        "options": facts.options,
+        "rows": facts.rows,
+        "clients": facts.clients,
+        "repeat": facts.repeat,
+        "attached": facts.attached,
         "embedded": trial.embedded,
-        "pipeline": about.get("pipeline", 1),
-        "network_delay_us": about.get("network_delay_us", 0),
-        "warmup": about.get("warmup"),
-        "data": about.get("data"),
-        "cache_state": about.get("cache_state"),
+        "pipeline": facts.pipeline,
+        "network_delay_us": facts.network_delay_us,
+        "warmup": facts.warmup,
+        "data": facts.data,
+        "cache_state": facts.cache_state,
         "warm_up": _warm_up(trial),
-        "rate": about.get("rate"),
-        "durability": durability.get("class") or ("unknown" if about else None),
-        "durability_reason": durability.get("reason"),
-        "loaded": about.get("loaded"),
-        "analysis": about.get("analysis"),
-        "crash": about.get("crash"),
-        "copy": about.get("copy"),
+        "rate": facts.rate,
+        "durability": facts.promised.level if trial.about else None,
+        "durability_reason": facts.promised.reason,
+        "loaded": facts.loaded,
+        "analysis": facts.analysis,
+        "crash": facts.crash,
+        "copy": facts.copy,
     }
 
 
@@ -157,21 +163,21 @@ def _recorded(recorded: Recorded) -> dict[str, Any]:
 
 def _surroundings(trial: Trial, run: Run) -> dict[str, Any]:
     """Where it ran, and what was seen of that."""
-    about, recorded = trial.about, trial.recorded
-    preparation = run.preparations.get(str(about.get("preparation")))
+    facts, recorded = trial.facts, trial.recorded
+    preparation = run.preparations.get(str(facts.preparation))
     load = {"rows": preparation.rows, "seconds": preparation.load_seconds} if preparation else None
     return {
-        "servers": about.get("servers", []),
+        "servers": facts.servers,
         "layout": (recorded.hello or {}).get("layout"),
-        "client_cpus": about.get("client_cpus"),
-        "server_cpus": about.get("server_cpus"),
-        "memory_limit_bytes": about.get("memory_limit_bytes"),
+        "client_cpus": facts.client_cpus,
+        "server_cpus": facts.server_cpus,
+        "memory_limit_bytes": facts.memory_limit_bytes,
         "load": load,
-        "observer_cpu_s": about.get("observer_cpu_s"),
-        "observer_cpu_share": _observer_share(about),
-        "not_seen": about.get("not_seen", []),
+        "observer_cpu_s": facts.observer_cpu_s,
+        "observer_cpu_share": _observer_share(facts),
+        "not_seen": facts.not_seen,
         "processes": [asdict(used) for used in trial.usage],
-        "server_counters": _counted(about.get("server_counters") or {}),
+        "server_counters": _counted(facts.server_counters or {}),
     }
 
 
@@ -240,10 +246,10 @@ def _warm_up(trial: Trial) -> dict[str, Any] | None:
     """
     recorded = trial.recorded
     whole = [interval for interval in recorded.intervals if interval.seconds > WHOLE_SECOND]
-    found = warm_up(np.array([one.completed / one.seconds for one in whole])) if trial.about.get("restart") else None
+    found = warm_up(np.array([one.completed / one.seconds for one in whole])) if trial.facts.restart else None
     if found is None:
         return None
-    answered, began = trial.about.get("answered_unix_s"), recorded.run_began_unix_s
+    answered, began = trial.facts.answered_unix_s, recorded.run_began_unix_s
     return asdict(found) | {"answered_s": round(began - answered, 2) if answered and began else None}
 
 
@@ -253,7 +259,7 @@ def _open_loop(trial: Trial) -> dict[str, Any]:
     Of a trial that was cut short before anything was measured each is `None`.
     """
     recorded = trial.recorded
-    if recorded.offered is None and not trial.about.get("rate"):
+    if recorded.offered is None and not trial.facts.rate:
         return {}
     transactions = (recorded.total or {}).get("transactions", {})
     return {
@@ -264,9 +270,9 @@ def _open_loop(trial: Trial) -> dict[str, Any]:
     }
 
 
-def _observer_share(about: Mapping[str, Any]) -> float | None:
+def _observer_share(facts: TrialFacts) -> float | None:
     """What observing took of one processor, over the whole trial; `None` where nothing was observed."""
-    used_s, begun, ended = (about.get(key) for key in ("observer_cpu_s", "started_unix_s", "ended_unix_s"))
+    used_s, begun, ended = facts.observer_cpu_s, facts.started_unix_s, facts.ended_unix_s
     return None if used_s is None or begun is None or ended is None or ended <= begun else used_s / (ended - begun)
 
 

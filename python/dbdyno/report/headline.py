@@ -23,7 +23,7 @@ def compared(run: Run) -> dict[str, Any] | None:
     """
     reached = [trial for trial in run.trials if trial.system is not None]
     labels = list(dict.fromkeys(trial.label for trial in reached))
-    if len(labels) < 2 or max((trial.about.get("repeat") or 1 for trial in reached), default=1) < 2:
+    if len(labels) < 2 or max((trial.facts.repeat or 1 for trial in reached), default=1) < 2:
         return None
     # Importing the arithmetic of Student's t takes a third of the second that `dbdyno show` may last.
     from dbdyno.report.comparison import compare_sides, comparison_document  # noqa: PLC0415

@@ -94,7 +94,7 @@ def history(runs: Sequence[Run], noise: float | Sequence[NoiseFloor]) -> History
     """
     followed: dict[tuple[str, Cell, tuple[tuple[str, str], ...]], list[Point]] = {}
     left_out: list[str] = []
-    for run in sorted(runs, key=lambda run: float(run.about.get("started_unix_s") or 0)):
+    for run in sorted(runs, key=lambda run: float(run.facts.started_unix_s or 0)):
         for side in (Side(run, label, label) for label in run.labels):
             for cell, trials in side.cells().items():
                 of = f"{run.path.name}: {side.label} on {cell.workload} at {cell.load}"

@@ -49,7 +49,7 @@ def _floor(one: Compared, comparison: Comparison, low: float, high: float) -> No
         high=high,
         noise=aa_noise(comparison),
         run=one.candidate.run.path.name,
-        at_unix_s=float(one.candidate.run.about.get("started_unix_s") or 0.0),
+        at_unix_s=float(one.candidate.run.facts.started_unix_s or 0.0),
         network_delay_us=one.cell.network_delay_us,
     )
 
@@ -73,4 +73,4 @@ def _system(side: Side) -> str:
 
 
 def _seconds(side: Side) -> int:
-    return int(side.trials[0].about.get("seconds") or 0)
+    return int(side.trials[0].facts.seconds or 0)

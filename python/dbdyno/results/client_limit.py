@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dbdyno.results.model import JsonObject, Recorded
+from dbdyno.results.facts import TrialFacts
+from dbdyno.results.model import Recorded
 
 CEILING_SHARE = 0.75
 CEILING_BELIEVED = 1.1
@@ -10,30 +11,30 @@ CEILING_BELIEVED = 1.1
 BUSY_LOAD_THREADS = 0.9
 
 
-def client_limited(recorded: Recorded, about: JsonObject, embedded: bool) -> str | None:
+def client_limited(recorded: Recorded, facts: TrialFacts, embedded: bool) -> str | None:
     """Return by what it is seen that a trial was limited by its client, or `None` where it is not.
 
     An open loop that was followed did what it was asked, whatever the client could have done beyond. An embedded store
     works in the load client's own threads, so these being busy says nothing.
 
     Args:
-        about: `trial.json`.
+        facts: of `trial.json`.
         embedded: the store runs in the load client's own threads.
     """
     if recorded.followed or recorded.seconds <= 0 or embedded:
         return None
-    signs = [sign for sign in (_near_ceiling(recorded, about), busy_load_threads(recorded, about)) if sign]
+    signs = [sign for sign in (_near_ceiling(recorded, facts), busy_load_threads(recorded, facts)) if sign]
     return " and ".join(signs) + ", so the store may be able to do more" if signs else None
 
 
-def _near_ceiling(recorded: Recorded, about: JsonObject) -> str | None:
-    ceiling, reached = about.get("client_ceiling_per_s"), recorded.throughput_per_s or 0.0
+def _near_ceiling(recorded: Recorded, facts: TrialFacts) -> str | None:
+    ceiling, reached = facts.client_ceiling_per_s, recorded.throughput_per_s or 0.0
     if not ceiling or not CEILING_SHARE * ceiling <= reached <= CEILING_BELIEVED * ceiling:
         return None
     return f"it reached {reached / ceiling:.0%} of the {ceiling:,.0f}/s its client reaches on a server doing nothing"
 
 
-def busy_load_threads(recorded: Recorded, about: JsonObject) -> str | None:
+def busy_load_threads(recorded: Recorded, facts: TrialFacts) -> str | None:
     """Return how busy the load threads were where they, or one of them, were nearly all they could be, else `None`.
 
     One that is busy holds its own clients back, however idle the others are.
@@ -42,7 +43,7 @@ def busy_load_threads(recorded: Recorded, about: JsonObject) -> str | None:
     threads = hello.get("threads")
     if not threads:
         return None
-    able = min(threads, hello.get("processors") or threads, len(about.get("client_cpus") or ()) or threads)
+    able = min(threads, hello.get("processors") or threads, len(facts.client_cpus or ()) or threads)
     busy = sum(interval.client_cpu_s for interval in recorded.measured) / recorded.seconds / able
     if busy >= BUSY_LOAD_THREADS:
         return f"its load threads were {busy:.0%} busy"

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dbdyno.results.model import JsonObject, Recorded
+from dbdyno.results.facts import TrialFacts
+from dbdyno.results.model import Recorded
 
 LITTLE_TOLERANCE = 0.02
 _COUNTED = ("completed", "failed")
 
 
-def warnings_of(recorded: Recorded, about: JsonObject, client_limited: str | None) -> tuple[str, ...]:
+def warnings_of(recorded: Recorded, facts: TrialFacts, client_limited: str | None) -> tuple[str, ...]:
     """Return a sentence for each thing that does not add up or makes the figures less than they seem.
 
     Args:
-        about: `trial.json`.
+        facts: of `trial.json`.
         client_limited: by what it is seen that the load client held the store up (client_limit.py), or `None`.
     """
     limited = (f"limited by the client: {client_limited}",) if client_limited else ()
-    return (*_sums(recorded), *_shape(recorded, about), *_little(recorded, about), *_behind(recorded), *limited)
+    return (*_sums(recorded), *_shape(recorded, facts), *_little(recorded, facts), *_behind(recorded), *limited)
 
 
 def _sums(recorded: Recorded) -> Iterator[str]:
@@ -44,26 +45,26 @@ def _sums(recorded: Recorded) -> Iterator[str]:
             yield f"the seconds add up to {summed} {what}, the total says {stated}: a bug in the load client"
 
 
-def _shape(recorded: Recorded, about: JsonObject) -> Iterator[str]:
-    hello, planned_s = recorded.hello or {}, about.get("seconds")
+def _shape(recorded: Recorded, facts: TrialFacts) -> Iterator[str]:
+    hello, planned_s = recorded.hello or {}, facts.seconds
     if hello.get("profile") == "debug":
         yield "the load client is a debug build: its figures say nothing about the store"
     if wrong := recorded.sums.get("mismatches"):
         yield f"{wrong} read{'s' if wrong > 1 else ''} returned something else than was written"
     if planned_s and recorded.intervals and recorded.seconds < planned_s - 0.5:
         yield f"measured for {recorded.seconds:.1f} of {planned_s} s"
-    if note := about.get("client_ceiling_note"):
+    if note := facts.client_ceiling_note:
         yield f"what the client reaches alone is not known: {note}"
 
 
-def _little(recorded: Recorded, about: JsonObject) -> Iterator[str]:
+def _little(recorded: Recorded, facts: TrialFacts) -> Iterator[str]:
     """Little's law: in a closed loop without errors, clients × pipeline = transactions in flight, on average.
 
     Taken from the load client's own sum over all transactions, those that straddle the run's end with their part in
     it: throughput × mean service time of the measured seconds is off by whatever straddles them.
     """
     in_flight = (recorded.total or {}).get("in_flight_mean")
-    asked = (about.get("clients") or 0) * about.get("pipeline", 1)
+    asked = facts.transactions_in_flight
     errors = any(interval.errors or interval.failed for interval in recorded.intervals)
     if errors or not (in_flight and asked) or recorded.offered is not None:
         return

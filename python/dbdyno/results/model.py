@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dbdyno.results.facts import JsonObject, PreparationFacts, RunFacts, TrialFacts
 from dbdyno.results.observations import read_observations
 from dbdyno.results.samples import Observations
 from dbdyno.results.slowest import Slow
@@ -17,8 +18,6 @@ from dbdyno.stats.backlog import Offered, behind
 from dbdyno.stats.histogram import Histogram
 from dbdyno.stats.stability import Stability, stability
 from dbdyno.stats.steady_state import SteadyState
-
-JsonObject = Mapping[str, Any]
 
 WHOLE_SECOND = 0.9
 """A last second that was cut shorter than this is no second of a series."""
@@ -231,7 +230,7 @@ class Trial:
 
     Attributes:
         state: `complete`, `failed`, `interrupted`, or `not reached`.
-        about: `trial.json`, or empty when there is none.
+        about: `trial.json` as it was read, or empty when there is none; `facts` has it typed.
         warnings: what a reader must know before using its figures, each a sentence.
         client_limited: by what it is seen that the load client held the store up, or `None` where it did not.
         folder: where it was recorded.
@@ -260,25 +259,30 @@ class Trial:
         """
         return read_observations(self.folder) if self.folder else None
 
+    @cached_property
+    def facts(self) -> TrialFacts:
+        """What `trial.json` states."""
+        return TrialFacts.read(self.about)
+
     @property
     def embedded(self) -> bool:
         """Whether its store runs in the load client's own threads."""
-        return bool(self.about.get("embedded"))
+        return bool(self.facts.embedded)
 
     @property
     def system(self) -> str | None:
         """The system as the experiment names it, or `None` for a trial that was not reached."""
-        return self.about.get("system")
+        return self.facts.system
 
     @property
     def server_names(self) -> tuple[str, ...]:
         """The names of the servers its store is made of, as observations have them."""
-        return tuple(str(server["name"]) for server in self.about.get("servers") or ())
+        return tuple(server.name for server in self.facts.known_servers)
 
     @property
     def label(self) -> str:
         """What tables and plots call its system."""
-        return str(self.about.get("label") or self.about.get("system") or self.name)
+        return str(self.facts.label or self.facts.system or self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,6 +293,11 @@ class Preparation:
     about: JsonObject
     rows: int | None
     load_seconds: float | None
+
+    @property
+    def facts(self) -> PreparationFacts:
+        """What `preparation.json` states."""
+        return PreparationFacts.read(self.about)
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,8 +317,13 @@ class Run:
     preparations: Mapping[str, Preparation] = field(default_factory=dict)
 
     @property
+    def facts(self) -> RunFacts:
+        """What `run.json` states."""
+        return RunFacts.read(self.about)
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """The systems that have a trial, as the experiment lists them; trials of repetitions are in a drawn order."""
         found = dict.fromkeys(trial.label for trial in self.trials if trial.system is not None)
-        listed = [label for label in self.about.get("systems", ()) if label in found]
+        listed = [label for label in self.facts.systems if label in found]
         return tuple(dict.fromkeys([*listed, *found]))

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from dbdyno.errors import UserError
 from dbdyno.results.client_limit import client_limited
+from dbdyno.results.facts import JsonObject
 from dbdyno.results.identities import warnings_of
 from dbdyno.results.jsonfiles import read_lines, read_object
-from dbdyno.results.model import JsonObject, Preparation, Recorded, Run, Trial, Usage
+from dbdyno.results.model import Preparation, Recorded, Run, Trial, Usage
 from dbdyno.results.observations import read_observations
 from dbdyno.results.records import read_records
 from dbdyno.results.summary import is_summarized, read_summary
@@ -84,9 +85,9 @@ def read_trial(folder: Path) -> Trial:
     trial = Trial(
         folder.name, state, reason, about, recorded, usage, (), None, folder, judged, confirmation, summary.observed
     )
-    limited = judged["client_limited"] if judged else client_limited(recorded, about, trial.embedded)
+    limited = judged["client_limited"] if judged else client_limited(recorded, trial.facts, trial.embedded)
     try:
-        warnings = warnings_of(recorded, about, limited)
+        warnings = warnings_of(recorded, trial.facts, limited)
     except (KeyError, TypeError) as error:
         raise UserError(f"{folder / 'records.jsonl'}: its total cannot be understood: {error!r}") from error
     return replace(trial, warnings=warnings, client_limited=limited)
@@ -144,5 +145,5 @@ def processes_of_store(trial: Trial) -> tuple[str, ...]:
     if trial.embedded:
         return ("client",)
     seen = tuple(used.process for used in usage_of_servers(trial))
-    servers = {str(server["name"]) for server in trial.about.get("servers") or ()}
+    servers = set(trial.server_names)
     return seen if servers <= set(seen) else ()

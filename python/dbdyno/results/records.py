@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from dbdyno.errors import UserError
+from dbdyno.results.facts import JsonObject
 from dbdyno.results.jsonfiles import read_lines
-from dbdyno.results.model import WHOLE_SECOND, Interval, JsonObject, Operation, Recorded
+from dbdyno.results.model import WHOLE_SECOND, Interval, Operation, Recorded
 from dbdyno.results.slowest import Slow, slowest
 from dbdyno.stats.histogram import Histogram
 from dbdyno.stats.steady_state import SteadyState, steady_state

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from dbdyno.errors import UserError
-from dbdyno.results.model import JsonObject, Usage
+from dbdyno.results.facts import JsonObject
+from dbdyno.results.model import Usage
 from dbdyno.results.samples import Observations
 
 _BAND, _RESIDENT = "process.", ".resident_bytes"

@@ -86,7 +86,7 @@ def _in_flight(trial: Trial, lengths_s: np.ndarray) -> np.ndarray:
     Service time is recorded where a transaction ends. What is more than fits into that second was spent in those before
     it: a stall is in flight while it lasts, and not when it is over.
     """
-    clients = float(trial.about["clients"]) * float(trial.about.get("pipeline") or 1)
+    clients = float(trial.facts.transactions_in_flight)
     if trial.recorded.offered is None:
         return np.full(len(lengths_s), clients)
     service_s = np.array([interval.service_s for interval in trial.recorded.intervals])
@@ -154,7 +154,7 @@ def injected_waits(trial: Trial) -> np.ndarray:
     It is put before every request, so by Little's law that is the rate of the operations times the delay; transactions
     of one pipeline wait it together. shape (seconds,).
     """
-    delay_s = (trial.about.get("network_delay_us") or 0) * 1e-6
+    delay_s = (trial.facts.network_delay_us or 0) * 1e-6
     if not delay_s:
         return np.zeros(len(trial.recorded.intervals))
     completed = np.array([interval.completed for interval in trial.recorded.intervals])
@@ -196,7 +196,7 @@ def _not_seen(trial: Trial, seconds: Seconds) -> tuple[str, ...]:
     if trial.embedded:
         seen = [{"server_cpu", *_client_waits(trial, seconds)} | _told(counted)]
     else:
-        refused = {one.get("band") for one in trial.about.get("not_seen") or ()}
+        refused = {unseen.band for unseen in trial.facts.unseen}
         seen = [_shown(seconds, server, refused) for server in trial.server_names] or [set()]
     client = {"client_cpu", "network", "unexplained"}
     if trial.embedded or "server_cpu_wait" in _told(counted):

@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from dbdyno.results.model import JsonObject, Run, Trial
+from dbdyno.results.facts import TrialFacts
+from dbdyno.results.model import Run, Trial
 from dbdyno.results.operations import write_commits
 from dbdyno.results.read import processes_of_store
 
@@ -82,9 +83,9 @@ def card(run: Run) -> Card:
         if trial.system is not None:
             by_label.setdefault(trial.label, []).append(trial)
     systems = tuple(SystemCard(label, tuple(_lines(trials, run))) for label, trials in by_label.items())
-    classes = {str(_durability(trial).get("class") or "unknown") for trials in by_label.values() for trial in trials}
+    classes = {trial.facts.promised.level for trials in by_label.values() for trial in trials}
     badge = f"not like with like: {', '.join(sorted(classes))}" if len(classes) > 1 else None
-    return Card(run.about.get("command"), badge, systems, tuple(_not_seen(by_label)))
+    return Card(run.facts.command, badge, systems, tuple(_not_seen(by_label)))
 
 
 def _lines(trials: Sequence[Trial], run: Run) -> Iterator[Line]:
@@ -94,8 +95,8 @@ def _lines(trials: Sequence[Trial], run: Run) -> Iterator[Line]:
     yield from _started_with(first)
     yield from _not_readable(first)
     yield _memory(trials)
-    durability = _durability(first)
-    yield Line("durability", f"{durability.get('class') or 'unknown'}: {durability.get('reason') or 'no reason known'}")
+    durability = first.facts.promised
+    yield Line("durability", f"{durability.level}: {durability.reason or 'no reason known'}")
     yield _flushes(trials)
     yield _temperature(first, run)
     place = _place(first)
@@ -103,25 +104,18 @@ def _lines(trials: Sequence[Trial], run: Run) -> Iterator[Line]:
     yield _answers(trials)
 
 
-def _durability(trial: Trial) -> JsonObject:
-    return trial.about.get("durability") or {}
-
-
 def _versions(trial: Trial, run: Run) -> str:
     hello = trial.recorded.hello or {}
     program = f"{hello.get('program', 'load client')} {hello.get('version', 'of unknown version')}"
-    servers = [
-        f"{server.get('name')} {server.get('version') or f'built into {program}'}"
-        for server in trial.about.get("servers") or ()
-    ]
-    return ", ".join([*(servers or ["server of unknown version"]), program, f"dbdyno {run.about.get('dbdyno') or '?'}"])
+    servers = [f"{server.name} {server.version or f'built into {program}'}" for server in trial.facts.known_servers]
+    return ", ".join([*(servers or ["server of unknown version"]), program, f"dbdyno {run.facts.dbdyno or '?'}"])
 
 
 def _settings(trial: Trial) -> Line:
-    given = dict(trial.about.get("settings") or {})
-    if limit := trial.about.get("memory_limit_bytes"):
+    given = dict(trial.facts.settings or {})
+    if limit := trial.facts.memory_limit_bytes:
         given["memory limit"] = f"{limit:,} bytes"
-    if not given and trial.about.get("attached"):
+    if not given and trial.facts.attached:
         return Line("settings", "its owner's: dbdyno gave none", "owner's settings")
     if not given:
         return Line("settings", "default: the experiment gave none", "default settings")
@@ -131,11 +125,11 @@ def _settings(trial: Trial) -> Line:
 
 def _started_with(trial: Trial) -> Iterator[Line]:
     """What dbdyno itself told the servers it started, beside what the experiment gave: that is not their default."""
-    told = {str(one["name"]): one.get("started_with") for one in trial.about.get("servers") or ()}
+    told = {server.name: server.started_with for server in trial.facts.known_servers}
     known = {name: settings for name, settings in told.items() if settings}
     if not known:
         return
-    given = {_key(key.rpartition(".")[2]) for key in trial.about.get("settings") or ()}
+    given = {_key(key.rpartition(".")[2]) for key in trial.facts.settings or ()}
     own = [one for settings in known.values() for one in settings if not _OF_ITS_PLACE.search(one)]
     own = [one for one in own if _key(one) not in given]
     text = "; ".join(f"{name}: {', '.join(settings)}" for name, settings in known.items())
@@ -145,11 +139,9 @@ def _started_with(trial: Trial) -> Iterator[Line]:
 
 def _not_readable(trial: Trial) -> Iterator[Line]:
     """Settings that were given to an embedded store's library without an error, and that it shows nobody."""
-    for server in trial.about.get("servers") or ():
-        if hidden := server.get("not_readable"):
-            yield Line(
-                "not readable", f"{', '.join(hidden)}: taken without an error, not shown by {server.get('name')}"
-            )
+    for server in trial.facts.known_servers:
+        if hidden := server.not_readable:
+            yield Line("not readable", f"{', '.join(hidden)}: taken without an error, not shown by {server.name}")
 
 
 def _key(setting: str) -> str:
@@ -160,7 +152,7 @@ def _key(setting: str) -> str:
 
 def _memory(trials: Sequence[Trial]) -> Line:
     """Whether the data is larger than the cache, judged by what was read from the disk while measuring."""
-    caches = ", ".join(_caches(trials[0].about)) or "size of its cache not known"
+    caches = ", ".join(_caches(trials[0].facts)) or "size of its cache not known"
     read = [found for trial in trials if (found := _read_bytes_per_transaction(trial)) is not None]
     if not read:
         return Line("memory", f"whether the data fits the cache was {NOT_SEEN} ({caches})", f"cache {NOT_SEEN}")
@@ -173,9 +165,9 @@ def _memory(trials: Sequence[Trial]) -> Line:
     return Line("memory", f"data smaller than the cache: {figure} ({caches})", "data smaller than the cache")
 
 
-def _caches(about: JsonObject) -> Iterator[str]:
-    for server in about.get("servers") or ():
-        for key, value in (server.get("effective_settings") or {}).items():
+def _caches(facts: TrialFacts) -> Iterator[str]:
+    for server in facts.known_servers:
+        for key, value in (server.effective_settings or {}).items():
             if _CACHES.search(key) and str(value) != "0":
                 yield f"{key} {value}"
 
@@ -191,7 +183,7 @@ def _read_bytes_per_transaction(trial: Trial) -> float | None:
 
 def _flushes(trials: Sequence[Trial]) -> Line:
     """Whether what was acknowledged as flushed can have been: "lying flush"."""
-    flushed = [trial for trial in trials if _durability(trial).get("class") in FLUSHED]
+    flushed = [trial for trial in trials if trial.facts.promised.level in FLUSHED]
     commits = [(trial, _write_commits_per_s(trial)) for trial in flushed]
     writing = [(trial, per_s) for trial, per_s in commits if per_s is None or per_s > 0]
     if not writing:
@@ -215,7 +207,7 @@ def _flushed(trial: Trial, commits_per_s: float | None) -> Line | None:
     per_s, spent_s = _flushes_of_device(trial.observed)
     if per_s is None:
         return None
-    least = (commits_per_s or 0.0) / max(1, trial.about["clients"] * (trial.about.get("pipeline") or 1))
+    least = (commits_per_s or 0.0) / max(1, trial.facts.transactions_in_flight)
     if per_s < FLUSHES_OF_COMMITS * least:
         text = (
             f"the device was sent {per_s:,.1f} flushes/s, group commit needs at least {least:,.1f}/s: it is declared "
@@ -244,27 +236,27 @@ def _flushes_of_device(observed: Mapping[str, float]) -> tuple[float | None, flo
 
 
 def _temperature(trial: Trial, run: Run) -> Line:
-    if analysis := trial.about.get("analysis"):
-        both = f"{trial.about['cache_state']}, then hot"
+    if analysis := trial.facts.analysis:
+        both = f"{trial.facts.cache_state}, then hot"
         return Line("temperature", f"each query {both}: {analysis['cold']}", both)
-    preparation = run.preparations.get(str(trial.about.get("preparation")))
-    state = preparation.about.get("cache_state") if preparation else None
-    warmup_s = trial.about.get("warmup_seconds") or 0
+    preparation = run.preparations.get(str(trial.facts.preparation))
+    state = preparation.facts.cache_state if preparation else None
+    warmup_s = trial.facts.warmup_seconds or 0
     warmed = f"{warmup_s:g} s of warm-up before" if warmup_s else "no warm-up before"
-    if trial.about.get("warmup") == "auto":
+    if trial.facts.warmup == "auto":
         warmed = "warmed up until its steady state"
-    restored = preparation is not None and preparation.about.get("data") == "restored"
+    restored = preparation is not None and preparation.facts.data == "restored"
     how = "on a copy of the loaded data" if restored else "as loading left it"
     return Line("temperature", f"{state or NOT_SEEN}: {how}, {warmed}", state or f"cold or hot {NOT_SEEN}")
 
 
 def _place(trial: Trial) -> str:
-    about = trial.about
-    if about.get("attached"):
+    facts = trial.facts
+    if facts.attached:
         return "attached: where the server runs, and what else does there, was not seen"
     if trial.embedded:
-        return f"embedded: it runs in the client's own threads, {_cpus(about.get('client_cpus'))}"
-    client, server = about.get("client_cpus"), about.get("server_cpus")
+        return f"embedded: it runs in the client's own threads, {_cpus(facts.client_cpus)}"
+    client, server = facts.client_cpus, facts.server_cpus
     if not client and not server:
         return "client and server on one host, neither pinned to processors"
     return f"client and server on one host, client {_cpus(client)}, server {_cpus(server)}"
@@ -295,8 +287,8 @@ def _not_seen(by_label: Mapping[str, Sequence[Trial]]) -> Iterator[str]:
     trials = [trial for group in by_label.values() for trial in group]
     reasons: dict[str, None] = {}
     for trial in trials:
-        for one in trial.about.get("not_seen") or ():
-            reasons.setdefault(f"{one.get('band')}: {one.get('reason')}")
+        for unseen in trial.facts.unseen:
+            reasons.setdefault(f"{unseen.band}: {unseen.reason}")
     yield from reasons
     blind = [label for label, group in by_label.items() if not any(trial.observed for trial in group)]
     if blind:

@@ -25,7 +25,7 @@ def signs_of_client(trial: Trial) -> tuple[str, ...]:
     To what the load client recorded itself (dbdyno.results.client_limit) comes that it waited for a processor. Send lag
     is no sign: a client sends its next transaction when its last one has ended, so a late one tells of the store first.
     """
-    recorded = client_limited(trial.recorded, trial.about, trial.embedded)
+    recorded = client_limited(trial.recorded, trial.facts, trial.embedded)
     observed = () if trial.embedded or trial.recorded.followed else (_held_back(trial), _waiting(trial))
     return tuple(sign for sign in (recorded, *observed) if sign)
 
@@ -36,8 +36,8 @@ def only_near_ceiling(trial: Trial) -> bool:
     Where both share processors a server slows its client too, so that its ceiling, measured without one, says less.
     """
     signs = signs_of_client(trial)
-    recorded = client_limited(trial.recorded, trial.about, trial.embedded)
-    return signs == (recorded,) and busy_load_threads(trial.recorded, trial.about) is None
+    recorded = client_limited(trial.recorded, trial.facts, trial.embedded)
+    return signs == (recorded,) and busy_load_threads(trial.recorded, trial.facts) is None
 
 
 def load_threads(trial: Trial) -> int | None:
@@ -82,7 +82,7 @@ def _waiting(trial: Trial) -> str | None:
     waited = _waited_at_work(trial)
     if not waited:
         return None
-    client, server = (set(trial.about.get(f"{side}_cpus") or ()) for side in ("client", "server"))
+    client, server = (set(cpus or ()) for cpus in (trial.facts.client_cpus, trial.facts.server_cpus))
     apart = bool(client and server and not client & server)
     free = free_processors(trial)
     if not apart and (free is None or free < FREE_PROCESSORS):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dbdyno.results.model import JsonObject, Trial
+from dbdyno.results.facts import JsonObject
+from dbdyno.results.model import Trial
 from dbdyno.verdict import evidence
 from dbdyno.verdict.budget import TimeBudget, injected_waits, stalled_seconds
 from dbdyno.verdict.client import only_near_ceiling, signs_of_client
@@ -109,7 +110,7 @@ def _said(kinds: tuple[Evidence, ...], measured: Measured | None) -> tuple[str, 
 
 def _injected(trial: Trial, budget: TimeBudget) -> dict[str, tuple[str, ...]]:
     """Return the sign of an injected network delay: it is known, and not inferred."""
-    delay_us = trial.about.get("network_delay_us")
+    delay_us = trial.facts.network_delay_us
     if not delay_us:
         return {}
     waits = injected_waits(trial)[budget.measured].mean()

@@ -79,7 +79,7 @@ def cores_to_use(measured: Measured, processes: Sequence[str], pinned: Sequence[
 
 def processors_taken(measured: Measured) -> Iterator[str]:
     """Yield what says that no processor was left where the server may run, whoever had them."""
-    servers, pinned = measured.trial.server_names, measured.trial.about.get("server_cpus")
+    servers, pinned = measured.trial.server_names, measured.trial.facts.server_cpus
     used, queue = measured.cores(servers), run_queue_threads(measured.trial, servers)
     able, there = cores_to_use(measured, servers, pinned), len(pinned or ()) or measured.host_cores()
     if not used or not able or not there or throttled(measured, servers):
@@ -104,7 +104,7 @@ def _busy_threads(measured: Measured, server: str) -> Iterator[str]:
     states = {name: measured.mean(name) or 0.0 for name in measured.observations.names(f"waits.{server}.")}
     threads = sum(states.values())
     at_work = sum(states.get(f"waits.{server}.{state}", 0.0) for state in ("cpu", "cpu_wait"))
-    clients = measured.trial.about["clients"] * (measured.trial.about.get("pipeline") or 1)
+    clients = measured.trial.facts.transactions_in_flight
     if 0 < threads < A_THREAD_EACH * clients and at_work >= BUSY_THREADS * threads:
         share = min(1.0, at_work / threads)
         yield f"the serving threads of {server} ({threads:.0f}) were at work {share:.0%} of the time"

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dbdyno.results.model import JsonObject, Trial
+from dbdyno.results.facts import JsonObject
+from dbdyno.results.model import Trial
 from dbdyno.results.read import VERDICT_FORMAT, read_trial
 from dbdyno.results.write import write_compact
 from dbdyno.verdict.budget import TimeBudget, time_budget

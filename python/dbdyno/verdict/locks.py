@@ -108,9 +108,7 @@ def locks_document(trial: Trial) -> dict[str, Any]:
     """
     columns = trial.observations.names(f"{BAND}.") if trial.observations else ()
     names = {column.split(".", 2)[2] for column in columns}
-    refused = any(
-        str(one.get("band")).endswith((".lock", f".{ALL_ROW_LOCKS}")) for one in trial.about.get("not_seen") or ()
-    )
+    refused = any(str(unseen.band).endswith((".lock", f".{ALL_ROW_LOCKS}")) for unseen in trial.facts.unseen)
     return {
         "locks_seen": ALL_LOCKS in names and not refused,
         "latches_seen": not names.isdisjoint(ALL_LATCHES),

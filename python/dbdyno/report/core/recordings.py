@@ -46,7 +46,7 @@ def recordings_of(run: Run) -> Recordings:
 
 
 def _latencies(trial: Trial) -> np.ndarray | None:
-    automatic = trial.about.get("warmup") == "auto"
+    automatic = trial.facts.warmup == "auto"
     return read_summary(trial.folder, automatic, latencies=True).latencies if trial.folder else None
 
 

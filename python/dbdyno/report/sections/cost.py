@@ -19,7 +19,6 @@ _PER_TRANSACTION = {
     "bytes_read": ("read_bytes_total",),
     "bytes_written": ("written_bytes_total",),
 }
-_ON_DISK = "data_bytes"
 
 
 def cost(trial: Trial) -> dict[str, float | None]:
@@ -43,7 +42,7 @@ def cost(trial: Trial) -> dict[str, float | None]:
             name: summed / rate if rate and (summed := _summed(trial.observed, names, parts)) is not None else None
             for name, parts in _PER_TRANSACTION.items()
         },
-        "bytes_on_disk": trial.about.get(_ON_DISK),
+        "bytes_on_disk": trial.facts.data_bytes,
     }
 
 

@@ -24,7 +24,7 @@ def sweeps(run: Run) -> list[dict[str, Any]]:
     for trial in run.trials:
         if trial.system is not None and not unusable(trial) and not (cell := cell_of(trial)).rate:
             found.setdefault((trial.label, cell.workload, cell.pipeline, cell.network_delay_us), []).append(trial)
-    drawn = str(run.about.get("order") or "").startswith("randomised")
+    drawn = str(run.facts.order or "").startswith("randomised")
     return [_sweep(*key, trials, drawn) for key, trials in found.items()]
 
 
@@ -38,7 +38,7 @@ def _sweep(label: str, workload: str, pipeline: int, delay_us: int, trials: list
     figures = asdict(fitted)
     law, laws = figures.pop("law"), figures.pop("laws")
     limited = sum(judged(trial)["client_limited"] is not None for trial in trials)
-    once = max(trial.about.get("repeat") or 1 for trial in trials) == 1
+    once = max(trial.facts.repeat or 1 for trial in trials) == 1
     caution = "; one pass" + ("" if drawn else ", in the order listed") if once else ""
     caution += f"; {limited} of {len(trials)} trials were limited by the client" if limited else ""
     return about | {

@@ -1,0 +1,166 @@
+"""What `run.json`, `trial.json` and `preparation.json` state (docs/run-folder.md), typed.
+
+A key that an older run lacks is `None`, or has the value it stood for then; keys that this version does not know are
+left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+JsonObject = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """Facts that are read from a JSON object by the names of their fields."""
+
+    @classmethod
+    def read(cls, value: JsonObject) -> Self:
+        """Return the facts of an object; what it lacks has its default."""
+        return cls(**{name: value[name] for name in (field.name for field in fields(cls)) if name in value})
+
+
+@dataclass(frozen=True, slots=True)
+class Durability:
+    """What an acknowledged write survives: `level` is D0 to D3, `unknown` if nobody knows."""
+
+    level: str
+    reason: str | None
+
+    @classmethod
+    def read(cls, value: JsonObject | None) -> Durability:
+        """Return it; of a trial that was not reached it is unknown."""
+        value = value or {}
+        return cls(str(value.get("class") or "unknown"), value.get("reason"))
+
+
+@dataclass(frozen=True, slots=True)
+class Server(_Facts):
+    """One server of a store, or an embedded store's library.
+
+    Attributes:
+        started_with: every option that dbdyno started it with; `None` if dbdyno did not start it.
+        not_readable: settings that a library was given and does not show.
+    """
+
+    name: str = ""
+    version: str | None = None
+    effective_settings: JsonObject | None = None
+    started_with: Sequence[str] | None = None
+    not_readable: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NotSeen(_Facts):
+    """What could not be observed, and why."""
+
+    band: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TrialFacts(_Facts):
+    """`trial.json`. Objects that are handed on as they are stay JSON."""
+
+    preparation: str | None = None
+    system: str | None = None
+    label: str | None = None
+    client: str = "native"
+    settings: JsonObject | None = None
+    servers: Sequence[JsonObject] = ()
+    server_pids: Mapping[str, int] | None = None
+    embedded: bool | None = None
+    attached: bool | None = None
+    durability: JsonObject | None = None
+    data: str | None = None
+    cache_state: str | None = None
+    restart: str | None = None
+    answered_unix_s: float | None = None
+    workload: str | None = None
+    options: JsonObject | None = None
+    rows: int | None = None
+    clients: int | None = None
+    pipeline: int = 1
+    network_delay_us: int = 0
+    rate: JsonObject | None = None
+    repeat: int | None = None
+    seconds: int | None = None
+    warmup_seconds: int | None = None
+    warmup: str | None = None
+    client_ceiling_per_s: float | None = None
+    client_ceiling_note: str | None = None
+    client_cpus: Sequence[int] | None = None
+    server_cpus: Sequence[int] | None = None
+    memory_limit_bytes: int | None = None
+    started_unix_s: float | None = None
+    ended_unix_s: float | None = None
+    state: str = ""
+    reason: str | None = None
+    server_counters: Mapping[str, JsonObject] | None = None
+    observer_cpu_s: float | None = None
+    not_seen: Sequence[JsonObject] = ()
+    data_bytes: int | None = None
+    loaded: JsonObject | None = None
+    analysis: JsonObject | None = None
+    crash: JsonObject | None = None
+    copy: JsonObject | None = None
+
+    @property
+    def transactions_in_flight(self) -> int:
+        """How many transactions a closed loop keeps in flight: clients × pipeline."""
+        return (self.clients or 0) * (self.pipeline or 1)
+
+    @property
+    def automatic_warmup(self) -> bool:
+        """Whether the figures begin at the steady state."""
+        return self.warmup == "auto"
+
+    @property
+    def known_servers(self) -> tuple[Server, ...]:
+        """The servers, typed."""
+        return tuple(map(Server.read, self.servers or ()))
+
+    @property
+    def unseen(self) -> tuple[NotSeen, ...]:
+        """What could not be observed, typed."""
+        return tuple(map(NotSeen.read, self.not_seen or ()))
+
+    @property
+    def promised(self) -> Durability:
+        """What an acknowledged write survives."""
+        return Durability.read(self.durability)
+
+
+@dataclass(frozen=True, slots=True)
+class PreparationFacts(_Facts):
+    """`preparation.json`."""
+
+    loaded_in: str | None = None
+    load_seconds: float | None = None
+    cache_state: str | None = None
+    data: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts(_Facts):
+    """`run.json`."""
+
+    run: str | None = None
+    experiment: str | None = None
+    question: str | None = None
+    look_for: str | None = None
+    command: str | None = None
+    dbdyno: str | None = None
+    state: str | None = None
+    reason: str | None = None
+    order: str | None = None
+    started_unix_s: float | None = None
+    ended_unix_s: float | None = None
+    systems: Sequence[str] = ()
+    workloads: Sequence[str] = ()
+    skipped: Sequence[JsonObject] = ()
+    left_out: Sequence[JsonObject] = ()
+    find_rate: Sequence[JsonObject] = ()
