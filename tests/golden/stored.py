@@ -18,7 +18,9 @@ from dbdyno.conduct.plan import make_trial_plan
 from dbdyno.conduct.resolve import driven
 from dbdyno.experiment.read import read_experiment
 from dbdyno.experiment.trials import expand
+from dbdyno.report.core.recordings import recordings_of
 from dbdyno.report.document import document
+from dbdyno.report.html import render
 from dbdyno.report.table import print_table
 from dbdyno.results.read import read_run
 from dbdyno.verdict.judge import judge
@@ -69,6 +71,12 @@ def unpack(name: str, into: Path) -> Path:
     with tarfile.open(RUNS / f"{name}.tar.xz") as archive:
         archive.extractall(into, filter="data")
     return into / name
+
+
+def page_of(folder: Path) -> str:
+    """Return the HTML report of a run."""
+    run = read_run(folder)
+    return render(document(run), recordings_of(run))
 
 
 def said_of(folder: Path) -> dict[str, str]:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from .stored import differences, expected, names, said_of, unpack
+from .stored import differences, expected, names, page_of, said_of, unpack
 
 FILES = ("show.json", "table.txt", "verdicts.json", "plan.json")
 
@@ -25,6 +25,11 @@ def test_what_is_said_of_a_recorded_run_stays_as_it_is(golden, file):
         assert list(differences(json.loads(was), json.loads(now))) == []
     else:
         assert now.splitlines() == was.splitlines()
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_recorded_run_has_a_report(name, tmp_path):
+    assert page_of(unpack(name, tmp_path)).rstrip().endswith("</html>")
 
 
 def test_there_are_runs_of_many_kinds():

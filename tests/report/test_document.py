@@ -44,6 +44,10 @@ def test_it_is_json_with_every_promised_key(shown):
             assert {"second", "transactions", "errors", "p99_us"} <= second.keys()
 
 
+def test_it_is_the_same_once_it_was_json(shown):
+    assert json.loads(json.dumps(shown)) == shown
+
+
 def test_figures_agree(shown):
     trial = find(shown, "mariadb", 2)
     measured = [second for second in trial["timeline"] if not second["warmup"]]

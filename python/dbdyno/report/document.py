@@ -64,9 +64,9 @@ def document(run: Run, timelines: bool = True) -> dict[str, Any]:
         "headline": first,
         "comparison": comparison,
         "fairness": fairness(card(run)),
-        "skipped": facts.skipped,
-        "left_out": facts.left_out,
-        "find_rate": facts.find_rate,
+        "skipped": list(facts.skipped or ()),
+        "left_out": list(facts.left_out or ()),
+        "find_rate": list(facts.find_rate or ()),
         "environment": run.environment,
         "trials": trials,
         "client_libraries": library_costs(trials),
@@ -167,7 +167,7 @@ def _surroundings(trial: Trial, run: Run) -> dict[str, Any]:
     preparation = run.preparations.get(str(facts.preparation))
     load = {"rows": preparation.rows, "seconds": preparation.load_seconds} if preparation else None
     return {
-        "servers": facts.servers,
+        "servers": list(facts.servers or ()),
         "layout": (recorded.hello or {}).get("layout"),
         "client_cpus": facts.client_cpus,
         "server_cpus": facts.server_cpus,
@@ -175,7 +175,7 @@ def _surroundings(trial: Trial, run: Run) -> dict[str, Any]:
         "load": load,
         "observer_cpu_s": facts.observer_cpu_s,
         "observer_cpu_share": _observer_share(facts),
-        "not_seen": facts.not_seen,
+        "not_seen": list(facts.not_seen or ()),
         "processes": [asdict(used) for used in trial.usage],
         "server_counters": _counted(facts.server_counters or {}),
     }
