@@ -13,6 +13,16 @@ def test_an_object_is_an_object(tmp_path, text, said):
         read_object(tmp_path / "a.json")
 
 
+@pytest.mark.parametrize(("number", "said"), [("1e400", "infinity"), ("-" + "9" * 23, "one of more than 20 digits")])
+def test_a_number_that_no_counter_has_is_refused(tmp_path, number, said):
+    file = tmp_path / "a.json"
+    file.write_text(f'{{"a": [{{"b": {number}}}]}}')
+    with pytest.raises(UserError, match=f"a.json: holds a number that dbdyno never writes: {said}"):
+        read_object(file)
+    file.write_text(f'{{"a": [true, null, {2**64 - 1}]}}')
+    assert read_object(file) == {"a": [True, None, 2**64 - 1]}
+
+
 def test_a_file_that_cannot_be_read(tmp_path):
     with pytest.raises(UserError, match="cannot be read"):
         read_object(tmp_path / "none.json")

@@ -12,6 +12,7 @@ from dbdyno.report.cells import sides_of_run, sides_of_runs
 from dbdyno.report.comparison import compare_sides, comparison_document, print_comparison
 from dbdyno.results.noise import known_noise
 from dbdyno.results.read import read_run
+from dbdyno.results.understood import understood
 from dbdyno.stats.comparison import MARGIN
 
 
@@ -27,14 +28,16 @@ def command(
     run: str, other: str | None, baseline: str | None, margin: float, noise: float | None, force: bool, as_json: bool
 ) -> int:
     """Compare the systems of RUN, or RUN with a second one: faster, slower, equivalent or inconclusive."""
-    first = read_run(find_run(run))
     if other and baseline:
         raise UserError("--baseline names a system of one run; of two runs the first is the baseline")
-    sides = sides_of_runs(first, read_run(find_run(other))) if other else sides_of_run(first, baseline)
-    known = known_noise(*{side.run.path for pair in sides for side in pair}) if noise is None else noise
-    verdicts = compare_sides(sides, margin, known, force)
-    if as_json:
-        click.echo(json.dumps(comparison_document(verdicts), ensure_ascii=False, indent=1))
-    else:
-        print_comparison(verdicts, make_console())
+    folders = [find_run(name) for name in (run, other) if name]
+    with understood(*folders):
+        first, *second = map(read_run, folders)
+        sides = sides_of_runs(first, *second) if second else sides_of_run(first, baseline)
+        known = known_noise(*{side.run.path for pair in sides for side in pair}) if noise is None else noise
+        verdicts = compare_sides(sides, margin, known, force)
+        if as_json:
+            click.echo(json.dumps(comparison_document(verdicts), ensure_ascii=False, indent=1))
+        else:
+            print_comparison(verdicts, make_console())
     return 0

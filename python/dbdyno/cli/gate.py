@@ -19,8 +19,10 @@ from dbdyno.report.comparison import (
     limited_on_both,
     print_comparison,
 )
+from dbdyno.results.model import Run
 from dbdyno.results.noise import known_noise
 from dbdyno.results.read import read_run
+from dbdyno.results.understood import understood
 from dbdyno.stats.comparison import SINGLE, confirmed_slowdown
 
 
@@ -42,12 +44,14 @@ def command(baseline: str, run: str, as_json: bool, leave_out_limited: bool, **a
     Status 2 if it cannot see: runs that cannot be compared, and, where nothing is slower, a cell of BASELINE that RUN
     lacks, that has one trial a side, or that is not valid.
     """
-    gate = _judge(baseline, run, leave_out_limited, **asked)
-    if as_json:
-        click.echo(json.dumps(comparison_document(gate.verdicts) | gate.counted(), ensure_ascii=False, indent=1))
-    else:
-        print_comparison(gate.verdicts, make_console())
-        click.echo(gate.sentence(asked["margin"]))
+    folders = find_run(baseline), find_run(run)
+    with understood(*folders):
+        gate = _judge(*map(read_run, folders), leave_out_limited, **asked)
+        if as_json:
+            click.echo(json.dumps(comparison_document(gate.verdicts) | gate.counted(), ensure_ascii=False, indent=1))
+        else:
+            print_comparison(gate.verdicts, make_console())
+            click.echo(gate.sentence(asked["margin"]))
     if not gate.judged:
         why = "no cell has two valid trials a side; run both with --repeat 5"
         if gate.left_out and not gate.unjudged:
@@ -84,8 +88,8 @@ class _Gate:
         return said + (left_out if self.left_out else "")
 
 
-def _judge(baseline: str, run: str, leave_out_limited: bool, margin: float, noise: float | None, force: bool) -> _Gate:
-    sides = sides_of_runs(read_run(find_run(baseline)), read_run(find_run(run)))
+def _judge(baseline: Run, run: Run, leave_out_limited: bool, margin: float, noise: float | None, force: bool) -> _Gate:
+    sides = sides_of_runs(baseline, run)
     known = known_noise(*{side.run.path for pair in sides for side in pair}) if noise is None else noise
     verdicts = compare_sides(sides, margin, known, force)
     judged = [one for one in verdicts.cells if one.verdict not in (INVALID, SINGLE)]

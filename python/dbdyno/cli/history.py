@@ -11,6 +11,7 @@ from dbdyno.errors import UserError
 from dbdyno.report.history import history, history_document, print_history
 from dbdyno.results.noise import known_noise
 from dbdyno.results.read import read_run
+from dbdyno.results.understood import understood
 
 
 @click.command
@@ -31,9 +32,10 @@ def command(directory: str, noise: float | None, as_json: bool) -> int:
             click.echo(f"left out: {error}", err=True)
     if not runs:
         raise UserError(f"{directory}: holds no run that can be read")
-    found = history(runs, known_noise(*(run.path for run in runs)) if noise is None else noise)
-    if as_json:
-        click.echo(json.dumps(history_document(found), ensure_ascii=False, indent=1))
-    else:
-        print_history(found, make_console())
+    with understood(Path(directory)):
+        found = history(runs, known_noise(*(run.path for run in runs)) if noise is None else noise)
+        if as_json:
+            click.echo(json.dumps(history_document(found), ensure_ascii=False, indent=1))
+        else:
+            print_history(found, make_console())
     return 0

@@ -9,6 +9,7 @@ from dbdyno.report.flame_graph import draw_profiles
 from dbdyno.report.html import write_report
 from dbdyno.report.pictures import write_pictures
 from dbdyno.results.read import read_run
+from dbdyno.results.understood import understood
 
 
 @click.command
@@ -18,9 +19,10 @@ def command(run: str, plots: Path | None) -> int:
     """Write the report of RUN again: its folder, its name in ./runs, or last."""
     folder = find_run(run)
     path = folder / "report.html"
-    draw_profiles(folder)
-    read = read_run(folder)
-    write_report(read, path)
+    with understood(folder):
+        draw_profiles(folder)
+        read = read_run(folder)
+        write_report(read, path)
     click.echo(path)
     for picture in write_pictures(read, plots) if plots else ():
         click.echo(picture)

@@ -13,6 +13,7 @@ from dbdyno.report.core.loads import Document
 from dbdyno.report.document import document
 from dbdyno.report.html import environment_of_templates, inlined, write_page
 from dbdyno.results.read import read_run
+from dbdyno.results.understood import understood
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,8 @@ def write_index(folder: Path) -> Path:
 def _entry(run: Path) -> Entry:
     link = f"{quote(run.name)}/report.html" if (run / "report.html").is_file() else ""
     try:
-        shown = document(read_run(run), timelines=False)
+        with understood(run):
+            shown = document(read_run(run), timelines=False)
     except UserError as error:
         return Entry(run.name, link, str(error).replace(f"{run}/", ""))
     complete = sum(trial["state"] == "complete" for trial in shown["trials"])

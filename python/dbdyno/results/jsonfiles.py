@@ -6,12 +6,16 @@ A long run holds hundreds of megabytes of JSON; `from_json` reads it in half the
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from pydantic_core import from_json
 
 from dbdyno.errors import UserError
+
+_MOST = 10**20
+"""Counters of servers have 64 bits, which are 20 digits."""
 
 
 def read_object(path: Path) -> dict[str, Any]:
@@ -28,7 +32,26 @@ def read_object(path: Path) -> dict[str, Any]:
         raise UserError(f"{path}: is not JSON: {error}") from error
     if not isinstance(value, dict):
         raise UserError(f"{path}: does not hold a JSON object")
+    if (number := _beyond(value)) is not None:
+        what = "infinity" if number == inf else "one of more than 20 digits"
+        raise UserError(f"{path}: holds a number that dbdyno never writes: {what}")
     return value
+
+
+def _beyond(value: Any) -> float | None:
+    """Return a number of an object that is infinite, or beyond every counter there is; None if there is none."""
+    waiting = [value]
+    while waiting:
+        match waiting.pop():
+            case dict() as inner:
+                waiting += inner.values()
+            case list() as inner:
+                waiting += inner
+            case bool():
+                continue
+            case int() | float() as number if abs(number) >= _MOST:
+                return abs(number)
+    return None
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -15,6 +15,7 @@ from dbdyno.results.model import Preparation, Recorded, Run, Trial, Usage
 from dbdyno.results.observations import read_observations
 from dbdyno.results.records import read_records
 from dbdyno.results.summary import is_summarized, read_summary
+from dbdyno.results.understood import understood
 from dbdyno.results.usage import stated_usage, usage_of
 from dbdyno.results.write import FORMAT
 
@@ -33,6 +34,11 @@ def read_run(path: Path | str) -> Run:
         UserError: it is not a run's folder, of another format, or holds a file that cannot be understood.
     """
     folder = Path(path)
+    with understood(folder):
+        return _read(folder)
+
+
+def _read(folder: Path) -> Run:
     about = _run_json(folder)
     trials = [folder / "trials" / name for name in about["trials"]]
     unread = [

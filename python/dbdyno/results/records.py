@@ -14,6 +14,7 @@ from dbdyno.results.facts import JsonObject
 from dbdyno.results.jsonfiles import read_lines
 from dbdyno.results.model import WHOLE_SECOND, Interval, Operation, Recorded
 from dbdyno.results.slowest import Slow, slowest
+from dbdyno.results.understood import WRONG
 from dbdyno.stats.histogram import Histogram
 from dbdyno.stats.steady_state import SteadyState, steady_state
 
@@ -41,7 +42,7 @@ def read_all(path: Path, auto_warmup: bool) -> Reader:
     for number, record in read_lines(path):
         try:
             reader.add(record)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except WRONG as error:
             what = f"lacks {error}" if isinstance(error, KeyError) else str(error)
             raise UserError(f"{path}, line {number}: not a record this version understands: {what}") from error
     return reader

@@ -10,6 +10,7 @@ from dbdyno.errors import UserError
 from dbdyno.results.facts import JsonObject
 from dbdyno.results.model import Usage
 from dbdyno.results.samples import Observations
+from dbdyno.results.understood import WRONG
 
 _BAND, _RESIDENT = "process.", ".resident_bytes"
 _CPU = (".cpu_user_s_total", ".cpu_system_s_total")
@@ -50,5 +51,5 @@ def stated_usage(about: JsonObject, path: Path) -> tuple[Usage, ...]:
     """
     try:
         return tuple(Usage(one["process"], one["cores"], one["resident_bytes"]) for one in about.get("usage", ()))
-    except (KeyError, TypeError) as error:
+    except WRONG as error:
         raise UserError(f"{path}: its 'usage' cannot be understood: {error!r}") from error

@@ -1,0 +1,31 @@
+"""What somebody else wrote into a run's folder ends in words, wherever it is first stumbled over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from traceback import extract_tb
+
+from dbdyno.errors import UserError
+
+WRONG = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError, MemoryError)
+"""What computing raises on values that have another type, size or place than those dbdyno writes."""
+_MOST_SAID = 160
+
+
+@contextmanager
+def understood(*folders: Path) -> Iterator[None]:
+    """Turn what goes wrong inside, with figures from these folders, into a UserError that names them.
+
+    The place in dbdyno is named too: if dbdyno wrote those figures, the error is its own.
+    """
+    try:
+        yield
+    except WRONG as error:
+        place = extract_tb(error.__traceback__)[-1]
+        said = f"{type(error).__name__} {error}"[:_MOST_SAID].replace("\n", " ")
+        raise UserError(
+            f"{', '.join(map(str, folders))}: cannot be understood: a value in it is none that dbdyno writes "
+            f"({said}; {Path(place.filename).name}:{place.lineno})"
+        ) from error
