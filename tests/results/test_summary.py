@@ -70,6 +70,15 @@ def test_a_damaged_one_is_as_good_as_none(folder, damage):
     assert read_summary(trial).recorded.intervals == whole.intervals
 
 
+def test_wherever_it_is_damaged_the_recordings_are_read(folder):
+    trial = trials_of(folder)[0]
+    whole = read_summary(trial).recorded
+    good = (trial / SUMMARY).read_bytes()
+    for at in range(0, len(good), max(1, len(good) // 300)):
+        (trial / SUMMARY).write_bytes(good[:at] + bytes([good[at] ^ 0x55]) + good[at + 1 :])
+        assert read_summary(trial).recorded.intervals == whole.intervals
+
+
 def test_one_of_another_version_is_left_aside(folder, monkeypatch):
     trial = trials_of(folder)[0]
     read_summary(trial)

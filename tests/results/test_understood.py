@@ -20,7 +20,7 @@ def test_it_is_told_with_its_folder_and_place(wrong):
 
 
 def test_what_was_told_already_is_left_as_it_is():
-    with pytest.raises(RunFailed, match="^told$"), understood(Path("a")):
+    with pytest.raises(RunFailed, match=r"^told$"), understood(Path("a")):
         raise RunFailed("told")
     with pytest.raises(FileNotFoundError), understood(Path("a")):
         raise FileNotFoundError

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +27,7 @@ from dbdyno.results.model import Interval, Operation, Recorded
 from dbdyno.results.observations import LINES, TABLE, read_observations
 from dbdyno.results.records import read_all
 from dbdyno.results.slowest import Slow
+from dbdyno.results.understood import WRONG
 from dbdyno.stats.histogram import Histogram
 from dbdyno.stats.steady_state import SteadyState
 
@@ -41,6 +43,10 @@ _THREADS = ("thread_cpu_s", "thread_run_queue_s")
 _ABOUT = ("hello", "errors", "mismatches", "checks", "phases", "run_began_unix_s", "sums", "total", "end")
 _COLUMNS = (*_WHOLE, *_REAL)
 _UNKNOWN = -1
+
+
+_DAMAGED = (*WRONG, OSError, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error, struct.error)
+"""What a file raises, or its archive, or what is packed in that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +73,8 @@ def read_summary(folder: Path, auto_warmup: bool = False, latencies: bool = Fals
     Raises:
         UserError: a recording cannot be understood.
     """
-    if opened := _open(folder, auto_warmup):
-        found, about = opened
-        with found:
-            return _unpacked(found, about, latencies)
+    if stored := _stored(folder, auto_warmup, latencies):
+        return stored
     key = _key(folder, auto_warmup)
     reader = read_all(folder / "records.jsonl", auto_warmup)
     recorded = reader.recorded()
@@ -123,15 +127,13 @@ def _summary_of(folder: Path) -> Path | None:
     return None
 
 
-def _open(folder: Path, auto_warmup: bool) -> tuple[np.lib.npyio.NpzFile, dict[str, Any]] | None:
-    """Open the summary if it is of these recordings; one that is damaged is as good as none."""
+def _stored(folder: Path, auto_warmup: bool, latencies: bool) -> Summary | None:
+    """Return the summary if it is of these recordings; one that is damaged is as good as none."""
     if path := _summary_of(folder):
-        with suppress(OSError, EOFError, ValueError, zipfile.BadZipFile, KeyError):
-            found = np.load(path, allow_pickle=False)
+        with suppress(*_DAMAGED), np.load(path, allow_pickle=False) as found:
             about = from_json(found["about"].tobytes())
             if about["key"] == _key(folder, auto_warmup):
-                return found, about
-            found.close()
+                return _unpacked(found, about, latencies)
     return None
 
 
