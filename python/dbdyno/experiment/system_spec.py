@@ -137,6 +137,8 @@ def checked_setting(key: str, value: str) -> tuple[str, str]:
     """Return a setting; raises ValueError for one that a server could take for something else, or for several."""
     if not _SETTING.fullmatch(key):
         raise ValueError(f"{cut(repr(key))} is no setting: its name has letters, digits, '_', '-' and '.'")
+    if len(value) > MOST_TEXT:
+        raise ValueError(f"{key} = {cut(repr(value))}: a setting has at most {MOST_TEXT:,} characters")
     if not value.isprintable():
         raise ValueError(f"{key} = {cut(repr(value))}: a setting has no line breaks and no control characters")
     return key, value

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import struct
-import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -27,7 +25,6 @@ from dbdyno.results.model import Interval, Operation, Recorded
 from dbdyno.results.observations import LINES, TABLE, read_observations
 from dbdyno.results.records import read_all
 from dbdyno.results.slowest import Slow
-from dbdyno.results.understood import WRONG
 from dbdyno.stats.histogram import Histogram
 from dbdyno.stats.steady_state import SteadyState
 
@@ -43,10 +40,6 @@ _THREADS = ("thread_cpu_s", "thread_run_queue_s")
 _ABOUT = ("hello", "errors", "mismatches", "checks", "phases", "run_began_unix_s", "sums", "total", "end")
 _COLUMNS = (*_WHOLE, *_REAL)
 _UNKNOWN = -1
-
-
-_DAMAGED = (*WRONG, OSError, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error, struct.error)
-"""What a file raises, or its archive, or what is packed in that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +123,8 @@ def _summary_of(folder: Path) -> Path | None:
 def _stored(folder: Path, auto_warmup: bool, latencies: bool) -> Summary | None:
     """Return the summary if it is of these recordings; one that is damaged is as good as none."""
     if path := _summary_of(folder):
-        with suppress(*_DAMAGED), np.load(path, allow_pickle=False) as found:
+        # A file, an archive, its compression and NumPy's headers each have exceptions of their own.
+        with suppress(Exception), np.load(path, allow_pickle=False) as found:
             about = from_json(found["about"].tobytes())
             if about["key"] == _key(folder, auto_warmup):
                 return _unpacked(found, about, latencies)

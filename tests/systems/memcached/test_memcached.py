@@ -53,6 +53,9 @@ def test_where_nobody_answers_it_is_said(started):
 def test_a_setting_it_does_not_have_is_refused_with_those_it_has():
     with pytest.raises(UserError, match=r"no setting 'memry'; did you mean 'memory'\? There are memory, threads"):
         system("memcached?memry=64")
+    for wrong in ("much", "-1", "9" * 4000):
+        with pytest.raises(UserError, match=f"memory = '{wrong}': give whole MiB, or a share of the data as in 25%"):
+            system(f"memcached?memory={wrong}")
     with pytest.raises(UserError, match="'memory' is a setting of a server"):
         system("memcached://h?memory=64")
 

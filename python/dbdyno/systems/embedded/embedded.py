@@ -1,5 +1,6 @@
 """What the stores that run inside the load client have in common."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
@@ -36,7 +37,7 @@ class Embedded(System):
                 raise UserError(f"{self.spec.label}: no setting '{key}'{hint} There are {', '.join(accepted)}.")
             if key in self.choices and value.lower() not in self.choices[key]:
                 raise UserError(f"{self.spec.label}: {key} = '{value}': give one of {', '.join(self.choices[key])}")
-            if key in self.numbers and not value.isdecimal():
+            if key in self.numbers and not re.fullmatch(r"[0-9]{1,18}", value):
                 raise UserError(f"{self.spec.label}: {key} = '{value}': give a whole number")
 
     def start(self, launch: Launch) -> None:

@@ -1,5 +1,6 @@
 """memcached, started privately, or any server of its protocol attached by URL."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -123,6 +124,9 @@ class Memcached(MemcachedServer):
             if key not in accepted:
                 hint = did_you_mean(key, accepted)
                 raise UserError(f"{self.spec.label}: no setting '{key}'{hint} There are {', '.join(accepted)}.")
+        memory = self.spec.settings.get("memory", "1")
+        if not memory.endswith("%") and not re.fullmatch(r"[0-9]{1,9}", memory):
+            raise UserError(f"{self.spec.label}: memory = '{memory}': give whole MiB, or a share of the data as in 25%")
 
     @classmethod
     def missing(cls) -> str | None:
