@@ -1,0 +1,67 @@
+"""The fuzzer of servers itself: what is played as it was recorded is verified, and what is changed is noticed."""
+
+import json
+
+import pytest
+
+from torture.hostile import main
+from torture.hostile_mutations import WAYS, Played
+from torture.hostile_playback import Verdict, _judge, event_loop, play, tail_bytes
+from torture.hostile_recording import READS, Conversation, Exchange, record
+
+
+@pytest.fixture(scope="module")
+def run():
+    return record("handlersocket")[1][0]
+
+
+def test_what_is_played_as_it_was_recorded_is_verified(run, monkeypatch):
+    monkeypatch.setattr("torture.hostile_playback.mutate", lambda answers, *_: [Played(one) for one in answers])
+    with event_loop() as loop:
+        verdict = play(loop, run, [], "seed")
+    assert verdict.kind is None and int(verdict.seen) >= READS
+
+
+def test_a_changed_row_is_not_verified(run, monkeypatch):
+    def spoil(answers, *_):
+        return [Played(one.replace(b"xxxy", b"xxxz").replace(b"yyyy", b"yyzy")) for one in answers]
+
+    monkeypatch.setattr("torture.hostile_playback.mutate", spoil)
+    with event_loop() as loop:
+        assert play(loop, run, [], "seed") == Verdict(None, "0")
+
+
+def test_more_rows_verified_than_were_right_crashes_and_hangs_are_told(run):
+    class Part:
+        right = 1
+
+    def said(verified):
+        records = ({"record": "total", "reads_verified": verified}, {"record": "end"})
+        return "\n".join(map(json.dumps, records))
+
+    conversation = Conversation({"phases": ["run"]}, [], [])
+    assert _judge(conversation, Part, 0, said(1), False).kind is None
+    assert _judge(conversation, Part, 0, said(2), False).kind == "wrong data"
+    assert _judge(conversation, Part, 0, "", False).kind == "crash"
+    assert _judge(conversation, Part, 101, said(1), False).kind == "crash"
+    assert _judge(conversation, Part, -6, "memory allocation of 9 bytes failed", False).kind == "memory"
+    assert _judge(conversation, Part, -9, "", True).kind == "hang"
+
+
+def test_a_row_is_known_by_its_number_whatever_stands_before_it():
+    answer = b"\x009" + b"17" + b"x" * 118 + b"x\0" + b"17" + b"y" * 118
+    assert Exchange(b"", answer).row() == [b"17" + b"x" * 117, b"17" + b"y" * 117]
+    assert Exchange(b"", b"OK").row() == []
+
+
+def test_requests_are_told_apart_by_their_ends():
+    assert tail_bytes([b"A1-07-", b"A1-13-", b"B2-1-"]) == 3
+
+
+def test_a_seed_repeats_its_conversations_and_the_counts_are_told(tmp_path, capsys):
+    assert len(WAYS) > 5
+    counts = tmp_path / "counts.json"
+    assert main(["--protocol", "handlersocket", "--conversations", "20", "--json", str(counts)]) == 0
+    (row,) = json.loads(counts.read_text())["protocols"]
+    assert (row["conversations"], row["crash"], row["hang"], row["wrong data"]) == (20, 0, 0, 0)
+    assert "| handlersocket | null | 20 |" in capsys.readouterr().out
