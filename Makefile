@@ -34,6 +34,7 @@ help:
 	@echo "make test-verdicts  inject known causes into real servers: is each named? (docs/verdicts.md)"
 	@echo "make test-systems  get the large stores (versions of MySQL, Cassandra, TiDB …; Galera by apt) and test with them"
 	@echo "make bench    ratios against sysbench, redis-benchmark and bare loops (benches/README.md)"
+	@echo "make test-torture  SEED=1 MINUTES=… PARTS=…: random kills and more; writes docs/torture.md; as root"
 	@echo "make fuzz     SECONDS=60 for every decoder of wire: bytes it cannot take (CONTRIBUTING.md)"
 	@echo "make build    set up .venv with dbdyno and dbdyno-load"
 	@echo "make lint     formatting and lint only"
@@ -86,6 +87,11 @@ bench: build
 .PHONY: fuzz
 fuzz: tools
 	scripts/fuzz $(or $(SECONDS),60) $(DECODERS)
+
+# An hour at full size. MINUTES bounds each part; PARTS are some of kills, attached, hostile, inputs.
+.PHONY: test-torture
+test-torture: $(VENV)/installed-test build
+	PYTHONPATH=tests $(BIN)/python -m torture $(PARTS) --seed $(or $(SEED),1) $(if $(MINUTES),--minutes $(MINUTES)) --write docs/torture.md
 
 .PHONY: lint
 lint: tools-for-tests $(VENV)/installed-test

@@ -15,6 +15,7 @@ import pymysql
 import redis
 from bson.raw_bson import RawBSONDocument
 from psycopg import sql
+from pymysql.converters import encoders
 
 from dbdyno.systems.running.endpoint import Endpoint
 
@@ -175,10 +176,10 @@ _MYSQL_MOVING = ("timestamp", "gtid_", "innodb_buffer_pool_load", "last_", "rand
 def state_mysql(place: Endpoint) -> State:
     """Return how everything was made, all rows, accounts, and global variables."""
     state: State = {}
-    with pymysql.connect(
-        host=place.host, port=place.port, user=place.user, password=place.password, charset="binary", use_unicode=False
-    ) as connection:
+    login = {"host": place.host, "port": place.port, "user": place.user, "password": place.password}
+    with pymysql.connect(**login, charset="latin1", use_unicode=False, conv=encoders) as connection:
         cursor = connection.cursor()
+        cursor.execute("SET NAMES binary")
 
         def ask(query: str) -> list[tuple]:
             cursor.execute(query)
@@ -306,5 +307,5 @@ def state_mongodb(place: Endpoint) -> State:
             for name in client[database].list_collection_names():
                 collection = client[database][name]
                 state[f"{database}.{name}"] = sorted(one.raw for one in collection.find())
-                state[f"indexes of {database}.{name}"] = sorted(one.raw for one in collection.list_indexes())
+                state[f"indexes of {database}.{name}"] = sorted(map(repr, collection.list_indexes()))
     return state
