@@ -249,7 +249,7 @@ def test_kill_minus_nine_of_dbdyno_leaves_no_server_and_a_run_that_can_be_shown(
     wait_until(lambda: not directory.exists())
     assert json.loads((folder / "run.json").read_text())["state"] == "running"
     status, out, _ = dbdyno("show", str(folder))
-    assert status == 0 and "redis" in out
+    assert status == 1 and "redis" in out
 
 
 def test_a_server_killed_in_a_trial_fails_it_and_the_others_go_on(begun, tmp_path):

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import socket
+import subprocess
 
 import pytest
 
@@ -10,39 +12,41 @@ from dbdyno.conduct.load_client import Summary
 from dbdyno.conduct.run import conduct
 from dbdyno.conduct.trial import why_unanswered
 from dbdyno.results.read import read_run
-from helpers import experiment, need
+from dbdyno.systems.running.process import find_program, free_port
+from helpers import experiment, need, wait_until
 
 KEYS = {"workload": "point-get", "rows": 200, "clients": [4], "seconds": 3, "host": False, "observe": False}
 SOON = {"operation_timeout_seconds": 1}
 
 
 class Stopper(Listener):
-    """Stops a server of this process when the load reports its second `after`, or begins; lets it go on at the end."""
+    """Stops a server when the load reports its second `after`, or begins; lets it go on when the trial has ended."""
 
-    def __init__(self, name, after):
-        self._name, self._after = name, after
-        self._stopped = []
+    def __init__(self, pid, after):
+        self._pid, self._after = pid, after
 
     def record_came(self, record):
         begun = record["record"] == "phase" and record.get("state") == "start" and self._after is None
         if begun or (record["record"] == "interval" and record["second"] == self._after):
-            for pid in filter(str.isdecimal, os.listdir("/proc")):
-                if _parent_and_name(pid) == (os.getpid(), self._name):
-                    os.kill(int(pid), signal.SIGSTOP)
-                    self._stopped.append(int(pid))
+            os.kill(self._pid, signal.SIGSTOP)
 
     def trial_ended(self, outcome):
-        for pid in self._stopped:
-            os.kill(pid, signal.SIGCONT)
+        os.kill(self._pid, signal.SIGCONT)
 
 
-def _parent_and_name(pid):
-    try:
-        with open(f"/proc/{pid}/status") as status:
-            fields = dict(line.split(":\t", 1) for line in status)
-    except OSError:
-        return None
-    return int(fields["PPid"]), fields["Name"].strip()
+@pytest.fixture
+def somebodys_redis(tmp_path):
+    """A server that dbdyno did not start, so that nobody but its clients notices that it is stopped."""
+    need("redis")
+    port = free_port()
+    server = subprocess.Popen(
+        [find_program("redis-server"), "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", tmp_path],
+        stdout=subprocess.DEVNULL,
+    )
+    wait_until(lambda: socket.socket().connect_ex(("127.0.0.1", port)) == 0)
+    yield f"redis://127.0.0.1:{port}/0", server.pid
+    server.kill()
+    server.wait()
 
 
 @pytest.mark.parametrize(
@@ -50,10 +54,10 @@ def _parent_and_name(pid):
     [({}, None), ({"rate": 500}, None), ({}, 1), ({"client": "redis-py"}, 1)],
     ids=["closed loop, at once", "open loop, at once", "closed loop, later", "client library, later"],
 )
-def test_a_store_that_stops_answering_fails_the_run(loop, after, tmp_path):
-    need("redis")
-    keys = KEYS | SOON | loop | {"system": "redis", "warmup_seconds": 0}
-    end = conduct(experiment(**keys), "dbdyno run", tmp_path, Stopper("redis-server", after))
+def test_a_store_that_stops_answering_fails_the_run(loop, after, somebodys_redis, tmp_path):
+    url, pid = somebodys_redis
+    keys = KEYS | SOON | loop | {"system": url, "warmup_seconds": 0}
+    end = conduct(experiment(**keys), "dbdyno run", tmp_path, Stopper(pid, after))
     (trial,) = read_run(end.folder).trials
     assert (end.state, trial.state) == ("failed", "failed")
     assert trial.reason.startswith("nothing was answered" if after is None else "the store stopped answering")
