@@ -26,6 +26,7 @@ import psutil
 from dbdyno.experiment.system_spec import parse_system, with_labels
 from dbdyno.systems import build, missing
 from dbdyno.systems.base import Launch
+from dbdyno.systems.running.endpoint import Endpoint
 from dbdyno.systems.running.guard import Guard
 from torture import others
 from torture.isolation import adopt_orphans, isolate
@@ -35,6 +36,8 @@ from torture.part import Part, Report, dice
 
 DBDYNO = [sys.executable, "-P", "-m", "dbdyno"]
 BOUND_S = 120
+REFUSED = 2
+"""The status of a run that is refused before it begins."""
 GRACE_S = 20
 KEYS = (("point-get",), ("game",), ("batch-get", "options.batch=10"), ("point-update",))
 SQL = (
@@ -94,7 +97,7 @@ def draw(chance: random.Random, kind: Others) -> list[Attack]:
     return attacks
 
 
-def attack(todo: Attack, url: str, folder: Path) -> int | None:
+def attack(todo: Attack, url: str, folder: Path, environment: dict[str, str]) -> int | None:
     """Run it, and return the status it ended with; None if it did not end."""
     keep = frozenset(child.pid for child in psutil.Process().children())
     out = Path(tempfile.mkdtemp(dir=folder))
@@ -104,7 +107,7 @@ def attack(todo: Attack, url: str, folder: Path) -> int | None:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=(out / "said").open("wb"),
-        env=_environment(folder),
+        env=environment,
     )
     if todo.struck:
         began = time.monotonic()
@@ -136,15 +139,16 @@ def _strike(who: str, dbdyno: subprocess.Popen[bytes], keep: frozenset[int]) -> 
                 process.send_signal(signal.SIGKILL)
 
 
-def clean(url: str, folder: Path) -> subprocess.CompletedProcess[str]:
+def clean(url: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
     """Return what `dbdyno clean` said."""
-    return subprocess.run(
-        [*DBDYNO, "clean", url], capture_output=True, text=True, check=False, timeout=BOUND_S, env=_environment(folder)
-    )
+    command = [*DBDYNO, "clean", url]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=BOUND_S, env=environment)
 
 
-def _environment(folder: Path) -> dict[str, str]:
-    return os.environ | dict.fromkeys(("TMPDIR", "XDG_DATA_HOME", "DBDYNO_STATE_DIR"), str(folder))
+def environment_of(place: Endpoint, folder: Path) -> dict[str, str]:
+    """Return the environment of a run whose files go below `folder`."""
+    places = dict.fromkeys(("TMPDIR", "XDG_DATA_HOME", "DBDYNO_STATE_DIR"), str(folder))
+    return os.environ | places | ({"DBDYNO_PASSWORD": place.password} if place.password else {})
 
 
 def differences(before: State, after: State) -> list[str]:
@@ -173,25 +177,29 @@ def one_case(kind: Others, chance: random.Random, folder: Path) -> Iterator[str]
         server.start(Launch(guard, folder, clients=16, rows=5000, parent=folder))
         place = server.endpoint
         kind.fill(place, chance)
-        url = kind.url(place)
         before = kind.state(place)
-        attacks = draw(chance, kind)
-        done = []
-        for todo in attacks:
-            status = attack(todo, url, folder)
-            done.append(f"{todo} ({status})")
-            if status is None:
-                yield f"{todo}: did not end within {BOUND_S} s"
-        story = "; ".join(done)
-        said = clean(url, folder)
-        if said.returncode != 0 or "Traceback" in said.stderr:
-            yield f"after {story}: dbdyno clean failed ({said.returncode}): {(said.stderr.strip() or '-')[-300:]}"
-        found = differences(before, kind.state(place))
-        if found:
-            more = f" and {len(found) - SHOWN:,} more" if len(found) > SHOWN else ""
-            yield f"after {story}, and clean ({said.stdout.strip()}): {'; '.join(found[:SHOWN])}{more}"
-        if not said.returncode and "removed" in (again := clean(url, folder).stdout):
-            yield f"after {story}: a second dbdyno clean still removed something: {again.strip()}"
+        yield from _attack_and_clean(kind, draw(chance, kind), place, folder, before)
+
+
+def _attack_and_clean(
+    kind: Others, attacks: list[Attack], place: Endpoint, folder: Path, before: State
+) -> Iterator[str]:
+    """Do all attacks, clean, and yield what differs from before."""
+    url, environment = kind.url(place), environment_of(place, folder)
+    ended = [attack(todo, url, folder, environment) for todo in attacks]
+    story = "; ".join(f"{todo} ({status})" for todo, status in zip(attacks, ended, strict=True))
+    if None in ended:
+        yield f"{story}: did not end within {BOUND_S} s"
+    if set(ended) == {REFUSED}:
+        yield f"{story}: no run has begun"
+    said = clean(url, environment)
+    if said.returncode != 0 or "Traceback" in said.stderr:
+        yield f"after {story}: dbdyno clean failed ({said.returncode}): {(said.stderr.strip() or '-')[-300:]}"
+    if found := differences(before, kind.state(place)):
+        more = f" and {len(found) - SHOWN:,} more" if len(found) > SHOWN else ""
+        yield f"after {story}, and clean ({said.stdout.strip()}): {'; '.join(found[:SHOWN])}{more}"
+    if not said.returncode and "removed" in (again := clean(url, environment).stdout):
+        yield f"after {story}: a second dbdyno clean still removed something: {again.strip()}"
 
 
 def run(seed: int, cases: range, report: Report) -> None:

@@ -37,8 +37,8 @@ class Others:
     state: Callable[[Endpoint], State]
 
     def url(self, place: Endpoint) -> str:
-        """Return the URL of the database that dbdyno is to use."""
-        login = f"{place.user or ''}:{place.password}@" if place.password else ""
+        """Return the URL of the database that dbdyno is to use; the password is for DBDYNO_PASSWORD."""
+        login = f"{place.user or ''}:***@" if place.password else ""
         return f"{self.scheme}://{login}{place.host}:{place.port}/{place.database}"
 
 
