@@ -35,21 +35,23 @@ pub enum Access {
     HotSet,
 }
 
+/// The values of the option `access`, the default first: each is a function of the number of rows.
+pub const DISTRIBUTIONS: [(&str, fn(u64) -> Access); 8] = [
+    ("uniform", |_| Access::Uniform),
+    ("sequential", |_| Access::Sequential),
+    ("zipfian", |rows| Access::Zipfian(Zipf::new(rows, ZIPF_EXPONENT))),
+    ("latest", |rows| Access::Latest(Zipf::new(rows, ZIPF_EXPONENT))),
+    ("hot-set", |_| Access::HotSet),
+    ("special", |_| Access::Special),
+    ("gaussian", |_| Access::Gaussian),
+    ("pareto", |_| Access::Pareto),
+];
+
 impl Access {
     /// The distribution of this name over tables of so many rows.
     pub fn named(name: &str, rows: u64) -> Option<Self> {
-        let zipf = || Zipf::new(rows, ZIPF_EXPONENT);
-        Some(match name {
-            "uniform" => Access::Uniform,
-            "sequential" => Access::Sequential,
-            "special" => Access::Special,
-            "gaussian" => Access::Gaussian,
-            "pareto" => Access::Pareto,
-            "zipfian" => Access::Zipfian(zipf()),
-            "latest" => Access::Latest(zipf()),
-            "hot-set" => Access::HotSet,
-            _ => return None,
-        })
+        let (_, distribution) = DISTRIBUTIONS.iter().find(|(known, _)| *known == name)?;
+        Some(distribution(rows))
     }
 
     /// The key of this transaction, or its next, in `1..=rows`.

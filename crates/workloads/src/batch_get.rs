@@ -2,11 +2,12 @@
 
 use dbdyno_model::{Choices, Failed, Operation, Operations, Step, Table};
 
+use crate::options::Options;
 use crate::tables::bm;
 use crate::{Access, Check, Workload};
 
 /// Most keys in one request: a batch is kept on the stack.
-pub const MAX_BATCH: usize = 100;
+const MAX_BATCH: usize = 100;
 
 #[derive(Clone, Debug)]
 pub struct BatchGet {
@@ -51,7 +52,15 @@ impl BatchGet {
 }
 
 impl Workload for BatchGet {
+    const NAME: &'static str = "batch-get";
     const TRANSACTION: &'static str = "get-many";
+
+    fn from_options(options: &mut Options<'_>) -> Result<Self, String> {
+        // A batch's keys are all different, and different keys of a skewed distribution would take long to draw.
+        let access = options.one_of("access", &[("uniform", Access::Uniform), ("sequential", Access::Sequential)])?;
+        let batch = options.number("batch", 1..=MAX_BATCH as u64, 10)? as usize;
+        Self::new(options.rows, access, batch)
+    }
 
     fn tables(&self) -> &[Table] {
         &self.tables

@@ -5,6 +5,7 @@
 
 use dbdyno_model::{Choices, Column, Failed, Kind, Operation, Operations, Source, Step, Table};
 
+use crate::options::Options;
 use crate::{Check, Workload};
 
 #[derive(Clone, Debug)]
@@ -58,7 +59,13 @@ fn columns() -> Vec<Column> {
 }
 
 impl Workload for Durability {
+    const NAME: &'static str = "durability";
     const TRANSACTION: &'static str = "transfer";
+
+    fn from_options(options: &mut Options<'_>) -> Result<Self, String> {
+        let is_transaction = options.one_of("writes", &[("apart", false), ("transaction", true)])?;
+        Ok(Self::new(options.rows, is_transaction))
+    }
 
     fn tables(&self) -> &[Table] {
         &self.tables

@@ -4,6 +4,7 @@
 
 use dbdyno_model::{Choices, Column, Failed, Kind, Operation, Operations, Source, Step, Table, Value};
 
+use crate::options::Options;
 use crate::{Access, Check, Workload};
 
 const GET: usize = 0;
@@ -43,7 +44,14 @@ impl ExtremeValues {
 }
 
 impl Workload for ExtremeValues {
+    const NAME: &'static str = "extreme-values";
     const TRANSACTION: &'static str = "get-and-update";
+
+    fn from_options(options: &mut Options<'_>) -> Result<Self, String> {
+        let access = options.access()?;
+        let size_bytes = options.number("size_bytes", 0..=u64::from(u32::MAX >> 1), 0)? as u32;
+        Ok(Self::new(options.rows, access, (size_bytes > 0).then_some(size_bytes)))
+    }
 
     fn tables(&self) -> &[Table] {
         &self.tables

@@ -2,6 +2,7 @@
 
 use dbdyno_model::{Choices, Failed, Operation, Operations, Step, Table, Value};
 
+use crate::options::Options;
 use crate::tables::{EMAIL, account, player};
 use crate::{Access, Check, Workload};
 
@@ -34,7 +35,12 @@ impl Game {
 }
 
 impl Workload for Game {
+    const NAME: &'static str = "game";
     const TRANSACTION: &'static str = "game";
+
+    fn from_options(options: &mut Options<'_>) -> Result<Self, String> {
+        Ok(Self::new(options.rows, options.access()?))
+    }
 
     fn tables(&self) -> &[Table] {
         &self.tables

@@ -5,9 +5,10 @@
 
 use dbdyno_model::{Choices, Column, Failed, Index, Kind, Operation, Operations, Source, Step, Table};
 
+use crate::options::Options;
 use crate::{Check, Workload};
 
-pub const MAX_INDEXES: usize = 3;
+const MAX_INDEXES: u64 = 3;
 
 #[derive(Clone, Debug)]
 pub struct InsertIndexes {
@@ -29,17 +30,19 @@ impl InsertIndexes {
         Self { last: rows, tables: [table], steps: [Step::new("insert", Operation::Insert { table: 0 })] }
     }
 
-    pub fn continue_after(&mut self, last: u64) {
-        self.last = last;
-    }
-
     fn key(&self, choices: &Choices) -> u64 {
         self.last + 1 + choices.step * choices.clients + choices.client
     }
 }
 
 impl Workload for InsertIndexes {
+    const NAME: &'static str = "insert-indexes";
     const TRANSACTION: &'static str = "insert";
+
+    fn from_options(options: &mut Options<'_>) -> Result<Self, String> {
+        let indexes = options.number("indexes", 0..=MAX_INDEXES, 0)? as usize;
+        Ok(Self::new(options.rows, indexes))
+    }
 
     fn tables(&self) -> &[Table] {
         &self.tables
@@ -51,6 +54,10 @@ impl Workload for InsertIndexes {
 
     fn checks(&self) -> &[Check] {
         &[Check::RowsInserted { table: 0 }]
+    }
+
+    fn continue_after(&mut self, last: u64) {
+        self.last = last;
     }
 
     #[inline]

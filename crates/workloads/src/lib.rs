@@ -11,6 +11,7 @@ mod extreme_values;
 mod game;
 mod insert_indexes;
 mod oltp;
+mod options;
 mod point_get;
 mod point_update;
 mod replication_lag;
@@ -19,117 +20,72 @@ mod secondary_get;
 mod tables;
 mod tpcc;
 mod trx_lifecycle;
-
-use std::ops::RangeInclusive;
+mod workload;
 
 use dbdyno_model::{Choices, Failed, Operation, Operations, Statement, Step, Table};
 use serde_json::{Map, Value};
 
+use options::Options;
+
 pub use access::Access;
-use trx_lifecycle::Within;
+pub use workload::{Check, Workload};
 
-/// A check of what the store holds after a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Check {
-    /// The table has as many rows as were loaded.
-    RowCount { table: usize },
-    /// The sum of the column has grown by exactly the increments that were acknowledged.
-    SumOfIncrements { table: usize, column: usize },
-    /// The table, and each of its indexes, has as many rows more as were acknowledged.
-    RowsInserted { table: usize },
-    /// Every write that the plan's record of them says was acknowledged is there, as the two reads of each pair of rows show.
-    Acknowledged { reads: [usize; 2] },
-    /// The query, which has no parameters, finds nothing: no row, or one of a single 0 or NULL. Also asked after loading.
-    FindsNothing { what: String, query: Statement },
-}
+/// Writes, from the list of workloads, the enum of them, their names and the dispatch.
+///
+/// An enum and no trait object: the compiler then inlines a transaction into the client's loop (docs/decisions/hot-path.md).
+macro_rules! workloads {
+    ($($module:ident::$Workload:ident,)+) => {
+        /// A workload of this crate. There is one a trial.
+        #[allow(clippy::large_enum_variant)]
+        #[derive(Clone, Debug)]
+        pub enum AnyWorkload {
+            $($Workload($module::$Workload),)+
+        }
 
-/// What every workload has.
-pub trait Workload {
-    /// What one transaction is called in reports.
-    const TRANSACTION: &'static str;
+        /// The workloads' names in plans.
+        const NAMES: &[&str] = &[$($module::$Workload::NAME),+];
 
-    fn tables(&self) -> &[Table];
-    fn steps(&self) -> &[Step];
-    fn checks(&self) -> &[Check];
+        impl AnyWorkload {
+            fn from_options(name: &str, options: &mut Options<'_>) -> Result<Self, String> {
+                match name {
+                    $($module::$Workload::NAME => $module::$Workload::from_options(options).map(Self::$Workload),)+
+                    _ => Err(format!("workload.name = {name:?}: there are {}", shipped().join(", "))),
+                }
+            }
+        }
 
-    /// What its steps of the kind `sql` execute.
-    fn statements(&self) -> &[Statement] {
-        &[]
-    }
-
-    /// One transaction. It may decide by what its operations read.
-    #[allow(async_fn_in_trait)]
-    async fn transaction<O: Operations>(&self, operations: &mut O, choices: &mut Choices) -> Result<(), Failed>;
-}
-
-/// A workload of this crate. There is one a trial.
-#[allow(clippy::large_enum_variant)]
-#[derive(Clone, Debug)]
-pub enum AnyWorkload {
-    PointGet(point_get::PointGet),
-    SecondaryGet(secondary_get::SecondaryGet),
-    PointUpdate(point_update::PointUpdate),
-    BatchGet(batch_get::BatchGet),
-    InsertIndexes(insert_indexes::InsertIndexes),
-    TrxLifecycle(trx_lifecycle::TrxLifecycle),
-    Tpcc(tpcc::Tpcc),
-    Game(game::Game),
-    ExtremeValues(extreme_values::ExtremeValues),
-    DbStress(db_stress::DbStress),
-    Oltp(oltp::Oltp),
-    Declared(declared::Declared),
-    ReplicationLag(replication_lag::ReplicationLag),
-    ResultCache(result_cache::ResultCache),
-    Durability(durability::Durability),
-}
-
-macro_rules! each {
-    ($any:expr, $workload:ident => $body:expr) => {
-        match $any {
-            AnyWorkload::PointGet($workload) => $body,
-            AnyWorkload::SecondaryGet($workload) => $body,
-            AnyWorkload::PointUpdate($workload) => $body,
-            AnyWorkload::BatchGet($workload) => $body,
-            AnyWorkload::InsertIndexes($workload) => $body,
-            AnyWorkload::TrxLifecycle($workload) => $body,
-            AnyWorkload::Tpcc($workload) => $body,
-            AnyWorkload::Game($workload) => $body,
-            AnyWorkload::ExtremeValues($workload) => $body,
-            AnyWorkload::DbStress($workload) => $body,
-            AnyWorkload::Oltp($workload) => $body,
-            AnyWorkload::Declared($workload) => $body,
-            AnyWorkload::ReplicationLag($workload) => $body,
-            AnyWorkload::ResultCache($workload) => $body,
-            AnyWorkload::Durability($workload) => $body,
+        macro_rules! each {
+            ($any:expr, $workload:ident => $body:expr) => {
+                match $any {
+                    $(AnyWorkload::$Workload($workload) => $body,)+
+                }
+            };
         }
     };
 }
 
-pub const NAMES: [&str; 14] = [
-    "point-get",
-    "secondary-get",
-    "point-update",
-    "batch-get",
-    "insert-indexes",
-    "trx-lifecycle",
-    "tpcc",
-    "game",
-    "db-stress",
-    "oltp",
-    "replication-lag",
-    "result-cache",
-    "durability",
-    "extreme-values",
-];
+workloads! {
+    point_get::PointGet,
+    secondary_get::SecondaryGet,
+    point_update::PointUpdate,
+    batch_get::BatchGet,
+    insert_indexes::InsertIndexes,
+    trx_lifecycle::TrxLifecycle,
+    tpcc::Tpcc,
+    game::Game,
+    db_stress::DbStress,
+    oltp::Oltp,
+    replication_lag::ReplicationLag,
+    result_cache::ResultCache,
+    durability::Durability,
+    extreme_values::ExtremeValues,
+    declared::Declared,
+}
 
-/// The name of a workload that an experiment declares, in its option `declaration`.
-const DECLARED: &str = "declared";
-
-/// The values of the option `access`, the default first.
-const ACCESS: [&str; 8] = ["uniform", "sequential", "zipfian", "latest", "hot-set", "special", "gaussian", "pareto"];
-
-const TRANSACTIONS: [(&str, Within); 3] =
-    [("autocommit", Within::Autocommit), ("read-only", Within::ReadOnly), ("read-write", Within::ReadWrite)];
+/// The names of the workloads that need no declaration of an experiment.
+fn shipped() -> Vec<&'static str> {
+    NAMES.iter().copied().filter(|&name| name != declared::Declared::NAME).collect()
+}
 
 impl AnyWorkload {
     /// The workload `name` over tables of `rows` rows.
@@ -137,79 +93,9 @@ impl AnyWorkload {
     /// # Errors
     /// There is no such workload, it has no such option, or the option has no such value: in words for the user.
     pub fn new(name: &str, rows: u64, options: &Map<String, Value>) -> Result<Self, String> {
-        if rows == 0 || rows > i32::MAX as u64 {
-            return Err(format!("workload.rows = {rows}: keys are 32-bit, so 1 to {} rows are possible", i32::MAX));
-        }
-        if !NAMES.contains(&name) && name != DECLARED {
-            return Err(format!("workload.name = {name:?}: there are {}", NAMES.join(", ")));
-        }
-        let mut options = Options { workload: name, left: options.clone() };
-        let made = Self::make(name, rows, &mut options)?;
-        options.all_taken().map(|()| made)
-    }
-
-    fn make(name: &str, rows: u64, options: &mut Options<'_>) -> Result<Self, String> {
-        if name == "replication-lag" {
-            return Ok(Self::ReplicationLag(replication_lag::ReplicationLag::new(rows)));
-        }
-        if name == "insert-indexes" {
-            let indexes = options.number("indexes", 0..=insert_indexes::MAX_INDEXES as u64, 0)?;
-            return Ok(Self::InsertIndexes(insert_indexes::InsertIndexes::new(rows, indexes as usize)));
-        }
-        if name == "durability" {
-            let is_transaction = options.one_of("writes", &[("apart", false), ("transaction", true)])?;
-            return Ok(Self::Durability(durability::Durability::new(rows, is_transaction)));
-        }
-        if name == "tpcc" {
-            return Ok(Self::Tpcc(tpcc::Tpcc::new(rows)));
-        }
-        if name == DECLARED {
-            let access = options.left.remove("access");
-            let declaration = options.left.remove("declaration").ok_or("declared: there is no declaration")?;
-            let access = access.as_ref().and_then(Value::as_str);
-            return Ok(Self::Declared(declared::Declared::new(rows, &declaration, access)?));
-        }
-        // A batch's keys are all different, which of a skewed distribution's would take long to draw.
-        let names = if name == "batch-get" { &ACCESS[..2] } else { &ACCESS };
-        let names: Vec<(&str, &str)> = names.iter().map(|&name| (name, name)).collect();
-        let access = Access::named(options.one_of("access", &names)?, rows).unwrap_or(Access::Uniform);
-        match name {
-            "point-get" => Ok(Self::PointGet(point_get::PointGet::new(rows, access))),
-            "secondary-get" => Ok(Self::SecondaryGet(secondary_get::SecondaryGet::new(rows, access))),
-            "point-update" => Ok(Self::PointUpdate(point_update::PointUpdate::new(rows, access))),
-            "batch-get" => {
-                let batch = options.number("batch", 1..=batch_get::MAX_BATCH as u64, 10)? as usize;
-                Ok(Self::BatchGet(batch_get::BatchGet::new(rows, access, batch)?))
-            }
-            "result-cache" => {
-                let percent = options.number("updates_percent", 0..=100, 0)?;
-                Ok(Self::ResultCache(result_cache::ResultCache::new(rows, access, percent)))
-            }
-            "trx-lifecycle" => {
-                let within = options.one_of("transaction", &TRANSACTIONS)?;
-                Ok(Self::TrxLifecycle(trx_lifecycle::TrxLifecycle::new(rows, access, within)))
-            }
-            "extreme-values" => {
-                let size_bytes = options.number("size_bytes", 0..=u64::from(u32::MAX >> 1), 0)? as u32;
-                let size_bytes = (size_bytes > 0).then_some(size_bytes);
-                Ok(Self::ExtremeValues(extreme_values::ExtremeValues::new(rows, access, size_bytes)))
-            }
-            "db-stress" => {
-                let rw = options.number("rw", 0..=u64::from(u32::MAX), 1)?;
-                let partitions = options.number("partitions", 1..=db_stress::MAX_PARTITIONS, 1)?;
-                Ok(Self::DbStress(db_stress::DbStress::new(rows, access, rw, partitions)))
-            }
-            "oltp" => {
-                let set = options.one_of("set", &oltp::SETS)?;
-                let sizes = oltp::Sizes {
-                    tables: options.number("tables", 1..=16, 1)? as usize,
-                    range_size: options.number("range_size", 1..=1000, 100)?,
-                    point_selects: options.number("point_selects", 0..=1000, 10)?,
-                };
-                Ok(Self::Oltp(oltp::Oltp::new(rows, access, set, sizes)))
-            }
-            _ => Ok(Self::Game(game::Game::new(rows, access))),
-        }
+        let mut options = Options::new(name, rows, options)?;
+        let workload = Self::from_options(name, &mut options)?;
+        options.all_taken().map(|()| workload)
     }
 
     pub fn transaction_name(&self) -> &'static str {
@@ -235,7 +121,7 @@ impl AnyWorkload {
         each!(self, workload => workload.statements())
     }
 
-    /// Whether these can be the parameters of a step's statement.
+    /// Whether the step's statement can be executed with these parameters.
     pub fn takes(&self, step: usize, params: &[dbdyno_model::Value<'_>]) -> bool {
         match self.steps()[step].operation {
             Operation::Sql { statement } => self.statements()[statement].takes(params),
@@ -245,75 +131,23 @@ impl AnyWorkload {
 
     /// The tables that transactions add rows to.
     pub fn growing_tables(&self) -> Vec<usize> {
-        match self {
-            AnyWorkload::Oltp(workload) if workload.adds_rows() => (0..workload.tables().len()).collect(),
-            _ => {
-                let inserted = |step: &&Step| matches!(step.operation, Operation::Insert { .. });
-                self.steps().iter().filter(inserted).map(|step| step.operation.table()).collect()
-            }
-        }
+        each!(self, workload => workload.growing_tables())
     }
 
     /// Rows are added behind this key.
     pub fn continue_after(&mut self, last: u64) {
-        match self {
-            AnyWorkload::InsertIndexes(workload) => workload.continue_after(last),
-            AnyWorkload::Oltp(workload) => workload.continue_after(last),
-            AnyWorkload::Declared(workload) => workload.continue_after(last),
-            _ => {}
-        }
+        each!(self, workload => workload.continue_after(last));
     }
 
     /// The key of a transaction that is one `get`, the first and only step; `None` for other workloads.
     #[inline]
     pub fn single_key(&self, choices: &mut Choices) -> Option<u64> {
-        match self {
-            AnyWorkload::PointGet(workload) => Some(workload.key(choices)),
-            _ => None,
-        }
+        each!(self, workload => workload.single_key(choices))
     }
 
     #[inline]
     pub async fn transaction<O: Operations>(&self, operations: &mut O, choices: &mut Choices) -> Result<(), Failed> {
         each!(self, workload => workload.transaction(operations, choices).await)
-    }
-}
-
-/// A workload's options as a plan has them, each taken by who understands it.
-struct Options<'a> {
-    workload: &'a str,
-    left: Map<String, Value>,
-}
-
-impl Options<'_> {
-    /// The choice that was named, or the first.
-    fn one_of<T: Copy>(&mut self, key: &str, choices: &[(&str, T)]) -> Result<T, String> {
-        let given = self.left.remove(key);
-        let chosen = match &given {
-            None => choices.first(),
-            Some(value) => choices.iter().find(|(name, _)| value == name),
-        };
-        let names = || choices.iter().map(|(name, _)| format!("{name:?}")).collect::<Vec<_>>().join(", ");
-        chosen
-            .map(|(_, choice)| *choice)
-            .ok_or_else(|| format!("{key} = {}: there are {}", given.unwrap_or_default(), names()))
-    }
-
-    /// A whole number, also as text.
-    fn number(&mut self, key: &str, range: RangeInclusive<u64>, default: u64) -> Result<u64, String> {
-        let Some(given) = self.left.remove(key) else { return Ok(default) };
-        let number = given.as_u64().or_else(|| given.as_str()?.parse().ok());
-        let (first, last) = (range.start(), range.end());
-        number
-            .filter(|n| range.contains(n))
-            .ok_or_else(|| format!("{key} = {given}: give a number from {first} to {last}"))
-    }
-
-    fn all_taken(&self) -> Result<(), String> {
-        match self.left.keys().next() {
-            None => Ok(()),
-            Some(unknown) => Err(format!("{} has no option {unknown:?}", self.workload)),
-        }
     }
 }
 
@@ -323,7 +157,7 @@ mod tests {
 
     #[test]
     fn every_name_makes_a_workload_with_sound_steps_and_tables() {
-        for name in NAMES {
+        for name in shipped() {
             let workload = AnyWorkload::new(name, 100, &Map::new()).unwrap();
             assert!(!workload.steps().is_empty());
             for step in workload.steps() {

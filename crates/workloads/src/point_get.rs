@@ -2,6 +2,7 @@
 
 use dbdyno_model::{Choices, Failed, Operation, Operations, Step, Table};
 
+use crate::options::Options;
 use crate::tables::bm;
 use crate::{Access, Check, Workload};
 
@@ -19,17 +20,20 @@ impl PointGet {
     pub fn new(rows: u64, access: Access) -> Self {
         Self { rows, access, tables: [bm()], steps: [Step::new("get", Operation::Get { table: 0 })] }
     }
-}
 
-impl PointGet {
     #[inline]
-    pub fn key(&self, choices: &mut Choices) -> u64 {
+    fn key(&self, choices: &mut Choices) -> u64 {
         self.access.key(choices, self.rows)
     }
 }
 
 impl Workload for PointGet {
+    const NAME: &'static str = "point-get";
     const TRANSACTION: &'static str = "get";
+
+    fn from_options(options: &mut Options<'_>) -> Result<Self, String> {
+        Ok(Self::new(options.rows, options.access()?))
+    }
 
     fn tables(&self) -> &[Table] {
         &self.tables
@@ -41,6 +45,11 @@ impl Workload for PointGet {
 
     fn checks(&self) -> &[Check] {
         &[Check::RowCount { table: 0 }]
+    }
+
+    #[inline]
+    fn single_key(&self, choices: &mut Choices) -> Option<u64> {
+        Some(self.key(choices))
     }
 
     #[inline]

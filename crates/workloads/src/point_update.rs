@@ -2,6 +2,7 @@
 
 use dbdyno_model::{Choices, Failed, Operation, Operations, Step, Table};
 
+use crate::options::Options;
 use crate::tables::bm;
 use crate::{Access, Check, Workload};
 
@@ -24,7 +25,12 @@ impl PointUpdate {
 }
 
 impl Workload for PointUpdate {
+    const NAME: &'static str = "point-update";
     const TRANSACTION: &'static str = "add";
+
+    fn from_options(options: &mut Options<'_>) -> Result<Self, String> {
+        Ok(Self::new(options.rows, options.access()?))
+    }
 
     fn tables(&self) -> &[Table] {
         &self.tables

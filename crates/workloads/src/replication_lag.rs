@@ -5,6 +5,7 @@
 
 use dbdyno_model::{Choices, Column, Difference, Failed, Kind, Operation, Operations, Source, Step, Table};
 
+use crate::options::Options;
 use crate::{Check, Workload};
 
 #[derive(Clone, Debug)]
@@ -55,7 +56,12 @@ impl ReplicationLag {
 }
 
 impl Workload for ReplicationLag {
+    const NAME: &'static str = "replication-lag";
     const TRANSACTION: &'static str = "write and see";
+
+    fn from_options(options: &mut Options<'_>) -> Result<Self, String> {
+        Ok(Self::new(options.rows))
+    }
 
     fn tables(&self) -> &[Table] {
         &self.tables

@@ -2,6 +2,7 @@
 
 use dbdyno_model::{Choices, Failed, Operation, Operations, Step, Table};
 
+use crate::options::Options;
 use crate::tables::player;
 use crate::{Access, Check, Workload};
 
@@ -32,7 +33,13 @@ impl ResultCache {
 }
 
 impl Workload for ResultCache {
+    const NAME: &'static str = "result-cache";
     const TRANSACTION: &'static str = "query or change";
+
+    fn from_options(options: &mut Options<'_>) -> Result<Self, String> {
+        let access = options.access()?;
+        Ok(Self::new(options.rows, access, options.number("updates_percent", 0..=100, 0)?))
+    }
 
     fn tables(&self) -> &[Table] {
         &self.tables

@@ -2,6 +2,7 @@
 
 use dbdyno_model::{Choices, Failed, Operation, Operations, Step, Table, Value};
 
+use crate::options::Options;
 use crate::tables::bm_with_secondary_key;
 use crate::{Access, Check, Workload};
 
@@ -24,7 +25,12 @@ impl SecondaryGet {
 }
 
 impl Workload for SecondaryGet {
+    const NAME: &'static str = "secondary-get";
     const TRANSACTION: &'static str = "find";
+
+    fn from_options(options: &mut Options<'_>) -> Result<Self, String> {
+        Ok(Self::new(options.rows, options.access()?))
+    }
 
     fn tables(&self) -> &[Table] {
         &self.tables

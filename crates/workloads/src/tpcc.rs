@@ -12,6 +12,7 @@ mod transactions;
 
 use dbdyno_model::{Choices, Failed, Operations, Statement, Step, Table};
 
+use crate::options::Options;
 use crate::{Check, Workload};
 use transactions::Terminal;
 
@@ -34,7 +35,12 @@ impl Tpcc {
 }
 
 impl Workload for Tpcc {
+    const NAME: &'static str = "tpcc";
     const TRANSACTION: &'static str = "tpcc";
+
+    fn from_options(options: &mut Options<'_>) -> Result<Self, String> {
+        Ok(Self::new(options.rows))
+    }
 
     fn tables(&self) -> &[Table] {
         &self.tables

@@ -3,6 +3,7 @@
 
 use dbdyno_model::{Choices, Failed, Operation, Operations, Step, Table};
 
+use crate::options::Options;
 use crate::tables::bm;
 use crate::{Access, Check, Workload};
 
@@ -14,6 +15,10 @@ pub enum Within {
     ReadOnly,
     ReadWrite,
 }
+
+/// The values of the option `transaction`, the default first.
+const TRANSACTIONS: [(&str, Within); 3] =
+    [("autocommit", Within::Autocommit), ("read-only", Within::ReadOnly), ("read-write", Within::ReadWrite)];
 
 #[derive(Clone, Debug)]
 pub struct TrxLifecycle {
@@ -43,7 +48,13 @@ impl TrxLifecycle {
 }
 
 impl Workload for TrxLifecycle {
+    const NAME: &'static str = "trx-lifecycle";
     const TRANSACTION: &'static str = "read";
+
+    fn from_options(options: &mut Options<'_>) -> Result<Self, String> {
+        let access = options.access()?;
+        Ok(Self::new(options.rows, access, options.one_of("transaction", &TRANSACTIONS)?))
+    }
 
     fn tables(&self) -> &[Table] {
         &self.tables

@@ -8,10 +8,11 @@ mod rows;
 use dbdyno_model::{Choices, Dialect, Difference, Failed, Kind, Operation, Operations};
 use dbdyno_model::{Row, Statement, Step, Table, Value, Variant};
 
+use crate::options::Options;
 use crate::{Access, Check, Workload};
 use rows::{DATE, Entry, MINUTES, NAME, NOTE, OBJECT_NAME, Of, PLACE_REF, REF, ROWS_PER_OBJECT, STAT_REF, digits};
 
-pub const MAX_PARTITIONS: u64 = 1024;
+const MAX_PARTITIONS: u64 = 1024;
 
 const OBJECT: usize = 3;
 const HISTORY: usize = 4;
@@ -210,7 +211,15 @@ fn partitioned(partitions: u64) -> Vec<Variant> {
 }
 
 impl Workload for DbStress {
+    const NAME: &'static str = "db-stress";
     const TRANSACTION: &'static str = "db-stress";
+
+    fn from_options(options: &mut Options<'_>) -> Result<Self, String> {
+        let access = options.access()?;
+        let rw = options.number("rw", 0..=u64::from(u32::MAX), 1)?;
+        let partitions = options.number("partitions", 1..=MAX_PARTITIONS, 1)?;
+        Ok(Self::new(options.rows, access, rw, partitions))
+    }
 
     fn tables(&self) -> &[Table] {
         &self.tables

@@ -12,6 +12,7 @@ use dbdyno_model::{
     Choices, Column, Difference, Failed, Kind, Operation, Operations, RowBuffer, Statement, Step, Table, Value,
 };
 
+use crate::options::Options;
 use crate::{Access, Check, Workload};
 use declaration::{
     Declaration, OperationPlan, ParameterPlan, StatementPlan, TransactionPlan, Verb, Within, column_of, table_of,
@@ -88,10 +89,6 @@ impl Declared {
             declaration.access = access.into();
         }
         Building::new(rows, &declaration)?.all()
-    }
-
-    pub fn continue_after(&mut self, last: u64) {
-        self.last = last;
     }
 
     fn chosen(&self, choices: &mut Choices) -> &Transaction {
@@ -174,7 +171,14 @@ impl Parameter {
 }
 
 impl Workload for Declared {
+    const NAME: &'static str = "declared";
     const TRANSACTION: &'static str = "transaction";
+
+    fn from_options(options: &mut Options<'_>) -> Result<Self, String> {
+        let access = options.take("access");
+        let declaration = options.take("declaration").ok_or("declared: there is no declaration")?;
+        Self::new(options.rows, &declaration, access.as_ref().and_then(serde_json::Value::as_str))
+    }
 
     fn tables(&self) -> &[Table] {
         &self.tables
@@ -190,6 +194,10 @@ impl Workload for Declared {
 
     fn statements(&self) -> &[Statement] {
         &self.statements
+    }
+
+    fn continue_after(&mut self, last: u64) {
+        self.last = last;
     }
 
     async fn transaction<O: Operations>(&self, operations: &mut O, choices: &mut Choices) -> Result<(), Failed> {

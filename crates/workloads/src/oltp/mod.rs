@@ -7,12 +7,11 @@ mod queries;
 
 use dbdyno_model::{Choices, Difference, Failed, Operation, Operations, Row, Statement, Step, Table, Value};
 
+use crate::options::Options;
 use crate::{Access, Check, Workload};
 use digit_groups::{C_GROUPS, LONGEST, PAD_GROUPS, Text, owner};
 use queries::Query::{self, DistinctRange, OrderRange, PointSelect, SimpleRange, SumRange};
-use queries::{BULK_ROWS, DELTA, RANDOM, Set, table};
-
-pub use queries::SETS;
+use queries::{BULK_ROWS, DELTA, RANDOM, SETS, Set, table};
 
 /// How often a DELETE is sent that finds nothing: under READ COMMITTED one that waited for a transaction which replaced the row does not
 /// see the new one, and the next does.
@@ -70,15 +69,6 @@ impl Oltp {
         let is_constant = !matches!(set, Set::Insert | Set::Delete | Set::BulkInsert);
         let checks = (0..tables.len()).filter(|_| is_constant).map(|table| Check::RowCount { table }).collect();
         Self { rows, access, set, sizes, queries, tables, steps, statements, checks, last: rows }
-    }
-
-    /// Whether transactions add rows behind those that are there.
-    pub fn adds_rows(&self) -> bool {
-        matches!(self.set, Set::Insert | Set::BulkInsert)
-    }
-
-    pub fn continue_after(&mut self, last: u64) {
-        self.last = last;
     }
 
     fn step(&self, table: usize, query: Query) -> usize {
@@ -300,7 +290,19 @@ impl Oltp {
 }
 
 impl Workload for Oltp {
+    const NAME: &'static str = "oltp";
     const TRANSACTION: &'static str = "transaction";
+
+    fn from_options(options: &mut Options<'_>) -> Result<Self, String> {
+        let access = options.access()?;
+        let set = options.one_of("set", &SETS)?;
+        let sizes = Sizes {
+            tables: options.number("tables", 1..=16, 1)? as usize,
+            range_size: options.number("range_size", 1..=1000, 100)?,
+            point_selects: options.number("point_selects", 0..=1000, 10)?,
+        };
+        Ok(Self::new(options.rows, access, set, sizes))
+    }
 
     fn tables(&self) -> &[Table] {
         &self.tables
@@ -316,6 +318,15 @@ impl Workload for Oltp {
 
     fn statements(&self) -> &[Statement] {
         &self.statements
+    }
+
+    fn growing_tables(&self) -> Vec<usize> {
+        let adds_rows = matches!(self.set, Set::Insert | Set::BulkInsert);
+        (0..self.tables.len()).filter(|_| adds_rows).collect()
+    }
+
+    fn continue_after(&mut self, last: u64) {
+        self.last = last;
     }
 
     async fn transaction<O: Operations>(&self, operations: &mut O, choices: &mut Choices) -> Result<(), Failed> {
