@@ -15,7 +15,7 @@ use crate::arrivals::ClientArrivals;
 use crate::interval::Times;
 use crate::recorder::Recorder;
 use crate::records::Place;
-use crate::run::Trial;
+use crate::trial::Trial;
 
 /// How often a client that is ready looks whether the run begins. The beginning is announced earlier than that.
 pub const START_POLL_NS: u64 = 20_000_000;

@@ -9,6 +9,7 @@ mod limits;
 mod loading;
 mod markers;
 mod null;
+mod outcome;
 mod phases;
 mod plan;
 mod read_back;
@@ -17,6 +18,7 @@ mod records;
 mod run;
 mod session;
 mod signals;
+mod trial;
 mod usage;
 
 use std::process::ExitCode;
@@ -24,6 +26,7 @@ use std::sync::Arc;
 
 use clap::{Parser, Subcommand};
 
+use crate::outcome::Outcome;
 use crate::plan::Input;
 use crate::records::Records;
 
@@ -41,9 +44,6 @@ enum Command {
     /// Answer a protocol as fast as possible, with rows of a workload; for measuring a client alone.
     Null(null::Arguments),
 }
-
-/// The build profile is part of what the program is: a debug build does not measure.
-const PROFILE: &str = if cfg!(debug_assertions) { "debug" } else { "release" };
 
 const VERSION: &str = if cfg!(debug_assertions) {
     concat!(env!("CARGO_PKG_VERSION"), " (debug build)")
@@ -67,7 +67,7 @@ fn execute() -> ExitCode {
             signals::listen();
             phases::execute(&input, &records)
         }
-        Err(reason) => phases::Outcome::Refused(reason),
+        Err(reason) => Outcome::Refused(reason),
     };
     records.end(&outcome);
     outcome.exit_code()

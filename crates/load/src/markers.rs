@@ -10,7 +10,7 @@ use dbdyno_workloads::AnyWorkload;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::phases::Outcome;
+use crate::outcome::Outcome;
 use crate::plan::{Plan, WorkloadPlan};
 use crate::session::with_session;
 

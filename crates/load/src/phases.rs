@@ -1,12 +1,11 @@
 //! The phases of a plan, in order: prepare, load, run, verify, clean up.
 
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
 use dbdyno_model::{Choices, Statement, Table};
 use dbdyno_net::{Engine, expect_answers, unix_now_s};
-use dbdyno_stores::{Administration, Schema, Store, Trouble, Withdrawn};
+use dbdyno_stores::{Administration, Schema, Store, Withdrawn};
 use dbdyno_wire::TextRows;
 use dbdyno_workloads::{AnyWorkload, Check};
 use serde_json::{Value, json};
@@ -15,59 +14,18 @@ use crate::arrivals::Arrivals;
 use crate::ledger::Ledger;
 use crate::loading::{Job, load};
 use crate::markers::{self, Whose};
+use crate::outcome::Outcome;
 use crate::plan::{CONTRACT, Input, Phase, Plan, WorkloadPlan};
 use crate::read_back::{Read, read_back};
 use crate::recorder::{Schedule, Totals};
 use crate::records::Records;
-use crate::run::{Gate, MAX_EMBEDDED_CLIENTS, Trial, engine_for, processors, run, threads_for};
+use crate::run::{MAX_EMBEDDED_CLIENTS, engine_for, processors, run, threads_for};
 use crate::session::with_session;
+use crate::trial::{Gate, Trial};
 use crate::{limits, signals};
 
-/// How executing a plan ended.
-#[derive(Debug)]
-pub enum Outcome {
-    Complete,
-    /// By a signal, with what was counted until then.
-    Interrupted(Totals),
-    Failed(String),
-    Refused(String),
-}
-
-impl Outcome {
-    pub fn status(&self) -> &'static str {
-        match self {
-            Outcome::Complete => "complete",
-            Outcome::Interrupted(_) => "interrupted",
-            Outcome::Failed(_) => "failed",
-            Outcome::Refused(_) => "refused",
-        }
-    }
-
-    pub fn reason(&self) -> Option<&str> {
-        match self {
-            Outcome::Complete => None,
-            Outcome::Interrupted(_) => Some("stopped by a signal"),
-            Outcome::Failed(reason) | Outcome::Refused(reason) => Some(reason),
-        }
-    }
-
-    pub fn exit_code(&self) -> ExitCode {
-        ExitCode::from(match self {
-            Outcome::Complete => 0,
-            Outcome::Interrupted(_) | Outcome::Failed(_) => 1,
-            Outcome::Refused(_) => 2,
-        })
-    }
-}
-
-impl From<Trouble> for Outcome {
-    fn from(trouble: Trouble) -> Self {
-        match trouble {
-            Trouble::Refused(reason) => Outcome::Refused(reason),
-            Trouble::Failed(failure) => Outcome::Failed(failure.to_string()),
-        }
-    }
-}
+/// The build profile is part of what the program is: a debug build does not measure.
+const PROFILE: &str = if cfg!(debug_assertions) { "debug" } else { "release" };
 
 /// Executes the plan. An interrupted run is still verified and cleaned up.
 pub fn execute(input: &Input, records: &Arc<Records>) -> Outcome {
@@ -122,7 +80,7 @@ impl<'a> Execution<'a> {
         };
         let operations: Vec<Value> = self.workload.steps().iter().map(operation).collect();
         self.records.write(&json!({"record": "hello", "contract": CONTRACT, "program": "dbdyno-load",
-            "version": env!("CARGO_PKG_VERSION"), "profile": crate::PROFILE,
+            "version": env!("CARGO_PKG_VERSION"), "profile": PROFILE,
             "pid": std::process::id(), "transaction": self.workload.transaction_name(), "operations": operations,
             "threads": threads_for(self.plan, self.store.is_embedded()), "processors": processors(),
             "engine": self.engine.map(|engine| engine.to_string()), "layout": self.store.layout(), "store": self.store.in_force()}));

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use dbdyno_model::Failure;
 use serde_json::{Value, json};
 
-use crate::phases::Outcome;
+use crate::outcome::Outcome;
 
 /// How many errors of a kind, and how many mismatches, are kept word for word.
 const EXAMPLES: u32 = 5;

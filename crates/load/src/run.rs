@@ -5,26 +5,21 @@ use std::collections::BTreeMap;
 use std::io;
 use std::iter::Peekable;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use dbdyno_model::Failure;
 use dbdyno_net::{Engine, Reactor, Task, block_on, now_ns, unix_now_s};
-use dbdyno_stores::Store;
-use dbdyno_workloads::AnyWorkload;
 use serde_json::{Value, json};
 
-use crate::arrivals::{Arrivals, ClientArrivals};
+use crate::arrivals::ClientArrivals;
 use crate::client::{CONNECTING_AT_ONCE, Client, START_POLL_NS, Thread};
 use crate::interval::{Counted, Interval};
-use crate::ledger::Ledger;
-use crate::phases::Outcome;
+use crate::outcome::Outcome;
 use crate::plan::Plan;
-use crate::recorder::{OperationTotals, Recorder, Schedule, Totals};
-use crate::records::Records;
+use crate::recorder::{OperationTotals, Recorder, Totals};
 use crate::signals;
+use crate::trial::Trial;
 
 /// Embedded stores have a thread for each client; more threads than this measure the scheduler.
 pub const MAX_EMBEDDED_CLIENTS: u64 = 512;
@@ -34,60 +29,6 @@ const AMONG_OTHERS: u64 = 4;
 
 /// From so many clients of a thread on, none of whom waits between two requests, io_uring costs less than epoll (docs/engine.md, "Decisions").
 const WORTH_A_RING: u64 = 8;
-
-/// What all threads of a trial share.
-pub struct Trial {
-    pub workload: AnyWorkload,
-    pub store: Arc<Store>,
-    pub schedule: Arc<Schedule>,
-    pub records: Arc<Records>,
-    pub gate: Gate,
-    pub seed: u64,
-    pub clients_of: u64,
-    pub verify_reads: bool,
-    pub arrivals: Option<Arc<Arrivals>>,
-    pub pipeline: usize,
-    pub network_delay_ns: u64,
-    /// `None` for embedded stores.
-    pub engine: Option<Engine>,
-    /// Where acknowledged writes are entered, of workloads that say which these are.
-    pub ledger: Option<Ledger>,
-}
-
-impl Trial {
-    /// Seconds since the run began; 0 before.
-    pub fn at_s(&self, ns: u64) -> f64 {
-        self.schedule.start_ns().map_or(0.0, |start| ns.saturating_sub(start) as f64 / 1e9)
-    }
-
-    fn names(&self) -> Vec<String> {
-        self.workload.steps().iter().map(|s| s.name.clone()).collect()
-    }
-}
-
-/// Where clients wait for each other before the run.
-#[derive(Default)]
-pub struct Gate {
-    arrived: AtomicU64,
-    refused: Mutex<(u64, Option<Failure>)>,
-}
-
-impl Gate {
-    pub fn arrived(&self) {
-        self.arrived.fetch_add(1, Ordering::Release);
-    }
-
-    pub fn refused(&self, failure: &Failure) {
-        let mut refused = self.refused.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        refused.0 += 1;
-        refused.1.get_or_insert_with(|| failure.clone());
-    }
-
-    fn refusals(&self) -> Option<(u64, Failure)> {
-        let refused = self.refused.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        refused.1.clone().map(|failure| (refused.0, failure))
-    }
-}
 
 /// How many processors this program may use.
 pub fn processors() -> u64 {
@@ -206,7 +147,7 @@ fn begin(trial: &Trial, plan: &Plan, threads: &[Handle]) -> Result<(), Outcome> 
     let total = plan.clients.count;
     let mut shown = 0;
     loop {
-        let arrived = trial.gate.arrived.load(Ordering::Acquire);
+        let arrived = trial.gate.count();
         if let Some((refused, failure)) = trial.gate.refusals().filter(|_| arrived == total) {
             return Err(Outcome::Failed(format!(
                 "{refused} of {total} clients could not connect: {}",

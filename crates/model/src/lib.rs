@@ -4,6 +4,7 @@
 
 mod choices;
 mod column;
+mod dialect;
 mod encoding;
 mod failure;
 mod operations;
@@ -15,11 +16,12 @@ mod table;
 
 pub use choices::{Choices, mix};
 pub use column::{Column, Kind, Source, write_decimal};
+pub use dialect::{Dialect, Variant, variant};
 pub use encoding::{decode_row, encode_row};
 pub use failure::{Failed, Failure};
 pub use operations::{Operations, Session};
 pub use population::Population;
 pub use row::{Field, Row, RowBuffer, Value};
-pub use statement::{Dialect, Statement, Variant, variant};
+pub use statement::Statement;
 pub use step::{Operation, Step};
 pub use table::{Difference, Index, Table};

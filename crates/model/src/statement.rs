@@ -1,26 +1,6 @@
 //! SQL statements of a workload's own, for what no other logical operation says.
 
-use crate::{Kind, Table, Value};
-
-/// Whose SQL a text is in, where stores differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dialect {
-    Mysql,    // dialect
-    Postgres, // dialect
-    Sqlite,   // dialect
-}
-
-impl Dialect {
-    pub const ALL: [Dialect; 3] = [Dialect::Mysql, Dialect::Postgres, Dialect::Sqlite];
-
-    /// As a declaration writes it.
-    pub fn name(self) -> String {
-        format!("{self:?}").to_ascii_lowercase()
-    }
-}
-
-/// What is written after the table's closing parenthesis, or instead of a statement's text, in one dialect.
-pub type Variant = (Dialect, String);
+use crate::{Dialect, Kind, Table, Value, Variant, variant};
 
 /// A statement that a store prepares once a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,11 +40,6 @@ impl Statement {
         };
         values.len() == self.parameters.len() && self.parameters.iter().zip(values).all(fits)
     }
-}
-
-/// The text for a dialect among several.
-pub fn variant(variants: &[Variant], dialect: Dialect) -> Option<&str> {
-    variants.iter().find(|(of, _)| *of == dialect).map(|(_, text)| text.as_str())
 }
 
 #[cfg(test)]

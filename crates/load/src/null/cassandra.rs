@@ -7,7 +7,7 @@ use dbdyno_stores::{Schema, step_statement};
 use dbdyno_wire::cql::{self as wire, CqlType};
 use dbdyno_wire::{Decoded, Malformed, Param};
 
-use super::Answerer;
+use super::answerer::Answerer;
 use super::keys::first_number;
 
 const STARTUP: u8 = 0x01;

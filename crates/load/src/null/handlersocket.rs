@@ -7,7 +7,7 @@ use dbdyno_stores::Schema;
 use dbdyno_wire::handlersocket as wire;
 use dbdyno_wire::{Decoded, Malformed, Param};
 
-use super::Answerer;
+use super::answerer::Answerer;
 use super::keys::first_number;
 
 /// In a request to find: the index, the operator, how many values, the value; then perhaps limit, offset, and what it is about.

@@ -6,7 +6,7 @@ use dbdyno_model::encode_row;
 use dbdyno_stores::Schema;
 use dbdyno_wire::{Malformed, memcached as wire};
 
-use super::Answerer;
+use super::answerer::Answerer;
 use super::keys::Rows;
 
 pub struct Memcached {

@@ -1,6 +1,7 @@
 //! The null server: answers a protocol as fast as it can, with the rows that the workload's generator makes, so that a client can be measured
 //! alone. It keeps nothing: what is written is acknowledged and forgotten.
 
+mod answerer;
 mod cassandra;
 mod handlersocket;
 mod keys;
@@ -18,11 +19,11 @@ use std::sync::Arc;
 
 use dbdyno_net::{Address, Connection, Engine, Listener, Reactor, Task};
 use dbdyno_stores::Schema;
-use dbdyno_wire::Malformed;
 use serde_json::json;
 
 use crate::plan::WorkloadPlan;
 use crate::signals;
+use answerer::Answerer;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -55,14 +56,6 @@ enum Protocol {
     Mongodb,
     Cassandra,
     Handlersocket,
-}
-
-/// One protocol's side of a connection: from the bytes received so far to how many were understood, with the answers appended.
-trait Answerer {
-    /// What is said before the client has said anything.
-    fn greet(&mut self, _: &mut Vec<u8>) {}
-    /// Answers the first request in `bytes`; `None` where it is not complete.
-    fn answer(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<Option<usize>, Malformed>;
 }
 
 /// A week: the null server waits for its clients, not they for it.

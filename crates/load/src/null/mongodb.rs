@@ -7,7 +7,7 @@ use dbdyno_stores::{Schema, TABLE_PREFIX, field_name};
 use dbdyno_wire::Decoded;
 use dbdyno_wire::mongodb::{self as wire, Asked};
 
-use super::Answerer;
+use super::answerer::Answerer;
 use super::keys::first_number;
 
 pub struct Mongodb {

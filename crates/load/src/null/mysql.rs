@@ -7,7 +7,7 @@ use dbdyno_stores::{Schema, step_handler, step_statement};
 use dbdyno_wire::mysql::{self as wire, Param};
 use dbdyno_wire::{Decoded, Malformed};
 
-use super::Answerer;
+use super::answerer::Answerer;
 use super::keys::first_number;
 
 const OK: &[u8] = b"\x00\x01\x00\x02\x00\x00\x00";

@@ -7,7 +7,7 @@ use dbdyno_stores::{Schema, numbered_statement};
 use dbdyno_wire::postgres::{self as wire, ScalarType};
 use dbdyno_wire::{Decoded, Malformed, Param};
 
-use super::Answerer;
+use super::answerer::Answerer;
 use super::keys::first_number;
 
 /// A number of 4 bytes behind its length.

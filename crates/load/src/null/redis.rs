@@ -6,7 +6,7 @@ use dbdyno_model::{Value, encode_row};
 use dbdyno_stores::Schema;
 use dbdyno_wire::{Malformed, redis as wire};
 
-use super::Answerer;
+use super::answerer::Answerer;
 use super::keys::Rows;
 
 pub struct Redis {

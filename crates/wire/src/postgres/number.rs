@@ -1,6 +1,5 @@
 //! Decimal numbers and times in the binary format (PostgreSQL's `numeric_send` and `timestamp_send`).
 
-use super::statement::put_sized;
 use crate::calendar::{digits_of_seconds_since_2000, seconds_since_2000};
 
 const MICROSECONDS_PER_SECOND: i64 = 1_000_000;
@@ -11,6 +10,13 @@ const NEGATIVE: u16 = 0x4000;
 const SIGN_MASK: u16 = 0xc000;
 /// More decimal places before the point than 64 bits have.
 const MOST_PLACES: i32 = 32;
+
+/// Appends a value with its length before it.
+#[inline]
+pub(super) fn put_sized(out: &mut Vec<u8>, value: &[u8]) {
+    out.extend_from_slice(&(value.len() as u32).to_be_bytes());
+    out.extend_from_slice(value);
+}
 
 /// Reads a decimal number at this scale: further digits are cut off. `None` for what is no number, or has more than 64 bits.
 pub fn read_numeric(value: &[u8], scale: u8) -> Option<i64> {

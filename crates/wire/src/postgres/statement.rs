@@ -3,7 +3,7 @@
 use super::message::{
     Message, ServerMessage, c_string, end_frame, four_bytes, frame, is_aside, message, server_error, sized, two_bytes,
 };
-use super::number::{put_numeric, put_timestamp, read_numeric, read_timestamp};
+use super::number::{put_numeric, put_sized, put_timestamp, read_numeric, read_timestamp};
 use crate::{Cell, Decoded, Malformed, Param, decimal};
 
 const BIND: u8 = b'B';
@@ -81,13 +81,6 @@ impl ScalarType {
             (_, Param::Decimal { unscaled, scale }) => put_numeric(out, unscaled, scale),
         }
     }
-}
-
-/// Appends a value with its length before it.
-#[inline]
-pub(super) fn put_sized(out: &mut Vec<u8>, value: &[u8]) {
-    out.extend_from_slice(&(value.len() as u32).to_be_bytes());
-    out.extend_from_slice(value);
 }
 
 /// A prepared statement as the server described it.
