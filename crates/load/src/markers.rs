@@ -53,10 +53,13 @@ pub fn workload_of(marker: &str) -> Result<WorkloadPlan, Outcome> {
     Ok(read(marker)?.workload)
 }
 
-/// Whether a claim is about one of these tables.
-pub fn is_about(claim: &str, tables: &[&str]) -> bool {
-    let names: Vec<String> = tables.iter().map(|name| name.to_string()).collect();
-    read(claim).is_ok_and(|marked| is_one(&marked, Whose::Tables(&names)))
+/// Whether a marker is one of those.
+pub fn is_of(marker: &str, whose: Whose<'_>) -> bool {
+    match whose {
+        // What a table carries need only begin as dbdyno's do.
+        Whose::Anybodys => true,
+        _ => read(marker).is_ok_and(|marked| is_one(&marked, whose)),
+    }
 }
 
 /// Which of the claims of a store to withdraw.
@@ -142,4 +145,48 @@ fn unknown(marker: &str) -> Outcome {
 fn read(marker: &str) -> Result<Marked, Outcome> {
     let text = marker.strip_prefix(MARKER).unwrap_or_default();
     serde_json::from_str(text).map_err(|_| unknown(marker))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OLD: &str = r#"dbdyno:{"run_id":"r","workload":{"name":"insert-indexes","rows":7,"options":{}}}"#;
+
+    fn plan(run_id: &str) -> Plan {
+        let plan = json!({"contract": 1, "phases": ["prepare"], "run_id": run_id, "store": {"kind": "memcached",
+            "address": {"host": "127.0.0.1", "port": 1}}, "workload": {"name": "insert-indexes", "rows": 7}});
+        serde_json::from_value(plan).unwrap()
+    }
+
+    #[test]
+    fn a_claim_names_run_table_and_rows() {
+        let plan = plan("r");
+        let made = plan.workload.as_ref().unwrap();
+        let [text] = &claims(&plan, made, &made.build().unwrap())[..] else { panic!() };
+        let said: serde_json::Value = serde_json::from_str(text.strip_prefix(MARKER).unwrap()).unwrap();
+        assert_eq!((&said["table"], &said["first"], &said["last"]), (&json!("inserted"), &json!(1), &json!(null)));
+        let read = claim(read(text).unwrap(), text.clone()).unwrap();
+        assert_eq!(read.tables, [Claimed { table: 0, last: None }]);
+        assert!(is_of(text, Whose::Run("r")) && !is_of(text, Whose::Run("s")));
+        assert!(is_of(text, Whose::Tables(&["inserted".into()])) && !is_of(text, Whose::Tables(&["bm".into()])));
+    }
+
+    #[test]
+    fn a_marker_of_before_claims_is_one_of_all_tables() {
+        assert!(is_of(OLD, Whose::Tables(&["inserted".into()])) && !is_of(OLD, Whose::Tables(&["bm".into()])));
+        let point_get = OLD.replace("insert-indexes", "point-get");
+        let read = claim(read(&point_get).unwrap(), point_get).unwrap();
+        assert_eq!(read.tables, [Claimed { table: 0, last: Some(7) }]);
+    }
+
+    #[test]
+    fn what_this_dbdyno_did_not_make_is_refused() {
+        for text in ["dbdyno:", "precious", r#"dbdyno:{"workload":{"name":"unheard-of","rows":1}}"#] {
+            let claimed = read(text).and_then(|marked| claim(marked, text.into()));
+            assert!(matches!(claimed, Err(Outcome::Refused(_))), "{text}");
+        }
+        let other = format!(r#"{},"table":"bm","last":3}}"#, OLD.strip_suffix('}').unwrap());
+        assert!(matches!(read(&other).and_then(|marked| claim(marked, other)), Err(Outcome::Refused(_))));
+    }
 }

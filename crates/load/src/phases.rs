@@ -113,12 +113,16 @@ impl<'a> Execution<'a> {
         record_phase(self.records, name, work)
     }
 
+    fn table_names(&self) -> Vec<String> {
+        self.workload.tables().iter().map(|table| table.name.clone()).collect()
+    }
+
     fn claims(&self) -> Vec<String> {
         markers::claims(self.plan, self.workload_plan, &self.workload)
     }
 
     fn prepare(&self) -> Result<Value, Outcome> {
-        let tables: Vec<String> = self.workload.tables().iter().map(|table| table.name.clone()).collect();
+        let tables = self.table_names();
         markers::withdraw(&self.store, Whose::Tables(&tables), |schema| open_store(self.input, schema))?;
         let (marker, claims) = (markers::marker(self.plan, self.workload_plan), self.claims());
         with_session(&self.store, async move |session| {
@@ -167,8 +171,13 @@ impl<'a> Execution<'a> {
         let mut there: Vec<String> =
             with_session(&self.store, async |session| session.marker().await)?.into_iter().collect();
         let claims = with_session(&self.store, async |session| session.claims().await)?;
-        let tables: Vec<&str> = self.workload.tables().iter().map(|table| table.name.as_str()).collect();
-        there.extend(claims.into_iter().filter(|claim| markers::is_about(claim, &tables)));
+        let tables = self.table_names();
+        there.extend(claims.into_iter().filter(|claim| markers::is_of(claim, Whose::Tables(&tables))));
+        if there.is_empty() {
+            return Err(Outcome::Refused(
+                "the store was not prepared for this workload, or its marker is gone: prepare it anew".into(),
+            ));
+        }
         for marker in there {
             let (found, wanted) = (markers::workload_of(&marker)?, self.workload_plan);
             if (&found.name, found.rows) != (&wanted.name, wanted.rows) {
@@ -433,10 +442,10 @@ fn clean_up(input: &Input, records: &Arc<Records>, store: Option<Arc<Store>>) ->
         let whose = if store.is_some() { Whose::Run(&input.plan.run_id) } else { Whose::Anybodys };
         let store = store.map_or_else(anything, Ok)?;
         let Withdrawn { mut removed, left } = markers::withdraw(&store, whose, |schema| open_store(input, schema))?;
-        let (tables, cannot_know) = with_session(&store, async |session| {
-            let is_marked = session.marker().await?.is_some();
-            let tables = if is_marked { session.remove().await? } else { vec![] };
-            Ok((tables, session.cannot_know()))
+        let marker = with_session(&store, async |session| session.marker().await)?;
+        let is_ours = marker.is_some_and(|marker| markers::is_of(&marker, whose));
+        let (tables, cannot_know) = with_session(&store, async move |session| {
+            Ok((if is_ours { session.remove().await? } else { vec![] }, session.cannot_know()))
         })?;
         removed.extend(tables);
         Ok(json!({"removed": removed, "left": left, "cannot_know": cannot_know}))

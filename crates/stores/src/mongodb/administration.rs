@@ -1,6 +1,7 @@
 //! Before and after a run: collections, their markers, rows and indexes.
 //!
-//! A collection can carry no marker, so markers are documents of a collection of their own.
+//! A collection can carry no marker, so markers are documents of a collection of their own. A marker is there before its collection, and then
+//! has the collection's identity, so one of the same name that somebody else has made since is known as such.
 
 use std::ops::Range;
 
@@ -22,6 +23,13 @@ const LOAD_SIZE_BYTES: usize = 1 << 20;
 /// More markers than collections are ever made.
 const MOST_MARKERS: i64 = 1000;
 const NAMESPACE_NOT_FOUND: i64 = 26;
+
+/// A collection's marker. Its identity is empty until the collection is made.
+struct Marked {
+    name: String,
+    marker: String,
+    identity: Option<String>,
+}
 
 impl MongodbSession {
     /// Runs a command outside of the run, which is always answered; documents' columns `names` end up as texts or numbers.
@@ -55,35 +63,54 @@ impl MongodbSession {
         }
     }
 
-    async fn is_there(&mut self, collection: &str) -> Result<bool, Failure> {
-        let filter = |out: &mut Vec<u8>| {
-            document(out, "filter", |out| text(out, "name", collection.as_bytes()));
-            wire::boolean(out, "nameOnly", true);
-        };
+    /// What the server says of a collection and of no other, its UUID, in digits; `None` if there is no such collection.
+    async fn identity(&mut self, collection: &str) -> Result<Option<String>, Failure> {
+        let filter = |out: &mut Vec<u8>| document(out, "filter", |out| text(out, "name", collection.as_bytes()));
         let command = Command::new(0, |out| {
             int(out, "listCollections", 1);
             text(out, "$db", self.database.as_bytes());
         });
         self.number = self.number.wrapping_add(1);
         command.write(self.exchange.begin(), self.number, filter);
-        let (names, Self { exchange, fields, number, .. }) = ([wire::name("name")], self);
+        let Self { exchange, fields, number, .. } = &mut *self;
+        let names = [wire::name("info")];
         match exchange.ask(|bytes| awaited(bytes, *number, true, &names, fields)).await? {
-            Answer::Rows(n) => Ok(n > 0),
-            other => Err(unexpected(&other)),
+            Answer::Rows(0) => return Ok(None),
+            Answer::Rows(_) => {}
+            other => return Err(unexpected(&other)),
         }
+        let digits = |info: &[u8]| info.iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(Some(match Row::new(self.exchange.bytes(), &self.fields).value(0) {
+            Value::Text(info) => digits(info),
+            _ => String::new(),
+        }))
     }
 
-    /// The collections that carry a marker, with it: those of the schema, or all where it is empty.
-    async fn marked(&mut self) -> Result<Vec<(String, String)>, Failure> {
+    /// The markers: those of the schema's collections, or all where it is empty.
+    async fn marked(&mut self) -> Result<Vec<Marked>, Failure> {
         let all = |out: &mut Vec<u8>| {
             int(out, "batchSize", MOST_MARKERS);
             document(out, "filter", |_| {});
         };
-        self.run("find", MARKERS, &["_id", "marker"], all).await?;
-        let found = (0..self.fields.len()).step_by(2).map(|i| (self.text(i), self.text(i + 1)));
+        self.run("find", MARKERS, &["_id", "marker", "identity"], all).await?;
+        let found = (0..self.fields.len()).step_by(3).map(|i| {
+            let identity = (self.fields[i + 2] != Field::Null).then(|| self.text(i + 2));
+            Marked { name: self.text(i), marker: self.text(i + 1), identity }
+        });
         let ours: Vec<String> = self.schema.tables.iter().map(table_name).collect();
         let is_ours = |name: &String| ours.is_empty() && name.starts_with(TABLE_PREFIX) || ours.contains(name);
-        Ok(found.filter(|(name, marker)| is_ours(name) && marker.starts_with(MARKER)).collect())
+        Ok(found.filter(|marked| is_ours(&marked.name) && marked.marker.starts_with(MARKER)).collect())
+    }
+
+    /// Whether a collection, which has this identity, is the one that the marker was written for.
+    async fn is_marked(&mut self, marked: &Marked, identity: &str) -> Result<bool, Failure> {
+        match marked.identity.as_deref() {
+            // A marker of a version that kept no identity.
+            None => Ok(true),
+            // It was about to be made, and nothing was in it yet.
+            Some("") => Ok(matches!(self.run("count", &marked.name, &[], |_| {}).await?, Answer::Number(0))),
+            Some(known) => Ok(known == identity),
+        }
     }
 
     /// Drops a collection; none of that name is as good.
@@ -96,9 +123,13 @@ impl MongodbSession {
     }
 
     async fn create(&mut self, name: &str, marker: &str) -> Result<(), Trouble> {
-        let is_marked = self.marked().await?.iter().any(|(marked, _)| marked == name);
-        if self.is_there(name).await? {
-            if !is_marked {
+        let marked = self.marked().await?.into_iter().find(|marked| marked.name == name);
+        if let Some(identity) = self.identity(name).await? {
+            let is_ours = match &marked {
+                Some(marked) => self.is_marked(marked, &identity).await?,
+                None => false,
+            };
+            if !is_ours {
                 return Err(Trouble::Refused(format!(
                     "a collection {name} without dbdyno's marker is already there: it is not dbdyno's to drop. Use another database"
                 )));
@@ -106,18 +137,39 @@ impl MongodbSession {
             self.drop_collection(name).await?;
         }
         // The marker first: what is there without one is never dbdyno's.
+        self.mark(name, marker, "").await?;
+        self.run("create", name, &[], |_| {}).await?;
+        let identity = self.identity(name).await?.unwrap_or_default();
+        Ok(self.mark(name, marker, &identity).await?)
+    }
+
+    async fn mark(&mut self, name: &str, marker: &str, identity: &str) -> Result<(), Failure> {
+        let set = |out: &mut Vec<u8>| {
+            text(out, "marker", marker.as_bytes());
+            text(out, "identity", identity.as_bytes());
+        };
         let mark = |out: &mut Vec<u8>| {
             array(out, "updates", |out| {
                 document(out, "0", |out| {
                     document(out, "q", |out| text(out, "_id", name.as_bytes()));
-                    document(out, "u", |out| document(out, "$set", |out| text(out, "marker", marker.as_bytes())));
+                    document(out, "u", |out| document(out, "$set", set));
                     wire::boolean(out, "upsert", true);
                 });
             });
         };
-        self.run("update", MARKERS, &[], mark).await?;
-        self.run("create", name, &[], |_| {}).await?;
-        Ok(())
+        self.run("update", MARKERS, &[], mark).await.map(drop)
+    }
+
+    async fn unmark(&mut self, name: &str) -> Result<(), Failure> {
+        let unmark = |out: &mut Vec<u8>| {
+            array(out, "deletes", |out| {
+                document(out, "0", |out| {
+                    document(out, "q", |out| text(out, "_id", name.as_bytes()));
+                    int(out, "limit", 1);
+                });
+            });
+        };
+        self.run("delete", MARKERS, &[], unmark).await.map(drop)
     }
 }
 
@@ -236,26 +288,25 @@ impl Administration for MongodbSession {
     }
 
     async fn marker(&mut self) -> Result<Option<String>, Trouble> {
-        Ok(self.marked().await?.pop().map(|(_, marker)| marker))
+        Ok(self.marked().await?.pop().map(|marked| marked.marker))
     }
 
     async fn remove(&mut self) -> Result<Vec<String>, Trouble> {
-        let names: Vec<String> = self.marked().await?.into_iter().map(|(name, _)| name).collect();
-        for name in &names {
-            self.drop_collection(name).await?;
-            let unmark = |out: &mut Vec<u8>| {
-                array(out, "deletes", |out| {
-                    document(out, "0", |out| {
-                        document(out, "q", |out| text(out, "_id", name.as_bytes()));
-                        int(out, "limit", 1);
-                    });
-                });
+        let mut removed = Vec::new();
+        for marked in self.marked().await? {
+            let is_ours = match self.identity(&marked.name).await? {
+                Some(identity) => self.is_marked(&marked, &identity).await?,
+                None => false,
             };
-            self.run("delete", MARKERS, &[], unmark).await?;
+            if is_ours {
+                self.drop_collection(&marked.name).await?;
+            }
+            self.unmark(&marked.name).await?;
+            removed.extend(is_ours.then_some(marked.name));
         }
         if let Answer::Number(0) = self.run("count", MARKERS, &[], |_| {}).await? {
             self.drop_collection(MARKERS).await?;
         }
-        Ok(names)
+        Ok(removed)
     }
 }

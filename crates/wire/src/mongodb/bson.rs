@@ -203,13 +203,14 @@ impl Elements {
 }
 
 impl Element<'_> {
-    /// The value where it is a number or a text, which is what rows are made of; anything else counts as NULL.
+    /// The value where it is a number or a text, which is what rows are made of, or a document, as its bytes; anything else counts as NULL.
     #[inline]
     pub fn cell(&self, bytes: &[u8]) -> Cell {
         match self.kind {
             STRING => Cell::Text { start: self.value + 4, end: self.next - 1 },
             BINARY => Cell::Text { start: self.value + 5, end: self.next },
             INT32 | INT64 | DOUBLE => self.number(bytes).map_or(Cell::Null, Cell::Int),
+            DOCUMENT => Cell::Text { start: self.value, end: self.next },
             _ => Cell::Null,
         }
     }
