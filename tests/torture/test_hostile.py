@@ -4,10 +4,11 @@ import json
 
 import pytest
 
-from torture.hostile import main
+from torture import hostile
 from torture.hostile_mutations import WAYS, Played
 from torture.hostile_playback import Verdict, _judge, event_loop, play, tail_bytes
 from torture.hostile_recording import READS, Conversation, Exchange, record
+from torture.part import Report
 
 
 @pytest.fixture(scope="module")
@@ -58,10 +59,9 @@ def test_requests_are_told_apart_by_their_ends():
     assert tail_bytes([b"A1-07-", b"A1-13-", b"B2-1-"]) == 3
 
 
-def test_a_seed_repeats_its_conversations_and_the_counts_are_told(tmp_path, capsys):
+def test_conversations_are_counted_by_protocol(monkeypatch):
     assert len(WAYS) > 5
-    counts = tmp_path / "counts.json"
-    assert main(["--protocol", "handlersocket", "--conversations", "20", "--json", str(counts)]) == 0
-    (row,) = json.loads(counts.read_text())["protocols"]
-    assert (row["conversations"], row["crash"], row["hang"], row["wrong data"]) == (20, 0, 0, 0)
-    assert "| handlersocket | null | 20 |" in capsys.readouterr().out
+    monkeypatch.setattr(hostile, "PROTOCOLS", ("handlersocket",))
+    report = Report("hostile", seed=1, quiet=True)
+    hostile.run(1, range(20), report)
+    assert list(report.rows()) == [("handlersocket", 20, 0)]
