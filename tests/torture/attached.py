@@ -231,4 +231,4 @@ def run(seed: int, cases: range, report: Report) -> None:
             report.finding(kind.system, case, f"{kind.system}: {what}")
 
 
-PART = Part("attached", "rounds", full=60, short=4, run=run)
+PART = Part("attached", "rounds", full=60, short=2, run=run)

@@ -45,4 +45,4 @@ def _choose(recorded: list[Conversation], number: int) -> Conversation:
     return recorded[0] if number % 2 == 0 else recorded[number // 2 % len(recorded)]
 
 
-PART = Part("hostile", "conversations", full=10_000, short=40, run=run, each="protocol")
+PART = Part("hostile", "conversations", full=10_000, short=20, run=run, each="protocol")

@@ -91,7 +91,7 @@ def run(seed: int, cases: range, report: Report, counts: Counts | None = None, r
             _one(inputs, seed, case, report, counts)
 
 
-PART = Part("inputs", "inputs", full=100_000, short=300, run=run)
+PART = Part("inputs", "inputs", full=100_000, short=80, run=run)
 
 
 def _memory() -> str | None:

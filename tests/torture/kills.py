@@ -282,4 +282,4 @@ def run(seed: int, cases: range, report: Report) -> None:
 
 
 # Some hit nobody, because the run has ended or has no such process any more: 200 are left.
-PART = Part("kills", "kills", full=240, short=6, run=run)
+PART = Part("kills", "kills", full=240, short=3, run=run)

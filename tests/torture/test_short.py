@@ -14,6 +14,7 @@ from torture.table import BEGIN, END, write_counts
 SEED = 7
 
 
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("part", load_parts(()), ids=lambda part: part.name)
 def test_nothing_is_found_in_a_few_cases(part):
     # A process of its own, because a part takes namespaces of its own and adopts orphans.

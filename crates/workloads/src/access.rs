@@ -35,8 +35,11 @@ pub enum Access {
     HotSet,
 }
 
+/// Makes an access to tables of so many rows.
+pub type Distribution = fn(u64) -> Access;
+
 /// The values of the option `access`, the default first: each is a function of the number of rows.
-pub const DISTRIBUTIONS: [(&str, fn(u64) -> Access); 8] = [
+pub const DISTRIBUTIONS: [(&str, Distribution); 8] = [
     ("uniform", |_| Access::Uniform),
     ("sequential", |_| Access::Sequential),
     ("zipfian", |rows| Access::Zipfian(Zipf::new(rows, ZIPF_EXPONENT))),
