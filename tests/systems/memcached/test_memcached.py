@@ -72,5 +72,7 @@ def test_a_value_it_takes_otherwise_is_an_error(started):
 
 
 def test_a_value_it_does_not_take_is_an_error(started):
-    with pytest.raises(UserError, match=r"memcached did not start: .*item size"):
+    with pytest.raises(UserError, match=r"memcached did not start: .*Item max size cannot be less than 1024"):
+        started("memcached?item_size_max=1")
+    with pytest.raises(UserError, match="memory = 'abc': give whole MiB"):
         started("memcached?memory=abc")
