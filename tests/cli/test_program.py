@@ -22,10 +22,19 @@ ENVIRONMENT = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).pare
         (["run", "nosuch"], "'nosuch' is neither a file nor a shipped experiment", 2),
         (["run", "game", "--bogus"], "No such option", 2),
         (["show", "nosuch"], "'nosuch' is no run", 2),
+        (["run", "game", "--repeat", "1000000000"], "repeat = 1000000000: should be less than or equal to 1000", 2),
+        (["run", "game", "--seconds", "9" * 20], "should be less than or equal to 604800", 2),
+        (["run", "game", "--pipeline", "1000000000"], "1000000000 requests at once: at most 1,000", 2),
+        (["run", "game", "--set", "a" + ".a" * 3000 + "=1"], "at most 32 deep", 2),
+        (["run", "game", "--set", "rows=" + "[" * 5000], "more than 32 deep", 2),
+        (["run", "game", "--system", "spread(" * 2000 + ")" * 2000], "more than 4,096 characters", 2),
+        (["run", "game", "--system", "redis?save=1%0Auser x"], "a setting has no line breaks", 2),
+        (["run", "game", "--system", "mariadb?datad=/x"], "is taken for datadir, which is dbdyno's own to set", 2),
+        (["run", "game", "--system", "mysql://u@h:99999/d"], "the port '99999' is none", 2),
         (["bogus"], "No such command 'bogus'", 2),
         (["run", "game", "--system", "mysql://u:hidden@h"], "name the database", 2),
     ],
-    ids=str,
+    ids=lambda value: str(value)[:60],
 )
 def test_an_error_is_a_line_and_a_status(dbdyno, fake_load, arguments, said, status):
     got, out, err = dbdyno(*arguments)

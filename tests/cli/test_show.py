@@ -1,6 +1,7 @@
 """A run's table and its one JSON document."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,20 @@ def test_a_run_that_is_not_complete_is_told_by_the_status(finished, state):
     (file,) = Path("runs").glob("*/run.json")
     file.write_text(json.dumps(json.loads(file.read_text()) | {"state": state}))
     assert finished("show", "last")[0] == finished("show", "last", "--json")[0] == 1
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1e400", "9" * 23, '"text"', "[[]]", "null"])
+@pytest.mark.parametrize(
+    ("file", "key"), [("run.json", "started_unix_s"), ("trial.json", "clients"), ("records.jsonl", "completed")]
+)
+def test_a_figure_that_dbdyno_never_writes_is_told_in_a_line(finished, file, key, number):
+    (path,) = Path("runs").glob(f"*/**/{file}" if file != "records.jsonl" else "*/trials/*/records.jsonl")
+    text, changed = re.subn(rf'"{key}": [-0-9.e]+', f'"{key}": {number}', path.read_text())
+    assert changed
+    path.write_text(text)
+    for command in (["show"], ["show", "--json"], ["compare"], ["report"]):
+        status, _, err = finished(command[0], "last", *command[1:])
+        assert status in (0, 1, 2) and err.count("\n") <= 1 and "Traceback" not in err
 
 
 def test_a_directory_that_is_no_run_is_refused(dbdyno, tmp_path):
