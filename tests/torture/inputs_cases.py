@@ -112,7 +112,7 @@ def _word(inputs: Inputs, random: Random) -> str:
 def run_case(inputs: Inputs, random: Random) -> list[str]:
     """Make a hostile folder of a run, and return a command line that reads it."""
     good = random.choice(inputs.runs)
-    parent = inputs.place / "runs"
+    parent = inputs.place / "hostile"
     shutil.rmtree(parent, ignore_errors=True)
     folder = parent / good.name
     files = inputs.run_files[good]

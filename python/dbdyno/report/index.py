@@ -54,9 +54,13 @@ def _entry(run: Path) -> Entry:
     link = f"{quote(run.name)}/report.html" if (run / "report.html").is_file() else ""
     try:
         with understood(run):
-            shown = document(read_run(run), timelines=False)
+            return _described(run, link)
     except UserError as error:
         return Entry(run.name, link, str(error).replace(f"{run}/", ""))
+
+
+def _described(run: Path, link: str) -> Entry:
+    shown = document(read_run(run), timelines=False)
     complete = sum(trial["state"] == "complete" for trial in shown["trials"])
     return Entry(
         run.name,
@@ -65,11 +69,11 @@ def _entry(run: Path) -> Entry:
         str(shown["experiment"] or ""),
         str(shown["question"] or ""),
         words.when(shown["started_unix_s"]),
-        shown["started_unix_s"] or 0.0,
+        float(shown["started_unix_s"] or 0.0),
         _host(shown["environment"]),
         str(shown["dbdyno"] or ""),
         str(shown["state"]),
-        shown["headline"]["sentence"],
+        str(shown["headline"]["sentence"]),
         words.limits(shown["headline"]),
         f"{complete} of {len(shown['trials'])} trials",
     )
