@@ -11,7 +11,7 @@ use crate::recorder::Totals;
 pub enum Outcome {
     Complete,
     /// By a signal, with what was counted until then.
-    Interrupted(Totals),
+    Interrupted(Box<Totals>),
     Failed(String),
     Refused(String),
 }

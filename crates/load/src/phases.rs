@@ -97,13 +97,13 @@ impl<'a> Execution<'a> {
         })?;
         let (totals, interrupted) = match ran {
             Ok(totals) => (totals, false),
-            Err(Outcome::Interrupted(totals)) => (totals, true),
+            Err(Outcome::Interrupted(totals)) => (*totals, true),
             Err(other) => return self.clean().and(Err(other)),
         };
         let verified = self.phase(Phase::Verify, "verify", || self.verify(&before, &totals));
         self.clean()?;
         verified?;
-        if interrupted { Err(Outcome::Interrupted(totals)) } else { Ok(()) }
+        if interrupted { Err(Outcome::Interrupted(totals.into())) } else { Ok(()) }
     }
 
     fn phase(&self, phase: Phase, name: &str, work: impl FnOnce() -> Result<Value, Outcome>) -> Result<(), Outcome> {
@@ -145,7 +145,7 @@ impl<'a> Execution<'a> {
         let loaded = load(&Job { store, records, tables, rows, sessions, is_new })?;
         self.renew_claims(is_new)?;
         if signals::stop_requested() {
-            return Err(Outcome::Interrupted(Totals::default()));
+            return Err(Outcome::Interrupted(Box::default()));
         }
         for table in 0..tables.len() {
             with_session(&self.store, async move |session| session.settle(table).await)?;

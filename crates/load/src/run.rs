@@ -86,7 +86,7 @@ pub fn run(trial: &Arc<Trial>, plan: &Plan) -> Result<Totals, Outcome> {
     merger.collect(&intervals);
     let totals = join(handles)?;
     merger.finish(&totals, plan)?;
-    if signals::stop_requested() { Err(Outcome::Interrupted(totals)) } else { Ok(totals) }
+    if signals::stop_requested() { Err(Outcome::Interrupted(totals.into())) } else { Ok(totals) }
 }
 
 type Handle = JoinHandle<io::Result<Totals>>;
@@ -155,7 +155,7 @@ fn begin(trial: &Trial, plan: &Plan, threads: &[Handle]) -> Result<(), Outcome> 
             )));
         }
         if signals::stop_requested() {
-            return Err(Outcome::Interrupted(Totals::default()));
+            return Err(Outcome::Interrupted(Box::default()));
         }
         if arrived == total {
             break;
