@@ -54,7 +54,7 @@ class Fake:
 
 
 def child(folder, word="hello"):
-    return ChildAnalyst("systems.test_child_analyst", "Fake", folder, word)
+    return ChildAnalyst("systems.analytic.test_child_analyst", "Fake", folder, word)
 
 
 def test_it_does_in_another_process_what_it_is_told(tmp_path, capfd):
