@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from dbdyno.experiment import password
 from dbdyno.observe.gauges import measure
 from dbdyno.observe.gauges.measure import Effort
 from dbdyno.systems import SYSTEMS
 from dbdyno.systems.base import Launch
-from dbdyno.systems.running import password
 from dbdyno.systems.running.guard import Guard
 from fakes.system import FakeSystem
 

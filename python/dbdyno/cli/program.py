@@ -7,8 +7,8 @@ import click
 from dbdyno.cli.commands import dbdyno
 from dbdyno.cli.printable import protect_outputs
 from dbdyno.errors import DbdynoError
+from dbdyno.experiment.password import take_from_environment
 from dbdyno.experiment.redact import redact
-from dbdyno.systems.running.password import take_from_environment
 
 INTERRUPTED = 130
 """128 + SIGINT, as a shell has it."""

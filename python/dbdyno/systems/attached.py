@@ -62,6 +62,8 @@ class Attached(Server):
 
     def start(self, launch: Launch) -> None:
         self.stop()
+        if reason := self.missing_driver():
+            raise UserError(f"{self.spec.label}: {reason}")
         system = self.asked_kind.__new__(self.asked_kind)
         vars(system).update({key: value for key, value in vars(self).items() if key not in ("_child", "_end_child")})
         self._child = child = Child(Asked(system), launch.answer_timeout_s, self.driver_modules, lines=2)

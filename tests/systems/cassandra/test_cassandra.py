@@ -3,11 +3,11 @@
 import pytest
 
 from dbdyno.errors import UserError
+from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.systems.base import Launch
 from dbdyno.systems.cassandra import cassandra
 from dbdyno.systems.cassandra.cassandra import durability_of, is_accepted
 from dbdyno.systems.running.guard import Guard
-from dbdyno.systems.running.password import VARIABLE as PASSWORD_VARIABLE
 from helpers import need, system
 from systems.load import ROWS, execute, rows_read
 

@@ -3,9 +3,9 @@
 import pytest
 
 from dbdyno.errors import UserError
+from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import parse_system
 from dbdyno.systems.running.endpoint import Endpoint, endpoint_of, refuse_server_settings
-from dbdyno.systems.running.password import VARIABLE as PASSWORD_VARIABLE
 
 
 def endpoint(text):

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import psutil
 
 from dbdyno.errors import RunFailed, UserError
+from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import FIND_SECONDARY, FIND_UNIQUE, GET, GET_MANY, INSERT, UPDATE
 from dbdyno.systems.base import Durability, Launch
@@ -17,7 +18,6 @@ from dbdyno.systems.packages.cache import Installation, installed
 from dbdyno.systems.packages.catalogue import PACKAGES
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.running.endpoint import Endpoint, Unreached, endpoint_of, refuse_server_settings
-from dbdyno.systems.running.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, free_port
 from dbdyno.systems.running.server import Server
 from dbdyno.systems.settings import PRIVATE, without_secrets
@@ -74,6 +74,10 @@ class CassandraServer(Server):
     operations = frozenset((GET, GET_MANY, UPDATE, INSERT, FIND_UNIQUE, FIND_SECONDARY))
     libraries: ClassVar[tuple[str, ...]] = ("cassandra-driver",)
     pipelines = True
+
+    @staticmethod
+    def missing_driver() -> str | None:
+        return missing_driver()
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
@@ -243,8 +247,6 @@ class AttachedCassandra(CassandraServer):
         self.endpoint = Endpoint(place.host, place.port, None, place.user, place.password, keyspace)
 
     def attach(self) -> None:
-        if reason := missing_driver():
-            raise UserError(f"{self.spec.label}: {reason}")
         try:
             self._ask("SELECT key FROM system.local")
         except RunFailed as error:

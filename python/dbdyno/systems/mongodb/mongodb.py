@@ -6,12 +6,12 @@ from importlib import import_module
 from typing import Any, ClassVar
 
 from dbdyno.errors import RunFailed, UserError
+from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import ADD, FIND_SECONDARY, FIND_UNIQUE, GET, GET_MANY, INSERT, SUM, UPDATE
 from dbdyno.systems.base import Durability
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.running.endpoint import CONNECT_TIMEOUT_S, Unreached, endpoint_of, refuse_server_settings
-from dbdyno.systems.running.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.systems.running.server import Server
 from dbdyno.systems.settings import without_secrets
 

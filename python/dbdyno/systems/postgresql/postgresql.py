@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import psycopg
 
 from dbdyno.errors import UserError
+from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import ANALYSE, COPY, OPERATIONS, SYSBENCH
 from dbdyno.leftovers.shared_memory import remove_shared_memory
@@ -22,7 +23,6 @@ from dbdyno.systems.postgresql.probe import PostgreSQLProbe, connect, existing_v
 from dbdyno.systems.postgresql.settings import Setting, is_accepted
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.running.endpoint import Endpoint, Unreached, endpoint_of, refuse_server_settings
-from dbdyno.systems.running.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program, run_to_end
 from dbdyno.systems.running.server import Server
 from dbdyno.systems.running.tls import (

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dbdyno.errors import UserError
+from dbdyno.experiment.password import FILE_VARIABLE, VARIABLE, given_password
 from dbdyno.experiment.redact import REDACTED
 from dbdyno.experiment.system_spec import SystemSpec, Url
-from dbdyno.systems.running.password import FILE_VARIABLE, VARIABLE, given_password
 from dbdyno.systems.running.process import is_too_long_for_a_socket
 from dbdyno.systems.running.tls import Tls
 

@@ -68,6 +68,11 @@ class Server(System):
         """Start it; a server that is attached to has `attach` instead."""
         raise NotImplementedError(f"{self.name} is attached to, not started")
 
+    @staticmethod
+    def missing_driver() -> str | None:
+        """Return that the driver is not installed and how to get it, or None; most come with dbdyno."""
+        return None
+
     def attach(self) -> None:
         """Connect for the first time to a server that somebody else runs (dbdyno.systems.attached has it called).
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from dbdyno.errors import UserError
-from dbdyno.systems.running.password import FILE_VARIABLE, VARIABLE, given_password, take_from_environment
+from dbdyno.experiment.password import FILE_VARIABLE, VARIABLE, given_password, take_from_environment
 
 OTHERS = ("PGPASSWORD", "MYSQL_PWD", "REDISCLI_AUTH")
 PROGRAM = """
 import os, subprocess
 from pathlib import Path
-from dbdyno.systems.running.password import given_password, take_from_environment
+from dbdyno.experiment.password import given_password, take_from_environment
 take_from_environment()
 print(given_password(), Path("/proc/self/environ").read_bytes().count(b"hid-den"), flush=True)
 pid = os.fork()
