@@ -10,11 +10,13 @@ from typing import Any, TextIO
 class Lasting:
     """A text stream that takes whatever is written to it, also when what is behind it takes no more.
 
-    stream: of a file, pipe or terminal.
+    stream: of a file, pipe or terminal. rich_proxied_file: where rich writes, beside what makes text printable.
     """
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
+        beside = getattr(stream, "rich_proxied_file", None)
+        self.rich_proxied_file = Lasting(beside) if beside else self
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
