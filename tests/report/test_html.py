@@ -8,7 +8,15 @@ import pytest
 
 from dbdyno.errors import RunFailed
 from dbdyno.report.headline import headline
-from dbdyno.report.html import flame_graphs, json_for_script, render, without_names, write_report
+from dbdyno.report.html import (
+    environment_of_templates,
+    flame_graphs,
+    json_for_script,
+    render,
+    rendered,
+    without_names,
+    write_report,
+)
 
 
 @pytest.fixture(scope="module")
@@ -245,3 +253,8 @@ def test_what_was_measured_of_the_host_has_a_section_of_its_own(shown):
     assert "The host before and after the run" in page and 'id="host-2"' in page and '"host-2":' in page
     assert "disk was not measured: no room" in page and "slot_s" not in page
     assert "The host before" not in render(shown)
+
+
+def test_what_a_template_lacks_is_told_as_a_wrong_value():
+    with pytest.raises(ValueError, match=r"report\.html\.j2: .* is undefined"):
+        rendered(environment_of_templates(), "report.html.j2")

@@ -2,6 +2,9 @@
 
 import json
 
+import pytest
+
+from dbdyno.errors import UserError
 from dbdyno.results.records import read_records
 
 
@@ -158,3 +161,12 @@ def test_conflicts_of_all_seconds_are_added_up(tmp_path):
     first, second = interval(0, 5, warmup=True), interval(1, 5)
     first["transactions"] = first["transactions"] | {"conflicts": 3}
     assert read(tmp_path, first, second, interval(2, 5)).sums["conflicts"] == 3
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"connected": 10**23}, {"mismatches": -(2**60)}, {"seconds": float("inf")}, {"load_threads": {"cpu_s": [1e300]}}],
+)
+def test_what_nobody_can_count_to_is_refused_with_its_line(tmp_path, more):
+    with pytest.raises(UserError, match=r"records\.jsonl, line 2: .*none that a load client can count to"):
+        read(tmp_path, interval(0, 50), interval(1, 50, **more))

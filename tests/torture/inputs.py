@@ -2,8 +2,9 @@
 
 `python -m torture inputs` runs them as a part of the suite; `python -m torture.inputs --cases N --json FILE` alone,
 with more counts. Cases run in this process, a share of them once more as programs of their own.
-A finding is a traceback, a case of more than 10 s, more than 500 MB of data, or an exit status that is none of 0, 1
-and 2. No server is started: `run`, `aa`, `clean` and `systems` end where they would start, connect or download.
+A finding is a traceback, a warning of Python's, a case of more than 10 s, more than 500 MB of data, or an exit status
+that is none of 0, 1 and 2. No server is started: `run`, `aa`, `clean` and `systems` end where they would start, connect
+or download.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import gc
 import io
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -20,6 +22,7 @@ import sys
 import tempfile
 import time
 import traceback
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, chdir, contextmanager, redirect_stderr, redirect_stdout
@@ -46,7 +49,7 @@ from torture.part import Part, Report, dice
 
 MOST_S, MOST_BYTES = 10, 500 << 20
 STATUSES = (0, 1, 2)
-FINDINGS = ("traceback", "hang", "memory", "status")
+FINDINGS = ("traceback", "hang", "memory", "status", "warning")
 KINDS: dict[str, tuple[Callable[[Inputs, Random], list[str]], float]] = {
     "experiment files": (experiment_case, 0.5),
     "command lines": (command_case, 0.4),
@@ -84,6 +87,8 @@ def run(seed: int, cases: range, report: Report, counts: Counts | None = None, r
         changed.enter_context(patch.object(sys, "argv", sys.argv))
         inputs = gathered(Path(place), experiments(), runs(Path(place) / "good", recorded))
         _without_servers(changed)
+        changed.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("always", RuntimeWarning)
         changed.enter_context(_limited_memory())
         for case in cases:
             if report.out_of_time:
@@ -164,7 +169,10 @@ def _one(inputs: Inputs, seed: int, case: int, report: Report, counts: Counts) -
         if status not in STATUSES:
             found("status", f"{status} of {line[:1]}")
     said.flush()
-    goes_on = STOPS.encode() in said.buffer.getvalue()
+    text = said.buffer.getvalue().decode(errors="replace")
+    goes_on = STOPS in text
+    if warned := re.search(r"\S*\.py:\d+: \w*Warning: .*", text):
+        found("warning", warned[0])
     counts.slowest_s = max(counts.slowest_s, time.monotonic() - began)
     if case % PROGRAM_EACH == 0 and not goes_on and line[0] not in ("host", "systems"):
         counts.programs[kind] += 1

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment
+from jinja2 import Environment, TemplateError
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
@@ -96,7 +96,9 @@ def render(
     environment = environment_of_templates()
     figures = {id: figure for _, part in others for id, figure in part.figures.items()}
     later = {id: part for _, one in others for id, part in one.later.items()}
-    return environment.get_template("report.html.j2").render(
+    return rendered(
+        environment,
+        "report.html.j2",
         shown=shown,
         clients_loaded=page.clients_loaded,
         when=words.when(shown["started_unix_s"]),
@@ -126,7 +128,15 @@ def parts_of(page: Page, sections: Sequence[Section]) -> list[tuple[Section, Par
 
 
 def _filled(environment: Environment, page: Page, section: Section, part: Part) -> Markup:
-    return Markup(environment.get_template(section.template).render({**page.context, **part.content}))
+    return Markup(rendered(environment, section.template, **{**page.context, **part.content}))
+
+
+def rendered(environment: Environment, template: str, **content: Any) -> str:
+    """Return a filled template; raises ValueError if what it is to be filled with lacks something."""
+    try:
+        return environment.get_template(template).render(**content)
+    except TemplateError as error:
+        raise ValueError(f"{template}: {error}") from error
 
 
 def json_for_script(value: Any) -> Markup:

@@ -22,6 +22,9 @@ COARSE_BITS = 4
 """A heat map shows 8 buckets to a doubling where a histogram has 128."""
 _TIMES = ("service_time", "response_time", "send_lag")
 
+_MOST_COUNTED = 2**53
+"""Of transactions in a second, or of seconds: a summary keeps them as floats."""
+
 
 def read_records(path: Path, auto_warmup: bool = False) -> Recorded:
     """Read `records.jsonl`; a missing file, or one cut short by a kill, yields what it holds.
@@ -157,6 +160,7 @@ class Reader:
             thread_cpu_s=tuple(map(float, threads.get("cpu_s", ()))),
             thread_run_queue_s=tuple(map(float, threads.get("run_queue_s", ()))),
         )
+        _check_numbers(interval)
         self.intervals.append(interval)
         self._coarse.append(_coarse(interval.second, histogram))
         for key in ("completed", "failed", "reads_verified", "mismatches"):
@@ -207,6 +211,15 @@ class Reader:
             steady=steady,
             cut=cut,
         )
+
+
+def _check_numbers(interval: Interval) -> None:
+    """Raise ValueError if a number of an interval is none that a load client can count to."""
+    counted = (interval.second, interval.connected, interval.completed, interval.failed, interval.scheduled or 0)
+    seconds = (interval.seconds, interval.client_cpu_s, *interval.thread_cpu_s, *interval.thread_run_queue_s)
+    for number in (*counted, interval.reads_verified, interval.mismatches, *seconds):
+        if not abs(number) <= _MOST_COUNTED:
+            raise ValueError("a number of it is none that a load client can count to")
 
 
 def _steady_state(intervals: list[Interval]) -> SteadyState:
