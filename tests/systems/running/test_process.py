@@ -149,6 +149,33 @@ def test_a_server_that_is_stopped_does_nothing_and_can_be_ended(directory, launc
     assert server.death() == "fake ended with status 0"
 
 
+def test_a_server_that_goes_on_in_time_is_left_alone(directory, launch, monkeypatch):
+    monkeypatch.setattr(process, "STOPPED_TIMEOUT_S", 0.5)
+    server = ServerProcess("fake", LASTING, directory, launch)
+    os.kill(server.pid, signal.SIGSTOP)
+    wait_until(server.death)
+    os.kill(server.pid, signal.SIGCONT)
+    wait_until(lambda: not server.death())
+    os.kill(server.pid, signal.SIGSTOP)
+    wait_until(lambda: server._process.poll() == -signal.SIGKILL)
+    assert server.death() == "fake was stopped by a signal (SIGSTOP)"
+    server.stop()
+
+
+def test_a_server_that_stays_stopped_is_killed_so_that_nobody_waits_for_it(launch, monkeypatch):
+    need("postgresql")
+    monkeypatch.setattr(process, "STOPPED_TIMEOUT_S", 0.1)
+    server = system("postgresql")
+    try:
+        server.start(launch)
+        os.kill(server.server_pids()["postgresql"], signal.SIGSTOP)
+        with pytest.raises(RunFailed, match="does not answer"):
+            server.all_settings()
+        assert server.death() == "postgresql was stopped by a signal (SIGSTOP)"
+    finally:
+        server.stop()
+
+
 def test_what_a_killed_server_started_ends_with_it(directory, launch):
     server = ServerProcess("fake", ["sh", "-c", "setsid sleep 600 & echo ready; wait"], directory, launch)
     wait_until(lambda: "ready" in server.log_path.read_text() and len(processes_in([directory.path])) == 2)

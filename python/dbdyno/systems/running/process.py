@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.leftovers.processes import is_stopped, processes_in, start_time
@@ -21,6 +22,8 @@ from dbdyno.systems.running.cgroup import ControlGroup, memory_kill, memory_limi
 
 READY_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 10.0
+STOPPED_TIMEOUT_S = 10.0
+"""Time that a server may stand stopped by a signal."""
 ORDERLY_STOP_TIMEOUT_S = 600.0
 """A large buffer pool is written before a server ends in good order."""
 MAKE_READY_TIMEOUT_S = 600.0
@@ -129,6 +132,8 @@ class ServerProcess:
             self._process = spawn([*ending_with_us(self.stop_signal), *pinned, *argv], directory.path, log)
         self.pid = self._process.pid
         self._guard.tell("pid", self.pid)
+        self._stood_still = False
+        Thread(target=self._end_if_stopped, name=f"stops-{name}", daemon=True).start()
         if self._limit:
             self._limit.add(self.pid)
         feed(self._process, stdin)
@@ -176,9 +181,25 @@ class ServerProcess:
         status = self._process.poll()
         if killed := self._killed_for_memory():
             return f"{self.name}: {killed}"
+        if self._stood_still or (status is None and is_stopped(self.pid)):
+            return f"{self.name} was stopped by a signal (SIGSTOP)"
         if status is None:
-            return f"{self.name} was stopped by a signal (SIGSTOP)" if is_stopped(self.pid) else None
+            return None
         return f"{self.name} {describe_exit(status)}"
+
+    def _end_if_stopped(self) -> None:
+        """Kill the server if it is stopped and does not go on: whoever asks it something would wait for ever."""
+        # Its status is left for whoever waits for the server.
+        how = os.WEXITED | os.WSTOPPED | os.WNOWAIT
+        with suppress(ChildProcessError, ProcessLookupError):
+            while os.waitid(os.P_PID, self.pid, how).si_code == os.CLD_STOPPED:
+                deadline = time.monotonic() + STOPPED_TIMEOUT_S
+                while is_stopped(self.pid) and time.monotonic() < deadline:
+                    time.sleep(POLL_S)
+                if is_stopped(self.pid):
+                    self._stood_still = True
+                    os.kill(self.pid, signal.SIGKILL)
+                    return
 
     def stop_in_order(self) -> None:
         """Terminate the server and wait until it has written everything; raises RunFailed if it does not end well."""
