@@ -9,7 +9,7 @@ from bounded import run_bounded
 from fakes import hostile
 
 OPERATION_TIMEOUT_S, GRACE_S = 10, 5
-START_S = 15
+START_S = 60
 """Interpreters start slowly on a busy host; nothing of it is the server's doing."""
 MOST_BYTES = 300 << 20
 AT_ONCE = 3
@@ -24,7 +24,9 @@ def dbdyno(command, behaviour, scheme, folder):
         url = url_of(scheme, port)
         options = ["point-get", "--seconds", "1", "--rows", "10", "--clients", "1", "--set", "host=false", "--system"]
         return run_bounded(
-            [sys.executable, "-m", "dbdyno", command, *(options if command == "run" else []), url], cwd=folder
+            [sys.executable, "-m", "dbdyno", command, *(options if command == "run" else []), url],
+            kill_after_s=120,
+            cwd=folder,
         )
 
 

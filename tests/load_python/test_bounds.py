@@ -13,9 +13,8 @@ from dbdyno.load_python.bounds import is_stuck, within
 from dbdyno.load_python.session import LIBRARIES
 from fakes import hostile
 
-TIMEOUT_S, GRACE_S, START_S = 2, 5, 15
+TIMEOUT_S, GRACE_S, START_S = 2, 5, 40
 MOST_BYTES = 300 << 20
-SCHEMES = {"postgres": "postgresql"}
 
 
 def plan_for(library, port):
