@@ -8,6 +8,7 @@ import pytest
 import redis
 
 from dbdyno.load_python.workloads import make_workload
+from dbdyno.results.facts import TrialFacts
 from dbdyno.results.identities import warnings_of
 from dbdyno.results.records import read_records
 from load_python.conftest import ROWS, plan_of, python_load_client
@@ -45,7 +46,7 @@ def test_a_trial_through_a_library_is_right_and_can_be_read(loaded, tmp_path, sy
     assert recorded.completed > 0 and recorded.seconds == 1.0
     assert [operation.name for operation in recorded.operations] == [one["name"] for one in hello["operations"]]
     # Three clients on two shared processors may wait for them between connecting and their first transaction.
-    assert warnings_of(recorded, {"seconds": 1, "clients": None}, None) == ()
+    assert warnings_of(recorded, TrialFacts(seconds=1, clients=None), None) == ()
 
 
 def test_a_row_that_differs_is_found_out(loaded):

@@ -5,6 +5,7 @@ import signal
 
 import pytest
 
+from dbdyno.results.facts import TrialFacts
 from dbdyno.results.identities import warnings_of
 from dbdyno.results.records import read_records
 from helpers import wait_until
@@ -29,7 +30,7 @@ def test_a_trial_can_be_read_and_adds_up(server, tmp_path, name):
     # Its threads may end late on a busy host, the warm-up's too, which makes an interval more, but never early.
     assert warmups[0] and not warmups[-1] and warmups == sorted(warmups, reverse=True)
     assert recorded.seconds > 1.99
-    assert warnings_of(recorded, {"seconds": 2, "clients": None}, None) == ()
+    assert warnings_of(recorded, TrialFacts(seconds=2, clients=None), None) == ()
     assert recorded.hello["program"] == "sysbench" and recorded.hello["not_given"]["brief"]
     assert all(sum(one.counters[f"queries_{kind}"] for one in recorded.measured) for kind in ("read", "write", "other"))
 

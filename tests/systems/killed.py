@@ -2,11 +2,13 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
-from dbdyno.systems.running.guard import start_time
+from dbdyno.experiment.redact import redact
+from dbdyno.leftovers.processes import start_time
 from helpers import wait_until
 
 FOR_EVER, FOR_A_SECOND = "600", "1"
@@ -14,15 +16,21 @@ FOR_EVER, FOR_A_SECOND = "600", "1"
 
 def begin(url, workload, rows, folder, seconds=FOR_EVER, more=()):
     """Start a run; returns its process."""
-    command = ["run", workload, "--system", url, "--rows", str(rows), "--seconds", seconds, "--warmup", "0"]
+    command = ["run", workload, "--system", redact(url), "--rows", str(rows), "--seconds", seconds, "--warmup", "0"]
     alone = ["--clients", "1", "--set", "host=false", "--set", "ceiling=false", "--no-observe", "--quiet"]
     return subprocess.Popen(
         [sys.executable, "-m", "dbdyno", *command, *alone, "--out", str(folder), *more],
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "python")},
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "python"), **_password_of(url)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+def _password_of(url):
+    """Return the environment with the URL's password, which a command line must not have."""
+    password = re.search(r"://[^:/@]*:([^@]*)@", url)
+    return {"DBDYNO_PASSWORD": password[1]} if password else {}
 
 
 def run(url, workload, rows, folder, more=()):

@@ -1,6 +1,8 @@
 """Runs killed on somebody else's database: no table of its owner's is lost, and what they leave is found."""
 
+import psycopg
 import pymongo
+import pymysql
 import pytest
 
 from dbdyno.conduct.clean import clean
@@ -18,7 +20,16 @@ class OwnersSql:
     def __init__(self, server, scheme):
         self.server, place = server, server.endpoint
         self.url = f"{scheme}://{place.user}:{place.password}@{place.host}:{place.port}/{place.database}"
-        self.ask = server._query
+        login = {"host": place.host, "port": place.port, "user": place.user, "password": place.password}
+        if scheme == "mysql":
+            self._connection = pymysql.connect(database=place.database, autocommit=True, **login)
+        else:
+            self._connection = psycopg.connect(dbname=place.database, autocommit=True, **login)
+
+    def ask(self, statement):
+        with self._connection.cursor() as cursor:
+            cursor.execute(statement)
+            return cursor.fetchall() if cursor.description else []
 
     def make(self, table):
         self.ask(f"CREATE TABLE {table} (id INT PRIMARY KEY, note VARCHAR(20))")
@@ -28,7 +39,8 @@ class OwnersSql:
         self.ask(f"DROP TABLE {table}")
 
     def holds(self, table):
-        return [tuple(map(str, row)) for row in self.ask(f"SELECT id, note FROM {table}")] == [("1", "precious")]
+        rows = self.ask(f"SELECT id, note FROM {table}")
+        return [tuple(map(str, row)) for row in rows] == [("1", "precious")]
 
     def tables(self):
         found = self.ask("SELECT table_name FROM information_schema.tables WHERE table_name LIKE 'dbdyno%'")

@@ -96,8 +96,8 @@ def test_the_largest_value_is_kept_and_one_byte_more_is_refused_while_others_go_
     one, largest = started_if_there(started, text), AT_THE_LIMIT[text]
     is_kept(put(one, largest, EVERYTHING))
 
-    assert execute(one, "point-get", ["prepare", "load"]).status == 0
-    other, records = begin(one, plan_of(None, "point-get", ["run"], **PATIENT)), []
+    assert execute(one, "point-get", ["prepare", "load"], run_id="another").status == 0
+    other, records = begin(one, plan_of(None, "point-get", ["run"], run_id="another", **PATIENT)), []
     try:
         until_completed(other, records)
         loaded = put(one, largest + 1, EVERYTHING, until="failed")
