@@ -74,7 +74,7 @@ class Counts:
     statuses: Counter[tuple[str, int]] = field(default_factory=Counter)
     findings: Counter[tuple[str, str]] = field(default_factory=Counter)
     sorts: Counter[str] = field(default_factory=Counter)
-    slowest_s: float = 0.0
+    slowest: tuple[float, int] = (0.0, 0)
 
 
 def run(seed: int, cases: range, report: Report, counts: Counts | None = None, recorded: bool = True) -> None:
@@ -143,7 +143,7 @@ def _limited_memory() -> Iterator[None]:
 
 
 def _one(inputs: Inputs, seed: int, case: int, report: Report, counts: Counts) -> None:
-    random, began = dice(seed, case), time.monotonic()
+    random, made = dice(seed, case), time.monotonic()
     kind = random.choices(list(KINDS), [share for _, share in KINDS.values()])[0]
     line = KINDS[kind][0](inputs, random)
     report.case(kind)
@@ -153,6 +153,7 @@ def _one(inputs: Inputs, seed: int, case: int, report: Report, counts: Counts) -
         counts.sorts[f"{finding}: {what}"] += 1
         report.finding(kind, case, f"{finding}: {what}: dbdyno {' '.join(line)[:200]!r}")
 
+    began = time.monotonic()
     said = io.TextIOWrapper(io.BytesIO(), "utf-8", errors="replace")
     try:
         with _limited_time(), redirect_stdout(said), redirect_stderr(said):
@@ -173,11 +174,11 @@ def _one(inputs: Inputs, seed: int, case: int, report: Report, counts: Counts) -
     goes_on = STOPS in text
     if warned := re.search(r"\S*\.py:\d+: \w*Warning: .*", text):
         found("warning", warned[0])
-    counts.slowest_s = max(counts.slowest_s, time.monotonic() - began)
+    counts.slowest = max(counts.slowest, (time.monotonic() - began, case))
     if case % PROGRAM_EACH == 0 and not goes_on and line[0] not in ("host", "systems"):
         counts.programs[kind] += 1
         _as_program(line, found)
-    counts.seconds[kind] += time.monotonic() - began
+    counts.seconds[kind] += time.monotonic() - made
     if case % PROGRAM_EACH == 0:
         gc.collect()
 
@@ -256,7 +257,12 @@ def _document(report: Report, counts: Counts) -> dict[str, Any]:
         for kind in KINDS
     }
     peak_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
-    about = {"seed": report.seed, "slowest_s": round(counts.slowest_s, 2), "peak_resident_mib": peak_mib}
+    about = {
+        "seed": report.seed,
+        "slowest_s": round(counts.slowest[0], 2),
+        "slowest": counts.slowest[1],
+        "peak_resident_mib": peak_mib,
+    }
     return {**about, "findings": len(report.findings), "kinds": kinds}
 
 
@@ -267,8 +273,8 @@ def _table(document: dict[str, Any]) -> Iterator[str]:
     yield from (f"| {' | '.join(row)} |" for row in rows)
     yield ""
     yield (
-        f"Seed {document['seed']}, {document['minutes']} min; the slowest case took {document['slowest_s']} s, "
-        f"at most {document['peak_resident_mib']} MiB were resident."
+        f"Seed {document['seed']}, {document['minutes']} min; the slowest case, {document['slowest']}, took "
+        f"{document['slowest_s']} s; at most {document['peak_resident_mib']} MiB were resident."
     )
 
 
