@@ -21,8 +21,9 @@ def check_folder(out: Path, dbdyno: list[str], status: int | None) -> Iterator[s
     dbdyno: the beginning of its command line. status: what its run ended with; None: it was killed.
     """
     runs = [path for path in out.glob("*") if path.is_dir() and any(path.iterdir())]
-    if not runs and status in STATE_OF_STATUS and status != 1:
-        yield f"dbdyno ended with status {status} and there is no run's folder"
+    # One that ends before it has anything to record makes none.
+    if not runs and status == 0:
+        yield "dbdyno ended with status 0 and there is no run's folder"
     for run in runs:
         # Both at once, as each takes most of its time to begin.
         commands = [[*dbdyno, "show", *options, str(run)] for options in ((), ("--json",))]

@@ -230,8 +230,8 @@ def one_case(todo: Disturbance) -> Iterator[str]:
         if struck_unix_s is None:
             yield MISSED
         yield from (f"left {leftover}" for leftover in sorted(leftovers))
-        if "Traceback" in (said := stage.said()):
-            yield f"a traceback: {said.strip().splitlines()[-1]}"
+        if error := traceback_in(stage.said()):
+            yield f"a traceback: {error}"
         # SIGKILL always ends it so, and other signals do before it can handle any.
         by_signal = status is None or (status < 0 and "dbdyno" in todo.victims)
         yield from check_folder(stage.folder / "runs", DBDYNO, None if by_signal else status)
@@ -241,6 +241,20 @@ def one_case(todo: Disturbance) -> Iterator[str]:
             yield from complete_in_spite(stage.folder / "runs", struck_unix_s)
     finally:
         sweep(stage.folder, leftovers)
+
+
+def traceback_in(said: str) -> str | None:
+    """Return the place and the error of the first traceback in what dbdyno said, or None if there is none."""
+    lines = iter(said.splitlines())
+    if not any(line.startswith("Traceback") for line in lines):
+        return None
+    place = ""
+    for line in lines:
+        if not line.startswith(" "):
+            return f"{line} {place}"
+        if line.startswith("  File"):
+            place = line.strip()
+    return f"cut short {place}"
 
 
 def _wait(stage: Stage, patience_s: float) -> int | None:

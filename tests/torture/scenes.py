@@ -10,7 +10,10 @@ from dbdyno.experiment.system_spec import parse_system
 from dbdyno.systems import SYSTEMS, missing
 from dbdyno.systems.running import volume
 
-SMALL = ("--rows", "500", "--seconds", "1", "--warmup", "0", "--clients", "2")
+SMALL = ("--rows", "500", "--seconds", "1", "--warmup", "0")
+CLIENTS = ("--clients", "2")
+WITHOUT_CLIENTS = "dump-restore"
+"""Its load is the store's own tools."""
 QUICK = ("--set", "host=false", "--set", "operation_timeout_seconds=2")
 POWER_CUT = ("--set", 'options.crash=["power-cut"]')
 
@@ -34,7 +37,8 @@ class Scene:
     @property
     def command(self) -> list[str]:
         """The words behind `dbdyno`."""
-        return ["run", self.experiment, "--system", self.store, *SMALL, *QUICK, *self.options]
+        clients = () if self.experiment == WITHOUT_CLIENTS else CLIENTS
+        return ["run", self.experiment, "--system", self.store, *SMALL, *clients, *QUICK, *self.options]
 
     def lacks(self) -> str | None:
         """Return why it cannot be run here, or None."""
@@ -55,7 +59,7 @@ SCENES = (
     Scene("mariadb", "mariadb", "point-get"),
     Scene("mariadb", "mariadb", "game", TWICE),
     Scene("mariadb", "mariadb", "point-update", LIMITED, as_root=True),
-    Scene("mariadb", "mariadb", "dump-restore", ONE_DUMP, program="mariadb-dump"),
+    Scene("mariadb", "mariadb", WITHOUT_CLIENTS, ONE_DUMP, program="mariadb-dump"),
     Scene("postgresql", "postgresql", "point-get"),
     Scene("postgresql", "postgresql", "point-update", RESTARTED),
     Scene("postgresql", "postgresql", "point-get", ("--confirm-limit",)),
