@@ -83,7 +83,7 @@ impl<'a> Execution<'a> {
             "version": env!("CARGO_PKG_VERSION"), "profile": PROFILE,
             "pid": std::process::id(), "transaction": self.workload.transaction_name(), "operations": operations,
             "threads": threads_for(self.plan, self.store.is_embedded()), "processors": processors(),
-            "engine": self.engine.map(|engine| engine.to_string()), "layout": self.store.layout(), "store": self.store.in_force()}));
+            "engine": self.engine.map(|engine| engine.to_string()), "layout": self.store.layout(), "store": self.store.effective_settings()}));
     }
 
     fn all(&self) -> Result<(), Outcome> {

@@ -303,7 +303,7 @@ impl<'a> Merger<'a> {
         let mut total = json!({"record": "total", "transactions": transactions, "operations": operations,
             "reads_verified": totals.reads_verified, "mismatches": totals.mismatches, "seconds": self.seconds,
             "in_flight_mean": in_flight_mean});
-        if let Some(keys) = self.trial.store.moved_keys() {
+        if let Some(keys) = self.trial.store.remapped_keys() {
             total["moved_keys"] = json!({"asked": keys.asked, "moved": keys.moved, "due": keys.due});
         }
         self.trial.records.write(&total);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use dbdyno_model::{Failure, Field, Operation, Row, RowBuffer, Session, Table, Value, decode_row, encode_row};
 
-use crate::in_force::InForce;
+use crate::effective_settings::EffectiveSettings;
 use crate::{Administration, SharedSchema, Trouble};
 
 /// A library's open data, shared by all threads.
@@ -18,7 +18,7 @@ pub trait Engine: Send + Sync {
     /// As the library has them.
     fn access(self: Arc<Self>) -> Result<Box<dyn Access>, Failure>;
     /// What the library says of itself.
-    fn in_force(&self) -> &InForce;
+    fn effective_settings(&self) -> &EffectiveSettings;
 }
 
 /// What is done with a key's value, by the key's place among those that were asked for.
@@ -164,8 +164,8 @@ impl Embedded {
     }
 
     /// What the library says of itself.
-    pub fn in_force(&self) -> &InForce {
-        self.engine.in_force()
+    pub fn effective_settings(&self) -> &EffectiveSettings {
+        self.engine.effective_settings()
     }
 
     /// # Errors

@@ -9,7 +9,7 @@ use dbdyno_net::Reactor;
 use dbdyno_wire::handlersocket::{self as wire, Answer, Change};
 use dbdyno_wire::{Decoded, Param, TextKind, TextRows};
 
-use crate::asked::Asked;
+use crate::multi_get::MultiGet;
 use crate::mysql::{Mysql, MysqlSession};
 use crate::network::{Endpoint, Exchange, while_logging_in};
 use crate::params::{field, text_kind};
@@ -286,7 +286,7 @@ impl Session for HandlersocketSession {
         if matches!(operation, Operation::GetMany { .. }) {
             wire::find_many(&mut exchange.request, step, values);
             exchange.ask(|bytes| found.decode(bytes, table)).await??;
-            let (mut asked, bytes) = (Asked::new(keys), found.bytes(exchange.bytes()));
+            let (mut asked, bytes) = (MultiGet::new(keys), found.bytes(exchange.bytes()));
             let mut rows = found.fields.chunks_exact(table.columns.len());
             rows.try_for_each(|fields| asked.found(Row::new(bytes, fields), each))?;
             asked.finish(each);

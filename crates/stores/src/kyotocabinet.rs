@@ -11,8 +11,8 @@ use serde::Deserialize;
 
 use crate::Schema;
 use crate::config::{Commit, Structure};
+use crate::effective_settings::{EffectiveSettings, version_text};
 use crate::embedded::{Access, Addition, Engine, Rows};
-use crate::in_force::{InForce, version_text};
 use crate::library::{Handle, Library, bytes_at, c_path, failure, functions, text_at};
 
 /// How Kyoto Cabinet's files are opened.
@@ -66,7 +66,7 @@ pub struct Kyotocabinet {
     nothing: *const u8,
     sync: Commit,
     tables: Vec<Handle>,
-    in_force: InForce,
+    effective_settings: EffectiveSettings,
 }
 
 // SAFETY: all functions on a database object are thread-safe (Kyoto Cabinet's specification, "Thread-safe").
@@ -81,13 +81,13 @@ impl Kyotocabinet {
     /// In words for the user.
     pub fn new(config: &KyotocabinetConfig, schema: &Schema) -> Result<Self, String> {
         // SAFETY: the plan names the library of Kyoto Cabinet, whose functions have had these types since 1.2.
-        let (c, memory, nothing, in_force) = unsafe {
+        let (c, memory, nothing, effective_settings) = unsafe {
             let library = Library::load(&config.library)?;
             let (c, memory) = (Functions::find(&library, "kcdb")?, Memory::find(&library, "kc")?);
-            let in_force = InForce::of_version(version_text(&library, "KCVERSION")?);
-            (c, memory, *library.find::<*const *const u8>("KCVISNOP")?, in_force)
+            let effective_settings = EffectiveSettings::of_version(version_text(&library, "KCVERSION")?);
+            (c, memory, *library.find::<*const *const u8>("KCVISNOP")?, effective_settings)
         };
-        let mut all = Self { c, nothing, sync: config.sync, tables: vec![], in_force };
+        let mut all = Self { c, nothing, sync: config.sync, tables: vec![], effective_settings };
         for table in &schema.tables {
             // SAFETY: it is new, and deleted by `drop`.
             let handle = unsafe { (c.new)() };
@@ -97,7 +97,7 @@ impl Kyotocabinet {
             let is_open = unsafe { (c.open)(handle, c_path(&file).as_ptr(), WRITER | CREATE) };
             all.check(handle, is_open)
                 .and_then(|()| all.status(memory, handle))
-                .and_then(|status| config.read_back(&status, &mut all.in_force))
+                .and_then(|status| config.read_back(&status, &mut all.effective_settings))
                 .map_err(|message| format!("{}: {message}", file.display()))?;
         }
         Ok(all)
@@ -168,25 +168,25 @@ impl KyotocabinetConfig {
     }
 
     /// Holds what an open file has against what it was given.
-    fn read_back(&self, status: &str, in_force: &mut InForce) -> Result<(), String> {
+    fn read_back(&self, status: &str, effective_settings: &mut EffectiveSettings) -> Result<(), String> {
         const COMPRESSED: u64 = 1 << 2;
         let found: HashMap<&str, &str> = status.lines().filter_map(|line| line.split_once('\t')).collect();
         let number = |name: &str| -> Result<u64, String> {
             let shown = found.get(name).and_then(|value| value.parse().ok());
             shown.ok_or_else(|| format!("the library does not show {name}: another version is needed"))
         };
-        in_force.held_against("mmap_mib", self.mmap_mib, number("msiz")? >> 20)?;
+        effective_settings.held_against("mmap_mib", self.mmap_mib, number("msiz")? >> 20)?;
         if self.structure == Structure::Tree {
-            in_force.held_against("cache_mib", self.cache_mib, number("pccap")? >> 20)?;
-            in_force.shown("buckets", number("bnum")?);
+            effective_settings.held_against("cache_mib", self.cache_mib, number("pccap")? >> 20)?;
+            effective_settings.shown("buckets", number("bnum")?);
         } else {
-            in_force.buckets(self.buckets, number("bnum")?)?;
+            effective_settings.buckets(self.buckets, number("bnum")?)?;
         }
         let is_compressed = self.compression != "none";
-        in_force.held_against("compressed", is_compressed, number("opts")? & COMPRESSED != 0)?;
+        effective_settings.held_against("compressed", is_compressed, number("opts")? & COMPRESSED != 0)?;
         if is_compressed {
             // That it compresses is shown, and not how.
-            in_force.not_readable = vec!["compression"];
+            effective_settings.not_readable = vec!["compression"];
         }
         Ok(())
     }
@@ -207,8 +207,8 @@ impl Engine for Kyotocabinet {
         Ok(Box::new(KyotocabinetAccess { engine: self, copied }))
     }
 
-    fn in_force(&self) -> &InForce {
-        &self.in_force
+    fn effective_settings(&self) -> &EffectiveSettings {
+        &self.effective_settings
     }
 }
 

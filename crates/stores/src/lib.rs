@@ -2,17 +2,16 @@
 //!
 //! Network stores are async functions over a [`dbdyno_net::Connection`] and `wire`; embedded ones call their library and wait for nothing.
 
-mod able;
 mod acknowledged;
 mod any;
-mod asked;
 mod cache_aside;
+mod capabilities;
 mod cassandra;
 mod claim;
 mod config;
+mod effective_settings;
 mod embedded;
 mod handlersocket;
-mod in_force;
 mod keys;
 mod kyotocabinet;
 mod library;
@@ -20,13 +19,14 @@ mod limits;
 mod lmdb;
 mod memcached;
 mod mongodb;
-mod moved;
+mod multi_get;
 mod mysql;
 mod network;
 mod params;
 mod pool;
 mod postgres;
 mod redis;
+mod remapped_keys;
 mod rocksdb;
 mod spread;
 mod sql;
@@ -45,7 +45,7 @@ use dbdyno_wire::TextRows;
 pub use any::AnySession;
 pub use claim::{Claim, Claimed, Withdrawn};
 pub use config::{AddressConfig, Config, Layout, Secret};
-pub use in_force::InForce;
+pub use effective_settings::EffectiveSettings;
 pub use mongodb::field_name;
 pub use sql::TABLE_PREFIX;
 pub use store::Store;

@@ -88,7 +88,7 @@ mod tests {
     use dbdyno_model::{Column, Kind};
 
     use super::*;
-    use crate::able::tests::MEMCACHED;
+    use crate::capabilities::tests::MEMCACHED;
 
     fn refused(config: &str, key: Kind, source: Source, value_size_bytes: u32) -> Option<String> {
         let columns = vec![

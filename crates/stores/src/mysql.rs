@@ -14,8 +14,8 @@ use dbdyno_net::{Address, Reactor};
 use dbdyno_wire::mysql::{self as wire, Answer, Dialect, Greeting, Login, LoginStep, Param, ServerMessage, Transport};
 use dbdyno_wire::{Decoded, Malformed, TextRows};
 
-use crate::asked::Asked;
 use crate::config::{AccessPath, LoadWith, StatementProtocol};
+use crate::multi_get::MultiGet;
 use crate::network::{Endpoint, Exchange, MOST_LOGIN_MESSAGES, endless_login, while_logging_in, without_tls};
 use crate::params::param;
 use crate::sql::{
@@ -311,7 +311,7 @@ impl Session for MysqlSession {
             other => return Err(Failure::Protocol(format!("an answer without rows: {other:?}"))),
         }
         let columns = self.schema.table_of_operation(self.schema.steps[step].operation).columns.len();
-        let (mut asked, bytes) = (Asked::new(keys), self.exchange.bytes());
+        let (mut asked, bytes) = (MultiGet::new(keys), self.exchange.bytes());
         self.fields.chunks_exact(columns).try_for_each(|fields| asked.found(Row::new(bytes, fields), each))?;
         asked.finish(each);
         Ok(())

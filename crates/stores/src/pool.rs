@@ -11,8 +11,8 @@ use dbdyno_wire::ketama::Continuum;
 use crate::config::{Config, NodeConfig};
 use crate::keys::write_digest;
 use crate::memcached::{Memcached, MemcachedSession};
-use crate::moved::{AskedFor, MovedKeys};
 use crate::network::Endpoint;
+use crate::remapped_keys::{RemappedKeys, RequestedKeys};
 use crate::{Administration, Cache, SharedSchema, Trouble, sql};
 
 /// Who is in the pool, and until when: the last node can leave, or join, in the middle of a run.
@@ -65,7 +65,7 @@ pub struct Pool {
     pub expire_s: u32,
     pub schema: SharedSchema,
     /// Of a pool that changes.
-    asked_for: Option<Arc<AskedFor>>,
+    requested_keys: Option<Arc<RequestedKeys>>,
 }
 
 impl Pool {
@@ -81,22 +81,23 @@ impl Pool {
             Ok::<_, String>(Memcached { endpoint, schema: SharedSchema::clone(schema) })
         };
         let nodes = nodes.iter().map(memcached).collect::<Result<_, _>>()?;
-        let asked_for = placement.then.as_ref().map(|_| Arc::new(AskedFor::new(schema.steps.len(), schema.rows)));
-        Ok(Some(Self { nodes, placement, expire_s: *expire_s, schema: SharedSchema::clone(schema), asked_for }))
+        let requested_keys =
+            placement.then.as_ref().map(|_| Arc::new(RequestedKeys::new(schema.steps.len(), schema.rows)));
+        Ok(Some(Self { nodes, placement, expire_s: *expire_s, schema: SharedSchema::clone(schema), requested_keys }))
     }
 
     /// How many of the results that were asked for have another node since the pool changed; `None` where it has not.
-    pub fn moved(&self) -> Option<MovedKeys> {
+    pub fn moved(&self) -> Option<RemappedKeys> {
         let (then, from_ns) = self.placement.then.as_ref()?;
-        let asked_for = self.asked_for.as_ref().filter(|_| now_ns() >= *from_ns)?;
+        let requested_keys = self.requested_keys.as_ref().filter(|_| now_ns() >= *from_ns)?;
         let queries: Vec<_> = (0..self.schema.steps.len()).map(|step| query(&self.schema, step)).collect();
         let (mut text, mut key, mut asked, mut moved) = (vec![], vec![], 0, 0);
-        for (step, row) in asked_for.each() {
+        for (step, row) in requested_keys.each() {
             write_place(&queries[step], Value::Int(row as i64), &mut text, &mut key);
             asked += 1;
             moved += u64::from(self.placement.first.node(&key) != then.node(&key));
         }
-        Some(MovedKeys { asked, moved, due: asked as f64 * self.placement.last_share })
+        Some(RemappedKeys { asked, moved, due: asked as f64 * self.placement.last_share })
     }
 
     pub async fn open(&self, reactor: &Rc<Reactor>) -> Result<PoolSession, Failure> {
@@ -107,8 +108,8 @@ impl Pool {
         let queries = (0..self.schema.steps.len()).map(|step| query(&self.schema, step)).collect();
         let placement = Arc::clone(&self.placement);
         let expiry = format!(" 0 {} ", self.expire_s).into_bytes();
-        let (text, key, asked_for) = (Vec::new(), Vec::new(), self.asked_for.clone());
-        Ok(PoolSession { nodes, placement, queries, expiry, text, key, asked: 0, asked_for })
+        let (text, key, requested_keys) = (Vec::new(), Vec::new(), self.requested_keys.clone());
+        Ok(PoolSession { nodes, placement, queries, expiry, text, key, asked: 0, requested_keys })
     }
 }
 
@@ -148,7 +149,7 @@ pub struct PoolSession {
     key: Vec<u8>,
     /// The node that answered last.
     asked: usize,
-    asked_for: Option<Arc<AskedFor>>,
+    requested_keys: Option<Arc<RequestedKeys>>,
 }
 
 impl PoolSession {
@@ -163,8 +164,8 @@ impl PoolSession {
 impl Session for PoolSession {
     #[inline]
     async fn get(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
-        if let Some(asked_for) = &self.asked_for {
-            asked_for.mark(step, key);
+        if let Some(requested_keys) = &self.requested_keys {
+            requested_keys.mark(step, key);
         }
         self.find(step, Value::Int(key as i64)).await
     }
@@ -266,7 +267,7 @@ mod tests {
     fn keys_that_were_asked_for_are_counted_with_those_that_moved() {
         for change in [r#", "joins_s": 0"#, r#", "leaves_s": 0"#] {
             let pool = pool(change);
-            (1..=8000).for_each(|key| pool.asked_for.as_ref().unwrap().mark(0, key));
+            (1..=8000).for_each(|key| pool.requested_keys.as_ref().unwrap().mark(0, key));
             let found = pool.moved().unwrap();
             assert_eq!((found.asked, found.due), (8000, 2000.0));
             assert!((1600..2400).contains(&found.moved), "{found:?}");

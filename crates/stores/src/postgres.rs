@@ -9,7 +9,7 @@ use dbdyno_net::Reactor;
 use dbdyno_wire::postgres::{self as wire, Answer, Login, LoginStep, Prepared, ScalarType, ServerMessage};
 use dbdyno_wire::{Decoded, Malformed, Param, TextRows};
 
-use crate::asked::Asked;
+use crate::multi_get::MultiGet;
 use crate::network::{Endpoint, Exchange, MOST_LOGIN_MESSAGES, endless_login, while_logging_in, without_tls};
 use crate::params::{field, param, scale};
 use crate::sql::{TABLE_PREFIX, control, create_table, table_name, table_options};
@@ -239,7 +239,7 @@ impl PostgresSession {
             other => return Err(unexpected(&other)),
         }
         let columns = self.schema.table_of_operation(self.schema.steps[step].operation).columns.len();
-        let (mut asked, bytes) = (Asked::new(keys), self.exchange.bytes());
+        let (mut asked, bytes) = (MultiGet::new(keys), self.exchange.bytes());
         self.fields.chunks_exact(columns).try_for_each(|fields| asked.found(Row::new(bytes, fields), each))?;
         asked.finish(each);
         Ok(())

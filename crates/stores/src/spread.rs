@@ -228,7 +228,7 @@ impl Administration for SpreadSession {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::able::tests::{MEMCACHED, refusal};
+    use crate::capabilities::tests::{MEMCACHED, refusal};
 
     const NODE: &str = r#"{"kind": "mysql", "address": {"host": "127.0.0.1", "port": 1}, "user": "u", "password": null, "database": "d"}"#;
 

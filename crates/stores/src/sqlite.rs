@@ -9,7 +9,7 @@ use dbdyno_wire::TextRows;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags, Params, ToSql, params_from_iter};
 
-use crate::asked::Asked;
+use crate::multi_get::MultiGet;
 use crate::params::scale;
 use crate::sql::{
     count_by_index, count_keys, create_indexes, create_table, last_key, statement, table_name, table_options,
@@ -167,7 +167,7 @@ impl SqliteSession {
     ) -> Result<(), Failure> {
         let mut statement = self.connection.prepare_cached(&self.statements[step]).map_err(failure)?;
         let mut rows = statement.query(params_from_iter(keys.iter().map(|&key| key as i64))).map_err(failure)?;
-        let mut asked = Asked::new(keys);
+        let mut asked = MultiGet::new(keys);
         while let Some(row) = rows.next().map_err(failure)? {
             copy_row(row, &self.answers[step], &mut self.read).map_err(failure)?;
             asked.found(self.read.row(), each)?;

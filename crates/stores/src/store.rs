@@ -11,25 +11,25 @@ use crate::any::{AnySession, CacheSession, SingleSession};
 use crate::cache_aside::CacheAsideSession;
 use crate::cassandra::{Cassandra, consistency};
 use crate::config::{Config, Write};
+use crate::effective_settings::EffectiveSettings;
 use crate::embedded::{Embedded, Engine};
 use crate::handlersocket::Handlersocket;
-use crate::in_force::InForce;
 use crate::kyotocabinet::Kyotocabinet;
 use crate::lmdb::Lmdb;
 use crate::memcached::Memcached;
 use crate::mongodb::Mongodb;
-use crate::moved::MovedKeys;
 use crate::mysql::Mysql;
 use crate::network::Endpoint;
 use crate::pool::Pool;
 use crate::postgres::Postgres;
 use crate::redis::{Redis, is_hash};
+use crate::remapped_keys::RemappedKeys;
 use crate::rocksdb::Rocksdb;
 use crate::spread::{Spread, elsewhere};
 use crate::sqlite::Sqlite;
 use crate::tkrzw::Tkrzw;
 use crate::tokyocabinet::Tokyocabinet;
-use crate::{Schema, SharedSchema, able};
+use crate::{Schema, SharedSchema, capabilities};
 
 /// A store as sessions are opened with it.
 #[derive(Clone)]
@@ -71,17 +71,17 @@ impl Store {
         let schema = Arc::new(schema);
         let (store, cache) = match config {
             Config::CacheAside { cache, store } => (&**store, Some(&**cache)),
-            Config::Spread { nodes, own_nodes } => (able::check_nodes(nodes, *own_nodes)?, None),
+            Config::Spread { nodes, own_nodes } => (capabilities::check_nodes(nodes, *own_nodes)?, None),
             Config::ResultCache { store, .. } => (&**store, None),
             single => (single, None),
         };
         let pool = Pool::of(config, &schema, timeout_ns)?;
         let build = Builder { secrets, schema: &schema, timeout_ns };
         for part in [Some(store), cache].into_iter().flatten() {
-            able::check_all(&schema, part)?;
+            capabilities::check_all(&schema, part)?;
         }
         if cache.is_some() || pool.is_some() {
-            able::check_aside(&schema, config)?;
+            capabilities::check_aside(&schema, config)?;
         }
         let acknowledged = pool.is_some().then(|| Arc::new(Acknowledged::new(SharedSchema::clone(&schema))));
         let cache = match cache {
@@ -99,7 +99,7 @@ impl Store {
     }
 
     /// How many of the results that were asked for have another node since the pool changed; `None` of anything else.
-    pub fn moved_keys(&self) -> Option<MovedKeys> {
+    pub fn remapped_keys(&self) -> Option<RemappedKeys> {
         match &self.cache {
             Some(Front::Pool(pool)) => pool.moved(),
             _ => None,
@@ -136,10 +136,10 @@ impl Store {
     }
 
     /// What a library that runs in this process says of itself; `None` where the store is elsewhere.
-    pub fn in_force(&self) -> Option<InForce> {
+    pub fn effective_settings(&self) -> Option<EffectiveSettings> {
         match &self.single {
-            Single::Embedded(store) => Some(store.in_force().clone()),
-            Single::Sqlite(_) => Some(InForce::of_version(rusqlite::version())),
+            Single::Embedded(store) => Some(store.effective_settings().clone()),
+            Single::Sqlite(_) => Some(EffectiveSettings::of_version(rusqlite::version())),
             _ => None,
         }
     }
@@ -366,7 +366,7 @@ impl Builder<'_> {
 mod tests {
     use dbdyno_model::Operation;
 
-    use crate::able::tests::{MEMCACHED, refusal};
+    use crate::capabilities::tests::{MEMCACHED, refusal};
 
     #[test]
     fn only_a_key_value_server_can_be_a_cache() {

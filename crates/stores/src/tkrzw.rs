@@ -11,8 +11,8 @@ use serde::Deserialize;
 
 use crate::Schema;
 use crate::config::{Flush, Structure};
+use crate::effective_settings::{EffectiveSettings, version_text};
 use crate::embedded::{Access, Addition, Engine, Rows};
-use crate::in_force::{InForce, version_text};
 use crate::library::{Handle, Library, bytes_at, c_path, failure, functions, text_at};
 
 /// How Tkrzw's files are opened.
@@ -74,7 +74,7 @@ pub struct Tkrzw {
     nothing: *const u8,
     sync: Flush,
     tables: Vec<Handle>,
-    in_force: InForce,
+    effective_settings: EffectiveSettings,
 }
 
 // SAFETY: a database object is thread-safe (Tkrzw's manual, "Thread Safety").
@@ -89,13 +89,17 @@ impl Tkrzw {
     /// In words for the user.
     pub fn new(config: &TkrzwConfig, schema: &Schema) -> Result<Self, String> {
         // SAFETY: the plan names the library of Tkrzw, whose functions have had these types since 1.0.
-        let (c, nothing, in_force): (Functions, _, _) = unsafe {
+        let (c, nothing, effective_settings): (Functions, _, _) = unsafe {
             let library = Library::load(&config.library)?;
-            let in_force = InForce::of_version(version_text(&library, "TKRZW_PACKAGE_VERSION")?);
-            (Functions::find(&library, "tkrzw_")?, *library.find::<*const *const u8>("TKRZW_REC_PROC_NOOP")?, in_force)
+            let effective_settings = EffectiveSettings::of_version(version_text(&library, "TKRZW_PACKAGE_VERSION")?);
+            (
+                Functions::find(&library, "tkrzw_")?,
+                *library.find::<*const *const u8>("TKRZW_REC_PROC_NOOP")?,
+                effective_settings,
+            )
         };
         let parameters = CString::new(config.parameters()).unwrap_or_default();
-        let mut all = Self { c, nothing, sync: config.sync, tables: vec![], in_force };
+        let mut all = Self { c, nothing, sync: config.sync, tables: vec![], effective_settings };
         for table in &schema.tables {
             let file = config.path.join(&table.name);
             // SAFETY: path and parameters end with 0; what is opened is closed by `drop`.
@@ -103,9 +107,11 @@ impl Tkrzw {
             all.check(!handle.is_null()).map_err(|message| format!("{}: {message}", file.display()))?;
             all.tables.push(handle);
             let shown = all.inspect(handle);
-            config.read_back(&shown, &mut all.in_force).map_err(|message| format!("{}: {message}", file.display()))?;
+            config
+                .read_back(&shown, &mut all.effective_settings)
+                .map_err(|message| format!("{}: {message}", file.display()))?;
         }
-        all.in_force.not_readable = vec!["file"];
+        all.effective_settings.not_readable = vec!["file"];
         Ok(all)
     }
 
@@ -158,18 +164,22 @@ impl Tkrzw {
 
 impl TkrzwConfig {
     /// Holds what an open file has against what it was given.
-    fn read_back(&self, found: &HashMap<String, String>, in_force: &mut InForce) -> Result<(), String> {
+    fn read_back(
+        &self,
+        found: &HashMap<String, String>,
+        effective_settings: &mut EffectiveSettings,
+    ) -> Result<(), String> {
         let shown = |name: &str| found.get(name).map_or("nothing that it shows", String::as_str);
-        in_force.held_against("compression", &self.compression, shown("record_comp_mode"))?;
+        effective_settings.held_against("compression", &self.compression, shown("record_comp_mode"))?;
         match self.structure {
             Structure::Hash => {
-                in_force.held_against("class", "HashDBM", shown("class"))?;
-                in_force.buckets(self.buckets, shown("num_buckets").parse().unwrap_or_default())
+                effective_settings.held_against("class", "HashDBM", shown("class"))?;
+                effective_settings.buckets(self.buckets, shown("num_buckets").parse().unwrap_or_default())
             }
             Structure::Tree => {
-                in_force.held_against("class", "TreeDBM", shown("class"))?;
-                in_force.shown("buckets", shown("hash_num_buckets"));
-                in_force.held_against("cached_pages", self.cached_pages, shown("max_cached_pages"))
+                effective_settings.held_against("class", "TreeDBM", shown("class"))?;
+                effective_settings.shown("buckets", shown("hash_num_buckets"));
+                effective_settings.held_against("cached_pages", self.cached_pages, shown("max_cached_pages"))
             }
         }
     }
@@ -203,8 +213,8 @@ impl Engine for Tkrzw {
         Ok(Box::new(TkrzwAccess { engine: self, copied }))
     }
 
-    fn in_force(&self) -> &InForce {
-        &self.in_force
+    fn effective_settings(&self) -> &EffectiveSettings {
+        &self.effective_settings
     }
 }
 

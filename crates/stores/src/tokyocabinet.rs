@@ -13,8 +13,8 @@ use serde::Deserialize;
 
 use crate::Schema;
 use crate::config::{Commit, Structure};
+use crate::effective_settings::{EffectiveSettings, version_text};
 use crate::embedded::{Access, Addition, Engine, Rows};
-use crate::in_force::{InForce, version_text};
 use crate::library::{Handle, Library, bytes_at, c_path, failure, functions, text_at};
 
 /// How Tokyo Cabinet's files are opened.
@@ -128,7 +128,7 @@ pub struct Tokyocabinet {
     bulk: Put,
     sync: Commit,
     tables: Vec<Handle>,
-    in_force: InForce,
+    effective_settings: EffectiveSettings,
 }
 
 // SAFETY: a database object may be used by all threads after setmutex (tchdb.h, tcbdb.h).
@@ -145,15 +145,15 @@ impl Tokyocabinet {
         let is_tree = config.structure == Structure::Tree;
         let prefix = if is_tree { "tcbdb" } else { "tchdb" };
         // SAFETY: the plan names the library of Tokyo Cabinet, whose functions have had these types since 1.4.
-        let (library, c, memory, in_force) = unsafe {
+        let (library, c, memory, effective_settings) = unsafe {
             let library = Library::load(&config.library)?;
             let (c, memory) = (Functions::find(&library, prefix)?, Memory::find(&library, "tc")?);
-            let in_force = InForce::of_version(version_text(&library, "tcversion")?);
-            (library, c, memory, in_force)
+            let effective_settings = EffectiveSettings::of_version(version_text(&library, "tcversion")?);
+            (library, c, memory, effective_settings)
         };
         // SAFETY: as above.
         let bulk = if is_tree { c.put } else { unsafe { HashTuning::find(&library, prefix)? }.putasync };
-        let mut all = Self { c, memory, bulk, sync: config.sync, tables: vec![], in_force };
+        let mut all = Self { c, memory, bulk, sync: config.sync, tables: vec![], effective_settings };
         for table in &schema.tables {
             let file = config.path.join(&table.name);
             // SAFETY: it is new, goes to nobody else before it is open, and is closed by `drop`.
@@ -169,9 +169,9 @@ impl Tokyocabinet {
         }
         if is_tree {
             // What a tree is tuned with beyond its file's head is in a structure that only the library looks into.
-            all.in_force.not_readable = vec!["cached_leaves", "mmap_mib"];
+            all.effective_settings.not_readable = vec!["cached_leaves", "mmap_mib"];
             if config.sync == Commit::Transaction {
-                all.in_force.not_readable.push("sync");
+                all.effective_settings.not_readable.push("sync");
             }
         }
         Ok(all)
@@ -203,7 +203,7 @@ impl Tokyocabinet {
     fn read_back(&mut self, library: &Library, config: &TokyocabinetConfig, handle: Handle) -> Result<(), String> {
         // SAFETY: the database is open.
         let (buckets, options) = unsafe { ((self.c.bnum)(handle), (self.c.opts)(handle)) };
-        let all = &mut self.in_force;
+        let all = &mut self.effective_settings;
         all.held_against("compression", config.compression, Compression::of_options(options))?;
         if config.structure == Structure::Tree {
             all.shown("buckets", buckets);
@@ -269,8 +269,8 @@ impl Engine for Tokyocabinet {
         Ok(Box::new(TokyocabinetAccess { engine: self, found: null_mut(), size_bytes: 0 }))
     }
 
-    fn in_force(&self) -> &InForce {
-        &self.in_force
+    fn effective_settings(&self) -> &EffectiveSettings {
+        &self.effective_settings
     }
 }
 

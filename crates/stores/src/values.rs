@@ -3,7 +3,7 @@
 use dbdyno_model::{Failure, Field, Row, Table, decode_row};
 use dbdyno_wire::Decoded;
 
-use crate::asked::Asked;
+use crate::multi_get::MultiGet;
 use crate::network::Exchange;
 
 /// Where in the bytes the value lies, `None` where there is no such key; or the store's refusal.
@@ -66,7 +66,7 @@ pub async fn read_rows_found(
     found: impl Fn(&[u8]) -> Decoded<(Found, usize)>,
     each: &mut dyn FnMut(usize, Option<Row<'_>>),
 ) -> Result<(), Failure> {
-    let mut asked = Asked::new(keys);
+    let mut asked = MultiGet::new(keys);
     loop {
         let hand_over = |bytes: &[u8]| {
             let Some((found, next)) = found(bytes)? else { return Ok(None) };

@@ -8,10 +8,10 @@ from rich.console import Console
 from rich.text import Text
 
 from dbdyno.cli.console import make_console
-from dbdyno.cli.lasting import outputs_may_end
 from dbdyno.cli.options import experiment_options
 from dbdyno.cli.overrides import overrides_of
 from dbdyno.cli.running import EXIT_STATUS, run_experiment
+from dbdyno.cli.tolerant_output import outputs_may_end
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.clients import NATIVE
 from dbdyno.experiment.read import read_experiment

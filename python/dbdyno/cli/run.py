@@ -8,10 +8,10 @@ import click
 from rich.console import Console
 
 from dbdyno.cli.console import make_console
-from dbdyno.cli.lasting import outputs_may_end
 from dbdyno.cli.options import experiment_options
 from dbdyno.cli.overrides import overrides_of
 from dbdyno.cli.running import EXIT_STATUS, run_experiment
+from dbdyno.cli.tolerant_output import outputs_may_end
 from dbdyno.conduct.run import RunEnd
 from dbdyno.experiment.read import read_experiment
 from dbdyno.experiment.redact import redact

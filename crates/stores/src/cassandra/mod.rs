@@ -13,7 +13,7 @@ use dbdyno_net::Reactor;
 use dbdyno_wire::cql::{self as wire, Answer, Consistency, LoginStep, Prepared, ServerError};
 use dbdyno_wire::{Param, TextRows};
 
-use crate::asked::Asked;
+use crate::multi_get::MultiGet;
 use crate::network::{Endpoint, Exchange, while_logging_in};
 use crate::params::{field, param, params};
 use crate::sql::{TABLE_PREFIX, statement};
@@ -340,7 +340,7 @@ impl CassandraSession {
             other => return Err(unexpected(&other)),
         }
         let columns = self.store.schema.table_of_operation(self.store.schema.steps[step].operation).columns.len();
-        let mut asked = Asked::new(keys);
+        let mut asked = MultiGet::new(keys);
         let bytes = self.bytes();
         self.fields.chunks_exact(columns).try_for_each(|fields| asked.found(Row::new(bytes, fields), each))?;
         asked.finish(each);

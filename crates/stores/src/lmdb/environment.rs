@@ -118,7 +118,7 @@ impl Environment {
     ///
     /// # Errors
     /// As LMDB has them.
-    pub fn in_force(&self) -> Result<(usize, c_uint), Status> {
+    pub fn effective_settings(&self) -> Result<(usize, c_uint), Status> {
         let (mut info, mut flags) = (MaybeUninit::<c::MDB_envinfo>::zeroed(), 0);
         // SAFETY: the environment is open, LMDB fills what it is given, and of numbers and an address 0 is valid too.
         unsafe {

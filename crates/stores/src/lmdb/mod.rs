@@ -10,8 +10,8 @@ use lmdb_master_sys::{MDB_NOMETASYNC, MDB_NOSYNC};
 
 use crate::Schema;
 use crate::config::LmdbSync;
+use crate::effective_settings::EffectiveSettings;
 use crate::embedded::{Access, Addition, Each, Engine, Rows};
-use crate::in_force::InForce;
 use environment::{Environment, Options, Reader, Status, Table, Writer, version};
 
 /// Reader slots: as many as there can be embedded clients, and some for loading and checking.
@@ -22,7 +22,7 @@ const LARGEST_PAGE_SIZE_BYTES: usize = 64 << 10;
 pub struct Lmdb {
     environment: Arc<Environment>,
     tables: Vec<Table>,
-    in_force: InForce,
+    effective_settings: EffectiveSettings,
 }
 
 impl Lmdb {
@@ -42,14 +42,15 @@ impl Lmdb {
         std::fs::create_dir_all(path).map_err(|error| format!("{shown}: {error}"))?;
         let mut engine =
             Self::open_environment(path, &options, schema).map_err(|status| format!("{shown}: {status}"))?;
-        let (has_bytes, has_flags) = engine.environment.in_force().map_err(|status| format!("{shown}: {status}"))?;
+        let (has_bytes, has_flags) =
+            engine.environment.effective_settings().map_err(|status| format!("{shown}: {status}"))?;
         let is_flushing_alike = has_flags & (MDB_NOMETASYNC | MDB_NOSYNC) == flags;
         if has_bytes != map_size_bytes || !is_flushing_alike {
             return Err(format!(
                 "{shown}: sync={sync:?} and a map of {map_size_bytes} bytes were asked for, and LMDB has the flags {has_flags:#x} and {has_bytes} bytes"
             ));
         }
-        engine.in_force.shown("map_size_bytes", has_bytes);
+        engine.effective_settings.shown("map_size_bytes", has_bytes);
         Ok(engine)
     }
 
@@ -59,7 +60,7 @@ impl Lmdb {
         let mut writer = environment.write()?;
         let tables = schema.tables.iter().map(|table| writer.table(&table.name)).collect::<Result<_, _>>()?;
         writer.commit()?;
-        Ok(Self { environment, tables, in_force: InForce::of_version(version()) })
+        Ok(Self { environment, tables, effective_settings: EffectiveSettings::of_version(version()) })
     }
 }
 
@@ -69,8 +70,8 @@ impl Engine for Lmdb {
         Ok(Box::new(LmdbAccess { engine: self, reader }))
     }
 
-    fn in_force(&self) -> &InForce {
-        &self.in_force
+    fn effective_settings(&self) -> &EffectiveSettings {
+        &self.effective_settings
     }
 }
 

@@ -14,8 +14,8 @@ use dbdyno_wire::mongodb::{
 use dbdyno_wire::{Cell, Decoded, Malformed};
 
 use crate::SharedSchema;
-use crate::asked::Asked;
 use crate::config::Write;
+use crate::multi_get::MultiGet;
 use crate::network::{Endpoint, Exchange, MOST_LOGIN_MESSAGES, endless_login, while_logging_in};
 use crate::sql::table_name;
 
@@ -329,7 +329,7 @@ impl Session for MongodbSession {
             Answer::Rows(_) => {}
             other => return Err(unexpected(&other)),
         }
-        let (mut asked, bytes) = (Asked::new(keys), self.exchange.bytes());
+        let (mut asked, bytes) = (MultiGet::new(keys), self.exchange.bytes());
         let columns = self.schema.tables[table].columns.len();
         self.fields.chunks_exact(columns).try_for_each(|fields| asked.found(Row::new(bytes, fields), each))?;
         asked.finish(each);

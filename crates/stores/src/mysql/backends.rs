@@ -63,7 +63,7 @@ impl Backends {
 mod tests {
     use dbdyno_model::Operation;
 
-    use crate::able::tests::{MEMCACHED, refusal};
+    use crate::capabilities::tests::{MEMCACHED, refusal};
 
     #[test]
     fn a_backend_is_a_server_of_the_same_protocol() {

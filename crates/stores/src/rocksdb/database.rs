@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::options::Options;
 use crate::Schema;
 use crate::config::Flush;
-use crate::in_force::InForce;
+use crate::effective_settings::EffectiveSettings;
 use crate::library::{Handle, Library, c_path, functions, text_at};
 
 /// How RocksDB is opened.
@@ -177,7 +177,7 @@ pub struct Rocksdb {
     /// For loading: no log, which a flush at the end stands in for.
     pub loading: Handle,
     pub flushing: Handle,
-    pub in_force: InForce,
+    pub effective_settings: EffectiveSettings,
 }
 
 // SAFETY: RocksDB's databases, column families and options may be used by all threads at once (rocksdb/db.h), and options are not changed.
@@ -211,17 +211,18 @@ impl Rocksdb {
                 writing,
                 loading,
                 flushing: (c.flushoptions_create)(),
-                in_force: InForce::default(),
+                effective_settings: EffectiveSettings::default(),
             };
-            all.in_force = all.read_back(config, schema).map_err(|e| format!("{}: {e}", config.path.display()))?;
+            all.effective_settings =
+                all.read_back(config, schema).map_err(|e| format!("{}: {e}", config.path.display()))?;
             Ok(all)
         }
     }
 
     /// Holds what the open database has against what it was given.
-    fn read_back(&self, config: &RocksdbConfig, schema: &Schema) -> Result<InForce, String> {
+    fn read_back(&self, config: &RocksdbConfig, schema: &Schema) -> Result<EffectiveSettings, String> {
         let options = Options::newest(&config.path)?;
-        let mut all = InForce::of_version(options.get("Version", "rocksdb_version"));
+        let mut all = EffectiveSettings::of_version(options.get("Version", "rocksdb_version"));
         // SAFETY: the options of writing are there as long as the database.
         let (is_sync, has_no_log) = unsafe {
             ((self.c.writeoptions_get_sync)(self.writing), (self.c.writeoptions_get_disable_WAL)(self.writing))

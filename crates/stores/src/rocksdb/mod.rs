@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use dbdyno_model::Failure;
 
+use crate::effective_settings::EffectiveSettings;
 use crate::embedded::{Access, Addition, Each, Engine, Rows};
-use crate::in_force::InForce;
 use crate::library::{Handle, bytes_at, failure};
 pub use database::{Rocksdb, RocksdbConfig};
 
@@ -31,8 +31,8 @@ impl Engine for Rocksdb {
         }))
     }
 
-    fn in_force(&self) -> &InForce {
-        &self.in_force
+    fn effective_settings(&self) -> &EffectiveSettings {
+        &self.effective_settings
     }
 }
 

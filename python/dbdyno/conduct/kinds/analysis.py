@@ -23,7 +23,7 @@ from dbdyno.analytics.table import Query, Table
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.kinds.base import WorkloadKind, refuse_load
 from dbdyno.conduct.listener import Outcome
-from dbdyno.conduct.passes import conclusion, hello
+from dbdyno.conduct.own_records import conclusion, hello
 from dbdyno.conduct.trial import Prepared, describe_trial
 from dbdyno.conduct.waiting import wait_for
 from dbdyno.errors import DbdynoError, RunFailed, UserError

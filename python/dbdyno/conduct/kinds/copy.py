@@ -18,7 +18,7 @@ from dbdyno.conduct.context import Context
 from dbdyno.conduct.identity import compare_definitions, compare_rows
 from dbdyno.conduct.kinds.base import WorkloadKind, refuse_load
 from dbdyno.conduct.listener import Outcome
-from dbdyno.conduct.passes import conclusion, hello
+from dbdyno.conduct.own_records import conclusion, hello
 from dbdyno.conduct.tools import TIMEOUT_S, Ran, Tools
 from dbdyno.conduct.trial import Prepared, describe_trial
 from dbdyno.conduct.waiting import wait_for

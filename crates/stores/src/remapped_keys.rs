@@ -1,24 +1,24 @@
-//! Which results of a pool were asked for, so that those that have another node since the pool changed can be counted.
+//! The keys requested from a pool, so that those remapped to another node since the pool changed can be counted.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A bit for each row and step, shared by all clients.
 #[derive(Debug)]
-pub struct AskedFor {
+pub struct RequestedKeys {
     steps: Vec<Vec<AtomicU64>>,
 }
 
-/// Of the results that were asked for during the whole run.
+/// Counts over all keys requested during the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MovedKeys {
+pub struct RemappedKeys {
     pub asked: u64,
-    /// Those that had another node before the pool changed.
+    /// Keys that had another node before the pool changed.
     pub moved: u64,
-    /// How many would have to move: the share, by weight, of the node that left or joined.
+    /// How many must move at least: the share, by weight, of the node that left or joined.
     pub due: f64,
 }
 
-impl AskedFor {
+impl RequestedKeys {
     pub fn new(steps: usize, rows: u64) -> Self {
         let bits = || (0..=rows / 64).map(|_| AtomicU64::new(0)).collect();
         Self { steps: (0..steps).map(|_| bits()).collect() }
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn what_was_asked_for_is_there_once() {
-        let asked = AskedFor::new(2, 128);
+        let asked = RequestedKeys::new(2, 128);
         for (step, key) in [(0, 1), (0, 64), (1, 128), (0, 1), (1, 999)] {
             asked.mark(step, key);
         }

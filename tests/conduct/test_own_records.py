@@ -2,7 +2,7 @@
 
 import json
 
-from dbdyno.conduct.passes import conclusion, hello
+from dbdyno.conduct.own_records import conclusion, hello
 from dbdyno.results.records import read_records
 
 

@@ -1,4 +1,4 @@
-//! What each store can do of a workload's steps, and the words in which the rest is refused.
+//! Which of a workload's steps each store can do, and the messages that refuse the others.
 
 use dbdyno_model::{Operation, Step};
 

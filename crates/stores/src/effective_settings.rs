@@ -1,4 +1,4 @@
-//! What an embedded store's library says of itself once it is open: its version, and the settings that it uses.
+//! The version and the settings that an embedded store's library reports once it is open.
 
 use std::collections::BTreeMap;
 use std::ffi::c_char;
@@ -8,9 +8,9 @@ use serde::Serialize;
 
 use crate::library::{Library, text_at};
 
-/// What is recorded of it, as `store` in the record `hello`.
+/// The value of `store` in the record `hello`.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct InForce {
+pub struct EffectiveSettings {
     pub version: Option<String>,
     /// Every setting that the library shows: by the plan's name where the plan has it, else by the library's own.
     pub settings: BTreeMap<String, String>,
@@ -18,7 +18,7 @@ pub struct InForce {
     pub not_readable: Vec<&'static str>,
 }
 
-impl InForce {
+impl EffectiveSettings {
     pub fn of_version(version: impl Into<String>) -> Self {
         Self { version: Some(version.into()), ..Self::default() }
     }
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn another_value_than_was_given_is_an_error_with_both() {
-        let mut all = InForce::of_version("1.2");
+        let mut all = EffectiveSettings::of_version("1.2");
         assert_eq!(all.held_against("mmap_mib", 64, "64"), Ok(()));
         let refused = all.held_against("sync", "full", "none").unwrap_err();
         assert_eq!(refused, "sync=full was given, and the library has none");
@@ -84,12 +84,12 @@ mod tests {
     #[test]
     fn buckets_may_be_rounded_up_to_a_prime_and_no_further() {
         for (given, found) in [(1, 1), (2, 2), (400, 409), (2000, 2039), (40_000, 46_349), (7, 7)] {
-            let mut all = InForce::default();
+            let mut all = EffectiveSettings::default();
             assert_eq!(all.buckets(given, found), Ok(()), "{given}");
             assert_eq!(all.settings["buckets"], found.to_string());
         }
         for (given, found) in [(7, 409), (400, 397), (100, 200)] {
-            let refused = InForce::default().buckets(given, found).unwrap_err();
+            let refused = EffectiveSettings::default().buckets(given, found).unwrap_err();
             assert_eq!(refused, format!("buckets={given} was given, and the library has {found}"));
         }
     }

@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 from rich.console import Console
 
-from dbdyno.cli.lasting import Lasting, outputs_may_end
+from dbdyno.cli.tolerant_output import TolerantStream, outputs_may_end
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def pipe():
 
 def test_what_is_read_arrives_and_what_nobody_reads_goes_nowhere(pipe, capfd):
     stream, reading = pipe
-    lasting = Lasting(stream)
+    lasting = TolerantStream(stream)
     console = Console(file=lasting)
     console.print("first")
     assert os.read(reading, 100) == b"first\n"
@@ -33,7 +33,7 @@ def test_what_is_read_arrives_and_what_nobody_reads_goes_nowhere(pipe, capfd):
 
 def test_a_full_disk_is_said_once(capfd):
     with open("/dev/full", "w", buffering=1) as full:
-        lasting = Lasting(full)
+        lasting = TolerantStream(full)
         for line in ("first\n", "second\n"):
             lasting.write(line)
     assert capfd.readouterr().err == "dbdyno: no more can be printed: No space left on device; the run goes on\n"
@@ -42,5 +42,5 @@ def test_a_full_disk_is_said_once(capfd):
 def test_an_output_that_never_was_stays_none(monkeypatch):
     monkeypatch.setattr(sys, "stdout", None)
     with outputs_may_end():
-        assert sys.stdout is None and isinstance(sys.stderr, Lasting)
-    assert not isinstance(sys.stderr, Lasting)
+        assert sys.stdout is None and isinstance(sys.stderr, TolerantStream)
+    assert not isinstance(sys.stderr, TolerantStream)

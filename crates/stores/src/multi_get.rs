@@ -1,15 +1,15 @@
-//! The keys that one request asks for, and which of them have been answered: stores answer in an order of their own, or only what is there.
+//! The keys of one request, and which of them are answered: stores answer in their own order, or leave out absent keys.
 
 use dbdyno_model::{Failure, Row, Value};
 
-pub struct Asked<'k> {
+pub struct MultiGet<'k> {
     keys: &'k [u64],
     is_answered: Vec<bool>,
     /// Where the next row is looked for first: most stores answer in the order of the keys.
     next: usize,
 }
 
-impl<'k> Asked<'k> {
+impl<'k> MultiGet<'k> {
     /// `keys` rise.
     pub fn new(keys: &'k [u64]) -> Self {
         Self { keys, is_answered: vec![false; keys.len()], next: 0 }
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn rows_in_any_order_find_their_keys_and_what_is_missing_is_handed_over() {
-        let (mut asked, mut handed) = (Asked::new(&[3, 5, 9]), vec![]);
+        let (mut asked, mut handed) = (MultiGet::new(&[3, 5, 9]), vec![]);
         let mut each = |place: usize, row: Option<Row<'_>>| handed.push((place, row.is_some()));
         for key in [9, 3] {
             asked.found(row(&[Field::Int(key)]), &mut each).unwrap();
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn a_row_nobody_asked_for_or_that_comes_twice_is_a_mismatch() {
-        let mut asked = Asked::new(&[3, 5]);
+        let mut asked = MultiGet::new(&[3, 5]);
         let mut refused = |key: Field| asked.found(row(&[key]), &mut |_, _| {}).map_err(|e| e.to_string());
         assert_eq!(refused(Field::Int(3)), Ok(()));
         assert!(refused(Field::Int(3)).unwrap_err().contains("came twice"));

@@ -1,4 +1,4 @@
-"""Output that may end before the run which is told on it: nobody reads it any more, or its disk is full."""
+"""Streams that keep accepting output after their reader has gone or their disk is full, so that the run goes on."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import Any, TextIO
 
 
-class Lasting:
+class TolerantStream:
     """A text stream that takes whatever is written to it, also when what is behind it takes no more.
 
     stream: of a file, pipe or terminal. rich_proxied_file: where rich writes, beside what makes text printable.
@@ -16,7 +16,7 @@ class Lasting:
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         beside = getattr(stream, "rich_proxied_file", None)
-        self.rich_proxied_file = Lasting(beside) if beside else self
+        self.rich_proxied_file = TolerantStream(beside) if beside else self
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
@@ -48,6 +48,6 @@ class Lasting:
 @contextmanager
 def outputs_may_end() -> Iterator[None]:
     """Have stdout and stderr last: `dbdyno run … | head -1` must not lose a run of an hour."""
-    out, err = (Lasting(stream) if stream else None for stream in (sys.stdout, sys.stderr))
+    out, err = (TolerantStream(stream) if stream else None for stream in (sys.stdout, sys.stderr))
     with redirect_stdout(out), redirect_stderr(err):
         yield
