@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tidy_rules import prose
+from tidy_rules.cycles import python_cycles, rust_cycles
 from tidy_rules.direction import crate_direction, dead_python, dead_rust, python_direction
 from tidy_rules.house import House, matches
 from tidy_rules.lines import UNWRAPS, absences, banned_lines, unwraps
@@ -31,8 +32,10 @@ RULES: tuple[Rule, ...] = (
     links,
     mirrored_tests,
     module_documentation,
+    python_cycles,
     python_direction,
     references,
+    rust_cycles,
     sentence_lengths,
     shipped_experiments,
     silent_handlers,
@@ -81,6 +84,7 @@ code. has. words. and. no. sentences.
     "crates/model/src/lib.rs": """//! Tables.
 
 mod row;
+mod table;
 
 #[cfg(test)]
 mod tests {
@@ -95,6 +99,7 @@ mod tests {
 pub fn f() {}
 // g().unwrap()
 """,
+    "crates/model/src/table.rs": "//! A table.\n\nuse crate::row::{f, g};\n",
     "crates/workloads/Cargo.toml": '[dependencies]\ndbdyno-model = "0"\n[dev-dependencies]\ndbdyno-stores = "0"\n',
     "crates/workloads/src/lib.rs": "//! Workloads.\n",
     "python/dbdyno/__init__.py": '"""A package."""\n\n__version__ = "0"\n',
@@ -111,7 +116,13 @@ NAMES = ("run",)
 def load(name):
     return import_module(f"dbdyno.cli.{name}")
 ''',
-    "python/dbdyno/cli/run.py": '"""One."""\n\nfrom ..stats.mean import mean\n\nRUN = "dbdyno.stats.guard"\n',
+    "python/dbdyno/cli/run.py": '''"""One."""
+
+from . import NAMES
+from ..stats.mean import mean
+
+RUN = "dbdyno.stats.guard"
+''',
     "python/dbdyno/stats/__init__.py": '"""Statistics."""\n',
     "python/dbdyno/stats/guard.py": '"""Run by name."""\n\nimport sys\n\nimport tomli_w\n',
     "python/dbdyno/stats/mean.py": '''"""Means."""
@@ -193,6 +204,8 @@ BAD = (
         ": model may not depend on net",
     ),
     Bad(crate_direction, "crates/magic/Cargo.toml", "", ": magic is not in the table"),
+    Bad(python_cycles, "python/dbdyno/cli/__init__.py", "from dbdyno.cli import run", ": modules import each other"),
+    Bad(rust_cycles, "crates/model/src/row.rs", "use crate::table::T;", ": modules use each other: row → table → row"),
     Bad(dead_python, "python/dbdyno/stats/a.py", "import dbdyno.stats.a", ": nothing imports it"),
     Bad(dead_rust, "crates/model/src/a.rs", "//! Lost.", ": no `mod a;` declares it"),
     Bad(declared_dependencies, "python/dbdyno/a.py", "from rich import box", ": imports rich, which"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tidy_rules.house import House
 
@@ -51,16 +51,17 @@ CRATES_MAY_USE = {
 def python_direction(house: House) -> Iterator[str]:
     """A package imports only those that PYTHON_MAY_IMPORT allows."""
     for path in house.paths(PACKAGE + "**/*.py"):
-        part = _part(_module(path))
+        part = _part(module_of(path))
         allowed = PYTHON_MAY_IMPORT.get(part, set()) | SHARED | {part}
         if part not in PYTHON_MAY_IMPORT and part not in SHARED:
             yield f"{path}: {part} is not in the table of allowed dependencies"
-        for number, name in _imports(house, path):
+        for number, name in imports(path, ast.walk(house.tree(path))):
             if name.split(".")[0] == "dbdyno" and _part(name, house) not in allowed:
                 yield f"{path}:{number}: {part or 'dbdyno'} may not import {_part(name, house)}"
 
 
-def _module(path: str) -> str:
+def module_of(path: str) -> str:
+    """The dotted name of a file."""
     return path.removeprefix("python/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
@@ -72,11 +73,14 @@ def _part(module: str, house: House | None = None) -> str:
     return part
 
 
-def _imports(house: House, path: str) -> Iterator[tuple[int, str]]:
-    """Line and full dotted name of everything imported; of `from a import b` it is `a.b`, as b may be a module."""
-    package = _module(path).split(".")
+def imports(path: str, nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
+    """Line and full dotted name of everything that these nodes of a file import.
+
+    `from a import b` imports `a.b`, as b may be a module.
+    """
+    package = module_of(path).split(".")
     package = package if path.endswith("__init__.py") else package[:-1]
-    for node in ast.walk(house.tree(path)):
+    for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield node.lineno, alias.name
@@ -106,10 +110,10 @@ def dead_python(house: House) -> Iterator[str]:
     paths = house.paths(PACKAGE + "**/*.py")
     known: set[str] = set()
     for path in paths:
-        named = {name for _, name in _imports(house, path)} | _named(house, path)
-        known |= named - {_module(path)}
+        named = {name for _, name in imports(path, ast.walk(house.tree(path)))} | _named(house, path)
+        known |= named - {module_of(path)}
     for path in paths:
-        module = _module(path)
+        module = module_of(path)
         if path.endswith(("__init__.py", "__main__.py")):
             continue
         if module not in known and not any(name.startswith(module + ".") for name in known):

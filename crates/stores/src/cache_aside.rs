@@ -7,7 +7,7 @@ use std::sync::Arc;
 use dbdyno_model::{Failure, Row, Session, Value};
 
 use crate::acknowledged::Acknowledged;
-use crate::any::{CacheSession, SingleSession};
+use crate::single::{CacheSession, SingleSession};
 use crate::{Administration, Cache, CacheCounters, Claim, Trouble, Withdrawn};
 
 pub struct CacheAsideSession {

@@ -10,9 +10,9 @@ use dbdyno_model::Failure;
 use serde::Deserialize;
 
 use crate::Schema;
-use crate::config::{Commit, Structure};
 use crate::effective_settings::{EffectiveSettings, version_text};
 use crate::embedded::{Access, Addition, Engine, Rows};
+use crate::embedded_options::{Commit, Structure};
 use crate::library::{Handle, Library, bytes_at, c_path, failure, functions, text_at};
 
 /// How Kyoto Cabinet's files are opened.

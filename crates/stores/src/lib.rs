@@ -11,6 +11,8 @@ mod claim;
 mod config;
 mod effective_settings;
 mod embedded;
+mod embedded_options;
+mod forward;
 mod handlersocket;
 mod keys;
 mod kyotocabinet;
@@ -28,6 +30,8 @@ mod postgres;
 mod redis;
 mod remapped_keys;
 mod rocksdb;
+mod schema;
+mod single;
 mod spread;
 mod sql;
 mod sqlite;
@@ -37,9 +41,8 @@ mod tokyocabinet;
 mod values;
 
 use std::ops::Range;
-use std::sync::Arc;
 
-use dbdyno_model::{Dialect, Failure, Kind, Operation, Row, Statement, Step, Table, Value};
+use dbdyno_model::{Dialect, Failure, Row, Statement, Step, Value};
 use dbdyno_wire::TextRows;
 
 pub use any::AnySession;
@@ -47,61 +50,13 @@ pub use claim::{Claim, Claimed, Withdrawn};
 pub use config::{AddressConfig, Config, Layout, Secret};
 pub use effective_settings::EffectiveSettings;
 pub use mongodb::field_name;
+pub use schema::Schema;
+use schema::SharedSchema;
 pub use sql::TABLE_PREFIX;
 pub use store::Store;
 
 /// Every table and key of dbdyno begins with this, in the form the store allows.
 pub const MARKER: &str = "dbdyno:";
-
-/// The tables and the steps that a store prepares itself for.
-#[derive(Clone, Debug)]
-pub struct Schema {
-    pub tables: Vec<Table>,
-    pub steps: Vec<Step>,
-    /// What steps of the kind `sql` execute.
-    pub statements: Vec<Statement>,
-    /// Rows per table that does not say how many it has.
-    pub rows: u64,
-}
-
-impl Schema {
-    /// The table that an operation is about.
-    #[inline]
-    fn table_of_operation(&self, operation: Operation) -> &Table {
-        &self.tables[operation.table()]
-    }
-
-    /// What the parameters of a step's statement are.
-    fn parameter_kinds(&self, step: usize) -> Vec<Kind> {
-        let operation = self.steps[step].operation;
-        let columns = &self.table_of_operation(operation).columns;
-        let key = || columns[0].kind;
-        match operation {
-            Operation::Sql { statement } => self.statements[statement].parameters.clone(),
-            Operation::Get { .. } | Operation::GetElsewhere { .. } => vec![key()],
-            Operation::GetMany { keys, .. } => vec![key(); keys],
-            Operation::Find { column, .. } => vec![columns[column].kind],
-            Operation::Add { column, .. } => vec![columns[column].kind, key()],
-            Operation::Insert { .. } => columns.iter().map(|column| column.kind).collect(),
-            Operation::Update { .. } => {
-                columns.iter().filter(|column| column.is_versioned()).map(|column| column.kind).chain([key()]).collect()
-            }
-            Operation::Begin { .. } | Operation::Commit | Operation::Rollback | Operation::Transaction => vec![],
-        }
-    }
-
-    /// What the values of a step's answer are.
-    fn answer_kinds(&self, step: usize) -> Vec<Kind> {
-        match self.steps[step].operation {
-            Operation::Sql { statement } => self.statements[statement].columns.clone(),
-            Operation::Get { table }
-            | Operation::GetElsewhere { table }
-            | Operation::GetMany { table, .. }
-            | Operation::Find { table, .. } => self.tables[table].columns.iter().map(|column| column.kind).collect(),
-            _ => vec![],
-        }
-    }
-}
 
 /// The SQL with which stores of the MySQL protocol prepare step `step`.
 pub fn step_statement(schema: &Schema, step: usize) -> String {
@@ -234,5 +189,3 @@ impl CacheCounters {
         Self { hits: self.hits - earlier.hits, misses: self.misses - earlier.misses, stale: self.stale - earlier.stale }
     }
 }
-
-type SharedSchema = Arc<Schema>;

@@ -9,8 +9,7 @@ use dbdyno_model::{Failure, Operation, Row, Session, Statement, Value};
 use dbdyno_net::Reactor;
 use dbdyno_wire::TextRows;
 
-use crate::any::{AnySession, SingleSession};
-use crate::store::Single;
+use crate::single::{Single, SingleSession};
 use crate::{Administration, Schema, Trouble};
 
 /// Which steps read at another node than the client's own; the schema that is left has them read at whichever node they are sent to.
@@ -33,25 +32,29 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// A client that only ever asks its own node costs what it would without the others.
-    pub async fn open_for(&self, client: u64, reactor: Option<&Rc<Reactor>>) -> Result<AnySession, Failure> {
-        let own = client as usize % self.own_nodes;
-        if self.elsewhere.contains(&true) {
-            return self.open(own, 2, reactor).await;
-        }
-        Ok(self.nodes[own].open(reactor).await?.into())
+    /// The only node that a client asks; `None` if it also reads elsewhere. Without the others it costs what one node costs.
+    pub fn own_node_alone(&self, client: u64) -> Option<&Single> {
+        (!self.elsewhere.contains(&true)).then(|| &self.nodes[self.own(client)])
     }
 
-    pub async fn open_all(&self, reactor: Option<&Rc<Reactor>>) -> Result<AnySession, Failure> {
+    pub async fn open_for(&self, client: u64, reactor: Option<&Rc<Reactor>>) -> Result<SpreadSession, Failure> {
+        self.open(self.own(client), 2, reactor).await
+    }
+
+    pub async fn open_all(&self, reactor: Option<&Rc<Reactor>>) -> Result<SpreadSession, Failure> {
         self.open(0, self.nodes.len(), reactor).await
     }
 
-    async fn open(&self, first: usize, count: usize, reactor: Option<&Rc<Reactor>>) -> Result<AnySession, Failure> {
+    fn own(&self, client: u64) -> usize {
+        client as usize % self.own_nodes
+    }
+
+    async fn open(&self, first: usize, count: usize, reactor: Option<&Rc<Reactor>>) -> Result<SpreadSession, Failure> {
         let mut sessions = Vec::with_capacity(count);
         for node in self.nodes.iter().cycle().skip(first).take(count) {
             sessions.push(node.open(reactor).await?);
         }
-        Ok(AnySession::Spread(SpreadSession::new(sessions, Arc::clone(&self.elsewhere))))
+        Ok(SpreadSession::new(sessions, Arc::clone(&self.elsewhere)))
     }
 }
 

@@ -7,7 +7,7 @@ use dbdyno_model::Failure;
 use dbdyno_net::Reactor;
 
 use crate::acknowledged::Acknowledged;
-use crate::any::{AnySession, CacheSession, SingleSession};
+use crate::any::AnySession;
 use crate::cache_aside::CacheAsideSession;
 use crate::cassandra::{Cassandra, consistency};
 use crate::config::{Config, Write};
@@ -25,25 +25,12 @@ use crate::postgres::Postgres;
 use crate::redis::{Redis, is_hash};
 use crate::remapped_keys::RemappedKeys;
 use crate::rocksdb::Rocksdb;
+use crate::single::{CacheSession, Single, SingleSession, no_loop};
 use crate::spread::{Spread, elsewhere};
 use crate::sqlite::Sqlite;
 use crate::tkrzw::Tkrzw;
 use crate::tokyocabinet::Tokyocabinet;
 use crate::{Schema, SharedSchema, capabilities};
-
-/// A store as sessions are opened with it.
-#[derive(Clone)]
-pub enum Single {
-    Mysql(Mysql),
-    Postgres(Postgres),
-    Redis(Redis),
-    Memcached(Memcached),
-    Mongodb(Mongodb),
-    Handlersocket(Handlersocket),
-    Sqlite(Sqlite),
-    Embedded(Embedded),
-    Cassandra(Arc<Cassandra>),
-}
 
 /// What stands in front of a store.
 enum Front {
@@ -150,7 +137,10 @@ impl Store {
     /// The store cannot be reached or refuses.
     pub async fn open_for(&self, client: u64, reactor: Option<&Rc<Reactor>>) -> Result<AnySession, Failure> {
         match &self.spread {
-            Some(spread) => spread.open_for(client, reactor).await,
+            Some(spread) => match spread.own_node_alone(client) {
+                Some(node) => Ok(node.open(reactor).await?.into()),
+                None => Ok(AnySession::Spread(spread.open_for(client, reactor).await?)),
+            },
             None => self.open(reactor).await,
         }
     }
@@ -161,7 +151,7 @@ impl Store {
     /// The store cannot be reached or refuses.
     pub async fn open(&self, reactor: Option<&Rc<Reactor>>) -> Result<AnySession, Failure> {
         if let Some(spread) = &self.spread {
-            return spread.open_all(reactor).await;
+            return Ok(AnySession::Spread(spread.open_all(reactor).await?));
         }
         let store = self.single.open(reactor).await?;
         match &self.cache {
@@ -183,28 +173,6 @@ impl Front {
                 SingleSession::Redis(s) => Ok(CacheSession::Redis(s)),
                 _ => Err(Failure::Connect("this store cannot be a cache".into())),
             },
-        }
-    }
-}
-
-fn no_loop() -> Failure {
-    Failure::Connect("a network store was opened outside an event loop".into())
-}
-
-impl Single {
-    pub async fn open(&self, reactor: Option<&Rc<Reactor>>) -> Result<SingleSession, Failure> {
-        match self {
-            Single::Sqlite(store) => Ok(SingleSession::Sqlite(store.open()?)),
-            Single::Embedded(store) => Ok(SingleSession::Embedded(store.open()?)),
-            Single::Mysql(store) => Ok(SingleSession::Mysql(store.open(reactor.ok_or_else(no_loop)?).await?)),
-            Single::Postgres(store) => Ok(SingleSession::Postgres(store.open(reactor.ok_or_else(no_loop)?).await?)),
-            Single::Redis(store) => Ok(SingleSession::Redis(store.open(reactor.ok_or_else(no_loop)?).await?)),
-            Single::Memcached(store) => Ok(SingleSession::Memcached(store.open(reactor.ok_or_else(no_loop)?).await?)),
-            Single::Mongodb(store) => Ok(SingleSession::Mongodb(store.open(reactor.ok_or_else(no_loop)?).await?)),
-            Single::Cassandra(store) => Ok(SingleSession::Cassandra(store.open(reactor.ok_or_else(no_loop)?).await?)),
-            Single::Handlersocket(store) => {
-                Ok(SingleSession::Handlersocket(store.open(reactor.ok_or_else(no_loop)?).await?))
-            }
         }
     }
 }

@@ -10,9 +10,9 @@ use dbdyno_model::Failure;
 use serde::Deserialize;
 
 use crate::Schema;
-use crate::config::{Flush, Structure};
 use crate::effective_settings::{EffectiveSettings, version_text};
 use crate::embedded::{Access, Addition, Engine, Rows};
+use crate::embedded_options::{Flush, Structure};
 use crate::library::{Handle, Library, bytes_at, c_path, failure, functions, text_at};
 
 /// How Tkrzw's files are opened.

@@ -8,8 +8,8 @@ use serde::Deserialize;
 
 use super::options::Options;
 use crate::Schema;
-use crate::config::Flush;
 use crate::effective_settings::EffectiveSettings;
+use crate::embedded_options::Flush;
 use crate::library::{Handle, Library, c_path, functions, text_at};
 
 /// How RocksDB is opened.
