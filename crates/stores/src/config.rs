@@ -3,12 +3,10 @@
 use std::path::PathBuf;
 
 use dbdyno_net::{Address, Verify};
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 
-use crate::kyotocabinet::KyotocabinetConfig;
-use crate::rocksdb::RocksdbConfig;
-use crate::tkrzw::TkrzwConfig;
-use crate::tokyocabinet::TokyocabinetConfig;
+use crate::engines::EngineConfig;
 
 /// A password's place among the secrets.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
@@ -116,17 +114,8 @@ pub enum StatementProtocol {
     Text,
 }
 
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case")]
-pub enum LmdbSync {
-    #[default]
-    Full,
-    NoMetaSync,
-    None,
-}
-
 #[derive(Clone, Debug, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields, remote = "Self")]
 pub enum Config {
     Mysql {
         address: AddressConfig,
@@ -195,16 +184,9 @@ pub enum Config {
         cache_size_kib: Option<u64>,
         mmap_size_bytes: Option<u64>,
     },
-    Lmdb {
-        path: PathBuf,
-        #[serde(default)]
-        sync: LmdbSync,
-        map_size_bytes: usize,
-    },
-    Rocksdb(RocksdbConfig),
-    Tokyocabinet(TokyocabinetConfig),
-    Kyotocabinet(KyotocabinetConfig),
-    Tkrzw(TkrzwConfig),
+    /// Any of [`EngineConfig::KINDS`].
+    #[serde(skip)]
+    Engine(EngineConfig),
     Cassandra {
         address: AddressConfig,
         user: Option<String>,
@@ -263,6 +245,19 @@ fn full() -> String {
     "FULL".into()
 }
 
+/// The engines have a list of their own, so they are read by it; every other kind is a variant here.
+impl<'de> Deserialize<'de> for Config {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let object = serde_json::Value::deserialize(deserializer)?;
+        let is_engine = object["kind"].as_str().is_some_and(|kind| EngineConfig::KINDS.contains(&kind));
+        match is_engine {
+            true => EngineConfig::deserialize(object).map(Config::Engine),
+            false => Config::deserialize(object),
+        }
+        .map_err(D::Error::custom)
+    }
+}
+
 impl Config {
     /// The word in `kind`.
     pub fn kind(&self) -> &'static str {
@@ -274,11 +269,7 @@ impl Config {
             Config::Mongodb { .. } => "mongodb",
             Config::Handlersocket { .. } => "handlersocket",
             Config::Sqlite { .. } => "sqlite",
-            Config::Lmdb { .. } => "lmdb",
-            Config::Rocksdb(_) => "rocksdb",
-            Config::Tokyocabinet(_) => "tokyocabinet",
-            Config::Kyotocabinet(_) => "kyotocabinet",
-            Config::Tkrzw(_) => "tkrzw",
+            Config::Engine(engine) => engine.kind(),
             Config::Cassandra { .. } => "cassandra",
             Config::CacheAside { .. } => "cache-aside",
             Config::Spread { .. } => "spread",
@@ -301,8 +292,7 @@ impl Config {
     /// Embedded stores run in the client's own thread.
     pub fn is_embedded(&self) -> bool {
         match self {
-            Config::Sqlite { .. } | Config::Lmdb { .. } => true,
-            Config::Rocksdb(_) | Config::Tokyocabinet(_) | Config::Kyotocabinet(_) | Config::Tkrzw(_) => true,
+            Config::Sqlite { .. } | Config::Engine(_) => true,
             Config::Mysql { .. } | Config::Postgres { .. } | Config::Redis { .. } | Config::Memcached { .. } => false,
             Config::Mongodb { .. } | Config::Cassandra { .. } | Config::Handlersocket { .. } => false,
             Config::CacheAside { cache, store } => cache.is_embedded() || store.is_embedded(),

@@ -10,6 +10,19 @@ use dbdyno_model::{Failure, Field, Operation, Row, RowBuffer, Session, Table, Va
 use crate::effective_settings::EffectiveSettings;
 use crate::{Administration, SharedSchema, Trouble};
 
+/// The longest key and the largest value that a library takes; `None`: it tells itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    pub key_size_bytes: Option<usize>,
+    pub value_size_bytes: Option<usize>,
+}
+
+impl Limits {
+    pub const NONE: Self = Self { key_size_bytes: None, value_size_bytes: None };
+    /// The library's sizes are C's `int`.
+    pub const OF_C_INT: Self = Self { value_size_bytes: Some(i32::MAX as usize), ..Self::NONE };
+}
+
 /// A library's open data, shared by all threads.
 pub trait Engine: Send + Sync {
     /// Makes a way to the data for one thread.

@@ -9,8 +9,6 @@ use crate::mysql::MAX_ROW_SIZE_BYTES;
 
 /// memcached's `KEY_MAX_LENGTH`. A longer key is a line that it does not understand, and the value behind it the next.
 const MEMCACHED_KEY_SIZE_BYTES: usize = 250;
-/// LMDB's `MDB_MAXKEYSIZE`, as it is compiled in.
-const LMDB_KEY_SIZE_BYTES: usize = 511;
 /// Around a row's values: their lengths, a key, names, the rest of a message.
 const AROUND_SIZE_BYTES: usize = 64 << 10;
 /// Longer ones are not sent, nor understood (`wire`); neither protocol splits a row of that length in a way that is known there.
@@ -30,7 +28,9 @@ fn check_table(table: &Table, config: &Config) -> Result<(), String> {
             check_words(table, config.kind())?;
             check_key(table, config.kind(), prefix(table).len(), MEMCACHED_KEY_SIZE_BYTES)?;
         }
-        Config::Lmdb { .. } => check_key(table, config.kind(), 0, LMDB_KEY_SIZE_BYTES)?,
+        Config::Engine(engine) => {
+            engine.limits().key_size_bytes.map_or(Ok(()), |most| check_key(table, engine.kind(), 0, most))?;
+        }
         _ => {}
     }
     most_row_size_bytes(config).map_or(Ok(()), |most| check_row(table, config.kind(), most))
@@ -44,8 +44,7 @@ fn most_row_size_bytes(config: &Config) -> Option<usize> {
             Some(MESSAGE_SIZE_BYTES - AROUND_SIZE_BYTES)
         }
         Config::Redis { .. } | Config::Memcached { .. } => Some(ANSWER_SIZE_BYTES - AROUND_SIZE_BYTES),
-        // Sizes are C's `int` there.
-        Config::Tokyocabinet(_) | Config::Tkrzw(_) => Some(i32::MAX as usize - AROUND_SIZE_BYTES),
+        Config::Engine(engine) => engine.limits().value_size_bytes.map(|most| most - AROUND_SIZE_BYTES),
         _ => None,
     }
 }

@@ -12,10 +12,7 @@ use crate::cache_aside::CacheAsideSession;
 use crate::cassandra::{Cassandra, consistency};
 use crate::config::{Config, Write};
 use crate::effective_settings::EffectiveSettings;
-use crate::embedded::{Embedded, Engine};
 use crate::handlersocket::Handlersocket;
-use crate::kyotocabinet::Kyotocabinet;
-use crate::lmdb::Lmdb;
 use crate::memcached::Memcached;
 use crate::mongodb::Mongodb;
 use crate::mysql::Mysql;
@@ -24,12 +21,9 @@ use crate::pool::Pool;
 use crate::postgres::Postgres;
 use crate::redis::{Redis, is_hash};
 use crate::remapped_keys::RemappedKeys;
-use crate::rocksdb::Rocksdb;
 use crate::single::{CacheSession, Single, SingleSession, no_loop};
 use crate::spread::{Spread, elsewhere};
 use crate::sqlite::Sqlite;
-use crate::tkrzw::Tkrzw;
-use crate::tokyocabinet::Tokyocabinet;
 use crate::{Schema, SharedSchema, capabilities};
 
 /// What stands in front of a store.
@@ -266,19 +260,9 @@ impl Builder<'_> {
                     schema: SharedSchema::clone(self.schema),
                 })
             }
-            Config::Lmdb { path, sync, map_size_bytes } => {
-                self.embedded(Lmdb::new(path, *sync, *map_size_bytes, self.schema)?)
-            }
-            Config::Rocksdb(config) => self.embedded(Rocksdb::new(config, self.schema)?),
-            Config::Tokyocabinet(config) => self.embedded(Tokyocabinet::new(config, self.schema)?),
-            Config::Kyotocabinet(config) => self.embedded(Kyotocabinet::new(config, self.schema)?),
-            Config::Tkrzw(config) => self.embedded(Tkrzw::new(config, self.schema)?),
+            Config::Engine(engine) => Single::Embedded(engine.open(self.schema)?),
             other => return Err(format!("{0} inside {0} is not possible", other.kind())),
         })
-    }
-
-    fn embedded(&self, engine: impl Engine + 'static) -> Single {
-        Single::Embedded(Embedded::new(engine, SharedSchema::clone(self.schema)))
     }
 
     /// `part`: what is to be of that kind.

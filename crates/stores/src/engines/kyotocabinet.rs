@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use crate::Schema;
 use crate::effective_settings::{EffectiveSettings, version_text};
-use crate::embedded::{Access, Addition, Engine, Rows};
+use crate::embedded::{Access, Addition, Engine, Limits, Rows};
 use crate::embedded_options::{Commit, Structure};
 use crate::library::{Handle, Library, bytes_at, c_path, failure, functions, text_at};
 
@@ -199,6 +199,10 @@ impl Drop for Kyotocabinet {
             unsafe { (self.c.del)(handle) }
         }
     }
+}
+
+impl Kyotocabinet {
+    pub const LIMITS: Limits = Limits::NONE;
 }
 
 impl Engine for Kyotocabinet {

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use crate::Schema;
 use crate::effective_settings::{EffectiveSettings, version_text};
-use crate::embedded::{Access, Addition, Engine, Rows};
+use crate::embedded::{Access, Addition, Engine, Limits, Rows};
 use crate::embedded_options::{Flush, Structure};
 use crate::library::{Handle, Library, bytes_at, c_path, failure, functions, text_at};
 
@@ -205,6 +205,10 @@ impl Drop for Tkrzw {
             unsafe { (self.c.dbm_close)(handle) };
         }
     }
+}
+
+impl Tkrzw {
+    pub const LIMITS: Limits = Limits::OF_C_INT;
 }
 
 impl Engine for Tkrzw {

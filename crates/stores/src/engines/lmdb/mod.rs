@@ -2,22 +2,42 @@
 
 mod environment;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dbdyno_model::Failure;
 use lmdb_master_sys::{MDB_NOMETASYNC, MDB_NOSYNC};
+use serde::Deserialize;
 
 use crate::Schema;
-use crate::config::LmdbSync;
 use crate::effective_settings::EffectiveSettings;
-use crate::embedded::{Access, Addition, Each, Engine, Rows};
+use crate::embedded::{Access, Addition, Each, Engine, Limits, Rows};
 use environment::{Environment, Options, Reader, Status, Table, Writer, version};
 
+/// LMDB's `MDB_MAXKEYSIZE`, as it is compiled in.
+const MAX_KEY_SIZE_BYTES: usize = 511;
 /// Reader slots: as many as there can be embedded clients, and some for loading and checking.
 const MAX_READERS: u32 = 1024;
 /// The size of the map must be a multiple of the system's page size, which is 4, 16 or 64 KiB.
 const LARGEST_PAGE_SIZE_BYTES: usize = 64 << 10;
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LmdbConfig {
+    path: PathBuf,
+    #[serde(default)]
+    sync: LmdbSync,
+    map_size_bytes: usize,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum LmdbSync {
+    #[default]
+    Full,
+    NoMetaSync,
+    None,
+}
 
 pub struct Lmdb {
     environment: Arc<Environment>,
@@ -26,11 +46,12 @@ pub struct Lmdb {
 }
 
 impl Lmdb {
-    /// Opens, or makes, the environment in directory `path`.
+    /// Opens, or makes, the environment in the directory.
     ///
     /// # Errors
     /// In words for the user.
-    pub fn new(path: &Path, sync: LmdbSync, map_size_bytes: usize, schema: &Schema) -> Result<Self, String> {
+    pub fn new(config: &LmdbConfig, schema: &Schema) -> Result<Self, String> {
+        let LmdbConfig { path, sync, map_size_bytes } = config;
         let flags = match sync {
             LmdbSync::Full => 0,
             LmdbSync::NoMetaSync => MDB_NOMETASYNC,
@@ -62,6 +83,10 @@ impl Lmdb {
         writer.commit()?;
         Ok(Self { environment, tables, effective_settings: EffectiveSettings::of_version(version()) })
     }
+}
+
+impl Lmdb {
+    pub const LIMITS: Limits = Limits { key_size_bytes: Some(MAX_KEY_SIZE_BYTES), ..Limits::NONE };
 }
 
 impl Engine for Lmdb {

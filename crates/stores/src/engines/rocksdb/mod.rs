@@ -12,7 +12,7 @@ use std::sync::Arc;
 use dbdyno_model::Failure;
 
 use crate::effective_settings::EffectiveSettings;
-use crate::embedded::{Access, Addition, Each, Engine, Rows};
+use crate::embedded::{Access, Addition, Each, Engine, Limits, Rows};
 use crate::library::{Handle, bytes_at, failure};
 pub use database::{Rocksdb, RocksdbConfig};
 
@@ -20,6 +20,10 @@ pub use database::{Rocksdb, RocksdbConfig};
 const BATCH_ROWS: c_int = 1000;
 /// Behind every key: keys are numbers of 8 bytes, or text, which has no such byte in it.
 const BEHIND_ALL: [u8; 9] = [0xff; 9];
+
+impl Rocksdb {
+    pub const LIMITS: Limits = Limits::NONE;
+}
 
 impl Engine for Rocksdb {
     fn access(self: Arc<Self>) -> Result<Box<dyn Access>, Failure> {
