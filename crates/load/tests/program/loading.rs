@@ -95,6 +95,8 @@ fn cutting(cuts: &[u64]) -> (u16, Arc<Mutex<Kept>>) {
     let kept = Arc::new(Mutex::new(Kept { cuts: cuts.to_vec(), ..Kept::default() }));
     let shared = Arc::clone(&kept);
     let port = server(move |stream| {
+        // Many small answers each wait 40 ms for an acknowledgement else.
+        stream.set_nodelay(true).unwrap();
         serve(&stream, &shared);
     });
     (port, kept)
