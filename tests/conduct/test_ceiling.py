@@ -1,10 +1,13 @@
 """The load client is measured alone once for each load, on null servers that are gone afterwards."""
 
 import json
+import os
+import signal
 from dataclasses import replace
 
 import pytest
 
+from dbdyno.conduct import ceiling
 from dbdyno.conduct.ceiling import measure_ceiling, store_kinds
 from dbdyno.conduct.plan import MEASURE, Arrivals, PlannedWorkload, make_plan
 from dbdyno.leftovers.processes import start_time
@@ -157,8 +160,8 @@ def test_it_can_be_turned_off(context, fake_load):
 
 
 def test_a_null_server_that_does_not_come_up_spoils_nothing(measure):
-    ceiling = measure(MYSQL, null_ends=True)
-    assert ceiling.per_s is None and "ended with status 2 before it listened" in ceiling.note
+    known = measure(MYSQL, null_ends=True)
+    assert known.per_s is None and "ended with status 2 before it listened" in known.note
 
 
 def test_a_client_that_fails_on_it_neither(measure):
@@ -170,6 +173,20 @@ def test_an_interrupt_meanwhile_ends_the_run(measure):
     measure.context.interrupts.requested = True
     with pytest.raises(KeyboardInterrupt):
         measure(MYSQL)
+
+
+def test_a_null_server_that_is_stopped_by_a_signal_is_ended(measure, guard, monkeypatch):
+    pids = []
+
+    def tell(verb, what):
+        if verb == "pid" and not pids:
+            os.kill(what, signal.SIGSTOP)
+            pids.append(what)
+
+    monkeypatch.setattr(guard, "tell", tell)
+    monkeypatch.setattr(ceiling, "LISTEN_TIMEOUT_S", 0.1)
+    measure(MYSQL)
+    assert not any(map(start_time, pids))
 
 
 def test_no_null_server_stays(measure, guard, monkeypatch):

@@ -6,6 +6,7 @@ before a network trial.
 
 import json
 import os
+import select
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -23,6 +24,8 @@ from dbdyno.systems.running.guard import Guard
 
 NULL_PROTOCOLS = ("mysql", "postgres", "redis", "memcached", "mongodb", "cassandra", "handlersocket")
 """The kinds of store that a null server can stand for: those reached over the network (docs/contract.md, Stores)."""
+LISTEN_TIMEOUT_S = 30.0
+"""Time that a null server is given until it listens."""
 _PARTS = ("cache", "store")
 _NAMED = ("user", "password", "database", "auth_database", "keyspace", "table_options", "replication_factor")
 _ELSEWHERE = ("write_address", "sql", "backends")
@@ -175,12 +178,16 @@ def _null_server(
     try:
         if cpus:
             os.sched_setaffinity(process.pid, cpus)
+        came, _, _ = select.select([process.stdout], [], [], LISTEN_TIMEOUT_S)
+        if not came:
+            raise RunFailed(f"the null server for {protocol} did not listen within {LISTEN_TIMEOUT_S:.0f} s")
         said = process.stdout.readline()
         if not said:
             raise RunFailed(f"the null server for {protocol} ended with status {process.wait()} before it listened")
         yield {"unix": str(unix)} if unix else {"host": "127.0.0.1", "port": json.loads(said)["port"]}
     finally:
-        process.terminate()
+        # It has nothing to keep, and a stopped process takes no other signal.
+        process.kill()
         process.wait()
         process.stdout.close()
         guard.tell("done", process.pid)

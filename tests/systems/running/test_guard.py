@@ -135,10 +135,11 @@ def test_a_guard_that_is_killed_or_stopped_is_replaced(number):
 def test_a_guard_takes_no_signal_that_asks(number):
     with Guard() as guard:
         process = guard.processes[0]
-        # Only once it waits for the lock it ignores signals: before that it is replaced.
-        wait_until(lambda: "flock" in Path(f"/proc/{process.pid}/syscall").read_text() or waits(process.pid))
         pid = process.pid
+        # At once, while it is still being started, and again once it waits for the lock.
         os.kill(pid, number)
+        wait_until(lambda: process.pid != pid or waits(pid))
+        os.kill(process.pid, number)
         time.sleep(0.05)
         assert process.pid == pid and start_time(pid)
 

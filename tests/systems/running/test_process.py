@@ -192,6 +192,14 @@ def test_a_command_that_does_not_end_is_given_up(directory, tmp_path, monkeypatc
     assert processes_in([directory.path]) == {}
 
 
+@pytest.mark.parametrize("script", ["kill -STOP $$", "sh -c 'kill -STOP $$' & wait"])
+def test_a_command_that_stays_stopped_is_given_up(script, directory, tmp_path, monkeypatch):
+    monkeypatch.setattr(process, "STOPPED_TIMEOUT_S", 0.1)
+    with pytest.raises(RunFailed, match=r"sh was stopped by a signal \(SIGSTOP\) and was given up"):
+        run_to_end(["sh", "-c", script], directory.path, tmp_path / "log")
+    assert processes_in([directory.path]) == {}
+
+
 def test_a_server_that_is_killed_while_it_starts_is_said_to_be(directory, launch):
     server = ServerProcess("killed", ["sh", "-c", "kill -9 $$"], directory, launch)
     with pytest.raises(UserError, match="killed did not start: it was killed by SIGKILL"):

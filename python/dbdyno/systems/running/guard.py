@@ -8,6 +8,7 @@ by the kernel's hand (PR_SET_PDEATHSIG), and the next run removes the rest.
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,8 @@ from dbdyno.leftovers.removal import remove_left, sweep, users_of
 from dbdyno.leftovers.switch import switch_on
 
 GUARDS = 2
+_ASKING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""The signals that ask a process to end."""
 
 
 class Guard:
@@ -112,6 +115,14 @@ class GuardProcess:
         return self._process.pid
 
     def _start(self) -> subprocess.Popen[bytes]:
+        # It inherits the blocked signals: those that ask it to end must not reach it before it ignores them.
+        unblocked = signal.pthread_sigmask(signal.SIG_BLOCK, _ASKING)
+        try:
+            return self._spawn()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)
+
+    def _spawn(self) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             # -P: what lies in the folder dbdyno is called from must not be taken for dbdyno.
             [sys.executable, "-P", "-m", "dbdyno.leftovers", str(self._journal)],

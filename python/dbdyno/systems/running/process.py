@@ -29,6 +29,8 @@ ORDERLY_STOP_TIMEOUT_S = 600.0
 MAKE_READY_TIMEOUT_S = 600.0
 """For a command that makes a data directory."""
 POLL_S = 0.02
+TOOL_POLL_S = 0.25
+"""How often it is looked at whether a tool is stopped by a signal."""
 SEEN_TO_DISK_BYTES = 1 << 20
 """Smaller files of a copy are left to the kernel: there are hundreds of them, and hardly anything is in them."""
 UNPRIVILEGED_USER = "nobody"
@@ -312,15 +314,27 @@ def run_to_end(argv: list[str], directory: Path, log_path: Path, stdin: str = ""
     with log_path.open("ab") as log, spawn([*ending_with_us(signal.SIGKILL), *argv], directory, log) as process:
         try:
             feed(process, stdin)
-            process.wait(MAKE_READY_TIMEOUT_S)
-        except BaseException as error:
+            _wait_for_tool(Path(argv[0]).name, process, directory)
+        except BaseException:
             process.kill()
             _kill(processes_in([directory]))
-            if isinstance(error, subprocess.TimeoutExpired):
-                raise RunFailed(f"{Path(argv[0]).name} did not end within {MAKE_READY_TIMEOUT_S:.0f} s") from None
             raise
     if process.returncode != 0:
         raise UserError(f"{Path(argv[0]).name} failed: {telling_lines(log_path)}")
+
+
+def _wait_for_tool(name: str, process: subprocess.Popen[bytes], directory: Path) -> None:
+    """Wait for a command that works in a directory; raises RunFailed if it takes too long or stays stopped."""
+    deadline, stopped_since = time.monotonic() + MAKE_READY_TIMEOUT_S, None
+    while time.monotonic() < deadline:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(TOOL_POLL_S)
+            return
+        is_still = any(is_stopped(pid) for pid in (process.pid, *processes_in([directory])))
+        stopped_since = (stopped_since or time.monotonic()) if is_still else None
+        if stopped_since and time.monotonic() - stopped_since > STOPPED_TIMEOUT_S:
+            raise RunFailed(f"{name} was stopped by a signal (SIGSTOP) and was given up")
+    raise RunFailed(f"{name} did not end within {MAKE_READY_TIMEOUT_S:.0f} s")
 
 
 def spawn(
