@@ -31,14 +31,17 @@ stage = @echo "== $(1)"; $(2) || { echo "make $@: stopped, $(1) failed. Alone: $
 help:
 	@echo "make demo     set up, run the experiment quickstart, write its report"
 	@echo "make test     set up, install or name missing servers, run every check and test"
-	@echo "make test-verdicts  inject known causes into real servers: is each named? (docs/verdicts.md)"
+	@echo "make test-verdicts  CASES=… REPEATS=3: inject known causes into real servers: is each named? (docs/verdicts.md)"
 	@echo "make test-systems  get the large stores (versions of MySQL, Cassandra, TiDB …; Galera by apt) and test with them"
 	@echo "make bench    ratios against sysbench, redis-benchmark and bare loops (benches/README.md)"
 	@echo "make test-torture  SEED=1 MINUTES=… PARTS=…: random kills and more; writes docs/torture.md; as root"
 	@echo "make fuzz     SECONDS=60 for every decoder of wire: bytes it cannot take (CONTRIBUTING.md)"
 	@echo "make build    set up .venv with dbdyno and dbdyno-load"
+	@echo "make wheels   build the wheel that needs no Rust, for x86_64, in target/dist (docs/install.md)"
 	@echo "make lint     formatting and lint only"
 	@echo "make format   rewrite the sources in the project's format"
+	@echo "make reference  write the pages of docs/ that come from the code"
+	@echo "make docs     the documentation as a site, in build/site (installs Zensical into build/)"
 	@echo "make clean    remove .venv and target (runs/ stays: it holds results)"
 
 .PHONY: demo
@@ -66,10 +69,13 @@ endif
 	$(call stage,pytest,$(BIN)/python -m pytest)
 	@echo "== all passed"
 
-# What limited it, where that is known: causes injected into real servers. As root, for control groups.
+# What limited it, where that is known: causes injected into real servers. As root, for control groups. RESUME=1 keeps the runs that
+# are there and runs the rest; JUDGE=1 runs nothing and judges them again. postgresql@18 has direct I/O.
 .PHONY: test-verdicts
 test-verdicts: $(VENV)/installed-test build
-	VERDICTS_TABLE=docs/verdicts.md $(BIN)/python -m pytest tests/verdicts -m "verdicts or not verdicts"
+	$(if $(JUDGE),,$(BIN)/dbdyno systems install postgresql@18)
+	PYTHONPATH=tests $(BIN)/python -m verdicts $(CASES) --repeats $(or $(REPEATS),3) \
+	  --runs $(CARGO_TARGET_DIR)/verdicts $(if $(RESUME),--resume) $(if $(JUDGE),--judge) $(if $(CASES),,--write docs/verdicts.md)
 
 # Stores that take long to get or to start. ClickHouse's server and Galera come by apt; without them their tests are skipped.
 LARGE_SYSTEMS := mysql@5.5 mysql@5.7 mysql@8.0 mariadb@11.4 postgresql@18 chdb monetdb ferretdb cassandra tidb
@@ -109,9 +115,30 @@ format: tools-for-tests $(VENV)/installed-test
 
 # Whether Rust must be compiled is cargo's decision, so this always asks it. `pip install` then finds the work done: maturin asks
 # cargo for the same build in the same target directory. After that first time only the binary is renewed.
+# The pages, tables and llms.txt that tests/test_reference.py holds current.
+.PHONY: reference
+reference: $(VENV)/installed
+	PYTHONPATH=python $(BIN)/python -m scripts.reference
+
+# Not a part of `make test`, which needs no site: it holds that the menu names every page and that every link leads somewhere.
+ZENSICAL := build/zensical/bin/zensical
+.PHONY: docs
+docs: $(ZENSICAL)
+	scripts/stage-docs build/docs
+	$(ZENSICAL) build --clean --strict
+
+$(ZENSICAL):
+	"$$(scripts/check-tools)" -m venv --clear build/zensical
+	build/zensical/bin/python -m pip install --quiet --disable-pip-version-check 'zensical==0.0.*'
+
 .PHONY: build
 build: $(VENV)/installed binary
 	@install -C -m 755 $(CARGO_TARGET_DIR)/release/dbdyno-load $(BIN)/dbdyno-load
+
+# One wheel that runs on every Linux of this processor with glibc 2.17 or newer; docs/install.md.
+.PHONY: wheels
+wheels: tools
+	scripts/build-wheels target/dist
 
 .PHONY: binary
 binary: tools

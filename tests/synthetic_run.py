@@ -68,8 +68,8 @@ SYSTEMS = (
 class Cell:
     """One trial to write; `rate` is its open loop's.
 
-    `fault`: `outage`, `server-died`, `mismatch`, `killed`, `stall`, `slow-start` (whose warm-up is to be found),
-    `client-limited`, `not-reached` or none.
+    `fault`: `outage`, `server-died`, `mismatch`, `killed`, `stall` (of seconds), `hiccups` (stalls of 20 ms ten times a
+    second, and one of 212 ms), `slow-start` (whose warm-up is to be found), `client-limited`, `not-reached` or none.
     """
 
     name: str
@@ -219,7 +219,7 @@ def _interval(cell: Cell, rng: np.random.Generator, second: int, shapes: list[_S
     broken = down and cell.fault != "stall"
     wrong = int(cell.fault == "mismatch" and measured == 0)
     hits = round(0.7 * completed)
-    cpu_s = round(min(0.85, completed * 2.5e-5), 6)
+    cpu_s = 1.9 if cell.fault == "client-limited" else round(min(0.85, completed * 2.5e-5), 6)
     return {
         "record": "interval",
         "second": second,
@@ -236,12 +236,21 @@ def _interval(cell: Cell, rng: np.random.Generator, second: int, shapes: list[_S
         "reads_verified": 2 * completed,
         "mismatches": wrong,
         "client_cpu_s": cpu_s,
-        "load_threads": {"cpu_s": [round(share * cpu_s, 6) for share in (0.6, 0.4)], "run_queue_s": [0.01, 0.02]},
+        "load_threads": {"cpu_s": [round(share * cpu_s, 6) for share in _shares(cell)], "run_queue_s": [0.01, 0.02]},
+        **({"gaps_ns": _gaps_ns(second)} if cell.fault == "hiccups" else {}),
     } | (
         {"counters": {"cache_hits": hits, "cache_misses": completed - hits}}
         if cell.system.system.startswith("cache")
         else {}
     )
+
+
+def _gaps_ns(second: int) -> list[list[int]]:
+    """Return the gaps that end in a second: one at the end of the second 1 lasts into the next."""
+    begins_ms = [second * 1000 + 100 * tenth for tenth in range(10)]
+    long = [(1990, 212)] if second == 2 else []
+    gaps_ms = [*long, *((begin, 20) for begin in begins_ms[3 if long else 0 :])]
+    return [[begin * 1_000_000, length * 1_000_000] for begin, length in gaps_ms]
 
 
 def _late(cell: Cell, second: int, able_per_s: float) -> float:
@@ -340,7 +349,7 @@ def _observations(cell: Cell, intervals: list[dict], began_unix_s: float) -> lis
             sample |= _process(name, used_s[name], 9_400_320 * (1 + 10 * place))
         for server in names[1:]:
             sample |= {f"store.{server}.commands_total": done}
-            sample |= _waits(server, cell.clients, intervals[second - 1] if second else None)
+            sample |= _waits(server, cell, intervals[second - 1] if second else None)
         samples.append(sample | _host(sum(used_s.values()), second, done))
         if second < len(intervals):
             completed = intervals[second]["transactions"]["completed"]
@@ -368,12 +377,22 @@ def _process(name: str, used_s: float, resident_bytes: int) -> dict:
     }
 
 
-def _waits(server: str, clients: int, interval: dict | None) -> dict:
-    """Where its connections were in the second before: at work, or waiting for a client."""
+def _waits(server: str, cell: Cell, interval: dict | None) -> dict:
+    """Where its operations were in the second before: at work, on the way, or waiting for a client that is full."""
     if interval is None:
         return {}
     cpu = min(0.95, interval["transactions"]["completed"] * 6e-5)
-    return {f"waits.{server}.cpu": cpu, f"waits.{server}.client": max(0.0, clients - cpu)}
+    outside = max(0.0, cell.clients - cpu)
+    in_client = outside if cell.fault == "client-limited" else 0.0
+    queued = {"unread_requests": 0.0, "unread_answers": in_client, "requests_in_transit": outside - in_client}
+    queued |= {"answers_in_transit": 0.0, "whole_connections": cell.clients}
+    waits = {f"waits.{server}.cpu": cpu, f"waits.{server}.client": outside}
+    return waits | {f"queue.{server}.{name}": value for name, value in queued.items()}
+
+
+def _shares(cell: Cell) -> tuple[float, float]:
+    """Of each load thread in what the load client used."""
+    return (0.5, 0.5) if cell.fault == "client-limited" else (0.6, 0.4)
 
 
 def _usage(cell: Cell, samples: list[dict]) -> list[dict]:

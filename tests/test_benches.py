@@ -101,3 +101,11 @@ def test_parts_of_a_split_load_and_the_threads_that_answer_them_stay_on_their_pr
     assert sorted(map(len, seen.values())) == [4] * (len(cpus) - 1) + [5]
     for records in recorded:
         assert sum(one["transactions"]["completed"] for one in records if one["record"] == "interval") > 0
+
+
+def test_the_table_of_startup_has_the_processor_time_of_hyperfine(bench: Callable[[str], ModuleType]) -> None:
+    startup = bench("startup")
+    exported = '{"results": [{"command": "x", "mean": 9, "user": 0.04, "system": 0.01}]}'
+    assert startup.cpu_ms(exported) == pytest.approx(50)
+    table = startup.table([(startup.Case(("list",), 300), 50.0)])
+    assert table.splitlines()[-1] == "| `dbdyno list` | 50 ms | 300 ms |"

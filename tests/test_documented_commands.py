@@ -94,8 +94,10 @@ def test_a_command_that_is_none_is_seen(text, said):
 def check_command(text: str) -> None:
     """Raise what dbdyno would say of a command; of what a person is to fill in only the options are looked at."""
     words = shlex.split(text, comments=True)
+    # Where the output goes is the shell's to read.
+    words = words[: words.index(">")] if ">" in words else words
     given = parse(words[1:])
-    if "experiment" not in given or STANDS_FOR.search(" ".join(words)):
+    if not given.keys() >= {"experiment", "system"} or STANDS_FOR.search(" ".join(words)):
         return
     name = "game" if given["experiment"] in OWN_FILES else given["experiment"]
     # Of `aa` it is one.

@@ -14,7 +14,7 @@ from tidy_rules.direction import crate_direction, dead_python, dead_rust, python
 from tidy_rules.house import House, matches
 from tidy_rules.lines import UNWRAPS, absences, banned_lines, unwraps
 from tidy_rules.places import TESTED_ELSEWHERE, declared_dependencies, links, mirrored_tests, shipped_experiments
-from tidy_rules.prose import line_widths, references, sentence_lengths, sentences
+from tidy_rules.prose import line_widths, references, sentence_lengths, sentence_openings, sentences
 from tidy_rules.size import file_length, function_length, module_documentation, silent_handlers
 
 Rule = Callable[[House], Iterator[str]]
@@ -37,6 +37,7 @@ RULES: tuple[Rule, ...] = (
     references,
     rust_cycles,
     sentence_lengths,
+    sentence_openings,
     shipped_experiments,
     silent_handlers,
     unwraps,
@@ -70,7 +71,7 @@ GOOD = {
 
 Back to [the start](../README.md#a-house). Two sentences.
 
-- Of an item.
+- An item.
 
 |{"a wide table" * 10}|
 
@@ -147,7 +148,7 @@ def _without_exemptions(monkeypatch: pytest.MonkeyPatch) -> None:
     for table in (UNWRAPS, TESTED_ELSEWHERE):
         for path in list(table):
             monkeypatch.delitem(table, path)
-    for name in ("LONG_LINES", "LONG_SENTENCES", "NOT_COUNTED"):
+    for name in ("INVERTED_SENTENCES", "LONG_LINES", "LONG_SENTENCES", "NOT_COUNTED"):
         monkeypatch.setattr(prose, name, set())
 
 
@@ -217,6 +218,12 @@ BAD = (
     Bad(links, "docs/plan.md", "# A plan\n[x](#a-plan) [y](#no-plan)", ":2: there is no such heading: #no-plan"),
     Bad(line_widths, "docs/plan.md", "word " * 25, ":1: at most 120 characters"),
     Bad(line_widths, "python/dbdyno/report/templates/a.html.j2", "<p>\n" + "x" * 121, ":2: at most 120 characters"),
+    Bad(
+        sentence_openings,
+        "docs/plan.md",
+        "Why? What is done is said. What now?",
+        ": begin with the subject: What is do",
+    ),
     Bad(sentence_lengths, "docs/plan.md", "A sentence" + " with very many words" * 4 + ".", ": a sentence has 18.0"),
     Bad(
         references,

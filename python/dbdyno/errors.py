@@ -1,4 +1,4 @@
-"""The two ways dbdyno ends without success; what each says is one or two lines for a person."""
+"""The ways dbdyno ends without success; what each says is one or two lines for a person."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -20,6 +20,12 @@ class RunFailed(DbdynoError):
     """It was started as asked and did not come to its end: a server died, the disk is full."""
 
     exit_status = 1
+
+
+class Interrupted(DbdynoError):
+    """A signal ended a command, and there is more to say than that."""
+
+    exit_status = 130
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

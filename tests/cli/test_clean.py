@@ -12,7 +12,7 @@ def test_it_says_that_nothing_is_left(dbdyno, fake_load, fake_system, monkeypatc
 
 
 def test_what_was_removed_is_said(dbdyno, monkeypatch):
-    monkeypatch.setattr("dbdyno.cli.clean.clean", lambda spec: Cleaned(["dbdyno_bm", "dbdyno_sysbench"]))
+    monkeypatch.setattr("dbdyno.cli.clean.clean", lambda spec, dry_run: Cleaned(["dbdyno_bm", "dbdyno_sysbench"]))
     status, out, _ = dbdyno("clean", "mysql://u:hidden@host/d")
     assert status == 0
     assert out.splitlines() == [
@@ -21,8 +21,15 @@ def test_what_was_removed_is_said(dbdyno, monkeypatch):
     ]
 
 
+def test_a_dry_run_says_what_would_be_removed(dbdyno, monkeypatch):
+    monkeypatch.setattr("dbdyno.cli.clean.clean", lambda spec, dry_run: Cleaned(["dbdyno_bm"] if dry_run else []))
+    status, out, _ = dbdyno("clean", "--dry-run", "mysql://u:hidden@host/d")
+    assert (status, out) == (0, "mysql://host/d: would remove dbdyno_bm\n")
+
+
 def test_what_stays_and_what_nobody_can_know_is_said(dbdyno, monkeypatch):
-    monkeypatch.setattr("dbdyno.cli.clean.clean", lambda spec: Cleaned([], ["k was left"], ["it cannot list its keys"]))
+    cleaned = Cleaned([], ["k was left"], ["it cannot list its keys"])
+    monkeypatch.setattr("dbdyno.cli.clean.clean", lambda spec, dry_run: cleaned)
     _, out, _ = dbdyno("clean", "memcached://host")
     assert out.splitlines() == ["memcached://host: k was left", "memcached://host: it cannot list its keys"]
 

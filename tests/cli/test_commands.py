@@ -1,15 +1,10 @@
 """Every command is there, says what it is for, and is listed in the order of its use."""
 
-import subprocess
-import sys
-
 import click
 import pytest
 
 from dbdyno.cli.commands import COMMANDS
 from dbdyno.cli.commands import dbdyno as group
-
-LOADED = "import sys, dbdyno.cli.program as program; program.run(['--help']); print(*sys.modules, file=sys.stderr)"
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -27,21 +22,6 @@ def test_they_are_listed_in_order(dbdyno):
     status, out, _ = dbdyno("--help")
     places = [out.index(f"\n  {name} ") for name in COMMANDS]
     assert status == 0 and places == sorted(places)
-
-
-def test_help_loads_no_command():
-    loaded = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            "import sys, dbdyno.cli.program as c; c.run(['--help']); print(*sys.modules, file=sys.stderr)",
-        ],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stderr.split()
-    assert "dbdyno.cli.commands" in loaded
-    assert not {"numpy", "pydantic", "plotly", "dbdyno.cli.run", "dbdyno.systems"} & set(loaded)
 
 
 def test_each_line_fits_a_narrow_terminal(dbdyno):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dbdyno.cli.find_run import find_run
+from dbdyno.cli.find_run import find_run, name_of_run
 from dbdyno.errors import UserError
 
 
@@ -30,3 +30,10 @@ def test_what_is_none_is_refused(runs, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path / "runs")
     with pytest.raises(UserError, match="dbdyno run quickstart"):
         find_run("last")
+
+
+def test_the_shortest_name_finds_the_run_again(runs, tmp_path):
+    for name in ("last", "2026-11-20T20-30-00-a"):
+        assert name_of_run(find_run(name)) == name
+    elsewhere = tmp_path / "a folder" / "run"
+    assert name_of_run(elsewhere) == f"'{elsewhere}'"

@@ -14,7 +14,8 @@ def quick(monkeypatch):
     monkeypatch.setattr(host, "FULL", replace(measure.SHORT))
 
 
-def test_every_figure_has_its_unit(dbdyno, tmp_path):
+def test_every_figure_has_its_unit(dbdyno, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
     status, out, _ = dbdyno("host", "--directory", str(tmp_path))
     assert status == 0
     assert "GB/s" in out and "million steps/s" in out and "not measured" not in out.replace("two CPUs", "")

@@ -1,4 +1,4 @@
-"""What is shown of a run: lines that stay, a line that follows, or only what went wrong."""
+"""What is shown of a run: lines that stay, a display that follows, or only what went wrong."""
 
 import io
 from dataclasses import replace
@@ -6,7 +6,10 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from dbdyno.cli.live import LiveLine, Plain, Quiet, listener_for
+from dbdyno.cli.console import make_console
+from dbdyno.cli.live import Display, Plain, Quiet, listener_for
+from dbdyno.cli.printable import PrintableStream
+from dbdyno.cli.tolerant_output import outputs_may_end
 from dbdyno.conduct.listener import Outcome, Step
 from dbdyno.experiment.rate import Rate
 from dbdyno.experiment.system_spec import SystemSpec
@@ -35,6 +38,14 @@ INTERVAL = {
     },
     "errors": {"timeout": 2},
 }
+
+
+def test_an_owner_is_warned_even_in_silence(capsys):
+    Quiet().owner_is_warned("redis://h", "it evicts keys")
+    assert capsys.readouterr().err == "dbdyno: redis://h: it evicts keys\n"
+    console = Console(file=io.StringIO(), width=80)
+    Plain(console).owner_is_warned("redis://h", "it evicts keys")
+    assert console.file.getvalue() == "redis://h: it evicts keys\n"
 
 
 def screen(terminal):
@@ -98,64 +109,154 @@ def test_each_step_of_a_search_is_a_line_and_its_end_a_sentence():
     ]
 
 
-def test_of_an_open_loop_the_line_shows_what_is_offered_and_response_times():
-    console = screen(terminal=True)
+def drawn(tell, width=160, clock=lambda: 0.0):
+    """Return each state of the display as its lines, and what stays on the terminal."""
+    console = Console(file=io.StringIO(), force_terminal=True, width=width, color_system=None)
+    states = []
+    with Display(console, clock) as display:
+        update = display._live.update
+        display._live.update = lambda text, refresh: (
+            states.append(text.plain.split("\n")),
+            update(text, refresh=refresh),
+        )
+        tell(display)
+    return states, console.file.getvalue()
+
+
+def test_of_an_open_loop_the_display_shows_what_is_offered_and_response_times():
     times = {"response_time": {"count": 100, "sum_ns": 0, "min_ns": 200, "max_ns": 200, "buckets": [200, 100]}}
     transactions = {**INTERVAL["transactions"], **times, "scheduled": 30_000}
-    with listener_for(console, quiet=False) as listener:
-        listener.run_begins("runs/x", 1, 10)
-        listener.trial_begins(replace(TRIAL, rate=Rate("constant", (30_000,)), pipeline=16, network_delay_us=200))
-        listener.record_came(INTERVAL | {"transactions": transactions})
-    shown = console.file.getvalue()
-    assert (
-        "redis  game  8 clients  pipeline 16  200 µs away  30,000/s  4 of 10 s  20,000/s of 30,000 offered  longest"
-        in shown
-    )
+
+    def tell(display):
+        display.run_begins("runs/x", 1, 10)
+        display.trial_begins(replace(TRIAL, rate=Rate("constant", (30_000,)), pipeline=16, network_delay_us=200))
+        display.record_came(INTERVAL | {"transactions": transactions})
+
+    *_, (_, doing, second, figures) = drawn(tell)[0]
+    assert doing == "redis  game  8 clients  pipeline 16  200 µs away  30,000/s"
+    assert second == "measuring, 4 of 10 s"
+    assert figures.startswith("20,000/s of 30,000 offered  p99 –  2 errors (timeout)  █")
 
 
 @pytest.mark.parametrize(
     ("more", "shown"),
     [
-        ({"rows_per_s": 250_000.0, "left_s": 61.6}, "fake: load 500,000 of 16,000,000 rows  250,000/s  1 min 2 s left"),
-        ({"rows_per_s": 250_000.0, "left_s": 4.4}, "fake: load 500,000 of 16,000,000 rows  250,000/s  4 s left"),
-        ({"rows_per_s": 0.0, "left_s": None}, "fake: load 500,000 of 16,000,000 rows\r"),
-        ({}, "fake: load 500,000 of 16,000,000 rows\r"),
+        ({"rows_per_s": 250_000.0, "left_s": 61.6}, "load 500,000 of 16,000,000 rows  250,000/s  1 min 2 s left"),
+        ({"rows_per_s": 250_000.0, "left_s": 4.4}, "load 500,000 of 16,000,000 rows  250,000/s  4 s left"),
+        ({"rows_per_s": 0.0, "left_s": None}, "load 500,000 of 16,000,000 rows"),
+        ({}, "load 500,000 of 16,000,000 rows"),
     ],
 )
-def test_of_a_load_the_line_shows_how_fast_it_goes_and_how_long_yet(more, shown):
-    console = screen(terminal=True)
+def test_of_a_load_the_display_shows_how_fast_it_goes_and_how_long_yet(more, shown):
     record = {"record": "progress", "phase": "load", "done": 500_000, "total": 16_000_000, "unit": "rows"}
-    with listener_for(console, quiet=False) as listener:
-        listener.preparation_begins(Preparation("01", SystemSpec("fake", label="fake"), workload("game"), 1, (TRIAL,)))
-        listener.record_came(record | more)
-    assert shown in console.file.getvalue()
+
+    def tell(display):
+        display.preparation_begins(Preparation("01", SystemSpec("fake", label="fake"), workload("game"), 1, (TRIAL,)))
+        display.record_came(record | more)
+
+    assert drawn(tell)[0][-1][1:] == ["fake", shown]
 
 
-def test_on_a_terminal_a_line_follows_the_trial():
-    console = screen(terminal=True)
-    with listener_for(console, quiet=False) as listener:
-        assert type(listener) is LiveLine
-        tell_of_a_trial(listener, Outcome(TRIAL, "complete", None, 40_000, 2.0, {}, STILL))
-    shown = console.file.getvalue()
-    assert "load 10 of 20 rows" in shown
-    assert "4 of 10 s  20,000/s  longest stall 0 s  p99 0.50 ms  2 errors (2 timeout)" in shown
-    assert "[ 1/12] redis  game  8 clients      20,000/s  floor 42%, longest stall 3 s  no errors" in shown
+def test_on_a_terminal_one_display_follows_the_run_and_a_finished_trial_leaves_nothing():
+    def tell(display):
+        tell_of_a_trial(display, Outcome(TRIAL, "complete", None, 40_000, 2.0, {}, STILL))
+        display.trial_ended(Outcome(TRIAL, "failed", "it broke", 0, 0.0, {}))
+
+    states, out = drawn(tell)
+    assert ["load 10 of 20 rows"] in [state[2:] for state in states]
+    assert ["measuring, 4 of 10 s", "20,000/s  p99 500 µs  2 errors (timeout)  █"] in [state[2:] for state in states]
+    assert states[-1][0].startswith("trial 3 of 12  ███░░░")
+    assert "lmdb is left out: not there" in out and "[ 2/12] redis  game  8 clients  failed: it broke" in out
+    assert "floor" not in out
 
 
-def test_the_live_line_knows_the_floor_and_the_stalls_of_what_was_measured():
-    console = screen(terminal=True)
-    with listener_for(console, quiet=False) as listener:
-        listener.run_begins("runs/x", 1, 22)
-        for trial in (TRIAL, TRIAL):
-            listener.trial_begins(trial)
-            for second in range(-2, 20):
-                completed = 0 if second < 0 or second in (3, 4) else 20_000
-                counted = INTERVAL["transactions"] | {"completed": completed}
-                listener.record_came(INTERVAL | {"second": second + 2, "warmup": second < 0, "transactions": counted})
-    shown = console.file.getvalue()
-    assert "warm-up, 2 of 22 s  0/s  p99" in shown
-    assert "22 of 22 s  20,000/s  floor 0%, longest stall 2 s  p99" in shown
-    assert "3 of 22 s  20,000/s  longest stall 0 s" in shown.rpartition("2 of 22 s  0/s")[2]
+@pytest.mark.parametrize("kind", ["dumb", "pipe"])
+def test_without_a_cursor_to_move_lines_stay(kind, monkeypatch):
+    monkeypatch.setenv("TERM", "dumb" if kind == "dumb" else "xterm")
+    with listener_for(screen(terminal=kind == "dumb"), quiet=False) as listener:
+        assert type(listener) is Plain
+
+
+def test_the_display_moves_the_cursor_of_a_protected_output(monkeypatch):
+    terminal = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)
+    monkeypatch.setattr("sys.stdout", PrintableStream(terminal))
+    with outputs_may_end(), Display(make_console(force_terminal=True, width=80)) as display:
+        display.run_begins("runs/x", 1, 10)
+        display.trial_begins(TRIAL)
+        display.system_is_skipped("a\x1b[2Jb", "not there")
+        display.record_came(INTERVAL)
+    said = terminal.buffer.getvalue().decode()
+    assert "\x1b[2K" in said and "a␛[2Jb" in said and said.count("␛") == 1
+
+
+def test_time_left_goes_by_the_trials_before():
+    now = [0.0]
+
+    def tell(display):
+        display.run_begins("runs/x", 4, 10)
+        display.trial_begins(TRIAL)
+        display.record_came(INTERVAL | {"second": 4})
+        now[0] = 20.0
+        display.trial_ended(Outcome(TRIAL, "complete", None, 1, 1.0, {}))
+        now[0] = 25.0
+        display.trial_begins(TRIAL)
+
+    states = drawn(tell, clock=lambda: now[0])[0]
+    assert [state[0].split("  ")[-1] for state in states] == [
+        "40 s left",
+        "40 s left",
+        "35 s left",
+        *["1 min 0 s left"],
+        "1 min 15 s left",
+    ]
+    assert [state[0].split("  ")[2] for state in states] == ["0%", "0%", "12%", "25%", "25%"]
+
+
+def test_throughput_is_a_line_of_blocks_and_errors_are_those_of_the_second():
+    def tell(display):
+        display.run_begins("runs/x", 1, 4)
+        display.trial_begins(TRIAL)
+        for second, completed in enumerate((20_000, 0, 10_000)):
+            counted = INTERVAL["transactions"] | {"completed": completed}
+            errors = {"timeout": 2} if second == 1 else {}
+            interval = {"second": second, "warmup": second == 0, "transactions": counted, "errors": errors}
+            display.record_came(INTERVAL | interval)
+
+    warm, broken, after = (state[2:] for state in drawn(tell)[0][-3:])
+    assert warm == ["warm-up, 1 of 4 s", "20,000/s  p99 500 µs  no errors  █"]
+    assert broken[1] == "0/s  p99 500 µs  2 errors (timeout)  █▁"
+    assert after[1] == "10,000/s  p99 500 µs  no errors, 2 so far  █▁▅"
+
+
+@pytest.mark.parametrize("width", [20, 40, 80])
+def test_the_display_fits_and_drops_whole_parts(width):
+    long = replace(TRIAL, system=replace(SYSTEM, label="mariadb innodb_flush_log_at_trx_commit=1 sync_binlog=1"))
+
+    def tell(display):
+        display.run_begins("runs/x", 12, 100)
+        display.trial_begins(long)
+        for second in range(100):
+            display.record_came(INTERVAL | {"second": second})
+
+    states = drawn(tell, width)[0]
+    assert all(len(line) < width for state in states for line in state)
+    assert states[-1][0].startswith("trial 1 of 12") and states[-1][3].startswith("20,000/s")
+    assert ("█" * 8 in states[-1][3]) == (width == 80)
+
+
+def test_a_search_shows_its_last_step_alone():
+    def tell(display):
+        display.run_begins("runs/x", 1, 10)
+        display.search_begins(replace(TRIAL, step=0), "p99 < 10ms")
+        display.step_ended(step(12_000, 8_100))
+        display.search_ended("redis: 12,000/s is it.")
+
+    states, out = drawn(tell)
+    assert states[-1][1:] == [
+        "redis  game  8 clients  searching for p99 < 10ms",
+        "    12,000/s: p99 8.1 ms holds",
+    ]
+    assert "left" not in states[-1][0] and "is it" not in out
 
 
 @pytest.mark.parametrize(

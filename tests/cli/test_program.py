@@ -1,6 +1,7 @@
 """Every error is one line with its status, and passwords are where nobody else can look."""
 
 import os
+import signal
 import subprocess
 import sys
 from contextlib import suppress
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dbdyno.cli import commands
+from dbdyno.cli import parser
 from helpers import need, need_program, system
 
 PYTHON = [sys.executable, "-m", "dbdyno"]
@@ -48,7 +49,7 @@ def test_what_the_system_refuses_is_said_too(dbdyno, monkeypatch):
     def refuse(name):
         raise PermissionError(13, "Permission denied", "/some/file")
 
-    monkeypatch.setattr(commands, "import_module", refuse)
+    monkeypatch.setattr(parser, "import_module", refuse)
     assert dbdyno("list") == (1, "", "dbdyno: /some/file: Permission denied\n")
 
 
@@ -56,9 +57,34 @@ def test_an_interrupt_has_the_status_of_one(dbdyno, monkeypatch):
     def interrupt(name):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(commands, "import_module", interrupt)
+    monkeypatch.setattr(parser, "import_module", interrupt)
     status, _, err = dbdyno("list")
     assert (status, err.strip()) == (130, "dbdyno: interrupted")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_in_a_command_that_runs_nothing_is_an_interrupt(number):
+    struck = f"parser.import_module = lambda name: os.kill(os.getpid(), {int(number)})"
+    ended = in_python(f"import os\nfrom dbdyno.cli import parser\n{struck}")
+    assert (ended.returncode, ended.stdout, ended.stderr.strip()) == (130, "", "dbdyno: interrupted")
+
+
+def test_an_interrupt_while_the_commands_are_loaded_is_no_traceback():
+    ended = in_python("""
+class Interrupting:
+    def find_spec(name, path, target=None):
+        if name == "dbdyno.cli.program":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupting)""")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "dbdyno: interrupted\n")
+
+
+def in_python(before):
+    """Run `dbdyno list` in a Python that has done something before."""
+    program = f"import sys, signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n{before}\n"
+    listed = "from dbdyno.__main__ import start\nsys.argv = ['dbdyno', 'list']\nstart()"
+    command = [sys.executable, "-c", program + listed]
+    return subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=False)
 
 
 def test_without_a_command_there_is_help(dbdyno):

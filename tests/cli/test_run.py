@@ -21,20 +21,36 @@ def test_a_run_ends_with_a_table_a_report_and_zero(dbdyno, fake_load, fake_syste
     status, out, err = dbdyno(*SMALL, "--system", "fake", "--clients", "1,4")
     (folder,) = Path("runs").iterdir()
     assert (status, err) == (0, "")
-    assert f"Report: {folder}/report.html" in out
-    assert "[2/2] fake  game  4 clients       4,000/s  longest stall 0 s  no errors" in out
+    assert f"  report   {folder}/report.html\n" in out
+    assert "[2/2] fake  game  4 clients       4,000/s  no errors" in out
     assert (folder / "report.html").stat().st_size > 1000
     assert json.loads((folder / "run.json").read_text())["command"] == (
         "dbdyno run game --seconds 1 --warmup 0 --rows 10 --system fake --clients 1,4"
     )
 
 
+def test_a_signal_while_the_report_is_written_loses_nothing(dbdyno, fake_load, fake_system, monkeypatch):
+    def interrupted(run, path):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dbdyno.cli.run.write_report", interrupted)
+    status, _, err = dbdyno(*SMALL, "--system", "fake", "--clients", "1", "--quiet")
+    (folder,) = Path("runs").iterdir()
+    assert status == 130
+    assert err.startswith("dbdyno: interrupted before the report was written. The run is complete")
+    assert f"dbdyno report {folder}" in err
+    assert json.loads((folder / "run.json").read_text())["state"] == "complete"
+    assert dbdyno("report", str(folder))[0] == 0 and (folder / "report.html").exists()
+
+
 def test_an_open_loop_that_is_not_followed_is_a_result(dbdyno, fake_load, fake_system):
     status, out, _ = dbdyno(*SMALL, "--system", "fake", "--clients", "4", "--rate", "2000,9000")
     assert status == 0
-    assert "fake  game  4 clients  9,000/s       4,000/s  longest stall 0 s  no errors" in out
-    assert "could not follow: 9,000/s offered, 4,000/s achieved" in " ".join(out.split())
-    assert "Latencies: response time, open loop, 2,000/s, 9,000/s." in out
+    assert "fake  game  4 clients  9,000/s       4,000/s  no errors" in out
+    assert "fake could not follow 9,000/s." in out and "behind" in out
+    details = dbdyno("show", "last", "--details")[1]
+    assert "could not follow: 9,000/s offered, 4,000/s achieved" in details
+    assert "Latencies: response time, open loop, 2,000/s, 9,000/s." in details
     document = json.loads(dbdyno("show", "last", "--json")[1])
     followed, behind = document["trials"]
     assert (followed["rate"]["per_s"], followed["offered_per_s"], followed["achieved_per_s"]) == (2000, 2000, 2000)
@@ -125,7 +141,7 @@ def test_a_batch_is_one_request_of_which_every_row_is_verified(dbdyno):
         *ALONE,
     )
     assert dbdyno("run", "batch-get", *stores, *small, "--quiet") == (0, "", "")
-    assert "rows" in dbdyno("show", "last")[1]
+    assert "rows" in dbdyno("show", "last", "--details")[1]
     trials = json.loads(dbdyno("show", "last", "--json")[1])["trials"]
     for trial in trials:
         assert trial["workload"] == "batch-get?batch=100"

@@ -1,4 +1,4 @@
-"""A run's table and its one JSON document."""
+"""A run's summary, its details and its one JSON document."""
 
 import json
 import re
@@ -7,10 +7,13 @@ from pathlib import Path
 import pytest
 
 
-def test_the_table(finished):
+def test_the_summary_and_the_details(finished):
     status, out, err = finished("show", "last")
     assert (status, err) == (0, "")
-    assert "fake" in out and "1,000" in out
+    assert "fake" in out and "1,000" in out and "  details  dbdyno show last --details\n" in out
+    status, out, err = finished("show", "last", "--details")
+    assert (status, err) == (0, "")
+    assert "1,000" in out and "\nFairness\n" in out and "  dbdyno run game --system fake --clients 1" in out
 
 
 def test_the_document_has_the_keys_it_promises(finished):

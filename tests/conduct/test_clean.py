@@ -33,6 +33,12 @@ def test_it_is_told_to_clean_up_and_nothing_else(fake_url, fake_load, fake_syste
     assert fake_system.told == ["start", "stop"]
 
 
+def test_a_dry_run_is_told_to_list_and_nothing_else(fake_url, fake_load):
+    fake_load(refuse="list")
+    with pytest.raises(RunFailed, match="fake://host: not everything could be listed"):
+        clean(fake_url, dry_run=True)
+
+
 def test_what_could_not_be_removed_is_told(fake_url, fake_load, fake_system):
     fake_load(refuse="cleanup", only_if='"workload": null')
     with pytest.raises(RunFailed, match="fake://host: not everything could be removed"):
@@ -128,7 +134,10 @@ def test_on_a_real_server_there_is_then_what_was_there_before(name, scheme, ther
         place = server.endpoint
         login = f"{place.user or ''}:{place.password}@" if place.password else ""
         url = spec(f"{scheme}://{login}{place.host}:{place.port}/{place.database}")
+        left = there(server, False)
+        assert clean(url, dry_run=True).removed == removed and there(server, False) == left
         assert clean(url).removed == removed and clean(url).removed == []
+        assert clean(url, dry_run=True).removed == []
         assert there(server, False) == before
     finally:
         server.stop()

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from dbdyno.conduct.find_rate import conclude, judge_step
-from dbdyno.conduct.listener import Listener
+from dbdyno.conduct.listener import Listener, Step
 from dbdyno.conduct.rate_search import SearchResult
 from dbdyno.conduct.run import conduct
 from dbdyno.experiment.limit import parse_limit
@@ -123,3 +123,23 @@ def test_judging_a_step(limit, recorded, statistic, why_not):
 def test_a_rate_with_nothing_above_it_is_said_to_be_a_lower_bound():
     said = conclude("redis", parse_limit("p99 < 10ms"), SearchResult(16_000, open_above=True), [])
     assert "up to 16,000/s; the highest is above that" in said
+
+
+def steps_of(*tries):
+    return [
+        Step("t", rate, "p99", 1.0, rate, rate, True, None if held else "not below the limit") for rate, held in tries
+    ]
+
+
+def test_both_ends_of_the_answer_stand_in_the_sentence_with_their_tries():
+    limit = parse_limit("p99 < 10ms")
+    tried = steps_of(
+        (100, True), *[(100, True)] * 3, (105, False), (105, True), (105, False), (110, False), (110, False)
+    )
+    said = conclude("redis", limit, SearchResult(100, 110), tried)
+    assert said == (
+        "redis: 100/s is the highest rate that holds p99 < 10ms, in 4 of 4 tries; 110/s does not, in 0 of 2 tries. "
+        "Between them tries differ (105/s)."
+    )
+    noisy = conclude("redis", limit, SearchResult(100, None), tried)
+    assert noisy.endswith("in 4 of 4 tries. Higher rates held in some tries and not in others: the answer is noisy.")

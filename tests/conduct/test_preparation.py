@@ -43,6 +43,16 @@ def test_one_start_serves_all_its_trials(run, fake_system):
     assert json.loads((folder / "settings.json").read_text()) == {"fake": {}}
 
 
+def test_the_owner_of_an_attached_server_is_warned_once(context, fake_load, fake_system, monkeypatch):
+    fake_load()
+    monkeypatch.setattr(fake_system, "cautions", lambda self: ["it evicts keys"])
+    running, warned = context(repeat=2, clients=[1]), []
+    monkeypatch.setattr(running.listener, "owner_is_warned", lambda *what: warned.append(what))
+    for one in expand(running.experiment, running.experiment.system):
+        assert states(run_preparation(running, one)) == ["complete"]
+    assert warned == [("fake", "it evicts keys")]
+
+
 def test_a_system_that_does_not_start_fails_its_trials(run, fake_system):
     running, outcomes = run(system="fake?fail_start")
     assert states(outcomes) == ["failed", "failed"]

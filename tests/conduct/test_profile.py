@@ -34,8 +34,10 @@ def profiled(context, fake_load, fake_system, guard, monkeypatch):
         system.start(Launch(guard, logs, 1, 1))
         with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as server:
             monkeypatch.setattr(system, "server_pids", lambda: {"fake": server.pid}, raising=False)
-            outcome = run_trial(running, Prepared(system, "01-fake", logs), trial)
-            server.kill()
+            try:
+                outcome = run_trial(running, Prepared(system, "01-fake", logs), trial)
+            finally:
+                server.kill()
         folder = running.folder.path / "trials" / trial.name
         return outcome, folder, json.loads((folder / "profile" / "profile.json").read_text())
 

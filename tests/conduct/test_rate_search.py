@@ -34,20 +34,27 @@ def test_without_noise_it_is_within_five_percent_below_the_answer(capacity, gues
     found = search(capacity * guess_share, store.holds)
     assert store.answer / 1.06 <= found.per_s <= store.answer
     assert not found.open_above
-    assert [confirms for _, confirms, _ in store.tried[-3:]] == [True] * 3
-    assert len(store.tried) <= 14
+    assert [(rate, held) for rate, confirms, held in store.tried if confirms] == [
+        *[(found.per_s, True)] * 3,
+        *[(found.fails_per_s, False)] * 2,
+    ]
+    assert found.per_s < store.answer <= found.fails_per_s <= 1.06 * found.per_s
+    assert len(store.tried) <= 16
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_with_noise_what_is_found_has_held_three_times_in_a_row(seed):
     store = Store(10_000, limit_ms=5, noise=0.2, seed=seed)
     found = search(11_000, store.holds)
-    assert store.tried[-3:] == [(found.per_s, True, True)] * 3
+    at_answer = [held for rate, confirms, held in store.tried if confirms and rate == found.per_s]
+    assert at_answer[-3:] == [True] * 3
+    above = [held for rate, confirms, held in store.tried if confirms and rate == found.fails_per_s]
+    assert above[-2:] == ([False] * 2 if found.fails_per_s else [])
     assert store.answer * 0.8 <= found.per_s <= store.answer * 1.08
 
 
 def test_a_confirmation_that_fails_takes_it_one_step_down():
-    answers = iter([False, True, False, False, False, False, True, False, True, True, True])
+    answers = iter([False, True, False, False, False, False, True, False, True, True, True, False, False])
     tried = []
 
     def holds(rate, confirms):
@@ -56,7 +63,26 @@ def test_a_confirmation_that_fails_takes_it_one_step_down():
 
     found = search(1000, holds)
     (first, *_), last = [rate for rate, confirms in tried if confirms], found.per_s
-    assert last == round_rate(first / 1.05)
+    assert last == round_rate(first / 1.05) and found.fails_per_s == first
+
+
+def test_a_rate_that_failed_by_chance_is_no_end_of_the_answer():
+    answers = iter([False, True, False, False, False, False, True, True, True, False, True, False, False])
+    tried = []
+
+    def holds(rate, confirms):
+        tried.append(rate)
+        return next(answers)
+
+    found = search(1000, holds)
+    noisy = tried[-4]
+    assert found.per_s < noisy < found.fails_per_s == round_rate(noisy * 1.05)
+
+
+def test_a_limit_that_holds_by_chance_has_no_upper_end():
+    tries = iter([False, True, False, False, False, False, *[True] * 3, *[True, False] * 4])
+    found = search(1000, lambda rate, confirms: next(tries))
+    assert found.fails_per_s is None and not found.open_above
 
 
 def test_a_limit_nobody_holds():

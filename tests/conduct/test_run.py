@@ -2,14 +2,17 @@
 
 import errno
 import json
+import os
+import signal
 
 import pytest
 
 from dbdyno.conduct.listener import Listener, Outcome
 from dbdyno.conduct.run import conduct, judge_run
+from dbdyno.conduct.states import States
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.read import read_experiment
-from dbdyno.results.write import Lines
+from dbdyno.results.write import Lines, RunFolder
 from dbdyno.systems import SYSTEMS
 from helpers import experiment
 
@@ -142,6 +145,39 @@ def test_an_interrupt_between_trials_is_an_interrupted_run(fake_load, fake_syste
 
     end = conduct(experiment(), "", tmp_path, Impatient())
     assert end.state == document_of(end)["state"] == "interrupted"
+
+
+def test_a_signal_while_the_folder_is_made_is_an_interrupted_run(fake_load, fake_system, tmp_path, monkeypatch):
+    create = RunFolder.create
+
+    def struck(*arguments):
+        os.kill(os.getpid(), signal.SIGTERM)
+        return create(*arguments)
+
+    monkeypatch.setattr(RunFolder, "create", struck)
+    end = conduct(experiment(), "", tmp_path, Listener())
+    assert end.state == document_of(end)["state"] == "interrupted"
+
+
+def test_a_signal_after_the_last_word_leaves_the_run_complete(fake_load, fake_system, tmp_path, monkeypatch):
+    close = States.close
+
+    def struck(states):
+        os.kill(os.getpid(), signal.SIGTERM)
+        close(states)
+
+    monkeypatch.setattr(States, "close", struck)
+    end = conduct(experiment(clients=[1], seconds=1, host=False), "", tmp_path, Listener())
+    assert end.state == document_of(end)["state"] == "complete"
+
+
+def test_a_run_that_cannot_even_be_begun_is_told(fake_load, fake_system, tmp_path, monkeypatch):
+    def fail(*arguments):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(RunFolder, "write_run", fail)
+    with pytest.raises(RunFailed, match="free some space"):
+        conduct(experiment(), "", tmp_path, Listener())
 
 
 def outcome(state="complete", errors=None):

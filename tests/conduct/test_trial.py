@@ -123,6 +123,6 @@ def test_settings_of_parts_are_told_apart():
 
 
 def test_of_an_automatic_warm_up_the_outcome_is_what_the_records_tell(run):
-    outcome, folder = run({"warmup": "auto", "warmup_seconds": 0, "seconds": 80}, second_s=0, slow_seconds=40)
+    outcome, folder = run({"warmup": "auto", "warmup_seconds": 0, "seconds": 120}, second_s=0, slow_seconds=40)
     assert json.loads((folder / "trial.json").read_text())["warmup"] == "auto"
-    assert (outcome.state, outcome.seconds, outcome.transactions) == ("complete", 40.0, 40_000)
+    assert (outcome.state, outcome.seconds, outcome.transactions) == ("complete", 80.0, 80_000)

@@ -12,6 +12,7 @@ from dbdyno.conduct import watchdog
 from dbdyno.conduct.listener import Listener
 from dbdyno.conduct.plan import Plan
 from dbdyno.conduct.run import conduct
+from dbdyno.systems.running import process
 from helpers import experiment, need
 
 STORES = ["redis", "memcached", "mariadb", "postgresql", "sqlite"]
@@ -51,18 +52,32 @@ def server_of(tmp_path):
 def run(name, meddler, tmp_path, **keys):
     need(name)
     small = {"workload": "point-get", "system": name, "clients": [4], "rows": 100, "seconds": SECONDS, "ceiling": False}
-    return conduct(experiment(**small, warmup_seconds=0, host=False, **keys), "", tmp_path, meddler)
+    return conduct(experiment(**{**small, "warmup_seconds": 0, "host": False, **keys}), "", tmp_path, meddler)
 
 
 @pytest.mark.parametrize("name", STORES[:4])
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
-def test_a_server_that_dies_or_is_stopped_ends_the_trial(name, number, tmp_path):
+def test_a_server_that_dies_or_stays_stopped_ends_the_trial(name, number, tmp_path, monkeypatch):
+    monkeypatch.setattr(process, "STOPPED_TIMEOUT_S", 0.5)
     meddler = Meddler(number, server_of(tmp_path))
     end = run(name, meddler, tmp_path)
     trial = trial_of(end)
-    how = "was killed by SIGKILL" if number == signal.SIGKILL else r"was stopped by a signal (SIGSTOP)"
+    how = "was killed by SIGKILL" if number == signal.SIGKILL else "was stopped by a signal (SIGSTOP) and was given up"
     assert trial["state"] == "failed" and f"{name} {how} during the trial" in trial["reason"]
     assert trial["ended_unix_s"] - trial["started_unix_s"] < SECONDS / 2
+
+
+def test_a_server_that_is_stopped_and_goes_on_is_a_stall(tmp_path):
+    class Stalling(Meddler):
+        def record_came(self, record):
+            super().record_came(record)
+            if self.sent_at and record["record"] == "interval" and not record["transactions"]["completed"]:
+                os.kill(self._whom(None), signal.SIGCONT)
+
+    end = run("redis", Stalling(signal.SIGSTOP, server_of(tmp_path)), tmp_path, seconds=4)
+    assert end.state == trial_of(end)["state"] == "complete"
+    records = [json.loads(line) for line in next(end.folder.glob("trials/*/records.jsonl")).open()]
+    assert 0 in [record["transactions"]["completed"] for record in records if record["record"] == "interval"]
 
 
 @pytest.mark.parametrize("name", STORES)

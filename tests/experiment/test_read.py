@@ -6,8 +6,9 @@ import pytest
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.bounds import brief
-from dbdyno.experiment.read import find_experiment, override, read_experiment, shipped_experiments
+from dbdyno.experiment.read import find_experiment, override, read_experiment
 from dbdyno.experiment.scale import SCALES
+from dbdyno.experiment.shipped import shipped_experiments
 
 GOOD = """
 workload = "game"

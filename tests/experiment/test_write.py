@@ -2,7 +2,8 @@
 
 import pytest
 
-from dbdyno.experiment.read import read_experiment, shipped_experiments
+from dbdyno.experiment.read import read_experiment
+from dbdyno.experiment.shipped import shipped_experiments
 from dbdyno.experiment.write import to_toml
 
 HARD = {

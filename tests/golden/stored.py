@@ -19,15 +19,16 @@ from dbdyno.conduct.resolve import driven
 from dbdyno.experiment.read import read_experiment
 from dbdyno.experiment.trials import expand
 from dbdyno.report.core.recordings import recordings_of
+from dbdyno.report.details import print_details
 from dbdyno.report.document import document
 from dbdyno.report.html import render
-from dbdyno.report.table import print_table
+from dbdyno.report.summary import Places, print_summary
 from dbdyno.results.read import read_run
 from dbdyno.verdict.judge import judge
 
 HERE = Path(__file__).parent
 RUNS, EXPECTED = HERE / "runs", HERE / "expected"
-WIDTH = 100
+SUMMARY_WIDTH, DETAILS_WIDTH = 80, 100
 TOLERANCE = 1e-9
 """Other versions of numpy add floats in another order."""
 
@@ -82,18 +83,27 @@ def page_of(folder: Path) -> str:
 def said_of(folder: Path) -> dict[str, str]:
     """Return what dbdyno says of a run, by the name of the file that holds it.
 
-    `show.json`: `dbdyno show --json`. `table.txt`: `dbdyno show`. `verdicts.json`: the verdicts, drawn anew from the
-    recordings. `plan.json`: what the load client would be given, from `experiment.toml`.
+    `show.json`: `dbdyno show --json`. `summary.txt`: `dbdyno show`. `details.txt`: `dbdyno show --details`.
+    `verdicts.json`: the verdicts, drawn anew from the recordings. `plan.json`: what the load client would be given,
+    from `experiment.toml`.
     """
     run = read_run(folder)
-    table = Console(file=StringIO(), width=WIDTH, highlight=False)
-    print_table(run, table)
+    summary, details = (
+        Console(file=StringIO(), width=width, highlight=False) for width in (SUMMARY_WIDTH, DETAILS_WIDTH)
+    )
+    print_summary(run, Places(folder.name, "report.html"), summary)
+    print_details(run, details)
     return {
         "show.json": _json(document(run)),
-        "table.txt": "\n".join(line.rstrip() for line in table.file.getvalue().splitlines()) + "\n",  # type: ignore[attr-defined]
+        "summary.txt": _text(summary),
+        "details.txt": _text(details),
         "verdicts.json": _json({trial.name: judge(trial) for trial in run.trials if trial.about}),
         "plan.json": _json(_plans(folder)),
     }
+
+
+def _text(console: Console) -> str:
+    return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines()) + "\n"  # type: ignore[attr-defined]
 
 
 def _json(value: Any) -> str:

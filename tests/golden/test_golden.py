@@ -6,7 +6,7 @@ import pytest
 
 from .stored import differences, expected, names, page_of, said_of, unpack
 
-FILES = ("show.json", "table.txt", "verdicts.json", "plan.json")
+FILES = ("show.json", "summary.txt", "details.txt", "verdicts.json", "plan.json")
 
 
 @pytest.fixture(scope="module", params=names())

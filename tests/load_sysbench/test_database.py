@@ -1,14 +1,21 @@
 """On a server that is somebody else's a database of its own is made and removed, and nothing that others made."""
 
+import io
+import json
+import socket
+
 import pytest
 
-from dbdyno.load_sysbench.database import DATABASE, MARKER
+from dbdyno.load_python.failure import Ended
+from dbdyno.load_sysbench.database import _CREATE, DATABASE, _asking
+from dbdyno.load_sysbench.plan import read_plan
 from dbdyno.systems.mysql.mariadb import MariaDB
 from dbdyno.systems.postgresql.probe import connect
 from load_sysbench.conftest import STORE, executed, of_kind, plan_of
 
 LEFTOVERS = plan_of(STORE, ("cleanup",)) | {"workload": None}
 """A plan to remove what a run that was killed left."""
+LISTED = LEFTOVERS | {"phases": ["list"]}
 THERE = {
     "mariadb": f"SELECT 1 FROM information_schema.schemata WHERE schema_name = '{DATABASE}'",
     "postgresql": f"SELECT 1 FROM pg_database WHERE datname = '{DATABASE}'",
@@ -70,7 +77,55 @@ def test_one_without_the_marker_is_left_alone(server):
     running, secrets = server("mariadb"), []
     store = running.store_plan(secrets) | {"database": DATABASE}
     running._query(f"CREATE DATABASE {DATABASE}")
-    for plan in (plan_of(store, ("prepare",)), plan_of(store, ("cleanup",)), LEFTOVERS | {"store": store}):
+    for plan in (plan_of(store, ("prepare",)), plan_of(store, ("cleanup",))):
         ended = executed(plan, secrets)[-1]
         assert ended["status"] == "refused" and "without dbdyno's marker" in ended["reason"]
-    assert len(running._query(THERE["mariadb"])) == 1 and MARKER.startswith("dbdyno_")
+    # As a run leaves it that is killed before the marker, on a server that knows no comments of databases.
+    for plan in (LEFTOVERS, LISTED):
+        done = phase_of(plan, running)
+        assert done.get("removed", done.get("leftovers")) == []
+        assert f"the database {DATABASE} has no table and no marker" in done["cannot_know"]
+    running._query(f"CREATE TABLE {DATABASE}.mine (id INT PRIMARY KEY)")
+    assert phase_of(LEFTOVERS, running)["cannot_know"] is None
+    assert len(running._query(THERE["mariadb"])) == 1
+
+
+@pytest.mark.parametrize("name", ["mariadb", "postgresql"])
+def test_one_of_a_run_that_is_killed_before_the_marker_is_found(server, name):
+    running = server(name)
+    plan = understood(running)
+    with _asking(plan, within=False) as ask:
+        ask(_CREATE[plan.store["kind"]])
+    assert phase_of(LISTED, running)["leftovers"] == [DATABASE] and len(running._query(THERE[name])) == 1
+    assert phase_of(LEFTOVERS, running)["removed"] == [DATABASE] and len(running._query(THERE[name])) == 0
+    assert phase_of(LISTED, running)["leftovers"] == []
+
+
+def phase_of(plan, running):
+    """Return what the end of the only phase of a plan says, which must have come to its end."""
+    secrets = []
+    records = executed(plan | {"store": running.store_plan(secrets)}, secrets)
+    assert records[-1]["status"] == "complete", records[-1]
+    return of_kind(records, "phase")[-1]
+
+
+def understood(running):
+    """Return a plan for a server as the program has it when it was read."""
+    secrets = []
+    plan = plan_of(running.store_plan(secrets))
+    return read_plan(io.StringIO(f"{json.dumps(plan)}\n{json.dumps({'secrets': secrets})}\n"))
+
+
+def test_a_server_that_does_not_answer_is_given_up():
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        for kind in ("mysql", "postgres"):
+            store = STORE | {"kind": kind, "address": {"host": "127.0.0.1", "port": silent.getsockname()[1]}}
+            ended = executed(LEFTOVERS | {"store": store, "operation_timeout_s": 1}, [])[-1]
+            assert ended["status"] == "failed" and "no answer within 1 s" in ended["reason"]
+
+
+@pytest.mark.parametrize(("name", "sleep"), [("mariadb", "SELECT SLEEP(90)"), ("postgresql", "SELECT pg_sleep(90)")])
+def test_a_statement_without_an_end_is_given_up(server, name, sleep, monkeypatch):
+    monkeypatch.setattr("dbdyno.load_sysbench.database.STATEMENT_TIMEOUT_S", 1)
+    with pytest.raises(Ended, match="no answer within 1 s"), _asking(understood(server(name)), within=False) as ask:
+        ask(sleep)

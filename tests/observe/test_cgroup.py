@@ -64,3 +64,17 @@ def test_the_groups_of_this_process_are_folders_of_this_host():
     for groups in groups_of(os.getpid()).values():
         assert groups[0].is_dir() or not cgroup.ROOT.exists()
     assert groups_of(1 << 22) == {}
+
+
+def test_refaults_and_the_limit_tell_of_too_little_memory(tmp_path, of_process):
+    of_process("0::/unit\n")
+    stat = "anon 4096\nworkingset_refault_anon 3\nworkingset_refault_file 40\n"
+    group(tmp_path, cgroup_controllers="memory\n")
+    group(tmp_path / "unit", memory_current="8192\n", memory_max="8192\n", memory_stat=stat)
+    assert CgroupSampler("server", 1, tmp_path).sample() == {
+        "cgroup.server.memory_bytes": 8192,
+        "cgroup.server.memory_limit_bytes": 8192,
+        "cgroup.server.refaulted_pages_total": 43,
+    }
+    group(tmp_path / "unit", memory_max="max\n")
+    assert "cgroup.server.memory_limit_bytes" not in CgroupSampler("server", 1, tmp_path).sample()

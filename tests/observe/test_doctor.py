@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from dbdyno.observe import doctor
-from dbdyno.observe.doctor import Finding, examine
+from dbdyno.observe.doctor import examine
 from helpers import wait_until
 
 
@@ -22,6 +22,8 @@ def test_every_finding_that_is_not_fine_says_what_to_do(tmp_path, monkeypatch):
     findings = examine(tmp_path)
     assert len(findings) == 15
     assert all(finding.fine or finding.advice for finding in findings)
+    assert all(finding.name for finding in findings) and {finding.spoils for finding in findings} == {True, False}
+    assert len(examine(None, profile=False)) == 12
 
 
 def test_a_busy_process_is_named(tmp_path, monkeypatch):
@@ -80,4 +82,4 @@ def test_limits_are_held_against_what_is_needed(monkeypatch, tmp_path):
     monkeypatch.setattr(doctor.os, "sched_getaffinity", lambda pid: {0})
     assert not doctor._cpus().fine
     monkeypatch.setattr(doctor, "virtualization", lambda: [])
-    assert doctor._virtual() == Finding(True, "between dbdyno and the hardware: nothing", doctor._virtual().advice)
+    assert doctor._virtual().fine and doctor._virtual().what == "between dbdyno and the hardware: nothing"

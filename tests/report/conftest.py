@@ -64,3 +64,11 @@ def plain(tmp_path_factory):
     """A run in which nothing went wrong, of one system and two repetitions."""
     folder = tmp_path_factory.mktemp("runs") / "plain"
     return read_run(write_run(folder, SYSTEMS[2:3], clients=(1, 2), seconds=3, repeats=2))
+
+
+@pytest.fixture(scope="session")
+def hiccups(tmp_path_factory):
+    """A store that stalls for 20 ms ten times a second and once for 212 ms, beside one without recorded gaps."""
+    folder = tmp_path_factory.mktemp("runs") / "hiccups"
+    faults = {("redis", 8): "hiccups"}
+    return document(read_run(write_run(folder, SYSTEMS[3:], clients=(8,), seconds=12, faults=faults)))

@@ -100,14 +100,30 @@ def test_no_cell_in_common_is_refused(runs):
         verdicts(sides_of_runs(runs["before"], other))
 
 
-def test_a_side_limited_by_its_client_neither_wins_nor_loses(runs):
-    limited = with_trials(
-        runs["slower"], lambda trial: replace(trial, client_limited="its load threads were 99 % busy")
-    )
+def limited_by_client(run):
+    return with_trials(run, lambda trial: replace(trial, judged={"client_limited": "its load threads were 99 % busy"}))
+
+
+def test_a_lower_bound_never_loses(runs):
+    limited = limited_by_client(runs["slower"])
     for sides in (sides_of_runs(runs["before"], limited), sides_of_runs(limited, runs["before"])):
         found = verdicts(sides)
         assert {one.verdict for one in found.cells} == {"invalid"}
         assert "limited by the client" in found.cells[0].reason and "limited by the client" in printed(found)
+
+
+def test_a_lower_bound_that_is_faster_all_the_same_wins_by_at_least_as_much(runs):
+    limited = limited_by_client(runs["before"])
+    found = verdicts(sides_of_runs(runs["slower"], limited))
+    assert {(one.verdict, one.least) for one in found.cells} == {("faster", True)}
+    assert "≥ +" in printed(found) or "≥ ×" in printed(found)
+    assert "so the difference is a lower bound" in " ".join(printed(found).split())
+    assert all(cell["least"] for cell in comparison_document(found)["cells"])
+    found = verdicts(sides_of_runs(limited, runs["slower"]))
+    assert {(one.verdict, one.least) for one in found.cells} == {("slower", True)}
+    assert "≤ -" in printed(found)
+    both = verdicts(sides_of_runs(limited, limited_by_client(runs["slower"])))
+    assert {one.verdict for one in both.cells} == {"invalid"}
 
 
 def fail_one(run):
@@ -191,7 +207,7 @@ def test_evenness_stands_with_the_means_it_belongs_to(runs):
     uneven = replace(found, cells=(stalled(found.cells[0]), *found.cells[1:]))
     said = comparison_document(uneven)["cells"][0]["candidate"]["stability"]
     assert said["longest_without_completion_s"] == 2 and said["floor"] is None
-    assert "game, 1 client: floor – / – of the median second, longest stall 0 / 2 s" in printed(uneven, 120)
+    assert "game, 1 client: floor – / – of the median second, longest stall – / 2 s" in printed(uneven, 120)
 
 
 def stalled(one):

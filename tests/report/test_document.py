@@ -185,3 +185,22 @@ def test_an_open_loop_that_was_cut_short_at_once_has_no_figures_and_a_page(tmp_p
     shown = document(replace(run, trials=(cut,)))
     assert (shown["trials"][0]["offered_per_s"], shown["trials"][0]["unfinished"]) == (None, None)
     assert "interrupted" in render(shown)
+
+
+def test_stalls_stand_with_the_evenness_and_in_their_seconds(hiccups):
+    trial = find(hiccups, "redis", 8)
+    stalls = trial["stability"]["stalls"]
+    assert (stalls["threshold_ms"], stalls["longest_ms"], stalls["notable"]) == (10, 212, True)
+    assert (stalls["count"], stalls["per_s"]) == (118, pytest.approx(118 / 12))
+    assert stalls["share"] == pytest.approx((117 * 0.02 + 0.212) / 12)
+    assert stalls["lengths"] == [{"from_ms": 20, "count": 117}, {"from_ms": 200, "count": 1}]
+    warmup, first, second, *_ = trial["timeline"]
+    assert "stalled_share" not in warmup
+    assert (first["longest_stall_ms"], first["stalled_share"]) == (212, pytest.approx(0.21))
+    assert (second["longest_stall_ms"], second["stalled_share"]) == (212, pytest.approx(0.202 + 0.14))
+
+
+def test_a_load_client_that_records_no_gaps_tells_nothing_of_stalls(hiccups):
+    other = next(trial for trial in hiccups["trials"] if trial["label"] != "redis")
+    assert other["stability"]["stalls"] is None
+    assert "stalled_share" not in other["timeline"][-1]

@@ -24,6 +24,25 @@ def floors(sides):
     return measured_floors(compare_sides(sides, 0.02, 0.0, False).cells)
 
 
+def fail(trial):
+    return replace(trial, state="failed")
+
+
+def test_lower_bounds_have_a_floor_too(sides, floors):
+    limited = [tuple(replace(side, run=bounded(side.run)) for side in pair) for pair in sides]
+    cells = compare_sides(limited, 0.02, 0.0, False).cells
+    assert {one.verdict for one in cells} == {"invalid"}
+    assert [floor.noise for floor in measured_floors(cells)] == [floor.noise for floor in floors]
+
+
+def bounded(run):
+    return replace(run, trials=tuple(map(limit, run.trials)))
+
+
+def limit(trial):
+    return replace(trial, judged={"client_limited": "its load threads were 99 % busy"})
+
+
 def test_every_cell_has_its_floor(floors):
     assert [(one.clients, one.pairs, one.seconds, one.system, one.host) for one in floors] == [
         (1, 10, 3, "mariadb", "bench-1"),
@@ -35,9 +54,10 @@ def test_every_cell_has_its_floor(floors):
     assert "1 in 20 by chance" in floor_sentence(replace(floors[0], low=1.001))
 
 
-def test_one_pair_or_a_client_limited_trial_says_none(sides):
+def test_one_pair_or_a_failed_trial_says_none(sides):
     cells = compare_sides(sides, 0.02, 0.0, False).cells
-    assert measured_floors([replace(one, reason="limited by the client") for one in cells]) == []
+    failed = [replace(one, trials=tuple(tuple(map(fail, side)) for side in one.trials)) for one in cells]
+    assert measured_floors(failed) == []
     assert measured_floors([replace(one, comparison=replace(one.comparison, pairs=1)) for one in cells]) == []
 
 

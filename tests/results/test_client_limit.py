@@ -21,7 +21,9 @@ class Recorded:
     ("recorded", "about", "said"),
     [
         (Recorded(), {"client_ceiling_per_s": 1000 / 0.74}, None),
-        (Recorded(), {"client_ceiling_per_s": 1000 / 0.76}, "it reached 76% of the 1,316/s"),
+        (Recorded(), {"client_ceiling_per_s": 1000 / 0.76}, None),
+        (Recorded(1.6), {"client_ceiling_per_s": 1000 / 0.76}, "it reached 76% of the 1,316/s"),
+        (Recorded(1.2, threads=4, busy=(0.8,)), {"client_ceiling_per_s": 1000 / 0.76}, "it reached 76%"),
         (Recorded(), {"client_ceiling_per_s": 1000 / 1.11}, None),
         (Recorded(1.79), {}, None),
         (Recorded(1.81), {}, "its load threads were 90% busy"),

@@ -157,6 +157,38 @@ def test_service_times_add_up_second_by_second(tmp_path):
     assert [one.service_s for one in recorded.intervals] == [5e-6, 3e-6, 0]
 
 
+def test_stalls_are_of_the_measured_seconds_and_whole_over_their_edges(tmp_path):
+    ms = 1_000_000
+    first = interval(0, 500, warmup=True, gaps_ns=[[100 * ms, 50 * ms]])
+    second = interval(1, 500, gaps_ns=[[980 * ms, 40 * ms], [1500 * ms, 12 * ms]])
+    recorded = read(tmp_path, first, second, interval(2, 300, gaps_ns=[[1900 * ms, 212 * ms]]))
+    stalls = recorded.stalls
+    assert (stalls.threshold_ms, stalls.count, stalls.longest_ms) == (25, 2, 212)
+    assert stalls.share == pytest.approx((20 + 212) / 2000)
+    assert [(one.ended, one.longest_ms, one.share) for one in stalls.per_second] == [(1, 212, 0.12), (1, 212, 0.112)]
+    assert len(stalls.per_second) == len(recorded.measured)
+
+
+def test_only_a_load_client_that_records_gaps_knows_of_stalls(tmp_path):
+    assert read(tmp_path, interval(0, 500), interval(1, 500)).stalls is None
+    none = read(tmp_path, interval(0, 500, gaps_ns=[])).stalls
+    assert (none.count, none.longest_ms, none.share, none.notable) == (0, 0, 0, False)
+
+
+def test_gaps_as_long_as_the_usual_transaction_are_no_stalls(tmp_path):
+    slow = {
+        "count": 1000,
+        "sum_ns": 12_000_000_000,
+        "min_ns": 12_000_000,
+        "max_ns": 12_000_000,
+        "buckets": [2231, 1000],
+    }
+    bursts = interval(0, 1000, gaps_ns=[[begin * 12_000_000, 11_900_000] for begin in range(80)])
+    bursts["transactions"] = bursts["transactions"] | {"service_time": slow}
+    found = read(tmp_path, bursts).stalls
+    assert (found.threshold_ms, found.count) == (pytest.approx(24), 0)
+
+
 def test_conflicts_of_all_seconds_are_added_up(tmp_path):
     first, second = interval(0, 5, warmup=True), interval(1, 5)
     first["transactions"] = first["transactions"] | {"conflicts": 3}
@@ -165,7 +197,13 @@ def test_conflicts_of_all_seconds_are_added_up(tmp_path):
 
 @pytest.mark.parametrize(
     "more",
-    [{"connected": 10**23}, {"mismatches": -(2**60)}, {"seconds": float("inf")}, {"load_threads": {"cpu_s": [1e300]}}],
+    [
+        {"connected": 10**23},
+        {"mismatches": -(2**60)},
+        {"seconds": float("inf")},
+        {"gaps_ns": [[-1, 5]]},
+        {"load_threads": {"cpu_s": [1e300]}},
+    ],
 )
 def test_what_nobody_can_count_to_is_refused_with_its_line(tmp_path, more):
     with pytest.raises(UserError, match=r"records\.jsonl, line 2: .*none that a load client can count to"):

@@ -46,6 +46,19 @@ def test_it_says_the_same_as_the_recordings(folder, monkeypatch):
     assert read_summary(trials[0]).latencies is None
 
 
+def test_gaps_are_kept_and_so_is_that_there_were_none_recorded(folder, monkeypatch):
+    without, of, *_ = trials_of(folder)
+    records = of / "records.jsonl"
+    kept = [json.loads(line) for line in records.read_text().splitlines()]
+    gaps = {"gaps_ns": [[1_500_000_000, 212_000_000]]}
+    more = [one | (gaps if one.get("second") == 1 else {}) for one in kept]
+    records.write_text("".join(json.dumps(one) + "\n" for one in more))
+    before = read_summary(of).recorded.stalls
+    assert before.longest_ms == 212 and read_summary(without).recorded.stalls is None
+    forbid_reading(monkeypatch)
+    assert read_summary(of).recorded.stalls == before and read_summary(without).recorded.stalls is None
+
+
 def test_recordings_that_changed_are_read_again(folder):
     trial = trials_of(folder)[0]
     assert read_summary(trial).recorded.completed == read_summary(trial).recorded.completed

@@ -65,6 +65,31 @@ def test_a_slow_first_batch_is_a_warm_up_not_an_outlier():
     assert (found.kind, found.mean_per_s) == ("warm-up", 1000) and 10 <= found.cut_s <= 30
 
 
+SHORT = {
+    # seconds, shape by second, and the shares called steady that docs/statistics.md states for each noise.
+    "flat for a minute": (60, np.ones_like, (1.0, 0.9, 0.93)),
+    "flat for three": (180, np.ones_like, (1.0, 0.965, 0.995)),
+    "drift of -3 % a minute": (180, lambda second: 1 - 0.03 * second / 60, (0.01, 0.16, 0.185)),
+    "cliff after 70 %": (60, lambda second: np.where(second < 42, 1.0, 0.6), (0.0, 0.0, 0.005)),
+}
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_short_trials_are_called_steady_as_often_as_stated(name):
+    seconds, shape, stated = SHORT[name]
+    for (deviation, correlation), share in zip(((0.02, 0.0), (0.05, 0.0), (0.03, 0.5)), stated, strict=True):
+        generator = np.random.default_rng(7)
+        steady = 0
+        for _ in range(200):
+            fresh = generator.normal(0, deviation * np.sqrt(1 - correlation**2), seconds)
+            noise = np.empty(seconds)
+            noise[0] = generator.normal(0, deviation)
+            for second in range(1, seconds):
+                noise[second] = correlation * noise[second - 1] + fresh[second]
+            steady += steady_state(1000 * shape(np.arange(float(seconds))) * (1 + noise)).steady
+        assert steady / 200 == pytest.approx(share, abs=0.02)
+
+
 def test_too_short_to_tell():
     found = steady_state(np.full(29, 7.0))
     assert (found.kind, found.steady, found.mean_per_s, found.drift_per_hour) == ("too short to tell", False, 7.0, None)

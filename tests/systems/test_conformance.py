@@ -65,7 +65,7 @@ its socket elsewhere; Spider's backends go on running."""
 FORGETFUL = ("redis?tls=on", *FORGETFUL_ON_SOCKET)
 """Those of them that have nothing left of what was in memory."""
 LOSES_ADDITIONS = ("ferretdb", "ferretdb?backend=postgresql", "mariadb?engine=Mroonga")
-"""Servers that lose additions to one row which several clients make at once, as docs/systems.md says."""
+"""Servers that lose additions to one row which several clients make at once, as docs/systems/ferretdb.md says."""
 
 # The first test waits for all systems.
 pytestmark = pytest.mark.timeout(1200)

@@ -160,7 +160,7 @@ def test_clean_tells_of_a_key_that_is_not_dbdynos(store):
     killed(in_run(store, "point-get", 100))
     store.put("dbdyno:bm:7", "precious")
     store.put("dbdyno:bm:8", "precious")
-    assert cleaned(store).left == ["dbdyno:bm:7 and 1 more keys hold no rows of dbdyno's and were left"]
+    assert cleaned(store).left == ["dbdyno:bm:7 and 1 more keys hold no rows of dbdyno's and are left there"]
     assert (store.get("dbdyno:bm:7"), store.get("dbdyno:bm:8"), store.count()) == ("precious", "precious", 2)
 
 
@@ -184,7 +184,7 @@ def test_a_key_that_appears_when_rows_are_about_to_be_loaded_is_refused(started,
         assert done.status == 2 and "dbdyno:bm:1234 is not dbdyno's" in done.of("end")[0]["reason"]
         assert store.get("dbdyno:bm:1234") == "precious"
         (told,) = [one["left"] for one in execute(store.server, "point-get", ["cleanup"]).of("phase") if "left" in one]
-        assert told == ["dbdyno:bm:1234 holds no row of dbdyno's and was left"]
+        assert told == ["dbdyno:bm:1234 holds no row of dbdyno's and is left there"]
         assert (store.get("dbdyno:bm:1234"), store.count()) == ("precious", 1)
 
 
@@ -206,7 +206,7 @@ def test_clean_understands_the_marker_of_an_earlier_version(store):
     store.forget("dbdyno:markers")
     store.put("dbdyno:marker", OLD_MARKER)
     store.put("dbdyno:bm:7", "precious")
-    assert cleaned(store).left == ["dbdyno:bm:7 holds no row of dbdyno's and was left"]
+    assert cleaned(store).left == ["dbdyno:bm:7 holds no row of dbdyno's and is left there"]
     # The marker named 50 of 80 rows; the seventh is somebody else's.
     assert (store.get("dbdyno:marker"), store.count()) == (None, 31)
 
@@ -255,7 +255,7 @@ def test_a_marker_without_rows_does_no_harm(store):
     assert execute(store.server, "point-get", ["prepare"], 100).status == 0
     assert store.count() == 1
     store.put("dbdyno:bm:7", "precious")
-    assert cleaned(store).left == ["dbdyno:bm:7 holds no row of dbdyno's and was left"]
+    assert cleaned(store).left == ["dbdyno:bm:7 holds no row of dbdyno's and is left there"]
     assert (store.get("dbdyno:bm:7"), store.count()) == ("precious", 1)
 
 

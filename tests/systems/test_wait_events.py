@@ -90,6 +90,7 @@ def test_those_that_wait_for_a_row_are_among_those_at_work():
         ("IO", "WalSync", "commit"),
         ("LWLock", "WALWrite", "commit"),
         ("LWLock", "WALWriteLock", "commit"),
+        ("LWLock", "WALBufMapping", "commit"),
         ("IPC", "SyncRep", "commit"),
         ("IPC", "XactGroupUpdate", "commit"),
         ("LWLock", "BufferContent", "lock"),

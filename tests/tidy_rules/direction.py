@@ -30,10 +30,29 @@ PYTHON_MAY_IMPORT = {
     "observe": {"experiment", "results", "stats"},
     "verdict": {"stats", "results"},
     "report": {"results", "stats", "verdict"},
+    "tables": {"experiment", "report", "results", "stats"},
+    "export": {"report", "results", "tables"},
     # How many pairs a wanted precision takes is decided while they are run.
     "conduct": {"analytics", "experiment", "leftovers", "systems", "observe", "results", "stats", "verdict"},
-    "cli": {"experiment", "results", "stats", "systems", "observe", "verdict", "report", "conduct"},
+    "cli": {
+        "experiment",
+        "results",
+        "stats",
+        "systems",
+        "observe",
+        "verdict",
+        "report",
+        "conduct",
+        "tables",
+        "export",
+        "metrics",
+    },
     "__main__": {"cli"},
+    # Listens to a run that is conducted.
+    "metrics": {"conduct", "experiment", "stats"},
+    # The Python API; the package itself offers it, and loads it when it is used.
+    "api": {"results", "tables"},
+    "": {"api"},
 }
 # Modules that everybody may import; they import nothing inside. "" is the package itself (its version).
 SHARED = {"", "errors"}

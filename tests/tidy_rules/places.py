@@ -81,7 +81,11 @@ def _anchors(house: House, path: str) -> set[str]:
 # Packages whose types are another's public interface, and come with it.
 PART_OF = {"markupsafe": "jinja2", "pydantic_core": "pydantic"}
 # Packages imported by another name than they are installed by.
-INSTALLED_AS = {"MySQLdb": "mysqlclient", "cassandra": "cassandra_driver"}
+INSTALLED_AS = {
+    "MySQLdb": "mysqlclient",
+    "cassandra": "cassandra_driver",
+    "opentelemetry": "opentelemetry_exporter_otlp_proto_http",
+}
 # Extras that no module of the package needs.
 FOR_DEVELOPMENT = {"test"}
 

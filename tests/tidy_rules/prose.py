@@ -62,6 +62,26 @@ def sentence_lengths(house: House) -> Iterator[str]:
             yield f"{path}: gone: take it out of LONG_SENTENCES"
 
 
+# Documents in which a sentence still begins with what it is about, not with its subject. Only ever shortened.
+INVERTED_SENTENCES: set[str] = {"docs/statistics.md"}
+INVERTED = re.compile(r"[\"*_(\[]*(?:Of|What|Who|Whoever)\b")
+
+
+def sentence_openings(house: House) -> Iterator[str]:
+    """No sentence of a document begins with "Of", "What" or "Who", unless it is a question."""
+    for path in house.paths(*MARKDOWN):
+        if path in NOT_COUNTED:
+            continue
+        inverted = [one for one in sentences(house.text(path)) if INVERTED.match(one) and "?" not in one]
+        if inverted and path not in INVERTED_SENTENCES:
+            yield f"{path}: begin with the subject: {inverted[0][:60]}"
+        elif not inverted and path in INVERTED_SENTENCES:
+            yield f"{path}: its sentences begin with the subject now: take it out of INVERTED_SENTENCES"
+    for path in INVERTED_SENTENCES:
+        if not house.exists(path):
+            yield f"{path}: gone: take it out of INVERTED_SENTENCES"
+
+
 def sentences(markdown: str) -> list[str]:
     """Return the sentences of a document's prose. Code, tables and headings are left out; inline code is one word."""
     blocks: list[str] = [""]

@@ -32,7 +32,7 @@ from random import Random
 from typing import Any
 from unittest.mock import patch
 
-from dbdyno.cli import aa, host, program, systems
+from dbdyno.cli import aa, host, program, systems_check, systems_install, systems_remove
 from dbdyno.cli import clean as clean_command
 from dbdyno.cli import report as report_command
 from dbdyno.cli import run as run_command
@@ -120,7 +120,9 @@ def _without_servers(changed: ExitStack) -> None:
         aa: {"run_experiment": resolved},
         clean_command: {"clean": lambda spec: (build(spec), reached())},
         host: {"measure_host": reached},
-        systems: {"install": reached, "remove": reached, "_checked": reached},
+        systems_install: {"install": reached},
+        systems_remove: {"remove": reached},
+        systems_check: {"_checked": reached},
         # It looks at the processors for a second, and pictures start a browser: no input changes what these do.
         doctor: {"_busy": lambda: iter(())},
         report_command: {"write_pictures": lambda run, folder: []},

@@ -36,6 +36,19 @@ def process(name, cpu=0.0, queue=0.0, io=0.0):
     return {f"process.{name}.{what}_total": value for what, value in counted.items()}
 
 
+def queue(server="mariadb", requests=0.0, answers=0.0, in_transit=0.0, whole=16.0):
+    """Columns of what is queued in the sockets of a server's connections, both ends of `whole` of them seen."""
+    seen = {"unread_requests": requests, "unread_answers": answers, "requests_in_transit": in_transit}
+    seen |= {"answers_in_transit": 0.0, "whole_connections": whole}
+    return {f"queue.{server}.{name}": value for name, value in seen.items()}
+
+
+def thread(name, cpu, run_queue=0.0, server="redis"):
+    """Columns of the busiest thread of a name."""
+    seen = {"busiest_cpu": cpu, "busiest_run_queue": run_queue, "cores": cpu}
+    return {f"threads.{server}.{name}.{what}": value for what, value in seen.items()}
+
+
 def observed(columns):
     """Samples in the middle of each second, the first before the run; each column's value holds all the time, or is
     given for each sample. What ends in `_total` is counted up."""

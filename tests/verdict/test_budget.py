@@ -5,7 +5,9 @@ import pytest
 
 from dbdyno.verdict.budget import BAND_NAMES, time_budget
 
-from .made import process, trial, waits
+from .made import process, queue, trial, waits
+
+RELAY = queue(whole=0)
 
 
 def bands(made):
@@ -18,14 +20,49 @@ def bands(made):
 
 def test_where_the_store_shows_its_waits_the_rest_is_in_the_client_or_on_its_way():
     told = waits(cpu=1, cpu_wait=2, disk=3, lock=4, commit=2.5, client=3.5) | process("client", cpu=0.1, queue=0.2)
-    seen = {"server_cpu": 1, "server_cpu_wait": 2, "disk": 3, "lock": 4, "commit": 2.5}
-    assert bands(trial(told)) == pytest.approx(seen | {"client_cpu": 0.1, "client_cpu_wait": 0.2, "network": 3.2})
+    seen = {"server_cpu": 1, "server_cpu_wait": 2, "disk": 3, "lock": 4, "commit": 2.5, "client_cpu": 0.1}
+    between = {"client_cpu_wait": 0.2, "network": 3.2}
+    assert bands(trial(told | queue(answers=0.2, in_transit=3.2))) == pytest.approx(seen | between)
+    assert bands(trial(told | RELAY | queue(whole=0, answers=0.2))) == pytest.approx(seen | between)
+    unseen = {"client_cpu_wait": 0.2, "unexplained": 3.2}
+    assert bands(trial(told)) == pytest.approx(seen | unseen)
+
+
+def test_what_has_arrived_and_is_unread_queues_in_front_of_the_server():
+    pool = waits(cpu=1, client=15) | process("client", cpu=0.1)
+    assert bands(trial(pool | queue(requests=14))) == pytest.approx(
+        {"server_cpu": 1, "server_queue": 14, "client_cpu": 0.1, "unexplained": 0.9}
+    )
+    waking = waits(cpu=1, cpu_wait=6, client=9) | process("client", cpu=0.1)
+    assert bands(trial(waking | queue(requests=6)))["unexplained"] == pytest.approx(8.9)
+
+
+def test_what_an_event_loop_has_read_and_not_answered_is_in_its_queue():
+    loop = waits("redis", cpu=0.9, client=0.1) | process("client", cpu=0.1)
+    made = trial(loop | queue("redis", requests=8, answers=2), servers=[{"name": "redis"}])
+    assert bands(made) == pytest.approx(
+        {"server_cpu": 0.9, "client_cpu": 0.1, "client_cpu_wait": 2, "server_queue": 13}
+    )
+    behind_a_relay = trial(loop | queue("redis", requests=8, answers=2, whole=0), servers=[{"name": "redis"}])
+    assert bands(behind_a_relay)["unexplained"] == pytest.approx(5)
+
+
+def test_the_way_to_another_host_holds_operations_for_a_round_trip():
+    far = {"queue.mariadb.unread_answers": 0.0, "queue.mariadb.min_rtt_s": 0.004}
+    assert bands(trial(process("client", cpu=0.1) | far)) == pytest.approx(
+        {"client_cpu": 0.1, "network": 4.0, "unexplained": 11.9}
+    )
+
+
+def test_a_pipelines_socket_holds_all_of_its_transactions():
+    made = trial(process("client", cpu=0.1) | queue(requests=3, whole=0), clients=4, pipeline=4)
+    assert bands(made)["server_queue"] == pytest.approx(12)
 
 
 def test_a_network_delay_that_was_asked_for_is_the_network_whoever_tells():
     made = trial(process("mariadb", cpu=0.9) | process("client", cpu=0.1), network_delay_us=4000)
     assert bands(made)["network"] == pytest.approx(4.0)
-    made = trial(waits(cpu=1, client=15) | process("client", cpu=0.1), network_delay_us=4000)
+    made = trial(waits(cpu=1, client=15) | process("client", cpu=0.1) | RELAY, network_delay_us=4000)
     assert bands(made)["network"] == pytest.approx(14.9)
     made = trial(waits(cpu=16) | process("client", cpu=0.1), network_delay_us=4000)
     assert bands(made) == pytest.approx({"server_cpu": 12.0, "network": 4.0})
@@ -37,8 +74,8 @@ def test_load_threads_that_never_idle_keep_every_answer_waiting():
 
 
 def test_between_an_idle_client_and_one_that_never_is_nobody_can_tell():
-    told = waits(cpu=1, client=15) | process("client", cpu=0.2, queue=1.2)
-    assert bands(trial(told, cpu_s=0.2))["unexplained"] == pytest.approx(13.6)
+    told = waits(cpu=1, client=15) | process("client", cpu=0.2, queue=1.2) | RELAY
+    assert bands(trial(told, cpu_s=0.2))["unexplained"] == pytest.approx(14.8)
 
 
 def test_else_by_what_the_kernel_counts_and_the_rest_is_unexplained():
@@ -61,14 +98,20 @@ def test_in_front_of_fewer_threads_than_operations_they_can_wait_unseen():
 
 def test_where_nothing_is_done_nobody_can_tell_a_stopped_server_from_the_network():
     stalled = np.where(np.isin(np.arange(11), (3, 4)), 0, 1000)
-    seconds = time_budget(trial(waits(client=16), completed=stalled)).per_second
+    seconds = time_budget(trial(waits(client=16) | RELAY, completed=stalled)).per_second
     assert [seconds["network"][second] for second in (2, 3)] == pytest.approx([15.9, 0])
     assert [seconds["unexplained"][second] for second in (2, 3)] == pytest.approx([0, 15.9])
 
 
 def test_a_state_without_a_name_is_in_the_server_and_unexplained():
     expected = {"server_cpu": 1, "client_cpu": 0.1, "network": 9.9, "unexplained": 5}
-    assert bands(trial(waits(cpu=1, other=5, client=10))) == pytest.approx(expected)
+    assert bands(trial(waits(cpu=1, other=5, client=10) | RELAY)) == pytest.approx(expected)
+
+
+def test_without_a_server_all_is_in_the_client_or_unexplained():
+    assert bands(trial(process("client", cpu=0.1), servers=[])) == pytest.approx(
+        {"client_cpu": 0.1, "unexplained": 15.9}
+    )
 
 
 def test_nothing_observed_leaves_what_the_load_client_itself_recorded():
@@ -145,16 +188,20 @@ CLIENT = process("client")
 @pytest.mark.parametrize(
     ("columns", "about", "not_seen"),
     [
-        (waits(cpu=16) | CLIENT, {}, ()),
-        (waits(cpu=16) | CLIENT, {"not_seen": REFUSED}, ("lock",)),
-        (waits(cpu=16), {}, ("client_cpu_wait",)),
-        (process("mariadb", cpu=1) | CLIENT, {}, ("lock", "commit")),
-        (waits(cpu=16) | CLIENT, {"servers": [{"name": "mariadb"}, {"name": "dark"}]}, BAND_NAMES[3:8]),
+        (waits(cpu=16) | CLIENT | RELAY, {}, ()),
+        (waits(cpu=16) | CLIENT, {}, ("server_queue",)),
+        (waits(cpu=16) | CLIENT | RELAY, {"not_seen": REFUSED}, ("lock",)),
+        (waits(cpu=16) | RELAY, {}, ("client_cpu_wait",)),
+        (process("mariadb", cpu=1) | CLIENT | RELAY, {}, ("lock", "commit")),
+        (waits(cpu=16) | CLIENT, {"servers": [{"name": "mariadb"}, {"name": "dark"}]}, BAND_NAMES[3:9]),
         (process("client", cpu=1), {"servers": [], "embedded": True}, ("lock", "commit")),
         (process("client") | waits("client"), {"servers": [], "embedded": True}, ()),
-        (None, {}, ("client_cpu_wait", *BAND_NAMES[3:8])),
+        (None, {}, ("client_cpu_wait", *BAND_NAMES[3:9])),
     ],
-    ids=["all", "no lock", "no client", "kernel alone", "one of two servers", "embedded", "its threads", "nothing"],
+    ids=[
+        *("all", "no queue", "no lock", "no client", "kernel alone"),
+        *("one of two servers", "embedded", "its threads", "nothing"),
+    ],
 )
 def test_a_band_that_was_not_seen_is_told_from_one_that_is_nothing(columns, about, not_seen):
     assert time_budget(trial(columns, **about)).not_seen == not_seen

@@ -5,10 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dbdyno.stats.histogram import Histogram, bucket_index
+from dbdyno.stats.stalls import Stalls
 from dbdyno.verdict.budget import time_budget
 from dbdyno.verdict.decision import limited
 
-from .made import BUSY_HOST, IDLE_HOST, host, process, trial, waits
+from .made import BUSY_HOST, IDLE_HOST, host, process, queue, thread, trial, waits
 
 
 def found(made):
@@ -16,7 +18,12 @@ def found(made):
 
 
 IDLE = host(IDLE_HOST)
-CPU = waits(cpu=2, cpu_wait=13.5, client=0.5) | process("mariadb", cpu=1.5, queue=13) | host(BUSY_HOST)
+CPU = waits(cpu=2, cpu_wait=13.5, client=0.5) | process("mariadb", cpu=1.8, queue=13) | host(BUSY_HOST)
+CPU |= process("client", cpu=0.18, queue=0.1)
+IDLE_CLIENT = process("client", cpu=0.1)
+LOOP = waits("redis", cpu=0.97, client=0.03) | thread("redis-server", 0.95, 0.02) | IDLE | IDLE_CLIENT
+LOOP |= process("redis", cpu=0.97) | queue("redis", requests=9, answers=1)
+REDIS = {"servers": [{"name": "redis"}]}
 PRESSURE = {"pressure.io_some_s_total": 0.6}
 
 
@@ -28,8 +35,11 @@ PRESSURE = {"pressure.io_some_s_total": 0.6}
         (waits(disk=12, cpu=2, client=2) | IDLE | PRESSURE, "disk", "high", "server-cpu"),
         (waits(disk=12, cpu=2, client=2) | IDLE, "disk", "medium", "server-cpu"),
         (waits(lock=15, commit=1) | IDLE, "lock", "high", "commit"),
-        (waits(commit=14, cpu=1, client=1) | IDLE | PRESSURE, "commit", "high", "server-cpu"),
-        (waits(client=15.5, cpu=0.5) | IDLE, "network", "high", None),
+        (waits(commit=14, cpu=1.5, client=0.5) | IDLE | PRESSURE, "commit", "high", "server-cpu"),
+        (waits(client=15.5, cpu=0.5) | IDLE | queue(in_transit=15), "network", "high", None),
+        (waits(client=15.5, cpu=0.5) | IDLE | queue(whole=0), "network", "high", None),
+        (waits(client=15.5, cpu=0.5) | IDLE, "unexplained", "low", None),
+        (waits(client=15, cpu=1) | IDLE | queue(requests=14), "server-queue", "high", "unexplained"),
         (waits(other=14, cpu=2) | IDLE, "unexplained", "low", "server-cpu"),
         (process("mariadb", cpu=0.3) | IDLE, "unexplained", "low", None),
         (waits(lock=5, cpu=4, disk=4, client=3), "lock", "high", "server-cpu"),
@@ -65,43 +75,76 @@ def test_a_figure_that_only_shows_how_it_was_makes_nothing_surer():
     assert found(trial(CPU | flushed)).figures == ()
 
 
-def test_what_waits_unseen_in_front_of_a_used_up_resource_waits_for_that():
-    busy = waits("redis", cpu=0.97, client=0.03) | IDLE
-    said = found(trial(busy, servers=[{"name": "redis"}]))
-    assert (said.limit, said.confidence, said.runner_up) == ("server-cpu", "medium", "unexplained")
+def test_what_queues_in_front_of_a_full_thread_waits_for_that():
+    said = found(trial(LOOP, **REDIS))
+    assert (said.limit, said.confidence, said.runner_up) == ("server-thread", "high", None)
+    assert said.signs == ("its thread 'redis-server' was at work 97% of the time (95% on a CPU)",)
+    assert said.held == pytest.approx(14.9)
     assert found(trial(process("mariadb", cpu=0.1) | IDLE | PRESSURE)).limit == "unexplained"
 
 
-def test_the_signs_of_a_client_that_is_the_bottleneck_go_before():
-    said = found(trial(CPU, cpu_s=1.9))
-    assert (said.limit, said.runner_up) == ("client", "server-cpu")
-    assert "95% busy" in said.signs[0] and said.confidence == "medium"
-
-
-@pytest.mark.parametrize(
-    ("columns", "limit", "runner_up"),
-    [
-        (CPU, "server-cpu", None),
-        (waits(cpu=2, cpu_wait=11, client=3) | process("client", queue=2) | host(BUSY_HOST), "server-cpu", "client"),
-        (waits("redis", cpu=0.97, client=0.03) | IDLE, "server-cpu", None),
-        (process("mariadb", cpu=0.3) | IDLE, "client", "unexplained"),
-    ],
-    ids=["server", "server and some client", "event loop", "nothing seen"],
-)
-def test_a_figure_near_the_clients_own_is_doubted_where_the_time_budget_has_little_in_the_client(
-    columns, limit, runner_up
-):
-    servers = [{"name": "redis" if "waits.redis.cpu" in columns else "mariadb"}]
-    said = found(trial(columns, client_ceiling_per_s=1250.0, servers=servers))
-    assert (said.limit, said.runner_up, said.confidence) == (limit, runner_up, "low")
-    assert any("it reached 80% of the 1,250/s its client reaches" in sign for sign in said.signs)
-    assert said.signs[-1].startswith("yet ") == (limit != "client")
-
-
-def test_a_figure_near_the_clients_own_is_the_clients_where_the_time_budget_agrees():
-    columns = waits(client=15.9, cpu=0.1) | process("client", queue=1.9) | host(BUSY_HOST)
-    said = found(trial(columns, client_ceiling_per_s=1250.0))
+def test_a_full_client_is_the_limit_if_more_operations_are_there():
+    answers = waits("redis", cpu=0.5, client=0.5) | IDLE | queue("redis", requests=1, answers=13)
+    said = found(trial(answers, cpu_s=1.9, **REDIS))
     assert (said.limit, said.confidence) == ("client", "high")
+    assert "95% busy" in said.signs[0]
+    assert found(trial(LOOP, cpu_s=1.9, **REDIS)).limit == "server-thread"
+
+
+def test_the_client_that_is_not_full_is_nobodys_limit():
+    answers = waits("redis", cpu=0.5, client=0.5) | IDLE | queue("redis", answers=13)
+    assert found(trial(answers, **REDIS)).limit == "unexplained"
+
+
+def test_of_a_full_client_and_a_full_server_whose_queues_are_not_seen_the_figure_is_a_lower_bound():
+    unseen = {name: value for name, value in LOOP.items() if not name.startswith("queue.")}
+    said = found(trial(unseen, cpu_s=1.9, **REDIS))
+    assert (said.limit, said.runner_up) == ("client", "server-thread")
+
+
+def test_a_full_host_is_its_own_limit_unless_the_server_or_another_process_fills_it():
+    waiting = waits(cpu=1.4, cpu_wait=7, client=7) | process("client", cpu=0.4, queue=3) | queue(answers=6)
+    said = found(trial(waiting | process("mariadb", cpu=1.5, queue=7) | host(BUSY_HOST), cpu_s=0.4))
+    assert (said.limit, said.confidence) == ("host-cpu", "high")
+    assert said.signs == ("the host's 2 processors were full: mariadb 75%, the load client 20%, other processes 4%",)
+    beside = process("mariadb", cpu=0.8, queue=7) | process("client", cpu=0.2, queue=3) | host(BUSY_HOST)
+    assert found(trial(waiting | beside)).limit == "neighbour"
+    assert found(trial(CPU)).limit == "server-cpu"
+
+
+def test_a_figure_near_the_ceiling_alone_is_no_sign_of_the_client():
+    answers = waits("redis", cpu=0.5, client=0.5) | IDLE | queue("redis", answers=13)
+    said = found(trial(answers, client_ceiling_per_s=1250.0, **REDIS))
+    assert said.limit == "unexplained"
+    said = found(trial(answers, client_ceiling_per_s=1250.0, cpu_s=1.6, **REDIS))
+    assert said.limit == "client" and "it reached 80% of the 1,250/s its client reaches" in said.signs[0]
+
+
+def test_a_client_that_is_held_back_queues_its_requests_in_bursts():
+    bursts = waits("redis", cpu=0.3, other=0.7) | IDLE | queue("redis", requests=11)
+    assert found(trial(bursts, **REDIS)).limit == "server-queue"
+    held_back = bursts | {"cgroup.client.throttled_s_total": 0.6}
+    assert found(trial(held_back, **REDIS)).limit == "client"
+
+
+FULL_LOG = {
+    "store.mariadb.checkpoint_age_bytes": 3.2 * 2**20,
+    "store.mariadb.checkpoint_max_age_bytes": 3.5 * 2**20,
+}
+
+
+def test_an_engine_that_flushes_or_reads_again_is_named_for_that():
+    said = found(trial(CPU | FULL_LOG))
+    assert (said.limit, said.confidence, said.runner_up) == ("checkpoint", "high", None)
+    evicted = {
+        "cgroup.mariadb.memory_bytes": 64 * 2**20,
+        "cgroup.mariadb.memory_limit_bytes": 64 * 2**20,
+        "cgroup.mariadb.refaulted_pages_total": 500,
+    }
+    assert found(trial(CPU | evicted)).limit == "memory"
+    assert found(trial(waits(lock=15, commit=1) | IDLE | FULL_LOG)).limit == "lock"
+    stalling = trial(waits(other=15, cpu=1) | IDLE | FULL_LOG, completed=np.where(STALLED, 0, 1000))
+    assert found(stalling).limit == "checkpoint"
 
 
 def test_a_rate_that_was_followed_is_all_that_was_asked_for():
@@ -117,9 +160,46 @@ def test_long_stalls_that_nothing_explains_come_before_what_limits_the_rest():
     dark = np.where(np.isin(np.arange(13), (4, 5, 6, 9, 10)), np.nan, 1.0)
     columns = {name: value * dark for name, value in CPU.items() if name.startswith("waits.")} | IDLE
     said = found(trial(columns, completed=np.where(STALLED, 0, 1000)))
-    assert (said.limit, said.confidence, said.runner_up) == ("unexplained", "low", "server-cpu")
+    assert (said.limit, said.confidence, said.runner_up) == ("stalls", "low", "server-cpu")
     assert said.signs == ("throughput stalled in 3 of 10 s; no observation explains it",)
     assert found(trial(columns, completed=np.where(STALLED, 500, 1000))).limit == "server-cpu"
+
+
+def test_requests_that_lie_unread_while_nothing_is_done_are_a_stall():
+    at = np.isin(np.arange(13), (4, 5, 6, 9, 10))
+    idle = {name: np.where(at, 0.0, value) for name, value in CPU.items() if name.startswith("waits.")}
+    unread = idle | {"waits.mariadb.client": np.where(at, 16.0, 0.5)} | queue(requests=np.where(at, 16.0, 0.0)) | IDLE
+    said = found(trial(unread, completed=np.where(STALLED, 0, 1000)))
+    assert said.limit == "stalls"
+
+
+def stalls(share, longest_ms):
+    return Stalls(10.0, 10.0, 50, longest_ms, share, (), ())
+
+
+@pytest.mark.parametrize(
+    ("columns", "share", "longest_ms", "limit"),
+    [
+        (waits(cpu=2, client=14) | IDLE | queue(requests=13), 0.2, 30.0, "stalls"),
+        (waits(cpu=8, client=8) | IDLE, 0.2, 30.0, "stalls"),
+        (waits(cpu=8, client=8) | IDLE, 0.04, 30.0, "server-cpu"),
+        (CPU, 0.2, 30.0, "server-cpu"),
+        (waits(lock=12, cpu=4) | IDLE, 0.2, 30.0, "lock"),
+        (waits(cpu=8, client=8) | IDLE, 0.2, 11.0, "server-cpu"),
+    ],
+    ids=["queued", "at work in between", "hardly any", "full", "for locks", "as long as usual"],
+)
+def test_stalls_under_a_second_are_named_where_nothing_else_is(columns, share, longest_ms, limit):
+    made = trial(columns)
+    usual = Histogram(np.array([bucket_index(4_000_000)]), np.array([1000]), 1000, 4_000_000_000, 4_000_000, 4_000_000)
+    recorded = replace(made.recorded, service_time=usual)
+    recorded.__dict__["stalls"] = stalls(share, longest_ms)
+    object.__setattr__(made, "recorded", recorded)
+    said = found(made)
+    assert said.limit == limit
+    if limit == "stalls":
+        (sign,) = said.signs
+        assert sign == "nothing was completed for 20% of the time: 5 stalls/s of 10 ms or more, the longest 30 ms"
 
 
 def test_stalls_of_a_known_cause_are_not_unknown():
@@ -150,6 +230,6 @@ def test_what_came_of_taking_some_of_it_away_decides_how_sure_it_is(confirmation
 
 
 def test_a_network_delay_that_was_asked_for_is_named_with_it():
-    one = found(trial(waits(cpu=1, client=15) | process("client", cpu=0.1), network_delay_us=14_900))
+    one = found(trial(waits(cpu=1, client=15) | IDLE_CLIENT | queue(whole=0), network_delay_us=14_900))
     assert (one.limit, one.confidence) == ("network", "high")
     assert one.signs == ("14.9 waited for the injected delay of 14,900 µs before each request",)

@@ -14,17 +14,23 @@ def measured(columns, **about):
     return Measured.of(trial(columns, **about))
 
 
-def test_processors_are_taken_where_none_is_idle_and_threads_wait():
-    (sign,) = evidence.processors_taken(measured(SERVER | host(BUSY_HOST)))
-    assert sign == "of 1.52 processors there were for the server it used 1.50; 2.0 threads waited"
-    assert not list(evidence.processors_taken(measured(SERVER | host(IDLE_HOST))))
-    assert not list(evidence.processors_taken(measured(process("mariadb", cpu=1.5, queue=0.3) | host(BUSY_HOST))))
-
-
 def test_a_pinned_server_has_its_own_processors():
     alone = process("mariadb", cpu=0.95, queue=0.3) | host(IDLE_HOST)
-    assert "0.95" in next(evidence.processors_taken(measured(alone, server_cpus=[1])))
+    assert cores_to_use(measured(alone), ("mariadb",), (1,)) == 1
     assert cores_to_use(measured(alone), ("mariadb",), None) == pytest.approx(0.95 + 1.6)
+    held = SERVER | {"cgroup.mariadb.throttled_s_total": 0.4} | host(IDLE_HOST)
+    assert cores_to_use(measured(held), ("mariadb",), None) == pytest.approx(1.5)
+
+
+def test_a_server_with_a_thread_for_each_operation_tells_where_they_are():
+    assert measured(waits(client=15)).thread_each("mariadb")
+    assert not measured(waits(client=14)).thread_each("mariadb")
+
+
+def test_what_dbdyno_itself_used_is_its_observers():
+    began = {"started_unix_s": 1000.0, "ended_unix_s": 1010.0, "observer_cpu_s": 0.2, "python_cpu_s": 0.5}
+    assert measured(SERVER, **began).observers_cores() == pytest.approx(0.05)
+    assert measured(SERVER).observers_cores() == 0
 
 
 def test_who_else_was_at_work_is_said():
@@ -43,24 +49,6 @@ def test_what_the_hypervisor_took_no_other_process_used():
     both = measured(SERVER | process("client") | host({"user": 1.8, "system": 0, "iowait": 0, "steal": 0.2, "idle": 0}))
     assert evidence.others_cores(both) == pytest.approx(0.3)
     assert evidence.others(both).startswith("other processes used 0.30 of")
-
-
-def test_a_quota_is_a_sign_of_its_own():
-    held = SERVER | {"cgroup.mariadb.throttled_s_total": 0.4} | host(IDLE_HOST)
-    assert cores_to_use(measured(held), ("mariadb",), None) == pytest.approx(1.5)
-    assert not list(evidence.processors_taken(measured(held)))
-    assert list(evidence.server_used_up(measured(held))) == [
-        "a CPU quota held mariadb back for 0.40 s in every second, at 1.50 processors"
-    ]
-
-
-def test_few_threads_that_are_busy_are_a_limit_though_processors_are_idle():
-    busy = SERVER | waits(cpu=0.95, client=0.05) | host(IDLE_HOST)
-    assert list(evidence.server_used_up(measured(busy))) == [
-        "the serving threads of mariadb (1) were at work 95% of the time"
-    ]
-    assert not list(evidence.server_used_up(measured(busy | waits(cpu=0.8, client=0.2))))
-    assert not list(evidence.server_used_up(measured(busy | waits(cpu=16))))
 
 
 DISK = {"reads": 0, "read_s": 0, "writes": 50, "write_s": 0.5, "flushes": 20, "flush_s": 0.4, "busy_s": 0.95}
@@ -100,8 +88,6 @@ def test_what_was_not_seen_is_no_sign():
     assert Measured.of(trial()) is None
     empty = measured(host(BUSY_HOST))
     assert not [
-        *evidence.processors_taken(empty),
-        *evidence.server_used_up(empty),
         *evidence.disk(empty),
         *evidence.disk_times(empty),
         *evidence.page_writers(empty),

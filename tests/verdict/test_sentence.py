@@ -38,6 +38,12 @@ def test_a_rate():
     )
 
 
+def test_a_rate_that_was_not_followed_stands_before_what_limited_the_store():
+    said = sentence(trial(waits(lock=4) | host(IDLE_HOST), offered=2000))
+    assert "(confidence high): it could not follow: 1,000/s completed of 2,000/s offered; " in said
+    assert "were waiting for a lock" in said
+
+
 def test_stalls_stand_in_it():
     stalled = np.where(np.isin(np.arange(11), (3, 4, 8)), 0, 1000)
     said = "3 of 10 s were below a tenth of the median; longest stall 2 s"

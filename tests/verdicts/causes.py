@@ -1,145 +1,171 @@
-"""What is done to client, server, disk or network of a trial, each for the time of a `with`."""
+"""Causes: what is done to the client, the server or the processors of a trial."""
 
 import os
-import signal
 import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import psutil
-import pytest
 
-from dbdyno.conduct.listener import Listener
 from dbdyno.errors import UserError
 from dbdyno.observe.disk import device_of
-from dbdyno.systems.base import Launch
 from dbdyno.systems.running.cgroup import ControlGroup, Limit, disk_limit, limited
-from dbdyno.systems.running.guard import Guard
-from helpers import system
 
-SERVERS = ("mariadbd", "redis-server", "postgres")
-RELAY = Path(__file__).with_name("relay.py")
+from .stage import CannotInject, Cause, Stage
 
-
-def servers() -> list[int]:
-    """Return the servers that this process has started."""
-    return [child.pid for child in psutil.Process().children() if child.name() in SERVERS]
-
-
-class AtTheTrial(Listener):
-    """Does something to the servers from the trial's begin on, so that loading goes undisturbed."""
-
-    def __init__(self, begin):
-        self._begin = begin
-
-    def trial_begins(self, trial):
-        self._begin(servers())
+BUSY = """\
+import sys, time
+while True:
+    ends = time.monotonic() + 0.05 * float(sys.argv[1])
+    while time.monotonic() < ends:
+        pass
+    time.sleep(0.05 * (1 - float(sys.argv[1])))
+"""
+"""A program that works for that share of every 50 ms."""
+FREEZER = Limit("when it runs", ("freezer", "freezer"), {"freezer.state": "THAWED"}, {"cgroup.freeze": "0"})
+"""Of either version the files that freeze a group. Written as a limit it changes nothing yet."""
 
 
-@contextmanager
-def nothing() -> Iterator[tuple[None, Listener]]:
-    """Leave everything as it is."""
-    yield None, Listener()
+def server_limited(limit: Callable[[], Limit]) -> Cause:
+    """Limit the servers from the trial's begin on."""
+
+    def cause(stage: Stage) -> None:
+        need_group(limit(), stage)
+        stage.at_begin.append(lambda pids: _limit(stage, with_children(pids), limit()))
+
+    return cause
 
 
-@contextmanager
-def permitted(limit: Limit) -> Iterator[tuple[None, Listener]]:
-    """Leave everything as it is where that could be limited; skip the test elsewhere."""
-    with Guard() as guard:
-        need_group(limit, guard)
-        yield None, Listener()
+def client_limited(limit: Callable[[], Limit]) -> Cause:
+    """Limit this process and so the load client that it starts, from the trial's begin on.
+
+    What this process does itself meanwhile is next to nothing.
+    """
+
+    def cause(stage: Stage) -> None:
+        need_group(limit(), stage)
+        stage.at_begin.append(lambda _: _limit(stage, [os.getpid()], limit()))
+
+    return cause
 
 
-@contextmanager
-def server_limited(limit: Limit) -> Iterator[tuple[None, Listener]]:
-    """Limit the servers."""
-    with Guard() as guard, ExitStack() as stack:
-        need_group(limit, guard)
+def all_limited(limit: Callable[[], Limit]) -> Cause:
+    """Limit this process and all that it starts from now on: for memory, which belongs to whoever touched it first."""
 
-        def begin(pids):
-            stack.enter_context(limited(pids, limit, guard))
+    def cause(stage: Stage) -> None:
+        need_group(limit(), stage)
+        stage.stack.enter_context(limited([os.getpid()], limit(), stage.guard))
 
-        yield None, AtTheTrial(begin)
+    return cause
 
 
-@contextmanager
-def client_limited(limit: Limit) -> Iterator[tuple[None, Listener]]:
-    """Limit this process, and so the load client that it starts; what it does itself meanwhile is next to nothing."""
-    with Guard() as guard, ExitStack() as stack:
-        need_group(limit, guard)
-
-        def begin(pids):
-            del pids
-            stack.enter_context(limited([os.getpid()], limit, guard))
-
-        yield None, AtTheTrial(begin)
+def permitted(limit: Callable[[], Limit]) -> Cause:
+    """Do nothing, on a host that allows the limit."""
+    return lambda stage: need_group(limit(), stage)
 
 
-def need_group(limit: Limit, guard: Guard) -> None:
-    """Skip the test where that cannot be limited."""
+def _limit(stage: Stage, pids: list[int], limit: Limit) -> None:
+    stage.trial.enter_context(limited(pids, limit, stage.guard))
+
+
+def need_group(limit: Limit, stage: Stage) -> None:
+    """Raise CannotInject if this host does not allow the limit."""
     try:
-        ControlGroup(limit, guard).remove()
+        ControlGroup(limit, stage.guard).remove()
     except UserError as error:
-        pytest.skip(str(error))
+        raise CannotInject(str(error)) from None
 
 
-def slow_disk(**per_s: float) -> Limit:
+def slow_disk(**per_s: float) -> Callable[[], Limit]:
     """Return the limit of the disk on which servers have their data."""
-    device = device_of(Path(os.environ.get("DBDYNO_DATA_DIR") or tempfile.gettempdir()))
-    if device is None:
-        pytest.skip("the data does not lie on a disk")
-    return disk_limit((device / "dev").read_text().strip(), per_s)
+
+    def limit() -> Limit:
+        device = device_of(Path(os.environ.get("DBDYNO_DATA_DIR") or tempfile.gettempdir()))
+        if device is None:
+            raise CannotInject("the data does not lie on a disk")
+        return disk_limit((device / "dev").read_text().strip(), per_s)
+
+    return limit
 
 
-@contextmanager
-def far_away(name: str, delay_ms: float) -> Iterator[tuple[str, Listener]]:
-    """Start a server as somebody else's, and put a way of `delay_ms` before it; yields the URL of its far end."""
-    with Guard() as guard, guard.scratch() as logs, ExitStack() as stack:
-        server = system(name)
-        stack.callback(server.stop)
-        server.start(Launch(guard, logs, clients=64, rows=1000))
-        place = server.endpoint
-        argv = [sys.executable, "-I", str(RELAY), str(place.port), str(delay_ms)]
-        relay = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        stack.callback(relay.wait)
-        stack.callback(relay.kill)
-        guard.tell("pid", relay.pid)
-        port = relay.stdout.readline().strip()
-        scheme = {"mariadb": "mysql"}.get(name, name)
-        yield f"{scheme}://{place.user or ''}:{place.password}@127.0.0.1:{port}/{place.database}", Listener()
+def neighbours(count: int, share: float) -> Cause:
+    """Start programs that take `share` of a processor each, one on each, beginning with the server's.
+
+    They are real-time ones: others would get no more than any of the server's many threads, or than its session.
+    """
+
+    def cause(stage: Stage) -> None:
+        cpus = sorted(os.sched_getaffinity(0), reverse=True)
+        for cpu in cpus[:count]:
+            process = subprocess.Popen([sys.executable, "-I", "-c", BUSY, str(share)])
+            end_with(stage, process)
+            os.sched_setaffinity(process.pid, {cpu})
+            try:
+                os.sched_setscheduler(process.pid, os.SCHED_RR, os.sched_param(1))
+            except PermissionError:
+                raise CannotInject("a real-time process takes root") from None
+
+    return cause
 
 
-@contextmanager
-def stalling(stopped_s: float, period_s: float) -> Iterator[tuple[None, Listener]]:
-    """Stop the servers for `stopped_s` of every `period_s`."""
+def end_with(stage: Stage, process: subprocess.Popen) -> None:
+    """End a process with its stage, and however dbdyno ends."""
+    stage.stack.callback(process.wait)
+    stage.stack.callback(process.kill)
+    stage.guard.tell("pid", process.pid)
+
+
+def stalling(stopped_s: float, period_s: float) -> Cause:
+    """Freeze the servers for `stopped_s` of every `period_s`, all their processes at once.
+
+    By their control group: a server that is found stopped by a signal counts as dead.
+    """
+
+    def begin(stage: Stage, pids: list[int]) -> None:
+        groups = stage.trial.enter_context(limited(with_children(pids), FREEZER, stage.guard))
+
+        def stall(is_over: Callable[[float], bool]) -> None:
+            while not is_over(period_s - stopped_s):
+                freeze(groups, frozen=True)
+                is_over(stopped_s)
+                freeze(groups, frozen=False)
+
+        in_background(stage, stall)
+
+    def cause(stage: Stage) -> None:
+        need_group(FREEZER, stage)
+        stage.at_begin.append(lambda pids: begin(stage, pids))
+
+    return cause
+
+
+def freeze(groups: Iterable[Path], frozen: bool) -> None:
+    """Freeze or thaw all processes of some groups, of either version."""
+    for group in groups:
+        if (group / "freezer.state").exists():
+            (group / "freezer.state").write_text("FROZEN" if frozen else "THAWED")
+        else:
+            (group / "cgroup.freeze").write_text("1" if frozen else "0")
+
+
+def in_background(stage: Stage, repeat: Callable[[Callable[[float], bool]], None]) -> None:
+    """Run `repeat` in a thread until the trial ends; its argument waits for some seconds and returns whether it has."""
     over = threading.Event()
-
-    def stall(pids):
-        while not over.wait(period_s - stopped_s):
-            send(pids, signal.SIGSTOP)
-            over.wait(stopped_s)
-            send(pids, signal.SIGCONT)
-
-    threads = []
-
-    def begin(pids):
-        threads.append(threading.Thread(target=stall, args=(pids,)))
-        threads[-1].start()
-
-    try:
-        yield None, AtTheTrial(begin)
-    finally:
-        over.set()
-        for thread in threads:
-            thread.join()
+    thread = threading.Thread(target=repeat, args=(over.wait,), daemon=True)
+    stage.trial.callback(thread.join)
+    stage.trial.callback(over.set)
+    thread.start()
 
 
-def send(pids: list[int], number: int) -> None:
-    """Send a signal to those still there."""
+def with_children(pids: list[int]) -> list[int]:
+    """Return these processes and all below them: PostgreSQL has one for each connection."""
+    found = list(pids)
     for pid in pids:
-        if psutil.pid_exists(pid):
-            os.kill(pid, number)
+        try:
+            found += [child.pid for child in psutil.Process(pid).children(recursive=True)]
+        except psutil.NoSuchProcess:
+            continue  # It has ended, and nothing is below it.
+    return found

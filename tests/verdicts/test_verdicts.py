@@ -1,37 +1,34 @@
-"""Every cause that is injected gets its verdict, on a real server (`make test-verdicts`; docs/verdicts.md)."""
-
-import json
+"""The quick causes get their verdicts on real servers, and the cases are what they claim; all: `make test-verdicts`."""
 
 import pytest
 
-from dbdyno.conduct.run import conduct
-from dbdyno.experiment.model import Experiment
-from dbdyno.experiment.read import NamedExperiment
-from dbdyno.report.document import document
-from dbdyno.results.read import read_run
-from dbdyno.verdict.decision import FOLLOWED_ENOUGH, FOLLOWED_TOO_FAR
-from helpers import need
-
-from .cases import CASES, Case
-from .table import VERDICTS
-
-LEAST = {"workload": "point-get", "rows": 20_000, "clients": 16, "seconds": 6, "warmup_seconds": 1}
+from .case import Case, Variant, accepted
+from .cases import CASES
+from .grade import Grade
+from .runs import read, run
+from .stage import CannotInject
 
 
-@pytest.mark.parametrize(
-    "case", [pytest.param(case, id=case.name, marks=() if case.quick else pytest.mark.verdicts) for case in CASES]
-)
-def test_the_cause_is_named(case: Case, tmp_path, request):
-    need(case.system.partition("?")[0])
-    with case.cause() as (url, listener):
-        experiment = Experiment.model_validate(LEAST | {"system": url or case.system} | case.keys)
-        end = conduct(NamedExperiment(case.name, experiment), "make test-verdicts", tmp_path, listener)
-        (trial,) = document(read_run(end.folder))["trials"]
-    verdict = trial["verdict"]
-    assert end.state == "complete", end.reason
-    request.config.stash[VERDICTS].append((case, verdict))
-    assert verdict["limit"] == case.limit, (verdict["sentence"], trial["time_budget"]["bands"])
-    assert case.says in verdict["sentence"]
-    if case.confirmed:
-        (confirmation,) = end.folder.glob("trials/*/confirmation.json")
-        assert FOLLOWED_ENOUGH <= json.loads(confirmation.read_text())["followed"] <= FOLLOWED_TOO_FAR
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in CASES if case.quick])
+def test_the_cause_and_no_other_is_named(case: Case, tmp_path):
+    try:
+        run(case, Variant.UNPINNED, tmp_path)
+    except CannotInject as error:
+        pytest.skip(str(error))
+    verdict = read(case, Variant.UNPINNED, 1, tmp_path)
+    # A busy host can hide the evidence. Then no other cause may be named.
+    assert verdict.grade in (Grade.RIGHT, Grade.UNKNOWN), (verdict.limit, verdict.confidence, verdict.sentence)
+
+
+def test_there_are_enough_cases_of_either_set_and_each_has_its_own_name():
+    names = [*(case.name for case in CASES), *{case.load.name for case in CASES}]
+    assert len(CASES) >= 40
+    assert len(set(names)) == len(names)
+    assert min(sum(case.held_out for case in CASES), sum(not case.held_out for case in CASES)) >= 20
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_case_differs_from_its_control_and_can_be_told_from_it(case: Case):
+    assert case.causes or case.system or case.keys or case.attached is not None
+    for variant in case.ways:
+        assert accepted(case, variant)

@@ -128,6 +128,7 @@ impl Client {
             if now_ns() < due_ns {
                 self.thread.sleep_until(due_ns).await;
             }
+            self.thread.recorder.borrow_mut().gaps.is_due(due_ns);
             let is_over = self.session.is_none() && !self.reconnect().await;
             let now = now_ns();
             if is_over || now >= trial.schedule.end_ns() {
@@ -135,6 +136,7 @@ impl Client {
             }
             self.thread.recorder.borrow_mut().totals.late += u64::from(now - due_ns > LATE_NS);
             self.transaction(trial, step, due_ns, now).await;
+            self.thread.recorder.borrow_mut().gaps.is_done();
             step += 1;
             due_ns = start_ns + arrivals.next_ns();
         }

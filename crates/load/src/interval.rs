@@ -3,6 +3,7 @@
 use dbdyno_model::Failure;
 use serde_json::{Map, Value, json};
 
+use crate::gaps::{self, Gap};
 use crate::histogram::Histogram;
 use crate::usage::{self, Usage};
 
@@ -91,6 +92,8 @@ pub struct Interval {
     pub cache_hits: u64,
     pub cache_misses: u64,
     pub stale_reads: u64,
+    /// In which the threads merged so far completed nothing; `None` before the first.
+    pub gaps: Option<Vec<Gap>>,
     is_open: bool,
 }
 
@@ -110,6 +113,7 @@ impl Interval {
             cache_hits: 0,
             cache_misses: 0,
             stale_reads: 0,
+            gaps: None,
             is_open,
         }
     }
@@ -143,6 +147,10 @@ impl Interval {
         self.cache_hits += other.cache_hits;
         self.cache_misses += other.cache_misses;
         self.stale_reads += other.stale_reads;
+        self.gaps = match (self.gaps.take(), &other.gaps) {
+            (Some(mine), Some(others)) => Some(gaps::intersection(&mine, others)),
+            (mine, others) => mine.or_else(|| others.clone()),
+        };
     }
 
     pub fn to_json(&self, names: &[String], warmup_s: u64) -> Value {
@@ -155,7 +163,8 @@ impl Interval {
         let mut record = json!({"record": "interval", "second": self.second, "warmup": self.second < warmup_s,
             "seconds": self.seconds, "connected": self.connected, "transactions": self.transactions.to_json(),
             "operations": operations, "errors": errors, "reads_verified": self.reads_verified,
-            "mismatches": self.mismatches, "client_cpu_s": self.client_cpu_s});
+            "mismatches": self.mismatches, "client_cpu_s": self.client_cpu_s,
+            "gaps_ns": gaps::to_json(self.gaps.as_deref().unwrap_or_default())});
         if !self.load_threads.is_empty() {
             record["load_threads"] = usage::to_json(&self.load_threads);
         }

@@ -2,6 +2,7 @@
 
 mod arrivals;
 mod client;
+mod gaps;
 mod histogram;
 mod interval;
 mod ledger;

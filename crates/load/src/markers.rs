@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use dbdyno_stores::{Administration, Claim, Claimed, MARKER, Schema, Store, Withdrawn};
+use dbdyno_stores::{Administration, Claim, Claimed, Cleaning, MARKER, Schema, Store, Withdrawn};
 use dbdyno_workloads::AnyWorkload;
 use serde::Deserialize;
 use serde_json::json;
@@ -72,13 +72,14 @@ pub enum Whose<'a> {
     Tables(&'a [String]),
 }
 
-/// Withdraws claims with the rows that they name. `open` makes the store for another schema.
+/// Withdraws claims with the rows that they name, or says what that would remove. `open` makes the store for another schema.
 ///
 /// # Errors
 /// As the store has them; a claim that this dbdyno did not make, and then nothing was changed.
 pub fn withdraw(
     store: &Arc<Store>,
     whose: Whose<'_>,
+    cleaning: Cleaning,
     open: impl Fn(Schema) -> Result<Arc<Store>, Outcome>,
 ) -> Result<Withdrawn, Outcome> {
     let mut chosen = Vec::new();
@@ -92,7 +93,7 @@ pub fn withdraw(
     let mut withdrawn = Withdrawn::default();
     for (schema, claim) in chosen {
         let store = open(schema)?;
-        withdrawn.extend(with_session(&store, async move |session| session.withdraw(&claim).await)?);
+        withdrawn.extend(with_session(&store, async move |session| session.withdraw(&claim, cleaning).await)?);
     }
     withdrawn.removed.sort();
     withdrawn.removed.dedup();

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use dbdyno_model::{Choices, Statement, Table};
 use dbdyno_net::{Engine, expect_answers, unix_now_s};
-use dbdyno_stores::{Administration, Schema, Store, Withdrawn};
+use dbdyno_stores::{Administration, Cleaning, Schema, Store, Withdrawn};
 use dbdyno_wire::TextRows;
 use dbdyno_workloads::{AnyWorkload, Check};
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ const PROFILE: &str = if cfg!(debug_assertions) { "debug" } else { "release" };
 /// Executes the plan. An interrupted run is still verified and cleaned up.
 pub fn execute(input: &Input, records: &Arc<Records>) -> Outcome {
     let done = match &input.plan.workload {
-        None => clean_up(input, records, None),
+        None => clean_all(input, records),
         Some(workload) => Execution::new(input, records, workload).and_then(|execution| execution.all()),
     };
     done.err().unwrap_or(Outcome::Complete)
@@ -123,7 +123,8 @@ impl<'a> Execution<'a> {
 
     fn prepare(&self) -> Result<Value, Outcome> {
         let tables = self.table_names();
-        markers::withdraw(&self.store, Whose::Tables(&tables), |schema| open_store(self.input, schema))?;
+        let open = |schema| open_store(self.input, schema);
+        markers::withdraw(&self.store, Whose::Tables(&tables), Cleaning::Remove, open)?;
         let (marker, claims) = (markers::marker(self.plan, self.workload_plan), self.claims());
         with_session(&self.store, async move |session| {
             session.claim(&claims).await?;
@@ -370,7 +371,9 @@ impl<'a> Execution<'a> {
         if !self.plan.has(Phase::Cleanup) {
             return Ok(());
         }
-        clean_up(self.input, self.records, Some(Arc::clone(&self.store)))
+        record_phase(self.records, "cleanup", || {
+            clean_up(self.input, &self.store, Whose::Run(&self.plan.run_id), Cleaning::Remove)
+        })
     }
 }
 
@@ -435,21 +438,29 @@ fn check_host(plan: &Plan) -> Result<(), Outcome> {
     limits::allow_connections(plan.clients.count * plan.store.connections()).map_err(Outcome::Refused)
 }
 
-/// Removes what carries a marker: what the plan's run made of `store`, or what any run made where there is none.
-fn clean_up(input: &Input, records: &Arc<Records>, store: Option<Arc<Store>>) -> Result<(), Outcome> {
-    record_phase(records, "cleanup", || {
-        let anything = || open_store(input, Schema { tables: vec![], steps: vec![], statements: vec![], rows: 0 });
-        let whose = if store.is_some() { Whose::Run(&input.plan.run_id) } else { Whose::Anybodys };
-        let store = store.map_or_else(anything, Ok)?;
-        let Withdrawn { mut removed, left } = markers::withdraw(&store, whose, |schema| open_store(input, schema))?;
-        let marker = with_session(&store, async |session| session.marker().await)?;
-        let is_ours = marker.is_some_and(|marker| markers::is_of(&marker, whose));
-        let (tables, cannot_know) = with_session(&store, async move |session| {
-            Ok((if is_ours { session.remove().await? } else { vec![] }, session.cannot_know()))
-        })?;
-        removed.extend(tables);
-        Ok(json!({"removed": removed, "left": left, "cannot_know": cannot_know}))
+/// Removes, or lists, what carries a marker, of whichever run and workload.
+fn clean_all(input: &Input, records: &Arc<Records>) -> Result<(), Outcome> {
+    let is_list = input.plan.has(Phase::List);
+    let (name, cleaning) = if is_list { ("list", Cleaning::List) } else { ("cleanup", Cleaning::Remove) };
+    record_phase(records, name, || {
+        let store = open_store(input, Schema { tables: vec![], steps: vec![], statements: vec![], rows: 0 })?;
+        clean_up(input, &store, Whose::Anybodys, cleaning)
     })
+}
+
+/// Removes, or lists, what carries a marker of one of those.
+fn clean_up(input: &Input, store: &Arc<Store>, whose: Whose<'_>, cleaning: Cleaning) -> Result<Value, Outcome> {
+    let open = |schema| open_store(input, schema);
+    let Withdrawn { mut removed, left } = markers::withdraw(store, whose, cleaning, open)?;
+    let marker = with_session(store, async |session| session.marker().await)?;
+    let is_ours = marker.is_some_and(|marker| markers::is_of(&marker, whose));
+    let (tables, cannot_know) = with_session(store, async move |session| {
+        let tables = if is_ours { session.remove(cleaning).await? } else { vec![] };
+        Ok((tables, session.cannot_know().await?))
+    })?;
+    removed.extend(tables);
+    let key = if cleaning == Cleaning::Remove { "removed" } else { "leftovers" };
+    Ok(json!({key: removed, "left": left, "cannot_know": cannot_know}))
 }
 
 fn open_store(input: &Input, schema: Schema) -> Result<Arc<Store>, Outcome> {

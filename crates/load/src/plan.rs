@@ -25,6 +25,8 @@ pub enum Phase {
     Run,
     Verify,
     Cleanup,
+    /// Names what `Cleanup` would remove.
+    List,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -175,10 +177,13 @@ impl Plan {
             return wrong(format!("contract {} is not {CONTRACT}, the one this dbdyno-load speaks", self.contract));
         }
         if self.phases.is_empty() || !self.phases.is_sorted() {
-            return wrong("phases: some of prepare, load, run, verify, cleanup, in this order".into());
+            return wrong("phases: some of prepare, load, run, verify, cleanup, in this order; or list".into());
         }
-        if self.workload.is_none() && self.phases != [Phase::Cleanup] {
-            return wrong("workload: only a clean-up needs none".into());
+        if self.workload.is_none() && !matches!(self.phases[..], [Phase::Cleanup | Phase::List]) {
+            return wrong("workload: only cleanup and list need none".into());
+        }
+        if self.workload.is_some() && self.has(Phase::List) {
+            return wrong("phases: list is of all workloads, so workload must be null".into());
         }
         if count == 0 || first.checked_add(count).is_none_or(|end| end > of) {
             return wrong(format!("clients {first} to {first} + {count} of {of}"));

@@ -7,6 +7,7 @@ use std::sync::{Arc, mpsc};
 use dbdyno_model::Failure;
 use dbdyno_stores::CacheCounters;
 
+use crate::gaps::GapFinder;
 use crate::interval::{Interval, Times};
 use crate::usage::{Meter, Usage};
 
@@ -122,6 +123,7 @@ pub struct Recorder {
     meter: Meter,
     used: Usage,
     closed: bool,
+    pub gaps: GapFinder,
     pub connected: u64,
     pub totals: Totals,
 }
@@ -145,6 +147,7 @@ impl Recorder {
             meter: Meter::of_this_thread(),
             used: Usage::default(),
             closed: false,
+            gaps: GapFinder::new(is_open),
             connected: 0,
             totals,
         }
@@ -154,6 +157,7 @@ impl Recorder {
     pub fn begin(&mut self, start_ns: u64) {
         if self.until_ns == u64::MAX && !self.closed {
             self.until_ns = start_ns + SECOND_NS;
+            self.gaps.begin(start_ns);
             self.used = self.meter.read();
         }
     }
@@ -173,11 +177,15 @@ impl Recorder {
         }
         let end_ns = self.schedule.end_ns();
         while now_ns >= self.until_ns && self.until_ns <= end_ns {
+            if self.until_ns == end_ns {
+                self.gaps.end(end_ns);
+            }
             self.send(1.0);
         }
         if now_ns >= end_ns {
             let begun_ns = self.until_ns - SECOND_NS;
             if begun_ns < end_ns {
+                self.gaps.end(end_ns);
                 self.send((end_ns - begun_ns) as f64 / 1e9);
             }
             self.closed = true;
@@ -191,6 +199,7 @@ impl Recorder {
         let mut done = std::mem::replace(&mut self.current, next);
         done.seconds = seconds;
         done.connected = self.connected;
+        done.gaps = Some(self.gaps.take());
         done.used(self.thread, used.since(self.used));
         self.used = used;
         self.until_ns += SECOND_NS;
@@ -211,6 +220,7 @@ impl Recorder {
         if !self.counts(times.ended_ns) {
             return;
         }
+        self.gaps.completed(times.ended_ns);
         self.current.operations[step].record(times);
         self.totals.operations[step].completed += 1;
         self.current.reads_verified += verified;
@@ -358,6 +368,24 @@ mod tests {
         recorder.advance(9000 * MS);
         let lengths: Vec<f64> = receiver.try_iter().map(|i| i.seconds).collect();
         assert_eq!(lengths, [1.0, 0.25]);
+    }
+
+    #[test]
+    fn a_gap_over_the_edge_of_a_second_is_recorded_once_and_the_runs_end_ends_the_last() {
+        let recorded = |receiver: &mpsc::Receiver<Interval>| -> Vec<serde_json::Value> {
+            receiver.try_iter().map(|interval| interval.to_json(&[], 0)["gaps_ns"].take()).collect()
+        };
+        let gap = |begin_ms: u64, length_ms: u64| serde_json::json!([[begin_ms * MS, length_ms * MS]]);
+        let (mut one, receiver, _) = recorder(3);
+        transact(&mut one, 1000 * MS, 1005 * MS);
+        transact(&mut one, 1005 * MS, 2500 * MS);
+        one.advance(5000 * MS);
+        assert_eq!(recorded(&receiver), [serde_json::json!([]), gap(5, 1495), gap(1500, 1500)]);
+        let (mut cut_short, receiver, schedule) = recorder(3);
+        transact(&mut cut_short, 1000 * MS, 1995 * MS);
+        schedule.end_at(2250 * MS);
+        cut_short.advance(2300 * MS);
+        assert_eq!(recorded(&receiver), [gap(0, 995), gap(995, 255)]);
     }
 
     #[test]

@@ -53,7 +53,7 @@ mod tests {
     use dbdyno_model::{
         Column, Index, Kind, Operation, Population, RowBuffer, Session, Source, Statement, Step, Table, Value,
     };
-    use dbdyno_stores::{Administration, Config, Schema};
+    use dbdyno_stores::{Administration, Cleaning, Config, Schema};
     use serde_json::json;
 
     /// One or two lines of every order; the second line's date and note are NULL.
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(session.ask(&missing).await?.len(), 1);
         session.remove_rows(0).await?;
         assert_eq!(session.count(0).await, Ok(Some(0)));
-        session.remove().await.map(drop)
+        session.remove(Cleaning::Remove).await.map(drop)
     }
 
     #[test]

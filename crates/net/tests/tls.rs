@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::{Arc, mpsc};
 use std::thread;
+use std::time::Duration;
 
 use dbdyno_net::{Address, Connection, Encryption, Engine, Reactor, Task, Verify};
 use rcgen::{CertificateParams, CertifiedIssuer, IsCa, KeyPair};
@@ -213,4 +214,30 @@ fn a_server_that_speaks_no_tls_or_goes_away_is_an_error_and_no_wait() {
             assert_eq!(found, kind, "{words}");
         }
     }
+}
+
+#[test]
+fn a_handshake_that_trickles_ends_in_the_time_of_one_wait() {
+    const TIMEOUT_NS: u64 = SECOND_NS / 2;
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = Address::Tcp { host: "127.0.0.1".into(), port: listener.local_addr().unwrap().port() };
+    thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        // The beginning of a record of 16,000 bytes, and then one byte of it now and then: each in time, and for minutes.
+        stream.write_all(&[22, 3, 3, 0x3e, 0x80]).unwrap();
+        while stream.write_all(&[2]).is_ok() {
+            thread::sleep(Duration::from_millis(10));
+        }
+    });
+    let reactor = Reactor::new(Engine::Epoll).unwrap();
+    let (sender, receiver) = mpsc::channel();
+    let on = Rc::clone(&reactor);
+    let task: Task = Box::pin(async move {
+        let encryption = Encryption::new(Verify::Nothing, None, "localhost").unwrap();
+        let to = address.resolve().unwrap();
+        let mut connection = Connection::connect(&on, &address, to, TIMEOUT_NS).await.unwrap();
+        sender.send(connection.encrypt(&encryption).await.unwrap_err().kind()).unwrap();
+    });
+    reactor.run(vec![Some(task)], |_| true).unwrap();
+    assert_eq!(receiver.recv().unwrap(), ErrorKind::TimedOut);
 }

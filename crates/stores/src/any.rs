@@ -18,7 +18,7 @@ use crate::redis::RedisSession;
 use crate::single::SingleSession;
 use crate::spread::SpreadSession;
 use crate::sqlite::SqliteSession;
-use crate::{Administration, CacheCounters, Claim, Trouble, Withdrawn};
+use crate::{Administration, CacheCounters, Claim, Cleaning, Trouble, Withdrawn};
 
 /// A session with any store. There is one a client, and it stays where it is.
 #[allow(clippy::large_enum_variant)]

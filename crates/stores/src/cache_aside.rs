@@ -8,7 +8,7 @@ use dbdyno_model::{Failure, Row, Session, Value};
 
 use crate::acknowledged::Acknowledged;
 use crate::single::{CacheSession, SingleSession};
-use crate::{Administration, Cache, CacheCounters, Claim, Trouble, Withdrawn};
+use crate::{Administration, Cache, CacheCounters, Claim, Cleaning, Trouble, Withdrawn};
 
 pub struct CacheAsideSession {
     /// Where staleness is watched for.
@@ -117,19 +117,19 @@ impl Administration for CacheAsideSession {
     }
 
     /// A claim that only one of the two has says nothing of the other's keys.
-    async fn withdraw(&mut self, claim: &Claim) -> Result<Withdrawn, Trouble> {
+    async fn withdraw(&mut self, claim: &Claim, cleaning: Cleaning) -> Result<Withdrawn, Trouble> {
         let mut withdrawn = Withdrawn::default();
         if self.cache.claims().await?.contains(&claim.text) {
-            withdrawn.extend(self.cache.withdraw(claim).await?);
+            withdrawn.extend(self.cache.withdraw(claim, cleaning).await?);
         }
         if self.store.claims().await?.contains(&claim.text) {
-            withdrawn.extend(self.store.withdraw(claim).await?);
+            withdrawn.extend(self.store.withdraw(claim, cleaning).await?);
         }
         Ok(withdrawn)
     }
 
-    fn cannot_know(&self) -> Option<&'static str> {
-        self.cache.cannot_know().or(self.store.cannot_know())
+    async fn cannot_know(&mut self) -> Result<Option<String>, Trouble> {
+        Ok(self.cache.cannot_know().await?.or(self.store.cannot_know().await?))
     }
 
     /// The cache begins empty.
@@ -165,7 +165,7 @@ impl Administration for CacheAsideSession {
         self.store.marker().await
     }
 
-    async fn remove(&mut self) -> Result<Vec<String>, Trouble> {
-        self.store.remove().await
+    async fn remove(&mut self, cleaning: Cleaning) -> Result<Vec<String>, Trouble> {
+        self.store.remove(cleaning).await
     }
 }

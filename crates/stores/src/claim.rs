@@ -46,8 +46,8 @@ impl Withdrawn {
         let Some(first) = left.first() else { return };
         let first = first.escape_ascii();
         self.left.push(match left.len() {
-            1 => format!("{first} holds no row of dbdyno's and was left"),
-            count => format!("{first} and {} more keys hold no rows of dbdyno's and were left", count - 1),
+            1 => format!("{first} holds no row of dbdyno's and is left there"),
+            count => format!("{first} and {} more keys hold no rows of dbdyno's and are left there", count - 1),
         });
     }
 
@@ -125,8 +125,8 @@ mod tests {
         withdrawn.add(&table(), &[b"dbdyno:bm:3".to_vec()]);
         withdrawn.add(&table(), &[b"dbdyno:bm:4".to_vec(), b"dbdyno:bm:5".to_vec()]);
         let told = [
-            "dbdyno:bm:3 holds no row of dbdyno's and was left",
-            "dbdyno:bm:4 and 1 more keys hold no rows of dbdyno's and were left",
+            "dbdyno:bm:3 holds no row of dbdyno's and is left there",
+            "dbdyno:bm:4 and 1 more keys hold no rows of dbdyno's and are left there",
         ];
         assert_eq!(withdrawn.left, told);
     }

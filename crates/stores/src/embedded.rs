@@ -8,7 +8,7 @@ use std::sync::Arc;
 use dbdyno_model::{Failure, Field, Operation, Row, RowBuffer, Session, Table, Value, decode_row, encode_row};
 
 use crate::effective_settings::EffectiveSettings;
-use crate::{Administration, SharedSchema, Trouble};
+use crate::{Administration, Cleaning, SharedSchema, Trouble};
 
 /// The longest key and the largest value that a library takes; `None`: it tells itself.
 #[derive(Clone, Copy, Debug)]
@@ -370,8 +370,10 @@ impl Administration for EmbeddedSession {
         Ok(None)
     }
 
-    async fn remove(&mut self) -> Result<Vec<String>, Trouble> {
-        self.empty()?;
+    async fn remove(&mut self, cleaning: Cleaning) -> Result<Vec<String>, Trouble> {
+        if cleaning == Cleaning::Remove {
+            self.empty()?;
+        }
         Ok(self.schema.tables.iter().map(|t| t.name.clone()).collect())
     }
 }

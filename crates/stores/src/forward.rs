@@ -70,11 +70,11 @@ macro_rules! forward {
             async fn claims(&mut self) -> Result<Vec<String>, Trouble> {
                 match self { $($any::$variant(s) => s.claims().await),+ }
             }
-            async fn withdraw(&mut self, claim: &Claim) -> Result<Withdrawn, Trouble> {
-                match self { $($any::$variant(s) => s.withdraw(claim).await),+ }
+            async fn withdraw(&mut self, claim: &Claim, cleaning: Cleaning) -> Result<Withdrawn, Trouble> {
+                match self { $($any::$variant(s) => s.withdraw(claim, cleaning).await),+ }
             }
-            fn cannot_know(&self) -> Option<&'static str> {
-                match self { $($any::$variant(s) => s.cannot_know()),+ }
+            async fn cannot_know(&mut self) -> Result<Option<String>, Trouble> {
+                match self { $($any::$variant(s) => s.cannot_know().await),+ }
             }
             async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble> {
                 match self { $($any::$variant(s) => s.load(table, keys).await),+ }
@@ -112,8 +112,8 @@ macro_rules! forward {
             async fn marker(&mut self) -> Result<Option<String>, Trouble> {
                 match self { $($any::$variant(s) => s.marker().await),+ }
             }
-            async fn remove(&mut self) -> Result<Vec<String>, Trouble> {
-                match self { $($any::$variant(s) => s.remove().await),+ }
+            async fn remove(&mut self, cleaning: Cleaning) -> Result<Vec<String>, Trouble> {
+                match self { $($any::$variant(s) => s.remove(cleaning).await),+ }
             }
         }
     };

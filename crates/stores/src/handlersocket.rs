@@ -14,7 +14,7 @@ use crate::mysql::{Mysql, MysqlSession};
 use crate::network::{Endpoint, Exchange, while_logging_in};
 use crate::params::{field, text_kind};
 use crate::sql::{index_name, table_name};
-use crate::{Administration, SharedSchema, Trouble};
+use crate::{Administration, Cleaning, SharedSchema, Trouble};
 
 const PRIMARY_KEY: &str = "PRIMARY";
 /// What the storage engine answers where there is no room left (HA_ERR_RECORD_FILE_FULL, ENOSPC).
@@ -390,8 +390,8 @@ impl Administration for HandlersocketSession {
         self.sql().await?.marker().await
     }
 
-    async fn remove(&mut self) -> Result<Vec<String>, Trouble> {
-        self.sql_alone().await?.remove().await
+    async fn remove(&mut self, cleaning: Cleaning) -> Result<Vec<String>, Trouble> {
+        self.sql_alone().await?.remove(cleaning).await
     }
 }
 

@@ -93,6 +93,13 @@ impl From<Failure> for Trouble {
     }
 }
 
+/// Whether cleaning up removes what it finds, or only says what that is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cleaning {
+    Remove,
+    List,
+}
+
 /// What happens to a store around the run.
 #[allow(async_fn_in_trait)] // Sessions stay on the thread that opened them.
 pub trait Administration {
@@ -114,12 +121,12 @@ pub trait Administration {
         Ok(vec![])
     }
     /// Removes those keys of a claim that hold rows of dbdyno's, and then the claim. The schema is that of the claim's workload.
-    async fn withdraw(&mut self, _claim: &Claim) -> Result<Withdrawn, Trouble> {
+    async fn withdraw(&mut self, _claim: &Claim, _cleaning: Cleaning) -> Result<Withdrawn, Trouble> {
         Ok(Withdrawn::default())
     }
-    /// What may be left behind unknown to everybody, as a sentence.
-    fn cannot_know(&self) -> Option<&'static str> {
-        None
+    /// What may be left behind without a marker, as a sentence.
+    async fn cannot_know(&mut self) -> Result<Option<String>, Trouble> {
+        Ok(None)
     }
     /// Adds the rows with these numbers, none of which is there: in the store's fastest ordinary way, and where it has transactions as one
     /// or a few of them, each a range of keys. A key-value store refuses a key that holds anything but its row.
@@ -157,7 +164,7 @@ pub trait Administration {
     /// The marker that is on a table.
     async fn marker(&mut self) -> Result<Option<String>, Trouble>;
     /// Removes the tables that carry a marker and says which.
-    async fn remove(&mut self) -> Result<Vec<String>, Trouble>;
+    async fn remove(&mut self, cleaning: Cleaning) -> Result<Vec<String>, Trouble>;
 }
 
 /// What a cache in front of a store does beyond reading.

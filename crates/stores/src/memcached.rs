@@ -13,7 +13,7 @@ use dbdyno_wire::memcached::{self as wire, Got};
 use crate::keys::{prefix, write_key, write_key_of_row};
 use crate::network::{Endpoint, Exchange, shown};
 use crate::values::{Found, read_row, read_rows, read_rows_found};
-use crate::{Administration, Cache, Claim, MARKER, SharedSchema, Trouble, Withdrawn};
+use crate::{Administration, Cache, Claim, Cleaning, MARKER, SharedSchema, Trouble, Withdrawn};
 
 /// What a person can do about rows of a killed run.
 const EVICTED: &str = "If a killed run left them, memcached has evicted their marker: remove them yourself";
@@ -281,12 +281,13 @@ impl Administration for MemcachedSession {
         Ok(self.read_claims().await?)
     }
 
-    async fn withdraw(&mut self, claim: &Claim) -> Result<Withdrawn, Trouble> {
-        self.withdraw_claim(claim).await
+    async fn withdraw(&mut self, claim: &Claim, cleaning: Cleaning) -> Result<Withdrawn, Trouble> {
+        self.withdraw_claim(claim, cleaning).await
     }
 
-    fn cannot_know(&self) -> Option<&'static str> {
-        Some("memcached cannot list its keys: rows whose marker it has evicted stay until it evicts them too")
+    async fn cannot_know(&mut self) -> Result<Option<String>, Trouble> {
+        let sentence = "memcached cannot list its keys: rows whose marker it has evicted stay until it evicts them too";
+        Ok(Some(sentence.into()))
     }
 
     async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble> {
@@ -322,7 +323,7 @@ impl Administration for MemcachedSession {
         Ok(None)
     }
 
-    async fn remove(&mut self) -> Result<Vec<String>, Trouble> {
+    async fn remove(&mut self, _: Cleaning) -> Result<Vec<String>, Trouble> {
         Ok(vec![])
     }
 }

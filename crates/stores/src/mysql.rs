@@ -22,7 +22,7 @@ use crate::sql::{
     TABLE_PREFIX, control, count_by_index, count_keys, create_indexes, create_table, last_key, table_name,
     table_options,
 };
-use crate::{Administration, MARKER, SharedSchema, Trouble};
+use crate::{Administration, Cleaning, MARKER, SharedSchema, Trouble};
 use backends::Backends;
 pub use loading::MAX_ROW_SIZE_BYTES;
 use statements::Statement;
@@ -271,10 +271,10 @@ impl MysqlSession {
         self.query_one(&format!("SELECT MAX(table_comment) {}", self.marked_tables())).await
     }
 
-    async fn drop_marked(&mut self) -> Result<Vec<String>, Failure> {
+    async fn drop_marked(&mut self, cleaning: Cleaning) -> Result<Vec<String>, Failure> {
         let rows = self.query(&format!("SELECT table_name {}", self.marked_tables())).await?;
         let names: Vec<String> = rows.into_iter().flatten().flatten().collect();
-        for name in &names {
+        for name in names.iter().filter(|_| cleaning == Cleaning::Remove) {
             self.query(&format!("DROP TABLE {name}")).await?;
         }
         Ok(names)
@@ -458,10 +458,10 @@ impl Administration for MysqlSession {
         }
     }
 
-    async fn remove(&mut self) -> Result<Vec<String>, Trouble> {
-        let mut names = self.drop_marked().await?;
+    async fn remove(&mut self, cleaning: Cleaning) -> Result<Vec<String>, Trouble> {
+        let mut names = self.drop_marked(cleaning).await?;
         for backend in self.backends.sessions().await? {
-            names = backend.drop_marked().await?;
+            names = backend.drop_marked(cleaning).await?;
         }
         Ok(names)
     }

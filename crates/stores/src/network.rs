@@ -171,6 +171,11 @@ impl Exchange {
         self.connection.wait_at_most(self.timeout_ns);
     }
 
+    /// How long an answer may take.
+    pub fn timeout_ns(&self) -> u64 {
+        self.timeout_ns
+    }
+
     #[inline]
     pub fn bytes(&self) -> &[u8] {
         self.connection.unread()

@@ -13,7 +13,7 @@ use crate::keys::write_digest;
 use crate::memcached::{Memcached, MemcachedSession};
 use crate::network::Endpoint;
 use crate::remapped_keys::{RemappedKeys, RequestedKeys};
-use crate::{Administration, Cache, SharedSchema, Trouble, sql};
+use crate::{Administration, Cache, Cleaning, SharedSchema, Trouble, sql};
 
 /// Who is in the pool, and until when: the last node can leave, or join, in the middle of a run.
 #[derive(Debug)]
@@ -240,7 +240,7 @@ impl Administration for PoolSession {
         Ok(None)
     }
 
-    async fn remove(&mut self) -> Result<Vec<String>, Trouble> {
+    async fn remove(&mut self, _: Cleaning) -> Result<Vec<String>, Trouble> {
         Ok(vec![])
     }
 }

@@ -19,7 +19,7 @@ use crate::pool::PoolSession;
 use crate::postgres::{Postgres, PostgresSession};
 use crate::redis::{Redis, RedisSession};
 use crate::sqlite::{Sqlite, SqliteSession};
-use crate::{Administration, Cache, Claim, Trouble, Withdrawn};
+use crate::{Administration, Cache, Claim, Cleaning, Trouble, Withdrawn};
 
 /// A store as sessions are opened with it.
 #[derive(Clone)]

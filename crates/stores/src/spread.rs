@@ -10,7 +10,7 @@ use dbdyno_net::Reactor;
 use dbdyno_wire::TextRows;
 
 use crate::single::{Single, SingleSession};
-use crate::{Administration, Schema, Trouble};
+use crate::{Administration, Cleaning, Schema, Trouble};
 
 /// Which steps read at another node than the client's own; the schema that is left has them read at whichever node they are sent to.
 pub fn elsewhere(schema: Schema) -> (Arc<[bool]>, Schema) {
@@ -223,8 +223,8 @@ impl Administration for SpreadSession {
         self.first().marker().await
     }
 
-    async fn remove(&mut self) -> Result<Vec<String>, Trouble> {
-        self.first().remove().await
+    async fn remove(&mut self, cleaning: Cleaning) -> Result<Vec<String>, Trouble> {
+        self.first().remove(cleaning).await
     }
 }
 

@@ -14,7 +14,7 @@ use crate::params::scale;
 use crate::sql::{
     count_by_index, count_keys, create_indexes, create_table, last_key, statement, table_name, table_options,
 };
-use crate::{Administration, SharedSchema, Trouble, declared_as};
+use crate::{Administration, Cleaning, SharedSchema, Trouble, declared_as};
 
 #[derive(Clone, Debug)]
 pub struct Sqlite {
@@ -390,12 +390,10 @@ impl Administration for SqliteSession {
         Ok(None)
     }
 
-    async fn remove(&mut self) -> Result<Vec<String>, Trouble> {
-        let mut names = vec![];
-        for table in &self.schema.tables {
-            let name = table_name(table);
+    async fn remove(&mut self, cleaning: Cleaning) -> Result<Vec<String>, Trouble> {
+        let names: Vec<String> = self.schema.tables.iter().map(table_name).collect();
+        for name in names.iter().filter(|_| cleaning == Cleaning::Remove) {
             self.connection.execute_batch(&format!("DROP TABLE IF EXISTS {name}")).map_err(trouble)?;
-            names.push(name);
         }
         Ok(names)
     }

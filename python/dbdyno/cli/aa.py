@@ -5,10 +5,8 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.text import Text
 
 from dbdyno.cli.console import make_console
-from dbdyno.cli.options import experiment_options
 from dbdyno.cli.overrides import overrides_of
 from dbdyno.cli.running import EXIT_STATUS, run_experiment
 from dbdyno.cli.tolerant_output import outputs_may_end
@@ -19,26 +17,19 @@ from dbdyno.experiment.redact import redact
 from dbdyno.experiment.system_spec import bare_name, parse_system
 from dbdyno.report.cells import sides_of_run
 from dbdyno.report.comparison import compare_sides, print_comparison
+from dbdyno.report.core.terminal import say
 from dbdyno.report.noise import floor_sentence, measured_floors
 from dbdyno.results.model import Run
 from dbdyno.results.noise import NoiseFloor, keep_noise, noise_file
 from dbdyno.results.read import read_run
-from dbdyno.stats.comparison import MARGIN
+from dbdyno.stats.margin import MARGIN
 
 LEAST_PAIRS = 10
 
 
-@click.command
-@click.argument("system")
-@click.argument("experiment", default="game")
-@experiment_options
 @outputs_may_end()
 def command(system: str, experiment: str, out: Path, quiet: bool, **options: Any) -> int:
-    """Run SYSTEM against itself on EXPERIMENT's workload (game), at least ten pairs of trials in ABBA order.
-
-    How far the interval reaches from no difference is the noise floor of this host for this workload. It is kept, and
-    nothing that is less is called a difference by tables, reports, `compare` and `gate`.
-    """
+    """Run a system against itself, keep the noise floor that this shows, and return the exit status."""
     asked = dict.fromkeys(("rate", "find_rate", "pipeline", "precise", "until_flat", "profile")) | options
     asked |= {"system": sides_of(system), "repeat": options["repeat"] or LEAST_PAIRS}
     if asked["repeat"] < LEAST_PAIRS:
@@ -62,7 +53,7 @@ def _conclude(run: Run, console: Console) -> None:
     print_comparison(verdicts, console)
     floors = measured_floors(verdicts.cells)
     for floor in floors:
-        console.print(Text(floor_sentence(floor)))
+        say(console, floor_sentence(floor))
     if floors:
         console.print(f"Kept in {_keep(floors)}, for every comparison on this host.", soft_wrap=True)
 

@@ -7,19 +7,18 @@ from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import parse_system, with_labels
 
 
-@click.command
-@click.argument("url")
-def command(url: str) -> int:
-    """Remove dbdyno's leftovers, and nothing else, from the store at URL, e.g. mysql://user@host/database."""
+def command(url: str, dry_run: bool) -> int:
+    """Remove what dbdyno left on the store at a URL, or only list it, and print it."""
     try:
         (spec,) = with_labels([parse_system(url)])
     except ValueError as error:
         raise UserError(str(error)) from None
-    cleaned = clean(spec)
+    cleaned = clean(spec, dry_run)
     if cleaned.removed:
-        click.echo(f"{spec.label}: removed {', '.join(cleaned.removed)}")
+        click.echo(f"{spec.label}: {'would remove' if dry_run else 'removed'} {', '.join(cleaned.removed)}")
     for sentence in cleaned.left:
         click.echo(f"{spec.label}: {sentence}")
-    for sentence in cleaned.cannot_know or ["nothing of dbdyno is left there"]:
+    nothing = [] if dry_run and cleaned.removed else ["nothing of dbdyno is left there"]
+    for sentence in cleaned.cannot_know or nothing:
         click.echo(f"{spec.label}: {sentence}")
     return 0

@@ -1,15 +1,17 @@
-"""The commands, each in a file of its own that is loaded when it is called."""
-
-from importlib import import_module
+"""The commands in their order. Each has a module of its own, which is loaded when it is called."""
 
 import click
 
 from dbdyno import __version__
+from dbdyno.cli.color import with_color
+from dbdyno.cli.parser import PARSERS
 
 COMMANDS = {
     "run": "Run an experiment, and report what it found.",
     "list": "List experiments, systems and workloads.",
-    "show": "Print the table of a run.",
+    "show": "Print what a run found.",
+    "explain": "Say what limited each trial, and what to try next.",
+    "export": "Write runs for other programs: CSV, Parquet, JUnit …",
     "report": "Write the report of a run again.",
     "index": "Write one page over the runs in a folder.",
     "aa": "Run a system against itself: the noise of this host.",
@@ -20,12 +22,13 @@ COMMANDS = {
     "doctor": "Check this host for what would spoil a measurement.",
     "host": "Measure this host by itself.",
     "systems": "List, install, check and remove versions of systems.",
+    "completions": "Print the completions for bash, zsh or fish.",
 }
-"""The commands in the order of their use, each in a module of its name. `--help` loads none of these."""
+"""The commands in the order of their use, each in a module of its name; cli/parser.py has their options."""
 
 
 class Commands(click.Group):
-    """Finds a command as `command` in its module: a module and its libraries are loaded only if it is called."""
+    """Finds a command in the parser: its module and its libraries are loaded only if it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in the order of their use."""
@@ -33,7 +36,7 @@ class Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command, or None if there is none of that name."""
-        return import_module(f"dbdyno.cli.{cmd_name}").command if cmd_name in COMMANDS else None
+        return PARSERS.get(cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands with a line each."""
@@ -45,3 +48,6 @@ class Commands(click.Group):
 @click.version_option(__version__, message="dbdyno %(version)s")
 def dbdyno() -> None:
     """A dynamometer for databases: the same load on any store, honest timing, and what limited it."""
+
+
+with_color(dbdyno)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
+from dbdyno.cli.color import console_options
 from dbdyno.cli.printable import printable
+
+UNLIMITED = 100_000
+"""Characters of a line where nobody looks at a terminal: a file or another program gets whole lines."""
 
 
 class PrintableConsole(Console):
@@ -22,5 +27,11 @@ class PrintableConsole(Console):
 
 
 def make_console(**options: Any) -> Console:
-    """Return the console for a command's output: nothing is highlighted but what has a style."""
-    return PrintableConsole(highlight=False, **options)
+    """Return the console for a command's output: nothing is highlighted but what has a style.
+
+    It is as wide as the terminal, or as COLUMNS says. Output that goes elsewhere has no width.
+    """
+    console = PrintableConsole(highlight=False, **(console_options() | options))
+    if "width" not in options and not console.is_terminal and not os.environ.get("COLUMNS", "").isdigit():
+        console.width = UNLIMITED
+    return console

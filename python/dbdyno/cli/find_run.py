@@ -1,10 +1,19 @@
 """A run from what a person calls it."""
 
+import shlex
 from pathlib import Path
 
 from dbdyno.errors import UserError
 
 RUNS = Path("runs")
+
+
+def name_of_run(folder: Path) -> str:
+    """Return the shortest that a person can call a run by: `last`, its name in ./runs, or its folder."""
+    if folder.resolve().parent != RUNS.resolve():
+        return shlex.quote(str(folder))
+    newest = max((path.parent.name for path in RUNS.glob("*/run.json")), default=None)
+    return "last" if folder.name == newest else shlex.quote(folder.name)
 
 
 def find_run(text: str) -> Path:

@@ -8,7 +8,6 @@ import click
 
 from dbdyno.cli.console import make_console
 from dbdyno.cli.find_run import find_run
-from dbdyno.cli.percent import PERCENT
 from dbdyno.errors import UserError
 from dbdyno.report.cells import sides_of_runs
 from dbdyno.report.comparison import (
@@ -19,6 +18,7 @@ from dbdyno.report.comparison import (
     limited_on_both,
     print_comparison,
 )
+from dbdyno.report.core.terminal import say
 from dbdyno.results.model import Run
 from dbdyno.results.noise import known_noise
 from dbdyno.results.read import read_run
@@ -26,32 +26,17 @@ from dbdyno.results.understood import understood
 from dbdyno.stats.comparison import SINGLE, confirmed_slowdown
 
 
-@click.command
-@click.argument("baseline")
-@click.argument("run")
-@click.option("--margin", type=PERCENT, default="3%", show_default=True, help="A slowdown of less than this passes.")
-@click.option("--noise", type=PERCENT, help="What a system differs from itself by here, else as `dbdyno aa` found.")
-@click.option("--force", is_flag=True, help="Compare what is not like with like, and say so.")
-@click.option(
-    "--leave-out-limited",
-    is_flag=True,
-    help="Leave out cells that client or rate limited on both sides, and name them.",
-)
-@click.option("--json", "as_json", is_flag=True, help="One JSON document instead of the table.")
 def command(baseline: str, run: str, as_json: bool, leave_out_limited: bool, **asked: Any) -> int:
-    """End with status 1 if RUN is slower than BASELINE for certain and by more than the margin, else with 0.
-
-    Status 2 if it cannot see: runs that cannot be compared, and, where nothing is slower, a cell of BASELINE that RUN
-    lacks, that has one trial a side, or that is not valid.
-    """
+    """Print the comparison, and return 1 if a cell is confirmed slower; raises UserError if it cannot be judged."""
     folders = find_run(baseline), find_run(run)
     with understood(*folders):
         gate = _judge(*map(read_run, folders), leave_out_limited, **asked)
         if as_json:
             click.echo(json.dumps(comparison_document(gate.verdicts) | gate.counted(), ensure_ascii=False, indent=1))
         else:
-            print_comparison(gate.verdicts, make_console())
-            click.echo(gate.sentence(asked["margin"]))
+            console = make_console()
+            print_comparison(gate.verdicts, console)
+            say(console, gate.sentence(asked["margin"]), "bold")
     if not gate.judged:
         why = "no cell has two valid trials a side; run both with --repeat 5"
         if gate.left_out and not gate.unjudged:

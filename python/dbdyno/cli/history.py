@@ -6,7 +6,6 @@ from pathlib import Path
 import click
 
 from dbdyno.cli.console import make_console
-from dbdyno.cli.percent import PERCENT
 from dbdyno.errors import UserError
 from dbdyno.report.history import history, history_document, print_history
 from dbdyno.results.noise import known_noise
@@ -14,16 +13,8 @@ from dbdyno.results.read import read_run
 from dbdyno.results.understood import understood
 
 
-@click.command
-@click.argument("directory", metavar="DIR", default="runs")
-@click.option("--noise", type=PERCENT, help="What a system differs from itself by here, else as `dbdyno aa` found.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document instead of the list.")
 def command(directory: str, noise: float | None, as_json: bool) -> int:
-    """Follow every system through the runs in DIR, and name the runs from which on it became faster or slower.
-
-    By at least 3 %, and twice what a system differs from itself by. Runs of another kind of host, size or
-    durability, or of other settings, are followed by themselves.
-    """
+    """Print where the levels in a folder of runs changed."""
     runs = []
     for file in sorted(Path(directory).glob("*/run.json")):
         try:

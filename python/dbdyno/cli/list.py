@@ -1,58 +1,86 @@
 """`dbdyno list`: the shipped experiments, the systems and how to get them, the workloads."""
 
-import click
+from dataclasses import dataclass
+
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from dbdyno.cli.console import make_console
+from dbdyno.errors import UserError
 from dbdyno.experiment.clients import LIBRARIES, NATIVE, Library
-from dbdyno.experiment.read import read_experiment, shipped_experiments
-from dbdyno.experiment.workloads import WORKLOADS
+from dbdyno.experiment.shipped import shipped_questions
+from dbdyno.experiment.workloads import WORKLOADS, Workload
+from dbdyno.report.core.terminal import Column, print_columns, say
 from dbdyno.systems import ATTACHED, SYSTEMS
 
-BESIDE = (
-    ("host", "What does this host do by itself? A command of its own: dbdyno host"),
-    ("your own", "tables, statements and transactions in a file: docs/own-workload.md, and two in examples/"),
-)
+BESIDE = {
+    "host": "What does this host do by itself? A command of its own: dbdyno host",
+    "your own": "tables, statements and transactions in a file: docs/own-workload.md, and two in examples/",
+}
 """Experiments that no shipped file holds."""
 
 
-@click.command
-def command() -> int:
-    """List the shipped experiments, the systems and the workloads."""
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One line of a list; `more`: the lines that its details have beside it; `missing`: it is not installed."""
+
+    name: str
+    what: str
+    more: tuple[str, ...] = ()
+    missing: bool = False
+
+    @property
+    def line(self) -> str:
+        """What stands beside its name."""
+        return f"missing · {self.what}" if self.missing else self.what
+
+
+def command(name: str | None, details: bool) -> int:
+    """Print the shipped experiments, the systems and the workloads, or those whose name has `name` in it."""
     console = make_console()
-    shipped = [(name, read_experiment(name).experiment.question) for name in shipped_experiments()]
-    _print(console, "Experiments", [*shipped, *BESIDE])
-    _print(console, "Systems", [(name, _system(name)) for name in SYSTEMS])
-    _print(console, "By URL", [(f"{scheme}://", system.what) for scheme, system in ATTACHED.items()])
-    _print(console, "Clients", [(NATIVE, "dbdyno-load, drives every system"), *map(_library, LIBRARIES.values())])
-    _print(console, "Workloads", [(workload.name, _options(workload.name)) for workload in WORKLOADS.values()])
+    found = {
+        title: [entry for entry in entries if not name or name in entry.name] for title, entries in _lists().items()
+    }
+    if not any(found.values()):
+        raise UserError(f"nothing has '{name}' in its name; `dbdyno list` shows what there is")
+    for place, (title, entries) in enumerate(item for item in found.items() if item[1]):
+        if place:
+            console.print()
+        say(console, title, "bold")
+        _print(entries, details, console)
+    if not details:
+        say(console, "\nOptions, and how to get what is missing: dbdyno list --details", "dim")
     return 0
 
 
-def _system(name: str) -> str:
+def _lists() -> dict[str, list[_Entry]]:
+    experiments = {**shipped_questions(), **BESIDE}
+    return {
+        "Experiments": [_Entry(name, question) for name, question in experiments.items()],
+        "Systems": [_system(name) for name in SYSTEMS],
+        "By URL": [_Entry(f"{scheme}://", system.what) for scheme, system in ATTACHED.items()],
+        "Clients": [_Entry(NATIVE, "dbdyno-load, drives every system"), *map(_library, LIBRARIES.values())],
+        "Workloads": [_workload(workload) for workload in WORKLOADS.values()],
+    }
+
+
+def _system(name: str) -> _Entry:
     system = SYSTEMS[name]
     reason = system.missing()
-    return f"{system.what}\n{reason}" if reason else system.what
+    return _Entry(name, system.what, (reason,) if reason else (), bool(reason))
 
 
-def _library(library: Library) -> tuple[str, str]:
+def _library(library: Library) -> _Entry:
     drives = ", ".join(system.name for system in SYSTEMS.values() if library.name in system.libraries)
-    what = f"{library.what}; drives {drives}"
-    return library.name, what if library.installed else f"{what}\n{library.missing}"
+    missing = () if library.installed else (str(library.missing),)
+    return _Entry(library.name, f"{library.what}; drives {drives}", missing, bool(missing))
 
 
-def _options(name: str) -> str:
-    workload = WORKLOADS[name]
-    options = [f"options.{key}: {workload.values(key)}" for key in workload.options]
-    return "\n".join([workload.what, *options])
+def _workload(workload: Workload) -> _Entry:
+    options = tuple(f"options.{key}: {workload.values(key)}" for key in workload.options)
+    return _Entry(workload.name, workload.what, options)
 
 
-def _print(console: Console, title: str, rows: list[tuple[str, str]]) -> None:
-    table = Table(title=Text(title, style="bold"), title_justify="left", box=None, show_header=False, padding=(0, 2))
-    table.add_column(no_wrap=True)
-    table.add_column()
-    for name, what in rows:
-        table.add_row(Text(name), Text(what))
-    console.print(table)
+def _print(entries: list[_Entry], details: bool, console: Console) -> None:
+    texts = ["\n".join((entry.what, *entry.more)) if details else entry.line for entry in entries]
+    names = Column("", [entry.name for entry in entries], left=True)
+    print_columns([names, Column("", texts, left=True, prose=details, brief=not details)], console)

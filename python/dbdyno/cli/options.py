@@ -12,22 +12,24 @@ _OPTIONS = (
     click.option(
         "--clients",
         metavar="N,N,…",
-        help="Numbers of clients, e.g. 1,8,64; 1..64 doubles, in two passes, 1.. --until-flat 3% as long as it pays.",
+        help="Numbers of clients, e.g. 1,8,64. 1..64 doubles, in two passes; 1.. doubles until --until-flat ends it.",
     ),
     click.option("--seconds", type=int, help="Measured seconds of each trial."),
-    click.option("--warmup", metavar="N|auto", help="Seconds before them; auto: until the steady state, found after."),
-    click.option("--repeat", type=int, help="How often every trial is run."),
-    click.option("--scale", type=click.Choice(SCALES), help="One of the file's sizes: rows, clients, seconds."),
-    click.option("--rows", type=int, help="This many rows, whatever the scale."),
-    click.option("--seed", type=int, help="Where every random choice comes from."),
+    click.option("--warmup", metavar="N|auto", help="Warm-up seconds; auto cuts at the detected steady state."),
+    click.option("--repeat", type=int, help="How often to run every trial."),
+    click.option("--scale", type=click.Choice(SCALES), help="Size of the experiment: rows, clients and seconds."),
+    click.option("--rows", type=int, help="Rows per table, at any scale."),
+    click.option("--seed", type=int, help="Seed of every random choice."),
     click.option(
-        "--set", multiple=True, metavar="KEY=VALUE", help="Any other key of the file, e.g. cpus.client=[0]; repeatable."
+        "--set", multiple=True, metavar="KEY=VALUE", help="Any other key of the file, e.g. cpus.client=[0]. Repeatable."
     ),
-    click.option("--out", type=click.Path(path_type=Path), default=Path("runs"), help="Where the run's folder goes."),
-    click.option("--confirm-limit", is_flag=True, help="Run each trial again with a fifth less of what limited it."),
-    click.option("--keep", is_flag=True, help="Leave on an attached store what dbdyno made there."),
-    click.option("--no-observe", is_flag=True, help="Do not watch host, servers and client while a trial runs."),
-    click.option("--quiet", is_flag=True, help="Say nothing but what went wrong."),
+    click.option("--out", type=click.Path(path_type=Path), default=Path("runs"), help="Folder for the run's folder."),
+    click.option(
+        "--confirm-limit", is_flag=True, help="Repeat each trial with a fifth less of the resource that limited it."
+    ),
+    click.option("--keep", is_flag=True, help="Keep the tables and keys that dbdyno made on an attached server."),
+    click.option("--no-observe", is_flag=True, help="Do not observe host, servers and client during trials."),
+    click.option("--quiet", is_flag=True, help="Print errors only."),
 )
 
 

@@ -1,21 +1,22 @@
 """The command line: parse, call, print. Here every error becomes a line and a status."""
 
+import signal
 import sys
+from contextlib import suppress
+from types import FrameType
 
 import click
 
 from dbdyno.cli.commands import dbdyno
 from dbdyno.cli.printable import protect_outputs
-from dbdyno.errors import DbdynoError
+from dbdyno.errors import DbdynoError, Interrupted
 from dbdyno.experiment.password import take_from_environment
 from dbdyno.experiment.redact import redact
-
-INTERRUPTED = 130
-"""128 + SIGINT, as a shell has it."""
 
 
 def main() -> None:
     """Run the command that was typed and end with its status."""
+    _end_in_order()
     take_from_environment()
     protect_outputs()
     status = run(sys.argv[1:])
@@ -32,7 +33,7 @@ def run(arguments: list[str]) -> int:
     except click.ClickException as error:
         return _say(f"{error.format_message()}{_where_to_look(error)}", error.exit_code)
     except (KeyboardInterrupt, click.Abort):
-        return _say("interrupted", INTERRUPTED)
+        return _say("interrupted", Interrupted.exit_status)
     except BrokenPipeError:
         # Whoever read our output has had enough (`dbdyno list | head`); Python must not complain of it at its end.
         sys.stdout = None
@@ -40,6 +41,19 @@ def run(arguments: list[str]) -> int:
     except OSError as error:
         what = error.strerror or str(error)
         return _say(f"{error.filename}: {what}" if error.filename else what, 1)
+
+
+def _end_in_order() -> None:
+    """Have SIGTERM and the end of the terminal end a command as Ctrl-C does; a run handles them itself."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        # nohup has the end of the terminal ignored.
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _interrupt)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    del number, frame
+    raise KeyboardInterrupt
 
 
 def _let_go_of_output() -> None:
@@ -57,5 +71,7 @@ def _where_to_look(error: click.ClickException) -> str:
 
 
 def _say(message: str, status: int) -> int:
-    print(f"dbdyno: {redact(message)}", file=sys.stderr)
+    # The terminal may be gone.
+    with suppress(OSError):
+        print(f"dbdyno: {redact(message)}", file=sys.stderr)
     return status

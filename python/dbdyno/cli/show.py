@@ -1,29 +1,37 @@
-"""`dbdyno show`: a run's table, or all of it as JSON, from its folder."""
+"""`dbdyno show`: what a run found, everything about it, or all of it as JSON, from its folder."""
 
 import json
 
 import click
 
 from dbdyno.cli.console import make_console
-from dbdyno.cli.find_run import find_run
+from dbdyno.cli.find_run import find_run, name_of_run
+from dbdyno.cli.limits import print_limits
+from dbdyno.report.details import print_details
 from dbdyno.report.document import document
-from dbdyno.report.table import print_table
+from dbdyno.report.summary import Places, print_summary
+from dbdyno.results.limits import limits_broken
+from dbdyno.results.model import Run
 from dbdyno.results.read import read_run
 from dbdyno.results.understood import understood
 
 
-@click.command
-@click.argument("run")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document instead of the table.")
-def command(run: str, as_json: bool) -> int:
-    """Print the table of RUN: its folder, its name in ./runs, or last.
-
-    The exit status is that of the run: 0 if every trial ran and every answer was right, else 1.
-    """
-    shown = read_run(find_run(run))
+def command(run: str, details: bool, as_json: bool) -> int:
+    """Print what a run found, everything about it, or its document; return the exit status of the run."""
+    shown, console = read_run(find_run(run)), make_console()
     with understood(shown.path):
         if as_json:
             click.echo(json.dumps(document(shown), ensure_ascii=False, indent=1))
+        elif details:
+            print_details(shown, console)
         else:
-            print_table(shown, make_console())
-    return 0 if shown.about.get("state") == "complete" else 1
+            print_summary(shown, places_of(shown), console)
+        if not as_json:
+            print_limits(shown, console)
+        return 0 if shown.about.get("state") == "complete" and not limits_broken(shown) else 1
+
+
+def places_of(run: Run) -> Places:
+    """Return where the rest of a run is."""
+    report = run.path / "report.html"
+    return Places(name_of_run(run.path), str(report) if report.is_file() else None)

@@ -19,7 +19,7 @@ from dbdyno.systems.running.guard import Guard
 class Cleaned:
     """What became of the tables and keys that dbdyno's markers name.
 
-    removed: names of tables, databases and sets of keys.
+    removed: names of tables, databases and sets of keys; after a dry run, what would be removed.
     left: sentences about keys that a marker names and that are not dbdyno's.
     cannot_know: sentences about what may be left, as the store cannot tell.
     """
@@ -31,14 +31,16 @@ class Cleaned:
     def take(self, record: dict[str, Any]) -> None:
         """Add what a record of a load client says."""
         self.removed.extend(record.get("removed", ()))
+        self.removed.extend(record.get("leftovers", ()))
         self.left.extend(record.get("left", ()))
         if sentence := record.get("cannot_know"):
             self.cannot_know.append(sentence)
 
 
-def clean(spec: SystemSpec) -> Cleaned:
+def clean(spec: SystemSpec, dry_run: bool = False) -> Cleaned:
     """Remove from an attached store whatever dbdyno's markers name, and nothing else.
 
+    dry_run: remove nothing.
     Raises UserError if it is not somebody else's store or cannot be reached, RunFailed if something is left.
     """
     if not spec.attached:
@@ -51,12 +53,13 @@ def clean(spec: SystemSpec) -> Cleaned:
             # What sysbench's tables are in that load client alone knows which has it make them.
             for program in (None, SYSBENCH) if SYSBENCH in system.operations else (None,):
                 secrets: list[str] = []
-                plan = make_cleaning_plan(system.store_plan(secrets), f"clean-{os.getpid()}", program)
+                plan = make_cleaning_plan(system.store_plan(secrets), f"clean-{os.getpid()}", program, dry_run)
                 records = folder / (program or "own")
                 records.mkdir()
                 summary = execute(plan, secrets, records, Supervision(guard, interrupts), cleaned.take)
                 if reason := why_it_failed(summary, records):
-                    raise RunFailed(f"{spec.label}: not everything could be removed: {reason}")
+                    failed = "not everything could be listed" if dry_run else "not everything could be removed"
+                    raise RunFailed(f"{spec.label}: {failed}: {reason}")
         finally:
             system.stop()
     return cleaned

@@ -5,6 +5,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from dbdyno.conduct.context import Context
+from dbdyno.conduct.limits import time_of
 from dbdyno.conduct.listener import Outcome, Step
 from dbdyno.conduct.rate_search import SearchResult, search
 from dbdyno.conduct.trial import Prepared, run_trial
@@ -96,6 +97,7 @@ class _Searching:
             "first": first.name,
             "steps": [asdict(step) | {"holds": step.holds} for step in self.steps],
             "found_rate_per_s": result.per_s if result else None,
+            "fails_per_s": result.fails_per_s if result else None,
             "open_above": result.open_above if result else None,
         }
 
@@ -107,7 +109,7 @@ def _limit_of(context: Context) -> Limit:
 
 def judge_step(trial: str, rate_per_s: float, confirms: bool, limit: Limit, recorded: Recorded) -> Step:
     """Return whether a trial at `rate_per_s` held `limit`: its response times, and that it did what was offered."""
-    statistic, value_us = _measure(limit, recorded)
+    value_us, statistic = time_of(limit, recorded) if recorded.response_time else (None, limit.statistic)
     offered, achieved = recorded.offered_per_s or 0.0, recorded.throughput_per_s or 0.0
     if value_us is None:
         why_not = "no transaction was completed"
@@ -121,20 +123,6 @@ def judge_step(trial: str, rate_per_s: float, confirms: bool, limit: Limit, reco
     return Step(trial, rate_per_s, statistic, value_us, offered, achieved, confirms, why_not)
 
 
-def _measure(limit: Limit, recorded: Recorded) -> tuple[str, float | None]:
-    """Return the limit's statistic and its value in µs; the maximum where too few transactions tell a percentile.
-
-    No percentile is above the maximum, so a maximum below the limit holds it all the same.
-    """
-    times = recorded.response_time
-    if times is None or not times.count:
-        return limit.statistic, None
-    if limit.statistic == "mean":
-        return "mean", (times.mean_ns or 0.0) / 1000
-    value_ns = None if limit.percent is None else times.percentile_ns(limit.percent)
-    return ("max", times.max_ns / 1000) if value_ns is None else (limit.statistic, value_ns / 1000)
-
-
 def conclude(what: str, limit: Limit, result: SearchResult, steps: list[Step]) -> str:
     """Return the sentence a search ends with."""
     if result.per_s is None:
@@ -144,4 +132,15 @@ def conclude(what: str, limit: Limit, result: SearchResult, steps: list[Step]) -
         return (
             f"{what}: {limit} held at every rate that was tried, up to {result.per_s:,}/s; the highest is above that."
         )
-    return f"{what}: {result.per_s:,}/s is the highest rate that holds {limit}, to within 5 %, confirmed three times."
+    said = f"{what}: {result.per_s:,}/s is the highest rate that holds {limit}, {_tries(result.per_s, steps)}"
+    if result.fails_per_s is None:
+        return f"{said}. Higher rates held in some tries and not in others: the answer is noisy."
+    between = sorted({step.rate_per_s for step in steps if result.per_s < step.rate_per_s < result.fails_per_s})
+    noisy = f" Between them tries differ ({', '.join(f'{rate:,}/s' for rate in between)})." if between else ""
+    return f"{said}; {result.fails_per_s:,}/s does not, {_tries(result.fails_per_s, steps)}.{noisy}"
+
+
+def _tries(rate_per_s: float, steps: list[Step]) -> str:
+    """Return in how many of the tries a rate held."""
+    tried = [step.holds for step in steps if step.rate_per_s == rate_per_s]
+    return f"in {sum(tried)} of {len(tried)} tries"

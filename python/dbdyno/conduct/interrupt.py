@@ -53,6 +53,10 @@ class Interrupts:
         finally:
             self._only_noted = False
 
+    def only_note(self) -> None:
+        """Only note signals from now on: all is recorded, and what is left to do ends by itself."""
+        self._only_noted = True
+
     def _handle(self, number: int, frame: FrameType | None) -> None:
         del number, frame
         self.requested = True

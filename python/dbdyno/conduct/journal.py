@@ -37,6 +37,16 @@ class Journal:
         self._document.setdefault("find_rate", []).append(search)
         self._write()
 
+    @property
+    def trials(self) -> list[str]:
+        """The names of all trials, in the order they are run."""
+        return list(self._document["trials"])
+
+    def add_limits(self, limits: list[dict[str, Any]]) -> None:
+        """Add what became of the experiment's limits."""
+        self._document["limits"] = limits
+        self._write()
+
     def end(self, state: str, reason: str | None) -> None:
         """Say how the run ended."""
         self._document |= {"ended_unix_s": time.time(), "state": state, "reason": reason}

@@ -1,11 +1,13 @@
 """Who wants to know how a run goes on, while it does."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from dbdyno.experiment.trials import Preparation, Trial
 from dbdyno.stats.stability import Stability
+from dbdyno.stats.stalls import Stalls
 
 
 @dataclass(frozen=True)
@@ -14,7 +16,7 @@ class Outcome:
 
     state: `complete`, `failed`, `interrupted`. transactions, seconds: completed and measured, the warm-up left out.
     errors: failed operations by kind, the warm-up's too. stability: of the whole measured seconds, or None where the
-    trial has no seconds of its own.
+    trial has no seconds of its own. stalls: of the measured time, or None where no gaps were recorded.
     """
 
     trial: Trial
@@ -24,6 +26,7 @@ class Outcome:
     seconds: float
     errors: dict[str, int]
     stability: Stability | None = None
+    stalls: Stalls | None = None
 
     @property
     def right(self) -> bool:
@@ -73,6 +76,9 @@ class Listener:
     def said(self, what: str) -> None:
         """Something is to be known of what is loaded."""
 
+    def owner_is_warned(self, label: str, sentence: str) -> None:
+        """The owner of an attached server risks something by what is about to be loaded."""
+
     def preparation_begins(self, preparation: Preparation) -> None:
         """A system is about to be started and loaded."""
 
@@ -99,3 +105,19 @@ class Listener:
 
     def trial_ended(self, outcome: Outcome) -> None:
         """A trial ended, in whatever way."""
+
+
+_EVENTS = [name for name in vars(Listener) if not name.startswith("_")]
+
+
+class Listeners(Listener):
+    """Tells several listeners of every event, in their order."""
+
+    def __init__(self, *listeners: Listener) -> None:
+        self._listeners = listeners
+        for event in _EVENTS:
+            setattr(self, event, partial(self._tell, event))
+
+    def _tell(self, event: str, *what: Any) -> None:
+        for listener in self._listeners:
+            getattr(listener, event)(*what)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol
 
 from dbdyno.conduct.interrupt import Interrupts
+from dbdyno.conduct.load_program import LOAD_PROGRAM, built_program, installed_places
 from dbdyno.conduct.plan import CONTRACT, Plan
 from dbdyno.conduct.watchdog import POLL_S, Watchdog
 from dbdyno.errors import RunFailed, UserError
@@ -97,7 +98,7 @@ class Watcher(Protocol):
 
 
 def find_load_client() -> Path:
-    """Return the program `dbdyno-load`: of DBDYNO_LOAD, else beside this Python, on the PATH, or built in the checkout.
+    """Return the program `dbdyno-load`: of DBDYNO_LOAD, else where it was installed, on the PATH, or in the checkout.
 
     Raises UserError if it is nowhere.
     """
@@ -105,8 +106,7 @@ def find_load_client() -> Path:
         if not os.access(given, os.X_OK):
             raise UserError(f"{PROGRAM_VARIABLE}={given}: no program is there")
         return Path(given)
-    built = Path(__file__).parents[3] / "target" / "release" / "dbdyno-load"
-    for candidate in (Path(sys.executable).with_name("dbdyno-load"), shutil.which("dbdyno-load"), built):
+    for candidate in (*installed_places(), shutil.which(LOAD_PROGRAM), built_program()):
         if candidate and os.access(candidate, os.X_OK):
             return Path(candidate)
     raise UserError(

@@ -15,7 +15,7 @@ from dbdyno.systems.base import System
 Document = dict[str, Any]
 
 CONTRACT = 1
-PREPARE, MEASURE, CLEAN_UP = ("prepare", "load"), ("run", "verify"), ("cleanup",)
+PREPARE, MEASURE, CLEAN_UP, LIST = ("prepare", "load"), ("run", "verify"), ("cleanup",), ("list",)
 OWN_DATABASE = "dbdyno_sysbench"
 """One of that name is made and removed by the load client that is sysbench (docs/contract.md)."""
 CEILING_SECONDS = 1
@@ -165,6 +165,9 @@ def make_ceiling_plan(trial_plan: Plan, store: Document) -> Plan:
     )
 
 
-def make_cleaning_plan(store: Document, run_id: str, program: str | None = None) -> Plan:
-    """Return the plan that removes from a store every leftover of dbdyno's own load client, or of another `program`."""
-    return Plan(CLEAN_UP, store, None, run_id, library=program)
+def make_cleaning_plan(store: Document, run_id: str, program: str | None = None, dry_run: bool = False) -> Plan:
+    """Return the plan that removes from a store every leftover of dbdyno's own load client, or of another `program`.
+
+    dry_run: it names them and removes nothing.
+    """
+    return Plan(LIST if dry_run else CLEAN_UP, store, None, run_id, library=program)

@@ -135,12 +135,19 @@ class _Making:
         self.system.start(launch)
         facts = self._facts(restored=False)
         self.write(start_seconds=round(time.time() - began, 3), **facts)
+        self._warn()
         folder = self.folder / "again" if self.has_begun_to_load else self.folder
         folder.mkdir(exist_ok=True)
         began, self.has_begun_to_load = time.time(), True
         facts |= kind_of(self._preparation.workload).load(self._context, self._preparation, self.system, folder)
         self.write(load_seconds=round(time.time() - began, 3))
         return facts
+
+    def _warn(self) -> None:
+        """Tell the owner of an attached server, once, what loading may cost."""
+        if self._preparation.repeat == 1 and not self.has_begun_to_load:
+            for sentence in self.system.cautions():
+                self._context.listener.owner_is_warned(self._preparation.system.label, sentence)
 
     def restore(self) -> dict[str, Any]:
         """Start it on a copy of what was loaded once, now or earlier; returns the facts for `trial.json`.
@@ -215,4 +222,6 @@ def describe_system(system: System, experiment: Experiment) -> dict[str, Any]:
         "server_cpus": experiment.cpus.server if started else None,
         "memory_limit_bytes": experiment.memory_limit_bytes if started else None,
         "durability": {"class": durability.level, "reason": durability.reason},
+        "levers": dict(system.levers),
+        "background_threads": dict(system.background_threads),
     }

@@ -1,7 +1,8 @@
-"""The search for the highest rate that holds a limit, without anything that runs: bracket, bisect, confirm.
+"""The search for the highest rate that holds a limit, without anything that runs: bracket, bisect, confirm, refute.
 
-Whether a rate holds is noisy near the answer, so the rate that bisection ends at must hold three times more, and while
-it does not the search goes down by one step: a rate that is found has held three times in a row.
+Whether a rate holds is noisy near the answer. So the rate that bisection ends at must hold three times more, and while
+it does not the search goes down by one step: a rate that is found has held three times in a row. The next rate above
+must fail twice more, and while it does not the search looks one step higher. Both ends of the answer are repeated.
 """
 
 from collections.abc import Callable
@@ -11,7 +12,9 @@ from dbdyno.experiment.rate import RATE_MAX_PER_S, round_rate
 
 PRECISION = 1.05
 """The rate that held and the next that did not are at most this far apart."""
-CONFIRMATIONS = 3
+CONFIRMATIONS, REFUTATIONS = 3, 2
+LOOKS_ABOVE_MAX = 4
+"""Steps above the rate that is found, in which one is looked for that fails each time."""
 BRACKET_FACTOR = 2.0
 RISES_MAX = 4
 """Above 16 × what a closed loop reached a limit that still holds says nothing about the store."""
@@ -23,9 +26,16 @@ HoldsAt = Callable[[float, bool], bool]
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search found; per_s: the highest rate that held, or None. open_above: no rate was found not to hold."""
+    """What a search found.
+
+    Attributes:
+        per_s: the highest rate that held each time, or `None`.
+        fails_per_s: the lowest rate above it that failed each time; `None` if there was none.
+        open_above: no rate was found not to hold.
+    """
 
     per_s: float | None
+    fails_per_s: float | None = None
     open_above: bool = False
 
 
@@ -43,7 +53,18 @@ def search(guess_per_s: float, holds: HoldsAt) -> SearchResult:
         low, high = (middle, high) if holds(middle, False) else (low, middle)
     while low is not None and not all(holds(low, True) for _ in range(CONFIRMATIONS)):
         low, high = _lower(low, PRECISION, lowest), low
-    return SearchResult(low, open_above=low is not None and high is None)
+    if low is None or high is None:
+        return SearchResult(low, open_above=low is not None)
+    return SearchResult(low, _refuted(high, holds))
+
+
+def _refuted(rate: float, holds: HoldsAt) -> float | None:
+    """Return the lowest of some rates that fails each time, from the one on that has failed once."""
+    for _ in range(LOOKS_ABOVE_MAX):
+        if not any([holds(rate, True) for _ in range(REFUTATIONS)]):
+            return rate
+        rate = min(round_rate(rate * PRECISION), RATE_MAX_PER_S)
+    return None
 
 
 def _bracket(rate: float, lowest: float, holds: HoldsAt) -> tuple[float | None, float | None]:

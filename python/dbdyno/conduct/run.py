@@ -4,7 +4,7 @@ import errno
 import time
 from collections.abc import Iterable
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from dbdyno import __version__
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.interrupt import Interrupts
 from dbdyno.conduct.journal import Journal
+from dbdyno.conduct.limits import judge_limits
 from dbdyno.conduct.listener import Listener, Outcome
 from dbdyno.conduct.load_client import find_load_client
 from dbdyno.conduct.precise import more_pairs
@@ -20,6 +21,7 @@ from dbdyno.conduct.preparation import run_preparation
 from dbdyno.conduct.profile import announce
 from dbdyno.conduct.resolve import Resolved, resolve, try_out
 from dbdyno.errors import DbdynoError, RunFailed, UserError
+from dbdyno.experiment.limits import MostErrors
 from dbdyno.experiment.read import NamedExperiment
 from dbdyno.experiment.trials import Preparation, expand
 from dbdyno.experiment.write import to_toml
@@ -58,23 +60,33 @@ def conduct(named: NamedExperiment, command: str, parent: Path, listener: Listen
         if named.experiment.observe:
             account_delays(guard.switch_on)
         try_out(named.experiment, resolved, guard)
-        folder = RunFolder.create(parent, named.name, time.time())
-        document = _describe_run(named, command, folder.name, preparations, resolved)
+        with interrupts.noted():
+            folder = RunFolder.create(parent, named.name, time.time())
+            journal = _begin(folder, _describe_run(named, command, folder.name, preparations, resolved))
+        context = Context(named.experiment, folder, guard, interrupts, listener, journal, resolved.lineup)
         try:
-            context = Context(
-                named.experiment, folder, guard, interrupts, listener, Journal(folder, document), resolved.lineup
-            )
+            if interrupts.requested:
+                raise KeyboardInterrupt
             with closing(context.states):
                 return _record(context, preparations, resolved, floors)
         except OSError as error:
             reason = _say_of(error)
             # A disk that is full takes no such word either.
             with suppress(OSError):
-                context.journal.end("failed", reason)
+                journal.end("failed", reason)
             raise RunFailed(f"{folder.path}: {reason}. What was recorded is there.") from None
         except KeyboardInterrupt:
-            context.journal.end("interrupted", "by the user")
+            interrupts.only_note()
+            journal.end("interrupted", "by the user")
             return RunEnd(folder.path, "interrupted", "by the user")
+
+
+def _begin(folder: RunFolder, document: dict[str, Any]) -> Journal:
+    """Return the journal of a run that begins; raises RunFailed if not even that can be written."""
+    try:
+        return Journal(folder, document)
+    except OSError as error:
+        raise RunFailed(f"{folder.path}: {_say_of(error)}") from None
 
 
 def _say_of(error: OSError) -> str:
@@ -124,8 +136,11 @@ def _record(context: Context, preparations: list[Preparation], resolved: Resolve
         context.listener.system_is_skipped(spec.label, reason)
     planned = chain(preparations, more_pairs(context, resolved.systems, preparations))
     state, why = _run_all(context, planned)
+    if limits := judge_limits(context, context.journal.trials):
+        context.journal.add_limits(limits)
     if described["measured"] and not context.interrupts.requested:
         folder.write_environment(described | {"measured_after": measure_host(data_directory())})
+    context.interrupts.only_note()
     context.journal.end(state, why)
     return RunEnd(folder.path, state, why)
 
@@ -149,6 +164,9 @@ def _run_all(context: Context, preparations: Iterable[Preparation]) -> tuple[str
             return judge_run(outcomes, problems, True)
         if context.interrupts.requested:
             break
+    if any(isinstance(bound, MostErrors) for bound in context.experiment.limits):
+        # How many operations may fail is then the limit's to say.
+        outcomes = [replace(outcome, errors={}) for outcome in outcomes]
     return judge_run(outcomes, problems, context.interrupts.requested)
 
 

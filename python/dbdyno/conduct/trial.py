@@ -25,6 +25,7 @@ from dbdyno.experiment.trials import Trial
 from dbdyno.results.read import read_trial
 from dbdyno.results.write import write_object
 from dbdyno.stats.stability import Stability, stability
+from dbdyno.stats.stalls import Stalls
 from dbdyno.systems.base import System
 from dbdyno.systems.running.volume import Volume
 from dbdyno.verdict.judge import judge_folder
@@ -99,7 +100,7 @@ def run_trial(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
     if context.experiment.profile and state == "complete":
         profile(context, plan, secrets, prepared.system.server_pids(), folder / "profile")
     completed, seconds, even = _measured(context, summary, folder)
-    outcome = Outcome(trial, state, reason, completed, seconds, summary.errors, even)
+    outcome = Outcome(trial, state, reason, completed, seconds, summary.errors, even, _stalls(folder))
     context.listener.trial_ended(outcome)
     if context.experiment.confirm_limit and state == "complete" and trial.step is None:
         confirm_limit(context, prepared.system, plan, secrets, folder)
@@ -125,6 +126,13 @@ def _measured(context: Context, summary: Summary, folder: Path) -> tuple[int, fl
         return summary.transactions, summary.seconds, stability(np.array(summary.rates_per_s))
     recorded = read_trial(folder).recorded
     return recorded.completed, recorded.seconds, recorded.stability
+
+
+def _stalls(folder: Path) -> Stalls | None:
+    """Return the stalls that were recorded; recordings that cannot be understood are said to be that when shown."""
+    with suppress(UserError):
+        return read_trial(folder).recorded.stalls
+    return None
 
 
 def _judge(folder: Path) -> None:

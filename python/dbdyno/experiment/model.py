@@ -34,6 +34,7 @@ from dbdyno.experiment.bounds import (
 from dbdyno.experiment.clients import NATIVE, check_clients
 from dbdyno.experiment.delay import read_delays
 from dbdyno.experiment.limit import Limit, parse_limit
+from dbdyno.experiment.limits import Bound, read_limits
 from dbdyno.experiment.own_workload import OwnWorkload
 from dbdyno.experiment.percent import parse_percent
 from dbdyno.experiment.rate import Rate, read_rates
@@ -192,64 +193,79 @@ class Experiment(_Strict):
     """One experiment, and how each of its trials is run.
 
     Trials: systems × settings × workloads × pipelines × network delays × rates × clients × repetitions.
-
-    client: what drives the stores: the native load client, or client libraries for Python.
-    rate: transactions per second of an open loop, or None for a closed one; or shares such as "50%" of what the closed
-    loops measure first. arrivals: its gaps, equal or exponential.
-    find_rate: instead of rates, the limit that the highest rate is searched for.
-    warmup: "auto" begins the figures where the steady state begins, after the `warmup_seconds` in any case.
-    pipeline: requests a client sends at once before it reads the answers. ceiling: measure the load client alone, too.
-    network_delay_us: a client waits so long between an answer and its next request; a list is a factor.
-    restart: each trial begins on a store just started again, its files in the kernel's memory (lukewarm) or not (cold).
-    observe: watch host, processes and stores while a trial runs. host: measure the host itself first, for two seconds.
-    workload: one or several, each as `name` or `name?option=value`. options: of all of them; a list makes a
-    variant of each for every value.
-    workloads: declared here, by name, to be given as `workload`.
-    scale: which of the sizes in the file (`dbdyno.experiment.scale`); None where it gives none.
-    rows: per table, in the workload's own unit. memory_limit: of each server, e.g. "512M".
-    confirm_limit: run every trial again with a fifth less of what limited it.
-    operation_timeout_seconds: after which an operation without an answer is an error.
-    precise: repeat until every comparison's interval is that narrow, e.g. "1%", from 5 to 20 times.
-    until_flat: end a sweep of clients where two steps rise by less than that, e.g. "3%", over the best before.
-    keep: leave on an attached store what dbdyno made there.
-    profile: after each trial, run its load for some seconds more and record stacks of the server and the client.
+    The text under each key is what docs/reference/experiment-file.md says of it.
     """
 
     question: str = ""
+    """The question that the experiment answers; the report shows it."""
     look_for: str = ""
+    """What a reader should look for in the result."""
     workloads: Annotated[dict[str, OwnWorkload], AfterValidator(_check_own)] = {}
+    """Workloads that this file declares, by name; `workload` then names them."""
     options: dict[str, str] = {}
+    """Options of all workloads. A list makes one variant of each workload per value."""
     workload: Annotated[
         list[Annotated[InstanceOf[WorkloadSpec], PlainSerializer(str)]], BeforeValidator(_read_workloads)
     ]
+    """One workload or a list, each as `name` or `name?option=value`."""
     system: Annotated[list[SystemSpec], BeforeValidator(_read_systems), Field(min_length=1)]
+    """The systems under test: text, a table with `system`, `settings`, `label` and `scale`, or a list of these."""
     client: Annotated[list[str], BeforeValidator(_as_list), AfterValidator(check_clients)] = [NATIVE]
+    """What drives the stores: the native load client, or client libraries for Python."""
     if_missing: Literal["error", "skip"] = "error"
+    """Whether a system that is not installed ends the run or is left out."""
     scale: Literal["small", "medium", "full"] | None = None
+    """Which of the sizes in this file to use; `small` if the file has sizes and nobody chooses."""
     rows: Annotated[int, Field(ge=1, le=(1 << 31) - 1)]
+    """Rows per table, in the workload's own unit (`tpcc` counts warehouses)."""
     clients: Annotated[list[int], BeforeValidator(_read_clients), AfterValidator(_check_clients)]
+    """Numbers of clients, each a trial of its own; `"1..64"` doubles, `"1.."` needs `until_flat`."""
     rate: Annotated[list[Rate], BeforeValidator(read_rates)] | None = None
+    """Transactions per second of an open loop, or shares such as `"50%"` of the closed loops' throughput."""
     arrivals: Literal["constant", "poisson"] | None = None
+    """Gaps between the arrivals of an open loop: equal, or exponentially distributed."""
     find_rate: Annotated[Limit, BeforeValidator(_read_limit)] | None = None
+    """Searches for the highest rate that holds this limit, such as `"p99 < 10ms"`."""
+    limits: Annotated[tuple[Bound, ...], BeforeValidator(read_limits)] = ()
+    """Figures that every trial must keep, such as `{ p99 = "< 10ms", errors = 0 }`; a broken one ends with status 1."""
     pipeline: Annotated[list[int], BeforeValidator(_as_list), AfterValidator(_check_pipeline)] = [1]
+    """Requests that a client sends at once before it reads the answers; a list is a factor."""
     network_delay_us: Annotated[list[int], BeforeValidator(read_delays)] = [0]
+    """How long a client waits between an answer and its next request; a list is a factor."""
     restart: Literal["lukewarm", "cold"] | None = None
+    """Starts the store again before each trial, with its files in the kernel's memory (lukewarm) or not (cold)."""
     ceiling: bool = True
+    """Measures the load client alone, too."""
     observe: bool = True
+    """Watches host, processes and stores while a trial runs."""
     host: bool = True
+    """Measures the host itself for two seconds before the first trial."""
     seconds: Annotated[int, Field(ge=1, le=MOST_SECONDS)]
+    """Measured seconds of each trial."""
     warmup_seconds: Annotated[int, Field(ge=0, le=MOST_SECONDS)] = 1
+    """Seconds before these. They are recorded, and figures leave them out."""
     warmup: Literal["auto"] | None = None
+    """`"auto"` cuts at the detected steady state, but never before `warmup_seconds`."""
     repeat: Annotated[int, Field(ge=1, le=MOST_REPEAT)] = 1
+    """How often each trial is run; repeated trials are prepared anew and run in random order."""
     precise: Annotated[float, BeforeValidator(_read_percent)] | None = None
+    """Repeats 5 to 20 times, until the interval of every comparison is this narrow, such as `"1%"`."""
     until_flat: Annotated[float, BeforeValidator(_read_percent)] | None = None
+    """Ends a sweep of clients when two steps rise by less than this over the best before, such as `"3%"`."""
     seed: Annotated[int, Field(ge=0, lt=1 << 63)] = 1
+    """The source of every random choice; the same seed repeats them."""
     operation_timeout_seconds: Annotated[int, Field(ge=1, le=MOST_TIMEOUT_SECONDS)] = 10
+    """An operation without an answer after so long is an error."""
     cpus: Cpus = Cpus()
+    """Processors that client and servers are pinned to, such as `{ client = [0], server = [1] }`."""
     memory_limit: Annotated[str, AfterValidator(_check_size)] | None = None
+    """Memory limit of each server, such as `"512M"`."""
     confirm_limit: bool = False
+    """Runs every trial again with a fifth less of what limited it."""
     keep: bool = False
+    """Leaves on an attached store what dbdyno made there."""
     profile: bool = False
+    """After each trial, runs its load for some seconds more and records stacks of server and client."""
 
     @model_validator(mode="before")
     @classmethod
@@ -361,6 +377,16 @@ class Experiment(_Strict):
                     f"rate: {rate.shape} of {rate.length_s} s in all, but only {self.seconds} s are measured; "
                     f"give seconds = {rate.length_s} or more"
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _limits_fit(self) -> "Experiment":
+        """Refuse limits on what has no such figures, or breaks them on purpose."""
+        if self.limits and self.find_rate:
+            raise ValueError("limits: a rate search goes beyond its limit on purpose; leave out limits or find_rate")
+        for spec in self.workload if self.limits else ():
+            if spec.kind not in (Kind.LOAD, Kind.PROGRAM):
+                raise ValueError(f"limits: '{spec.name}' has no clients whose times and errors count; leave limits out")
         return self
 
     @property

@@ -14,9 +14,8 @@ from dbdyno.experiment.bounds import MOST_DEPTH, MOST_FILE_BYTES, brief, cut
 from dbdyno.experiment.model import Cpus, Experiment
 from dbdyno.experiment.own_workload import KEYS, OwnWorkload
 from dbdyno.experiment.redact import redact
+from dbdyno.experiment.shipped import SHIPPED, shipped_experiments
 from dbdyno.experiment.toml import parse_toml
-
-SHIPPED = Path(__file__).parent.parent / "shipped"
 
 _GIVES_WAY = (
     *(("rate", "find_rate"), ("find_rate", "rate"), ("warmup_seconds", "warmup")),
@@ -31,11 +30,6 @@ class NamedExperiment:
 
     name: str
     experiment: Experiment
-
-
-def shipped_experiments() -> dict[str, Path]:
-    """Return the experiments that come with dbdyno, name to file."""
-    return {path.stem: path for path in sorted(SHIPPED.glob("*.toml"))}
 
 
 def find_experiment(name_or_file: str) -> Path:

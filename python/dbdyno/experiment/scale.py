@@ -5,7 +5,7 @@ from typing import Any
 
 SCALES = ("small", "medium", "full")
 """From what anyone can try out to what was published; an experiment that names none is at the first."""
-_KEYS = ("rows", "clients", "seconds", "warmup_seconds", "repeat")
+SIZED = ("rows", "clients", "seconds", "warmup_seconds", "repeat")
 
 
 def at_scale(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -19,7 +19,7 @@ def at_scale(document: Mapping[str, Any]) -> dict[str, Any]:
     if chosen is not None and not isinstance(chosen, str):
         return dict(document)
     scale = chosen or SCALES[0]
-    result = {key: _of(scale, key, value) if key in _KEYS else value for key, value in document.items()}
+    result = {key: _of(scale, key, value) if key in SIZED else value for key, value in document.items()}
     if isinstance(options := document.get("options"), dict):
         result["options"] = _each_of(scale, "options", options)
     if isinstance(systems := document.get("system"), dict | list):

@@ -4,6 +4,7 @@ from typing import Any
 
 import tomli_w
 
+from dbdyno.experiment.limits import write_limits
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import format_system
 
@@ -11,12 +12,13 @@ from dbdyno.experiment.system_spec import format_system
 def to_toml(experiment: Experiment) -> str:
     """Return the experiment, every override and default in it, as TOML."""
     document: dict[str, Any] = experiment.model_dump(
-        exclude={"system", "scale", "rate", "find_rate", "precise", "until_flat"}, exclude_none=True
+        exclude={"system", "scale", "rate", "find_rate", "limits", "precise", "until_flat"}, exclude_none=True
     )
     if experiment.rate:
         document["rate"] = [rate.as_written() for rate in experiment.rate]
     if experiment.find_rate:
         document["find_rate"] = str(experiment.find_rate)
+    document["limits"] = write_limits(experiment.limits)
     for key in ("precise", "until_flat"):
         if (share := getattr(experiment, key)) is not None:
             document[key] = f"{100 * share:.6g}%"

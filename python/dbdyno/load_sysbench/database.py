@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 import ssl
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from enum import Enum, auto
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import psycopg
@@ -18,8 +21,18 @@ from dbdyno.load_sysbench.plan import Plan
 DATABASE = "dbdyno_sysbench"
 MARKER = "dbdyno_made_this"
 """A table in it, by which dbdyno knows it again; without it nothing is removed."""
+STATEMENT_TIMEOUT_S = 60.0
+"""Of the statements on one connection; the longest drops a database."""
 
 Ask = Callable[[str], list[tuple[object, ...]]]
+
+
+class Owner(Enum):
+    """Whose the database of that name is; EMPTY: it has no mark and no table, so a killed run may have left it."""
+
+    DBDYNO = auto()
+    EMPTY = auto()
+    OTHERS = auto()
 
 
 def make_database(plan: Plan) -> None:
@@ -27,7 +40,7 @@ def make_database(plan: Plan) -> None:
     remove_database(plan)
     with _asking(plan, within=False) as ask:
         try:
-            ask(f"CREATE DATABASE {DATABASE}")
+            ask(_CREATE[plan.store["kind"]])
         except (pymysql.MySQLError, psycopg.errors.InsufficientPrivilege) as error:
             if isinstance(error, pymysql.MySQLError) and error.args[0] not in _NOT_ALLOWED:
                 raise
@@ -42,34 +55,53 @@ def _lacks_the_right(plan: Plan) -> str:
     return f"the user '{user}' has no right to create databases, and sysbench's tables need one: {grant}"
 
 
-def is_there(plan: Plan) -> bool:
-    """Return whether there is a database of that name; raises Ended if the server does not answer."""
+def owner_of(plan: Plan) -> Owner | None:
+    """Return whose the database of that name is, None if there is none; raises Ended if the server does not answer."""
+    kind = plan.store["kind"]
     with _asking(plan, within=False) as ask:
-        return bool(ask(_THERE[plan.store["kind"]]))
+        rows = ask(_THERE[kind])
+    if not rows:
+        return None
+    if _MARKS[kind] in rows[0]:
+        return Owner.DBDYNO
+    with _asking(plan, within=True) as ask:
+        tables = ask(f"SELECT table_name FROM information_schema.tables WHERE {_HERE[kind]}")
+    if (MARKER,) in tables:
+        return Owner.DBDYNO
+    return Owner.OTHERS if tables else Owner.EMPTY
 
 
 def remove_database(plan: Plan) -> bool:
     """Remove the database, and return whether it was there; raises Ended if dbdyno did not make it, or it stays."""
-    if not is_there(plan):
+    owner = owner_of(plan)
+    if owner is None:
         return False
-    with _asking(plan, within=True) as ask:
-        if not ask(
-            f"SELECT 1 FROM information_schema.tables WHERE table_name = '{MARKER}' AND {_HERE[plan.store['kind']]}"
-        ):
-            raise Ended("refused", f"a database {DATABASE} without dbdyno's marker is there: rename it or remove it")
+    if owner is not Owner.DBDYNO:
+        raise Ended("refused", f"a database {DATABASE} without dbdyno's marker is there: rename it or remove it")
     with _asking(plan, within=False) as ask:
         ask(f"DROP DATABASE {DATABASE}")
     return True
 
 
+_MARKS: Mapping[str, object] = {"mysql": "dbdyno:sysbench", "postgres": 1684161657}
+"""What the database has from the moment it exists: MariaDB a comment, PostgreSQL a number of connections that nobody
+else allows. MySQL has no such place: there a kill before MARKER leaves a database that is EMPTY."""
+_CREATE = {
+    "mysql": f"CREATE DATABASE {DATABASE} /*M!100500 COMMENT '{_MARKS['mysql']}' */",
+    "postgres": f"CREATE DATABASE {DATABASE} CONNECTION LIMIT {_MARKS['postgres']}",
+}
 _THERE = {
-    "mysql": f"SELECT 1 FROM information_schema.schemata WHERE schema_name = '{DATABASE}'",
-    "postgres": f"SELECT 1 FROM pg_database WHERE datname = '{DATABASE}'",
+    # The comment is a column in MariaDB alone.
+    "mysql": f"SELECT * FROM information_schema.schemata WHERE schema_name = '{DATABASE}'",
+    "postgres": f"SELECT datconnlimit FROM pg_database WHERE datname = '{DATABASE}'",
 }
 _NOT_ALLOWED = (ER.DBACCESS_DENIED_ERROR, ER.SPECIFIC_ACCESS_DENIED_ERROR)
 _VERIFY = {"nothing": "require", "authority": "verify-ca", "host": "verify-full"}
 """libpq's word for the contract's, of what is asked of a server's certificate."""
-_HERE = {"mysql": f"table_schema = '{DATABASE}'", "postgres": f"table_catalog = '{DATABASE}'"}
+_HERE = {
+    "mysql": f"table_schema = '{DATABASE}'",
+    "postgres": "table_schema NOT IN ('pg_catalog', 'information_schema')",
+}
 
 
 @contextmanager
@@ -77,15 +109,38 @@ def _asking(plan: Plan, within: bool) -> Iterator[Ask]:
     """Yield what asks the server a statement, in that database or beside it; raises Ended if the server refuses."""
     connect = _mysql if plan.store["kind"] == "mysql" else _postgres
     try:
-        with connect(plan, DATABASE if within else None) as connection, connection.cursor() as cursor:
+        with _deadline(plan.operation_timeout_s):
+            opened = connect(plan, DATABASE if within else None)
+        with _deadline(STATEMENT_TIMEOUT_S), opened as connection, connection.cursor() as cursor:
 
             def ask(statement: str) -> list[tuple[object, ...]]:
                 cursor.execute(statement)
                 return list(cursor.fetchall()) if cursor.description else []
 
             yield ask
-    except (pymysql.MySQLError, psycopg.Error) as error:
+    except (pymysql.MySQLError, psycopg.Error, TimeoutError) as error:
         raise Ended("failed", f"the database {DATABASE} for sysbench: {error}") from None
+
+
+@contextmanager
+def _deadline(seconds: float) -> Iterator[None]:
+    """Raise TimeoutError inside after so many seconds; only in a program's main thread.
+
+    The drivers' own time-outs are for each piece of an answer, and psycopg has none once it is connected.
+    """
+
+    def late(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        raise TimeoutError(f"no answer within {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, late)
+    # Again and again: what a driver does to close a connection may wait for an answer, too.
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _mysql(plan: Plan, database: str | None) -> pymysql.Connection:

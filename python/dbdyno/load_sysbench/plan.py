@@ -22,6 +22,7 @@ class Plan:
     store: as in the plan. password: of the store, or None. script: a shipped one's name, or a path; None: no workload,
     and what an earlier run left there is to be removed.
     given: more options, as a person wrote them. clients: sysbench's threads.
+    operation_timeout_s: for a connection of dbdyno's own; sysbench itself waits for ever.
     """
 
     phases: tuple[str, ...]
@@ -36,6 +37,7 @@ class Plan:
     warmup_s: int
     duration_s: int
     cpus: tuple[int, ...] | None
+    operation_timeout_s: float
 
 
 def read_plan(source: TextIO) -> Plan:
@@ -84,4 +86,5 @@ def _plan(plan: Mapping[str, Any], secrets: list[str]) -> Plan:
         plan.get("warmup_s", 0),
         plan.get("duration_s", 0),
         None if plan.get("cpus") is None else tuple(plan["cpus"]),
+        plan.get("operation_timeout_s", 10.0),
     )

@@ -15,7 +15,7 @@ from dbdyno.load_python.host import die_with_parent, pin, processors
 from dbdyno.load_python.plan import CONTRACT
 from dbdyno.load_python.records import Records
 from dbdyno.load_sysbench.command import command, configuration
-from dbdyno.load_sysbench.database import DATABASE, is_there, make_database, remove_database
+from dbdyno.load_sysbench.database import DATABASE, Owner, make_database, owner_of, remove_database
 from dbdyno.load_sysbench.output import telling
 from dbdyno.load_sysbench.plan import Plan, read_plan
 from dbdyno.load_sysbench.run import Run
@@ -27,6 +27,10 @@ NOT_GIVEN = {
     "was sent is not known",
 }
 """What a figure of sysbench's cannot say (docs/contract.md, hello)."""
+_EMPTY = (
+    f"the database {DATABASE} has no table and no marker of dbdyno's: a killed run may have left it. "
+    f"If it is not yours: DROP DATABASE {DATABASE}"
+)
 
 
 def main(arguments: list[str]) -> int:
@@ -74,7 +78,7 @@ def execute(plan: Plan, records: Records) -> None:
 
 def _clean_up(plan: Plan, known: str, own: bool) -> None:
     """Have sysbench remove its tables, and remove their database where dbdyno made it; if it is not there, nothing."""
-    if own and not is_there(plan):
+    if own and owner_of(plan) is None:
         return
     try:
         _do(plan, "cleanup", known)
@@ -84,10 +88,15 @@ def _clean_up(plan: Plan, known: str, own: bool) -> None:
 
 
 def _remove_leftovers(plan: Plan, records: Records) -> None:
-    """Remove the database that a run left which was killed: sysbench has no part in that, and need not be there."""
+    """Remove, or list, the database of a killed run: sysbench has no part in that, and need not be there."""
     records.write("hello", **_hello(plan, ()))
-    with records.phase("cleanup") as more:
-        more["removed"] = [DATABASE] if remove_database(plan) else []
+    name, key = ("list", "leftovers") if "list" in plan.phases else ("cleanup", "removed")
+    with records.phase(name) as more:
+        owner = owner_of(plan)
+        more[key] = [DATABASE] if owner is Owner.DBDYNO else []
+        more["cannot_know"] = _EMPTY if owner is Owner.EMPTY else None
+        if owner is Owner.DBDYNO and key == "removed":
+            remove_database(plan)
 
 
 def _do(plan: Plan, verb: str, known: str) -> None:

@@ -1,5 +1,7 @@
 """The band `cgroup`: for how long the control groups a process is in held it back, and their memory.
 
+A page that was evicted and is read again is a refault: the group has too little memory for what it works on.
+
 A group is held back if it, or any above it, has used up its processor quota; both versions are read.
 Source: the kernel's Documentation/admin-guide/cgroup-v2.rst and Documentation/scheduler/sched-bwc.rst.
 """
@@ -10,6 +12,15 @@ from dbdyno.observe.procfs import read
 
 ROOT = Path("/sys/fs/cgroup")
 
+_MEMORY = {
+    "memory_bytes": ("memory.current", "memory.usage_in_bytes"),
+    "memory_limit_bytes": ("memory.max", "memory.limit_in_bytes"),
+    "refaulted_pages_total": ("memory.stat",),
+}
+_NO_LIMIT_BYTES = 1 << 60
+"""Version 1 has no word for none, and gives the largest number of pages it can count."""
+_REFAULTS = (b"workingset_refault_anon", b"workingset_refault_file")
+
 
 class CgroupSampler:
     """Reads `cpu.stat` of a process's group and of those above it, and the group's own memory."""
@@ -19,26 +30,22 @@ class CgroupSampler:
         self._band = f"cgroup.{name}"
         groups = groups_of(pid, root)
         self._cpu_stats = [str(group / "cpu.stat") for group in groups.get("cpu", []) if _throttles(group)]
-        self._memory = next(
-            (
-                str(group[0] / name)
-                for group in (groups.get("memory", []),)
-                for name in ("memory.current", "memory.usage_in_bytes")
-                if group and (group[0] / name).is_file()
-            ),
-            None,
-        )
+        memory = groups.get("memory", [])[:1]
+        files = {what: [group / name for group in memory for name in names] for what, names in _MEMORY.items()}
+        there = {what: [path for path in paths if path.is_file()] for what, paths in files.items()}
+        self._memory = {what: str(paths[0]) for what, paths in there.items() if paths}
 
     def sample(self) -> dict[str, float]:
-        """Return processor seconds lost to quotas (summed over processors), how often, and bytes in the group."""
+        """Return processor seconds lost to quotas (summed over processors), how often, bytes in the group, the most it
+        may have, and its refaults."""
         seen = {}
         try:
             stats = [_parsed(read(path)) for path in self._cpu_stats]
             if stats:
                 seen[f"{self._band}.throttled_s_total"] = sum(map(_throttled_s, stats))
                 seen[f"{self._band}.throttled_periods_total"] = sum(stat[b"nr_throttled"] for stat in stats)
-            if self._memory:
-                seen[f"{self._band}.memory_bytes"] = int(read(self._memory))
+            for what, path in self._memory.items():
+                seen |= {f"{self._band}.{name}": value for name, value in _of_memory(what, read(path)).items()}
         except OSError:
             return {}  # The group was removed with its process.
         return seen
@@ -63,6 +70,17 @@ def groups_of(pid: int, root: Path = ROOT) -> dict[str, list[Path]]:
             if controller in controllers.split(",") or (not controllers and controller not in found):
                 found[controller] = groups
     return found
+
+
+def _of_memory(what: str, content: bytes) -> dict[str, int]:
+    """Return one column of a group's memory from its file; nothing if there is no limit, or no count."""
+    if what == "refaulted_pages_total":
+        stat = _parsed(content)
+        return {what: sum(stat[name] for name in _REFAULTS)} if stat.keys() >= set(_REFAULTS) else {}
+    value = content.strip()
+    if not value.isdigit() or (what == "memory_limit_bytes" and int(value) >= _NO_LIMIT_BYTES):
+        return {}
+    return {what: int(value)}
 
 
 def _throttles(group: Path) -> bool:

@@ -5,6 +5,7 @@ import resource
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -23,16 +24,31 @@ FILES_MIN = 4096
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing looked at: `fine`, what was seen, and, where it is not fine, what to do."""
+    """One thing looked at.
+
+    Attributes:
+        fine: nothing is wrong with it.
+        what: what was seen.
+        advice: what to do if it is not fine.
+        name: in a list of what is fine.
+        spoils: it spoils a measurement if it is not fine; else it is good to know.
+    """
 
     fine: bool
     what: str
     advice: str = ""
+    name: str = ""
+    spoils: bool = True
 
 
-def examine(data_directory: Path) -> list[Finding]:
-    """Look at the host for about a second; `data_directory` is where private servers keep their data."""
-    checks: tuple[Callable[[], Finding], ...] = (
+def examine(data_directory: Path | None, profile: bool = True) -> list[Finding]:
+    """Look at the host for about a second.
+
+    Args:
+        data_directory: where private servers keep their data; `None` if there are none.
+        profile: look whether stacks can be recorded.
+    """
+    checks: list[Callable[[], Finding]] = [
         _cpus,
         _governor,
         _turbo,
@@ -42,10 +58,11 @@ def examine(data_directory: Path) -> list[Finding]:
         _swap,
         _hugepages,
         _open_files,
-        _stacks,
-        lambda: _disk(data_directory),
-        lambda: _filesystem(data_directory),
-    )
+    ]
+    if profile:
+        checks.append(_stacks)
+    if data_directory:
+        checks += [partial(_disk, data_directory), partial(_filesystem, data_directory)]
     return [*_busy(), *(check() for check in checks)]
 
 
@@ -63,13 +80,21 @@ def _busy() -> list[Finding]:
     steal = (getattr(cpu_after, "steal", 0.0) - getattr(cpu_before, "steal", 0.0)) / total if total else 0.0
     load = os.getloadavg()[0]
     return [
-        Finding(not busy, f"other processes busy: {names or 'none'}", "end them, or measure when they have"),
+        Finding(
+            not busy,
+            f"other processes busy: {names or 'none'}",
+            "end them, or measure when they have ended",
+            "other processes",
+        ),
         Finding(
             load < 0.5 * (os.cpu_count() or 1),
             f"load average of the last minute: {load:.2f}",
             "wait until it has fallen",
+            "load average",
         ),
-        Finding(steal < STEAL_SHARE, f"CPU time the hypervisor gave to others: {steal:.1%}", "use another host"),
+        Finding(
+            steal < STEAL_SHARE, f"CPU time the hypervisor gave to others: {steal:.1%}", "use another host", "CPU time"
+        ),
     ]
 
 
@@ -94,6 +119,8 @@ def _cpus() -> Finding:
         usable >= 4,
         f"processors to use: {usable}",
         "client and server share them; pin them apart (cpus), or put the server on another host",
+        "processors",
+        spoils=False,
     )
 
 
@@ -101,8 +128,9 @@ def _governor() -> Finding:
     governor = read_first("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
     return Finding(
         governor in (None, "performance"),
-        f"CPU governor: {governor or 'not to be seen here'}",
+        f"CPU governor: {governor or 'not observable here'}",
         "cpupower frequency-set -g performance",
+        "CPU governor",
     )
 
 
@@ -110,8 +138,9 @@ def _turbo() -> Finding:
     no_turbo = read_first("/sys/devices/system/cpu/intel_pstate/no_turbo")
     boost = read_first("/sys/devices/system/cpu/cpufreq/boost")
     on = no_turbo == "0" or boost == "1"
-    seen = "on" if on else ("off" if no_turbo or boost else "not to be seen here")
-    return Finding(not on, f"turbo: {seen}", "the clock falls as more cores work, which bends every curve; turn it off")
+    seen = "on" if on else ("off" if no_turbo or boost else "not observable here")
+    advice = "the clock falls as more cores work, which bends every curve; turn it off"
+    return Finding(not on, f"turbo: {seen}", advice, "turbo", spoils=False)
 
 
 def _autogroup() -> Finding:
@@ -119,8 +148,10 @@ def _autogroup() -> Finding:
     by = {"0": "thread", "1": "session"}.get(enabled or "")
     return Finding(
         by != "session",
-        f"processors are shared out by {by}" if by else "how processors are shared out: not to be seen here",
+        f"processors are shared out by {by}" if by else "how processors are shared out: not observable here",
         "nice counts within a session alone, so other work does not give way: sysctl kernel.sched_autogroup_enabled=0",
+        "scheduler",
+        spoils=False,
     )
 
 
@@ -130,43 +161,44 @@ def _virtual() -> Finding:
         not layers,
         f"between dbdyno and the hardware: {', '.join(layers) or 'nothing'}",
         "neighbours may take their part at any time; repeat trials (--repeat 5)",
+        "hardware",
+        spoils=False,
     )
 
 
 def _memory() -> Finding:
     available = psutil.virtual_memory().available
-    return Finding(
-        available >= FREE_MEMORY_BYTES, f"memory available: {available / (1 << 30):.1f} GiB", "end what uses it"
-    )
+    what = f"memory available: {available / (1 << 30):.1f} GiB"
+    return Finding(available >= FREE_MEMORY_BYTES, what, "end what uses it", "memory")
 
 
 def _swap() -> Finding:
     used = psutil.swap_memory().used
-    return Finding(used == 0, f"swap in use: {used >> 20} MiB", "swapoff -a, if the memory suffices")
+    return Finding(used == 0, f"swap in use: {used >> 20} MiB", "swapoff -a, if the memory suffices", "swap")
 
 
 def _hugepages() -> Finding:
     mode = chosen(read_first("/sys/kernel/mm/transparent_hugepage/enabled"))
     return Finding(
         mode != "always",
-        f"transparent huge pages: {mode or 'not to be seen here'}",
+        f"transparent huge pages: {mode or 'not observable here'}",
         "stalls in Redis and others: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
+        "transparent huge pages",
+        spoils=False,
     )
 
 
 def _open_files() -> Finding:
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return Finding(
-        soft >= FILES_MIN or soft == resource.RLIM_INFINITY, f"open files allowed: {soft}", f"ulimit -n {FILES_MIN * 4}"
-    )
+    enough = soft >= FILES_MIN or soft == resource.RLIM_INFINITY
+    return Finding(enough, f"open files allowed: {soft}", f"ulimit -n {FILES_MIN * 4}", "open files")
 
 
 def _stacks() -> Finding:
     reasons = in_words(not_seen())
     cannot = f"cannot be recorded: {', '.join(reasons)}"
-    return Finding(
-        not reasons, f"for --profile {cannot if reasons else 'stacks can be recorded'}", "; ".join(reasons.values())
-    )
+    what = f"for --profile stacks {cannot if reasons else 'can be recorded'}"
+    return Finding(not reasons, what, "; ".join(reasons.values()), "stacks", spoils=False)
 
 
 def _disk(directory: Path) -> Finding:
@@ -175,6 +207,7 @@ def _disk(directory: Path) -> Finding:
         free >= FREE_DISK_BYTES,
         f"free in {directory}: {free / (1 << 30):.1f} GiB",
         "free some, or set DBDYNO_DATA_DIR to another directory",
+        "disk space",
     )
 
 
@@ -187,4 +220,5 @@ def _filesystem(directory: Path) -> Finding:
         kind not in ("tmpfs", "ramfs"),
         f"file system of {directory}: {kind}",
         "a flush costs nothing there, so durable writes look free; set DBDYNO_DATA_DIR to a directory on a disk",
+        "file system",
     )

@@ -15,6 +15,7 @@ from dbdyno.observe.network import NetworkSampler
 from dbdyno.observe.pressure import PressureSampler
 from dbdyno.observe.process import ProcessSampler
 from dbdyno.observe.procfs import NotSeen
+from dbdyno.observe.queues import SocketQueues
 from dbdyno.observe.store import Probe, StoreWatch
 from dbdyno.observe.threads import ThreadStates
 from dbdyno.observe.waits import Counts, combine
@@ -24,6 +25,8 @@ from dbdyno.results.write import Lines
 
 PERIOD_S = 1.0
 LOOK_PERIOD_S, SELDOM_S = 0.1, 0.2
+QUEUES_PERIOD_S, QUEUES_BUDGET = 0.3, 0.004
+"""From one look at the connections to the next, and the share of one processor for them: 64 take about 1 ms."""
 """From one look at threads to the next; where the servers show what they wait for, threads only add waits for disks."""
 BUDGET = 0.008
 """Of one processor, for all of it: above it threads are looked at less often. Samples are never left out."""
@@ -46,7 +49,8 @@ class Observed:
     pids: its servers, name to pid, as far as they are processes of this host that dbdyno started.
     forks: the names of those that are several processes, of which the pid is the first.
     directories: where its data lies. probes: connections to its servers, not yet opened.
-    embedded: it is in the load client, a thread for each client.
+    embedded: it is in the load client, a thread for each client. addresses: host and port of each server that clients
+    reach over TCP.
     """
 
     pids: Mapping[str, int] = field(default_factory=dict)
@@ -54,6 +58,7 @@ class Observed:
     directories: Sequence[Path] = ()
     probes: Sequence[Probe] = ()
     embedded: bool = False
+    addresses: Mapping[str, tuple[str, int]] = field(default_factory=dict)
 
 
 class Observer:
@@ -74,6 +79,9 @@ class Observer:
             if not forks:
                 self._look_at_threads(name, pid)
         self._stores = [StoreWatch(probe, self.not_seen, observed.pids.get(probe.server)) for probe in observed.probes]
+        self._queues = [SocketQueues(name, *address, self.not_seen) for name, address in observed.addresses.items()]
+        for queues in self._queues:
+            self._closing.callback(queues.close)
         self._embedded = observed.embedded
         self._rates = _Rates()
         self._stopping = threading.Event()
@@ -120,7 +128,7 @@ class Observer:
     def _run(self) -> None:
         lines = Lines(self._folder / LINES)
         begun_cpu_s, began = time.thread_time(), time.monotonic()
-        next_look = next_sample = began
+        next_look = next_sample = next_queues = began
         period_s = SELDOM_S if self._stores and all(store.shows_waits for store in self._stores) else LOOK_PERIOD_S
         try:
             while not self._stopping.wait(max(0.0, next_look - time.monotonic())):
@@ -131,6 +139,8 @@ class Observer:
                 elif self._within_budget(now - began):
                     for threads in self._threads.values():
                         threads.look()
+                if now >= next_queues:
+                    next_queues = now + max(QUEUES_PERIOD_S, self._look_at_queues() / QUEUES_BUDGET)
                 self.cpu_s = time.thread_time() - begun_cpu_s
                 # What came too late is left out, not caught up with.
                 next_look = max(next_look + period_s, now)
@@ -141,6 +151,13 @@ class Observer:
         finally:
             self.cpu_s = time.thread_time() - begun_cpu_s
             lines.close()
+
+    def _look_at_queues(self) -> float:
+        """Return the processor time that it took."""
+        begun_cpu_s = time.thread_time()
+        for queues in self._queues:
+            queues.look()
+        return time.thread_time() - begun_cpu_s
 
     def _within_budget(self, elapsed_s: float) -> bool:
         return self.cpu_s + sum(store.cpu_s for store in self._stores) <= BUDGET * elapsed_s
@@ -163,6 +180,8 @@ class Observer:
             else:
                 # It shows them, but not now: what its threads alone tell would be another thing under the same name.
                 unseen.add(store.server)
+        for queues in self._queues:
+            row |= queues.take()
         self._rates.see(row)
         for server in sorted({*self._threads, *shown} - unseen):
             row |= self._waits(server, shown.get(server, {}))

@@ -8,6 +8,7 @@ import time
 from collections.abc import Hashable, Mapping
 
 from dbdyno.observe import delay_accounting
+from dbdyno.observe.busiest import BusiestThreads, name_of
 from dbdyno.observe.procfs import PAGE_BYTES, TICK_S, Kept, NotSeen, fields_of_stat, read
 
 TASKS_A_SECOND = 64
@@ -27,6 +28,7 @@ class ProcessSampler:
         self._band = f"process.{name}"
         self._pid, self._with_children = pid, with_children
         self._tasks, self._transferred = Accumulated(4), Accumulated(2)
+        self._busiest = BusiestThreads(f"threads.{name}")
         self._files = Kept()
         self._until_tasks = 0.0
         self._not_seen = not_seen
@@ -74,7 +76,8 @@ class ProcessSampler:
             self._until_tasks = seen["threads"] / TASKS_A_SECOND
             seen |= self._of_tasks(stats)
         self._until_tasks -= 1
-        return {f"{self._band}.{name}": value for name, value in seen.items()}
+        columns = {f"{self._band}.{name}": value for name, value in seen.items()}
+        return columns | (self._busiest.columns() if all_due else {})
 
     def _pids(self) -> list[int]:
         if not self._with_children:
@@ -95,13 +98,14 @@ class ProcessSampler:
         return {"read_bytes_total": read_bytes, "written_bytes_total": written_bytes}
 
     def _of_tasks(self, stats: Mapping[int, list[bytes]]) -> dict[str, float]:
-        seen = {}
+        seen, used = {}, {}
         for pid, stat in stats.items():
             for tid in _tids(pid, int(stat[_THREADS])):
                 try:
-                    seen[tid] = self._task(f"/proc/{pid}/task/{tid}")
+                    seen[tid], used[tid] = self._task(f"/proc/{pid}/task/{tid}")
                 except (OSError, ValueError):
                     continue  # A thread that ended meanwhile, as above.
+        self._busiest.see(used)
         if self._delay_seen:
             self._doubt_delays({tid: counters[-1] for tid, counters in seen.items()})
         run_queue_ns, voluntary, involuntary, io_delay_ticks = self._tasks.add(seen)
@@ -112,13 +116,15 @@ class ProcessSampler:
             "involuntary_switches_total": involuntary,
         }
 
-    def _task(self, folder: str) -> tuple[int, ...]:
-        """Return a thread's ns on the run queue, switches (voluntary, not), and ticks of delay by disks."""
+    def _task(self, folder: str) -> tuple[tuple[int, ...], tuple[str, int, int]]:
+        """Return a thread's ns on the run queue, switches (voluntary, not), and ticks of delay by disks; and its name,
+        its ns on a processor and on the run queue."""
         status = self._files.read(folder + "/status")
         switches = status[status.index(b"\nvoluntary_ctxt_switches:") :].split(None, 4)
         io_delay = int(fields_of_stat(self._files.read(folder + "/stat"))[_IO_DELAY]) if self._delay_seen else 0
-        run_queue_ns = int(self._files.read(folder + "/schedstat").split()[1])
-        return run_queue_ns, int(switches[1]), int(switches[3]), io_delay
+        cpu_ns, run_queue_ns = map(int, self._files.read(folder + "/schedstat").split()[:2])
+        counters = run_queue_ns, int(switches[1]), int(switches[3]), io_delay
+        return counters, (name_of(status), cpu_ns, run_queue_ns)
 
     def close(self) -> None:
         """Close the files that are kept open."""
@@ -135,7 +141,7 @@ class ProcessSampler:
             most = (now - self._last_at) / TICK_S + 1
             if any(ticks - self._last_delays.get(tid, 0) > most for tid, ticks in delays.items()):
                 self._delay_seen = False
-                reason = "this kernel counts delays by disks that cannot have been"
+                reason = "this kernel's counter of disk delays is wrong"
                 self._not_seen[f"{self._band}.io_delay_s_total"] = reason
         self._last_at, self._last_delays = now, delays
 

@@ -82,6 +82,7 @@ class Compared:
         reason: why it is invalid, else `None`.
         left_out: trials that were not used, with the reason.
         noise_from: the noise floor that makes the margin, where it is more than was asked for.
+        least: the client limited the faster side, so that the difference is a lower bound.
     """
 
     baseline: Side
@@ -93,6 +94,7 @@ class Compared:
     reason: str | None
     left_out: tuple[str, ...]
     noise_from: NoiseFloor | None = None
+    least: bool = False
 
 
 def cell_of(trial: Trial) -> Cell:

@@ -8,14 +8,14 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-from rich.console import Console, JustifyMethod
-from rich.table import Table
+from rich.console import Console
 from rich.text import Text
 
 from dbdyno.errors import UserError
 from dbdyno.report.cells import Cell, Compared, Side, cautions, differences, loosened, missing
 from dbdyno.report.core import words
 from dbdyno.report.core.loads import LOAD_KEYS
+from dbdyno.report.core.terminal import Column, print_columns, say
 from dbdyno.report.noise import floor_of
 from dbdyno.results.model import Trial
 from dbdyno.results.noise import NoiseFloor
@@ -28,6 +28,8 @@ from dbdyno.verdict.limits import CLIENT, RATE, noun_of
 INVALID = "invalid"
 """No verdict: what was measured is not what was asked."""
 OPEN_LOOP = "an open loop: its throughput is the rate that was asked for"
+EVEN_FLOOR = 0.5
+"""Of the median second: a side whose slowest seconds do less is named."""
 _STYLES = {FASTER: "green", SLOWER: "red", INVALID: "dim"}
 
 
@@ -80,6 +82,7 @@ def _conclusions(found: Sequence[Compared]) -> tuple[Compared, ...]:
     """The verdicts of all cells: those that are invalid first, so that the correction is for those that are not."""
     trials = {id(trial): trial for one in found for side in one.trials for trial in side}
     bounds = {place for place, trial in trials.items() if judged(trial)["client_limited"]}
+    found = [replace(one, least=_least(one, bounds)) for one in found]
     reasons = [_invalid(one, bounds) for one in found]
     valid = [one.comparison for one, why in zip(found, reasons, strict=True) if one.comparison and not why]
     adjusted = iter(holm(valid))
@@ -88,6 +91,9 @@ def _conclusions(found: Sequence[Compared]) -> tuple[Compared, ...]:
 
 def _cautions(one: Compared) -> Iterator[str]:
     """Yield what a reader must know of a cell's margin and of the seconds its figures are taken from."""
+    if one.least:
+        faster = one.candidate if one.verdict == FASTER else one.baseline
+        yield f"the client limited {faster.name} at {one.cell.load}, so the difference is a lower bound"
     if one.noise_from and one.comparison:
         margin = f"the margin is ±{words.significant(100 * one.comparison.margin)} % at {one.cell.load}"
         yield f"{margin}: what {one.noise_from.system} differed from itself by in {one.noise_from.run}"
@@ -139,8 +145,16 @@ def _concluded(one: Compared, reason: str | None, adjusted: Iterator[Comparison]
     return replace(one, comparison=comparison, verdict=comparison.verdict)
 
 
+def _least(one: Compared, bounds: Set[int]) -> bool:
+    """Whether only the faster side has lower bounds: then it is faster, by at least as much."""
+    if one.comparison is None:
+        return False
+    bounded = tuple(any(id(trial) in bounds for trial in trials) for trials in one.trials)
+    return (bounded, one.comparison.verdict) in (((True, False), SLOWER), ((False, True), FASTER))
+
+
 def _invalid(one: Compared, bounds: Set[int]) -> str | None:
-    """Why a cell has no verdict: a trial that failed, or was limited by its client, never wins nor loses silently.
+    """Why a cell has no verdict: a trial that failed never wins nor loses silently, and a lower bound never loses.
 
     Args:
         bounds: the `id` of each trial whose figure is a lower bound, its client having limited it.
@@ -151,7 +165,7 @@ def _invalid(one: Compared, bounds: Set[int]) -> str | None:
     if one.cell.rate:
         return OPEN_LOOP
     for side, trials, wins in zip((one.baseline, one.candidate), one.trials, (SLOWER, FASTER), strict=True):
-        if any(id(trial) in bounds for trial in trials):
+        if not one.least and any(id(trial) in bounds for trial in trials):
             return lower_bound(side)
         if comparison.verdict in (wins, EQUIVALENT) and any(map(unusable, trials)):
             return f"{side.name} had trials that failed, and may not win by those that did not"
@@ -210,6 +224,7 @@ def _cell_document(one: Compared) -> dict[str, Any]:
         },
         "noise_from": one.noise_from.run if one.noise_from else None,
         "verdict": one.verdict,
+        "least": one.least,
         "reason": one.reason,
         "left_out": list(one.left_out),
     }
@@ -231,56 +246,66 @@ def print_comparison(verdicts: Verdicts, console: Console) -> None:
         workloads = dict.fromkeys(one.cell.workload for one in rows)
         if len(workloads) == 1:
             title.append(f"  {rows[0].cell.workload}", "dim")
-        console.print(title)
-        console.print(_table(rows, name_workloads=len(workloads) > 1))
-        for one in rows:
-            console.print(Text(_both_even(one), style="dim"))
+        say(console, title, hang=2)
+        _print_table(rows, len(workloads) > 1, console)
+        for text in filter(None, map(_unevenness, rows)):
+            say(console, text, "yellow", hang=2)
     for one in verdicts.cells:
         for text in (*one.left_out, *([f"{one.cell.load}: {one.reason}"] if one.reason else [])):
-            console.print(Text(text, style="yellow"))
+            say(console, text, "yellow", hang=2)
     for text in verdicts.missing:
-        console.print(Text(f"Missing: {text}", style="yellow"))
+        say(console, f"Missing: {text}", "yellow", hang=2)
     for text in verdicts.badges:
-        console.print(Text(f"NOT LIKE WITH LIKE: {text}", style="bold yellow"))
+        say(console, f"NOT LIKE WITH LIKE: {text}", "bold yellow", hang=2)
     for text in verdicts.cautions:
-        console.print(Text(f"Note: {text}.", style="dim"))
-    console.print(Text(sentence(verdicts)))
+        say(console, f"Note: {text}.", "dim", hang=2)
+    say(console, sentence(verdicts), "bold")
 
 
-def _table(rows: Sequence[Compared], name_workloads: bool) -> Table:
-    table = Table(box=None, header_style="dim", padding=(0, 0, 0, 2))
+def _print_table(rows: Sequence[Compared], name_workloads: bool, console: Console) -> None:
+    cells = [
+        (
+            *((one.cell.workload,) if name_workloads else ()),
+            one.cell.load,
+            *(words.whole(_throughput(trials)) for trials in one.trials),
+            _difference(one),
+            str(one.comparison.pairs) if one.comparison else "0",
+            ("~ " if one.verdict == EQUIVALENT else "") + one.verdict,
+        )
+        for one in rows
+    ]
     named = ("workload",) if name_workloads else ()
-    for heading in (*named, "load", "baseline/s", "candidate/s", "difference [95 %]", "n", "verdict"):
-        justify: JustifyMethod = "left" if heading in ("workload", "load", "verdict") else "right"
-        table.add_column(heading, justify=justify, no_wrap=heading != "workload", overflow="fold")
-    for one in rows:
-        rates = [words.whole(_throughput(trials)) for trials in one.trials]
-        mark = "~ " if one.verdict == EQUIVALENT else ""
-        pairs = str(one.comparison.pairs) if one.comparison else "0"
-        named = (one.cell.workload,) if name_workloads else ()
-        cells = (*named, one.cell.load, *rates, _difference(one.comparison), pairs, mark + one.verdict)
-        table.add_row(*(Text(cell) for cell in cells), style=_STYLES.get(one.verdict, ""))
-    return table
+    headings = (*named, "load", "baseline/s", "candidate/s", "difference [95 %]", "n", "verdict")
+    columns = [
+        Column(name, column, 1 if name == "n" else None, left=name in ("workload", "load", "verdict"))
+        for name, column in zip(headings, zip(*cells, strict=True), strict=True)
+    ]
+    print_columns(columns, console, styles=[_STYLES.get(one.verdict, "") for one in rows])
 
 
-def _both_even(one: Compared) -> str:
-    """The lowest floor and the longest stall of either side, beneath the table: beside its means there is no room."""
+def _unevenness(one: Compared) -> str | None:
+    """The lowest floor and the longest stall of either side, which equal means may hide; `None` if both are even."""
     sides = [evenness(trials) for trials in one.trials]
+    stalled = any(map(words.stalled, sides))
+    if not stalled and all(side["floor"] is None or side["floor"] >= EVEN_FLOOR for side in sides):
+        return None
     floors = " / ".join(words.percent(side["floor"]) for side in sides)
-    stalls = " / ".join(words.whole(side["longest_without_completion_s"]) for side in sides)
-    return f"{one.cell.workload}, {one.cell.load}: floor {floors} of the median second, longest stall {stalls} s"
+    stalls = f", longest stall {' / '.join(map(words.longest_stall, sides))}" if stalled else ""
+    return f"{one.cell.workload}, {one.cell.load}: floor {floors} of the median second{stalls}"
 
 
-def _difference(comparison: Comparison | None) -> str:
+def _difference(one: Compared) -> str:
     """The ratio, never without its interval; as a percentage where that is easy to read."""
+    comparison = one.comparison
     if comparison is None or comparison.low is None or comparison.high is None:
         return words.UNKNOWN
+    bound = {FASTER: "≥ ", SLOWER: "≤ "}.get(one.verdict, "") if one.least else ""
     ratios = comparison.ratio, comparison.low, comparison.high
     if not 0.5 < comparison.ratio < 2:
         centre, low, high = map(words.significant, ratios)
-        return f"× {centre} [{low}, {high}]"
+        return f"{bound}× {centre} [{low}, {high}]"
     centre, low, high = (f"{100 * (ratio - 1):+.1f}" for ratio in ratios)
-    return f"{centre} % [{low}, {high}]"
+    return f"{bound}{centre} % [{low}, {high}]"
 
 
 def sentence(verdicts: Verdicts) -> str:

@@ -20,6 +20,7 @@ from dbdyno.results.facts import TrialFacts
 from dbdyno.results.model import WHOLE_SECOND, Interval, Operation, Recorded, Run, Trial
 from dbdyno.results.operations import KIND
 from dbdyno.stats.histogram import Histogram
+from dbdyno.stats.stalls import StallSecond
 from dbdyno.stats.warm_up import warm_up
 from dbdyno.verdict.card import Card, card, short
 from dbdyno.verdict.judge import judged
@@ -67,6 +68,7 @@ def document(run: Run, timelines: bool = True) -> dict[str, Any]:
         "skipped": list(facts.skipped or ()),
         "left_out": list(facts.left_out or ()),
         "find_rate": list(facts.find_rate or ()),
+        **({"limits": [dict(limit) for limit in facts.limits]} if facts.limits else {}),
         "environment": run.environment,
         "trials": trials,
         "client_libraries": library_costs(trials),
@@ -191,7 +193,10 @@ def _concluded(trial: Trial) -> dict[str, Any]:
 
 
 def _timeline(trial: Trial) -> list[dict[str, Any]]:
-    return [_second(interval) for interval in trial.recorded.intervals]
+    recorded = trial.recorded
+    stalled = recorded.stalls.per_second if recorded.stalls else [None] * len(recorded.measured)
+    warmup = [None] * (len(recorded.intervals) - len(recorded.measured))
+    return [_second(*both) for both in zip(recorded.intervals, [*warmup, *stalled], strict=True)]
 
 
 def fairness(found: Card) -> dict[str, Any]:
@@ -329,7 +334,11 @@ def _conflicts(counted: Mapping[str, Any]) -> int:
 
 def _stability(recorded: Recorded) -> dict[str, Any]:
     p99_ns = [interval.p99_ns for interval in recorded.whole_seconds if interval.p99_ns is not None]
-    return {**asdict(recorded.stability), "worst_second_p99_us": max(p99_ns) / 1000 if p99_ns else None}
+    return {
+        **asdict(recorded.stability),
+        "worst_second_p99_us": max(p99_ns) / 1000 if p99_ns else None,
+        "stalls": recorded.stalls.figures() if recorded.stalls else None,
+    }
 
 
 def _ending(recorded: Recorded) -> dict[str, Any]:
@@ -349,7 +358,7 @@ def _steady_state(recorded: Recorded) -> dict[str, Any]:
     return {"class": found.pop("kind"), **found, "applied": recorded.cut}
 
 
-def _second(interval: Interval) -> dict[str, Any]:
+def _second(interval: Interval, stalled: StallSecond | None) -> dict[str, Any]:
     return {
         "second": interval.second,
         "transactions": interval.completed,
@@ -359,6 +368,7 @@ def _second(interval: Interval) -> dict[str, Any]:
         "warmup": interval.warmup,
         "seconds": interval.seconds,
         "connected": interval.connected,
+        **({"longest_stall_ms": stalled.longest_ms, "stalled_share": stalled.share} if stalled else {}),
     }
 
 

@@ -3,17 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from math import log, log1p
 from statistics import fmean
 from typing import Any
 
 from dbdyno.errors import UserError
 from dbdyno.report.cells import Side
+from dbdyno.report.comparison import compare_sides, comparison_document
 from dbdyno.report.core import words
 from dbdyno.report.core.loads import LOAD_KEYS, Document, at, load_of, share_of
 from dbdyno.report.core.ratios import TURNED, limit_of, turned
 from dbdyno.results.model import Run
 from dbdyno.results.noise import known_noise
+from dbdyno.stats.margin import MARGIN
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The systems at the load at which the highest throughput was measured.
+
+    Attributes:
+        top: the trial that stands for the leader, whose throughput is the highest there.
+        chosen: by label, the trial that stands for each system there.
+        ratios: by label, the other systems over the leader; empty without a comparison.
+    """
+
+    top: Document
+    chosen: Mapping[str, Document]
+    ratios: Mapping[str, Document]
+
+    @property
+    def judged(self) -> bool:
+        """Whether a comparison can say who won."""
+        return len(self.chosen) > 1 and bool(self.ratios)
 
 
 def compared(run: Run) -> dict[str, Any] | None:
@@ -25,10 +48,6 @@ def compared(run: Run) -> dict[str, Any] | None:
     labels = list(dict.fromkeys(trial.label for trial in reached))
     if len(labels) < 2 or max((trial.facts.repeat or 1 for trial in reached), default=1) < 2:
         return None
-    # Importing the arithmetic of Student's t takes a third of the second that `dbdyno show` may last.
-    from dbdyno.report.comparison import compare_sides, comparison_document  # noqa: PLC0415
-    from dbdyno.stats.comparison import MARGIN  # noqa: PLC0415
-
     sides = [Side(run, label, label) for label in labels]
     pairs = [(one, other) for place, one in enumerate(sides) for other in sides[place + 1 :]]
     try:
@@ -54,26 +73,31 @@ def headline(
         by label, the name of the trial that stands for the system at the leader's load; `ratios`: by label, the other
         systems over the leader there; `limits`: by label, what limited that trial.
     """
-    top = _highest(trials)
     nothing: dict[str, Any] = {"winner": None, "leader": None, "trials": {}, "ratios": {}, "limits": {}}
-    if top is None:
+    found = standing(trials, comparison)
+    if found is None:
         return nothing | {"sentence": f"{_of_nothing(trials)}, so there is no figure to name."}
-    chosen = {trial["label"]: trial for trial in _at_the_load_of(top, trials)}
-    cells = _cells_at(top, comparison) if comparison else []
-    top = chosen.get(_leader(cells) or "", top)
-    ratios = _ratios(top["label"], cells)
     searched = " ".join(search["sentence"] for search in found_rates)
-    winner, sentence = (
-        _verdict(top, chosen, ratios) if len(chosen) > 1 and ratios else (None, _observed(top, chosen, trials))
-    )
+    winner, sentence = _verdict(found) if found.judged else (None, _observed(found.top, found.chosen, trials))
     return {
         "sentence": searched or sentence,
         "winner": None if searched else winner,
-        "leader": top["label"],
-        "trials": {label: trial["trial"] for label, trial in chosen.items()},
-        "ratios": ratios,
-        "limits": {label: limit_of(trial) for label, trial in chosen.items()},
+        "leader": found.top["label"],
+        "trials": {label: trial["trial"] for label, trial in found.chosen.items()},
+        "ratios": found.ratios,
+        "limits": {label: limit_of(trial) for label, trial in found.chosen.items()},
     }
+
+
+def standing(trials: Sequence[Document], comparison: Document | None) -> Standing | None:
+    """Return where the systems stand, or `None` if no trial has a figure."""
+    top = _highest(trials)
+    if top is None:
+        return None
+    chosen = {trial["label"]: trial for trial in _at_the_load_of(top, trials)}
+    cells = _cells_at(top, comparison) if comparison else []
+    top = chosen.get(_leader(cells) or "", top)
+    return Standing(top, chosen, _ratios(top["label"], cells))
 
 
 def _usable(trial: Document) -> bool:
@@ -145,34 +169,45 @@ def _ratios(leader: str, cells: Iterable[Document]) -> dict[str, dict[str, Any]]
     return found
 
 
-def _verdict(top: Document, chosen: Mapping[str, Document], ratios: Mapping[str, Document]) -> tuple[str | None, str]:
-    """Who won over every other, or why nobody did."""
-    leader = top["label"]
-    known = {label: one for label, one in ratios.items() if one["verdict"] != "invalid" and one["low"] is not None}
-    unknown = {label: one["reason"] or "there is no interval" for label, one in ratios.items() if label not in known}
-    unknown |= {label: "there is no pair" for label in chosen if label != leader and label not in ratios}
+def _verdict(found: Standing) -> tuple[str | None, str]:
+    """Who won over every other, or why nobody did; and where they were compared."""
+    winner, words_of_it, following = verdict(found)
+    if following is None:
+        pairs = max(one["pairs"] or 0 for one in found.ratios.values())
+        return winner, f"{words_of_it} ({_pairs_at(found.top, pairs)}{_classes(found.top, found.chosen)})."
+    return winner, f"{words_of_it} ({_where(found.top, found.chosen, following, found.ratios[following]['pairs'])})."
+
+
+def verdict(found: Standing) -> tuple[str | None, str, str | None]:
+    """Return the winner or `None`, who won by how much or why nobody did, and the next system if one is known."""
+    leader = found.top["label"]
+    known = {
+        label: one for label, one in found.ratios.items() if one["verdict"] != "invalid" and one["low"] is not None
+    }
+    unknown = {
+        label: one["reason"] or "there is no interval" for label, one in found.ratios.items() if label not in known
+    }
+    unknown |= {label: "there is no pair" for label in found.chosen if label != leader and label not in found.ratios}
     if not known:
-        why = "; ".join(dict.fromkeys(unknown.values()))
-        pairs = max(one["pairs"] or 0 for one in ratios.values())
-        return None, f"No winner: {leader} did most, but {why} ({_pairs_at(top, pairs)}{_classes(top, chosen)})."
+        return None, f"No winner: {leader} did most, but {'; '.join(dict.fromkeys(unknown.values()))}", None
     following = max(known, key=lambda label: known[label]["ratio"])
-    found = known.pop(following)
-    where = _where(top, chosen, following, found["pairs"])
+    ratio = known.pop(following)
     doubts = [f"not told from {label}, {_times(one)}" for label, one in known.items() if one["verdict"] != "slower"]
     doubts += [f"not judged against {label}: {why}" for label, why in unknown.items()]
-    if found["verdict"] == "slower" and not doubts:
-        return leader, f"{leader} was fastest: {_times(found)} the throughput of {following}, the next ({where})."
     doubt = "; ".join(doubts)
-    if found["verdict"] == "slower":
-        return None, f"No winner: {leader} was faster than {following}, {_times(found)}, but {doubt} ({where})."
+    if ratio["verdict"] == "slower" and not doubts:
+        return leader, f"{leader} was fastest: {_times(ratio)} the throughput of {following}, the next", following
+    if ratio["verdict"] == "slower":
+        return None, f"No winner: {leader} was faster than {following}, {_times(ratio)}, but {doubt}", following
     doubt = f"; {doubt}" if doubt else ""
-    return None, f"No winner: {_not_told(leader, following, found)}{doubt} ({where})."
+    return None, f"No winner: {_not_told(leader, following, ratio)}{doubt}", following
 
 
 def _times(found: Document) -> str:
     """How many times the throughput of the other one the leader did, with the interval."""
     times, least, most = (words.factor(1 / found[key]) for key in ("ratio", "high", "low"))
-    return f"{times}× [{least} to {most}]"
+    bound = "at least " if found["least"] else ""
+    return f"{bound}{times}× [{least} to {most}]"
 
 
 def _not_told(leader: str, following: str, found: Document) -> str:
@@ -191,8 +226,9 @@ def _pairs_at(top: Document, pairs: int) -> str:
 
 def _where(top: Document, chosen: Mapping[str, Document], following: str, pairs: int) -> str:
     """Where the leader and the next one were compared, and what a ratio of means does not say."""
-    even = " against ".join(words.evenness(trial["stability"]) for trial in (top, chosen[following]))
-    return f"{_pairs_at(top, pairs)}{_classes(top, chosen)}; {even}"
+    both = [words.evenness(trial["stability"]) for trial in (top, chosen[following])]
+    even = f"; {' against '.join(one or 'no stall' for one in both)}" if any(both) else ""
+    return f"{_pairs_at(top, pairs)}{_classes(top, chosen)}{even}"
 
 
 def _classes(top: Document, chosen: Mapping[str, Document]) -> str:
@@ -221,5 +257,6 @@ def _observed(top: Document, chosen: Mapping[str, Document], trials: Sequence[Do
     once = max((trial["repeat"] or 1 for trial in trials), default=1) == 1
     caution = " No interval, no winner: one trial each." if once else " No winner: nothing stands beside it."
     figure = f"{least}{words.significant(top['throughput_per_s'])} transactions/s{of} {at(top)}"
-    figure += f" ({words.evenness(top['stability'])}{_classes(top, chosen)})"
+    if remarks := f"{words.evenness(top['stability'])}{_classes(top, chosen)}".removeprefix("; "):
+        figure += f" ({remarks})"
     return f"Highest {kind}: {words.label_of(top)}, {figure}.{caution}"

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.text import Text
 
 from dbdyno.report.cells import Cell, Side, conditions
 from dbdyno.report.comparison import OPEN_LOOP, lower_bound
 from dbdyno.report.core import words
 from dbdyno.report.core.loads import LOAD_KEYS
+from dbdyno.report.core.terminal import say
 from dbdyno.report.noise import floor_of, host_of
 from dbdyno.results.model import Run, Trial
 from dbdyno.results.noise import NoiseFloor
@@ -173,25 +173,24 @@ def _series_document(one: Series) -> dict[str, Any]:
 def print_history(found: History, console: Console) -> None:
     """Print a line for each series and one for each change, then what was left out and what a reader must know."""
     for one in found.series:
-        line = Text.assemble((one.label, "bold"), f"  {one.cell.workload}, {one.cell.load}  {_level(one)}")
-        console.print(line, soft_wrap=True)
+        say(console, f"{one.label}  {one.cell.workload}, {one.cell.load}  {_level(one)}", "bold", hang=2)
         if one.apart:
             shared = ", ".join(f"{name} {one.conditions[name]}" for name in one.apart)
-            console.print(Text(f"    with {shared}", style="dim"), soft_wrap=True)
+            say(console, f"with {shared}", "dim", indent=4, hang=2)
         for change in one.changes or ():
             size = f"{100 * change.change:+.1f} % [{100 * change.low:+.1f}, {100 * change.high:+.1f}]"
-            said = f"    {size} from {one.points[change.index].run} on (p = {change.p_value:.2g})"
-            console.print(Text(said, style="red" if change.change < 0 else "green"))
+            said = f"{size} from {one.points[change.index].run} on (p = {change.p_value:.2g})"
+            say(console, said, "red" if change.change < 0 else "green", indent=4, hang=2)
     for text in found.left_out:
-        console.print(Text(f"Left out: {text}", style="yellow"), soft_wrap=True)
+        say(console, f"Left out: {text}", "yellow", hang=2)
     for text in _notes(found):
-        console.print(Text(f"Note: {text}.", style="dim"), soft_wrap=True)
+        say(console, f"Note: {text}.", "dim", hang=2)
 
 
 def _level(one: Series) -> str:
     count, last = len(one.points), one.points[-1]
-    even = words.evenness(last.stability)
-    level = f"{words.whole(last.throughput_per_s)}/s ({even}) in the last of {count} run{'' if count == 1 else 's'}"
+    even = f" ({said})" if (said := words.evenness(last.stability)) else ""
+    level = f"{words.whole(last.throughput_per_s)}/s{even} in the last of {count} run{'' if count == 1 else 's'}"
     if one.changes is None:
         return f"{level}: too few to tell a change, {2 * SHORTEST_SEGMENT} are needed"
     return level if one.changes else f"{level}: no confirmed change of {100 * one.least_change:.3g} %"

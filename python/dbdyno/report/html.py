@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
+from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, TemplateError
 from markupsafe import Markup
-from plotly.offline import get_plotlyjs
 
 from dbdyno.errors import RunFailed
-from dbdyno.report.core import words
+from dbdyno.report.answer import answer
+from dbdyno.report.core import plotly, words
 from dbdyno.report.core.loads import Document, is_open, share_of
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.recordings import Recordings, recordings_of
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.templating import TEMPLATES, templates
 from dbdyno.report.document import document
-from dbdyno.report.sections import analyses, capacity, copies
+from dbdyno.report.sections import analyses, capacity, copies, ranking
 from dbdyno.report.sections.environment import as_text
 from dbdyno.report.sections.order import FIRST, SECTIONS
 from dbdyno.results.jsonfiles import read_object
@@ -84,7 +86,7 @@ def render(
     """Return the page of what `dbdyno.report.document.document` returned.
 
     Labels, settings, errors and anything a server said are untrusted text: the templates escape all of it, and what
-    the script reads is JSON without a `<`.
+    the script reads is base64.
 
     Args:
         recordings: what the plots over time need beside it; without, they show throughput only.
@@ -103,17 +105,18 @@ def render(
         clients_loaded=page.clients_loaded,
         when=words.when(shown["started_unix_s"]),
         latency=capacity.sentence(shown),
-        limits=words.limits(shown["headline"]),
+        answer=answer(shown),
+        limits=ranking.limits(page.series),
         scope=_scope(shown),
         first=[_filled(environment, page, *one) for one in first],
         parts=[_filled(environment, page, *one) for one in others],
-        data=json_for_script({"figures": figures}),
-        later=[(id, json_for_script(part)) for id, part in later.items()],
+        data=packed({"figures": figures}),
+        later=[(id, packed(part)) for id, part in later.items()],
         has_plots=bool(figures),
         style=inlined("page.css") + inlined("report.css"),
         script=inlined("report.js"),
         theme=inlined("theme.js"),
-        plotly=Markup(get_plotlyjs()),
+        plotly=plotly.packed_script(),
     )
 
 
@@ -139,10 +142,11 @@ def rendered(environment: Environment, template: str, **content: Any) -> str:
         raise ValueError(f"{template}: {error}") from error
 
 
-def json_for_script(value: Any) -> Markup:
-    """Return JSON that cannot end the script element it stands in, whatever its strings hold."""
-    text = json.dumps(value, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+def packed(value: Any) -> str:
+    """Return JSON as gzip in base64: what is looked at of one load or trial at a time is most of a long run's page."""
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+    # Without a time, so that the same run has the same page.
+    return b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
 def inlined(name: str) -> Markup:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 from dbdyno.report.cells import Cell, Compared, Side
 from dbdyno.report.core import words
 from dbdyno.results.noise import NoiseFloor, load_of, noise_for
+from dbdyno.results.usable import unusable
 from dbdyno.stats.comparison import Comparison, aa_noise
 
 
@@ -26,8 +28,11 @@ def floor_of(floors: Sequence[NoiseFloor], baseline: Side, candidate: Side, cell
 
 
 def measured_floors(cells: Sequence[Compared]) -> list[NoiseFloor]:
-    """Return the noise floors that the cells of an A/A run say; one that has no valid comparison says none."""
-    known = [(one, one.comparison) for one in cells if one.reason is None and one.comparison]
+    """Return the noise floors that the cells of an A/A run say; a cell with a trial that cannot be used says none.
+
+    A cell that its client limited says one, too: its lower bounds differ by as much as the store and the client do.
+    """
+    known = [(one, one.comparison) for one in cells if one.comparison and not any(map(unusable, chain(*one.trials)))]
     return [
         _floor(one, comparison, comparison.low, comparison.high)
         for one, comparison in known

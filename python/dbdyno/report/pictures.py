@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 from dbdyno.errors import RunFailed, UserError
+from dbdyno.report.core import plotly
 from dbdyno.report.core.loads import at, load_of
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.plots import Figure
@@ -52,12 +54,15 @@ def write_pictures(run: Run, folder: Path) -> list[Path]:
     if not drawn:
         raise UserError(f"{run.path.name}: there is nothing to draw, no trial was measured")
     files = {folder / f"{name}.{kind}": figure for name, figure in drawn.items() for kind in FORMATS}
-    # Without this the page that draws would load a library for formulas from the network.
-    page = kaleido.PageGenerator(mathjax=False)
     orders = [{"fig": figure, "path": path, "opts": _size(path, figure)} for path, figure in files.items()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        kaleido.write_fig_from_object_sync(orders, kopts={"page_generator": page, "n": 1})
+        with TemporaryDirectory() as beside:
+            library = Path(beside) / "plotly.js"
+            library.write_bytes(plotly.script())
+            # Without these the page that draws would load both libraries from the network.
+            page = kaleido.PageGenerator(plotly=library, mathjax=False)
+            kaleido.write_fig_from_object_sync(orders, kopts={"page_generator": page, "n": 1})
     except kaleido.errors.ChromeNotFoundError:
         raise UserError(WITHOUT_CHROME) from None
     except (OSError, RuntimeError, kaleido.errors.KaleidoError, kaleido.errors.BrowserFailedError) as error:
@@ -139,7 +144,8 @@ def _dressed(title: str, figure: Mapping[str, Any]) -> Figure:
         "plot_bgcolor": "#ffffff",
         "margin": {"l": 20, "r": 20, "t": 90 if above else 60, "b": 20},
     }
-    return {"data": [_trace(trace) for trace in figure["data"]], "layout": layout | looks}
+    asked_for = [trace for trace in figure["data"] if not (trace.get("meta") or {}).get("fit")]
+    return {"data": [_trace(trace) for trace in asked_for], "layout": layout | looks}
 
 
 def _trace(trace: Mapping[str, Any]) -> Figure:

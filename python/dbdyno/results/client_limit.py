@@ -9,6 +9,9 @@ CEILING_SHARE = 0.75
 CEILING_BELIEVED = 1.1
 """No store outruns a server that does nothing: beyond this, something else slowed the second it was measured in."""
 BUSY_LOAD_THREADS = 0.9
+WORKING = 0.75
+"""Of the time, that a load thread is on a processor in a trial near the ceiling. A thread that is not does not hold the
+store up: both were measured over the same slow link, or on processors that others had."""
 
 
 def client_limited(recorded: Recorded, facts: TrialFacts, embedded: bool) -> str | None:
@@ -23,7 +26,7 @@ def client_limited(recorded: Recorded, facts: TrialFacts, embedded: bool) -> str
     """
     if recorded.followed or recorded.seconds <= 0 or embedded:
         return None
-    signs = [sign for sign in (_near_ceiling(recorded, facts), busy_load_threads(recorded, facts)) if sign]
+    signs = [sign for sign in (_near_ceiling(recorded, facts), _busy_load_threads(recorded, facts)) if sign]
     return " and ".join(signs) + ", so the store may be able to do more" if signs else None
 
 
@@ -31,10 +34,19 @@ def _near_ceiling(recorded: Recorded, facts: TrialFacts) -> str | None:
     ceiling, reached = facts.client_ceiling_per_s, recorded.throughput_per_s or 0.0
     if not ceiling or not CEILING_SHARE * ceiling <= reached <= CEILING_BELIEVED * ceiling:
         return None
+    if _busiest(recorded) < WORKING:
+        return None
     return f"it reached {reached / ceiling:.0%} of the {ceiling:,.0f}/s its client reaches on a server doing nothing"
 
 
-def busy_load_threads(recorded: Recorded, facts: TrialFacts) -> str | None:
+def _busiest(recorded: Recorded) -> float:
+    """Return which share of the time the busiest load thread was on a processor."""
+    threads = (recorded.hello or {}).get("threads") or 1
+    together = sum(interval.client_cpu_s for interval in recorded.measured) / recorded.seconds / threads
+    return max([together, *(thread.cpu_share for thread in recorded.load_threads)])
+
+
+def _busy_load_threads(recorded: Recorded, facts: TrialFacts) -> str | None:
     """Return how busy the load threads were where they, or one of them, were nearly all they could be, else `None`.
 
     One that is busy holds its own clients back, however idle the others are.

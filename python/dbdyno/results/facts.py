@@ -63,7 +63,12 @@ class NotSeen(_Facts):
 
 @dataclass(frozen=True, slots=True)
 class TrialFacts(_Facts):
-    """`trial.json`. Objects that are handed on as they are stay JSON."""
+    """`trial.json`. Objects that are handed on as they are stay JSON.
+
+    Attributes:
+        levers: a setting of the system, with a value, for each limit that it would move.
+        background_threads: what the store's background threads of a name do.
+    """
 
     preparation: str | None = None
     system: str | None = None
@@ -101,6 +106,9 @@ class TrialFacts(_Facts):
     reason: str | None = None
     server_counters: Mapping[str, JsonObject] | None = None
     observer_cpu_s: float | None = None
+    python_cpu_s: float | None = None
+    levers: Mapping[str, str] | None = None
+    background_threads: Mapping[str, str] | None = None
     not_seen: Sequence[JsonObject] = ()
     data_bytes: int | None = None
     loaded: JsonObject | None = None
@@ -164,3 +172,4 @@ class RunFacts(_Facts):
     skipped: Sequence[JsonObject] = ()
     left_out: Sequence[JsonObject] = ()
     find_rate: Sequence[JsonObject] = ()
+    limits: Sequence[JsonObject] = ()

@@ -17,6 +17,7 @@ from dbdyno.results.slowest import Slow
 from dbdyno.stats.backlog import Offered, behind
 from dbdyno.stats.histogram import Histogram
 from dbdyno.stats.stability import Stability, stability
+from dbdyno.stats.stalls import Stalls, stalls
 from dbdyno.stats.steady_state import SteadyState
 
 WHOLE_SECOND = 0.9
@@ -108,6 +109,8 @@ class Recorded:
         sums: counters of all intervals added up, for the counter identities: `completed`, `failed`, `reads_verified`,
             `mismatches`, `conflicts` (each tried again), in an open loop `scheduled`, and `operations`: name to
             (completed, failed).
+        gaps_ns: begin and length of the times without a completion, from the start of the run, int64, shape (n, 2);
+            `None` if the load client does not record them.
     """
 
     hello: JsonObject | None
@@ -127,6 +130,7 @@ class Recorded:
     response_time: Histogram | None = None
     send_lag: Histogram | None = None
     slowest: tuple[Slow, ...] = ()
+    gaps_ns: np.ndarray | None = field(default=None, compare=False)
 
     @cached_property
     def measured(self) -> tuple[Interval, ...]:
@@ -171,6 +175,15 @@ class Recorded:
     def stability(self) -> Stability:
         """How evenly it ran, over the measured whole seconds."""
         return stability(np.array([interval.completed / interval.seconds for interval in self.whole_seconds]))
+
+    @cached_property
+    def stalls(self) -> Stalls | None:
+        """When nothing was completed in the measured time; `None` if the load client does not record it."""
+        if self.gaps_ns is None:
+            return None
+        ends_s = np.cumsum([0.0, *(interval.seconds for interval in self.intervals)])
+        edges_ns = (ends_s[len(self.intervals) - len(self.measured) :] * 1e9).round().astype(np.int64)
+        return stalls(self.gaps_ns, edges_ns.tolist(), self.completed, self.service_time.percentile_ns(50))
 
     @cached_property
     def throughput_per_s(self) -> float | None:

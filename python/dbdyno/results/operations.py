@@ -12,9 +12,9 @@ from dbdyno.results.model import Operation
 
 GETS = frozenset({"get", "get-elsewhere", "get-many", "find"})
 CHANGES = frozenset({"update", "insert", "add"})
+READS, WRITES, NEITHER = "reads", "writes", "neither"
 KIND = "transaction"
 """The operation that stands for whole transactions of one kind (docs/contract.md)."""
-READS, WRITES, NEITHER = "reads", "writes", "neither"
 _CONTROL = frozenset({"begin", "commit", "rollback"})
 
 

@@ -19,7 +19,7 @@ from dbdyno.results.understood import understood
 from dbdyno.results.usage import stated_usage, usage_of
 from dbdyno.results.write import FORMAT
 
-VERDICT_FORMAT = 5
+VERDICT_FORMAT = 6
 """Of `verdict.json`, which holds conclusions: one of another format is left aside, and they are drawn anew."""
 PARALLEL_ABOVE_BYTES = 64 << 20
 """Above this many bytes of records not yet summarized reading takes seconds, and is shared between processors."""
@@ -68,6 +68,17 @@ def _run_json(folder: Path) -> JsonObject:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise UserError(f"{file}: 'trials' is not a list of names")
     return about
+
+
+def read_command(folder: Path) -> str | None:
+    """Return the command that started the run in `folder`; `None` if its `run.json` does not say, or is not there.
+
+    Raises:
+        UserError: `run.json` cannot be understood.
+    """
+    file = folder / "run.json"
+    command = read_object(file).get("command") if file.is_file() else None
+    return command if isinstance(command, str) else None
 
 
 def read_trial(folder: Path) -> Trial:

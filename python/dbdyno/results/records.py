@@ -104,6 +104,7 @@ class Reader:
         self.operation_sums: dict[str, Counter[str]] = defaultdict(Counter)
         self.transactions = _Times()
         self.operations: dict[str, _Times] = defaultdict(_Times)
+        self.gaps_ns: list[tuple[int, int]] | None = None
         self._coarse: list[np.ndarray] = []
 
     def add(self, record: dict[str, Any]) -> None:
@@ -161,6 +162,8 @@ class Reader:
             thread_run_queue_s=tuple(map(float, threads.get("run_queue_s", ()))),
         )
         _check_numbers(interval)
+        if (gaps_ns := record.get("gaps_ns")) is not None:
+            self.gaps_ns = [*(self.gaps_ns or ()), *_gaps(gaps_ns)]
         self.intervals.append(interval)
         self._coarse.append(_coarse(interval.second, histogram))
         for key in ("completed", "failed", "reads_verified", "mismatches"):
@@ -210,6 +213,7 @@ class Reader:
             end=self.single.get("end"),
             steady=steady,
             cut=cut,
+            gaps_ns=None if self.gaps_ns is None else np.array(self.gaps_ns, np.int64).reshape(-1, 2),
         )
 
 
@@ -220,6 +224,14 @@ def _check_numbers(interval: Interval) -> None:
     for number in (*counted, interval.reads_verified, interval.mismatches, *seconds):
         if not abs(number) <= _MOST_COUNTED:
             raise ValueError("a number of it is none that a load client can count to")
+
+
+def _gaps(listed: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
+    """Read begin and length of an interval's gaps; raise ValueError if one is none that a load client can record."""
+    gaps_ns = [(int(begin_ns), int(length_ns)) for begin_ns, length_ns in listed]
+    if any(not 0 <= number <= _MOST_COUNTED for gap_ns in gaps_ns for number in gap_ns):
+        raise ValueError("a number of it is none that a load client can count to")
+    return gaps_ns
 
 
 def _steady_state(intervals: list[Interval]) -> SteadyState:

@@ -29,7 +29,7 @@ from dbdyno.stats.histogram import Histogram
 from dbdyno.stats.steady_state import SteadyState
 
 SUMMARY = "summary.npz"
-LAYOUT = 4
+LAYOUT = 5
 """To be raised when a summary holds something else, or the same of another meaning."""
 _SOURCES = ("records.jsonl", LINES, TABLE)
 _END_BYTES = 4096
@@ -160,6 +160,7 @@ def _packed(summary: Summary, key: list[Any]) -> dict[str, np.ndarray]:
         **{name: getattr(recorded, name) for name in _ABOUT},
         "steady": asdict(recorded.steady),
         "cut": recorded.cut,
+        "has_gaps": recorded.gaps_ns is not None,
         "operations": [(one.name, one.operation, one.table, one.failed) for one in recorded.operations],
         "slowest": [recorded.slowest, *(one.slowest for one in recorded.operations)],
         "interval_errors": {place: one.errors for place, one in enumerate(intervals) if one.errors},
@@ -178,6 +179,7 @@ def _packed(summary: Summary, key: list[Any]) -> dict[str, np.ndarray]:
         "seconds": np.array(columns, float),
         **{name: _of_threads([getattr(one, name) for one in intervals]) for name in _THREADS},
         "buckets": np.concatenate(buckets, axis=1),
+        "gaps_ns": np.zeros((0, 2), np.int64) if recorded.gaps_ns is None else recorded.gaps_ns,
         "latencies": np.zeros((3, 0), np.int64) if summary.latencies is None else summary.latencies,
     }
 
@@ -227,6 +229,7 @@ def _unpacked(found: np.lib.npyio.NpzFile, about: dict[str, Any], latencies: boo
         service_time=times[-1]["service_time"],
         response_time=times[-1].get("response_time"),
         send_lag=times[-1].get("send_lag"),
+        gaps_ns=found["gaps_ns"] if about["has_gaps"] else None,
     )
     return Summary(recorded, about["observed"], found["latencies"] if latencies else None)
 

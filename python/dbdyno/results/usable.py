@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from dbdyno.results.model import Trial
 
@@ -23,12 +24,16 @@ def compared_rate_per_s(trial: Trial) -> float:
     return trial.recorded.steady_throughput_per_s or 0.0
 
 
-def evenness(trials: Iterable[Trial]) -> dict[str, float | int | None]:
+def evenness(trials: Iterable[Trial]) -> dict[str, Any]:
     """The worst of the usable trials: equal means may hide that one of two stalls (docs/statistics.md, section 4)."""
-    even = [trial.recorded.stability for trial in trials if not unusable(trial)]
+    recorded = [trial.recorded for trial in trials if not unusable(trial)]
+    even = [one.stability for one in recorded]
+    stalled = [one.stalls for one in recorded if one.stalls]
+    worst = max(stalled, key=lambda stalls: stalls.longest_ms, default=None)
     variations = [one.variation_1s for one in even if one.variation_1s is not None]
     return {
         "floor": min((one.floor for one in even if one.floor is not None), default=None),
         "longest_without_completion_s": max((one.longest_without_completion_s for one in even), default=None),
         "variation_1s": max(variations, default=None),
+        "stalls": worst.figures() if worst else None,
     }

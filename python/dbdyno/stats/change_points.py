@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtrit
+
+from dbdyno.stats.student_t import quantile
 
 SIGNIFICANCE = 0.05
 PERMUTATIONS = 199
@@ -108,7 +109,7 @@ class _Fit:
 
     def step(self, place: int) -> tuple[float, float, float]:
         """The step at a division, with its 95 % interval by Student's t."""
-        half = float(stdtrit(self.freedom, (1 + CONFIDENCE) / 2)) * self.errors[place]
+        half = quantile((1 + CONFIDENCE) / 2, self.freedom) * self.errors[place]
         return self.steps[place], self.steps[place] - half, self.steps[place] + half
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 
-MARGIN = 0.02
-"""Differences within ±2 % are taken for no difference."""
+from dbdyno.stats.margin import MARGIN
+from dbdyno.stats.student_t import probability_below, quantile
+
 CONFIDENCE = 0.95
 SIGNIFICANCE = 0.05
 EXACT_PAIRS = 12
@@ -82,8 +82,8 @@ def compare(
     if pairs == 1:
         return Comparison(1, float(np.exp(centre)), None, None, None, None, None, margin, noise, SINGLE)
     error = max(float(ratios.std(ddof=1)), RESOLUTION) / np.sqrt(pairs)
-    half = float(stdtrit(pairs - 1, (1 + CONFIDENCE) / 2)) * error
-    p_value = float(2 * stdtr(pairs - 1, -abs(centre) / error))
+    half = quantile((1 + CONFIDENCE) / 2, pairs - 1) * error
+    p_value = 2 * probability_below(-abs(centre) / error, pairs - 1)
     low, high = float(np.exp(centre - half)), float(np.exp(centre + half))
     flipped = sign_flip_p(ratios, seed)
     found = Comparison(pairs, float(np.exp(centre)), low, high, p_value, p_value, flipped, margin, noise, INCONCLUSIVE)

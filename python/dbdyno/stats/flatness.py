@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtrit
+
+from dbdyno.stats.student_t import quantile
 
 CONFIDENCE = 0.95
 """One-sided, of the noise that a rise must exceed."""
@@ -72,4 +73,4 @@ def _noise(steps: Sequence[Sequence[float]], means: np.ndarray, best: int, step:
     )
     variation = np.sqrt(squares / freedom)
     error = variation * np.sqrt(1 / len(steps[best]) + 1 / len(steps[step]))
-    return float(stdtrit(freedom, CONFIDENCE) * error)
+    return float(quantile(CONFIDENCE, freedom) * error)

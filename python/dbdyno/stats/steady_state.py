@@ -12,8 +12,8 @@ from dbdyno.stats.segments import SIGMA_PER_MAD, mad, penalty, segments
 
 SHORTEST_S = 30
 """A shorter series says "too short to tell"."""
-BATCH_S = 10
-"""The length of a batch where no period is seen."""
+BATCH_S, SHORT_BATCH_S = 10, 6
+"""The length of a batch where no period is seen, and that in a trial of one to two minutes, which has few."""
 SHORTEST_SEGMENT = 3
 """Batches in a segment, at least."""
 OUTLIER_MADS = 4.0
@@ -66,7 +66,7 @@ def steady_state(rate_per_s: np.ndarray) -> SteadyState:
     if seconds < SHORTEST_S:
         return SteadyState(TOO_SHORT, False, 0, 1.0, None, None, None, _mean(rate_per_s))
     period = period_s(rate_per_s)
-    length = period or BATCH_S
+    length = period or (SHORT_BATCH_S if 60 <= seconds < 120 else BATCH_S)
     levels = _batches(rate_per_s, length, np.mean if period else np.median)
     if not np.median(levels) > 0:
         return SteadyState(NO_STEADY_STATE, False, 0, 1.0, period, None, None, _mean(rate_per_s))
@@ -117,10 +117,10 @@ def _first_kept(levels: np.ndarray, latest: float) -> int:
         if abs(levels[begin:end].mean() - level) > SAME_LEVEL * level:
             break
         first = begin
-    if first <= latest:
-        return first
     stair = np.concatenate([levels[begin:end] - levels[begin:end].mean() for begin, end in pieces])
-    for begin, _ in pieces:
+    # A slope that is cut into a stair has a last step too, however much of it is kept.
+    begins = [begin for begin, _ in pieces] if first > latest else [0]
+    for begin in begins:
         cuts = sum(other > begin for other, _ in pieces)
         if begin <= latest and cuts:
             line = _line_error(levels[begin:]) + cost

@@ -104,6 +104,9 @@ class Attached(Server):
     def durability(self) -> Durability:
         return self._ask("durability")
 
+    def cautions(self) -> list[str]:
+        return self._ask("cautions")
+
     def counters(self) -> dict[str, dict[str, int]]:
         return self._ask("counters")
 

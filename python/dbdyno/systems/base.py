@@ -93,6 +93,8 @@ class System(ABC):
     pipelines: True if its store sends several requests before it reads the answers (docs/contract.md, The plan).
     takes_parts: True if it is an arrangement of other systems, which it is built with.
     schemes: of the URLs of servers that dbdyno attaches to and does not start.
+    levers: for a limit in a verdict, a setting with a value that should move it (`dbdyno.verdict.limits`).
+    background_threads: what its threads that serve no client do, by their names.
     package: what its name alone means where that is not the host's, by the name in `packages.catalogue`.
     reserved: settings that are dbdyno's own to give, in small letters with underscores.
     server_name: what its process, log and counters are called; the name, unless an arrangement has two of them.
@@ -113,6 +115,8 @@ class System(ABC):
     pipelines: ClassVar[bool] = False
     takes_parts: ClassVar[bool] = False
     schemes: ClassVar[tuple[str, ...]] = ()
+    levers: ClassVar[Mapping[str, str]] = {}
+    background_threads: ClassVar[Mapping[str, str]] = {}
     package: ClassVar[str | None] = None
     reserved: ClassVar[frozenset[str]] = PRIVATE
 
@@ -250,6 +254,10 @@ class System(ABC):
         """Return the servers dbdyno started, name to pid."""
         return {}
 
+    def addresses(self) -> dict[str, tuple[str, int]]:
+        """Return host and port of each server that clients reach over TCP, by the server's name."""
+        return {}
+
     def started_with(self) -> dict[str, list[str]]:
         """Return what dbdyno told the servers it started, name to settings; `DIR` and `PORT` for the private."""
         return {}
@@ -281,6 +289,10 @@ class System(ABC):
     @abstractmethod
     def durability(self) -> Durability:
         """Return the durability of the settings in force."""
+
+    def cautions(self) -> list[str]:
+        """Return what the owner of a server that is attached to risks by a run, a sentence each."""
+        return []
 
     def counters(self) -> dict[str, dict[str, int]]:
         """Return each server's own counters: server name to counter to value."""

@@ -25,7 +25,16 @@ _AWAITING_CLIENT = ("reading from net", "login")
 _NO_LOCK = "system lock"
 """Is said on the way to the storage engine, whether or not anything is locked."""
 _BY_TYPE = {"Lock": "lock", "LWLock": "lock", "BufferPin": "lock", "Client": "client", "IO": "disk"}
-_FLUSHING = ("WALSYNC", "WALWRITE", "WALINITSYNC", "WALINITWRITE", "SYNCREP", "XACTGROUPUPDATE", "COMMITDELAY")
+_FLUSHING = (
+    "WALSYNC",
+    "WALWRITE",
+    "WALINITSYNC",
+    "WALINITWRITE",
+    "WALBUFMAPPING",
+    "SYNCREP",
+    "XACTGROUPUPDATE",
+    "COMMITDELAY",
+)
 
 
 def states_of_processlist(rows: Iterable[Sequence[object]]) -> dict[str, float]:

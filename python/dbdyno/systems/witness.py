@@ -1,14 +1,21 @@
 """What should hold the same rows as a store after a crash: its binary log, a replica."""
 
-from collections.abc import Mapping
-from typing import NamedTuple, Protocol
+from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+
+from dbdyno.systems.later import LaterModule
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+else:
+    np = LaterModule("numpy")
 
 ABSENT = -1
 """In the place of a version: there is no such row."""
-Versions = Mapping[str, NDArray[np.int64]]
+Versions: TypeAlias = "Mapping[str, NDArray[np.int64]]"
 """Table to the version of each of its rows, by key; 0 is no key."""
 
 

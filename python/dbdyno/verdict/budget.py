@@ -26,6 +26,8 @@ BAND_NAMES = tuple(band.name for band in BANDS)
 
 NEVER_IDLE = 0.9
 """Load threads that work or wait for a processor for this share of the time keep every answer waiting that comes."""
+AT_WORK = 0.5
+"""Threads of a server that work or wait for a processor: with fewer it has time for what it has read."""
 MOSTLY_IDLE = 0.5
 """Load threads idle for more than this take an answer when it comes, so what is outside of the server is on its way."""
 ALL_BUT_STILL = 0.1
@@ -135,17 +137,88 @@ def _served(trial: Trial, seconds: Seconds, in_flight: np.ndarray, lengths_s: np
     injected = np.minimum(in_flight, injected_waits(trial))
     inside = _fitted(inside, in_flight - injected)
     outside = np.maximum(0.0, in_flight - injected - sum(inside.values(), other))
-    told &= ~stalled_seconds(trial)
     client_cpu = np.minimum(outside, _client_cpu(trial, lengths_s))
     waiting = np.nan_to_num(seconds.rate("process.client.run_queue_s_total"))
-    client_cpu_wait = np.minimum(outside - client_cpu, waiting)
     busy = (_client_cpu(trial, lengths_s) + waiting) / (load_threads(trial) or np.inf)
-    rest = outside - client_cpu - client_cpu_wait
+    queues = Queues.of(trial, seconds, in_flight)
+    # A woken thread that waits for a processor has not read its request yet: it is not counted twice.
+    counted = np.where(told, inside["server_cpu_wait"], 0.0)
+    wanted = [
+        ("client_cpu_wait", np.where(queues.seen, queues.answers, waiting)),
+        ("network", queues.in_transit + _round_trips(trial, seconds, lengths_s)),
+        ("server_queue", np.maximum(0.0, queues.requests - counted)),
+    ]
+    bands, left = {}, outside - client_cpu
+    for name, amount in wanted:
+        bands[name] = np.minimum(left, amount)
+        left = left - bands[name]
+    unseen_busy = told & ~queues.seen & (busy >= NEVER_IDLE) & ~stalled_seconds(trial)
+    between = told & queues.at_server & ~queues.whole & (busy < MOSTLY_IDLE) & ~stalled_seconds(trial)
+    # Both sockets of such an operation are empty and nothing is on its way, so the server has read it. Whether it waits
+    # there for the server's threads is known only if these are at work.
+    read = queues.whole & ~told & (inside["server_cpu"] + inside["server_cpu_wait"] >= AT_WORK)
     return inside | {
         "client_cpu": client_cpu,
-        "client_cpu_wait": client_cpu_wait + np.where(told & (busy >= NEVER_IDLE), rest, 0.0),
-        "network": injected + np.where(told & (busy < MOSTLY_IDLE), rest, 0.0),
+        "client_cpu_wait": bands["client_cpu_wait"] + np.where(unseen_busy, left, 0.0),
+        "network": injected + bands["network"] + np.where(between, left, 0.0),
+        "server_queue": bands["server_queue"] + np.where(read, left, 0.0),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Queues:
+    """How many operations the sockets of a trial's connections hold in each second; each of shape (seconds,).
+
+    Attributes:
+        answers: arrived at the load client, and not read by it.
+        requests: arrived at a server, and not read by it.
+        in_transit: sent by one end, and not received by the other.
+        seen: whether the client's sockets were seen. at_server: whether the servers' were, too.
+        whole: whether both ends of nearly all connections were seen, so that nothing is between them.
+    """
+
+    answers: np.ndarray
+    requests: np.ndarray
+    in_transit: np.ndarray
+    seen: np.ndarray
+    at_server: np.ndarray
+    whole: np.ndarray
+
+    @classmethod
+    def of(cls, trial: Trial, seconds: Seconds, in_flight: np.ndarray) -> Queues:
+        """Return them; a pipeline's socket counts for each of its transactions."""
+        names = ("unread_answers", "unread_requests", "requests_in_transit", "answers_in_transit", "whole_connections")
+        pipeline = trial.facts.pipeline or 1
+        sums = dict.fromkeys(names, np.zeros(len(seconds)))
+        for server in trial.server_names:
+            for name in names:
+                sums[name] = sums[name] + pipeline * seconds.mean(f"queue.{server}.{name}")
+        known = {name: ~np.isnan(values) & bool(trial.server_names) for name, values in sums.items()}
+        values = {name: np.nan_to_num(of_all) for name, of_all in sums.items()}
+        # Clients of a pool of servers have a connection to each.
+        whole = values["whole_connections"] >= A_THREAD_EACH * in_flight
+        transit = values["requests_in_transit"] + values["answers_in_transit"]
+        seen, at_server = known["unread_answers"], known["unread_requests"]
+        return cls(values["unread_answers"], values["unread_requests"], transit, seen, at_server, whole & at_server)
+
+
+def _round_trips(trial: Trial, seconds: Seconds, lengths_s: np.ndarray) -> np.ndarray:
+    """Return how many operations are on their way to and from servers on other hosts, by Little's law: their rate times
+    the shortest round trip that TCP measured; shape (seconds,)."""
+    total = np.zeros(len(seconds))
+    for server in trial.server_names:
+        far = np.isnan(seconds.mean(f"queue.{server}.unread_requests"))
+        round_trip_s = np.nan_to_num(seconds.mean(f"queue.{server}.min_rtt_s"))
+        total += np.where(far, _operations_per_s(trial, lengths_s) * round_trip_s, 0.0) / len(trial.server_names)
+    return total
+
+
+def _operations_per_s(trial: Trial, lengths_s: np.ndarray) -> np.ndarray:
+    """Return the rate of a trial's operations in each second, as many as its transactions have on average."""
+    completed = np.array([interval.completed for interval in trial.recorded.intervals])
+    operations = sum(sum(counted) for counted in trial.recorded.sums["operations"].values())
+    each = operations / max(1, trial.recorded.sums["completed"] + trial.recorded.sums["failed"])
+    return np.asarray(completed * each / lengths_s)
 
 
 def injected_waits(trial: Trial) -> np.ndarray:
@@ -157,10 +230,7 @@ def injected_waits(trial: Trial) -> np.ndarray:
     delay_s = (trial.facts.network_delay_us or 0) * 1e-6
     if not delay_s:
         return np.zeros(len(trial.recorded.intervals))
-    completed = np.array([interval.completed for interval in trial.recorded.intervals])
-    operations = sum(sum(counted) for counted in trial.recorded.sums["operations"].values())
-    each = operations / max(1, trial.recorded.sums["completed"] + trial.recorded.sums["failed"])
-    return np.asarray(completed * each * delay_s / _lengths_s(trial))
+    return np.asarray(_operations_per_s(trial, _lengths_s(trial)) * delay_s)
 
 
 def stalled_seconds(trial: Trial) -> np.ndarray:
@@ -175,7 +245,7 @@ def _inside(
 ) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
     """What is in the servers by band; what is in them and nobody knows why; and in which seconds every one of them told
     where each operation was. What they do not tell may be in them: only where all told is what is left outside."""
-    bands: dict[str, np.ndarray] = {}
+    bands = {band: np.zeros(len(seconds)) for band in STATES.values()}
     other, all_told = np.zeros(len(seconds)), np.full(len(seconds), bool(servers))
     for server in servers:
         states = {state: seconds.mean(f"waits.{server}.{state}") for state in (*STATES, "other", "client")}
@@ -186,7 +256,7 @@ def _inside(
         counted = _of_process(seconds, server)
         for state, band in STATES.items():
             values = np.where(told, states[state], counted.get(band, np.nan))
-            bands[band] = bands.get(band, 0.0) + np.nan_to_num(values)
+            bands[band] = bands[band] + np.nan_to_num(values)
     return bands, other, all_told
 
 
@@ -199,6 +269,8 @@ def _not_seen(trial: Trial, seconds: Seconds) -> tuple[str, ...]:
         refused = {unseen.band for unseen in trial.facts.unseen}
         seen = [_shown(seconds, server, refused) for server in trial.server_names] or [set()]
     client = {"client_cpu", "network", "unexplained"}
+    if trial.embedded or Queues.of(trial, seconds, np.zeros(len(seconds))).at_server.any():
+        client.add("server_queue")
     if trial.embedded or "server_cpu_wait" in _told(counted):
         client.add("client_cpu_wait")
     return tuple(band for band in BAND_NAMES if band not in client.union(set.intersection(*seen)))

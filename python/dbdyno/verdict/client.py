@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dbdyno.results.client_limit import busy_load_threads, client_limited
+from dbdyno.results.client_limit import client_limited
 from dbdyno.results.model import Trial
 
 WAITING_LOAD_THREADS = 0.05
@@ -28,16 +28,6 @@ def signs_of_client(trial: Trial) -> tuple[str, ...]:
     recorded = client_limited(trial.recorded, trial.facts, trial.embedded)
     observed = () if trial.embedded or trial.recorded.followed else (_held_back(trial), _waiting(trial))
     return tuple(sign for sign in (recorded, *observed) if sign)
-
-
-def only_near_ceiling(trial: Trial) -> bool:
-    """Whether all that speaks for the client is that it came near to what it reaches on a server that does nothing.
-
-    Where both share processors a server slows its client too, so that its ceiling, measured without one, says less.
-    """
-    signs = signs_of_client(trial)
-    recorded = client_limited(trial.recorded, trial.facts, trial.embedded)
-    return signs == (recorded,) and busy_load_threads(trial.recorded, trial.facts) is None
 
 
 def load_threads(trial: Trial) -> int | None:

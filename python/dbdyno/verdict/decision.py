@@ -7,18 +7,46 @@ from dataclasses import dataclass
 
 from dbdyno.results.facts import JsonObject
 from dbdyno.results.model import Trial
-from dbdyno.verdict import evidence
-from dbdyno.verdict.budget import TimeBudget, injected_waits, stalled_seconds
-from dbdyno.verdict.client import only_near_ceiling, signs_of_client
+from dbdyno.verdict import engine
+from dbdyno.verdict.budget import AT_WORK, TimeBudget, injected_waits, stalled_seconds
+from dbdyno.verdict.client import signs_of_client
 from dbdyno.verdict.evidence import Measured
-from dbdyno.verdict.limits import CLIENT, LIMIT_OF, LIMITS, MOST, NETWORK, RATE, SERVER_CPU, UNEXPLAINED, Evidence
+from dbdyno.verdict.limits import (
+    CHECKPOINT,
+    CLIENT,
+    COMMIT,
+    COMPACTION,
+    DISK,
+    HOST_CPU,
+    LIMIT_OF,
+    LIMITS,
+    LOCK,
+    MEMORY,
+    MOST,
+    NETWORK,
+    OTHERS,
+    RATE,
+    SERVER_CPU,
+    SERVER_QUEUE,
+    SERVER_THREAD,
+    STALLS,
+    UNEXPLAINED,
+    Evidence,
+)
+from dbdyno.verdict.processors import Full, full_processors
 
-HARDLY_ANY = 0.25
-"""A client that holds less of the operations is doubted to limit, if all else that is seen of it is a high figure."""
+_AT_WORK = frozenset({SERVER_CPU, SERVER_THREAD, HOST_CPU, SERVER_QUEUE, DISK, UNEXPLAINED})
+_SEEN_AS = {MEMORY: _AT_WORK, CHECKPOINT: _AT_WORK | {COMMIT}, COMPACTION: _AT_WORK | {COMMIT, LOCK}}
+"""What is seen of a store that flushes pages, reads them again or merges files instead of serving its clients."""
+_MAY_STALL = frozenset({UNEXPLAINED, SERVER_QUEUE, SERVER_CPU})
+"""What is seen of a store that stalls: nobody waits for anything that is named, and in between it works."""
+
 WORTH_NAMING = 0.05
 """A runner-up that holds less is none."""
 STALLED_SHARE = 0.05
 """Where this share of the seconds stood all but still, the stalls come before what limits the others."""
+LONGER_THAN_USUAL = 3
+"""Times the median service time, that the longest stall must last."""
 FOLLOWED_ENOUGH, HARDLY_FOLLOWED = 0.5, 0.25
 """Of what was taken away of a resource: how far throughput must follow to confirm it, and what speaks against it."""
 FOLLOWED_TOO_FAR = 2.0
@@ -51,45 +79,91 @@ class Limited:
 def limited(trial: Trial, budget: TimeBudget) -> Limited:
     """Return what limited a trial that ran to its end.
 
-    In this order: a rate that was followed is all that was asked for; the signs of a client that is the bottleneck go
-    before everything else, as nothing can be said of the store then; long stalls that nothing explains; the widest
-    band. Processors and disks that are all taken may be so by others.
-
-    A figure near to what the client reaches alone is a lower bound by rule. Where the time budget has hardly anything
-    in the client and names another limit, that one is named with the contradiction, and is not sure.
+    In this order: a rate that was followed is all that was asked for; a limit inside the storage engine; stalls that
+    nothing explains; else what holds the most operations, of those with evidence. What is full takes the operations
+    that queue for it. The client is named only if it was seen to be full, or held back while processors were idle.
     """
     measured = Measured.of(trial)
     held = _held(budget)
+    full = full_processors(measured) if measured else None
     signs = _signs(trial, measured) | _injected(trial, budget)
-    widest = _widest(held, measured)
-    doubted = held.get(CLIENT, 0.0) < HARDLY_ANY * budget.in_flight and only_near_ceiling(trial)
+    if full:
+        signs[full.limit] = full.signs
+    contenders = _contenders(held, full, signs)
+    winner, amount = max(contenders.items(), key=lambda item: item[1])
+    limit = winner
     if trial.recorded.followed:
-        limit, doubted = RATE, False
-    elif signs[CLIENT] and not (doubted and widest not in (CLIENT, UNEXPLAINED)):
-        limit = CLIENT
-    elif stalls := unexplained_stalls(trial, budget):
-        limit, signs[UNEXPLAINED] = UNEXPLAINED, (stalls,)
-    else:
-        limit = widest
-    if doubted and limit != CLIENT:
-        signs[limit] = (*signs.get(limit, ()), *(f"yet {sign}" for sign in signs[CLIENT]))
-    others = {name: value for name, value in held.items() if name != limit}
-    second = CLIENT if doubted and limit != CLIENT else max(others, key=lambda name: others[name])
-    named = second if others[second] >= WORTH_NAMING * budget.in_flight else None
-    share = held.get(limit, 0.0) / budget.in_flight if budget.in_flight else 0.0
-    sure = _confidence(limit, share, bool(signs.get(limit)), trial.confirmation, doubted, trial.embedded)
+        limit = RATE
+    elif measured and (inside := _engine(measured, winner)):
+        limit, signs[inside[0]] = inside
+    elif stalls := unexplained_stalls(trial, budget) or _short_stalls(trial, winner, full):
+        limit, signs[STALLS] = STALLS, (stalls,)
+    stalled = held.get(UNEXPLAINED, 0.0) + held.get(SERVER_QUEUE, 0.0)
+    amount = {RATE: 0.0, STALLS: stalled}.get(limit, amount)
+    # What the engine does instead of serving is seen as something else, and that is no runner-up.
+    seen_as = {RATE: RATE, STALLS: UNEXPLAINED}.get(limit, winner)
+    rest = {name: value for name, value in contenders.items() if name != seen_as} or {UNEXPLAINED: 0.0}
+    second = max(rest, key=lambda name: rest[name])
+    named = second if rest[second] >= WORTH_NAMING * budget.in_flight else None
+    share = amount / budget.in_flight if budget.in_flight else 0.0
+    sure = _confidence(limit, share, bool(signs.get(limit)), trial.confirmation, trial.embedded)
     return Limited(
-        *(limit, held.get(limit, 0.0), budget.in_flight, signs.get(limit, ()), _said(LIMITS[limit].figures, measured)),
-        *(named, others[second] if named else 0.0, sure),
+        *(limit, amount, budget.in_flight, signs.get(limit, ()), _said(LIMITS[limit].figures, measured)),
+        *(named, rest[second] if named else 0.0, sure),
     )
 
 
-def _widest(held: Mapping[str, float], measured: Measured | None) -> str:
-    """The limit of the widest band; where most is unexplained the server's CPU, if the server itself could use no more:
-    it must have waited in front of that."""
-    widest = max(held, key=lambda name: held[name])
-    used_up = widest == UNEXPLAINED and measured is not None and any(evidence.server_used_up(measured))
-    return SERVER_CPU if used_up else widest
+def _contenders(held: Mapping[str, float], full: Full | None, signs: Mapping[str, tuple[str, ...]]) -> dict[str, float]:
+    """Return what may be the limit, and how many operations each holds.
+
+    What waits in the client for a full host's processors waits for these. What queues in front of a server's threads,
+    or is unexplained, waits for a server that is full.
+    """
+    contenders = dict(held)
+    client, unexplained = contenders.pop(CLIENT, 0.0), contenders.pop(UNEXPLAINED, 0.0)
+    if full:
+        in_server = contenders.pop(SERVER_CPU, 0.0) + contenders.pop(SERVER_QUEUE, 0.0)
+        contenders[full.limit] = contenders.get(full.limit, 0.0) + in_server
+    if signs[CLIENT]:
+        # With both full it is not known for whom they wait: a lower bound is the safer word. With the client alone full
+        # a queue at the server is of its making: what it was held back from comes in bursts.
+        contenders[CLIENT] = client + unexplained + (0.0 if full else contenders.pop(SERVER_QUEUE, 0.0))
+    elif full and full.limit in (HOST_CPU, OTHERS):
+        # Only for the processors on which the server was at work, or waited to be.
+        waits_for_host = held.get(SERVER_CPU, 0.0) >= AT_WORK
+        contenders[full.limit] += client + (unexplained if waits_for_host else 0.0)
+        contenders[UNEXPLAINED] = 0.0 if waits_for_host else unexplained
+    elif full:
+        contenders[full.limit] += unexplained
+    else:
+        contenders[UNEXPLAINED] = unexplained + client
+    return contenders
+
+
+def _engine(measured: Measured, seen_as: str) -> tuple[str, tuple[str, ...]] | None:
+    """Return the limit inside the storage engine that is seen as another, and its signs; `None` if there is none."""
+    kinds = {MEMORY: engine.memory, CHECKPOINT: engine.checkpoint, COMPACTION: engine.compaction}
+    for name, signs_of in kinds.items():
+        if seen_as in _SEEN_AS[name] and (signs := tuple(signs_of(measured))):
+            return name, signs
+    return None
+
+
+def _short_stalls(trial: Trial, seen_as: str, full: Full | None) -> str | None:
+    """Return a sentence on stalls shorter than a second that take much of a trial and that nothing explains, else
+    `None`."""
+    stalls, p50_ns = trial.recorded.stalls, trial.recorded.service_time.percentile_ns(50)
+    if seen_as not in _MAY_STALL or (seen_as == SERVER_CPU and full):
+        return None
+    if stalls is None or p50_ns is None or stalls.share < STALLED_SHARE:
+        return None
+    # Clients whose answers come together complete nothing in between, and nothing stalls.
+    if stalls.longest_ms * 1e6 < LONGER_THAN_USUAL * p50_ns:
+        return None
+    return (
+        f"nothing was completed for {stalls.share:.0%} of the time: "
+        f"{stalls.per_s:.2g} stalls/s of {stalls.threshold_ms:.0f} ms or more, the longest {stalls.longest_ms:,.0f} ms"
+    )
 
 
 def _held(budget: TimeBudget) -> dict[str, float]:
@@ -123,7 +197,8 @@ def unexplained_stalls(trial: Trial, budget: TimeBudget) -> str | None:
     seconds, still = int(budget.measured.sum()), int(stalled.sum())
     if still < STALLED_SHARE * seconds or not still:
         return None
-    dark = budget.per_second["unexplained"][stalled].sum()
+    # A server that is stopped reads nothing.
+    dark = sum(budget.per_second[band][stalled].sum() for band in ("unexplained", "server_queue"))
     flying = sum(values[stalled].sum() for values in budget.per_second.values())
     # Where nothing was in flight nothing stood still: in an open loop nobody may have asked.
     if not flying or dark < MOST * flying:
@@ -131,21 +206,17 @@ def unexplained_stalls(trial: Trial, budget: TimeBudget) -> str | None:
     return f"throughput stalled in {still} of {seconds} s; no observation explains it"
 
 
-def _confidence(
-    limit: str, share: float, sign: bool, confirmation: JsonObject | None, doubted: bool, embedded: bool
-) -> str:
+def _confidence(limit: str, share: float, sign: bool, confirmation: JsonObject | None, embedded: bool) -> str:
     """How sure it is: a resource by its share and by being saturated, a self-evident limit by its share alone.
 
     An embedded store does not say itself what its threads wait for.
     """
-    if limit in (RATE, UNEXPLAINED):
+    if limit in (RATE, UNEXPLAINED, STALLS):
         return "high" if limit == RATE else "low"
     followed = confirmation.get("followed") if confirmation and confirmation.get("limit") == limit else None
     if followed is not None and FOLLOWED_ENOUGH <= followed <= FOLLOWED_TOO_FAR:
         return "high"
     if followed is not None and followed < HARDLY_FOLLOWED:
-        return "low"
-    if doubted:
         return "low"
     clear = share >= LIMITS[limit].clear_share
     if clear and (sign or (LIMITS[limit].self_evident and not embedded)):

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 
 from dbdyno.results.model import Trial
 from dbdyno.results.samples import Observations
-from dbdyno.verdict.client import THROTTLED, free_processors, run_queue_threads
+from dbdyno.verdict.client import THROTTLED, free_processors
 
 A_THREAD_EACH = 0.9
 """A server whose threads are this share of the operations in flight has one for each, so that these tell where they
 are. In front of one with fewer, an event loop or a pool, operations can wait unseen."""
 BUSY_PROCESSORS = 0.9
 RUN_QUEUE_PER_CORE = 0.2
-BUSY_THREADS = 0.9
-"""A server with fewer threads than clients is at its limit when these are busy, however many processors are idle."""
 DISTURBING = 0.1
 """Of the host's processors, that others may use before a reader must know."""
 IO_PRESSURE = 0.2
@@ -65,6 +63,19 @@ class Measured:
         """Return how many processors the host has."""
         return self.rate(*(f"host.cpu_{state}_s_total" for state in _HOST_CPU))
 
+    def observers_cores(self) -> float:
+        """Return how many processors dbdyno itself used on average, its observers and its server's answers' reading."""
+        facts = self.trial.facts
+        if facts.observer_cpu_s is None or not facts.started_unix_s or not facts.ended_unix_s:
+            return 0.0
+        used_s = max(facts.observer_cpu_s, facts.python_cpu_s or 0.0)
+        return used_s / max(1.0, facts.ended_unix_s - facts.started_unix_s)
+
+    def thread_each(self, server: str) -> bool:
+        """Whether a server has a thread for each operation in flight, so that its threads tell where these are."""
+        threads = sum(self.mean(name) or 0.0 for name in self.observations.names(f"waits.{server}."))
+        return threads >= A_THREAD_EACH * self.trial.facts.transactions_in_flight
+
 
 def cores_to_use(measured: Measured, processes: Sequence[str], pinned: Sequence[int] | None) -> float | None:
     """Return how many processors some processes had to use: what they used, where a quota held them back; those they
@@ -75,39 +86,6 @@ def cores_to_use(measured: Measured, processes: Sequence[str], pinned: Sequence[
         return float(len(pinned))
     used, host, free = measured.cores(processes), measured.host_cores(), free_processors(measured.trial)
     return None if used is None or host is None or free is None else used + free * host
-
-
-def processors_taken(measured: Measured) -> Iterator[str]:
-    """Yield what says that no processor was left where the server may run, whoever had them."""
-    servers, pinned = measured.trial.server_names, measured.trial.facts.server_cpus
-    used, queue = measured.cores(servers), run_queue_threads(measured.trial, servers)
-    able, there = cores_to_use(measured, servers, pinned), len(pinned or ()) or measured.host_cores()
-    if not used or not able or not there or throttled(measured, servers):
-        return
-    if used >= BUSY_PROCESSORS * able and (queue or 0) >= RUN_QUEUE_PER_CORE * there:
-        yield f"of {able:.2f} processors there were for the server it used {used:.2f}; {queue:.1f} threads waited"
-
-
-def server_used_up(measured: Measured) -> Iterator[str]:
-    """Yield what says that a server itself could use no more processor time."""
-    servers = measured.trial.server_names
-    for server in servers:
-        held_back = measured.rate(f"cgroup.{server}.throttled_s_total") or 0.0
-        if held_back >= THROTTLED:
-            used = measured.cores((server,)) or 0.0
-            yield f"a CPU quota held {server} back for {held_back:.2f} s in every second, at {used:.2f} processors"
-        yield from _busy_threads(measured, server)
-
-
-def _busy_threads(measured: Measured, server: str) -> Iterator[str]:
-    """An event loop, or a pool of threads, that works or waits for a processor nearly all the time."""
-    states = {name: measured.mean(name) or 0.0 for name in measured.observations.names(f"waits.{server}.")}
-    threads = sum(states.values())
-    at_work = sum(states.get(f"waits.{server}.{state}", 0.0) for state in ("cpu", "cpu_wait"))
-    clients = measured.trial.facts.transactions_in_flight
-    if 0 < threads < A_THREAD_EACH * clients and at_work >= BUSY_THREADS * threads:
-        share = min(1.0, at_work / threads)
-        yield f"the serving threads of {server} ({threads:.0f}) were at work {share:.0%} of the time"
 
 
 def others_cores(measured: Measured) -> float | None:

@@ -16,6 +16,7 @@ from dbdyno.verdict.decision import limited
 from dbdyno.verdict.evidence import Measured, others_cores
 from dbdyno.verdict.limits import CLIENT
 from dbdyno.verdict.locks import locks_document
+from dbdyno.verdict.next_steps import next_steps
 from dbdyno.verdict.sentence import evidence_of, sentence_of
 
 DIGITS = 4
@@ -42,11 +43,12 @@ def judge(trial: Trial) -> dict[str, Any]:
             "evidence": evidence_of(trial, found),
             "runner_up": found.runner_up,
             "confidence": found.confidence,
+            "next": next_steps(trial, found),
         }
     client = trial.client_limited
-    if found and found.limit == CLIENT:
-        held = f"{found.held:.1f} of {found.in_flight:.1f} operations in flight were in the client"
-        client = " and ".join(found.signs) or held
+    if found:
+        # What the load client recorded alone does not say who was full first.
+        client = " and ".join(found.signs) if found.limit == CLIENT else None
     measured = Measured.of(trial)
     disturbed = others_cores(measured) if measured else None
     return {

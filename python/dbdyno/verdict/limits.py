@@ -14,6 +14,8 @@ from dbdyno.verdict import evidence
 from dbdyno.verdict.evidence import Measured
 
 CLIENT, NETWORK, SERVER_CPU, DISK, LOCK, COMMIT = "client", "network", "server-cpu", "disk", "lock", "commit"
+SERVER_QUEUE, SERVER_THREAD, HOST_CPU, OTHERS = "server-queue", "server-thread", "host-cpu", "neighbour"
+MEMORY, CHECKPOINT, COMPACTION, STALLS = "memory", "checkpoint", "compaction", "stalls"
 RATE, UNEXPLAINED = "rate", "unexplained"
 
 MOST = 0.5
@@ -61,7 +63,7 @@ class Limit:
         held: where the operations are that it holds, in a sentence after "were".
         bands: of the time budget, those that name it if they are the widest.
         clear_share: it is clear by the time budget alone if it holds this share of the operations in flight.
-        self_evident: a server's own word for it, or what is left if client and server both wait, needs no other sign.
+        self_evident: the server's or the kernel's own word for it needs no other sign.
         names_lock: the lock that was waited for most is part of its evidence.
         resource: what to take a part of to confirm it; `None` if it cannot be reduced.
         signs: what else speaks for it, with figures.
@@ -115,6 +117,14 @@ _TABLE = (
         self_evident=True,
     ),
     Limit(
+        SERVER_QUEUE,
+        label="server queue",
+        noun="a queue in front of the server's threads",
+        held="queued in front of the server's threads",
+        bands=(Band("server_queue", "#00739c"),),
+        self_evident=True,
+    ),
+    Limit(
         SERVER_CPU,
         label="server CPU",
         noun="the server's CPU",
@@ -124,8 +134,46 @@ _TABLE = (
             Band("server_cpu_wait", "#56b4e9", "cpu_wait", ("run_queue_s_total",)),
         ),
         resource=Resource.SERVER_CPU,
-        signs=(evidence.processors_taken, evidence.server_used_up),
         embedded=("the CPU", "on the CPU or waiting for it"),
+    ),
+    Limit(
+        SERVER_THREAD,
+        label="server thread",
+        noun="the server's own threads",
+        held="with, or queued for, the server's threads",
+        resource=Resource.SERVER_CPU,
+    ),
+    Limit(
+        HOST_CPU,
+        label="host CPU",
+        noun="the host's CPUs, which are full",
+        held="on the host's CPUs or waiting for one",
+    ),
+    Limit(
+        OTHERS,
+        label="other processes",
+        noun="other processes on the host's CPUs",
+        held="on the host's CPUs or waiting for one",
+    ),
+    Limit(
+        MEMORY,
+        label="memory",
+        noun="memory",
+        held="at work in a server that reads evicted pages again",
+    ),
+    Limit(
+        CHECKPOINT,
+        label="page flushing",
+        noun="page flushing, which writers wait for",
+        held="in a server that has to flush pages first",
+        figures=(evidence.disk_times, evidence.page_writers),
+    ),
+    Limit(
+        COMPACTION,
+        label="compaction",
+        noun="compaction, which writers wait for",
+        held="waiting in a store whose background threads are behind",
+        figures=(evidence.disk_times,),
     ),
     Limit(
         DISK,
@@ -165,6 +213,12 @@ _TABLE = (
         noun="the requested rate",
         held="",
         opening="Not limited: it kept up with the requested rate",
+    ),
+    Limit(
+        STALLS,
+        label="stalls",
+        noun="stalls",
+        held="unexplained or queued",
     ),
     Limit(
         UNEXPLAINED,

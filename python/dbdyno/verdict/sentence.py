@@ -11,11 +11,12 @@ from dbdyno.verdict.locks import locks_of
 
 def evidence_of(trial: Trial, decided: Limited) -> list[str]:
     """Return what speaks for a limit, each a few words with figures."""
-    limit, evidence = LIMITS[decided.limit], []
-    if decided.limit == RATE:
-        recorded = trial.recorded
-        evidence.append(f"{recorded.throughput_per_s:,.0f}/s completed of {recorded.offered_per_s:,.0f}/s offered")
-    elif decided.in_flight:
+    limit, evidence, recorded = LIMITS[decided.limit], [], trial.recorded
+    if recorded.offered_per_s:
+        behind = "" if recorded.followed else "it could not follow: "
+        done = f"{recorded.throughput_per_s:,.0f}/s completed of {recorded.offered_per_s:,.0f}/s offered"
+        evidence.append(behind + done)
+    if decided.limit != RATE and decided.in_flight:
         share = decided.held / decided.in_flight
         operations = f"{decided.held:.1f} of {decided.in_flight:.1f} operations in flight ({share:.0%})"
         evidence.append(f"{operations} were {limit.held_of(trial.embedded)}")
@@ -45,6 +46,11 @@ def sentence_of(trial: Trial, decided: Limited) -> str:
 
 def stalls_of(trial: Trial) -> str | None:
     """Return how long it stalled, or `None` if it did not (docs/statistics.md, section 4)."""
+    if (stalls := trial.recorded.stalls) and stalls.notable:
+        if stalls.count == 1:
+            return f"one stall of {stalls.longest_ms:,.0f} ms"
+        longest = f"the longest of {stalls.count} stalls lasted {stalls.longest_ms:,.0f} ms"
+        return f"{longest}; together they took {stalls.share:.1%} of the time"
     stability = trial.recorded.stability
     if not stability.seconds_below_tenth:
         return None

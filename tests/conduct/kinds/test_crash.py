@@ -10,7 +10,7 @@ from dbdyno.conduct.listener import Listener
 from dbdyno.conduct.resolve import resolve
 from dbdyno.conduct.run import conduct
 from dbdyno.errors import RunFailed, UserError
-from dbdyno.report.table import print_table
+from dbdyno.report.details import print_details
 from dbdyno.results.read import read_run
 from dbdyno.systems.mysql import binary_log
 from dbdyno.systems.redis.redis import Redis
@@ -47,7 +47,7 @@ def test_a_killed_server_has_what_it_flushed_and_may_lack_what_it_did_not(tmp_pa
     assert late["missing"] > 0 and (late["half_applied"], late["gone"]) == (0, 0)
     assert late["verdict"] == "kept" and "missing, back to" in late["sentence"]
     console = Console(record=True, width=120)
-    print_table(shown, console)
+    print_details(shown, console)
     assert "kept its promise (D2): none of" in " ".join(console.export_text().split())
 
 
@@ -77,7 +77,7 @@ def test_a_binary_log_and_a_replica_agree_with_the_store_that_flushes_both(tmp_p
         if not held["unable"]:
             assert (held["verdict"], held["store_only"], held["other_only"]) == ("kept", 0, 0)
     console = Console(record=True, width=160)
-    print_table(shown, console)
+    print_details(shown, console)
     assert "the replica replicated-2 holds the same; promised by sync_binlog=1" in " ".join(
         console.export_text().split()
     )

@@ -7,7 +7,7 @@ from dbdyno.report.core.ratios import limit_of, turned
 
 def test_sides_are_exchanged_with_their_interval():
     cell = {"ratio": 2.0, "low": 1.6, "high": 2.5, "verdict": "faster", "pairs": 5, "margin": 0.02, "noise": 0.0}
-    cell |= {"reason": None, "p_holm": 0.01}
+    cell |= {"reason": None, "p_holm": 0.01, "least": False}
     around = turned(cell, True)
     assert (around["ratio"], around["low"], around["high"], around["verdict"]) == (0.5, 0.4, 0.625, "slower")
     assert turned(cell, False)["verdict"] == "faster"

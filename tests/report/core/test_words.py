@@ -56,8 +56,10 @@ def test_bytes(value, text):
 
 
 def test_a_ratio_never_stands_without_its_interval():
-    assert words.ratio({"ratio": 1.5, "low": 1.25, "high": 2.0}) == "1.50× [1.25, 2.00]"
-    assert words.ratio({"ratio": 1.5, "low": None, "high": None}) == words.ratio(None) == ""
+    found = {"ratio": 1.5, "low": 1.25, "high": 2.0, "verdict": "faster", "least": False}
+    assert words.ratio(found) == "1.50× [1.25, 2.00]"
+    assert words.ratio(found | {"least": True}) == "≥ 1.50× [1.25, 2.00]"
+    assert words.ratio(found | {"low": None, "high": None}) == words.ratio(None) == ""
 
 
 @pytest.mark.parametrize(("value", "text"), [(2, "2.00"), (0.04321, "0.0432"), (123.4, "123"), (12_400, "12,400")])
@@ -72,6 +74,12 @@ def test_the_worst_stall_is_named(shown, plain):
     even = [dict(t, stability=t["stability"] | {"floor": 0.8}) for t in document(plain)["trials"]]
     assert "Lowest floor: mariadb, 1 client, 80% of" in words.worst_stall(even)
     assert words.worst_stall([]) is None
+
+
+def test_the_worst_stall_may_be_shorter_than_a_second(hiccups):
+    assert words.worst_stall(hiccups["trials"]).startswith(
+        "Longest stall: redis, 8 clients, 212 ms without a completion; 9.83 stalls/s, 21.3% of"
+    )
 
 
 def test_classes_that_differ_are_said_and_one_class_is_not(shown, plain):
@@ -136,7 +144,37 @@ def test_a_trial_too_short_for_a_floor_has_none_written():
     assert words.evenness({"floor": None, "longest_without_completion_s": 2}) == "longest stall 2 s"
     still = {"floor": 0.0, "longest_without_completion_s": 7, "seconds": 20, "seconds_below_tenth": 12}
     assert words.evenness(still) == "floor 0% (stood still in 12 of 20 s), longest stall 7 s"
-    assert words.evenness({"floor": 0.5, "longest_without_completion_s": 0}) == "floor 50%, longest stall 0 s"
+    assert words.evenness({"floor": 0.5, "longest_without_completion_s": 0}) == "floor 50%"
+    assert words.evenness({"floor": None, "longest_without_completion_s": 0}) == ""
+
+
+def with_stalls(**figures):
+    stalls = {"count": 118, "per_s": 9.83, "longest_ms": 212.4, "share": 0.2126, "notable": True} | figures
+    return {"floor": None, "longest_without_completion_s": 0, "stalls": stalls}
+
+
+def test_stalls_are_in_milliseconds_and_only_said_if_they_matter():
+    assert words.stalled(with_stalls()) == "longest stall 212 ms; 9.83 stalls/s, 21.3% of the time"
+    assert words.stalled(with_stalls(count=3, per_s=0.25)) == "longest stall 212 ms; 3 stalls, 21.3% of the time"
+    assert words.stalled(with_stalls(count=1, longest_ms=2350)) == "longest stall 2,350 ms"
+    assert words.stalled(with_stalls(notable=False)) == ""
+
+
+def test_a_cell_has_the_longest_stall_or_that_none_is_known():
+    assert words.longest_stall(with_stalls(notable=False, longest_ms=12.4)) == "12.4 ms"
+    assert words.longest_stall(with_stalls(count=0)) == "none"
+    assert words.longest_stall({"longest_without_completion_s": 0, "stalls": None}) == words.UNKNOWN
+    assert words.longest_stall({"longest_without_completion_s": 3}) == "3 s"
+
+
+def test_what_is_normal_is_not_said_beside_every_figure():
+    even, low = ({"floor": floor, "longest_without_completion_s": 0} for floor in (0.6, 0.4))
+    assert [words.evenness(one) for one in (even, low)] == ["floor 60%", "floor 40%"]
+    assert [words.unevenness(one) for one in (even, low)] == ["", "floor 40%"]
+    short = {"floor": None, "longest_without_completion_s": 0}
+    assert words.evenness(short) == words.unevenness(short) == ""
+    stalled = even | {"longest_without_completion_s": 3}
+    assert words.evenness(stalled) == words.unevenness(stalled) == "floor 60%, longest stall 3 s"
 
 
 def test_keys_that_have_another_node_are_said_beside_the_share_that_was_due():

@@ -6,10 +6,10 @@ import pytest
 from rich.console import Console
 
 from dbdyno.report.core.series import series_of, trials_of
+from dbdyno.report.details import print_document
 from dbdyno.report.document import document
 from dbdyno.report.html import render
 from dbdyno.report.sections.capacity import HEADINGS, at_shares, p99s, rows, sentence
-from dbdyno.report.table import print_document
 from dbdyno.results.read import read_run
 from synthetic_run import SYSTEMS, write_run
 

@@ -5,7 +5,7 @@ import shlex
 
 from rich.console import Console
 
-from dbdyno.report.sections.fairness import command_lines, print_card, versions
+from dbdyno.report.sections.fairness import command_lines, print_card, print_command, versions
 
 COMMAND = "dbdyno run game --system 'mariadb?sql_mode=a b' --clients 1,4,16 --seconds 20 --repeat 5"
 
@@ -23,10 +23,11 @@ def test_every_version_is_there_once_the_programs_last():
     assert versions([{"card": {}}]) == ""
 
 
-def test_the_card_ends_with_how_to_repeat_it():
-    console = Console(file=io.StringIO(), width=80, color_system=None)
-    fairness = {"short": ["default settings"], "not_seen": ["pressure: no"], "systems": [], "command": COMMAND}
-    print_card(fairness, console)
+def test_the_card_in_short_and_the_command_fit():
+    console = Console(file=io.StringIO(), width=60, color_system=None)
+    system = {"card": {"versions": "redis 7.0.15, dbdyno-load 0.1.0, dbdyno 0.1.0"}}
+    print_card({"short": ["default settings · data smaller than the cache · hot"], "systems": [system]}, console)
+    print_command(COMMAND, console)
     text = console.file.getvalue()
-    assert max(map(len, text.splitlines())) <= 80
-    assert text.index("default settings") < text.index("not seen: pressure") < text.index("dbdyno run game")
+    assert max(map(len, text.splitlines())) <= 60
+    assert text.index("· default settings") < text.index("· versions: redis 7.0.15") < text.index("  dbdyno run game")

@@ -1,6 +1,6 @@
 """Latency is drawn from zero; of an open loop it is the response time."""
 
-from dbdyno.report.core.page import Page
+from dbdyno.report.core.page import PERCENTILES, Page
 from dbdyno.report.core.series import series_of
 from dbdyno.report.sections import latency
 
@@ -9,7 +9,7 @@ from ..core.drawn import by_series
 
 def test_its_axes_begin_at_zero(shown):
     plots = latency.part(Page(shown)).figures
-    assert plots.keys() == {"latency-p50", "latency-p99"}
+    assert plots.keys() == {f"latency-{key}" for key in PERCENTILES}
     assert {plot["layout"]["yaxis"]["rangemode"] for plot in plots.values()} == {"tozero"}
 
 

@@ -103,3 +103,18 @@ def test_hits_are_drawn_of_what_has_a_cache(shown):
 
     (line,) = with_hits(lambda one: 0.25 if one["label"] == "mariadb" else None)["timeline-hits"]["data"]
     assert set(line["y"]) == {25.0} and "timeline-hits" not in with_hits(lambda _: None)
+
+
+def test_the_longest_stall_of_each_second_is_drawn_if_some_trial_has_any_to_mention(hiccups, shown):
+    (figure,) = (figures["timeline-stalls"] for figures in by_load(series_of(hiccups)).values())
+    (line,) = figure["data"]
+    assert line["y"][:4] == [None, 212, 212, 20] and figure["layout"]["yaxis"]["ticksuffix"] == " ms"
+    assert not any("timeline-stalls" in figures for figures in by_load(series_of(shown)).values())
+
+
+def test_what_was_observed_of_a_trial_comes_with_it(run, shown):
+    observed = by_trial(series_of(shown), recordings_of(run))[2, 1]["observed"]
+    lines = {panel["name"]: dict(panel["lines"]) for panel in observed["panels"]}
+    assert {"host", "client", "mariadb"} <= lines["CPU used"].keys() and "commands" in lines
+    assert observed["times"][0] == 0 and len(observed["times"]) == 14
+    assert by_trial(series_of(shown), Recordings())[2, 1]["observed"] is None

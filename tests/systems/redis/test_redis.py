@@ -63,6 +63,22 @@ def test_what_it_was_given_is_in_force_and_its_password_is_not_for_storing(start
     assert "requirepass" not in shown
 
 
+@pytest.mark.parametrize(
+    ("settings", "which"),
+    [
+        ("maxmemory=64mb&maxmemory-policy=allkeys-lru", "keys when"),
+        ("maxmemory=64mb&maxmemory-policy=volatile-ttl", "keys with a time to live when"),
+        ("maxmemory=64mb", None),
+        ("maxmemory-policy=allkeys-lru", None),
+    ],
+)
+def test_the_owner_of_one_that_evicts_keys_is_warned(started, settings, which):
+    cautions = started(url_of(started(f"redis?{settings}"))).cautions()
+    assert bool(cautions) == bool(which) and all(
+        f"evicts {which} its maxmemory of 67,108,864" in one for one in cautions
+    )
+
+
 def test_attached_it_is_read(started):
     server = started("redis")
     attached = started(url_of(server))

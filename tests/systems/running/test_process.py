@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from dbdyno.errors import RunFailed, UserError
-from dbdyno.leftovers.processes import processes_in
+from dbdyno.leftovers.processes import is_stopped, processes_in
 from dbdyno.systems.running import cgroup, process
 from dbdyno.systems.running.process import (
     PrivateDirectory,
@@ -139,12 +139,13 @@ def test_a_server_over_its_limit_is_told_with_the_limit_and_what_it_wanted(direc
     assert re.search(r"used \d\d MiB and wanted more( \(it had asked for \d+ MiB of address space\))?", server.death())
 
 
-def test_a_server_that_is_stopped_does_nothing_and_can_be_ended(directory, launch, monkeypatch):
+def test_a_server_that_is_stopped_can_be_ended(directory, launch):
     trap = ["sh", "-c", "trap 'exit 0' TERM; echo ready; while true; do sleep 0.01; done"]
     server = ServerProcess("fake", trap, directory, launch)
     wait_until(lambda: "ready" in server.log_path.read_text())
     os.kill(server.pid, signal.SIGSTOP)
-    wait_until(lambda: server.death() == "fake was stopped by a signal (SIGSTOP)")
+    wait_until(lambda: is_stopped(server.pid))
+    assert server.death() is None
     server.stop_in_order()
     assert server.death() == "fake ended with status 0"
 
@@ -153,12 +154,13 @@ def test_a_server_that_goes_on_in_time_is_left_alone(directory, launch, monkeypa
     monkeypatch.setattr(process, "STOPPED_TIMEOUT_S", 0.5)
     server = ServerProcess("fake", LASTING, directory, launch)
     os.kill(server.pid, signal.SIGSTOP)
-    wait_until(server.death)
+    wait_until(lambda: is_stopped(server.pid))
     os.kill(server.pid, signal.SIGCONT)
-    wait_until(lambda: not server.death())
+    wait_until(lambda: not is_stopped(server.pid))
+    assert server.death() is None
     os.kill(server.pid, signal.SIGSTOP)
     wait_until(lambda: server._process.poll() == -signal.SIGKILL)
-    assert server.death() == "fake was stopped by a signal (SIGSTOP)"
+    assert server.death() == "fake was stopped by a signal (SIGSTOP) and was given up"
     server.stop()
 
 
@@ -171,7 +173,7 @@ def test_a_server_that_stays_stopped_is_killed_so_that_nobody_waits_for_it(launc
         os.kill(server.server_pids()["postgresql"], signal.SIGSTOP)
         with pytest.raises(RunFailed, match="does not answer"):
             server.all_settings()
-        assert server.death() == "postgresql was stopped by a signal (SIGSTOP)"
+        assert server.death() == "postgresql was stopped by a signal (SIGSTOP) and was given up"
     finally:
         server.stop()
 

@@ -72,7 +72,7 @@ fn served(log: &Log, clients: usize) -> Vec<Served> {
 }
 
 /// Row 1 of point-get, for runs that do not verify.
-fn row_of_any_key() -> &'static [u8] {
+pub fn row_of_any_key() -> &'static [u8] {
     static ROW: OnceLock<Vec<u8>> = OnceLock::new();
     ROW.get_or_init(|| {
         let mut row = [1i64.to_le_bytes(), 1i64.to_le_bytes()].concat();
@@ -84,7 +84,7 @@ fn row_of_any_key() -> &'static [u8] {
     })
 }
 
-fn trial(port: u16, clients: u64, seconds: u64) -> Value {
+pub fn trial(port: u16, clients: u64, seconds: u64) -> Value {
     let mut plan = plan(redis_at(port), clients);
     plan["verify_reads"] = false.into();
     plan["duration_s"] = seconds.into();
@@ -92,7 +92,7 @@ fn trial(port: u16, clients: u64, seconds: u64) -> Value {
     plan
 }
 
-fn at_rate(mut plan: Value, rate_per_s: u64) -> Value {
+pub fn at_rate(mut plan: Value, rate_per_s: u64) -> Value {
     let segment = json!({"seconds": 1, "from_per_s": rate_per_s, "to_per_s": rate_per_s});
     plan["arrivals"] = json!({"kind": "constant", "segments": [segment]});
     plan

@@ -6,6 +6,8 @@ mod connecting;
 mod contract;
 mod engine;
 mod faults;
+mod gaps;
 mod honesty;
+mod keyspaces;
 mod loading;
 mod spoiled;

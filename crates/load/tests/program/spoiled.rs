@@ -1,7 +1,7 @@
 //! Answers cut short, too long, garbage, or none at all: on every protocol, while logging in and after, an error that names where the
 //! protocol stood, and a run that ends on time.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::{MutexGuard, PoisonError};
 use std::thread;
@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use crate::common::{Null, execute, of_kind, only, plan, redis_at, server};
 use crate::faults::{assert_identities, errors};
 use crate::honesty::ALONE;
+use dbdyno_wire::mysql::{frame, server_greeting};
 use serde_json::{Value, json};
 
 /// Two seconds beyond the run's own, for a debug build on a busy machine, are still far from hanging.
@@ -178,4 +179,72 @@ fn an_answer_that_never_ends_does_not_keep_the_run() {
     assert_fails_with("an endless line", &line, "protocol", &["expected a reply"]);
     let drip = endless(b"$536870912\r\n", b"x", Duration::from_millis(20));
     assert_fails_with("a drip", &drip, "timeout", &["no answer within 0.3 s: only "]);
+}
+
+#[test]
+fn a_login_without_an_end_does_not_keep_the_run() {
+    let _alone = alone();
+    let (_, _, mysql) = protocols()[2];
+    let postgres = |port| {
+        let address = json!({"host": "127.0.0.1", "port": port});
+        json!({"kind": "postgres", "address": address, "user": "u", "password": null, "database": "d"})
+    };
+    // Another authentication, whatever the client answers.
+    let switching = server(|mut stream| {
+        let mut bytes = Vec::new();
+        frame(&mut bytes, 0, |out| out.extend(server_greeting()));
+        while stream.write_all(&bytes).is_ok() && matches!(stream.read(&mut [0; 4096]), Ok(1..)) {
+            bytes.clear();
+            frame(&mut bytes, 2, |out| out.extend(b"\xfemysql_native_password\0abcdefghijklmnopqrst\0"));
+        }
+    });
+    // Settings of the server, and no word of who is let in.
+    let telling = server(|mut stream| {
+        let _ = stream.read(&mut [0; 4096]);
+        while stream.write_all(b"S\0\0\0\x08a\0b\0").is_ok() {}
+    });
+    let plans = [plan(mysql(switching), 2), plan(postgres(telling), 2)];
+    for plan in plans {
+        let (records, status) = execute(&plan);
+        assert_eq!(status.code(), Some(1), "{records:?}");
+        let reason = only(&records, "end")["reason"].as_str().unwrap();
+        assert!(reason.contains("no end of the login in 1000 messages"), "{reason}");
+    }
+}
+
+/// A Redis that knows what is asked before a run of `insert-indexes`, and whose SCAN leads from cursor 1 to 2 and back.
+fn circling(stream: TcpStream) {
+    let mut answers = stream.try_clone().unwrap();
+    let mut cursor = 1;
+    let mut words = std::io::BufReader::new(stream).lines().map_while(Result::ok);
+    while let Some(count) = words.next() {
+        let count: usize = count.trim_start_matches('*').parse().unwrap();
+        // Each behind its length.
+        let command: Vec<String> = (0..count).filter_map(|_| words.nth(1)).collect();
+        let answer = match command[0].as_str() {
+            "SCAN" => {
+                cursor = 3 - cursor;
+                format!("*2\r\n$1\r\n{cursor}\r\n*0\r\n")
+            }
+            "DBSIZE" => ":7\r\n".into(),
+            "GET" => "$-1\r\n".into(),
+            "SMEMBERS" => "*0\r\n".into(),
+            other => panic!("{other}"),
+        };
+        if answers.write_all(answer.as_bytes()).is_err() {
+            return;
+        }
+    }
+}
+
+#[test]
+fn a_scan_in_a_circle_ends() {
+    let _alone = alone();
+    let mut plan = plan(redis_at(server(circling)), 1);
+    plan["phases"] = json!(["prepare"]);
+    plan["workload"] = json!({"name": "insert-indexes", "rows": 100});
+    let (records, status) = execute(&plan);
+    assert_eq!(status.code(), Some(1), "{records:?}");
+    let reason = only(&records, "end")["reason"].as_str().unwrap();
+    assert!(reason.contains("no end of SCAN within 0.3 s"), "{reason}");
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use dbdyno_model::{Failure, Kind, Operation, Step, Table};
+use dbdyno_model::{Column, Failure, Kind, Operation, Source, Step};
 use dbdyno_net::now_ns;
 use dbdyno_wire::TextRows;
 use dbdyno_wire::cql::{self as wire, Answer};
@@ -12,7 +12,7 @@ use super::several::Place;
 use super::{ATTEMPTS, CassandraSession, DIALECT, qualified, query, unconnected, unexpected};
 use crate::params::params;
 use crate::sql::{TABLE_PREFIX, index_name, statement, table_name};
-use crate::{Administration, MARKER, Trouble};
+use crate::{Administration, Cleaning, MARKER, Trouble};
 
 /// An hour, for what reads or writes a whole table.
 const WHOLE_TABLE_NS: u64 = 3600 * 1_000_000_000;
@@ -21,6 +21,16 @@ const SCHEMA_NS: u64 = 60 * 1_000_000_000;
 const POLL_NS: u64 = 50_000_000;
 /// Insertions that are sent before the first answer is read.
 const IN_FLIGHT: u64 = 256;
+/// A table whose comment is the marker of a keyspace that dbdyno made: a keyspace itself has no comment.
+const KEYSPACE_MARK: &str = "dbdyno_made_this";
+/// Whatever a keyspace can hold: the schema's table that lists it, and the column with its name.
+const CONTENTS: [(&str, &str); 5] = [
+    ("tables", "table_name"),
+    ("views", "view_name"),
+    ("types", "type_name"),
+    ("functions", "function_name"),
+    ("aggregates", "aggregate_name"),
+];
 /// A table is read in so many parts that none has many more rows than this: the server gives each its time-out.
 const SCANNED_ROWS: u64 = 50_000;
 
@@ -34,14 +44,14 @@ fn declared(kind: Kind) -> &'static str {
     }
 }
 
-/// `CREATE TABLE` with its marker.
-fn create_table(table: &Table, keyspace: &str, marker: &str) -> String {
-    let columns = table.columns.iter().enumerate().map(|(i, column)| {
+/// `CREATE TABLE` with its marker; the first column is the key.
+fn create_table(name: &str, columns: &[Column], keyspace: &str, marker: &str) -> String {
+    let columns = columns.iter().enumerate().map(|(i, column)| {
         let key = if i == 0 { " PRIMARY KEY" } else { "" };
         format!("{} {}{key}", column.name, declared(column.kind))
     });
     let columns = columns.collect::<Vec<_>>().join(", ");
-    let (name, marker) = (table_name(table), marker.replace('\'', "''"));
+    let marker = marker.replace('\'', "''");
     format!("CREATE TABLE {keyspace}.{name} ({columns}) WITH comment = '{marker}'")
 }
 
@@ -100,36 +110,91 @@ impl CassandraSession {
         self.nodes.iter_mut().flatten().for_each(|node| node.exchange.be_patient(timeout_ns));
     }
 
-    /// A keyspace of our own is made where it is not; anybody else's must be there.
-    async fn make_keyspace(&mut self) -> Result<(), Trouble> {
-        let (name, factor) = (self.store.keyspace.clone(), self.store.replication_factor);
+    async fn has_keyspace(&mut self) -> Result<bool, Failure> {
+        let name = &self.store.keyspace;
         let found = format!("SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = '{name}'");
-        if !self.own(&found).await?.is_empty() {
+        Ok(!self.own(&found).await?.is_empty())
+    }
+
+    /// A keyspace of our own is made where it is not, and marked; anybody else's must be there.
+    async fn make_keyspace(&mut self, marker: &str) -> Result<(), Trouble> {
+        let (name, factor) = (self.store.keyspace.clone(), self.store.replication_factor);
+        if self.has_keyspace().await? {
             return Ok(());
         }
         if !name.starts_with(TABLE_PREFIX) {
             return Err(Trouble::Refused(format!("there is no keyspace {name}: make it, or leave its name out")));
         }
         let replication = format!("{{'class': 'SimpleStrategy', 'replication_factor': {factor}}}");
-        self.change_schema(&format!("CREATE KEYSPACE IF NOT EXISTS {name} WITH replication = {replication}")).await?;
+        // Not `IF NOT EXISTS`: one that somebody else makes meanwhile must not be marked.
+        self.change_schema(&format!("CREATE KEYSPACE {name} WITH replication = {replication}")).await?;
+        let columns = vec![Column::new("id", Kind::Int, Source::Key)];
+        self.change_schema(&create_table(KEYSPACE_MARK, &columns, &name, marker)).await?;
         Ok(())
+    }
+
+    /// Kind and name of all that the keyspace holds.
+    async fn contents(&mut self) -> Result<Vec<(&'static str, String)>, Failure> {
+        let mut contents = vec![];
+        for (kind, column) in CONTENTS {
+            let keyspace = &self.store.keyspace;
+            let found = format!("SELECT {column} FROM system_schema.{kind} WHERE keyspace_name = '{keyspace}'");
+            contents.extend(self.own(&found).await?.into_iter().flatten().flatten().map(|name| (kind, name)));
+        }
+        Ok(contents)
+    }
+
+    /// The marker of the keyspace; `None` if dbdyno did not make it.
+    async fn keyspace_marker(&mut self) -> Result<Option<String>, Failure> {
+        let marks = self.comments().await?.into_iter().filter(|(name, _)| name == KEYSPACE_MARK);
+        Ok(marks.map(|(_, comment)| comment).find(|comment| comment.starts_with(MARKER)))
+    }
+
+    /// Removes the keyspace if dbdyno made it and nothing is left in it but what was `removed`, and adds its name to these. The owner
+    /// may have made something in it: then it is the owner's from now on.
+    async fn remove_keyspace(&mut self, cleaning: Cleaning, removed: &mut Vec<String>) -> Result<(), Failure> {
+        if self.keyspace_marker().await?.is_none() {
+            return Ok(());
+        }
+        let keyspace = self.store.keyspace.clone();
+        let is_gone = |(kind, name): &(&str, String)| {
+            *kind == "tables" && (name == KEYSPACE_MARK || removed.contains(&format!("{keyspace}.{name}")))
+        };
+        let (sql, name) = if self.contents().await?.iter().all(is_gone) {
+            (format!("DROP KEYSPACE {keyspace}"), keyspace)
+        } else if self.store.schema.tables.is_empty() {
+            let mark = format!("{keyspace}.{KEYSPACE_MARK}");
+            (format!("DROP TABLE {mark}"), mark)
+        } else {
+            return Ok(());
+        };
+        if cleaning == Cleaning::Remove {
+            self.change_schema(&sql).await?;
+        }
+        removed.push(name);
+        Ok(())
+    }
+
+    async fn comments(&mut self) -> Result<Vec<(String, String)>, Failure> {
+        let keyspace = &self.store.keyspace;
+        let found = format!("SELECT table_name, comment FROM system_schema.tables WHERE keyspace_name = '{keyspace}'");
+        let named = self.own(&found).await?.into_iter().filter_map(|row| match <[_; 2]>::try_from(row) {
+            Ok([Some(name), comment]) => Some((name, comment.unwrap_or_default())),
+            _ => None,
+        });
+        Ok(named.collect())
     }
 
     /// Name and comment of the tables in the keyspace that begin as dbdyno's do: those of the schema, or all where it is empty.
     async fn tables(&mut self) -> Result<Vec<(String, String)>, Failure> {
-        let keyspace = &self.store.keyspace;
-        let found = format!("SELECT table_name, comment FROM system_schema.tables WHERE keyspace_name = '{keyspace}'");
-        let rows = self.own(&found).await?;
+        let mut tables = self.comments().await?;
         let wanted: Vec<String> = self.store.schema.tables.iter().map(table_name).collect();
         let is_wanted = |name: &String| match wanted.is_empty() {
-            true => name.starts_with(TABLE_PREFIX),
+            true => name.starts_with(TABLE_PREFIX) && name != KEYSPACE_MARK,
             false => wanted.contains(name),
         };
-        let named = rows.into_iter().filter_map(|row| match <[_; 2]>::try_from(row) {
-            Ok([Some(name), comment]) => Some((name, comment.unwrap_or_default())),
-            _ => None,
-        });
-        Ok(named.filter(|(name, _)| is_wanted(name)).collect())
+        tables.retain(|(name, _)| is_wanted(name));
+        Ok(tables)
     }
 
     async fn marked(&mut self) -> Result<Vec<(String, String)>, Failure> {
@@ -203,7 +268,7 @@ impl CassandraSession {
 
 impl Administration for CassandraSession {
     async fn prepare(&mut self, marker: &str) -> Result<(), Trouble> {
-        self.make_keyspace().await?;
+        self.make_keyspace(marker).await?;
         let (schema, keyspace) = (self.store.schema.clone(), self.store.keyspace.clone());
         for (name, comment) in self.tables().await? {
             if !comment.starts_with(MARKER) {
@@ -214,7 +279,8 @@ impl Administration for CassandraSession {
             self.change_schema(&format!("DROP TABLE {keyspace}.{name}")).await?;
         }
         for table in &schema.tables {
-            self.change_schema(&create_table(table, &keyspace, marker)).await?;
+            let sql = create_table(&table_name(table), &table.columns, &keyspace, marker);
+            self.change_schema(&sql).await?;
         }
         Ok(())
     }
@@ -281,30 +347,40 @@ impl Administration for CassandraSession {
     }
 
     async fn marker(&mut self) -> Result<Option<String>, Trouble> {
-        Ok(self.marked().await?.into_iter().map(|(_, comment)| comment).max())
+        let of_tables = self.marked().await?.into_iter().map(|(_, comment)| comment).max();
+        Ok(if of_tables.is_some() { of_tables } else { self.keyspace_marker().await? })
     }
 
-    /// A keyspace with our name goes with its last table.
-    async fn remove(&mut self) -> Result<Vec<String>, Trouble> {
+    /// A keyspace that dbdyno made goes with its last table.
+    async fn remove(&mut self, cleaning: Cleaning) -> Result<Vec<String>, Trouble> {
         let keyspace = self.store.keyspace.clone();
         let mut removed = Vec::new();
         for (name, _) in self.marked().await? {
-            self.change_schema(&format!("DROP TABLE {keyspace}.{name}")).await?;
+            if cleaning == Cleaning::Remove {
+                self.change_schema(&format!("DROP TABLE {keyspace}.{name}")).await?;
+            }
             removed.push(format!("{keyspace}.{name}"));
         }
-        let left = format!("SELECT table_name FROM system_schema.tables WHERE keyspace_name = '{keyspace}'");
-        if !removed.is_empty() && keyspace.starts_with(TABLE_PREFIX) && self.own(&left).await?.is_empty() {
-            self.change_schema(&format!("DROP KEYSPACE {keyspace}")).await?;
-            removed.push(keyspace);
-        }
+        self.remove_keyspace(cleaning, &mut removed).await?;
         Ok(removed)
+    }
+
+    /// A keyspace is marked after it was made: a kill in between leaves one that looks like anybody's.
+    async fn cannot_know(&mut self) -> Result<Option<String>, Trouble> {
+        let name = self.store.keyspace.clone();
+        if !name.starts_with(TABLE_PREFIX) || !self.has_keyspace().await? || !self.contents().await?.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(format!(
+            "the keyspace {name} is empty and without dbdyno's marker: a killed run may have left it. \
+             If it is not yours: DROP KEYSPACE {name}"
+        )))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbdyno_model::{Column, Source};
 
     #[test]
     fn golden_table() {
@@ -312,9 +388,8 @@ mod tests {
             Column::new("id", Kind::Int, Source::Key),
             Column::new("c", Kind::Char(120), Source::VersionedLetters { salt: 1 }),
         ];
-        let table = Table::new("bm", columns);
         assert_eq!(
-            create_table(&table, "dbdyno_data", "dbdyno:it's"),
+            create_table("dbdyno_bm", &columns, "dbdyno_data", "dbdyno:it's"),
             "CREATE TABLE dbdyno_data.dbdyno_bm (id int PRIMARY KEY, c text) WITH comment = 'dbdyno:it''s'"
         );
     }

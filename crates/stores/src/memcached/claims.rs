@@ -9,7 +9,7 @@ use dbdyno_wire::memcached::{self as wire, Got};
 use super::{BATCH, MemcachedSession, answer, refused};
 use crate::claim::{Claim, Claimed, Held, Withdrawn, foreign_key, is_encoded_row};
 use crate::keys::{MARKER_KEY, write_key_of_row};
-use crate::{MARKER, Trouble};
+use crate::{Cleaning, MARKER, Trouble};
 
 /// How often the markers are read anew that somebody else has changed meanwhile.
 const ATTEMPTS: usize = 10;
@@ -77,21 +77,28 @@ impl MemcachedSession {
         .await
     }
 
-    pub(super) async fn withdraw_claim(&mut self, claim: &Claim) -> Result<Withdrawn, Trouble> {
+    pub(super) async fn withdraw_claim(&mut self, claim: &Claim, cleaning: Cleaning) -> Result<Withdrawn, Trouble> {
         let mut withdrawn = Withdrawn::default();
         for &Claimed { table, last } in &claim.tables {
             let (mut left, end) = (Vec::new(), last.unwrap_or(self.schema.rows) + 1);
             for first in (1..end).step_by(BATCH as usize) {
-                left.extend(self.remove_rows_of(table, first..(first + BATCH).min(end)).await?);
+                left.extend(self.remove_rows_of(table, first..(first + BATCH).min(end), cleaning).await?);
             }
             withdrawn.add(&self.schema.tables[table], &left);
         }
-        self.change_claims(|claims| claims.retain(|text| *text != claim.text)).await?;
+        if cleaning == Cleaning::Remove {
+            self.change_claims(|claims| claims.retain(|text| *text != claim.text)).await?;
+        }
         Ok(withdrawn)
     }
 
     /// Removes the keys of these rows that hold them; returns those that hold anything else.
-    async fn remove_rows_of(&mut self, table: usize, numbers: Range<u64>) -> Result<Vec<Vec<u8>>, Failure> {
+    async fn remove_rows_of(
+        &mut self,
+        table: usize,
+        numbers: Range<u64>,
+        cleaning: Cleaning,
+    ) -> Result<Vec<Vec<u8>>, Failure> {
         let numbers: Vec<u64> = numbers.collect();
         let (mut rows, mut others) = (0, Vec::new());
         let held = self.held(table, &numbers).await?;
@@ -99,13 +106,13 @@ impl MemcachedSession {
         for (number, held) in numbers.into_iter().zip(held) {
             let key = self.key_of(table, number);
             match held {
-                Held::Nothing => {}
                 Held::Other => others.push(key),
-                Held::Row(unique) => {
+                Held::Row(unique) if cleaning == Cleaning::Remove => {
                     rows += 1;
                     wire::cas(&mut self.exchange.request, &key, EXPIRED, b"", unique);
                     wire::get(&mut self.exchange.request, &key);
                 }
+                Held::Nothing | Held::Row(_) => {}
             }
         }
         self.exchange.send().await?;

@@ -10,7 +10,7 @@ use dbdyno_wire::mongodb::{self as wire, Answer, Command, array, document, int, 
 
 use super::{MongodbSession, awaited, begin, field_name, refused, unexpected, write_row};
 use crate::sql::{TABLE_PREFIX, table_name};
-use crate::{Administration, MARKER, SharedSchema, Trouble};
+use crate::{Administration, Cleaning, MARKER, SharedSchema, Trouble};
 
 /// The collection of markers: the name of a collection is the `_id`.
 const MARKERS: &str = "dbdyno_marker";
@@ -291,20 +291,24 @@ impl Administration for MongodbSession {
         Ok(self.marked().await?.pop().map(|marked| marked.marker))
     }
 
-    async fn remove(&mut self) -> Result<Vec<String>, Trouble> {
+    async fn remove(&mut self, cleaning: Cleaning) -> Result<Vec<String>, Trouble> {
         let mut removed = Vec::new();
         for marked in self.marked().await? {
             let is_ours = match self.identity(&marked.name).await? {
                 Some(identity) => self.is_marked(&marked, &identity).await?,
                 None => false,
             };
-            if is_ours {
-                self.drop_collection(&marked.name).await?;
+            if cleaning == Cleaning::Remove {
+                if is_ours {
+                    self.drop_collection(&marked.name).await?;
+                }
+                self.unmark(&marked.name).await?;
             }
-            self.unmark(&marked.name).await?;
             removed.extend(is_ours.then_some(marked.name));
         }
-        if let Answer::Number(0) = self.run("count", MARKERS, &[], |_| {}).await? {
+        if cleaning == Cleaning::Remove
+            && let Answer::Number(0) = self.run("count", MARKERS, &[], |_| {}).await?
+        {
             self.drop_collection(MARKERS).await?;
         }
         Ok(removed)

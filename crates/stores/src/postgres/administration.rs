@@ -9,7 +9,7 @@ use dbdyno_wire::postgres as wire;
 use super::{COMMENT, COPY_NS, COPY_SIZE_BYTES, PostgresSession, WHOLE_TABLE_NS, refused, scalar_type};
 use crate::params::params;
 use crate::sql::{count_keys, create_indexes, index_name, indexed, last_key, table_name};
-use crate::{Administration, Trouble};
+use crate::{Administration, Cleaning, Trouble};
 
 /// Holds for the statements sent with it.
 const BY_INDEX_ONLY: &str = "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off; \
@@ -125,10 +125,10 @@ impl Administration for PostgresSession {
         Ok(self.query_one(&sql).await?)
     }
 
-    async fn remove(&mut self) -> Result<Vec<String>, Trouble> {
+    async fn remove(&mut self, cleaning: Cleaning) -> Result<Vec<String>, Trouble> {
         let rows = self.query(&format!("SELECT relname {}", self.marked_tables())).await?;
         let names: Vec<String> = rows.into_iter().flatten().flatten().collect();
-        for name in &names {
+        for name in names.iter().filter(|_| cleaning == Cleaning::Remove) {
             self.query(&format!("DROP TABLE {name}")).await?;
         }
         Ok(names)

@@ -4,12 +4,18 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use dbdyno_model::{Failure, Field, Operation, Value};
+use dbdyno_net::now_ns;
 use dbdyno_wire::redis::{Reply, reply, whole_command};
 use dbdyno_wire::{Decoded, Malformed};
 
 use super::{BATCH, RedisSession, integer, one, refused};
 use crate::keys::write_key;
-use crate::{Administration, Claim, MARKER, Trouble, Withdrawn};
+use crate::{Administration, Claim, Cleaning, MARKER, Trouble, Withdrawn};
+
+/// A batch of the database's keys may take as long as an operation, and all of them an hour.
+const LONGEST_SCAN_NS: u64 = 3600 * 1_000_000_000;
+/// Names that SCAN may give beyond twice the keys that were there when it began: others add keys meanwhile.
+const MORE_NAMES: u64 = 1_000_000;
 
 impl RedisSession {
     /// Keys of the table that exist although they are about to be made.
@@ -40,19 +46,42 @@ impl RedisSession {
         self.schema.steps.iter().any(|step| step.operation == Operation::Insert { table })
     }
 
+    /// How many keys the database has; as many as there can be if the server does not say.
+    async fn keys_in_database(&mut self) -> Result<u64, Failure> {
+        whole_command(self.exchange.begin(), &[b"DBSIZE"]);
+        Ok(match self.exchange.ask(one).await? {
+            Ok(Reply::Integer(n)) => u64::try_from(n).unwrap_or(0),
+            _ => u64::MAX,
+        })
+    }
+
     /// Hands `each` the names of the table's keys that are there, by SCAN through all of the database, a batch at a time. One that others
     /// write to meanwhile can name a key twice.
     async fn scan(&mut self, table: usize, mut each: impl FnMut(&[u8])) -> Result<(), Failure> {
         let pattern = [&self.prefixes[table][..], b"*"].concat();
-        let (mut cursor, count) = (b"0".to_vec(), BATCH.to_string());
+        let (mut cursor, count, mut named) = (b"0".to_vec(), BATCH.to_string(), 0);
+        let keys = self.keys_in_database().await?;
+        // Each answer in time is not enough: cursors that lead in a circle would keep it for ever.
+        let time_ns = self.exchange.timeout_ns().saturating_mul(1 + keys / BATCH).min(LONGEST_SCAN_NS);
+        let until_ns = now_ns() + time_ns;
         loop {
             whole_command(self.exchange.begin(), &[b"SCAN", &cursor, b"MATCH", &pattern, b"COUNT", count.as_bytes()]);
-            let next = self.exchange.ask(|bytes| scanned(bytes, &mut each)).await?.map_err(refused)?;
+            let mut counting = |name: &[u8]| {
+                named += 1;
+                each(name);
+            };
+            let next = self.exchange.ask(|bytes| scanned(bytes, &mut counting)).await?.map_err(refused)?;
             if next == b"0" {
                 return Ok(());
             }
             if next == cursor {
                 return Err(Failure::Protocol("SCAN stays where it is".into()));
+            }
+            if named > keys.saturating_mul(2).saturating_add(MORE_NAMES) {
+                return Err(Failure::Protocol(format!("SCAN named {named} keys, and the database has {keys}")));
+            }
+            if now_ns() > until_ns {
+                return Err(Failure::Timeout(format!("no end of SCAN within {} s", time_ns as f64 / 1e9)));
             }
             cursor = next;
         }
@@ -147,8 +176,8 @@ impl Administration for RedisSession {
         self.read_claims().await
     }
 
-    async fn withdraw(&mut self, claim: &Claim) -> Result<Withdrawn, Trouble> {
-        self.withdraw_claim(claim).await
+    async fn withdraw(&mut self, claim: &Claim, cleaning: Cleaning) -> Result<Withdrawn, Trouble> {
+        self.withdraw_claim(claim, cleaning).await
     }
 
     async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble> {
@@ -210,7 +239,7 @@ impl Administration for RedisSession {
         Ok(None)
     }
 
-    async fn remove(&mut self) -> Result<Vec<String>, Trouble> {
+    async fn remove(&mut self, _: Cleaning) -> Result<Vec<String>, Trouble> {
         Ok(vec![])
     }
 }

@@ -11,7 +11,7 @@ use super::administration::texts;
 use super::{BATCH, RedisSession, append_hset, hash_fields, one, refused, unexpected, value};
 use crate::claim::{Claim, Claimed, Held, Withdrawn, foreign_key, is_encoded_row, is_row};
 use crate::keys::{MARKER_KEY, MARKERS_KEY, write_key_of_row};
-use crate::{MARKER, Trouble};
+use crate::{Cleaning, MARKER, Trouble};
 
 /// How often keys are looked at anew that somebody else has changed meanwhile.
 const ATTEMPTS: usize = 10;
@@ -58,15 +58,22 @@ impl RedisSession {
         self.command(&parts).await.map(drop)
     }
 
-    pub(super) async fn withdraw_claim(&mut self, claim: &Claim) -> Result<Withdrawn, Trouble> {
+    pub(super) async fn withdraw_claim(&mut self, claim: &Claim, cleaning: Cleaning) -> Result<Withdrawn, Trouble> {
         let mut withdrawn = Withdrawn::default();
         for &Claimed { table, last } in &claim.tables {
             let left = match last {
-                Some(last) => self.remove_range(table, last).await?,
-                None => self.remove_scanned(table).await?,
+                Some(last) => self.remove_range(table, last, cleaning).await?,
+                None => self.remove_scanned(table, cleaning).await?,
             };
             withdrawn.add(&self.schema.tables[table], &left);
         }
+        if cleaning == Cleaning::Remove {
+            self.remove_claim(claim).await?;
+        }
+        Ok(withdrawn)
+    }
+
+    async fn remove_claim(&mut self, claim: &Claim) -> Result<(), Failure> {
         self.command(&[b"SREM", MARKERS_KEY, claim.text.as_bytes()]).await?;
         self.command(&[b"WATCH", MARKER_KEY]).await?;
         if self.read_old_marker().await?.as_ref() == Some(&claim.text) {
@@ -78,37 +85,43 @@ impl RedisSession {
         } else {
             self.command(&[b"UNWATCH"]).await?;
         }
-        Ok(withdrawn)
+        Ok(())
     }
 
-    async fn remove_range(&mut self, table: usize, last: u64) -> Result<Vec<Vec<u8>>, Failure> {
+    async fn remove_range(&mut self, table: usize, last: u64, cleaning: Cleaning) -> Result<Vec<Vec<u8>>, Failure> {
         let mut left = Vec::new();
         for first in (1..=last).step_by(BATCH as usize) {
             let numbers: Vec<u64> = (first..(first + BATCH).min(last + 1)).collect();
-            left.extend(self.remove_rows_of(table, &numbers).await?);
+            left.extend(self.remove_rows_of(table, &numbers, cleaning).await?);
         }
         Ok(left)
     }
 
     /// Of a table that rows were added to, their numbers are in the names of the keys alone.
-    async fn remove_scanned(&mut self, table: usize) -> Result<Vec<Vec<u8>>, Failure> {
+    async fn remove_scanned(&mut self, table: usize, cleaning: Cleaning) -> Result<Vec<Vec<u8>>, Failure> {
         let numbers: Vec<u64> = self.numbers(table).await?.into_iter().collect();
         let mut left = Vec::new();
         for batch in numbers.chunks(BATCH as usize) {
-            left.extend(self.remove_rows_of(table, batch).await?);
+            left.extend(self.remove_rows_of(table, batch, cleaning).await?);
         }
         Ok(left)
     }
 
     /// Removes the keys of these rows that hold them; returns those that hold anything else.
-    async fn remove_rows_of(&mut self, table: usize, numbers: &[u64]) -> Result<Vec<Vec<u8>>, Failure> {
+    async fn remove_rows_of(
+        &mut self,
+        table: usize,
+        numbers: &[u64],
+        cleaning: Cleaning,
+    ) -> Result<Vec<Vec<u8>>, Failure> {
         for _ in 0..ATTEMPTS {
             self.exchange.begin();
             self.append_keys(b"WATCH", table, numbers.iter().copied());
             self.pipeline(1, drop).await?;
             let held = self.held(table, numbers).await?;
             let those = |wanted: Held| numbers.iter().zip(&held).filter(move |(_, held)| **held == wanted);
-            let rows: Vec<u64> = those(Held::Row(())).map(|(&number, _)| number).collect();
+            let mut rows: Vec<u64> = those(Held::Row(())).map(|(&number, _)| number).collect();
+            rows.retain(|_| cleaning == Cleaning::Remove);
             let others: Vec<u64> = those(Held::Other).map(|(&number, _)| number).collect();
             if self
                 .change_watched(rows.len().min(1), |session| {

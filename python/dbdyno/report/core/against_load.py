@@ -159,7 +159,7 @@ def _hover(series: Series, trial: Document, figure: float, unit: str) -> str:
     remark = "" if trial["state"] == "complete" else f"<br>{escape(trial['state'])}: not to be used"
     if trial["client_limited"]:
         remark += "<br>limited by the client: the store may do more"
-    if unit == "/s":
-        remark = f"<br>{evenness(trial['stability'])}{remark}"
+    if unit == "/s" and (even := evenness(trial["stability"])):
+        remark = f"<br>{even}{remark}"
     where = f"{escape(series.name)} [{escape(series.durability)}], {trial['clients']} clients{rate}{repetition}"
     return f"{where}<br><b>{figure:,.5g} {unit}</b>{remark}"

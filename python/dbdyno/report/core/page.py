@@ -14,6 +14,12 @@ from dbdyno.report.core.plots import at_one_load, plot_unit
 from dbdyno.report.core.recordings import Recordings
 from dbdyno.report.core.series import Series, load_labels, series_of, trials_of
 
+PERCENTILES = {"p50": "p50", "p95": "p95", "p99": "p99", "p999": "p99.9"}
+"""What a reader chooses from, by the document's key."""
+
+MOST_IN_COLOUR = 6
+"""More lines cannot be told apart: one is highlighted, the others are grey, until a reader wants them all."""
+
 
 @dataclass(frozen=True)
 class Page:
@@ -85,10 +91,13 @@ class Page:
             "length_us": length_us,
             "plot_unit": plot_unit(self.series)[0],
             "load_labels": list(self.load_labels.values()),
+            "load_labels_by_load": self.load_labels,
             "chosen": labels.index(load_of(self.first[1])) if self.first else len(labels) - 1,
             "chosen_series": self.first[0].place if self.first else 0,
             "left_out_of_names": self.left_out_of_names,
             "one_load": at_one_load(self.series),
+            "percentiles": PERCENTILES,
+            "most_in_colour": MOST_IN_COLOUR,
             "several_workloads": len({series.workload for series in self.series}) > 1,
             "trial_count": len(self.trials),
         }

@@ -19,7 +19,7 @@ def turned(cell: Document, around: bool) -> dict[str, Any]:
         low, high = (None if bound is None else 1 / bound for bound in (high, low))
         ratio, verdict = None if ratio is None else 1 / ratio, TURNED.get(verdict, verdict)
     return {"ratio": ratio, "low": low, "high": high, "verdict": verdict} | {
-        key: cell[key] for key in ("pairs", "margin", "noise", "reason", "p_holm")
+        key: cell[key] for key in ("pairs", "margin", "noise", "reason", "p_holm", "least")
     }
 
 

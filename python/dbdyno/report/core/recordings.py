@@ -27,12 +27,14 @@ class Recordings:
         latencies: distribution of each second, as `Reader.latencies`, or `None`.
         checkpoints: when the store counted a checkpoint, in seconds since the run phase began; `None` where it has no
             counter of them.
+        observed: what was observed of the trial, and when its run phase began, in seconds since the epoch.
         old_rows: seconds since the run phase began, and how many old row versions the store then had yet to remove.
     """
 
     latencies: Callable[[str], np.ndarray | None] = lambda _: None
     old_rows: Callable[[str], tuple[list[float], list[float]] | None] = lambda _: None
     checkpoints: Callable[[str], list[float] | None] = lambda _: None
+    observed: Callable[[str], tuple[Observations, float] | None] = lambda _: None
 
 
 def recordings_of(run: Run) -> Recordings:
@@ -42,6 +44,7 @@ def recordings_of(run: Run) -> Recordings:
         latencies=lambda name: _latencies(trials[name]),
         checkpoints=lambda name: _checkpoints(trials[name]),
         old_rows=lambda name: _old_rows(trials[name]),
+        observed=lambda name: _observed(trials[name]),
     )
 
 
@@ -50,11 +53,16 @@ def _latencies(trial: Trial) -> np.ndarray | None:
     return read_summary(trial.folder, automatic, latencies=True).latencies if trial.folder else None
 
 
+def _observed(trial: Trial) -> tuple[Observations, float] | None:
+    observations, began_unix_s = trial.observations, trial.recorded.run_began_unix_s
+    return None if observations is None or began_unix_s is None else (observations, began_unix_s)
+
+
 def _old_rows(trial: Trial) -> tuple[list[float], list[float]] | None:
     """What a store has yet to purge; `None` where it does not say, or it is the same all the time."""
-    observations, began_unix_s = trial.observations, trial.recorded.run_began_unix_s
-    if observations is None or began_unix_s is None:
+    if (observed := _observed(trial)) is None:
         return None
+    observations, began_unix_s = observed
     for name in observations.names("store."):
         if name.endswith(OLD_ROWS):
             values = observations.columns[name]
@@ -66,9 +74,9 @@ def _old_rows(trial: Trial) -> tuple[list[float], list[float]] | None:
 
 
 def _checkpoints(trial: Trial) -> list[float] | None:
-    observations, began_unix_s = trial.observations, trial.recorded.run_began_unix_s
-    if observations is None or began_unix_s is None:
+    if (observed := _observed(trial)) is None:
         return None
+    observations, began_unix_s = observed
     seen = [made for name in observations.names("store.") if (made := _checkpoints_by(observations, name)) is not None]
     if not seen:
         return None

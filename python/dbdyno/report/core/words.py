@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from dbdyno.report.core.loads import Document, at, share_of, time_name, times_us
 from dbdyno.report.core.names import listed
@@ -12,6 +13,8 @@ from dbdyno.verdict.limits import UNEXPLAINED as UNEXPLAINED_LIMIT
 from dbdyno.verdict.limits import noun_of
 
 UNKNOWN = "–"
+LOW_FLOOR = 0.5
+"""A floor below this is named beside every figure, not only where there is room."""
 NOT_SEEN, UNEXPLAINED = "not observed", noun_of(UNEXPLAINED_LIMIT)
 
 
@@ -56,24 +59,62 @@ def percent(share: float | None, digits: int = 0) -> str:
     return UNKNOWN if share is None else f"{100 * share:.{digits}f}%"
 
 
-def evenness(stability: Mapping[str, float | int | None]) -> str:
-    """Write floor and longest stall, which stand beside every mean (docs/statistics.md, section 4)."""
-    floor, stall_s = stability["floor"], stability["longest_without_completion_s"]
-    stall = f"longest stall {whole(stall_s)} s"
+def evenness(stability: Mapping[str, Any]) -> str:
+    """Write floor and stalls, which stand beside every mean (docs/statistics.md, section 4); empty without either."""
+    return ", ".join(filter(None, (_floor(stability), stalled(stability))))
+
+
+def unevenness(stability: Mapping[str, Any]) -> str:
+    """Write floor and stalls if either is unusual: stalls to mention, or a floor under `LOW_FLOOR`."""
+    floor = stability["floor"]
+    low = floor is not None and floor < LOW_FLOOR
+    return evenness(stability) if low or stalled(stability) else ""
+
+
+def _floor(stability: Mapping[str, Any]) -> str:
+    floor = stability["floor"]
     if floor is None:
-        return stall
+        return ""
     below, seconds = stability.get("seconds_below_tenth"), stability.get("seconds")
     # Only with a median of 0 can most seconds be below a tenth of it.
     still = f" (stood still in {below} of {seconds} s)" if below and seconds and 2 * below > seconds else ""
-    return f"floor {percent(floor)}{still}, {stall}"
+    return f"floor {percent(floor)}{still}"
+
+
+def stalled(stability: Mapping[str, Any]) -> str:
+    """Write the stalls that a reader must know of (docs/statistics.md, section 4.1); empty without one."""
+    stalls, still_s = stability.get("stalls"), stability["longest_without_completion_s"]
+    if not (stalls and stalls["notable"]):
+        return f"longest stall {whole(still_s)} s" if still_s else ""
+    return f"longest stall {longest_stall(stability)}{_how_often(stalls)}"
+
+
+def _how_often(stalls: Mapping[str, Any]) -> str:
+    """Write the number of stalls and their share of the time; nothing of a single one."""
+    if stalls["count"] == 1:
+        return ""
+    many = f"{whole(stalls['count'])} stalls" if stalls["per_s"] < 1 else f"{significant(stalls['per_s'])} stalls/s"
+    return f"; {many}, {percent(stalls['share'], 1)} of the time"
+
+
+def longest_stall(stability: Mapping[str, Any]) -> str:
+    """Write the length of the longest stall for a cell of a table; a dash if only whole seconds could tell."""
+    stalls, still_s = stability.get("stalls"), stability["longest_without_completion_s"]
+    if stalls and stalls["count"]:
+        return length(1000 * stalls["longest_ms"])
+    return f"{whole(still_s)} s" if still_s else "none" if stalls else UNKNOWN
 
 
 def ratio(found: Document | None) -> str:
-    """Write a comparison's ratio, never without its interval; empty where there is none."""
+    """Write a comparison's ratio, never without its interval; empty if there is none.
+
+    If the client limited the faster side, the ratio is a bound.
+    """
     if not found or found["low"] is None:
         return ""
     centre, low, high = (factor(found[key]) for key in ("ratio", "low", "high"))
-    return f"{centre}× [{low}, {high}]"
+    bound = {"slower": "≤ ", "faster": "≥ "}.get(found["verdict"], "") if found["least"] else ""
+    return f"{bound}{centre}× [{low}, {high}]"
 
 
 def factor(value: float) -> str:
@@ -94,6 +135,36 @@ def latency_unit(trials: Iterable[Document]) -> tuple[str, float]:
     medians = [time["p50"] for time in times if time["p50"] is not None]
     seconds = any((time["p99"] or 0) >= 1e6 for time in times)
     return ("ms", 1000.0) if seconds or (medians and min(medians) >= 200) else ("µs", 1.0)
+
+
+def one_unit(times_us: Iterable[float | None]) -> tuple[str, float]:
+    """Choose one unit for times that stand in one column. Returns its name and its length in µs."""
+    longest = max((time for time in times_us if time is not None), default=0.0)
+    return ("s", 1e6) if longest >= 1e7 else ("ms", 1e3) if longest >= 1e3 else ("µs", 1.0)
+
+
+def duration(seconds: float) -> str:
+    """Write how long something took, as finely as a person waits: `1 min 49 s`, `45 s`."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def length(time_us: float | None) -> str:
+    """Write a time with its unit and three significant digits; `None` as a dash."""
+    if time_us is None:
+        return UNKNOWN
+    unit, length_us = one_unit([time_us])
+    return f"{significant(time_us / length_us)} {unit}"
+
+
+def short_workloads(names: Sequence[str]) -> list[str]:
+    """Return the names of workloads without what all of them begin with: of variants their options."""
+    split = [name.partition("?") for name in names]
+    one = len({base for base, _, _ in split}) == 1 and all(options for _, _, options in split)
+    return [options for _, _, options in split] if one else list(names)
 
 
 def groups(document: Document) -> dict[tuple[str, str | None], list[Document]]:
@@ -245,12 +316,15 @@ def client_limited(document: Document) -> str | None:
 
 def observing(document: Document) -> str | None:
     """What observing took, and what could not be observed."""
-    shares = [share for trial in document["trials"] if (share := trial.get("observer_cpu_share")) is not None]
-    if not shares:
-        return None
+    cost = observing_cost(document)
     bands = dict.fromkeys(one["band"] for trial in document["trials"] for one in trial["not_seen"])
-    unseen = f" Not seen: {', '.join(bands)}." if bands else ""
-    return f"Observing took at most {max(shares):.1%} of one processor.{unseen}"
+    return f"{cost} Not seen: {', '.join(bands)}." if cost and bands else cost
+
+
+def observing_cost(document: Document) -> str | None:
+    """What observing took, or `None` if nothing was observed."""
+    shares = [share for trial in document["trials"] if (share := trial.get("observer_cpu_share")) is not None]
+    return f"Observing took at most {max(shares):.1%} of one processor." if shares else None
 
 
 def run_state(document: Document) -> str | None:
@@ -272,15 +346,23 @@ def repeated(document: Document) -> bool:
 
 def worst_stall(trials: Sequence[Document]) -> str | None:
     """Say in which trial nothing was completed for longest, or throughput fell lowest; `None` where none is known."""
-    still = max(trials, key=lambda trial: trial["stability"]["longest_without_completion_s"], default=None)
-    if still and (seconds := still["stability"]["longest_without_completion_s"]):
-        return f"Longest stall: {trial_name(still)}, {seconds} s without a completion."
+    worst = max(trials, key=_longest_stall_ms, default=None)
+    if worst and stalled(worst["stability"]):
+        stalls, longest = worst["stability"].get("stalls"), longest_stall(worst["stability"])
+        often = _how_often(stalls) if stalls else ""
+        return f"Longest stall: {trial_name(worst)}, {longest} without a completion{often}."
     known = [trial for trial in trials if trial["stability"]["floor"] is not None]
     lowest = min(known, key=lambda trial: trial["stability"]["floor"], default=None)
     if lowest is None:
         return None
     floor = percent(lowest["stability"]["floor"])
     return f"No second stood still. Lowest floor: {trial_name(lowest)}, {floor} of its median second."
+
+
+def _longest_stall_ms(trial: Document) -> float:
+    """The longest stall that a reader must know of; 0 without one."""
+    stalls, still_s = trial["stability"].get("stalls"), trial["stability"]["longest_without_completion_s"]
+    return float(stalls["longest_ms"] if stalls and stalls["notable"] else 1000 * still_s)
 
 
 def hit_ratio(trial: Document) -> float | None:

@@ -7,15 +7,14 @@ from html import escape
 from statistics import median
 from typing import Any
 
-from rich.console import Console, JustifyMethod
-from rich.table import Table
-from rich.text import Text
+from rich.console import Console
 
 from dbdyno.report.core.loads import Document
 from dbdyno.report.core.looks import Look, bar_marker, looks
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.series import Series
+from dbdyno.report.core.terminal import Column, print_columns, say
 from dbdyno.report.core.words import significant
 
 TIMES = ("cold", "best", "median")
@@ -29,35 +28,38 @@ def analysed(shown: Document) -> list[Document]:
     return [trial for trial in shown["trials"] if (trial.get("analysis") or {}).get("queries")]
 
 
-def print_analyses(trials: list[Document], console: Console) -> None:
-    """Print how the table was loaded, how long each query took, cold and hot, and where answers differ."""
+def print_analyses(trials: list[Document], console: Console, notes: bool = True) -> None:
+    """Print how long each query took, cold and hot, and where answers differ.
+
+    notes: say how the table was loaded, and what cold is.
+    """
     if is_scans(trials):
         headings, *rows = scans(trials)
-        console.print(_table(headings, rows))
+        _print_table(headings, rows, console)
     else:
         at_once = max(1, console.width // (len(TIMES) * CELL_WIDTH))
         for begin in range(0, len(trials), at_once):
             _print_times(trials[begin : begin + at_once], console)
-        for trial in trials:
-            console.print(Text(loading(trial)), soft_wrap=True)
-    console.print(Text(f"Cold: {trials[0]['analysis']['cold']}; then three times hot.", style="dim"), soft_wrap=True)
-    console.print(Text(answers(trials)), soft_wrap=True)
+        for trial in trials if notes else ():
+            say(console, loading(trial), indent=2, hang=2)
+    if notes:
+        say(console, f"Cold: {trials[0]['analysis']['cold']}; then three times hot.", "dim", indent=2)
+    console.print()
+    say(console, answers(trials), indent=2)
 
 
 def _print_times(trials: list[Document], console: Console) -> None:
     headings = ["s", *(f"{name(trial)}\n{what}" if what == TIMES[0] else what for trial in trials for what in TIMES)]
-    console.print(_table(headings, times(trials)))
+    _print_table(headings, times(trials), console)
 
 
-def _table(headings: list[str], rows: list[list[str]]) -> Table:
-    table = Table(box=None, padding=(0, 1), header_style="bold")
-    for place, heading in enumerate(headings):
-        is_name = place == 0 or rows[0][place][:1].isalpha()
-        justify: JustifyMethod = "left" if is_name else "right"
-        table.add_column(Text(heading, overflow="fold"), justify=justify, vertical="bottom", no_wrap=not is_name)
-    for row in rows:
-        table.add_row(*map(Text, row))
-    return table
+def _print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], console: Console) -> None:
+    cells = zip(*rows, strict=True)
+    columns = [
+        Column(heading, column, left=place == 0 or rows[0][place][:1].isalpha())
+        for place, (heading, column) in enumerate(zip(headings, cells, strict=True))
+    ]
+    print_columns(columns, console)
 
 
 def times(trials: Sequence[Document]) -> list[list[str]]:

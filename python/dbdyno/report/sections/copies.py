@@ -6,9 +6,7 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Any
 
-from rich.console import Console, JustifyMethod
-from rich.table import Table
-from rich.text import Text
+from rich.console import Console
 
 from dbdyno.report.core.factors import factor_axis, factor_line
 from dbdyno.report.core.loads import Document
@@ -16,6 +14,7 @@ from dbdyno.report.core.looks import Look, looks
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.series import Series
+from dbdyno.report.core.terminal import Column, print_columns, say
 from dbdyno.report.core.words import UNKNOWN, short_count, significant
 
 STEPS = ("dump", "restore")
@@ -75,16 +74,19 @@ def _identical(trials: Sequence[Document]) -> str:
     return "NO" if False in told else "yes" if told == {True} else UNKNOWN
 
 
-def print_copies(trials: list[Document], console: Console) -> None:
-    """Print how fast each tool dumped and restored, with how many workers, and whether the copy was the same."""
-    table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
-    for place, heading in enumerate(HEADINGS):
-        justify: JustifyMethod = "left" if place in LEFT else "right"
-        table.add_column(Text(heading), justify=justify, vertical="bottom", no_wrap=place > 0)
-    for row in rows(trials):
-        table.add_row(*map(Text, row))
-    console.print(table)
-    console.print(Text(NOTE, style="dim"), soft_wrap=True)
+def print_copies(trials: list[Document], console: Console, notes: bool = True) -> None:
+    """Print how fast each tool dumped and restored, with how many workers, and whether the copy was the same.
+
+    notes: say what the columns are.
+    """
+    cells = zip(*rows(trials), strict=True)
+    columns = [
+        Column(heading, column, place if heading.endswith("CPU s") else None, left=place in LEFT)
+        for place, (heading, column) in enumerate(zip(HEADINGS, cells, strict=True))
+    ]
+    print_columns(columns, console)
+    if notes:
+        say(console, NOTE, "dim", indent=2)
 
 
 def sentence(trials: Sequence[Document]) -> str:

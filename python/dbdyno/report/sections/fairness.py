@@ -11,6 +11,7 @@ from rich.text import Text
 from dbdyno.report.core.loads import Document
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
+from dbdyno.report.core.terminal import say
 from dbdyno.report.core.words import UNKNOWN
 
 CARD_NAMES = {
@@ -32,13 +33,13 @@ def print_card(fairness: Document, console: Console) -> None:
     """Print the card in short; `dbdyno show --json` and the report have all of it."""
     named = versions(fairness["systems"])
     for line in (*fairness["short"], *([f"versions: {named}"] if named else [])):
-        console.print(Text(f"· {line}", style="dim"))
-    for line in fairness["not_seen"]:
-        console.print(Text(f"· not seen: {line}", style="dim"))
-    if command := fairness["command"]:
-        console.print(Text("· repeat it with:", style="dim"))
-        for line in command_lines(command, console.width - 2):
-            console.print(Text(f"  {line}"), soft_wrap=True)
+        say(console, f"· {line}", hang=2)
+
+
+def print_command(command: str, console: Console) -> None:
+    """Print a command in lines that a shell takes as one when they are copied."""
+    for line in command_lines(command, console.width - 2):
+        console.print(Text(f"  {line}"), soft_wrap=True)
 
 
 def versions(systems: Sequence[Document]) -> str:

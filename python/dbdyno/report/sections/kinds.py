@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from dbdyno.report.core.loads import Document, time_name, times_us
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
+from dbdyno.report.core.terminal import Column, print_columns, say
 from dbdyno.report.core.words import latency_unit, significant, whole
 from dbdyno.results.operations import KIND
 
@@ -27,15 +26,12 @@ def print_kinds(trials: Sequence[Document], console: Console) -> None:
         return
     names = list(dict.fromkeys(name for trial in trials for name in kinds_of(trial)))
     unit, length_us = latency_unit(trials)
-    headings = ["clients", f"{names[0]}\nper min", *(name.replace("_", "\n") for name in names)]
+    headings = ["", "clients", f"{names[0]}\nper min", *(name.replace("_", "\n") for name in names)]
     rows = [_row(trial, names, length_us) for trial in trials]
-    widths = [max(map(len, [*heading.split("\n"), *cells])) for heading, *cells in zip(headings, *rows, strict=True)]
-    console.print(_block(widths, headings))
-    for label in dict.fromkeys(trial["label"] for trial in trials):
-        console.print(Text(label, style="bold"), overflow="ellipsis", no_wrap=True)
-        of_label = [row for row, trial in zip(rows, trials, strict=True) if trial["label"] == label]
-        console.print(_block(widths, None, of_label))
-    console.print(Text(f"Of each kind of transaction p50/p99, {unit}.", style="dim"), soft_wrap=True)
+    cells = [[trial["label"] for trial in trials], *zip(*rows, strict=True)]
+    columns = [Column(name, column) for name, column in zip(headings, cells, strict=True)]
+    print_columns(columns, console, 0, titled=True)
+    say(console, f"Of each kind of transaction p50/p99, {unit}.", "dim")
 
 
 def _row(trial: Document, names: Sequence[str], length_us: float) -> list[str]:
@@ -49,16 +45,6 @@ def _times(kind: Document, name: str, length_us: float) -> str:
     times = times_us(kind, name)
     both = (times[key] for key in ("p50", "p99"))
     return "/".join(significant(None if time is None else time / length_us) for time in both)
-
-
-def _block(widths: Sequence[int], headings: Sequence[str] | None, rows: Sequence[Sequence[str]] = ()) -> Table:
-    """A borderless block whose columns stand where every other block's do."""
-    block = Table(box=None, show_header=headings is not None, header_style="dim", padding=(0, 0, 0, 2))
-    for heading, width in zip(headings or [""] * len(widths), widths, strict=True):
-        block.add_column(Text(heading), justify="right", vertical="bottom", width=width, no_wrap=True)
-    for row in rows:
-        block.add_row(*map(Text, row))
-    return block
 
 
 def part(page: Page) -> Part | None:

@@ -1,4 +1,4 @@
-"""Latency against load: the median and the 99th percentile of the transactions."""
+"""Latency against load: the median of the transactions, and a percentile that the reader chooses."""
 
 from __future__ import annotations
 
@@ -6,18 +6,16 @@ from collections.abc import Callable, Sequence
 
 from dbdyno.report.core.against_load import against_load
 from dbdyno.report.core.loads import Document, time_name, times_us
-from dbdyno.report.core.page import Page
+from dbdyno.report.core.page import PERCENTILES, Page
 from dbdyno.report.core.plots import Figure, plot_unit, scaled
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.series import Series, trials_of
 
-PERCENTILES = ("p50", "p99")
-
 
 def part(page: Page) -> Part | None:
-    """Return the two plots, or the one that there is."""
+    """Return the plots of those percentiles for which there are enough transactions."""
     plots = figures(page.series) if page.clients_loaded else {}
-    return Part({"plots": set(plots)}, plots) if plots else None
+    return Part(figures=plots) if plots else None
 
 
 SECTION = Section("latency.html.j2", part, {"latency-p50": "Median {time}", "latency-p99": "p99 {time}"})

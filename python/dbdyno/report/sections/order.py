@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dbdyno.report.core.section import Section
 from dbdyno.report.sections import (
+    against_setting,
     analyses,
     batches,
     capacity,
@@ -48,6 +49,7 @@ SECTIONS: tuple[Section, ...] = (
     replication.SECTION,
     throughput.SECTION,
     latency.SECTION,
+    against_setting.SECTION,
     over_time.SECTION,
     locks.SECTION,
     cost.SECTION,

@@ -11,6 +11,7 @@ import numpy as np
 
 from dbdyno.report.core.loads import Document, Load, is_open, load_of, time_name
 from dbdyno.report.core.page import Page
+from dbdyno.report.core.panels import panels, points_of_a_trial
 from dbdyno.report.core.plots import ERRORS, UNUSABLE, Figure, meta, plot_unit, scaled
 from dbdyno.report.core.recordings import Recordings
 from dbdyno.report.core.section import Part, Section
@@ -35,19 +36,21 @@ CHECKPOINT_HEIGHT = 0.12
 
 
 def by_load(all_series: Sequence[Series], recordings: Recordings | None = None) -> dict[int, dict[str, Figure]]:
-    """Return the plots that hold every system, by the place of their load: `timeline`, `timeline-p99`, `timeline-hits`
-    and `timeline-old`, the old row versions."""
+    """Return the plots that hold every system, by the place of their load: `timeline`, `timeline-stalls` if any trial
+    has some worth a mention, `timeline-p99`, `timeline-hits` and `timeline-old`, the old row versions."""
     old_rows = (recordings or Recordings()).old_rows
     unit, length_us = plot_unit(all_series)
     beside_open = is_open(trials_of(all_series))
     found: dict[int, dict[str, Figure]] = {}
     for load, place in places_of(all_series).items():
         rates: list[Figure] = []
+        stalls: list[Figure] = []
         times: list[Figure] = []
         old: list[Figure] = []
         hits: list[Figure] = []
         for series, trial, stands in _of_load(all_series, load):
             rates += _throughput(series, trial, stands)
+            stalls += _stalls(series, trial, stands)
             hits += _hits(series, trial, stands)
             if not beside_open or trial.get("rate"):
                 times += _p99(series, trial, stands, unit, length_us)
@@ -58,6 +61,7 @@ def by_load(all_series: Sequence[Series], recordings: Recordings | None = None) 
             name: {"data": data, "layout": _axes(all_series, suffix)}
             for name, data, suffix in (
                 ("timeline", rates, ""),
+                ("timeline-stalls", stalls, " ms"),
                 ("timeline-p99", times, f" {unit}"),
                 ("timeline-old", old, ""),
                 ("timeline-hits", hits, " %"),
@@ -80,18 +84,22 @@ def by_trial(all_series: Sequence[Series], recordings: Recordings) -> dict[tuple
     """Return what is shown of one system at a time, by the places of its series and of its load.
 
     `shapes`: what is drawn into throughput over time, its steady state and its checkpoints; `words`: what is said of
-    them; `heat` and `budget`: figures, or `None` where that was not seen.
+    them; `heat` and `budget`: figures, or `None` where that was not seen; `observed`: as
+    `dbdyno.report.core.panels.panels`, or `None`.
     """
     found = {}
     places = places_of(all_series)
+    points = points_of_a_trial(sum(len(representatives(series)) for series in all_series))
     for series in all_series:
         for load, trial in representatives(series).items():
+            observed = recordings.observed(trial["trial"])
             latencies, checkpoints = recordings.latencies(trial["trial"]), recordings.checkpoints(trial["trial"])
             found[series.place, places[load]] = {
                 "shapes": [*_steady(series, trial), *_checkpoint_lines(series, checkpoints or ())],
                 "words": _steady_words(trial, checkpoints),
                 "heat": _heat(all_series, latencies) if latencies is not None and latencies.size else None,
                 "budget": _budget(trial),
+                "observed": panels(*observed, points) if observed else None,
             }
     return found
 
@@ -138,6 +146,14 @@ def _throughput(series: Series, trial: Document, stands: bool) -> list[Figure]:
         for one in seconds
     ]
     return [_line(series, trial, stands, rates, "/s"), *_error_marks(series, trial)] if rates else []
+
+
+def _stalls(series: Series, trial: Document, stands: bool) -> list[Figure]:
+    """The longest stall of each second; nothing of a trial without stalls worth a mention."""
+    if not (trial["stability"]["stalls"] or {}).get("notable"):
+        return []
+    longest_ms = [one.get("longest_stall_ms") for one in trial["timeline"] if one["seconds"] > 0]
+    return [_line(series, trial, stands, [scaled(one, 1.0) for one in longest_ms], "ms")]
 
 
 def _p99(series: Series, trial: Document, stands: bool, unit: str, length_us: float) -> list[Figure]:
@@ -329,7 +345,13 @@ def part(page: Page) -> Part | None:
     later: dict[str, Any] = {f"load-{place}": figures for place, figures in loads.items()}
     alone = by_trial(page.series, page.recordings)
     later |= {f"trial-{system}-{load}": figures for (system, load), figures in alone.items()}
-    return Part({"old_rows": any("timeline-old" in figures for figures in loads.values())}, later=later)
+    drawn = {name for figures in loads.values() for name in figures}
+    content = {
+        "old_rows": "timeline-old" in drawn,
+        "stalls": "timeline-stalls" in drawn,
+        "observed": any(one["observed"] for one in alone.values()),
+    }
+    return Part(content, later=later)
 
 
 SECTION = Section(
@@ -337,6 +359,7 @@ SECTION = Section(
     part,
     {
         "timeline": "Transactions in each second",
+        "timeline-stalls": "Longest stall of each second, ms",
         "timeline-p99": "p99 of each second, {time}",
         "timeline-hits": "Cache hits of all lookups",
         "timeline-old": "Old row versions yet to be removed",

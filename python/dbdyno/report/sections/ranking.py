@@ -1,4 +1,4 @@
-"""The tables a report begins with: systems at the load of the headline, and their ratios at every load."""
+"""The tables a report begins with: each system at its own best load, and all of them at every load."""
 
 from __future__ import annotations
 
@@ -6,29 +6,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dbdyno.report.core import words
-from dbdyno.report.core.loads import LOAD_KEYS, Document, Load, at, load_of, time_label
+from dbdyno.report.core.loads import LOAD_KEYS, Document, Load, load_of, time_label
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.ratios import limit_of, turned
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.series import Series, representatives
 from dbdyno.report.sections import capacity
+from dbdyno.stats.steady_state import FLAT, TOO_SHORT
 
 MARKS = {"equivalent": "~", "faster": "▲", "slower": "▼", "inconclusive": "?", "invalid": ""}
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """One system at the load of the headline.
+    """One system at its own best load.
 
     Attributes:
-        share: its throughput over the highest.
-        ratio: over the leader with its interval, as text; empty where there is no comparison.
-        verdict: of that comparison, the leader's `leader`, or empty.
-        badges: of its fairness card; `durability` where its class is not the leader's.
+        share: its throughput over the highest of its group.
+        ratio: to the group's first at that one's best load, with its interval, as text; empty without a comparison.
+        verdict: of that comparison, the group's first `leader`, or empty.
+        badges: of its fairness card.
+        durability_differs: its class is not that of the group's first.
     """
 
     series: Series
     trial: Document
+    load: Load
     share: float
     ratio: str
     verdict: str
@@ -39,39 +42,73 @@ class Ranked:
 
 
 @dataclass(frozen=True, slots=True)
+class Group:
+    """Systems that a ranking may set against each other; `title` says what they have in common, empty if all do."""
+
+    title: str
+    rows: Sequence[Ranked]
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
-    """One system at one load: its throughput, how even that was, and its ratio to the leader; `verdict` names how it is
-    drawn."""
+    """One system at one load: throughput, what was uneven about it, and its ratio to the leader; `verdict` names how it
+    is drawn."""
 
     throughput: str
-    even: str
+    uneven: str
     ratio: str
     verdict: str
     reason: str
 
 
-def ranked(shown: Document, series: Sequence[Series]) -> list[Ranked]:
-    """Return the systems that have a trial at the load of the headline, the highest throughput first."""
-    headline = shown["headline"]
-    by_name = {trial["trial"]: (one, trial) for one in series for trial in one.trials}
-    found = [by_name[name] for name in headline["trials"].values()]
-    found.sort(key=lambda pair: -pair[1]["throughput_per_s"])
+def best_trials(series: Sequence[Series]) -> list[tuple[Series, Document]]:
+    """Return each system's trial at the load of its highest throughput, the highest first.
+
+    Of repetitions it is the one of median throughput.
+    """
+    found = [(one, list(representatives(one).values())) for one in series]
+    best = [(one, max(trials, key=_throughput)) for one, trials in found if any(map(_throughput, trials))]
+    return sorted(best, key=lambda pair: -_throughput(pair[1]))
+
+
+def _throughput(trial: Document) -> float:
+    return float(trial["throughput_per_s"] or 0)
+
+
+def ranking(shown: Document, series: Sequence[Series]) -> list[Group]:
+    """Return the systems by workload, embedded ones apart from servers: an embedded one pays for no network."""
+    grouped: dict[tuple[str | None, bool], list[tuple[Series, Document]]] = {}
+    for one, trial in best_trials(series):
+        grouped.setdefault((one.workload, bool(trial["embedded"])), []).append((one, trial))
+    workloads, embedded = ({key[place] for key in grouped} for place in (0, 1))
+    order = list(dict.fromkeys(one.workload for one in series))
+    groups = []
+    for key in sorted(grouped, key=lambda key: (order.index(key[0]), key[1])):
+        kind = "Embedded in the client's process, no network" if key[1] else "Servers, over a connection"
+        title = [str(key[0])] * (len(workloads) > 1) + [kind] * (len(embedded) > 1)
+        groups.append(Group(": ".join(title), _rows(shown, grouped[key])))
+    return groups
+
+
+def _rows(shown: Document, best: Sequence[tuple[Series, Document]]) -> list[Ranked]:
     badges = {one["label"]: tuple(one["badges"]) for one in shown["fairness"]["systems"]}
+    leader = best[0][1]
     rows = []
-    for one, trial in found:
-        leads = trial["label"] == headline["leader"]
-        ratio = headline["ratios"].get(trial["label"])
+    for one, trial in best:
+        found = _compared(shown, leader, leader["label"], trial["label"])
+        leads = trial is leader
         rows.append(
             Ranked(
                 one,
                 trial,
-                trial["throughput_per_s"] / found[0][1]["throughput_per_s"],
-                "1" if leads and headline["ratios"] else words.ratio(ratio),
-                "leader" if leads else (ratio or {}).get("verdict", ""),
-                (ratio or {}).get("reason") or "",
+                load_of(trial),
+                trial["throughput_per_s"] / leader["throughput_per_s"],
+                words.ratio(found),
+                "leader" if leads else (found or {}).get("verdict", ""),
+                (found or {}).get("reason") or "",
                 limit_of(trial),
                 badges.get(trial["label"], ()),
-                trial["durability"] != by_name[headline["trials"][headline["leader"]]][1]["durability"],
+                trial["durability"] != leader["durability"],
             )
         )
     return rows
@@ -91,33 +128,51 @@ def _entry(shown: Document, trial: Document | None, leader: str | None) -> Entry
     if trial is None:
         return None
     throughput = ("≥ " if trial["client_limited"] else "") + words.significant(trial["throughput_per_s"])
-    figures = throughput, words.evenness(trial["stability"])
+    figures = throughput, words.unevenness(trial["stability"])
     if trial["label"] == leader:
         return Entry(*figures, "", "leader", "")
+    found = _compared(shown, trial, leader, trial["label"])
+    return (
+        Entry(*figures, words.ratio(found), found["verdict"], found["reason"] or "")
+        if found
+        else Entry(*figures, "", "", "")
+    )
+
+
+def _compared(shown: Document, at: Document, leader: str | None, label: str) -> Document | None:
+    """The comparison of a system with the leader at the load of a trial, the leader as the baseline."""
     for cell in (shown["comparison"] or {}).get("cells", ()):
         labels = cell["baseline"]["label"], cell["candidate"]["label"]
-        same = all(cell[key] == trial[key] for key in LOAD_KEYS)
-        if set(labels) == {leader, trial["label"]} and same and (cell["rate"] or "") == load_of(trial).words:
-            found = turned(cell, labels[1] == leader)
-            return Entry(*figures, words.ratio(found), found["verdict"], found["reason"] or "")
-    return Entry(*figures, "", "", "")
+        same = all(cell[key] == at[key] for key in LOAD_KEYS)
+        if set(labels) == {leader, label} and same and (cell["rate"] or "") == load_of(at).words:
+            return turned(cell, labels[1] == leader)
+    return None
 
 
 def first_part(page: Page) -> Part | None:
-    """Return the table of the systems at the load of the headline."""
-    rows = ranked(page.shown, page.series)
-    if not (rows and page.clients_loaded):
+    """Return the table of the systems, each at its own best load."""
+    groups = ranking(page.shown, page.series) if page.clients_loaded else []
+    rows = [row for group in groups for row in group.rows]
+    if not rows:
         return None
     p99s = capacity.p99s(page.shown)
     return Part(
         {
+            "groups": groups,
             "ranked": rows,
-            "at_words": at(rows[0].trial),
+            "ratios": any(row.ratio for row in rows),
+            "evenness": any(words.unevenness(row.trial["stability"]) for row in rows),
+            "unsteady": any(row.trial["steady_state"]["class"] not in (FLAT, TOO_SHORT) for row in rows),
             "ranked_time": time_label([row.trial for row in rows]),
             "p99s": p99s,
             "shares": sorted({share for by_share in p99s.values() for share in by_share}),
         }
     )
+
+
+def limits(series: Sequence[Series]) -> str:
+    """Return what limited each system at its own best load, as a sentence."""
+    return words.limits({"limits": {one.name: limit_of(trial) for one, trial in best_trials(series)}})
 
 
 def every_load(page: Page) -> Part | None:

@@ -53,5 +53,7 @@ def _fits(all_series: Sequence[Series], sweeps: Sequence[Document]) -> list[Figu
                 rates = Law(sweep["law"], **sweep["parameters"]).at(clients)
                 line = load_line(series, clients.round(3).tolist(), rates.round(2).tolist())
                 line["line"] = {"color": series.colour, "width": 1, "dash": "dot"}
+                # The page draws it on request only.
+                line["meta"] |= {"fit": True}
                 fits.append(line | {"name": f"{escape(series.short)}: {escape(sweep['law'])}"})
     return fits

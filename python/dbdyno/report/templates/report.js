@@ -1,20 +1,30 @@
 "use strict";
-(() => {
-  const { figures } = JSON.parse(document.getElementById("data").textContent);
+(async () => {
   const hidden = new Set();
   // Without a choice there is one load and one system, of place 0.
   const chosen = (kind) => Number(document.querySelector(`[data-${kind}][aria-pressed=true]`)?.dataset[kind] ?? 0);
   let load = chosen("load"), system = chosen("system");
 
-  // What is shown of one load or of one trial is parsed when it is first looked at: a run may have hundreds.
-  const parts = new Map();
-  function part(id) {
-    if (!parts.has(id)) {
-      const element = document.getElementById(id);
-      parts.set(id, element ? JSON.parse(element.textContent) : {});
-    }
-    return parts.get(id);
+  async function unpacked(id) {
+    const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), (letter) => letter.charCodeAt(0));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
   }
+
+  // What is shown of one load or of one trial is unpacked when it is first looked at: a run may have hundreds.
+  const parts = new Map();
+  const part = (id) => parts.get(id) ?? {};
+  const ofChosen = () => [`load-${load}`, `trial-${system}-${load}`].filter((id) => document.getElementById(id) && !parts.has(id));
+  const unpackChosen = () => Promise.all(ofChosen().map(async (id) => parts.set(id, JSON.parse(await unpacked(id)))));
+
+  if (!("DecompressionStream" in window)) {
+    document.querySelectorAll(".plot").forEach((place) => { place.textContent = "This browser is too old to draw the plots. Use one from 2023 or later."; });
+    return;
+  }
+  const library = document.createElement("script");
+  let data;
+  [library.textContent, data] = await Promise.all([unpacked("plotly"), unpacked("data"), unpackChosen()]);
+  const { figures } = JSON.parse(data);
+  document.head.append(library);
 
   // A custom property holds light-dark(…) as it was written; only a property that uses it tells the colour.
   const probe = document.body.appendChild(document.createElement("i"));
@@ -24,13 +34,42 @@
     return getComputedStyle(probe).color;
   }
 
+  // What a reader chooses beside load and system, and so which of several figures a place shows.
+  const choices = { percentile: "p99", setting: "0" };
+  const PERCENTILE_WORDS = { p50: "half of the transactions took at most this long", p95: "one transaction in 20 took longer", p99: "one transaction in 100 took longer", p999: "one transaction in 1,000 took longer" };
+  let withFits = false;
+
   function figureOf(id) {
+    const named = document.getElementById(id).dataset.figure;
+    if (named) return figures[named.replace(/{(\w+)}/g, (_, kind) => choices[kind])];
     if (id.startsWith("timeline")) return part(`load-${load}`)[id];
+    if (id.startsWith("panel-")) return panelFigure(panels()[Number(id.slice(6))]);
     if (id === "heat" || id === "budget") return part(`trial-${system}-${load}`)[id];
     return figures[id];
   }
 
-  const overTime = (id) => ["timeline", "timeline-old", "timeline-p99", "timeline-hits", "heat", "budget"].includes(id);
+  const overTime = (id) => ["timeline", "timeline-stalls", "timeline-old", "timeline-p99", "timeline-hits", "heat", "budget"].includes(id) || id.startsWith("panel-");
+
+  // Panels: what was observed of the chosen trial. Until a reader picks some, those that the data suggests are drawn.
+  const PANEL_COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8a7a2a", "#7d6bc9"];
+  const LIMIT = ": limit";
+  let picked = null;
+  const observed = () => part(`trial-${system}-${load}`).observed;
+  const panels = () => observed()?.panels ?? [];
+  const isPicked = (panel) => (picked ? picked.has(panel.name) : panel.default);
+  const titleOf = ({ name, unit }) => name[0].toUpperCase() + name.slice(1) + (unit ? `, ${unit}` : "");
+  const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+
+  function panelFigure(panel) {
+    const { times } = observed();
+    const data = panel.lines.map(([subject, values], place) => ({
+      type: "scatter", mode: times.length <= 90 ? "lines+markers" : "lines", x: times,
+      y: Array.isArray(values) ? values : times.map(() => values), name: escaped(subject), meta: {},
+      line: { width: 1.5, color: PANEL_COLOURS[place % PANEL_COLOURS.length], dash: subject.endsWith(LIMIT) ? "dash" : "solid" },
+      marker: { size: 4 }, hovertemplate: `%{y:,.4g} ${panel.unit}`,
+    }));
+    return { data, layout: { hovermode: "x unified", showlegend: data.length > 1, yaxis: { rangemode: "tozero" }, xaxis: { title: { text: "seconds since the trial began" }, zeroline: false } } };
+  }
 
   function shapesOf(id, figure) {
     const shapes = figure.layout.shapes ?? [], trial = part(`trial-${system}-${load}`);
@@ -84,8 +123,15 @@
     return { ...trace, z: trace.counts.map((row) => row.map((count) => (count ? Math.log10(count) : null))), zmin: 0, text: hover, hovertemplate: "%{text}<extra></extra>", colorscale: scale, showscale: false, hoverongaps: false };
   }
 
-  const tracesOf = (figure) => figure.data.map((trace) =>
-    trace.type === "heatmap" ? heat(trace) : { ...trace, visible: !hidden.has(trace.meta?.s) && (trace.meta?.c ?? load) === load });
+  // Of many systems one has its colour, the chosen one, and lies above the others.
+  const legend = document.querySelector(".legend");
+  let highlighting = legend?.classList.contains("one") ?? false;
+  const isGrey = ({ type, offsetgroup, meta }) => highlighting && (type === "scatter" || offsetgroup) && meta?.s != null && meta.s !== system;
+  const grey = (trace) => ({ ...trace, opacity: 0.6, fillcolor: "rgba(0,0,0,0)", line: { ...trace.line, color: colour("--faded"), width: 1 }, marker: { ...trace.marker, color: colour("--faded"), pattern: {}, size: 4 } });
+  const inColour = (figure) => [...figure.data.filter(isGrey).map(grey), ...figure.data.filter((trace) => !isGrey(trace))];
+
+  const tracesOf = (figure) => inColour(figure).map((trace) =>
+    trace.type === "heatmap" ? heat(trace) : { ...trace, visible: !hidden.has(trace.meta?.s) && (trace.meta?.c ?? load) === load && (withFits || !trace.meta?.fit) });
 
   const drawn = new Set();
   function draw(element) {
@@ -109,6 +155,50 @@
     Object.assign(document.createElement("a"), { href: url, download: `${document.body.dataset.run}-${element.id}.${format}` }).click();
   }
 
+  function drawPanels() {
+    const place = document.querySelector(".panels");
+    if (!place) return;
+    place.querySelectorAll(".plot").forEach((element) => { drawn.delete(element); Plotly.purge(element); });
+    place.replaceChildren();
+    const shown = panels().flatMap((panel, number) => (isPicked(panel) ? [[panel, number]] : []));
+    if (!shown.length) place.textContent = panels().length ? "Nothing is chosen." : "Nothing was observed of this system at this load.";
+    shown.forEach(([panel, number]) => {
+      const figure = place.appendChild(document.createElement("figure"));
+      figure.appendChild(document.createElement("figcaption")).textContent = titleOf(panel);
+      const element = figure.appendChild(document.createElement("div"));
+      Object.assign(element, { className: "plot", id: `panel-${number}` });
+      element.dataset.height = panel.lines.length > 1 ? 170 : 140;
+      addSave(element);
+      seen.observe(element);
+    });
+    document.querySelector(".panel-count").textContent = `${shown.length} of ${panels().length}`;
+  }
+
+  function listPanels() {
+    const place = document.querySelector(".panel-choices");
+    if (!place) return;
+    const wanted = document.querySelector(".panel-filter").value.toLowerCase();
+    place.replaceChildren();
+    for (const group of new Set(panels().map(({ group: one }) => one))) {
+      const fieldset = document.createElement("fieldset");
+      fieldset.appendChild(document.createElement("legend")).textContent = group;
+      panels().filter((panel) => panel.group === group && titleOf(panel).toLowerCase().includes(wanted)).forEach((panel) => {
+        const label = fieldset.appendChild(document.createElement("label"));
+        const box = label.appendChild(document.createElement("input"));
+        Object.assign(box, { type: "checkbox", value: panel.name, checked: isPicked(panel) });
+        label.append(` ${titleOf(panel)}`);
+      });
+      if (fieldset.childElementCount > 1) place.append(fieldset);
+    }
+  }
+
+  document.querySelector(".panel-choices")?.addEventListener("change", ({ target }) => {
+    picked ??= new Set(panels().filter(isPicked).map(({ name }) => name));
+    target.checked ? picked.add(target.value) : picked.delete(target.value);
+    drawPanels();
+  });
+  document.querySelector(".panel-filter")?.addEventListener("input", listPanels);
+
   const plots = [...document.querySelectorAll(".plot")];
   const redraw = () => drawn.forEach(draw);
   const seen = new IntersectionObserver((entries) => entries.forEach(({ isIntersecting, target }) => {
@@ -121,37 +211,79 @@
     document.querySelectorAll(".chosen-system").forEach((place) => { place.textContent = document.querySelector(`[data-series="${system}"]`)?.dataset.name ?? ""; });
   }
 
-  function press(kind, button) {
-    document.querySelectorAll(`[data-${kind}]`).forEach((other) => other.setAttribute("aria-pressed", String(other.dataset[kind] === button.dataset[kind])));
+  function sayPercentile() {
+    document.body.dataset.percentile = choices.percentile;
+    const button = document.querySelector(`[data-choice=percentile][data-value=${choices.percentile}]`);
+    document.querySelectorAll(".chosen-percentile").forEach((place) => { place.textContent = button.textContent; });
+    document.querySelectorAll(".percentile-words").forEach((place) => { place.textContent = PERCENTILE_WORDS[choices.percentile]; });
   }
 
-  document.addEventListener("click", ({ target }) => {
+  function choose(kind, value) {
+    kind === "load" ? load = Number(value) : system = Number(value);
+    document.querySelectorAll(`[data-${kind}]`).forEach((other) => other.setAttribute("aria-pressed", String(other.dataset[kind] === value)));
+  }
+
+  function pressChips() {
+    legend?.classList.toggle("one", highlighting);
+    document.querySelectorAll("[data-series]").forEach((chip) => {
+      const place = Number(chip.dataset.series);
+      chip.setAttribute("aria-pressed", String(highlighting ? place === system : !hidden.has(place)));
+      chip.title = highlighting ? "highlight in every plot" : "show or hide in every plot";
+    });
+  }
+
+  document.addEventListener("click", async ({ target }) => {
     const button = target.closest("button");
     if (!button) return;
     const pressed = button.getAttribute("aria-pressed") === "true";
     if (button.dataset.save) return void save(button.closest(".save").previousElementSibling, button.dataset.save);
-    if (button.dataset.series) {
+    if (button.dataset.series && highlighting) {
+      choose("system", button.dataset.series);
+    } else if (button.matches(".coloured")) {
+      highlighting = pressed;
+      hidden.clear();
+      button.setAttribute("aria-pressed", String(!pressed));
+    } else if (button.dataset.series) {
       const place = Number(button.dataset.series);
       pressed ? hidden.add(place) : hidden.delete(place);
-      button.setAttribute("aria-pressed", String(!pressed));
     } else if (button.dataset.load) {
-      load = Number(button.dataset.load);
-      press("load", button);
+      choose("load", button.dataset.load);
       document.querySelectorAll(".chosen").forEach((place) => { place.textContent = button.textContent; });
     } else if (button.dataset.system) {
-      system = Number(button.dataset.system);
-      press("system", button);
+      choose("system", button.dataset.system);
+    } else if (button.dataset.choice) {
+      const { choice, value } = button.dataset;
+      choices[choice] = value;
+      document.querySelectorAll(`[data-choice=${choice}]`).forEach((other) => other.setAttribute("aria-pressed", String(other.dataset.value === value)));
+      if (choice === "percentile") sayPercentile();
+    } else if (button.matches(".fits")) {
+      withFits = !pressed;
+      button.setAttribute("aria-pressed", String(withFits));
     } else if (button.dataset.plots) {
       button.setAttribute("aria-pressed", String(!pressed));
       button.dataset.plots.split(" ").forEach((id) => { document.getElementById(id).dataset.log = pressed ? "" : "1"; });
+    } else if (button.matches(".panel-defaults, .panel-none")) {
+      picked = button.matches(".panel-none") ? new Set() : null;
     } else return;
+    await unpackChosen();
+    pressChips();
     say();
+    listPanels();
+    drawPanels();
     redraw();
   });
 
-  plots.forEach((element) => {
-    const buttons = ["svg", "png"].map((format) => `<button type="button" data-save="${format}" title="save this plot">${format.toUpperCase()}</button>`);
+  function addSave(element) {
+    const caption = element.closest("figure")?.querySelector("figcaption") ?? element.closest("section").querySelector("h2");
+    const name = caption.textContent.replace(/\s+/g, " ").trim();
+    // A plot cannot be read aloud; tables have the figures of each trial.
+    element.setAttribute("role", "img");
+    element.setAttribute("aria-label", `Plot: ${name}`);
+    const buttons = ["svg", "png"].map((format) => `<button type="button" data-save="${format}" title="save this plot" aria-label="save ${name.replace(/["<>&]/g, "")} as ${format.toUpperCase()}">${format.toUpperCase()}</button>`);
     element.insertAdjacentHTML("afterend", `<div class="save">${buttons.join("")}</div>`);
+  }
+  plots.forEach((element) => {
+    addSave(element);
     seen.observe(element);
   });
   addEventListener("themechange", redraw);
@@ -163,12 +295,16 @@
     theme = root.dataset.theme;
     root.dataset.theme = "light";
     onPaper = true;
-    plots.forEach(draw);
+    document.querySelectorAll(".plot").forEach(draw);
   });
   addEventListener("afterprint", () => {
     onPaper = false;
     theme ? root.dataset.theme = theme : delete root.dataset.theme;
     redraw();
   });
+  pressChips();
   say();
+  if (document.querySelector("[data-choice=percentile]")) sayPercentile();
+  listPanels();
+  drawPanels();
 })();

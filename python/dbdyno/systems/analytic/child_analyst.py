@@ -11,14 +11,19 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib import import_module
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dbdyno.analytics.table import Table
 from dbdyno.systems.analyst import Analyst
+from dbdyno.systems.later import LaterModule
 from dbdyno.systems.running.process import STOP_TIMEOUT_S, describe_exit
+
+if TYPE_CHECKING:
+    import multiprocessing
+    from multiprocessing.connection import Connection
+else:
+    multiprocessing = LaterModule("multiprocessing")
 
 
 class ChildFailed(Exception):
@@ -34,7 +39,7 @@ class ChildAnalyst(Analyst):
     error = (ChildFailed,)
 
     def __init__(self, module: str, kind: str, folder: Path, *arguments: Any) -> None:
-        context = get_context("spawn")
+        context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=serve, args=(theirs, (module, kind), folder, arguments), daemon=True)
         self._process.start()

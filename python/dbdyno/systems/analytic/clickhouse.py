@@ -1,8 +1,8 @@
 """ClickHouse as a server, started privately with any setting of its queries."""
 
 import secrets as random_secrets
+from html import escape
 from typing import Any, ClassVar
-from xml.sax.saxutils import escape
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.workloads import ANALYSE

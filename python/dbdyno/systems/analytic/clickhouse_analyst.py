@@ -1,16 +1,23 @@
 """A whole table in a private ClickHouse server, over HTTP."""
 
-import http.client
+from __future__ import annotations
+
 import secrets
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from dbdyno.analytics.table import Table
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.analytic import clickhouse_table
+from dbdyno.systems.later import LaterModule
 from dbdyno.systems.running.endpoint import Endpoint
+
+if TYPE_CHECKING:
+    from http import client
+else:
+    client = LaterModule("http.client")
 
 BLOCK_BYTES = 1 << 20
 _FORMAT = {"default_format": "JSONCompact", "output_format_json_quote_64bit_integers": "0"}
@@ -27,8 +34,11 @@ class ClickHouseAnalyst(Analyst):
     nothing in an INSERT.
     """
 
-    error = (ClickHouseError, OSError, http.client.HTTPException)
     by = "INSERT … FORMAT CSV, a batch of files each"
+
+    @property
+    def error(self) -> tuple[type[Exception], ...]:
+        return (ClickHouseError, OSError, client.HTTPException)
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
@@ -61,7 +71,7 @@ class ClickHouseAnalyst(Analyst):
 
     def _request(self, parameters: dict[str, str], body: Iterator[bytes]) -> str:
         place = self._endpoint
-        connection = http.client.HTTPConnection(place.host, place.port)
+        connection = client.HTTPConnection(place.host, place.port)
         headers = {"X-ClickHouse-User": place.user or "", "X-ClickHouse-Key": place.password or ""}
         try:
             connection.request("POST", f"/?{urlencode(parameters)}", body, headers, encode_chunked=True)

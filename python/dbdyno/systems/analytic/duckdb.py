@@ -1,16 +1,23 @@
 """DuckDB, inside dbdyno's own process: whole tables are loaded and asked, through its Python client."""
 
+from __future__ import annotations
+
 from contextlib import closing
 from importlib import import_module
-from importlib.metadata import version
 from importlib.util import find_spec
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dbdyno.experiment.workloads import ANALYSE
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.base import Durability, Launch
 from dbdyno.systems.embedded.embedded import Embedded
+from dbdyno.systems.later import LaterModule
 from dbdyno.systems.settings import without_secrets
+
+if TYPE_CHECKING:
+    from importlib import metadata
+else:
+    metadata = LaterModule("importlib.metadata")
 
 
 class DuckDB(Embedded):
@@ -38,7 +45,7 @@ class DuckDB(Embedded):
 
     def servers(self) -> list[dict[str, Any]]:
         effective = {name: self._in_force[name] for name in ("threads", "memory_limit")}
-        return [{"name": self.server_name, "version": version("duckdb"), "effective_settings": effective}]
+        return [{"name": self.server_name, "version": metadata.version("duckdb"), "effective_settings": effective}]
 
     def all_settings(self) -> dict[str, dict[str, str]]:
         return {self.server_name: without_secrets(self._in_force)}

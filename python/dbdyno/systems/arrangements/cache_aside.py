@@ -76,6 +76,9 @@ class Fronted(System):
     def server_pids(self) -> dict[str, int]:
         return {name: pid for part in self.parts for name, pid in part.server_pids().items()}
 
+    def addresses(self) -> dict[str, tuple[str, int]]:
+        return {name: address for part in self.parts for name, address in part.addresses().items()}
+
     def started_with(self) -> dict[str, list[str]]:
         return {name: argv for part in self.parts for name, argv in part.started_with().items()}
 
@@ -99,6 +102,9 @@ class Fronted(System):
 
     def durability(self) -> Durability:
         return self.store.durability()
+
+    def cautions(self) -> list[str]:
+        return [sentence for part in self.parts for sentence in part.cautions()]
 
     def counters(self) -> dict[str, dict[str, int]]:
         return {name: counted for part in self.parts for name, counted in part.counters().items()}

@@ -39,6 +39,9 @@ class Cluster(System):
     def server_pids(self) -> dict[str, int]:
         return {name: pid for node in self.nodes for name, pid in node.server_pids().items()}
 
+    def addresses(self) -> dict[str, tuple[str, int]]:
+        return {name: address for node in self.nodes for name, address in node.addresses().items()}
+
     def started_with(self) -> dict[str, list[str]]:
         return {name: told for node in self.nodes for name, told in node.started_with().items()}
 
@@ -64,6 +67,9 @@ class Cluster(System):
         """Return the least that any node promises: which of them a client writes to is not its choice."""
         least = min((node.durability() for node in self.nodes), key=lambda found: LEVELS.index(found.level))
         return Durability(least.level, f"{least.reason}, on each of {len(self.nodes)} nodes")
+
+    def cautions(self) -> list[str]:
+        return [sentence for node in self.nodes for sentence in node.cautions()]
 
     def counters(self) -> dict[str, dict[str, int]]:
         return {name: counted for node in self.nodes for name, counted in node.counters().items()}

@@ -1,12 +1,12 @@
 """Cassandra, started privately with any setting of cassandra.yaml, or any server of its protocol attached by URL."""
 
+from __future__ import annotations
+
 import signal
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, ClassVar
-
-import psutil
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
@@ -14,6 +14,7 @@ from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import FIND_SECONDARY, FIND_UNIQUE, GET, GET_MANY, INSERT, UPDATE
 from dbdyno.systems.base import Durability, Launch
 from dbdyno.systems.cassandra.jvm import OPTIONS, heap_mib, java, missing_java
+from dbdyno.systems.later import LaterModule
 from dbdyno.systems.packages.cache import Installation, installed
 from dbdyno.systems.packages.catalogue import PACKAGES
 from dbdyno.systems.probe import Probe
@@ -21,6 +22,11 @@ from dbdyno.systems.running.endpoint import Endpoint, Unreached, endpoint_of, re
 from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, free_port
 from dbdyno.systems.running.server import Server
 from dbdyno.systems.settings import PRIVATE, without_secrets
+
+if TYPE_CHECKING:
+    import psutil
+else:
+    psutil = LaterModule("psutil")
 
 KEYSPACE = "dbdyno_data"
 CONSISTENCY = ("ONE", "TWO", "THREE", "QUORUM", "ALL", "LOCAL_QUORUM", "EACH_QUORUM", "LOCAL_ONE")

@@ -1,16 +1,16 @@
 """memcached, started privately, or any server of its protocol attached by URL."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
-from typing import Any, ClassVar
-
-from pymemcache.client.base import Client
-from pymemcache.exceptions import MemcacheError
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dbdyno.errors import UserError, did_you_mean
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import FIND_UNIQUE, GET, GET_MANY, UPDATE
 from dbdyno.systems.base import Durability, Launch, Room, numbers_of
+from dbdyno.systems.later import LaterModule
 from dbdyno.systems.memcached.probe import MemcachedProbe
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.running.endpoint import CONNECT_TIMEOUT_S, Endpoint, Unreached, endpoint_of, refuse_server_settings
@@ -18,6 +18,11 @@ from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find
 from dbdyno.systems.running.server import Server
 from dbdyno.systems.settings import check, without_secrets
 from dbdyno.systems.space import Space, Storage
+
+if TYPE_CHECKING:
+    import pymemcache
+else:
+    pymemcache = LaterModule("pymemcache")
 
 FLAGS = {
     "memory": "-m",
@@ -62,13 +67,17 @@ class MemcachedServer(Server):
     libraries: ClassVar[tuple[str, ...]] = ("pymemcache",)
     cache = False
     pipelines = True
-    driver_errors = (OSError, MemcacheError)
+    driver_modules = ("pymemcache",)
+
+    @property
+    def driver_errors(self) -> tuple[type[Exception], ...]:
+        return (OSError, pymemcache.MemcacheError)
 
     def _in_force(self) -> dict[str, str]:
         return {key: _text(value) for key, value in self._stats("settings").items()}
 
     def _stats(self, *arguments: str) -> dict[str, Any]:
-        client = Client(self._place(), connect_timeout=CONNECT_TIMEOUT_S, timeout=CONNECT_TIMEOUT_S)
+        client = pymemcache.Client(self._place(), connect_timeout=CONNECT_TIMEOUT_S, timeout=CONNECT_TIMEOUT_S)
         try:
             return {key.decode(): value for key, value in client.stats(*arguments).items()}
         finally:
@@ -113,6 +122,7 @@ class Memcached(MemcachedServer):
     room: ClassVar[Mapping[str, Room]] = {"memory": Room(1 << 20, 1.2)}
     storage: ClassVar[Storage] = Storage(1.1, 110, in_memory=True)
     can_crash = True
+    levers: ClassVar[Mapping[str, str]] = {"server-thread": "threads=8"}
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)

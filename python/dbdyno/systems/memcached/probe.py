@@ -1,10 +1,17 @@
 """What a memcached shows of itself: `stats`. It does not show what its clients wait for."""
 
-from pymemcache.client.base import Client
-from pymemcache.exceptions import MemcacheError
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from dbdyno.errors import RunFailed
+from dbdyno.systems.later import LaterModule
 from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe, named
+
+if TYPE_CHECKING:
+    import pymemcache
+else:
+    pymemcache = LaterModule("pymemcache")
 
 STATS = {
     "cmd_get": "gets_total",
@@ -35,7 +42,7 @@ class MemcachedProbe(Probe):
     def __init__(self, server: str, place: str | tuple[str, int]) -> None:
         """Take the path of a Unix socket, or a host and a port."""
         super().__init__(server)
-        self._client = Client(place, connect_timeout=ANSWER_TIMEOUT_S, timeout=ANSWER_TIMEOUT_S)
+        self._client = pymemcache.Client(place, connect_timeout=ANSWER_TIMEOUT_S, timeout=ANSWER_TIMEOUT_S)
 
     def open(self) -> None:
         self._stats()
@@ -46,7 +53,7 @@ class MemcachedProbe(Probe):
     def _stats(self) -> dict[str, object]:
         try:
             return {key.decode(): value for key, value in self._client.stats().items()}
-        except (OSError, MemcacheError) as error:
+        except (OSError, pymemcache.MemcacheError) as error:
             raise RunFailed(f"{self.server} does not show its figures: {error}") from None
 
     def close(self) -> None:

@@ -1,16 +1,22 @@
 """A whole table in a private server of the MySQL protocol: LOAD DATA LOCAL, and queries by PyMySQL."""
 
+from __future__ import annotations
+
 import socket
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-import pymysql
+from typing import TYPE_CHECKING, Any
 
 from dbdyno.analytics.table import Column, Table
 from dbdyno.systems.analyst import Analyst
+from dbdyno.systems.later import LaterModule
 from dbdyno.systems.mysql.client import connect
 from dbdyno.systems.running.endpoint import Endpoint
+
+if TYPE_CHECKING:
+    import pymysql
+else:
+    pymysql = LaterModule("pymysql")
 
 _TYPES = {"integer": "INT", "tiny": "TINYINT", "date": "DATE"}
 
@@ -18,7 +24,10 @@ _TYPES = {"integer": "INT", "tiny": "TINYINT", "date": "DATE"}
 class MySQLAnalyst(Analyst):
     """A connection to `endpoint`; the table is made in `engine`, or the server's default, its files in `data`."""
 
-    error = (pymysql.MySQLError, OSError)
+    @property
+    def error(self) -> tuple[type[Exception], ...]:
+        return (pymysql.MySQLError, OSError)
+
     by = "LOAD DATA LOCAL INFILE, a file each"
 
     def __init__(self, endpoint: Endpoint, engine: str | None, data: Path) -> None:

@@ -1,17 +1,21 @@
 """The binary log of a server of the MySQL protocol, read by `mariadb-binlog`, which reads that of MySQL too."""
 
+from __future__ import annotations
+
 import re
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from dbdyno.errors import RunFailed
 from dbdyno.systems.running.process import find_program
 from dbdyno.systems.witness import Promise, Versions, nothing_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 PROGRAMS = ("mariadb-binlog", "mysqlbinlog")
 _ROW = re.compile(r"### (?:UPDATE|INSERT INTO) `[^`]*`\.`([^`]*)`")

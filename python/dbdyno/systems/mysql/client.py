@@ -1,13 +1,18 @@
 """Connections to a server of the MySQL protocol by PyMySQL: settings, counters, readiness, whole tables."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pymysql
-from pymysql.cursors import DictCursor, SSCursor
-
+from dbdyno.systems.later import LaterModule
 from dbdyno.systems.running.endpoint import CONNECT_TIMEOUT_S, Endpoint
 from dbdyno.systems.witness import Versions, nothing_of
+
+if TYPE_CHECKING:
+    import pymysql
+else:
+    pymysql = LaterModule("pymysql")
 
 
 def connect(place: Endpoint, **more: Any) -> pymysql.Connection:
@@ -31,7 +36,10 @@ def connect(place: Endpoint, **more: Any) -> pymysql.Connection:
 
 def ask(place: Endpoint, statement: str) -> list[dict[str, Any]]:
     """Return the rows of an answer, column to value, over a connection of its own; raises as `connect`."""
-    with connect(place, autocommit=True, cursorclass=DictCursor) as connection, connection.cursor() as cursor:
+    with (
+        connect(place, autocommit=True, cursorclass=pymysql.cursors.DictCursor) as connection,
+        connection.cursor() as cursor,
+    ):
         cursor.execute(statement)
         return list(cursor.fetchall())
 
@@ -39,7 +47,10 @@ def ask(place: Endpoint, statement: str) -> list[dict[str, Any]]:
 def row_versions(place: Endpoint, tables: Mapping[str, int]) -> Versions:
     """Return the columns `id` and `version` of each table, of so many rows; raises as `connect`."""
     found = nothing_of(tables)
-    with connect(place, database=place.database, cursorclass=SSCursor) as connection, connection.cursor() as cursor:
+    with (
+        connect(place, database=place.database, cursorclass=pymysql.cursors.SSCursor) as connection,
+        connection.cursor() as cursor,
+    ):
         for table, versions in found.items():
             cursor.execute(f"SELECT id, version FROM `{table}`")
             for key, version in cursor:

@@ -1,16 +1,22 @@
 """A private server of the MySQL protocol, copied by mariadb-dump, mariadb-import or mydumper."""
 
+from __future__ import annotations
+
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-
-import pymysql
-from pymysql.cursors import SSCursor
+from typing import TYPE_CHECKING
 
 from dbdyno.systems.copier import COPY_NAME, Call, Copier, Row, Stage, Tool
+from dbdyno.systems.later import LaterModule
 from dbdyno.systems.mysql.client import connect
 from dbdyno.systems.running.endpoint import Endpoint
 from dbdyno.systems.running.process import PrivateDirectory
+
+if TYPE_CHECKING:
+    import pymysql
+else:
+    pymysql = LaterModule("pymysql")
 
 _CLIENT = "mariadb-client"
 TOOLS: Mapping[str, Tool] = {
@@ -24,7 +30,9 @@ _BYTES_AS_THEY_ARE = "--default-character-set=binary"
 class MySQLCopier(Copier):
     """Copies the database of `endpoint`; programs: the path of each that the tool has."""
 
-    error = (pymysql.MySQLError, OSError)
+    @property
+    def error(self) -> tuple[type[Exception], ...]:
+        return (pymysql.MySQLError, OSError)
 
     def __init__(
         self, endpoint: Endpoint, directory: PrivateDirectory, tool: str, programs: Mapping[str, str], workers: int
@@ -103,7 +111,10 @@ class MySQLCopier(Copier):
 
     def rows(self, table: str, of_copy: bool) -> Iterator[Row]:
         # Rows that are not held here must be read on a connection that nobody else uses meanwhile.
-        with self._connect(self._database(of_copy)) as connection, connection.cursor(SSCursor) as cursor:
+        with (
+            self._connect(self._database(of_copy)) as connection,
+            connection.cursor(pymysql.cursors.SSCursor) as cursor,
+        ):
             cursor.execute(f"SELECT * FROM `{table}` ORDER BY id")
             yield from cursor
 

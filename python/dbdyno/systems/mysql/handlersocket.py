@@ -22,7 +22,7 @@ class HandlerSocket(MariaDB):
     """
 
     name = "handlersocket"
-    what = "MariaDB's rows past its SQL layer (handlersocket_threads=…, any server variable)"
+    what = "MariaDB's rows without its SQL layer (handlersocket_threads=…, any server variable)"
     operations = frozenset(OPERATIONS) - {TRANSACTION}
     libraries: ClassVar[tuple[str, ...]] = ()
     pipelines = True

@@ -1,13 +1,12 @@
 """MariaDB, started privately with any engine and any setting; and any server of the MySQL protocol, by URL."""
 
+from __future__ import annotations
+
 import secrets as random_secrets
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
-
-import pymysql
-from pymysql.constants import CR, ER
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
@@ -16,6 +15,7 @@ from dbdyno.experiment.workloads import ANALYSE, COPY, GET_MANY, OPERATIONS, SYS
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.base import Durability, Launch, Room, numbers_of
 from dbdyno.systems.copier import Copier
+from dbdyno.systems.later import LaterModule
 from dbdyno.systems.mysql.analyst import MySQLAnalyst
 from dbdyno.systems.mysql.binary_log import BinaryLog
 from dbdyno.systems.mysql.client import connect, row_versions
@@ -38,6 +38,13 @@ from dbdyno.systems.running.tls import ATTACHED_SETTINGS, attached_tls, hint, ma
 from dbdyno.systems.settings import PRIVATE, check, without_secrets
 from dbdyno.systems.space import Storage
 from dbdyno.systems.witness import Versions, Witness
+
+if TYPE_CHECKING:
+    import pymysql
+    from pymysql.constants import CR, ER
+else:
+    pymysql = LaterModule("pymysql")
+    CR, ER = LaterModule("pymysql.constants.CR"), LaterModule("pymysql.constants.ER")
 
 ENGINES_OF_SEVERAL = ("spider",)
 """Engines whose tables lie on other servers, which one server alone cannot have."""
@@ -121,9 +128,13 @@ class MySQLServer(Server):
     protocol: ClassVar[str] = "MySQL"
     operations = frozenset({*OPERATIONS, ANALYSE, COPY, SYSBENCH})
     libraries = ("pymysql", "mysqlclient")
-    driver_errors = (pymysql.MySQLError, OSError)
+    driver_modules = ("pymysql",)
     shown_variables: tuple[str, ...] = VARIABLES
     variables_query = "SHOW GLOBAL VARIABLES"
+
+    @property
+    def driver_errors(self) -> tuple[type[Exception], ...]:
+        return (pymysql.MySQLError, OSError)
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
@@ -235,6 +246,12 @@ class MariaDB(MySQLServer):
     copy_tools = TOOLS
     server_program = "mariadbd"
     can_crash = True
+    levers: ClassVar[Mapping[str, str]] = {
+        "checkpoint": "innodb_log_file_size=1G",
+        "disk": "innodb_buffer_pool_size=1G",
+        "commit": "innodb_flush_log_at_trx_commit=2",
+        "server-queue": "thread_pool_size=8",
+    }
     can_keep = True
     new_user = _NEW_USER
 

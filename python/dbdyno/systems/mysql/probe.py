@@ -4,14 +4,15 @@ Two questions: once a second for the counters, some times a second for the waits
 server counts its connections itself, in a quarter of a millisecond for 256 of them; it may be off.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-
-import pymysql
-from pymysql.constants import ER
+from typing import TYPE_CHECKING
 
 from dbdyno.errors import RunFailed
+from dbdyno.systems.later import LaterModule
 from dbdyno.systems.mysql.client import connect
 from dbdyno.systems.mysql.text import Connections, answer, columns
 from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe, Waits, named, shortest_s
@@ -25,6 +26,13 @@ from dbdyno.systems.wait_events import (
     locks_of_processlist,
     states_of_processlist,
 )
+
+if TYPE_CHECKING:
+    import pymysql
+    from pymysql.constants import ER
+else:
+    pymysql = LaterModule("pymysql")
+    ER = LaterModule("pymysql.constants.ER")
 
 STATUS = {
     "Questions": "questions_total",
@@ -60,6 +68,7 @@ STATUS = {
     "Innodb_row_lock_time": ("innodb_row_lock_s_total", 1e-3),
     "Innodb_rows_read": "innodb_rows_read_total",
     "Innodb_rows_updated": "innodb_rows_updated_total",
+    "Rocksdb_stall_micros": ("rocksdb_write_stall_s_total", 1e-6),
 }
 METRICS = {
     "trx_rseg_history_len": "innodb_history_list_length",
@@ -125,13 +134,14 @@ _SYNCH = (
     "AND EVENT_NAME LIKE 'wait/synch/%' AND EVENT_NAME NOT LIKE 'wait/synch/cond/%' ORDER BY 2 DESC LIMIT 30"
 )
 _REFUSED = (
-    ER.SPECIFIC_ACCESS_DENIED_ERROR,
-    ER.ACCESS_DENIED_ERROR,
-    ER.TABLEACCESS_DENIED_ERROR,
-    ER.UNKNOWN_TABLE,
-    ER.NO_SUCH_TABLE,
-    ER.BAD_FIELD_ERROR,
+    "SPECIFIC_ACCESS_DENIED_ERROR",
+    "ACCESS_DENIED_ERROR",
+    "TABLEACCESS_DENIED_ERROR",
+    "UNKNOWN_TABLE",
+    "NO_SUCH_TABLE",
+    "BAD_FIELD_ERROR",
 )
+"""Names of PyMySQL's for the errors of a question that this server, or this user, has no answer to."""
 
 
 class MySQLProbe(Probe):
@@ -302,7 +312,7 @@ class _Asking:
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         if isinstance(error, pymysql.MySQLError | OSError):
-            refused = error.args and error.args[0] in _REFUSED
+            refused = error.args and error.args[0] in {getattr(ER, name) for name in _REFUSED}
             raise (_Refused if refused else RunFailed)(
                 f"{self._probe.server} does not show its figures: {error}"
             ) from None

@@ -1,16 +1,22 @@
 """A replica of a server of the MySQL protocol, as a witness of its primary's crash."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, ClassVar
-
-import pymysql
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dbdyno.errors import RunFailed
+from dbdyno.systems.later import LaterModule
 from dbdyno.systems.mysql.client import ask, row_versions
 from dbdyno.systems.running.endpoint import Endpoint
 from dbdyno.systems.witness import Promise, Versions
+
+if TYPE_CHECKING:
+    import pymysql
+else:
+    pymysql = LaterModule("pymysql")
 
 CATCH_UP_S = 60.0
 _POLL_S = 0.1

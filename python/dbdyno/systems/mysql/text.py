@@ -6,15 +6,22 @@ out on the driver's connection, and the answer is read here: rows of the text pr
 behind its length (MySQL Internals Manual, "COM_QUERY", "Text Resultset" and "Protocol::LengthEncodedString").
 """
 
+from __future__ import annotations
+
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from socket import socket
+from typing import TYPE_CHECKING
 
-import pymysql
-from pymysql.constants import COMMAND
-from pymysql.err import OperationalError, raise_mysql_exception
+from dbdyno.systems.later import LaterModule
+
+if TYPE_CHECKING:
+    import pymysql
+else:
+    pymysql = LaterModule("pymysql")
+
 
 LIST = "SHOW PROCESSLIST"
 _COMMAND, _STATE = 4, 6
@@ -112,8 +119,8 @@ def columns(row: bytes, count: int) -> list[bytes]:
 def _ask(connection: pymysql.Connection, question: str, timeout_s: float) -> socket:
     sock: socket | None = connection._sock
     if sock is None:
-        raise OperationalError("the connection is closed")
-    asked = bytes([COMMAND.COM_QUERY]) + question.encode()
+        raise pymysql.err.OperationalError("the connection is closed")
+    asked = bytes([pymysql.constants.COMMAND.COM_QUERY]) + question.encode()
     sock.settimeout(timeout_s)
     sock.sendall(len(asked).to_bytes(3, "little") + b"\0" + asked)
     return sock
@@ -156,10 +163,10 @@ def _packets(sock: socket, held: bytes) -> Iterator[bytes]:
         if len(held) - at < _HEADER_BYTES or len(held) < end:
             more = sock.recv(_CHUNK_BYTES)
             if not more:
-                raise OperationalError("the server closed the connection")
+                raise pymysql.err.OperationalError("the server closed the connection")
             held, at = held[at:] + more, 0
             continue
         packet, at = held[at + _HEADER_BYTES : end], end
         if packet[0] == _ERROR:
-            raise_mysql_exception(packet)
+            pymysql.err.raise_mysql_exception(packet)
         yield packet

@@ -1,15 +1,15 @@
 """TiDB, one server over the store that is built into it, started privately."""
 
-import signal
-from typing import Any, ClassVar
+from __future__ import annotations
 
-import pymysql
-from pymysql.converters import escape_string
+import signal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import OPERATIONS, SYSBENCH
 from dbdyno.systems.base import Durability, Launch, numbers_of
+from dbdyno.systems.later import LaterModule
 from dbdyno.systems.mysql.mariadb import MariaDB
 from dbdyno.systems.mysql.tidb_probe import METRICS, TiDBProbe, metrics_of
 from dbdyno.systems.mysql.tidb_settings import ACTIVE, VARIABLES, refuse_what_it_lacks
@@ -19,6 +19,11 @@ from dbdyno.systems.probe import Probe
 from dbdyno.systems.running.endpoint import Endpoint
 from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, free_port
 from dbdyno.systems.settings import check
+
+if TYPE_CHECKING:
+    import pymysql
+else:
+    pymysql = LaterModule("pymysql")
 
 _PACKAGE = PACKAGES["tidb@8.4"]
 # START TRANSACTION READ ONLY is refused otherwise. With it, it is a START TRANSACTION: a read has its snapshot anyway.
@@ -95,7 +100,7 @@ class TiDB(MariaDB):
             if key not in there:
                 raise UserError(f"{self.spec.label}: TiDB has no system variable '{key}' that would do anything")
             try:
-                self._query(f"SET GLOBAL `{key}` = '{escape_string(value)}'")
+                self._query(f"SET GLOBAL `{key}` = '{pymysql.converters.escape_string(value)}'")
             except pymysql.MySQLError as error:
                 raise UserError(f"{self.spec.label}: {key}={value} is not taken: {error.args[-1]}") from None
         check(self.spec.label, given, self._variables())

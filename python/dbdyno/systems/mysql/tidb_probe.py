@@ -4,12 +4,20 @@ Its SHOW STATUS counts nothing. Its list of connections is not asked for waits: 
 is asleep there until the Go runtime has a processor for it, which is no wait for the client.
 """
 
+from __future__ import annotations
+
 import re
 from collections import Counter
-from urllib.request import ProxyHandler, build_opener
+from typing import TYPE_CHECKING
 
 from dbdyno.errors import RunFailed
+from dbdyno.systems.later import LaterModule
 from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe, named
+
+if TYPE_CHECKING:
+    from urllib import request
+else:
+    request = LaterModule("urllib.request")
 
 METRICS = {
     "tidb_server_connections": "connections",
@@ -22,8 +30,6 @@ METRICS = {
     "go_gc_duration_seconds_count": "garbage_collections_total",
 }
 _SAMPLE = re.compile(r"^(\w+)(?:\{.*\})? (\S+)$", re.MULTILINE)
-# A proxy that the environment names is not for servers on this host.
-_OPENER = build_opener(ProxyHandler({}))
 
 
 class TiDBProbe(Probe):
@@ -47,7 +53,9 @@ class TiDBProbe(Probe):
 def metrics_of(server: str, status_port: int) -> Counter[str]:
     """Return each of a server's metrics, summed over its labels; raises RunFailed if it does not answer."""
     try:
-        with _OPENER.open(f"http://127.0.0.1:{status_port}/metrics", timeout=ANSWER_TIMEOUT_S) as answer:
+        # A proxy that the environment names is not for servers on this host.
+        opener = request.build_opener(request.ProxyHandler({}))
+        with opener.open(f"http://127.0.0.1:{status_port}/metrics", timeout=ANSWER_TIMEOUT_S) as answer:
             text = answer.read().decode()
     except OSError as error:
         raise RunFailed(f"{server} does not show its figures: {error}") from None

@@ -1,16 +1,21 @@
 """A whole table in a private PostgreSQL: COPY, and queries by psycopg."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
-
-import psycopg
-from psycopg.rows import tuple_row
+from typing import TYPE_CHECKING, Any
 
 from dbdyno.analytics.table import Column, Table
 from dbdyno.systems.analyst import Analyst
+from dbdyno.systems.later import LaterModule
 from dbdyno.systems.postgresql.probe import connect
 from dbdyno.systems.running.endpoint import Endpoint
+
+if TYPE_CHECKING:
+    import psycopg
+else:
+    psycopg = LaterModule("psycopg")
 
 _TYPES = {"integer": "INTEGER", "tiny": "SMALLINT", "date": "DATE"}
 BLOCK_BYTES = 1 << 20
@@ -19,12 +24,15 @@ BLOCK_BYTES = 1 << 20
 class PostgreSQLAnalyst(Analyst):
     """A connection to `endpoint`. It has no integer of one byte: `tiny` takes two."""
 
-    error = (psycopg.Error, OSError)
+    @property
+    def error(self) -> tuple[type[Exception], ...]:
+        return (psycopg.Error, OSError)
+
     by = "COPY FROM STDIN, a file each, and VACUUM ANALYZE"
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._connection = connect(endpoint)
-        self._connection.row_factory = tuple_row
+        self._connection.row_factory = psycopg.rows.tuple_row
 
     def create(self, table: Table) -> None:
         columns = ", ".join(f'"{column.name}" {_type(column)}' for column in table.columns)

@@ -1,11 +1,14 @@
 """Who reads and writes a PostgreSQL's pages: its view `pg_stat_io`, there since version 16, by kind of process."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from __future__ import annotations
 
-import psycopg
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from dbdyno.systems.probe import named
+
+if TYPE_CHECKING:
+    import psycopg
 
 VIEW = "pg_stat_io"
 WRITERS = ("client backend", "background writer", "checkpointer", "autovacuum worker")

@@ -1,17 +1,23 @@
 """A private PostgreSQL server, copied by pg_dump, psql and pg_restore."""
 
+from __future__ import annotations
+
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
-
-import psycopg
+from typing import TYPE_CHECKING, Any
 
 from dbdyno.systems.copier import COPY_NAME, Call, Copier, Row, Stage, Tool
+from dbdyno.systems.later import LaterModule
 from dbdyno.systems.postgresql.probe import connect
 from dbdyno.systems.running.endpoint import Endpoint
 from dbdyno.systems.running.process import PrivateDirectory
+
+if TYPE_CHECKING:
+    import psycopg
+else:
+    psycopg = LaterModule("psycopg")
 
 _CLIENT = "postgresql-client"
 TOOLS: Mapping[str, Tool] = {
@@ -31,7 +37,9 @@ ORDER BY 1"""
 class PostgreSQLCopier(Copier):
     """Copies the database of `endpoint`; programs: the path of each that the tool has."""
 
-    error = (psycopg.Error, OSError)
+    @property
+    def error(self) -> tuple[type[Exception], ...]:
+        return (psycopg.Error, OSError)
 
     def __init__(
         self, endpoint: Endpoint, directory: PrivateDirectory, tool: str, programs: Mapping[str, str], workers: int

@@ -1,13 +1,14 @@
 """PostgreSQL, started privately with any server setting, or attached by URL."""
 
+from __future__ import annotations
+
 import secrets as random_secrets
 import signal
 import subprocess
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
-
-import psycopg
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
@@ -17,6 +18,7 @@ from dbdyno.leftovers.shared_memory import remove_shared_memory
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.base import Durability, Launch, numbers_of
 from dbdyno.systems.copier import Copier
+from dbdyno.systems.later import LaterModule
 from dbdyno.systems.postgresql.analyst import PostgreSQLAnalyst
 from dbdyno.systems.postgresql.copier import TOOLS, PostgreSQLCopier
 from dbdyno.systems.postgresql.probe import PostgreSQLProbe, connect, existing_views, statistics
@@ -35,6 +37,11 @@ from dbdyno.systems.running.tls import (
 )
 from dbdyno.systems.settings import PRIVATE, without_secrets
 from dbdyno.systems.space import Storage
+
+if TYPE_CHECKING:
+    import psycopg
+else:
+    psycopg = LaterModule("psycopg")
 
 PLACES = (("/usr/lib/postgresql", "*/bin"), ("/usr", "pgsql-*/bin"))
 """Where Debian and Red Hat keep each version's programs, which are on no PATH."""
@@ -114,10 +121,16 @@ class _Postmaster(ServerProcess):
 class PostgreSQLServer(Server):
     """A server of the PostgreSQL protocol."""
 
+    forks = True
+
     protocol: ClassVar[str] = "PostgreSQL"
     operations = frozenset({*OPERATIONS, ANALYSE, COPY, SYSBENCH})
-    driver_errors = (psycopg.Error, OSError)
+    driver_modules = ("psycopg",)
     pipelines = True
+
+    @property
+    def driver_errors(self) -> tuple[type[Exception], ...]:
+        return (psycopg.Error, OSError)
 
     def _settings(self) -> dict[str, Setting]:
         """Return every setting in force by its name."""
@@ -182,8 +195,12 @@ class PostgreSQL(PostgreSQLServer):
     storage: ClassVar[Storage] = Storage(1.15, 40, empty_bytes=40_000_000, most_log_bytes=1 << 30)
     copy_tools = TOOLS
     reserved = PRIVATE | RESERVED
-    forks = True
     can_crash = True
+    levers: ClassVar[Mapping[str, str]] = {
+        "checkpoint": "max_wal_size=8GB",
+        "disk": "shared_buffers=1GB",
+        "commit": "synchronous_commit=off",
+    }
     can_keep = True
 
     def __init__(self, spec: SystemSpec) -> None:

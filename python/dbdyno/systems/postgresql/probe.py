@@ -4,19 +4,23 @@ Backends report what they counted when they are idle for a second or end, so cou
 are of the moment.
 """
 
+from __future__ import annotations
+
 from functools import partial
 from pathlib import Path
-from typing import Any
-
-import psycopg
-from psycopg.pq import ExecStatus
-from psycopg.rows import dict_row
+from typing import TYPE_CHECKING, Any
 
 from dbdyno.errors import RunFailed
+from dbdyno.systems.later import LaterModule
 from dbdyno.systems.postgresql import block_io as postgresql_io
 from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe, Waits, named, shortest_s
 from dbdyno.systems.running.endpoint import CONNECT_TIMEOUT_S, Endpoint
 from dbdyno.systems.wait_events import locks_of_activity, states_of_activity
+
+if TYPE_CHECKING:
+    import psycopg
+else:
+    psycopg = LaterModule("psycopg")
 
 STATISTICS = {
     "pg_stat_database": {
@@ -84,7 +88,7 @@ def connect(place: Endpoint, options: str = "") -> psycopg.Connection[dict[str, 
         **(place.tls.libpq() if place.tls else {"sslmode": "disable"}),
         gssencmode="disable",
         autocommit=True,
-        row_factory=dict_row,
+        row_factory=psycopg.rows.dict_row,
     )
 
 
@@ -161,7 +165,7 @@ class PostgreSQLProbe(Probe):
             answer = self._opened().pgconn.exec_prepared(_PREPARED, None)
         except psycopg.Error as error:
             raise self._gone(error) from None
-        if answer.status != ExecStatus.TUPLES_OK:
+        if answer.status != psycopg.pq.ExecStatus.TUPLES_OK:
             raise self._gone(answer.get_error_message())
         cells = [[answer.get_value(row, column) for column in range(3)] for row in range(answer.ntuples)]
         rows = [(_text(kind), _text(event), int(count or 0)) for kind, event, count in cells]

@@ -1,9 +1,17 @@
 """What a Redis or Valkey server shows of itself: INFO. It does not show what its clients wait for."""
 
-import redis
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from dbdyno.errors import RunFailed
+from dbdyno.systems.later import LaterModule
 from dbdyno.systems.probe import Probe, named
+
+if TYPE_CHECKING:
+    import redis
+else:
+    redis = LaterModule("redis")
 
 INFO = {
     "total_commands_processed": "commands_total",

@@ -1,20 +1,19 @@
 """Redis, started privately with any directive of redis.conf, or attached by URL."""
 
+from __future__ import annotations
+
 import secrets as random_secrets
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
-
-import redis
-from redis.backoff import NoBackoff
-from redis.retry import Retry
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import ADD, FIND_UNIQUE, GET, GET_MANY, INSERT, SUM, UPDATE
 from dbdyno.systems.base import Durability, Launch, numbers_of
+from dbdyno.systems.later import LaterModule
 from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe
 from dbdyno.systems.redis.probe import RedisProbe
 from dbdyno.systems.running.endpoint import (
@@ -29,6 +28,11 @@ from dbdyno.systems.running.server import Server
 from dbdyno.systems.running.tls import ATTACHED_SETTINGS, attached_tls, hint, make_certificate
 from dbdyno.systems.settings import BINARY, PRIVATE, check, without_secrets
 from dbdyno.systems.space import Space, Storage
+
+if TYPE_CHECKING:
+    import redis
+else:
+    redis = LaterModule("redis")
 
 DIRECTIVES = ("appendonly", "appendfsync", "save", "maxmemory", "maxmemory-policy", "io-threads", "maxclients")
 """Directives that decide what a benchmark measures; read beside those the person gave."""
@@ -69,8 +73,12 @@ class RedisServer(Server):
     protocol: ClassVar[str] = "Redis"
     operations = frozenset((GET, GET_MANY, UPDATE, ADD, INSERT, FIND_UNIQUE, SUM))
     libraries: ClassVar[tuple[str, ...]] = ("redis-py",)
-    driver_errors = (redis.RedisError,)
+    driver_modules = ("redis",)
     pipelines = True
+
+    @property
+    def driver_errors(self) -> tuple[type[Exception], ...]:
+        return (redis.RedisError,)
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
@@ -102,7 +110,7 @@ class RedisServer(Server):
             protocol=2,
             driver_info=None,
             # By default it tries for seconds; while a server starts, whoever asks tries again much sooner.
-            retry=Retry(NoBackoff(), 0),
+            retry=redis.retry.Retry(redis.backoff.NoBackoff(), 0),
         )
 
     def _configuration(self) -> dict[str, str] | None:
@@ -166,6 +174,7 @@ class Redis(RedisServer):
     reserved = PRIVATE | RESERVED
     log_checker = "redis-check-aof"
     can_crash = True
+    levers: ClassVar[Mapping[str, str]] = {"server-thread": "io-threads=4"}
     can_keep = True
 
     def __init__(self, spec: SystemSpec) -> None:
@@ -262,6 +271,16 @@ class AttachedRedis(RedisServer):
         self.endpoint = replace(endpoint_of(spec.url, 6379), tls=attached_tls(_as_redis(spec)))
         if not (self.endpoint.database or "0").isdecimal():
             raise UserError(f"{spec.label}: a database of Redis is a number, redis://…/0")
+
+    def cautions(self) -> list[str]:
+        # Not from its configuration, which hosted servers do not show.
+        info = self._info()
+        policy, most_bytes = info.get("maxmemory_policy", "noeviction"), info.get("maxmemory", 0)
+        if not most_bytes or policy == "noeviction":
+            return []
+        which = "keys" if policy.startswith("allkeys") else "keys with a time to live"
+        full = f"its maxmemory of {most_bytes:,} bytes is full (maxmemory-policy={policy})"
+        return [f"evicts {which} when {full}: loading rows may evict keys of yours"]
 
     def attach(self) -> None:
         try:

@@ -16,13 +16,18 @@ import threading
 import time
 from contextlib import suppress
 from importlib import import_module
-from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from socket import socketpair
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dbdyno.errors import DbdynoError, RunFailed
+from dbdyno.systems.later import LaterModule
 from dbdyno.systems.running.process import describe_exit
+
+if TYPE_CHECKING:
+    from multiprocessing import connection
+else:
+    connection = LaterModule("multiprocessing.connection")
 
 MEMORY_BYTES = 32 << 20
 """What answers may take beside the loaded libraries; the longest list of settings is a tenth of a MiB."""
@@ -63,7 +68,7 @@ class Child:
         )
         for _, theirs in pairs:
             theirs.close()
-        self._lines = [Connection(ours.detach()) for ours, _ in pairs]
+        self._lines = [connection.Connection(ours.detach()) for ours, _ in pairs]
         self._busy = [threading.Lock() for _ in pairs]
         self._why_it_ended = ""
         self.pid = self._process.pid
@@ -127,7 +132,7 @@ def main(numbers: list[str]) -> None:
     """Serve the lines with these descriptors until dbdyno is gone or ends this process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # A terminal's Ctrl-C is dbdyno's to handle.
     threading.stack_size(STACK_BYTES)
-    lines = [Connection(int(number)) for number in numbers]
+    lines = [connection.Connection(int(number)) for number in numbers]
     modules, subject = pickle.loads(lines[0].recv_bytes())
     for module in modules:
         # Which driver is missing is said when it is needed.
@@ -153,10 +158,10 @@ def _limit_memory(more_bytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _serve(line: Connection, subject: Any) -> None:
+def _serve(line: connection.Connection, subject: Any) -> None:
     """Answer calls on one line. The end of the line, or an answer that does not fit, ends the process."""
     with suppress(EOFError, OSError):
-        while wait([line]):
+        while connection.wait([line]):
             verb, arguments = line.recv()
             line.send(_answer(subject, verb, arguments))
 

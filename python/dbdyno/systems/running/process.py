@@ -23,7 +23,7 @@ from dbdyno.systems.running.cgroup import ControlGroup, memory_kill, memory_limi
 READY_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 10.0
 STOPPED_TIMEOUT_S = 10.0
-"""Time that a server may stand stopped by a signal."""
+"""Time that a server may stand stopped by a signal: longer than any stall that is worth measuring."""
 ORDERLY_STOP_TIMEOUT_S = 600.0
 """A large buffer pool is written before a server ends in good order."""
 MAKE_READY_TIMEOUT_S = 600.0
@@ -179,12 +179,12 @@ class ServerProcess:
         return f"it was killed by its memory_limit of {self._limit_bytes >> 20} MiB: {self._over_limit}"
 
     def death(self) -> str | None:
-        """Return how the server ended, or why it does nothing any more; None while it runs."""
+        """Return how the server ended; None while it runs. A stop by a signal is a stall, which a trial measures."""
         status = self._process.poll()
         if killed := self._killed_for_memory():
             return f"{self.name}: {killed}"
-        if self._stood_still or (status is None and is_stopped(self.pid)):
-            return f"{self.name} was stopped by a signal (SIGSTOP)"
+        if self._stood_still:
+            return f"{self.name} was stopped by a signal (SIGSTOP) and was given up"
         if status is None:
             return None
         return f"{self.name} {describe_exit(status)}"

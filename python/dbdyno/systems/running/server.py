@@ -20,7 +20,7 @@ class Server(System):
 
     endpoint: where it answers, once started or attached to. driver_errors: what its driver raises if it does not.
     own_settings: those that are dbdyno's and not the server's. protocol: what it is called in messages.
-    driver_modules: modules of dbdyno that load its driver when they are asked for.
+    driver_modules: those that load its driver; a child process does that before its memory is limited.
     Where it can be started again, `start` sets `_run`, and `_answers` says whether it is ready.
     """
 
@@ -152,6 +152,9 @@ class Server(System):
 
     def server_pids(self) -> dict[str, int]:
         return {self.server_name: self._server.pid} if self._server else {}
+
+    def addresses(self) -> dict[str, tuple[str, int]]:
+        return {} if self.endpoint.socket else {self.server_name: (self.endpoint.host, self.endpoint.port)}
 
     def death(self) -> str | None:
         return self._server.death() if self._server else None

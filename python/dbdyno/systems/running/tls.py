@@ -1,19 +1,29 @@
 """TLS between dbdyno and a server: whom it trusts, and the certificate of a server that dbdyno starts."""
 
+from __future__ import annotations
+
 import ipaddress
-import ssl
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
-
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+from typing import TYPE_CHECKING, Any
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.systems.later import LaterModule
 from dbdyno.systems.running.process import PrivateDirectory
+
+if TYPE_CHECKING:
+    import ssl
+
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+else:
+    ssl = LaterModule("ssl")
+    x509 = LaterModule("cryptography.x509")
+    hashes = LaterModule("cryptography.hazmat.primitives.hashes")
+    serialization = LaterModule("cryptography.hazmat.primitives.serialization")
+    ec = LaterModule("cryptography.hazmat.primitives.asymmetric.ec")
 
 ATTACHED_SETTINGS = ("tls", "tls_ca")
 LIBPQ_SETTINGS = ("sslmode", "sslrootcert")
@@ -123,7 +133,7 @@ def hint(message: str) -> str | None:
 def make_certificate(directory: PrivateDirectory) -> tuple[str, str, Tls]:
     """Write the certificate and the key of a private server; return both paths, and how to trust that server alone."""
     key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "dbdyno")])
+    name = x509.Name([x509.NameAttribute(x509.oid.NameOID.COMMON_NAME, "dbdyno")])
     now = datetime.now(UTC)
     here = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
     certificate = (
@@ -133,7 +143,7 @@ def make_certificate(directory: PrivateDirectory) -> tuple[str, str, Tls]:
         .not_valid_after(now + timedelta(days=_VALID_DAYS))
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(x509.SubjectAlternativeName(here), critical=False)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        .add_extension(x509.ExtendedKeyUsage([x509.oid.ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
         .sign(key, hashes.SHA256())
     )
     public = directory.write(_CERTIFICATE, certificate.public_bytes(serialization.Encoding.PEM).decode())

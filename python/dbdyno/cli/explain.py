@@ -1,0 +1,22 @@
+"""`dbdyno explain`: what limited each trial, and what to try next."""
+
+from dbdyno.cli.console import make_console
+from dbdyno.cli.find_run import find_run
+from dbdyno.errors import UserError
+from dbdyno.report.document import document
+from dbdyno.report.explain import print_explanations, trials_named
+from dbdyno.results.read import read_run
+from dbdyno.results.understood import understood
+
+
+def command(run: str, trial: str | None) -> int:
+    """Print what limited each trial of a run, or one that is named."""
+    folder = find_run(run)
+    with understood(folder):
+        shown = document(read_run(folder), timelines=False)
+        chosen = trials_named(shown, trial)
+        if not chosen:
+            known = f"; the first is {shown['trials'][0]['trial']}" if shown["trials"] else ""
+            raise UserError(f"'{trial}' is no trial of this run, which has {len(shown['trials'])}{known}")
+        print_explanations(shown, chosen, make_console())
+    return 0

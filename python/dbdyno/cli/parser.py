@@ -1,0 +1,273 @@
+"""The arguments, options and help of every command. A command's own module is loaded when it is called.
+
+So help, completions and a wrong option answer at once: nothing here needs a library but click.
+"""
+
+from collections.abc import Callable
+from functools import update_wrapper
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dbdyno.cli.color import with_color
+from dbdyno.cli.options import experiment_options
+from dbdyno.cli.percent import PERCENT
+from dbdyno.cli.suggestions import suggest_experiments, suggest_runs
+from dbdyno.export.names import TABLES, TABLES_OF
+from dbdyno.stats.margin import MARGIN
+
+PARSERS: dict[str, click.Command] = {}
+"""The commands by name."""
+
+Declaration = Callable[..., None]
+"""A function without a body: its parameters are options, its docstring is the help."""
+
+
+def _command(module: str, within: click.Group | None = None) -> Callable[[Declaration], click.Command]:
+    """Declare a command by the name of its module, whose function `command` it calls.
+
+    within: the group of a subcommand, whose module begins with the name of the group.
+    """
+
+    def declare(declaration: Declaration) -> click.Command:
+        def call(**options: Any) -> Any:
+            return load_command(module)(**options)
+
+        name = module.removeprefix(f"{within.name}_") if within else module
+        command = with_color(click.command(name)(update_wrapper(call, declaration)))
+        (within.commands if within else PARSERS)[name] = command
+        return command
+
+    return declare
+
+
+def load_command(module: str) -> Callable[..., Any]:
+    """Return what a command does; it takes the options, and returns the exit status, where None is 0."""
+    found: Callable[..., Any] = import_module(f"dbdyno.cli.{module}").command
+    return found
+
+
+_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document instead of the table.")
+_DETAILS = click.option("--details", is_flag=True, help="Everything there is to say.")
+_NOISE = click.option("--noise", type=PERCENT, help="Noise of this host (default: as `dbdyno aa` measured it).")
+_FORCE = click.option("--force", is_flag=True, help="Compare runs that differ in conditions, and mark the result.")
+
+
+@_command("run")
+@click.argument("experiment", shell_complete=suggest_experiments)
+@click.option(
+    "--system",
+    multiple=True,
+    help="A system instead of those in the file: name, name?setting=value or URL. Repeatable.",
+)
+@click.option(
+    "--rate",
+    metavar="R,R,…",
+    help="Open loop: transactions per second, or shares of the closed loops' throughput, e.g. 50%,90%.",
+)
+@click.option("--find-rate", metavar="LIMIT", help='Search for the highest rate that holds a limit, e.g. "p99 < 10ms".')
+@click.option("--pipeline", metavar="N,N,…", help="Requests that a client sends before it reads the answers.")
+@click.option("--precise", metavar="P%", help="Repeat until every comparison is known to ±P %, 5 to 20 times.")
+@click.option("--until-flat", metavar="P%", help="End a sweep of clients if two steps rise by less than this.")
+@click.option("--csv", metavar="DIR", help="For air-traffic: a folder of real files, zipped or not.")
+@click.option("--profile", is_flag=True, help="Record flame graphs of server and client after each trial.")
+@click.option(
+    "--metrics",
+    multiple=True,
+    metavar="WAY",
+    help="Live metrics: prometheus:9464 to be scraped, or otlp:http://host:4318 to be sent; repeatable.",
+)
+@experiment_options
+def _run() -> None:
+    """Run EXPERIMENT, a shipped one by its name or any by its file.
+
+    A password comes from the environment variable DBDYNO_PASSWORD, or from a file that DBDYNO_PASSWORD_FILE names and
+    only you can read. A URL on the command line must not hold a password,
+    because everybody can read that line.
+    """
+
+
+@_command("list")
+@click.argument("name", required=False)
+@_DETAILS
+def _list() -> None:
+    """List the shipped experiments, the systems and the workloads, or those with NAME in their name."""
+
+
+@_command("show")
+@click.argument("run", shell_complete=suggest_runs)
+@_DETAILS
+@_JSON
+def _show() -> None:
+    """Print what RUN found: its folder, its name in ./runs, or last.
+
+    The exit status is that of the run: 0 if every trial ran, every answer was right and the limits hold, else 1.
+    """
+
+
+@_command("explain")
+@click.argument("run", shell_complete=suggest_runs)
+@click.argument("trial", required=False)
+def _explain() -> None:
+    """Say what limited each trial of RUN, with the evidence, and what to try next.
+
+    RUN is its folder, its name in ./runs, or last. TRIAL is the name or number of one trial, or a part of the name,
+    such as redis.
+    """
+
+
+@_command("export")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...", shell_complete=suggest_runs)
+@click.option("--format", "wanted", type=click.Choice(list(TABLES_OF)), help="What to write.")
+@click.option("--table", type=click.Choice(TABLES), help="Which table to write (default: trials).")
+@click.option("--output", type=click.Path(path_type=Path), help="The file to write (default: standard output).")
+def _export() -> None:
+    """Write one or several RUNs for another program: CSV, Parquet, Prometheus, JUnit, Markdown or Apache Otava.
+
+    No password is written, whatever the run holds.
+    """
+
+
+@_command("report")
+@click.argument("run", shell_complete=suggest_runs)
+@click.option("--plots", type=click.Path(path_type=Path), metavar="DIR", help="Write the plots there, as SVG and PNG.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["html", "markdown"]),
+    default="html",
+    help="html writes report.html; markdown prints a summary for an issue or pull request.",
+)
+def _report() -> None:
+    """Write the report of RUN again: its folder, its name in ./runs, or last."""
+
+
+@_command("index")
+@click.argument("directory", metavar="DIR", default="runs", type=click.Path(path_type=Path))
+def _index() -> None:
+    """Write DIR/index.html: every run in DIR with its sentence and a link to its report."""
+
+
+@_command("aa")
+@click.argument("system")
+@click.argument("experiment", default="game", shell_complete=suggest_experiments)
+@experiment_options
+def _aa() -> None:
+    """Run SYSTEM against itself on EXPERIMENT's workload (game), at least ten pairs of trials in ABBA order.
+
+    The result is the noise floor of this host for this workload. dbdyno keeps it. Tables, reports, `compare` and `gate`
+    count smaller differences as equal.
+    """
+
+
+@_command("compare")
+@click.argument("run", shell_complete=suggest_runs)
+@click.argument("other", metavar="[RUN]", required=False, shell_complete=suggest_runs)
+@click.option("--baseline", metavar="LABEL", help="Baseline system (default: the run's first).")
+@click.option(
+    "--margin", type=PERCENT, default=f"{MARGIN:.0%}", show_default=True, help="Smaller differences count as equal."
+)
+@_NOISE
+@_FORCE
+@_JSON
+def _compare() -> None:
+    """Compare the systems of RUN, or RUN with a second one: faster, slower, equivalent or inconclusive."""
+
+
+@_command("gate")
+@click.argument("baseline", shell_complete=suggest_runs)
+@click.argument("run", shell_complete=suggest_runs)
+@click.option("--margin", type=PERCENT, default="3%", show_default=True, help="Smaller slowdowns pass.")
+@_NOISE
+@_FORCE
+@click.option(
+    "--leave-out-limited",
+    is_flag=True,
+    help="Leave out cells that the client or the rate limited on both sides, and name them.",
+)
+@_JSON
+def _gate() -> None:
+    """End with status 1 if RUN is certainly slower than BASELINE by more than the margin, else with 0.
+
+    Status 2 says that it could not judge. The runs cannot be compared, or nothing is slower and a cell of BASELINE is
+    missing in RUN, has one trial a side, or is not valid.
+    """
+
+
+@_command("history")
+@click.argument("directory", metavar="DIR", default="runs")
+@_NOISE
+@click.option("--json", "as_json", is_flag=True, help="One JSON document instead of the list.")
+def _history() -> None:
+    """Follow every system through the runs in DIR, and name the runs from which on it became faster or slower.
+
+    A change is at least 3 %, and at least twice the noise of the host. Runs of another host, size, durability or
+    settings are followed separately.
+    """
+
+
+@_command("clean")
+@click.argument("url")
+@click.option("--dry-run", is_flag=True, help="Say what would be removed, and remove nothing.")
+def _clean() -> None:
+    """Remove dbdyno's leftovers, and nothing else, from the store at URL, e.g. mysql://user@host/database."""
+
+
+@_command("doctor")
+@click.argument("experiment", required=False)
+def _doctor() -> None:
+    """Say what on this host would spoil a measurement, and what to do about it.
+
+    With EXPERIMENT, a shipped one by its name or any by its file, only what that one needs is looked at.
+    """
+
+
+@_command("host")
+@click.option(
+    "--directory",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Directory on the disk to measure (default: where private servers keep their data).",
+)
+@_JSON
+def _host() -> None:
+    """Measure this host: clock, scheduler, memory, loopback, disk and processor, some fifteen seconds in all."""
+
+
+@click.group("systems", invoke_without_command=True)
+@click.option("--name", metavar="TEXT", help="Only systems with this in their name.")
+@_DETAILS
+@click.pass_context
+def _systems(context: click.Context, name: str | None, details: bool) -> None:
+    """List every system with its versions; get, check and remove versions."""
+    if context.invoked_subcommand is None:
+        load_command("systems")(name=name, details=details)
+
+
+PARSERS["systems"] = with_color(_systems)
+
+
+@_command("systems_install", _systems)
+@click.argument("names", nargs=-1, required=True)
+def _install() -> None:
+    """Get versions such as mysql@5.6 into the cache directory; nothing of the host is configured or started."""
+
+
+@_command("systems_remove", _systems)
+@click.argument("names", nargs=-1, required=True)
+def _remove() -> None:
+    """Remove versions that were installed here."""
+
+
+@_command("systems_check", _systems)
+@click.argument("name")
+@click.option("--install", "allowed", is_flag=True, help="Install it first if it is missing.")
+def _check() -> None:
+    """Start a system, load 1,000 rows, read them back, and stop it."""
+
+
+@_command("completions")
+@click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
+def _completions() -> None:
+    """Print the script that completes dbdyno's command lines in SHELL; docs/install.md says where it goes."""

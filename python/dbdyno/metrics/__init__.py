@@ -1,0 +1,1 @@
+"""A run's metrics while it runs, for Prometheus or an OpenTelemetry collector; one file per way there."""

@@ -1,0 +1,135 @@
+"""What a run found, in a few short sentences: who was fastest, and whether that can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from dbdyno.report.core import words
+from dbdyno.report.core.loads import Document, at, is_open, load_of, share_of, time_name, times_us
+from dbdyno.report.core.names import listed
+from dbdyno.report.core.ratios import limit_of
+from dbdyno.report.headline import Standing, standing, verdict
+from dbdyno.report.sections.libraries import understated
+
+MOST_WORKLOADS = MOST_SEARCHES = 3
+"""A run of more workloads has an answer for the highest throughput alone; its table has the others."""
+ENOUGH_REPEATS = 5
+_PROMISES = {
+    "D0": "does not flush commits",
+    "D1": "does not flush every commit",
+    "D2": "flushes every commit",
+    "D3": "flushes every commit on several nodes",
+}
+
+
+def answer(shown: Document) -> list[list[str]]:
+    """Return the paragraphs, each of sentences."""
+    loaded = [trial for trial in shown["trials"] if not any(trial.get(key) for key in ("analysis", "crash", "copy"))]
+    if searches := shown["find_rate"]:
+        return [[sentence] for sentence in _searched(searches)]
+    if libraries := list(understated(shown)):
+        return [[sentence] for sentence in libraries[:MOST_WORKLOADS]]
+    if len(loaded) < len(shown["trials"]) or not any(map(_has_figure, loaded)):
+        return [[shown["headline"]["sentence"]]]
+    workloads = list(dict.fromkeys(trial["workload"] for trial in filter(_has_figure, loaded)))
+    several = 1 < len(workloads) <= MOST_WORKLOADS
+    groups = [[one for one in loaded if one["workload"] == name] for name in workloads] if several else [loaded]
+    found = [one for group in groups if (one := standing(group, shown["comparison"]))]
+    said = [list(_sentences(one, len(workloads) > 1)) for one in found]
+    repeats = _repeats(found, max(trial["repeat"] or 1 for trial in loaded))
+    return [*said, [repeats]] if repeats else said
+
+
+def _searched(searches: Sequence[Document]) -> list[str]:
+    """Return what the rate searches found, of many the highest rate."""
+    if len(searches) <= MOST_SEARCHES:
+        return [search["sentence"] for search in searches]
+    best = max(searches, key=lambda search: search["found_rate_per_s"] or 0.0)
+    return [f"The highest rate of {len(searches)} searches: {best['sentence']}"]
+
+
+def _has_figure(trial: Document) -> bool:
+    return trial["system"] is not None and trial["state"] == "complete" and bool(trial["throughput_per_s"])
+
+
+def _sentences(found: Standing, name_workload: bool) -> Iterator[str]:
+    on = f" on {found.top['workload']}" if name_workload else ""
+    figure = f"{_figure(found.top)} {at(found.top)}"
+    leader = words.label_of(found.top)
+    if is_open([found.top]):
+        yield from _followed(found)
+    elif len(found.chosen) == 1:
+        yield f"{leader} reached {figure}{on}, limited by {_limit(found.top)}."
+    elif found.judged:
+        _, who, _ = verdict(found)
+        yield f"{who}{on}. {leader} did {figure}."
+    else:
+        yield f"{leader} was fastest{on}: {figure}."
+        if bounds := [label for label, one in found.chosen.items() if one["client_limited"] and one is not found.top]:
+            yield f"{listed(bounds)} may be faster: the client limited {'it' if len(bounds) == 1 else 'them'} (≥)."
+    yield from _durability(found)
+
+
+def _followed(found: Standing) -> Iterator[str]:
+    """Yield who followed the highest rate, with the lowest p99."""
+    rate = load_of(found.top).words
+    behind = [label for label, trial in found.chosen.items() if trial.get("followed") is False]
+    p99s = {label: times_us(one["transaction"], time_name([one]))["p99"] for label, one in found.chosen.items()}
+    known = {label: p99 for label, p99 in p99s.items() if p99 is not None and label not in behind}
+    if known and len(found.chosen) == 1:
+        yield f"{found.top['label']} followed {rate} with a p99 of {words.length(next(iter(known.values())))}."
+    elif known:
+        low = min(known, key=lambda label: known[label])
+        beside = "" if len(known) == 1 else f"; highest: {words.length(max(known.values()))}"
+        yield f"Lowest p99 at {rate}: {low}, {words.length(known[low])}{beside}."
+    if behind:
+        yield f"{listed(behind)} could not follow {rate}."
+
+
+def _figure(trial: Document) -> str:
+    return ("at least " if trial["client_limited"] else "") + f"{words.significant(trial['throughput_per_s'])}/s"
+
+
+def _limit(trial: Document) -> str:
+    limit = limit_of(trial)
+    return {words.UNEXPLAINED: "something unknown", words.NOT_SEEN: "something not observed"}.get(limit, limit)
+
+
+def _durability(found: Standing) -> Iterator[str]:
+    """Yield why the ranking is not like for like, and the fastest system of the strongest class."""
+    classes = {label: str(trial["durability"] or "unknown") for label, trial in found.chosen.items()}
+    if len(set(classes.values())) == 1:
+        return
+    leader = found.top["label"]
+    own, strongest = classes[leader], max(_known(classes.values()), default="unknown")
+    others = {name: [label for label, one in classes.items() if one == name] for name in sorted(set(classes.values()))}
+    if own == strongest:
+        weaker = "; ".join(f"{name}: {listed(labels)}" for name, labels in others.items() if name != own)
+        yield f"It also promises most: it {_promise(own)} ({own}). Weaker: {weaker}."
+        return
+    same = [label for label in others[own] if label != leader]
+    who = f"Like {listed(same)}, it" if same else "It is also the only one that"
+    yield f"{who} {_promise(own)} ({own}), so this is no like-for-like ranking."
+    best = max((found.chosen[label] for label in others[strongest]), key=lambda trial: trial["throughput_per_s"])
+    if len(others[strongest]) > 1:
+        yield f"Fastest that {_promise(strongest)} ({strongest}) {at(best)}: {best['label']}, {_figure(best)}."
+
+
+def _known(classes: Iterable[str]) -> list[str]:
+    return [name for name in classes if name in _PROMISES]
+
+
+def _promise(name: str) -> str:
+    return _PROMISES.get(name, "has unknown durability")
+
+
+def _repeats(found: Sequence[Standing], repeats: int) -> str | None:
+    """Say what a run of so few repeats cannot tell."""
+    if repeats >= ENOUGH_REPEATS or not found or any(share_of(one.top) for one in found):
+        return None
+    if repeats > 1:
+        wins = all(verdict(one)[0] for one in found if one.judged)
+        return None if wins else f"{repeats} repeats give a wide interval: add --repeat {ENOUGH_REPEATS}."
+    if any(len(one.chosen) > 1 for one in found):
+        return f"One trial per cell names no winner: add --repeat {ENOUGH_REPEATS}."
+    return f"One trial per cell has no confidence interval: add --repeat {ENOUGH_REPEATS}."

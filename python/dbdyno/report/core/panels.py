@@ -1,0 +1,171 @@
+"""What was observed during a trial, as panels: plots over time that a reader chooses from a list."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from dbdyno.results.samples import Observations
+
+MOST_POINTS, LEAST_POINTS = 600, 60
+POINTS_OF_A_PAGE = 4_000
+"""Of one quantity over all trials: a run of hundreds of trials must not have a page of hundreds of megabytes."""
+BANDS = {
+    "host": "Host",
+    "pressure": "Host",
+    "network": "Host",
+    "disk": "Disk",
+    "process": "Processes",
+    "cgroup": "Processes",
+    "store": "Store",
+    "waits": "Store",
+    "locks": "Store",
+}
+"""What each band of observations is listed under, in the order of the list."""
+_WHOLE_HOST = ("host", "pressure", "network")
+"""Bands that are of the host as a whole, so that their columns name no subject."""
+_NAMES = {
+    "memory_available": "memory available",
+    "resident": "memory",
+    "run_queue": "waiting for a processor",
+    "io_delay": "waiting for a disk",
+    "busy": "disk busy",
+    "throttled": "throttled by a CPU quota",
+    "cpu_some": "tasks stalled for lack of CPU",
+    "io_some": "tasks stalled by I/O",
+    "io_full": "all tasks stalled by I/O",
+    "memory_some": "tasks stalled for lack of memory",
+}
+"""Names that the columns' own words would not explain."""
+_DEFAULTS = re.compile(
+    r"CPU used|waiting for a processor|memory$|disk busy|checkpoint age|dirty (pages|bytes)$|evict|pages flushed"
+)
+_CPU_PARTS = ("cpu_user_s_total", "cpu_system_s_total")
+_MIB = float(1 << 20)
+
+
+def points_of_a_trial(trials: int) -> int:
+    """Return how many points a quantity has in one trial of a page of so many."""
+    return max(LEAST_POINTS, min(MOST_POINTS, POINTS_OF_A_PAGE // max(1, trials)))
+
+
+def panels(observations: Observations, began_unix_s: float, points: int = MOST_POINTS) -> dict[str, Any] | None:
+    """Return the panels of a trial, those that are shown unless a reader chooses marked as `default`.
+
+    Args:
+        began_unix_s: when the run phase began, which is second 0 of every plot over time.
+        points: at most so many of each line; of a stretch its lowest and its highest value, never a mean.
+
+    Returns:
+        `times`, in seconds; `panels`, each with `name`, `unit`, `group`, `default` and `lines`, pairs of a subject and
+        its values, `None` if not seen, or one value that all samples have. `None` without a sample.
+    """
+    during = observations.at_unix_s >= began_unix_s
+    if not during.any():
+        return None
+    found: dict[tuple[str, str, str], list[list[Any]]] = {}
+    seconds = observations.at_unix_s[during] - began_unix_s
+    for group, name, unit, subject, values in _lines(observations):
+        seen = values[during]
+        if not np.isnan(seen).all():
+            found.setdefault((group, name, unit), []).append([subject, _values(_thinned(seen, points))])
+    order = list(dict.fromkeys(BANDS.values()))
+    return {
+        "times": _times(seconds, points),
+        "panels": [
+            {
+                "name": name,
+                "unit": unit,
+                "group": group,
+                "default": bool(_DEFAULTS.search(name)) and any(line != 0 for _, line in lines),
+                "lines": lines,
+            }
+            for (group, name, unit), lines in sorted(
+                found.items(), key=lambda item: (order.index(item[0][0]), item[0][1])
+            )
+        ],
+    }
+
+
+def _lines(observations: Observations) -> Iterator[tuple[str, str, str, str, np.ndarray]]:
+    """Every quantity as (group, name, unit, subject, values)."""
+    for column in observations.names():
+        band, _, rest = column.partition(".")
+        subject, quantity = ("host", rest) if band in _WHOLE_HOST else rest.partition(".")[::2]
+        if band not in BANDS or quantity == _CPU_PARTS[1]:
+            continue
+        if quantity == _CPU_PARTS[0]:
+            rates = [observations.rate(part) for part in _cpu_parts(column) if part in observations.columns]
+            yield "Processes", "CPU used", "cores", subject, np.sum(rates, axis=0)
+            continue
+        name, unit, factor = _described(band, quantity)
+        if band in ("cgroup", "store") and name == "memory":
+            name = "memory as the control group counts it" if band == "cgroup" else "memory as the store counts it"
+        values = observations.rate(column) if quantity.endswith("_total") else observations.columns[column]
+        if band == "waits":
+            name, subject, unit = f"connections of {subject} by state", quantity.replace("_", " "), ""
+        elif (
+            limited := quantity.replace("_max_", "_")
+        ) != quantity and f"{band}.{subject}.{limited}" in observations.columns:
+            name, subject = _described(band, limited)[0], f"{subject}: limit"
+        yield BANDS[band], name, unit, subject, values * factor
+
+
+def _cpu_parts(user: str) -> tuple[str, str]:
+    return user, user.replace(*_CPU_PARTS)
+
+
+def _described(band: str, quantity: str) -> tuple[str, str, float]:
+    """The name of a quantity, its unit, and by what its values are to be multiplied."""
+    base = quantity.removesuffix("_total")
+    per_s = "/s" if base != quantity else ""
+    unit, factor = per_s, 1.0
+    if base.endswith("_bytes"):
+        base, unit, factor = base.removesuffix("_bytes"), f"MiB{per_s}", 1 / _MIB
+    elif base.endswith("_s"):
+        base = base.removesuffix("_s")
+        share = band == "pressure" or base == "busy"
+        unit, factor = ("%", 100.0) if share else ("cores" if base.startswith("cpu") else f"s{per_s}", 1.0)
+    elif base.endswith("_ratio"):
+        unit = ""
+    return _NAMES.get(base, base.replace("_", " ").replace("cpu", "CPU")), unit, factor
+
+
+def _times(seconds: np.ndarray, points: int) -> list[float]:
+    """The time of each point; of a stretch that has two, those of its first and its last sample."""
+    if len(seconds) <= points:
+        return [round(float(one), 2) for one in seconds]
+    edges = _edges(len(seconds), points)
+    ends = [(begin, end - 1) for begin, end in pairwise(edges)]
+    return [round(float(seconds[place]), 2) for both in ends for place in both]
+
+
+def _thinned(values: np.ndarray, points: int) -> np.ndarray:
+    """At most so many values: of each stretch the lowest and the highest, in their order."""
+    if len(values) <= points:
+        return values
+    edges = _edges(len(values), points)
+    kept = []
+    for begin, end in pairwise(edges):
+        stretch = values[begin:end]
+        if np.isnan(stretch).all():
+            kept += [np.nan, np.nan]
+        else:
+            kept += [stretch[place] for place in sorted((int(np.nanargmin(stretch)), int(np.nanargmax(stretch))))]
+    return np.array(kept)
+
+
+def _edges(count: int, points: int) -> list[int]:
+    edges: list[int] = np.linspace(0, count, points // 2 + 1).astype(int).tolist()
+    return edges
+
+
+def _values(values: np.ndarray) -> list[float | None] | float:
+    """The values with four digits; one, if all samples have it."""
+    written = [None if np.isnan(one) else float(f"{one:.4g}") for one in values]
+    known = {one for one in written if one is not None}
+    return known.pop() if len(known) == 1 else written

@@ -1,0 +1,272 @@
+"""All that can be said of a run in a terminal, in sections: what `dbdyno show --details` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+
+from dbdyno.report.core import words
+from dbdyno.report.core.loads import Document, is_open, time_label, time_name, times_us
+from dbdyno.report.core.steadiness import remarks
+from dbdyno.report.core.terminal import Column, heading, print_columns, say
+from dbdyno.report.document import document
+from dbdyno.report.sections import capacity, crashes, locks, replication
+from dbdyno.report.sections.analyses import analysed, print_analyses
+from dbdyno.report.sections.copies import copied, print_copies
+from dbdyno.report.sections.fairness import print_card, print_command
+from dbdyno.report.sections.hosts import host_in_words, worsened
+from dbdyno.report.sections.kinds import kinds_of, print_kinds
+from dbdyno.report.sections.libraries import understated
+from dbdyno.results.model import Run
+from dbdyno.verdict.limits import label_of
+
+_STATES = {"complete": "ok", "failed": "FAILED", "interrupted": "CUT", "not reached": "–"}
+_STYLES = {"complete": "", "failed": "bold red", "interrupted": "yellow"}
+_GIVE_UP_FIRST = ("p95", "reads\nverified", "server\nCPU µs", "client\nCPU µs", "steady", "max", "limit")
+"""Columns left out, in this order, where the terminal is too narrow for all."""
+
+_FLOOR = "Floor: the 1st percentile of the seconds, of their median."
+
+
+@dataclass(frozen=True, slots=True)
+class _Figure:
+    heading: str
+    cell: Callable[[Document], str]
+
+
+def print_details(run: Run, console: Console) -> None:
+    """Print everything about the run, section by section."""
+    print_document(document(run, timelines=False), console)
+
+
+def print_document(shown: Document, console: Console) -> None:
+    """Print what `dbdyno.report.document.document` returned."""
+    say(console, shown["headline"]["sentence"], "bold")
+    if below := capacity.sentence(shown):
+        say(console, below, "bold")
+    heading(console, "Trials")
+    grouped = words.groups(shown)
+    if not print_specific(shown, console, notes=True) and grouped:
+        _print_trials(grouped, console)
+    _print_blocks(shown, console)
+    _print_lines("What limited each system", _limits(shown), console)
+    _print_lines("Scaling and warm-up", _scaling(shown), console)
+    _print_lines("Cache", words.cached(shown), console)
+    _print_lines("Client libraries", list(understated(shown)), console)
+    _print_lines("Be careful", list(_remarks(shown)), console)
+    _print_lines("Host and observation", list(_host(shown)), console)
+    heading(console, "Fairness")
+    print_card(shown["fairness"], console)
+    if command := shown["fairness"]["command"]:
+        heading(console, "Repeat it")
+        print_command(command, console)
+
+
+def print_specific(shown: Document, console: Console, notes: bool) -> bool:
+    """Print the table of a run of queries, copies or crashes. Returns whether it is one.
+
+    notes: say what its columns are, and how each trial went.
+    """
+    asked, copies, killed = analysed(shown), copied(shown), crashes.crashed(shown)
+    if asked:
+        print_analyses(asked, console, notes)
+    elif copies:
+        print_copies(copies, console, notes)
+    elif killed:
+        _print_crashes(killed, console, notes)
+    return bool(asked or copies or killed)
+
+
+def _print_lines(title: str, lines: Sequence[str], console: Console) -> None:
+    if lines:
+        heading(console, title)
+    for line in lines:
+        say(console, line, hang=2)
+
+
+def _print_trials(grouped: dict[tuple[str, str | None], list[Document]], console: Console) -> None:
+    """Print a row for each trial of clients, and what its columns are."""
+    trials = [trial for group in grouped.values() for trial in group]
+    titles = [_title(label, workload, group) for (label, workload), group in grouped.items() for _ in group]
+    figures = _figures(trials)
+    columns = [Column(one.heading, [one.cell(trial) for trial in trials], _drop(one.heading)) for one in figures]
+    styles = [_STYLES.get(trial["state"], "") for trial in trials]
+    print_columns([Column("", titles, left=True, style="bold"), *columns], console, 0, styles, titled=True)
+    say(console, f"Latencies: {time_label(trials)}. CPU µs: per transaction. {_FLOOR}", "dim")
+    if any(map(kinds_of, trials)):
+        heading(console, "Transactions by kind")
+        print_kinds(trials, console)
+
+
+def _drop(name: str) -> int | None:
+    for place, beginning in enumerate(_GIVE_UP_FIRST):
+        if name.startswith(beginning):
+            return len(_GIVE_UP_FIRST) - place
+    return None
+
+
+def _title(label: str, workload: str | None, trials: Sequence[Document]) -> str:
+    classes = dict.fromkeys((trial["durability"], trial["durability_reason"]) for trial in trials)
+    named = [f"{level} ({reason})" if reason else str(level) for level, reason in classes if level]
+    return "  ".join(filter(None, (label, workload, *named)))
+
+
+def _figures(trials: list[Document]) -> list[_Figure]:
+    unit, length_us = words.latency_unit(trials)
+    name = time_name(trials)
+
+    def latency(key: str) -> Callable[[Document], str]:
+        def cell(trial: Document) -> str:
+            time_us = times_us(trial["transaction"], name)[key]
+            return words.significant(None if time_us is None else time_us / length_us)
+
+        return cell
+
+    steady = [_Figure("steady\nstate", words.steady_state)] if words.long_enough(trials) else []
+    warm = [_Figure("95% warm\nafter s", _warm)] if any(trial.get("warm_up") for trial in trials) else []
+    repeat = [_Figure("repeat", lambda trial: str(trial["repeat"]))] if any(_repeats(trials)) else []
+    rows = [_Figure("rows\nper s", _rows_read)] if any(map(_reads_several, trials)) else []
+    conflicts = [_Figure("con-\nflicts", _conflicts)] if any(trial.get("conflicts") for trial in trials) else []
+    return [
+        _Figure("clients", lambda trial: str(trial["clients"])),
+        *repeat,
+        *([_Figure("offered\nper s", _offered)] if is_open(trials) else []),
+        *_left_over(trials),
+        _Figure("per s", _throughput),
+        *rows,
+        *warm,
+        _Figure("floor", lambda trial: words.percent(trial["stability"]["floor"])),
+        _Figure("longest\nstall", lambda trial: words.longest_stall(trial["stability"])),
+        *(_Figure(f"{key}\n{unit}", latency(key)) for key in ("p50", "p95", "p99", "max")),
+        _Figure("errors", lambda trial: words.short_count(trial["errors"])),
+        *conflicts,
+        _Figure("client\nCPU µs", lambda trial: words.significant(trial["client_cpu_us_per_transaction"])),
+        _Figure("server\nCPU µs", lambda trial: words.significant(trial["server_cpu_us_per_transaction"])),
+        _Figure("reads\nverified", _verified),
+        *steady,
+        _Figure("limit", lambda trial: label_of(trial["verdict"]["limit"]) if trial.get("verdict") else words.UNKNOWN),
+        _Figure("state", lambda trial: _STATES.get(trial["state"], str(trial["state"]))),
+    ]
+
+
+def _left_over(trials: list[Document]) -> list[_Figure]:
+    """Arrivals of an open loop that began late, or had not ended, where there were any."""
+
+    def column(heading: str, key: str) -> list[_Figure]:
+        if not any(trial.get(key) for trial in trials):
+            return []
+        return [_Figure(heading, lambda trial: _count(trial.get(key)))]
+
+    return column("late", "late") + column("un-\nfinished", "unfinished")
+
+
+def _count(value: int | None) -> str:
+    return words.UNKNOWN if value is None else words.short_count(value)
+
+
+def _conflicts(trial: Document) -> str:
+    return words.short_count(trial.get("conflicts", 0))
+
+
+def _repeats(trials: list[Document]) -> list[bool]:
+    return [(trial["repeat"] or 1) > 1 for trial in trials]
+
+
+def _offered(trial: Document) -> str:
+    return words.whole(trial.get("offered_per_s"))
+
+
+def _reads_several(trial: Document) -> bool:
+    """Whether a request reads several rows; of transactions of several kinds nobody asks."""
+    if kinds_of(trial):
+        return False
+    answered_per_s = sum(operation["count"] for operation in trial["operations"].values()) / (trial["seconds"] or 1)
+    return bool((trial["rows_read_per_s"] or 0) > 1.01 * answered_per_s)
+
+
+def _rows_read(trial: Document) -> str:
+    return words.whole(trial["rows_read_per_s"])
+
+
+def _warm(trial: Document) -> str:
+    """After how many seconds of load it was warm; `>` where it still rose when the trial ended."""
+    found = trial.get("warm_up")
+    if found is None:
+        return words.UNKNOWN
+    return f"> {words.whole(trial['seconds'])}" if found["seconds"] is None else words.whole(found["seconds"])
+
+
+def _throughput(trial: Document) -> str:
+    return ("≥ " if trial["client_limited"] else "") + words.significant(trial["throughput_per_s"])
+
+
+def _verified(trial: Document) -> str:
+    if trial["mismatches"]:
+        return f"{words.short_count(trial['mismatches'])} WRONG"
+    return words.short_count(trial["reads_verified"])
+
+
+def _print_crashes(trials: list[Document], console: Console, notes: bool) -> None:
+    _print_block(crashes.HEADINGS, crashes.rows(trials), crashes.NOTE if notes else "", console)
+    if held := crashes.agreement_rows(trials):
+        _print_block(crashes.AGREEMENT_HEADINGS, held, crashes.AGREEMENT_NOTE if notes else "", console)
+    for sentence in crashes.sentences(trials) if notes else ():
+        say(console, sentence, indent=2, hang=2)
+
+
+def _print_blocks(shown: Document, console: Console) -> None:
+    if below := capacity.at_shares(shown):
+        heading(console, "Latency below capacity")
+        _print_block(capacity.HEADINGS, capacity.rows(below), capacity.NOTE, console)
+    if elsewhere := replication.replicated(shown):
+        heading(console, "Seen at another node")
+        _print_block(replication.HEADINGS, replication.rows(elsewhere), replication.NOTE, console)
+    if locked := locks.shown_trials(shown):
+        heading(console, "Locks waited for")
+        _print_block(locks.HEADINGS, locks.rows(locked), locks.NOTE, console, locks.LEFT)
+
+
+def _print_block(
+    headings: Sequence[str], rows: list[list[str]], note: str, console: Console, left: Sequence[int] = (0,)
+) -> None:
+    """Print what one kind of experiment is about, and what its columns are.
+
+    Args:
+        left: the places of columns of words.
+    """
+    columns = zip(headings, zip(*rows, strict=True), strict=True)
+    print_columns([Column(name, cells, left=place in left) for place, (name, cells) in enumerate(columns)], console)
+    if note:
+        say(console, note, "dim", indent=2)
+
+
+def _remarks(shown: Document) -> Iterator[str]:
+    """Yield what is missing, what must not be used, and what makes figures doubtful."""
+    yield from (f"{name}: {what}" for name, what in words.not_complete(shown))
+    yield from (f"{name}: {warning}" for name, warning in words.warnings_by_text(shown))
+    # Queries have no steady state.
+    if not (analysed(shown) or copied(shown) or crashes.crashed(shown)):
+        yield from remarks([trial for trial in shown["trials"] if trial["system"] is not None])
+    said = (words.client_limited(shown), words.run_state(shown), words.durability_caution(shown))
+    yield from filter(None, said)
+    for line in worsened(shown["environment"].get("measured"), shown["environment"].get("measured_after")):
+        yield f"The host was worse after the run: {line}."
+
+
+def _host(shown: Document) -> Iterator[str]:
+    yield from filter(None, (words.observing_cost(shown), host_in_words(shown["environment"].get("measured"))))
+    yield from (f"Not observed: {line}" for line in shown["fairness"]["not_seen"])
+
+
+def _scaling(shown: Document) -> list[str]:
+    sweeps = [f"{one['label']}, {one['workload']}: {one['words']}" for one in shown["scalability"] if one["law"]]
+    return [*filter(None, [words.automatic_warmup(shown)]), *sweeps]
+
+
+def _limits(shown: Document) -> list[str]:
+    if analysed(shown) or copied(shown) or crashes.crashed(shown):
+        return []
+    sentences = [f"{name}: {sentence}" for name, sentence in words.limit_sentences(shown)]
+    return sentences or [*filter(None, [words.limits(shown["headline"])])]

@@ -1,0 +1,66 @@
+"""What limited each trial of a run, what speaks for it, and what to try next: what `dbdyno explain` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from dbdyno.report.core import words
+from dbdyno.report.core.loads import Document
+from dbdyno.report.core.terminal import say
+from dbdyno.verdict.limits import LIMITS, noun_of
+
+INDENT = 2
+_ENDED = {"failed": "failed", "interrupted": "was interrupted", "not reached": "was not reached"}
+
+
+def trials_named(shown: Document, name: str | None) -> list[Document]:
+    """Return the trials that a person means: all without a name, else by name, number or a part of the name."""
+    trials = list(shown["trials"])
+    if name is None:
+        return trials
+    exact = [trial for trial in trials if trial["trial"] == name]
+    numbered = [trial for trial in trials if name.isdecimal() and trial["trial"].split("-")[0].lstrip("0") == name]
+    return exact or numbered or [trial for trial in trials if name in trial["trial"]]
+
+
+def print_explanations(shown: Document, trials: Sequence[Document], console: Console) -> None:
+    """Print for each trial its limit, the evidence and what to try next."""
+    several = len({trial["workload"] for trial in trials}) > 1
+    for place, trial in enumerate(trials):
+        if place:
+            console.print()
+        workload = f", {trial['workload']}" if several else ""
+        name = Text(f"{words.trial_name(trial)}{workload}", style="bold").append(f"  {trial['trial']}", "not bold dim")
+        say(console, name, hang=INDENT)
+        if verdict := trial.get("verdict"):
+            _print_verdict(trial, verdict, console)
+        else:
+            say(console, _why_not(shown, trial), "yellow", INDENT, 2)
+
+
+def _print_verdict(trial: Document, verdict: Document, console: Console) -> None:
+    limit = LIMITS.get(verdict["limit"])
+    opening = limit.opening_of(bool(trial["embedded"])) if limit else f"Limited by {verdict['limit']}"
+    say(console, f"{opening} (confidence {verdict['confidence']}).", "", INDENT, 2)
+    for evidence in verdict["evidence"]:
+        say(console, f"· {evidence}", "", INDENT, 2)
+    if verdict.get("runner_up"):
+        say(console, f"· next largest: {noun_of(verdict['runner_up'], bool(trial['embedded']))}", "dim", INDENT, 2)
+    for step in verdict.get("next") or ():
+        say(console, f"Try: {step['why']}", "", INDENT, 2)
+        # A command is copied: it stays in one line.
+        console.print(Text(f"{' ' * 2 * INDENT}{step['command']}", style="cyan"), soft_wrap=True)
+
+
+def _why_not(shown: Document, trial: Document) -> str:
+    """Return why a trial has no verdict."""
+    if trial["state"] != "complete":
+        reason = f": {trial['reason']}" if trial["reason"] else ""
+        return f"No verdict: the trial {_ENDED.get(trial['state'], 'did not end')}{reason}"
+    if not trial["transactions"]:
+        return "No verdict: no transaction was completed."
+    unseen = "; ".join(dict.fromkeys(shown["fairness"]["not_seen"]))
+    return f"No verdict: what it waited for was not observed{f' ({unseen})' if unseen else ''}."

@@ -1,0 +1,161 @@
+"""Throughput and latency against a setting that the experiment varied: a buffer pool, rows, processors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+from urllib.parse import parse_qsl
+
+from dbdyno.report.core.loads import Document, Load, time_name, times_us
+from dbdyno.report.core.page import PERCENTILES, Page
+from dbdyno.report.core.plots import Figure, plot_unit, scaled
+from dbdyno.report.core.section import Part, Section
+from dbdyno.report.core.series import Series, places_of, representatives, trials_of
+
+_SUFFIXES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+_OF_TRIAL = {
+    "rows": "rows",
+    "pipeline": "pipeline",
+    "network_delay_us": "network delay, µs",
+    "memory_limit_bytes": "memory limit, bytes",
+}
+_CPUS = {"client_cpus": "client processors", "server_cpus": "server processors"}
+"""Of these the number counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What differs in one setting alone: for each of its values and each load, a system's representative trial."""
+
+    name: str
+    series: Series
+    trials: Mapping[tuple[str, Load], Document]
+
+
+def settings_of(trial: Document) -> dict[str, str]:
+    """Return what an experiment may vary of a trial, by name: settings, workload options, rows, processors."""
+    given = {**(trial["settings"] or {}), **_options(trial), **(trial["options"] or {})}
+    own = {name: trial.get(key) for key, name in _OF_TRIAL.items()}
+    counts = {name: len(cpus) for key, name in _CPUS.items() if (cpus := trial.get(key))}
+    return {name: str(value) for name, value in (given | own | counts).items() if value is not None}
+
+
+def _options(trial: Document) -> dict[str, str]:
+    """The options that stand in the name of a workload: `indexes` of `insert-indexes?indexes=4`."""
+    return dict(parse_qsl(str(trial["workload"]).partition("?")[2]))
+
+
+def varied(all_series: Sequence[Series]) -> dict[str, list[Line]]:
+    """Return the settings with several values, each with its lines; the others of a line's settings are alike."""
+    found: dict[str, list[Line]] = {}
+    every = [(series, load, trial) for series in all_series for load, trial in representatives(series).items()]
+    names = dict.fromkeys(name for _, _, trial in every for name in settings_of(trial))
+    for name in names:
+        lines: dict[tuple[Any, ...], list[tuple[Series, Load, Document]]] = {}
+        for one in every:
+            own = settings_of(one[2])
+            if name in own:
+                others = tuple(sorted(item for item in own.items() if item[0] != name))
+                key = (one[2]["system"], str(one[2]["workload"]).partition("?")[0], others)
+                lines.setdefault(key, []).append(one)
+        kept = [_line(name, points) for points in lines.values() if len(_values(name, points)) > 1]
+        if kept:
+            found[name] = kept
+    return found
+
+
+def _values(name: str, points: Sequence[tuple[Series, Load, Document]]) -> set[str]:
+    return {settings_of(trial)[name] for _, _, trial in points}
+
+
+def _line(name: str, points: Sequence[tuple[Series, Load, Document]]) -> Line:
+    series = points[0][0]
+    trials = {(settings_of(trial)[name], load): trial for _, load, trial in points}
+    without = re.sub(rf"[ ?&]?{re.escape(name)}=[^ &]*", "", series.name)
+    return Line(without, series, trials)
+
+
+def rising(values: Sequence[str]) -> list[str]:
+    """Return values by size, `64M` before `1G`; those that are no numbers as they come, after them."""
+    return sorted(dict.fromkeys(values), key=lambda value: (_size(value) is None, _size(value) or 0.0))
+
+
+def _size(value: str) -> float | None:
+    factor = _SUFFIXES.get(value[-1:].lower(), 1)
+    digits = value if factor == 1 else value[:-1]
+    try:
+        return float(digits) * factor
+    except ValueError:
+        return None
+
+
+def figures(all_series: Sequence[Series]) -> dict[str, Figure]:
+    """Return the plots by id: `setting-0-throughput`, `setting-0-p99` of the first setting, and so on."""
+    unit, length_us = plot_unit(all_series)
+    time, places = time_name(trials_of(all_series)), places_of(all_series)
+    found = {}
+    for number, (name, lines) in enumerate(varied(all_series).items()):
+        values = rising([value for line in lines for value, _ in line.trials])
+        per_s = {id(trial): trial["throughput_per_s"] for line in lines for trial in line.trials.values()}
+        found[f"setting-{number}-throughput"] = _figure(name, values, lines, places, per_s, "/s")
+        for key in PERCENTILES:
+            times = {
+                id(trial): scaled(times_us(trial["transaction"], time)[key], length_us)
+                for line in lines
+                for trial in line.trials.values()
+            }
+            found[f"setting-{number}-{key}"] = _figure(name, values, lines, places, times, unit)
+    return found
+
+
+def _figure(
+    name: str,
+    values: Sequence[str],
+    lines: Sequence[Line],
+    places: Mapping[Load, int],
+    figure_of: Mapping[int, float | None],
+    unit: str,
+) -> Figure:
+    order = {"categoryorder": "array", "categoryarray": list(values)}
+    return {
+        "data": [trace for line in lines for trace in _traces(line, values, places, figure_of, unit)],
+        "layout": {
+            "xaxis": {"type": "category", "title": {"text": escape(name)}} | order,
+            "yaxis": {"rangemode": "tozero", "ticksuffix": "" if unit == "/s" else f" {unit}"},
+            "showlegend": len(lines) > 1,
+            "hovermode": "closest",
+        },
+    }
+
+
+def _traces(
+    line: Line, values: Sequence[str], places: Mapping[Load, int], figure_of: Mapping[int, float | None], unit: str
+) -> Iterator[Figure]:
+    look = line.series.look
+    for load in dict.fromkeys(load for _, load in line.trials):
+        points = [(value, trial) for value in values if (trial := line.trials.get((value, load)))]
+        yield {
+            "type": "scatter",
+            # Between words there is nothing that a line could run through.
+            "mode": "markers" if None in map(_size, values) else "lines+markers",
+            "x": [value for value, _ in points],
+            "y": [None if (y := figure_of[id(trial)]) is None else round(y, 4) for _, trial in points],
+            "name": escape(line.name),
+            "line": {"color": look.colour, "dash": look.dash, "width": 2},
+            "marker": {"color": look.colour, "symbol": look.symbol, "size": 8},
+            "hovertemplate": f"{escape(line.name)}, %{{x}}<br><b>%{{y:,.5g}} {unit}</b><extra></extra>",
+            # No system's chip hides it: a line is of several systems.
+            "meta": {"s": None, "c": places[load]},
+        }
+
+
+def part(page: Page) -> Part | None:
+    """Return the plots of every varied setting, or `None` if nothing but the load was varied."""
+    settings = list(varied(page.series)) if page.clients_loaded else []
+    return Part({"settings": settings}, figures(page.series)) if settings else None
+
+
+SECTION = Section("against_setting.html.j2", part)

@@ -1,0 +1,241 @@
+"""The end of a run on one screen: the answer, a table, what to be careful of, and where the rest is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.text import Text
+
+from dbdyno.report.answer import answer
+from dbdyno.report.cautions import BAD, cautions
+from dbdyno.report.core import words
+from dbdyno.report.core.loads import Document, Load, is_open, load_of, loads, share_of, time_name, times_us
+from dbdyno.report.core.names import short_names
+from dbdyno.report.core.terminal import Column, print_columns, say, shortened
+from dbdyno.report.details import print_specific
+from dbdyno.report.document import document
+from dbdyno.report.sections import capacity
+from dbdyno.report.sections.kinds import kinds_of
+from dbdyno.results.model import Run
+from dbdyno.verdict.limits import label_of
+
+INDENT = 2
+MOST_CAUTIONS = 3
+_STATES = {"failed": "FAILED", "interrupted": "CUT"}
+_GIVE_UP_LOADS, _GIVE_UP_SHARES, _GIVE_UP_KINDS, _GIVE_UP_P99 = 100, 60, 40, 20
+"""In which order columns go where a terminal is narrow: first the loads in between."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where the rest of a run is.
+
+    Attributes:
+        run: what a person calls it, after `dbdyno show`.
+        report: its report, or `None` if it has none.
+    """
+
+    run: str
+    report: str | None
+
+
+def print_summary(run: Run, places: Places, console: Console) -> None:
+    """Print the summary of a run."""
+    print_document_summary(document(run, timelines=False), places, console)
+
+
+def print_document_summary(shown: Document, places: Places, console: Console) -> None:
+    """Print the summary of what `dbdyno.report.document.document` returned."""
+    say(console, _title(shown), hang=INDENT)
+    console.print()
+    specific = print_specific(shown, console, notes=False)
+    if not specific and (groups := words.groups(shown)):
+        print_columns(_columns(groups, shown), console, INDENT)
+    console.print()
+    for place, (first, *others) in enumerate(answer(shown)):
+        said = Text(first, style="" if place else "bold")
+        say(console, said.append("".join(f" {sentence}" for sentence in others), "not bold"), indent=INDENT)
+    _print_cautions(shown, places, console)
+    console.print()
+    if places.report:
+        _print_place("report", places.report, console)
+    _print_place("details", f"dbdyno show {places.run} --details", console)
+    if not specific and any(trial.get("verdict") for trial in shown["trials"]):
+        _print_place("limits", f"dbdyno explain {places.run}", console)
+    for step in _next_steps(shown)[:1]:
+        _print_place("next", step["command"], console)
+        say(console, step["why"], "dim", INDENT + 9)
+
+
+def _print_place(name: str, where: str, console: Console) -> None:
+    line = Text(" " * INDENT).append(f"{name:<9}", "dim").append(where)
+    console.print(line, soft_wrap=True)
+
+
+def _next_steps(shown: Document) -> list[Document]:
+    """Return what to try next, by the verdict on the leader's trial."""
+    headline = shown["headline"]
+    name = headline["trials"].get(headline["leader"])
+    verdicts = [trial["verdict"] for trial in shown["trials"] if trial["trial"] == name and trial.get("verdict")]
+    return [step for verdict in verdicts for step in verdict.get("next") or ()]
+
+
+def _print_cautions(shown: Document, places: Places, console: Console) -> None:
+    found = cautions(shown)
+    kept = found[:MOST_CAUTIONS]
+    for sentence, style in kept:
+        say(console, shortened(sentence, console.width - INDENT, 3 if style == BAD else 1), style, INDENT)
+    if left := len(found) - len(kept):
+        say(console, f"{left} more: dbdyno show {places.run} --details", "yellow", INDENT)
+
+
+def _title(shown: Document) -> Text:
+    trials = [trial for trial in shown["trials"] if trial["system"] is not None]
+    # The steps of a search have a rate each.
+    measured = [trial for trial in trials if share_of(trial) is None and not (shown["find_rate"] and trial["rate"])]
+    parts = [
+        _counted(len({trial["label"] for trial in trials}), "system"),
+        _counted(len(loads(measured)), "load"),
+        _counted(max((trial["repeat"] or 1 for trial in trials), default=1), "repeat"),
+    ]
+    crossed = " × ".join(part for part in parts if not part.startswith("1 r"))
+    complete = sum(trial["state"] == "complete" for trial in shown["trials"])
+    of = f"{complete} of " if complete < len(shown["trials"]) else ""
+    said = [crossed, of + _counted(len(shown["trials"]), "trial"), *_duration(shown)]
+    return Text(str(shown["experiment"] or shown["run"]), style="bold").append(f" — {', '.join(said)}", "not bold")
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _duration(shown: Document) -> Iterator[str]:
+    if shown["started_unix_s"] and shown["ended_unix_s"]:
+        yield words.duration(shown["ended_unix_s"] - shown["started_unix_s"])
+
+
+def _columns(groups: Mapping[tuple[str, str | None], list[Document]], shown: Document) -> list[Column]:
+    """Return the table of a run whose clients loaded systems, the highest throughput first."""
+    trials = [trial for group in groups.values() for trial in group]
+    workloads = list(dict.fromkeys(workload for _, workload in groups))
+    rows = sorted(groups.items(), key=lambda row: (workloads.index(row[0][1]), -_rate(_best(row[1]))))
+    best = [_best(group) for _, group in rows]
+    keys = [key for key, _ in rows]
+    durability = Column("", [str(trial["durability"] or "") if trial else "" for trial in best], left=True)
+    if searches := shown["find_rate"]:
+        figure = f"rate/s with {searches[0]['limit']}"
+        return [Column(figure, _names(keys), left=True, style="bold"), durability, *_found_rates(keys, shown)]
+    name, limits = time_name(trials), Column("limited by", [_limit(trial) for trial in best], left=True)
+    unit, length_us = words.one_unit(times_us(trial["transaction"], name)["p99"] for trial in trials)
+    timed = is_open(trials)
+    figure = f"p99, {unit}" if timed else "transactions/s"
+    columns = [Column(figure, _names(keys), left=True, style="bold"), durability]
+    columns += _load_columns([group for _, group in rows], name if timed else None, length_us)
+    columns += _kind_columns(best) + _share_columns(keys, shown)
+    if not timed:
+        p99s = [times_us(trial["transaction"], name)["p99"] if trial else None for trial in best]
+        columns.append(Column("p99 at best", list(map(words.length, p99s)), _GIVE_UP_P99))
+    return [*columns, limits]
+
+
+def _names(keys: Sequence[tuple[str, str | None]]) -> list[str]:
+    """Return what the rows are called: by system, by workload, or by both if both differ."""
+    labels, _ = short_names([label for label, _ in keys])
+    variants = words.short_workloads([str(workload) for _, workload in keys])
+    if len(set(variants)) == 1:
+        return labels
+    if len(set(labels)) == 1:
+        return variants
+    return [f"{label} · {variant}" for label, variant in zip(labels, variants, strict=True)]
+
+
+def _rate(trial: Document | None) -> float:
+    return float(trial["throughput_per_s"] or 0.0) if trial else 0.0
+
+
+def _best(trials: Sequence[Document]) -> Document | None:
+    """Return the trial that stands for a system: of the load with the highest throughput."""
+    standing = [one for load in loads(trials) if (one := _middle(trials, load)) and one["state"] == "complete"]
+    return max(standing, key=_rate, default=None)
+
+
+def _middle(trials: Sequence[Document], load: Load) -> Document | None:
+    """Return the trial of median throughput at a load; one that is not complete only if there is no other."""
+    at_load = [trial for trial in trials if load_of(trial) == load]
+    complete = sorted((one for one in at_load if one["state"] == "complete"), key=_rate)
+    return complete[(len(complete) - 1) // 2] if complete else next(iter(at_load), None)
+
+
+def _load_columns(groups: Sequence[Sequence[Document]], time: str | None, length_us: float) -> list[Column]:
+    """Return a column for each load: throughput, or p99 if `time` names the time that is shown."""
+    every = loads(trial for group in groups for trial in group)
+    several_clients = len({load.clients for load in every}) > 1
+    peaks = {load_of(best) for group in groups if (best := _best(group))}
+    between = [load for load in every[1:-1] if load not in peaks]
+    # Every second one goes first, so that those that stay are spread evenly.
+    order = [*(load for load in every[1:-1] if load in peaks), *between[1::2], *between[::2]]
+    columns = []
+    for place, load in enumerate(every):
+        cells = [_cell(_middle(group, load), time, length_us) for group in groups]
+        heading = load.label(several_clients)
+        if not place and not load.words:
+            heading = _counted(load.clients, "client")
+        drop = _GIVE_UP_LOADS + order.index(load) if load in order else None
+        columns.append(Column(heading, cells, drop))
+    return columns
+
+
+def _cell(trial: Document | None, time: str | None, length_us: float) -> str:
+    if trial is None or trial["state"] != "complete":
+        return _STATES.get(trial["state"], words.UNKNOWN) if trial else ""
+    if not time:
+        return ("≥" if trial["client_limited"] else "") + words.significant(trial["throughput_per_s"])
+    if trial.get("followed") is False:
+        return "behind"
+    p99_us = times_us(trial["transaction"], time)["p99"]
+    return words.significant(None if p99_us is None else p99_us / length_us)
+
+
+def _found_rates(keys: Sequence[tuple[str, str | None]], shown: Document) -> list[Column]:
+    """Return a column for each number of clients: the highest rate that held the limit."""
+    first = {trial["trial"]: trial for trial in shown["trials"]}
+    searches = [(first[one["first"]], one) for one in shown["find_rate"] if one["first"] in first]
+    found = {
+        (words.label_of(trial), trial["workload"], one["clients"]): one["found_rate_per_s"] for trial, one in searches
+    }
+    counts = sorted({clients for *_, clients in found})
+    return [
+        Column(_counted(count, "client"), [words.whole(found.get((*key, count))) for key in keys]) for count in counts
+    ]
+
+
+def _kind_columns(best: Sequence[Document | None]) -> list[Column]:
+    """Return how many transactions of the first kind there were a minute, if there are several kinds."""
+    kinds = [kinds_of(trial) if trial else {} for trial in best]
+    first = next((next(iter(one)) for one in kinds if one), None)
+    if first is None:
+        return []
+    cells = [words.whole(one[first]["per_minute"]) if first in one else words.UNKNOWN for one in kinds]
+    return [Column(f"{first}/min", cells, _GIVE_UP_KINDS)]
+
+
+def _share_columns(keys: Sequence[tuple[str, str | None]], shown: Document) -> list[Column]:
+    """Return the p99 of response times at shares of capacity, if the run has these."""
+    p99s = capacity.p99s(shown)
+    shares = sorted({share for by_share in p99s.values() for share in by_share})
+    found = [p99s.get((label, str(workload)), {}) for label, workload in keys]
+    return [
+        Column(f"p99 at {share:.0%}", [one.get(share, words.UNKNOWN) for one in found], _GIVE_UP_SHARES)
+        for share in shares
+    ]
+
+
+def _limit(trial: Document | None) -> str:
+    """Return what limited a trial, in a word or two; with `?` if that is hardly sure."""
+    verdict = trial.get("verdict") if trial else None
+    if not verdict:
+        return words.UNKNOWN
+    sure = verdict["confidence"] != "low" or label_of(verdict["limit"]) == "unknown"
+    return label_of(verdict["limit"]) + ("" if sure else "?")

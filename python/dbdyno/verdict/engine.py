@@ -1,0 +1,82 @@
+"""Limits inside a storage engine that processors and waits do not show: memory, a full log, compaction
+(docs/statistics.md, section 5.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dbdyno.verdict.evidence import Measured
+
+REFAULTS_PER_TRANSACTION = 0.05
+"""Pages that were evicted and read again, for each transaction: one in twenty waits for one."""
+MEMORY_PRESSURE = 0.1
+"""Of the time, that something on the host waited for memory."""
+NEAR_ITS_LIMIT = 0.95
+"""Of a limit of memory: where the kernel begins to evict."""
+LOG_NEARLY_FULL = 0.8
+"""Of the age at which a server stops its writers until pages are flushed. Adaptive flushing keeps it below."""
+WRITE_STALLS = 0.1
+"""Seconds of writers held back by the engine, in every second, all writers together."""
+BUSY_BACKGROUND = 0.6
+"""Of the time, that a background thread works or waits for a processor."""
+FREE_PAGE_WAITS_PER_S = 1
+"""Waits for a page that could be replaced: none is clean, so one is flushed first."""
+FORCED_CHECKPOINTS_PER_S = 0.2
+"""A checkpoint takes its pages from every transaction; forced every five seconds it has no time to spread them."""
+
+
+def memory(measured: Measured) -> Iterator[str]:
+    """Yield what says that memory was too small for what the store worked on."""
+    processes = ("client",) if measured.trial.embedded else measured.trial.server_names
+    per_s = measured.trial.recorded.throughput_per_s or 0.0
+    for name in processes:
+        refaults = measured.rate(f"cgroup.{name}.refaulted_pages_total") or 0.0
+        limit, used = (measured.mean(f"cgroup.{name}.memory_{what}") for what in ("limit_bytes", "bytes"))
+        if limit and used and used >= NEAR_ITS_LIMIT * limit and refaults >= REFAULTS_PER_TRANSACTION * per_s > 0:
+            yield (
+                f"{name} used {used / 2**20:,.0f} of the {limit / 2**20:,.0f} MiB it may have, "
+                f"and read {refaults:,.0f} evicted pages/s again"
+            )
+    pressure = measured.rate("pressure.memory_some_s_total") or 0.0
+    if pressure >= MEMORY_PRESSURE:
+        yield f"something waited for memory {min(1.0, pressure):.0%} of the time (pressure)"
+
+
+def checkpoint(measured: Measured) -> Iterator[str]:
+    """Yield what says that writers waited for pages to be flushed, because the log was nearly full."""
+    for server in measured.trial.server_names:
+        prefix = f"store.{server}."
+        for name in measured.observations.names(prefix):
+            if name.endswith("checkpoint_max_age_bytes"):
+                yield from _log_age(measured, server, name)
+            if (
+                name.endswith("free_page_waits_total")
+                and (waits := measured.rate(name) or 0.0) >= FREE_PAGE_WAITS_PER_S
+            ):
+                yield f"{server} waited {waits:,.0f} times/s for a page to be flushed before it could be replaced"
+        forced = measured.rate(f"{prefix}checkpoints_requested_total") or 0.0
+        if forced >= FORCED_CHECKPOINTS_PER_S:
+            yield f"the full log of {server} forced a checkpoint every {1 / forced:.1f} s"
+
+
+def compaction(measured: Measured) -> Iterator[str]:
+    """Yield what says that writers waited for the engine's background threads."""
+    for server in measured.trial.server_names:
+        for name in measured.observations.names(f"store.{server}."):
+            if name.endswith("write_stall_s_total") and (stalled := measured.rate(name) or 0.0) >= WRITE_STALLS:
+                yield f"{server} held writers back for {stalled:.2f} s in every second"
+    background = measured.trial.facts.background_threads or {}
+    processes = ("client",) if measured.trial.embedded else measured.trial.server_names
+    for process in processes:
+        for thread, task in background.items():
+            column = f"threads.{process}.{thread}.busiest_"
+            at_work = sum(measured.mean(column + what) or 0.0 for what in ("cpu", "run_queue"))
+            if at_work >= BUSY_BACKGROUND:
+                yield f"its thread '{thread}' ({task}) was at work {min(1.0, at_work):.0%} of the time"
+
+
+def _log_age(measured: Measured, server: str, column: str) -> Iterator[str]:
+    most, age = measured.mean(column), measured.mean(column.replace("checkpoint_max_age", "checkpoint_age"))
+    if most and age is not None and age >= LOG_NEARLY_FULL * most:
+        of = f"{age / 2**20:,.3g} of at most {most / 2**20:,.3g} MiB ({age / most:.0%})"
+        yield f"the checkpoint age of {server} was {of}"

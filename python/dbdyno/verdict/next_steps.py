@@ -1,0 +1,143 @@
+"""What to try next: for each limit one or two experiments that would tell more, or move it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from dbdyno.results.model import Trial
+from dbdyno.results.read import read_command
+from dbdyno.verdict.decision import Limited
+from dbdyno.verdict.limits import (
+    CLIENT,
+    HOST_CPU,
+    LIMITS,
+    LOCK,
+    MEMORY,
+    NETWORK,
+    OTHERS,
+    RATE,
+    SERVER_CPU,
+    SERVER_THREAD,
+    STALLS,
+    UNEXPLAINED,
+)
+
+PINNED = "cpus={client=[0], server=[1]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing to try.
+
+    Attributes:
+        why: what it would show.
+        options: of `dbdyno run`, appended to what repeats the trial; `None` for another command.
+        command: that other command.
+    """
+
+    why: str
+    options: tuple[str, ...] | None
+    command: str | None = None
+
+
+def next_steps(trial: Trial, decided: Limited) -> list[dict[str, str]]:
+    """Return what to try next, each with `why` and a `command` that can be pasted.
+
+    Nothing for a trial whose run does not say how it was started, or that was recorded without its run.
+    """
+    again = _again(trial)
+    if again is None:
+        return []
+    steps = [*_BY_LIMIT.get(decided.limit, _nothing)(trial), *_lever(trial, decided.limit), *_confirm(trial, decided)]
+    return [{"why": step.why, "command": step.command or _command(trial, again, step.options or ())} for step in steps]
+
+
+def _command(trial: Trial, again: list[str], options: tuple[str, ...]) -> str:
+    clients = [] if "--clients" in options else ["--clients", str(trial.facts.clients)]
+    return shlex.join([*again, *clients, *options])
+
+
+def _again(trial: Trial) -> list[str] | None:
+    """Return what runs the same load on the same system again."""
+    command = read_command(trial.folder.parent.parent) if trial.folder else None
+    told = shlex.split(command) if command else []
+    if told[:2] != ["dbdyno", "run"] or len(told) < 3 or told[2].startswith("-"):
+        return None
+    return ["dbdyno", "run", told[2], "--system", trial.label]
+
+
+def _nothing(_: Trial) -> Iterator[Step]:
+    return iter(())
+
+
+def _pin(trial: Trial) -> Iterator[Step]:
+    """Give each side a processor of its own, unless they have that."""
+    if not trial.embedded and not trial.facts.attached and not (trial.facts.client_cpus and trial.facts.server_cpus):
+        yield Step("give the load client and the server processors of their own", ("--set", PINNED))
+
+
+def _profile(trial: Trial) -> Iterator[Step]:
+    del trial
+    yield Step("see in which functions the time goes", ("--profile",))
+
+
+def _pin_and_profile(trial: Trial) -> Iterator[Step]:
+    yield from _pin(trial)
+    yield from _profile(trial)
+
+
+def _fewer_clients(trial: Trial) -> Iterator[Step]:
+    clients = trial.facts.clients or 1
+    if clients > 1:
+        yield Step("see whether fewer clients do as much", ("--clients", f"{max(1, clients // 4)},{clients}"))
+
+
+def _more_clients(trial: Trial) -> Iterator[Step]:
+    clients = trial.facts.clients or 1
+    yield Step("see whether more clients hide the way", ("--clients", f"{clients},{4 * clients}"))
+
+
+def _higher_rate(trial: Trial) -> Iterator[Step]:
+    offered = trial.recorded.offered_per_s
+    if offered:
+        yield Step("see whether it follows twice the rate", ("--rate", f"{2 * offered:.0f}"))
+
+
+def _more_memory(trial: Trial) -> Iterator[Step]:
+    if limit := trial.facts.memory_limit_bytes:
+        yield Step("give each server twice the memory", ("--set", f"memory_limit={limit >> 19}M"))
+
+
+def _doctor(trial: Trial) -> Iterator[Step]:
+    del trial
+    yield Step("see what else this host does, and stop it", None, "dbdyno doctor")
+
+
+def _lever(trial: Trial, limit: str) -> Iterator[Step]:
+    """Compare with the setting that should move the limit."""
+    setting = (trial.facts.levers or {}).get(limit)
+    if setting and setting.partition("=")[0] not in (trial.facts.settings or {}):
+        changed = f"{trial.label}{'&' if '?' in trial.label else '?'}{setting}"
+        yield Step(f"compare with {setting}", ("--system", changed, "--repeat", "3"))
+
+
+def _confirm(trial: Trial, decided: Limited) -> Iterator[Step]:
+    if LIMITS[decided.limit].resource and not trial.facts.attached and trial.confirmation is None:
+        yield Step("take a fifth of it away: does throughput follow?", ("--confirm-limit",))
+
+
+_BY_LIMIT: Mapping[str, Callable[[Trial], Iterator[Step]]] = {
+    CLIENT: _pin,
+    HOST_CPU: _pin,
+    UNEXPLAINED: _pin_and_profile,
+    STALLS: _profile,
+    SERVER_CPU: _profile,
+    SERVER_THREAD: _profile,
+    LOCK: _fewer_clients,
+    MEMORY: _more_memory,
+    NETWORK: _more_clients,
+    OTHERS: _doctor,
+    RATE: _higher_rate,
+}

@@ -1,0 +1,174 @@
+"""Which limit full processors are: the server's, one thread's, the host's, or another process's (docs/statistics.md,
+section 5.3).
+
+A full processor limits only if threads wait for it. Whoever uses it is named with its share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from dbdyno.verdict.client import FREE_PROCESSORS, THROTTLED, free_processors, run_queue_threads
+from dbdyno.verdict.evidence import BUSY_PROCESSORS, RUN_QUEUE_PER_CORE, Measured, cores_to_use
+from dbdyno.verdict.limits import HOST_CPU, OTHERS, SERVER_CPU, SERVER_THREAD
+
+MOST_OF_THE_HOST = 0.85
+"""A server that uses this share of all that is used on a full host is what fills it."""
+OTHERS_SHARE, STOLEN_SHARE = 1 / 3, 0.2
+"""Of the host's processors, used by processes that are not part of the trial, and taken by the hypervisor."""
+FULL_THREAD, FULL_THREAD_WITH_WAIT = 0.85, 0.9
+"""Of the time, that a thread is on a processor, or that it is there or waits for one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Full:
+    """What is full, and by what it is seen."""
+
+    limit: str
+    signs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Consumers:
+    """Who used the host's processors, in processors.
+
+    Attributes:
+        others: processes that are not part of the trial.
+        stolen: taken by the hypervisor.
+    """
+
+    host: float
+    servers: dict[str, float]
+    client: float
+    observers: float
+    others: float
+    stolen: float
+
+    @classmethod
+    def of(cls, measured: Measured) -> Consumers | None:
+        """Return them; `None` if the host, the servers or the client were not observed."""
+        host, free = measured.host_cores(), free_processors(measured.trial)
+        servers = {name: measured.cores((name,)) for name in _servers(measured)}
+        client = measured.cores(("client",))
+        known = {name: cores for name, cores in servers.items() if cores is not None}
+        if host is None or free is None or client is None or len(known) < len(servers):
+            return None
+        observers = measured.observers_cores()
+        stolen = measured.rate("host.cpu_steal_s_total") or 0.0
+        others = max(0.0, host * (1 - free) - stolen - sum(known.values()) - client - observers)
+        return cls(host, known, client, observers, others, stolen)
+
+    def share_of_server(self, embedded: bool) -> float:
+        """Return which share of all that was used the store used; an embedded one works in the client."""
+        server = sum(self.servers.values()) + (self.client if embedded else 0.0)
+        used = sum(self.servers.values()) + self.client + self.observers + self.others
+        return server / used if used else 0.0
+
+    def words(self) -> str:
+        """Return each consumer's share of the host."""
+        client = "the load client" if self.servers else "the store in its load client"
+        shares = {**self.servers, client: self.client, "dbdyno's observers": self.observers}
+        shares |= {"other processes": self.others, "the hypervisor": self.stolen}
+        said = ", ".join(f"{name} {used / self.host:.0%}" for name, used in shares.items() if used >= 0.01 * self.host)
+        return f"the host's {self.host:.0f} processors were full: {said}"
+
+
+def full_processors(measured: Measured) -> Full | None:
+    """Return which processors or threads were full and waited for; `None` if none was seen to be."""
+    quotas = tuple(_quotas(measured))
+    if quotas:
+        return Full(SERVER_CPU, quotas)
+    consumers = _consumers_of_full_host(measured)
+    others = consumers and max(consumers.others / OTHERS_SHARE, consumers.stolen / STOLEN_SHARE)
+    if consumers and others and others >= consumers.host:
+        return Full(OTHERS, (consumers.words(),))
+    thread = tuple(full_threads(measured, FULL_THREAD, FULL_THREAD))
+    if thread:
+        return Full(SERVER_THREAD, thread)
+    if pinned := tuple(_pinned_full(measured)):
+        return Full(SERVER_CPU, pinned)
+    if consumers:
+        most = consumers.share_of_server(measured.trial.embedded) >= MOST_OF_THE_HOST
+        return Full(SERVER_CPU if most else HOST_CPU, (consumers.words(),))
+    thread = tuple(full_threads(measured, 0.0, FULL_THREAD_WITH_WAIT))
+    return Full(SERVER_THREAD, thread) if thread else None
+
+
+def _servers(measured: Measured) -> tuple[str, ...]:
+    """The servers' processes; an embedded store has none beside the load client."""
+    return () if measured.trial.embedded else measured.trial.server_names
+
+
+def _quotas(measured: Measured) -> Iterator[str]:
+    servers = ("client",) if measured.trial.embedded else measured.trial.server_names
+    for server in servers:
+        held_back = measured.rate(f"cgroup.{server}.throttled_s_total") or 0.0
+        if held_back >= THROTTLED:
+            used = measured.cores((server,)) or 0.0
+            yield f"a CPU quota held {server} back for {held_back:.2f} s in every second, at {used:.2f} processors"
+
+
+def _consumers_of_full_host(measured: Measured) -> Consumers | None:
+    """Return them if no processor of the host was idle and threads of the trial waited for one."""
+    consumers, free = Consumers.of(measured), free_processors(measured.trial)
+    if consumers is None or free is None or free >= FREE_PROCESSORS:
+        return None
+    waiting = run_queue_threads(measured.trial, (*_servers(measured), "client")) or 0.0
+    return consumers if waiting >= RUN_QUEUE_PER_CORE * consumers.host else None
+
+
+def _pinned_full(measured: Measured) -> Iterator[str]:
+    """Yield that the processors a server is pinned to were all in use by it, and waited for."""
+    trial = measured.trial
+    pinned = trial.facts.client_cpus if trial.embedded else trial.facts.server_cpus
+    servers = ("client",) if trial.embedded else trial.server_names
+    used, queue = measured.cores(servers), run_queue_threads(trial, servers)
+    usable = cores_to_use(measured, servers, pinned)
+    if not pinned or used is None or not usable:
+        return
+    if used >= BUSY_PROCESSORS * usable and (queue or 0.0) >= RUN_QUEUE_PER_CORE * len(pinned):
+        yield f"it used {used:.2f} of the {usable:.0f} processors it is pinned to; {queue:.1f} threads waited"
+
+
+def full_threads(measured: Measured, least_cpu: float, least_at_work: float) -> Iterator[str]:
+    """Yield each thread of a server that is full, by its name.
+
+    A server with a thread for each operation in flight is left out: its threads do not queue operations.
+
+    Args:
+        least_cpu: share of the time on a processor.
+        least_at_work: share of the time on a processor or waiting for one.
+    """
+    for server in _servers(measured):
+        if measured.thread_each(server) or measured.trial.facts.transactions_in_flight <= 1:
+            continue
+        for name in _threads_of(measured, server):
+            cpu, waiting = (_always(measured, server, f"{name}.busiest_{what}") for what in ("cpu", "run_queue"))
+            if cpu >= least_cpu and cpu + waiting >= least_at_work:
+                yield f"its thread '{name}' was at work {min(1.0, cpu + waiting):.0%} of the time ({cpu:.0%} on a CPU)"
+        yield from _full_pool(measured, server, least_at_work)
+
+
+def _full_pool(measured: Measured, server: str, least_at_work: float) -> Iterator[str]:
+    """Yield that all threads which serve clients were at work, if there are several."""
+    states = {name: measured.mean(name) or 0.0 for name in measured.observations.names(f"waits.{server}.")}
+    threads = sum(states.values())
+    at_work = sum(states.get(f"waits.{server}.{state}", 0.0) for state in ("cpu", "cpu_wait"))
+    if threads > 1 and at_work >= least_at_work * threads:
+        yield f"its {threads:.0f} serving threads were at work {min(1.0, at_work / threads):.0%} of the time"
+
+
+def _threads_of(measured: Measured, server: str) -> list[str]:
+    prefix = f"threads.{server}."
+    return sorted({name.removeprefix(prefix).rpartition(".")[0] for name in measured.observations.names(prefix)})
+
+
+def _always(measured: Measured, server: str, column: str) -> float:
+    """The mean over the samples that looked at the server's threads: one that is in none did next to nothing."""
+    observations, prefix = measured.observations, f"threads.{server}."
+    within = (observations.at_unix_s > measured.begin_unix_s) & (observations.at_unix_s <= measured.end_unix_s)
+    looked = within & ~np.all(np.isnan([observations.columns[name] for name in observations.names(prefix)]), axis=0)
+    return float(np.nan_to_num(observations.columns[prefix + column])[looked].mean()) if looked.any() else 0.0

@@ -1,0 +1,150 @@
+"""The page of the experiment file: every key, its type, its default and what it does."""
+
+import json
+from collections.abc import Iterator
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from annotated_types import Ge, Le, Lt
+from pydantic import BaseModel, BeforeValidator
+from pydantic.fields import FieldInfo
+from scripts.reference.attributes import documented_attributes
+from scripts.reference.markdown import code, codes, page, prose, table
+
+from dbdyno.experiment.limit import Limit
+from dbdyno.experiment.limits import Bound
+from dbdyno.experiment.model import Cpus, Experiment
+from dbdyno.experiment.own_workload import KEYS, OwnWorkload
+from dbdyno.experiment.rate import Rate
+from dbdyno.experiment.scale import SCALES, SIZED
+from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.experiment.workload_spec import WorkloadSpec
+
+HEAD = ("Key", "Value", "Default")
+INTRODUCTION = """
+An experiment is one TOML file. `dbdyno run FILE` runs it; `--set KEY=VALUE` overrides any key.
+[Your first experiment](../first-experiment.md) shows how to write one. Unknown keys are refused.
+"""
+OF_TYPES = {
+    bool: "`true` or `false`",
+    int: "whole number",
+    float: "percentage, as text",
+    str: "text",
+    Rate: "rate",
+    Limit: "limit",
+    SystemSpec: "system",
+    WorkloadSpec: "workload",
+    tuple[Bound, ...]: "table of limits",
+}
+SHAPES = """
+```toml
+rate = 20000                                         # transactions per second
+rate = [1000, 5000, 20000]                           # a trial for each
+rate = { ramp = [1000, 20000], seconds = 10 }        # rises evenly
+rate = { steps = [1000, 2000, 4000], seconds = 5 }   # each for so long
+rate = ["50%", "70%", "90%"]                         # shares of what the closed loops measured
+find_rate = "p99 < 10ms"                             # also p99.9, mean and max; us, ms and s
+
+[limits]                                             # a broken one ends the run with status 1
+p99 = "< 10ms"                                       # also p50, "p99.9", mean and max
+throughput = "> 1000/s"
+errors = 0                                           # failed operations; also "< 10" or "< 1%"
+```
+"""
+SYSTEMS = """
+```toml
+system = ["mariadb", "redis?appendonly=yes", "mysql://me@db.example/test"]
+
+[[system]]
+system = "mariadb"
+settings = { innodb_buffer_pool_size = ["32M", "512M"] }   # a list: one system for each value
+label = "MariaDB"                                          # its name in tables and plots
+scale = ["medium", "full"]                                 # it is left out at the other sizes
+```
+"""
+
+
+def experiment_file_page() -> str:
+    """Return the page of the experiment file."""
+    sized = prose(
+        f"{codes(SIZED)}, options and settings can be a table of sizes: {code('{ small = 1, full = 60 }')}. "
+        f"The sizes are {codes(SCALES)}; [Sizes](../sizes.md) has more."
+    )
+    own = prose(
+        "`[workloads.NAME]` declares a workload. [A workload of your own](../own-workload.md) explains these keys."
+    )
+    return page(
+        "Experiment file",
+        prose(INTRODUCTION),
+        "## Keys",
+        table(("Key", "Value", "Default", "Meaning"), _rows(Experiment, documented_attributes(Experiment))),
+        sized,
+        "### cpus",
+        table(HEAD, _rows(Cpus)),
+        "## Systems",
+        SYSTEMS,
+        "## Rates and limits",
+        SHAPES,
+        "## Own workloads",
+        own,
+        table(HEAD, _rows(OwnWorkload)),
+        *(part for name, model in KEYS.items() for part in (f"### {name}", table(HEAD, _rows(model)))),
+    )
+
+
+def _rows(model: type[BaseModel], meanings: dict[str, str] | None = None) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each key; with `meanings` every key must have one."""
+    for name, info in model.model_fields.items():
+        row = code(name), _value(info.annotation, info.metadata), _default(info)
+        yield (*row, meanings[name]) if meanings is not None else row
+
+
+def _value(annotation: Any, metadata: list[Any]) -> str:
+    """Return in words what can stand for a type."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _value(arguments[0], list(arguments[1:]))
+    if origin in (Union, UnionType):
+        return " or ".join(_value(one, metadata) for one in arguments if one is not NoneType)
+    if origin in (list, dict, Literal):
+        return _collection(origin, arguments, metadata)
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return "table"
+    return f"{OF_TYPES[annotation]}{_bounds(metadata)}"
+
+
+def _collection(origin: Any, arguments: tuple[Any, ...], metadata: list[Any]) -> str:
+    """Return in words a list, a table of values, or a choice of some values."""
+    if origin is Literal:
+        return codes(json.dumps(value) for value in arguments)
+    if origin is dict:
+        return f"table of {_value(arguments[1], [])}"
+    item = _value(arguments[0], [])
+    takes_one = any(isinstance(step, BeforeValidator) for step in metadata)
+    return f"{item}, one or a list" if takes_one else f"list of {item}"
+
+
+def _bounds(metadata: list[Any]) -> str:
+    """Return the least and the greatest value of a number."""
+    least = next((bound.ge for bound in metadata if isinstance(bound, Ge)), None)
+    most = next((bound.le for bound in metadata if isinstance(bound, Le)), None)
+    below = next((bound.lt for bound in metadata if isinstance(bound, Lt)), None)
+    words = [
+        f"≥ {least:,}" if least is not None else "",
+        f"≤ {most:,}" if most is not None else f"< {_power(below)}" if below is not None else "",
+    ]
+    said = ", ".join(filter(None, words))
+    return f", {said}" if said else ""
+
+
+def _power(number: int) -> str:
+    """Return a number that may be a large power of two."""
+    return f"2^{number.bit_length() - 1}" if number.bit_count() == 1 and number > 1 << 20 else f"{number:,}"
+
+
+def _default(info: FieldInfo) -> str:
+    if info.is_required():
+        return "required"
+    if info.default in (None, "", [], {}) or isinstance(info.default, BaseModel):
+        return ""
+    return code(json.dumps(info.default))

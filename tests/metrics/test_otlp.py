@@ -1,0 +1,95 @@
+"""What a collector is sent, read with OpenTelemetry's own messages; and one that is not there, or fails later."""
+
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
+
+from dbdyno.errors import UserError
+from dbdyno.metrics.endpoint import delivered, parse_endpoint
+from helpers import wait_until
+from metrics.conftest import LABELS, ended, interval
+
+
+class Collector:
+    """Takes what it is sent; `status` is its answer."""
+
+    def __init__(self):
+        self.status, self.requests, self.paths = 200, [], []
+        collector = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                collector.paths.append(self.path)
+                collector.requests.append(ExportMetricsServiceRequest.FromString(body))
+                self.send_response(collector.status)
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.endpoint = parse_endpoint(f"otlp:http://127.0.0.1:{self.server.server_port}")
+
+    def points(self):
+        """The last points, by name of metric."""
+        if not self.requests:
+            return {}
+        metrics = self.requests[-1].resource_metrics[0].scope_metrics[0].metrics
+        return {one.name: list((one.sum if one.HasField("sum") else one.gauge).data_points) for one in metrics}
+
+
+@pytest.fixture
+def collector():
+    made = Collector()
+    thread = threading.Thread(target=made.server.serve_forever, args=(0.01,))
+    thread.start()
+    yield made
+    made.server.shutdown()
+    made.server.server_close()
+    thread.join()
+
+
+def labels_of(point):
+    return {one.key: one.value.string_value for one in point.attributes}
+
+
+def test_each_second_is_sent(collector, figures, trial):
+    with delivered(figures, collector.endpoint) as delivery:
+        assert delivery.address == collector.endpoint.url
+        figures.trial_begins(trial)
+        figures.record_came(interval(2000))
+        (point,) = wait_until(lambda: collector.points().get("dbdyno.transactions"))
+        assert (point.as_double, labels_of(point)) == (2000, LABELS)
+        points = collector.points()
+        assert points["dbdyno.transactions_per_second"][0].as_double == 2000
+        latencies = {labels_of(point)["statistic"]: point.as_double for point in points["dbdyno.latency"]}
+        assert set(latencies) == {"p50", "p95", "p99", "max"} and latencies["max"] == 0.004
+        figures.trial_ended(ended(trial))
+    assert set(collector.paths) == {"/v1/metrics"} and delivery.failed == 0 < delivery.tried
+    # The last delivery, at the end of the run, has the last state.
+    assert labels_of(collector.points()["dbdyno.trials_ended"][0])["state"] == "complete"
+    assert "dbdyno.transactions_per_second" not in collector.points()
+    resource = {
+        one.key: one.value.string_value for one in collector.requests[0].resource_metrics[0].resource.attributes
+    }
+    assert resource["service.name"] == "dbdyno"
+
+
+def test_nobody_there_is_told_before_a_run_begins(collector, figures, capfd):
+    collector.status = 404
+    with pytest.raises(UserError, match=r"takes no metrics: .*404"), delivered(figures, collector.endpoint):
+        pytest.fail("began")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_collector_that_fails_later_stops_nothing(collector, figures, trial, capfd):
+    with delivered(figures, collector.endpoint) as delivery:
+        collector.status = 400
+        figures.trial_begins(trial)
+        figures.record_came(interval())
+        wait_until(lambda: delivery.failed)
+    assert 0 < delivery.failed < delivery.tried
+    assert capfd.readouterr() == ("", "")

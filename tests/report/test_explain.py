@@ -1,0 +1,69 @@
+"""Each trial has its limit, the evidence and what to try next, or why there is no verdict."""
+
+import io
+
+from rich.console import Console
+
+from dbdyno.report.explain import print_explanations, trials_named
+
+VERDICT = {
+    "limit": "client",
+    "sentence": "Limited by the client (confidence medium): 0.9 of 2.0 operations were in the client; next: the disk.",
+    "evidence": ["0.9 of 2.0 operations were in the client", "it used [all] of its CPU"],
+    "runner_up": "disk",
+    "confidence": "medium",
+}
+
+
+def printed(shown, trials, width=80):
+    console = Console(file=io.StringIO(), width=width, color_system=None)
+    print_explanations(shown, trials, console)
+    return console.file.getvalue().splitlines()
+
+
+def test_a_limit_has_its_evidence_in_short_lines(shown):
+    trial = dict(shown["trials"][0], verdict=VERDICT)
+    assert printed(shown, [trial]) == [
+        "sqlite, 1 client  001-sqlite-game-c1",
+        "  Limited by the client (confidence medium).",
+        "  · 0.9 of 2.0 operations were in the client",
+        "  · it used [all] of its CPU",
+        "  · next largest: the disk",
+    ]
+
+
+def test_a_rate_that_was_followed_is_no_limit(shown):
+    verdict = VERDICT | {"limit": "rate", "confidence": "high", "evidence": ["9/s completed of 9/s offered"]}
+    lines = printed(shown, [dict(shown["trials"][0], verdict=verdict | {"runner_up": None})])
+    assert lines[1:] == [
+        "  Not limited: it kept up with the requested rate (confidence high).",
+        "  · 9/s completed of 9/s offered",
+    ]
+    other = printed(shown, [dict(shown["trials"][0], verdict=verdict | {"limit": "gravity"})])
+    assert other[1] == "  Limited by gravity (confidence high)."
+
+
+def test_what_to_try_is_a_command_in_one_line(shown):
+    command = "dbdyno run quickstart --clients 16 " + "--set cpus.client=[0,1] " * 4
+    verdict = VERDICT | {"evidence": [], "runner_up": None, "next": [{"why": "give it more CPUs", "command": command}]}
+    lines = printed(shown, [dict(shown["trials"][0], verdict=verdict)])
+    assert lines[2:] == ["  Try: give it more CPUs", f"    {command}"]
+
+
+def test_without_a_verdict_the_reason_is_said(shown):
+    states = {trial["state"]: trial for trial in shown["trials"] if not trial["verdict"]}
+    said = {state: " ".join(printed(shown, [trial])[1:]) for state, trial in states.items()}
+    assert said["not reached"] == "  No verdict: the trial was not reached"
+    assert said["failed"].startswith("  No verdict: the trial failed: ")
+    first = dict(shown["trials"][0], verdict=None, state="complete", transactions=0)
+    assert printed(shown, [first])[1] == "  No verdict: no transaction was completed."
+    blind = printed(shown, [dict(first, transactions=1)])
+    assert blind[1].startswith("  No verdict: what it waited for was not observed")
+
+
+def test_a_trial_goes_by_its_name_its_number_or_a_part_of_it(shown):
+    name = shown["trials"][4]["trial"]
+    assert [trial["trial"] for trial in trials_named(shown, name)] == [name]
+    assert [trial["trial"] for trial in trials_named(shown, "5")] == [name]
+    assert {trial["label"] for trial in trials_named(shown, "lmdb")} == {"lmdb"}
+    assert trials_named(shown, None) == list(shown["trials"]) and trials_named(shown, "nosuch") == []

@@ -1,0 +1,45 @@
+"""Markdown has the answer, the tables and the command, and nothing a server said becomes mark-up."""
+
+import re
+
+from dbdyno.report.document import document
+from dbdyno.report.headline import headline
+from dbdyno.report.markdown import markdown, render
+
+
+def tables(text):
+    return re.findall(r"(?:^\|.*\|$\n?)+", text, re.MULTILINE)
+
+
+def test_it_has_the_answer_the_tables_and_the_command(run, shown):
+    text = markdown(run)
+    assert text.startswith("### quickstart\n") and text.endswith("```\n")
+    assert "**lmdb was fastest: " in text and "```sh\ndbdyno run quickstart\n```" in text
+    assert "What would be unfair to conclude:\n\n- " in text and "AMD EPYC 7B13" in text
+    servers, embedded, every = tables(text)
+    assert "`redis`" in servers and "`lmdb`" in embedded and "| clients | 1 | 2 | 4 |" in every
+    assert all(len({line.count(" | ") for line in table.split("\n") if line}) == 1 for table in (servers, every))
+
+
+def test_strings_of_the_run_stay_strings(shown):
+    text = render(dict(shown, question="<b>*a* [x](y)", skipped=[{"system": "`x|y`", "reason": "<img src=x>"}]))
+    assert r"\<b\>\*a\* \[x\](y)" in text and r"`'x\|y'`: skipped: \<img src=x\>" in text
+    assert re.findall(r"(?<!\\)<(?!/?(?:details|summary)>)", re.sub(r"`[^`]*`", "", text)) == []
+
+
+def test_repeated_trials_have_their_ratio(plain):
+    text = markdown(plain)
+    assert "ratio" not in text and "| `mariadb` | D2 |" in text
+
+
+def test_a_run_without_a_trial_says_so(shown):
+    text = render(dict(shown, trials=[], environment={}, comparison=None, headline=headline([], None, [])))
+    assert "No trial was completed" in text and not tables(text)
+
+
+def test_an_open_loop_says_what_was_offered(opened):
+    assert "at offered" in render(opened) and "response time, open loop" in render(opened)
+
+
+def test_timelines_are_not_needed(run):
+    assert render(document(run)) == markdown(run)

@@ -1,0 +1,83 @@
+"""What a storage engine does instead of serving its clients is seen by its own figures and the kernel's."""
+
+import pytest
+
+from dbdyno.verdict import engine
+from dbdyno.verdict.evidence import Measured
+
+from .made import IDLE_HOST, host, trial
+
+MIB = 2**20
+
+
+def measured(columns, **about):
+    return Measured.of(trial(host(IDLE_HOST) | columns, **about))
+
+
+def memory(used_mib, refaults):
+    return {
+        "cgroup.mariadb.memory_bytes": used_mib * MIB,
+        "cgroup.mariadb.memory_limit_bytes": 64 * MIB,
+        "cgroup.mariadb.refaulted_pages_total": refaults,
+    }
+
+
+def test_pages_that_are_read_again_at_the_limit_are_too_little_memory():
+    assert list(engine.memory(measured(memory(63, 200)))) == [
+        "mariadb used 63 of the 64 MiB it may have, and read 200 evicted pages/s again"
+    ]
+    assert not list(engine.memory(measured(memory(63, 40))))
+    assert not list(engine.memory(measured(memory(50, 200))))
+
+
+def test_pressure_is_the_kernels_own_word():
+    assert list(engine.memory(measured({"pressure.memory_some_s_total": 0.25}))) == [
+        "something waited for memory 25% of the time (pressure)"
+    ]
+    assert not list(engine.memory(measured({"pressure.memory_some_s_total": 0.05})))
+
+
+def log(age_mib):
+    return {
+        "store.mariadb.checkpoint_age_bytes": age_mib * MIB,
+        "store.mariadb.checkpoint_max_age_bytes": 4 * MIB,
+    }
+
+
+def test_a_log_that_is_nearly_full():
+    assert list(engine.checkpoint(measured(log(3.6)))) == [
+        "the checkpoint age of mariadb was 3.6 of at most 4 MiB (90%)"
+    ]
+    assert not list(engine.checkpoint(measured(log(2))))
+
+
+@pytest.mark.parametrize(("per_s", "said"), [(0.5, "forced a checkpoint every 2.0 s"), (0.1, None)])
+def test_checkpoints_that_the_log_forces(per_s, said):
+    signs = list(engine.checkpoint(measured({"store.mariadb.checkpoints_requested_total": per_s})))
+    assert (not signs) if said is None else said in signs[0]
+
+
+def test_writers_that_find_no_clean_page():
+    assert list(engine.checkpoint(measured({"store.mariadb.free_page_waits_total": 40}))) == [
+        "mariadb waited 40 times/s for a page to be flushed before it could be replaced"
+    ]
+    assert not list(engine.checkpoint(measured({"store.mariadb.free_page_waits_total": 0.5})))
+
+
+def test_writers_that_wait_for_background_threads():
+    held = {"store.mariadb.write_stall_s_total": 0.5}
+    assert list(engine.compaction(measured(held))) == ["mariadb held writers back for 0.50 s in every second"]
+    merging = {"threads.client.low.busiest_cpu": 0.7, "threads.client.low.busiest_run_queue": 0.1}
+    store = {"servers": [], "embedded": True, "background_threads": {"low": "compaction", "high": "flush"}}
+    assert list(engine.compaction(measured(merging, **store))) == [
+        "its thread 'low' (compaction) was at work 80% of the time"
+    ]
+    assert not list(engine.compaction(measured({"threads.client.low.busiest_cpu": 0.5}, **store)))
+
+
+def test_what_was_not_seen_is_no_sign():
+    assert not [
+        *engine.memory(measured({})),
+        *engine.checkpoint(measured({})),
+        *engine.compaction(measured({})),
+    ]

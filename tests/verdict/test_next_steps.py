@@ -1,0 +1,70 @@
+"""Each limit comes with a command that can be pasted, for the same load on the same system."""
+
+import json
+import shlex
+from dataclasses import replace
+
+import pytest
+
+from dbdyno.verdict.budget import time_budget
+from dbdyno.verdict.decision import limited
+from dbdyno.verdict.limits import LIMITS
+from dbdyno.verdict.next_steps import next_steps
+
+from .made import trial, waits
+
+
+@pytest.fixture
+def run(tmp_path):
+    (tmp_path / "run.json").write_text(json.dumps({"command": "dbdyno run point-get --system mariadb --rows 100"}))
+    return tmp_path / "trials" / "001"
+
+
+def steps(folder, limit, **about):
+    made = trial(waits(lock=16), label="mariadb?a=1", **about)
+    placed = replace(made, folder=folder)
+    object.__setattr__(placed, "observations", made.observations)
+    decided = replace(limited(placed, time_budget(placed)), limit=limit)
+    return [(step["why"], step["command"]) for step in next_steps(placed, decided)]
+
+
+AGAIN = "dbdyno run point-get --system 'mariadb?a=1' --clients 16"
+
+
+def test_the_same_load_with_one_thing_changed(run):
+    assert steps(run, "lock") == [
+        ("see whether fewer clients do as much", "dbdyno run point-get --system 'mariadb?a=1' --clients 4,16")
+    ]
+    assert steps(run, "host-cpu") == [
+        (
+            "give the load client and the server processors of their own",
+            f"{AGAIN} --set 'cpus={{client=[0], server=[1]}}'",
+        )
+    ]
+    assert steps(run, "host-cpu", client_cpus=[0], server_cpus=[1]) == []
+    assert steps(run, "neighbour") == [("see what else this host does, and stop it", "dbdyno doctor")]
+    assert steps(run, "memory", memory_limit_bytes=64 << 20)[0][1] == f"{AGAIN} --set memory_limit=128M"
+
+
+def test_the_setting_that_should_move_it(run):
+    levers = {"checkpoint": "innodb_log_file_size=1G"}
+    ((why, command),) = steps(run, "checkpoint", levers=levers)
+    assert why == "compare with innodb_log_file_size=1G"
+    assert shlex.split(command)[-4:] == ["--system", "mariadb?a=1&innodb_log_file_size=1G", "--repeat", "3"]
+    assert steps(run, "checkpoint", levers=levers, settings={"innodb_log_file_size": "4M"}) == []
+
+
+def test_what_can_be_reduced_can_be_confirmed(run):
+    assert steps(run, "disk")[-1] == ("take a fifth of it away: does throughput follow?", f"{AGAIN} --confirm-limit")
+    assert not any("--confirm-limit" in command for _, command in steps(run, "disk", attached=True))
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_every_command_can_be_parsed(run, limit):
+    for why, command in steps(run, limit):
+        assert why and shlex.split(command)[0] == "dbdyno"
+
+
+def test_without_its_run_there_is_nothing_to_repeat(tmp_path):
+    assert steps(tmp_path / "trials" / "001", "lock") == []
+    assert steps(None, "lock") == []

@@ -1,0 +1,99 @@
+"""What is full is named: a quota, a thread, a pinned server, the host, or another process on it."""
+
+import pytest
+
+from dbdyno.verdict.evidence import Measured
+from dbdyno.verdict.processors import Consumers, full_processors
+
+from .made import BUSY_HOST, IDLE_HOST, host, process, thread, trial, waits
+
+CLIENT = process("client", cpu=0.2, queue=0.3)
+REDIS = {"servers": [{"name": "redis"}]}
+
+
+def full(columns, **about):
+    found = full_processors(Measured.of(trial(columns, **about)))
+    return (found.limit, found.signs) if found else None
+
+
+def test_a_quota_goes_before_everything():
+    held = process("mariadb", cpu=0.5, queue=2) | CLIENT | {"cgroup.mariadb.throttled_s_total": 0.4} | host(BUSY_HOST)
+    limit, signs = full(held)
+    assert limit == "server-cpu"
+    assert signs == ("a CPU quota held mariadb back for 0.40 s in every second, at 0.50 processors",)
+
+
+@pytest.mark.parametrize(
+    ("server", "client", "states", "limit"),
+    [
+        (1.75, 0.2, BUSY_HOST, "server-cpu"),
+        (1.5, 0.4, BUSY_HOST, "host-cpu"),
+        (1.0, 0.2, BUSY_HOST, "neighbour"),
+        (1.0, 0.2, {"user": 1.4, "system": 0.1, "iowait": 0.0, "steal": 0.45, "idle": 0.05}, "neighbour"),
+        (1.5, 0.4, IDLE_HOST, None),
+    ],
+    ids=["server", "both", "another process", "the hypervisor", "idle"],
+)
+def test_a_full_host_is_filled_by_somebody(server, client, states, limit):
+    columns = process("mariadb", cpu=server, queue=3) | process("client", cpu=client, queue=0.3) | host(states)
+    assert (full(columns) or (None,))[0] == limit
+
+
+def test_a_full_host_that_nobody_waits_for_limits_nothing():
+    unwaited = process("mariadb", cpu=1.7, queue=0.1) | process("client", cpu=0.2, queue=0.1)
+    assert full(unwaited | host(BUSY_HOST)) is None
+
+
+def test_each_consumer_is_said_with_its_share():
+    began = {"started_unix_s": 1000.0, "ended_unix_s": 1010.0, "observer_cpu_s": 0.4}
+    columns = process("mariadb", cpu=1.0, queue=3) | process("client", cpu=0.2) | host(BUSY_HOST)
+    consumers = Consumers.of(Measured.of(trial(columns, **began)))
+    assert consumers.words() == (
+        "the host's 2 processors were full: "
+        "mariadb 50%, the load client 10%, dbdyno's observers 2%, other processes 37%"
+    )
+    assert Consumers.of(Measured.of(trial(process("mariadb", cpu=1.0) | host(BUSY_HOST)))) is None
+
+
+def test_one_full_thread_is_named_also_with_idle_helpers_around_it():
+    seen = thread("redis-server", 0.9, 0.06) | thread("bio_close_file", 0.01) | host(IDLE_HOST)
+    assert full(seen, **REDIS) == (
+        "server-thread",
+        ("its thread 'redis-server' was at work 96% of the time (90% on a CPU)",),
+    )
+    assert full(thread("redis-server", 0.8, 0.05) | host(IDLE_HOST), **REDIS) is None
+    assert full(seen, clients=1, **REDIS) is None
+
+
+def test_a_thread_that_mostly_waits_is_full_only_if_the_host_is_not():
+    waiting = thread("redis-server", 0.5, 0.45) | process("redis", cpu=0.5, queue=0.5) | process("client", 0.7, 0.6)
+    assert full(waiting | host(IDLE_HOST), **REDIS)[0] == "server-thread"
+    assert full(waiting | host(BUSY_HOST), **REDIS)[0] == "neighbour"
+
+
+def test_a_thread_for_each_operation_queues_none():
+    assert full(thread("mariadbd", 0.95, server="mariadb") | waits(cpu=1, client=15) | host(IDLE_HOST)) is None
+
+
+def test_a_pool_of_threads_is_full_as_a_whole():
+    pool = waits("memcached", cpu=3, cpu_wait=0.9, client=0.1) | host(IDLE_HOST)
+    assert full(pool, servers=[{"name": "memcached"}]) == (
+        "server-thread",
+        ("its 4 serving threads were at work 98% of the time",),
+    )
+
+
+def test_a_pinned_server_fills_its_own_processors():
+    pinned = process("mariadb", cpu=0.95, queue=5) | CLIENT | host(IDLE_HOST)
+    limit, signs = full(pinned, server_cpus=[1])
+    assert (limit, signs) == ("server-cpu", ("it used 0.95 of the 1 processors it is pinned to; 5.0 threads waited",))
+    assert full(pinned, server_cpus=[0, 1]) is None
+
+
+def test_an_embedded_store_fills_the_host_with_its_client():
+    embedded = {"servers": [{"name": "sqlite"}], "embedded": True}
+    columns = process("client", cpu=1.9, queue=4) | host(BUSY_HOST)
+    limit, signs = full(columns, **embedded)
+    assert limit == "server-cpu" and "the store in its load client 95%" in signs[0]
+    beside = process("client", cpu=0.1, queue=1) | host(BUSY_HOST)
+    assert full(beside, **embedded)[0] == "neighbour"

@@ -1,0 +1,58 @@
+"""Causes that another session on the server is: it takes a lock, or pauses all clients, again and again."""
+
+from collections.abc import Callable
+
+import psycopg
+import pymysql
+import redis
+
+from .causes import in_background
+from .stage import Cause, Stage
+
+
+def locking(lock: str, unlock: str, held_s: float, free_s: float) -> Cause:
+    """Hold a lock for `held_s` of every `held_s + free_s`, by statements of a session of its own."""
+
+    def begin(stage: Stage) -> None:
+        def hold(is_over: Callable[[float], bool]) -> None:
+            with connect(stage) as connection, connection.cursor() as cursor:
+                while not is_over(free_s):
+                    cursor.execute(lock)
+                    is_over(held_s)
+                    cursor.execute(unlock)
+
+        in_background(stage, hold)
+
+    return lambda stage: stage.at_begin.append(lambda _: begin(stage))
+
+
+def pausing(paused_s: float, period_s: float) -> Cause:
+    """Pause all clients of a Redis for `paused_s` of every `period_s`."""
+
+    def begin(stage: Stage) -> None:
+        def pause(is_over: Callable[[float], bool]) -> None:
+            place = stage.server.endpoint
+            with redis.Redis(place.host, place.port, password=place.password) as client:
+                while not is_over(period_s):
+                    client.client_pause(round(1000 * paused_s))
+
+        in_background(stage, pause)
+
+    return lambda stage: stage.at_begin.append(lambda _: begin(stage))
+
+
+def connect(stage: Stage) -> pymysql.Connection | psycopg.Connection:
+    """Connect to the server that is attached to, as its own user."""
+    place = stage.server.endpoint
+    if stage.url.startswith("mysql:"):
+        return pymysql.connect(
+            host=place.host, port=place.port, user=place.user, password=place.password, database=place.database
+        )
+    return psycopg.connect(
+        host=place.host,
+        port=place.port,
+        user=place.user,
+        password=place.password,
+        dbname=place.database,
+        autocommit=True,
+    )

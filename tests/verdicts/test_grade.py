@@ -1,0 +1,55 @@
+"""How good a verdict is, when all of them together fail, and the page about them."""
+
+from .case import NETWORK, SERVER_CPU, UNEXPLAINED, Case, Load, Variant
+from .grade import Grade, Verdict, failures
+from .table import document
+
+LOAD = Load("load", "mariadb", frozenset({SERVER_CPU}), frozenset({"host-cpu"}))
+CASE = Case("case", "the link is cut", LOAD, frozenset({NETWORK}), says="link", unpinned=frozenset({"host-cpu"}))
+
+
+def verdict(limit, confidence="high", sentence="the link", scenario=CASE, variant=Variant.PINNED):
+    return Verdict(scenario, variant, 1, limit, confidence, sentence, 100.0)
+
+
+def test_only_a_limit_that_is_accepted_and_names_what_it_must_is_right():
+    assert verdict(NETWORK).grade is Grade.RIGHT
+    assert verdict(NETWORK, sentence="something").grade is Grade.WRONG
+    assert verdict(SERVER_CPU).grade is verdict(SERVER_CPU, "medium").grade is Grade.WRONG
+    assert verdict(SERVER_CPU, "low").grade is Grade.WRONG_LOW
+
+
+def test_no_answer_is_unknown_and_not_wrong():
+    assert verdict(UNEXPLAINED, "low", "nothing").grade is Grade.UNKNOWN
+
+
+def test_a_full_host_is_right_only_if_the_two_sides_share_it():
+    assert verdict("host-cpu").grade is Grade.WRONG
+    assert verdict("host-cpu", variant=Variant.UNPINNED).grade is Grade.RIGHT
+
+
+def test_a_control_that_blames_what_nobody_touched_is_wrong():
+    assert verdict(NETWORK, scenario=LOAD).grade is Grade.WRONG
+    assert verdict(SERVER_CPU, sentence="", scenario=LOAD).grade is Grade.RIGHT
+
+
+def test_one_wrong_verdict_with_confidence_or_too_few_right_ones_fail():
+    right = [verdict(NETWORK)] * 85
+    unknown = verdict(UNEXPLAINED, "low")
+    assert failures([*right, *[unknown] * 15]) == []
+    assert failures([*right, *[unknown] * 16]) == ["85 of 101 cases are right, at least 85% are needed"]
+    assert failures([*right, verdict(NETWORK, scenario=LOAD)]) == [
+        "1 of 86 verdicts are wrong with confidence medium or high"
+    ]
+
+
+def test_the_page_counts_both_sets_and_marks_what_is_wrong():
+    page = document(
+        [verdict(NETWORK), verdict(SERVER_CPU), verdict(NETWORK, scenario=LOAD)], {"other": "it is not installed"}
+    )
+    assert "| written with | 2 | 1 | 0 | 0 | 1 |" in page
+    assert "| held out | 0 | 0 | 0 | 0 | 0 |" in page
+    assert "| controls | 1 | 0 | 0 | 0 | 1 |" in page
+    row = "| the link is cut | written with | pinned | network | network (1×), **wrong:** server-cpu (1×) | high "
+    assert row + "| 1.00× | **wrong:** network |" in page
+    assert "- other: it is not installed" in page
