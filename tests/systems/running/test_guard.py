@@ -64,6 +64,13 @@ def kill(*pids):
         os.kill(pid, signal.SIGKILL)
 
 
+def kill_together(owner, *guards):
+    """Kill dbdyno and its guards as if at one instant: a stopped dbdyno replaces no guard."""
+    os.kill(owner, signal.SIGSTOP)
+    wait_until(lambda: Path(f"/proc/{owner}/stat").read_text().rpartition(")")[2].split()[0] == "T")
+    kill(*guards, owner)
+
+
 def test_at_the_end_what_is_registered_ends_and_what_is_done_stays():
     ours, done = started(SLEEP), started(SLEEP)
     try:
@@ -153,9 +160,9 @@ def waits(pid):
 def test_what_was_killed_with_all_its_guards_ends_and_the_next_run_removes_the_rest(name, tmp_path):
     need(name)
     process, directory, (server, *guards) = owner(SERVED, name, tmp_path)
-    kill(*guards, process.pid)
+    kill_together(process.pid, *guards)
     process.communicate()
-    wait_until(lambda: not start_time(server))
+    wait_until(lambda: not any(map(start_time, (server, *guards))))
     sweep()
     assert not directory.exists() and not journals()
 
