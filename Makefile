@@ -41,6 +41,7 @@ help:
 	@echo "make lint     formatting and lint only"
 	@echo "make format   rewrite the sources in the project's format"
 	@echo "make reference  write the pages of docs/ that come from the code"
+	@echo "make docs-figures  NAMES=…: take figures of the documentation again, and draw pages and pictures from results/"
 	@echo "make docs     the documentation as a site, in build/site (installs Zensical into build/)"
 	@echo "make clean    remove .venv and target (runs/ stays: it holds results)"
 
@@ -119,6 +120,11 @@ format: tools-for-tests $(VENV)/installed-test
 .PHONY: reference
 reference: $(VENV)/installed
 	PYTHONPATH=python $(BIN)/python -m scripts.reference
+
+# Figures are taken on a quiet host, and kept in results/; tests/test_figures.py holds pages and pictures equal to them.
+.PHONY: docs-figures
+docs-figures: $(VENV)/installed-test build
+	PYTHONPATH=python $(BIN)/python -m scripts.figures $(NAMES)
 
 # Not a part of `make test`, which needs no site: it holds that the menu names every page and that every link leads somewhere.
 ZENSICAL := build/zensical/bin/zensical

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from scripts.figures.blocks import renewed
 from scripts.reference import experiments, systems
 from scripts.reference.cli import cli_page
 from scripts.reference.contract import contract_page
@@ -29,7 +30,18 @@ def generated(root: Path) -> dict[str, str]:
         "python/dbdyno.data/data/share/man/man1/dbdyno.1": man_page(),
     }
     texts = whole | _blocks(root)
+    texts |= renewed(root, texts)
     return texts | {"llms.txt": llms_text(root, texts)}
+
+
+def write(root: Path) -> None:
+    """Write every generated page that is not current, and print its path."""
+    for path, text in generated(root).items():
+        target = root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if not target.exists() or target.read_text(encoding="utf-8") != text:
+            target.write_text(text, encoding="utf-8")
+            print(path)
 
 
 def _blocks(root: Path) -> dict[str, str]:

@@ -1,0 +1,27 @@
+"""The blocks of pages that come from results/: `<!-- generated: NAME KIND -->`, KIND being one of `tables.BLOCKS`."""
+
+import json
+import re
+from pathlib import Path
+
+from scripts.figures.declared import declared
+from scripts.figures.tables import BLOCKS
+from scripts.reference.markdown import replace_block
+
+_BLOCK = re.compile(rf"<!-- generated: (([\w-]+) ({'|'.join(BLOCKS)})) -->")
+
+
+def renewed(root: Path, texts: dict[str, str]) -> dict[str, str]:
+    """Return the pages of docs/ and the README that have such blocks, with each written from its kept summary.
+
+    texts: pages that were renewed already, by their path from the root; others are read.
+    """
+    runs = declared(root)
+    pages = {}
+    for path in (root / "README.md", *sorted((root / "docs").glob("**/*.md"))):
+        name = path.relative_to(root).as_posix()
+        text = texts.get(name) or path.read_text(encoding="utf-8")
+        for block, figures, kind in _BLOCK.findall(text):
+            run = json.loads((root / runs[figures].result).read_text(encoding="utf-8"))
+            text = pages[name] = replace_block(text, block, BLOCKS[kind](runs[figures], run))
+    return pages

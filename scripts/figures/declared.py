@@ -1,0 +1,42 @@
+"""Which runs the documentation has figures of: results/figures.toml."""
+
+import hashlib
+import shlex
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+DECLARATION = Path("results/figures.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """One documented run.
+
+    Attributes:
+        name: its name in results/ and in the blocks of pages.
+        command: the words of the command, from `dbdyno` on.
+        once: why one trial a cell is enough; empty if the run repeats.
+        picture: path of the plot of throughput against clients, from the root; empty if there is none.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    once: str = ""
+    picture: str = ""
+
+    @property
+    def result(self) -> Path:
+        """Path of the kept summary, from the root."""
+        return DECLARATION.with_name(f"{self.name}.json")
+
+
+def declared(root: Path) -> dict[str, Figures]:
+    """Return the documented runs by name; raises TypeError if one has an unknown key."""
+    read = tomllib.loads((root / DECLARATION).read_text(encoding="utf-8"))
+    return {name: Figures(name, tuple(shlex.split(keys.pop("command"))), **keys) for name, keys in sorted(read.items())}
+
+
+def digest(kept: Path) -> str:
+    """Return what a picture is marked with: a sum over the summary that it was drawn from."""
+    return hashlib.sha256(kept.read_bytes()).hexdigest()[:16]

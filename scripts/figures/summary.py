@@ -1,0 +1,92 @@
+"""A run's summary as results/ keeps it: `dbdyno show --json` without series, histograms and lists of processes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+Document = dict[str, Any]
+
+RUN = (
+    "run",
+    "experiment",
+    "question",
+    "command",
+    "dbdyno",
+    "state",
+    "started_unix_s",
+    "ended_unix_s",
+    "headline",
+    "comparison",
+    "skipped",
+    "left_out",
+    "find_rate",
+    "client_libraries",
+    "scalability",
+)
+TRIAL = (
+    "label",
+    "embedded",
+    "client",
+    "client_library",
+    "state",
+    "reason",
+    "workload",
+    "options",
+    "rows",
+    "clients",
+    "repeat",
+    "pipeline",
+    "network_delay_us",
+    "rate",
+    "durability",
+    "seconds",
+    "warmup_seconds",
+    "throughput_per_s",
+    "offered_per_s",
+    "followed",
+    "errors",
+    "failed",
+    "mismatches",
+    "reads_verified",
+    "client_limited",
+    "cache_state",
+    "analysis",
+    "crash",
+    "copy",
+    "warm_up",
+    "load",
+    "counters",
+    "cost",
+    "stability",
+)
+TIMES = ("count", "service_time_us", "response_time_us")
+VERDICT = ("limit", "sentence", "confidence", "runner_up")
+SERIES = ("slots", "worst", "steal_slots")
+
+
+def summary(document: Mapping[str, Any]) -> Document:
+    """Return what results/ keeps of `dbdyno show --json`."""
+    kept: Document = {key: document[key] for key in RUN}
+    kept["environment"] = _without_series(document["environment"])
+    kept["trials"] = [_trial(trial) for trial in document["trials"]]
+    return kept
+
+
+def _trial(trial: Mapping[str, Any]) -> Document:
+    kept: Document = {key: trial[key] for key in TRIAL if trial.get(key) is not None}
+    kept["verdict"] = _chosen(trial["verdict"] or {}, VERDICT)
+    kept["transaction"] = _chosen(trial["transaction"] or {}, TIMES)
+    kept["operations"] = {name: _chosen(times, TIMES) for name, times in (trial["operations"] or {}).items()}
+    kept["checks"] = {"made": len(trial["checks"]), "failed": sum(not check["ok"] for check in trial["checks"])}
+    kept["servers"] = [_chosen(server, ("name", "version")) for server in trial["servers"]]
+    kept["steady_state"] = (trial["steady_state"] or {}).get("class")
+    return kept
+
+
+def _chosen(mapping: Mapping[str, Any], keys: tuple[str, ...]) -> Document:
+    return {key: mapping[key] for key in keys if mapping.get(key) is not None}
+
+
+def _without_series(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_series(part) for key, part in value.items() if key not in SERIES}
+    return value

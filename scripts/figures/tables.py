@@ -1,0 +1,150 @@
+"""Tables and sentences of pages, from kept summaries; each function is one kind of block."""
+
+from collections.abc import Callable, Iterator, Mapping
+from statistics import median
+from time import gmtime, strftime
+from typing import Any
+
+from scripts.figures.declared import Figures
+from scripts.reference.markdown import code, prose, table
+
+from dbdyno.verdict.limits import noun_of
+
+Document = Mapping[str, Any]
+Block = Callable[[Figures, Document], str]
+
+
+def measured(figures: Figures, run: Document) -> str:
+    """Say what was run, when, on which host, and whether every answer was right."""
+    trials = run["trials"]
+    host = run["environment"]
+    repeats = max(trial["repeat"] for trial in trials)
+    sentences = (
+        f"Measured on {strftime('%Y-%m-%d', gmtime(run['started_unix_s']))} with dbdyno {run['dbdyno']}, "
+        f"on {_host(host)} ({host['cpu_model']}, load average {host['load_average'][0]:.2f} before).",
+        f"{len(trials)} trials of {trials[0]['seconds']:g} s after {trials[0]['warmup_seconds']:g} s, "
+        + (f"{repeats} repetitions in random order." if repeats > 1 else f"one a cell: {figures.once}."),
+        f"Versions: {', '.join(_versions(trials))}.",
+        _checked(trials),
+    )
+    return f"{prose(' '.join(sentences))}\n\n```\n{' '.join(_quoted(figures.command))}\n```"
+
+
+def throughput(figures: Figures, run: Document) -> str:
+    """Return throughput of each system at each number of clients: the median, and the range of the repetitions."""
+    clients = sorted({trial["clients"] for trial in run["trials"]})
+    heads = [f"{count} client{'s' * (count > 1)}" if count == clients[0] else str(count) for count in clients]
+    rows = [
+        (label, durability, *(_rate([trial for trial in trials if trial["clients"] == count]) for count in clients))
+        for (label, durability), trials in _systems(run)
+    ]
+    return _figures(("Transactions/s", "Class", *heads), rows, left=2)
+
+
+def limits(figures: Figures, run: Document) -> str:
+    """Return what limited the median trial of each system at its own best load, with p99 there."""
+    return _figures(
+        ("At its best load", "Clients", "Transactions/s", "p99, ms", "Limited by", "Confidence"),
+        [_limit(label, trials) for (label, _), trials in _systems(run)],
+        left=1,
+    )
+
+
+def ratios(figures: Figures, run: Document) -> str:
+    """Return each pair of systems of a repeated run: ratio of throughput, 95 % interval and conclusion."""
+    return _figures(
+        ("System", "Against", "Clients", "Ratio", "95 % interval", "Conclusion"),
+        [
+            (
+                cell["candidate"]["label"],
+                code(cell["baseline"]["label"]),
+                str(cell["clients"]),
+                _three(cell["ratio"]),
+                f"{_three(cell['low'])} to {_three(cell['high'])}",
+                cell["verdict"],
+            )
+            for cell in (run["comparison"] or {"cells": ()})["cells"]
+        ],
+        left=2,
+    )
+
+
+BLOCKS: dict[str, Block] = {"measured": measured, "throughput": throughput, "limits": limits, "ratios": ratios}
+
+
+def _systems(run: Document) -> Iterator[tuple[tuple[str, str], list[Document]]]:
+    names = dict.fromkeys((trial["label"], trial.get("durability", "")) for trial in run["trials"])
+    for label, durability in names:
+        yield (label, durability), [trial for trial in run["trials"] if trial["label"] == label]
+
+
+def _rate(trials: list[Document]) -> str:
+    rates = [trial["throughput_per_s"] for trial in trials if trial["state"] == "complete"]
+    if not rates:
+        return "–"
+    bound = "≥ " if any(trial["client_limited"] for trial in trials) else ""
+    spread = f" ({min(rates):,.0f}–{max(rates):,.0f})" if len(rates) > 1 else ""
+    return f"{bound}{median(rates):,.0f}{spread}"
+
+
+def _limit(label: str, trials: list[Document]) -> tuple[str, ...]:
+    best = _best(trials)
+    service = best["transaction"].get("service_time_us") or best["transaction"]["response_time_us"]
+    return (
+        label,
+        str(best["clients"]),
+        f"{best['throughput_per_s']:,.0f}",
+        _three(service["p99"] / 1000) if service.get("p99") else "–",
+        noun_of(best["verdict"]["limit"], best["embedded"]),
+        best["verdict"]["confidence"],
+    )
+
+
+def _best(trials: list[Document]) -> Document:
+    """Return the median trial of the load at which a system's median throughput is highest."""
+    loads: dict[int, list[Document]] = {}
+    for trial in sorted(trials, key=lambda trial: float(trial["throughput_per_s"] or 0)):
+        if trial["state"] == "complete":
+            loads.setdefault(trial["clients"], []).append(trial)
+    return max(
+        (trials[len(trials) // 2] for trials in loads.values()), key=lambda trial: float(trial["throughput_per_s"])
+    )
+
+
+def _host(host: Document) -> str:
+    kind = "virtual machine" if "virtual machine" in (host["virtualization"] or ()) else "machine"
+    return f"a {kind} with {host['cpus']} processors and {host['memory_bytes'] / 2**30:.0f} GiB"
+
+
+def _versions(trials: list[Document]) -> list[str]:
+    return list(
+        dict.fromkeys(f"{server['name']} {server['version']}" for trial in trials for server in trial["servers"])
+    )
+
+
+def _checked(trials: list[Document]) -> str:
+    errors, wrong = (sum(trial[key] for trial in trials) for key in ("failed", "mismatches"))
+    checks = sum(trial["checks"]["made"] for trial in trials)
+    broken = sum(trial["checks"]["failed"] for trial in trials)
+    verified = sum(trial["reads_verified"] for trial in trials)
+    return (
+        f"{verified:,} rows were read and verified, {wrong:,} were wrong; {errors:,} transactions failed; "
+        f"{broken} of {checks} checks of the content failed."
+    )
+
+
+def _quoted(words: tuple[str, ...]) -> Iterator[str]:
+    for word in words:
+        yield f"'{word}'" if set(word) & set("?&*[](){}| ") else word
+
+
+def _three(value: float) -> str:
+    """Return three significant digits."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _figures(head: tuple[str, ...], rows: list[tuple[str, ...]], left: int) -> str:
+    """Return a table whose columns after the first `left` are aligned right."""
+    lines = table(head, [(code(row[0]), *row[1:]) for row in rows]).splitlines()
+    lines[1] = "|" + "|".join(["---"] * left + ["---:"] * (len(head) - left)) + "|"
+    return "\n".join(lines)

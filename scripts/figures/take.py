@@ -1,0 +1,49 @@
+"""Takes documented figures: waits for a quiet host, runs the declared command, and keeps its summary."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from scripts.figures.declared import Figures
+from scripts.figures.picture import draw
+from scripts.figures.summary import summary
+
+QUIET = 0.5
+"""The highest load average of the last minute before a documented run."""
+PATIENCE_S = 900
+
+
+def take(root: Path, figures: Figures) -> None:
+    """Run the command of documented figures, keep its summary in results/ and draw its picture.
+
+    Raises TimeoutError if the host does not become quiet, and subprocess.CalledProcessError if the run fails.
+    """
+    _wait_until_quiet()
+    folder = root / "target" / "figures" / figures.name
+    folder.mkdir(parents=True, exist_ok=True)
+    dbdyno = [sys.executable, "-P", "-m", "dbdyno"]
+    # Its folder is not the checkout: the runs of a person must not mix with these.
+    subprocess.run([*dbdyno, *figures.command[1:]], cwd=folder, check=True)
+    shown = subprocess.run([*dbdyno, "show", "last", "--json"], cwd=folder, check=True, stdout=subprocess.PIPE)
+    kept = summary(json.loads(shown.stdout))
+    (root / figures.result).write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    picture(root, figures)
+
+
+def picture(root: Path, figures: Figures) -> None:
+    """Draw the picture of kept figures, if they have one."""
+    if figures.picture:
+        kept = root / figures.result
+        drawn = draw(json.loads(kept.read_text(encoding="utf-8")), kept)
+        (root / figures.picture).write_text(drawn, encoding="utf-8")
+
+
+def _wait_until_quiet() -> None:
+    end = time.monotonic() + PATIENCE_S
+    while (load := os.getloadavg()[0]) >= QUIET:
+        if time.monotonic() > end:
+            raise TimeoutError(f"the load average stayed at {load:.2f}: figures need a host below {QUIET}")
+        time.sleep(5)

@@ -1,0 +1,103 @@
+"""The documentation's figures are those of kept summaries, taken on a quiet host by the declared command."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+TRIAL = {
+    "label": "redis",
+    "embedded": False,
+    "state": "complete",
+    "clients": 4,
+    "repeat": 1,
+    "durability": "D0",
+    "seconds": 2.0,
+    "warmup_seconds": 1.0,
+    "throughput_per_s": 1000.0,
+    "failed": 0,
+    "mismatches": 0,
+    "reads_verified": 2000,
+    "client_limited": False,
+    "checks": {"made": 1, "failed": 0},
+    "servers": [{"name": "redis", "version": "7.0"}],
+    "transaction": {"service_time_us": {"p99": 1500.0}},
+    "verdict": {"limit": "server-thread", "confidence": "high"},
+}
+
+Figures = Callable[[str], ModuleType]
+
+
+@pytest.fixture
+def figures(monkeypatch: pytest.MonkeyPatch) -> Figures:
+    """Import a module of the figures' scripts by its name."""
+    monkeypatch.syspath_prepend(str(ROOT))
+    return lambda name: importlib.import_module(f"scripts.figures.{name}")
+
+
+def table(figures: Figures, kind: str, *trials: dict[str, Any]) -> list[str]:
+    """Return the lines of a block about trials that differ from TRIAL as given."""
+    run = {"trials": [TRIAL | trial for trial in trials]}
+    return figures("tables").BLOCKS[kind](None, run).splitlines()
+
+
+def test_every_kept_summary_is_declared_and_comes_from_the_declared_command(figures: Figures) -> None:
+    runs = figures("declared").declared(ROOT)
+    assert {path.stem for path in (ROOT / "results").glob("*.json")} == set(runs)
+    for run in runs.values():
+        kept = json.loads((ROOT / run.result).read_text(encoding="utf-8"))
+        assert shlex.split(kept["command"]) == list(run.command), run.name
+        assert kept["state"] == "complete" and kept["environment"]["load_average"][0] < 0.5, run.name
+        assert run.once or max(trial["repeat"] for trial in kept["trials"]) >= 5, run.name
+
+
+def test_every_picture_is_of_the_kept_summary(figures: Figures) -> None:
+    for run in figures("declared").declared(ROOT).values():
+        if run.picture:
+            mark = figures("declared").digest(ROOT / run.result)
+            assert f"{run.name}.json {mark}" in (ROOT / run.picture).read_text(encoding="utf-8"), run.name
+
+
+def test_a_cell_has_the_median_and_the_range_of_its_repetitions(figures: Figures) -> None:
+    trials = [{"throughput_per_s": rate, "repeat": number} for number, rate in enumerate((900.0, 2000.0, 1000.0), 1)]
+    assert table(figures, "throughput", *trials)[2:] == ["| `redis` | D0 | 1,000 (900–2,000) |"]
+
+
+def test_a_lower_bound_and_a_cell_without_a_complete_trial_are_marked(figures: Figures) -> None:
+    trials = ({"client_limited": True}, {"clients": 8, "state": "failed"})
+    assert table(figures, "throughput", *trials)[2:] == ["| `redis` | D0 | ≥ 1,000 | – |"]
+
+
+def test_the_limit_is_that_of_the_median_trial_at_the_best_load(figures: Figures) -> None:
+    other = {"clients": 16, "verdict": {"limit": "disk", "confidence": "low"}}
+    trials = ({}, other | {"throughput_per_s": 900.0}, other | {"throughput_per_s": 1100.0, "clients": 1})
+    assert table(figures, "limits", *trials)[2:] == ["| `redis` | 1 | 1,100 | 1.5 | the disk | low |"]
+
+
+def test_a_picture_has_each_system_and_its_mark(figures: Figures, tmp_path: Path) -> None:
+    kept = tmp_path / "kept.json"
+    kept.write_text("{}")
+    drawn = figures("picture").draw({"trials": [TRIAL, TRIAL | {"clients": 8, "label": "memcached"}]}, kept)
+    assert "redis</text>" in drawn and "memcached</text>" in drawn
+    assert drawn.endswith(f"<!-- kept.json {figures('declared').digest(kept)} -->\n")
+
+
+def test_a_summary_has_no_series(figures: Figures) -> None:
+    kept = figures("summary")._without_series({"measured": {"clock": {"p50": 1.0, "slots": [1.0, 2.0]}}})
+    assert kept == {"measured": {"clock": {"p50": 1.0}}}
+
+
+def test_a_busy_host_takes_no_figures(figures: Figures, monkeypatch: pytest.MonkeyPatch) -> None:
+    take = figures("take")
+    monkeypatch.setattr(take, "PATIENCE_S", -1)
+    monkeypatch.setattr(take.os, "getloadavg", lambda: (0.5, 0.0, 0.0))
+    with pytest.raises(TimeoutError, match=r"the load average stayed at 0\.50: figures need a host below 0\.5"):
+        take._wait_until_quiet()
