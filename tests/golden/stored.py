@@ -97,7 +97,7 @@ def said_of(folder: Path) -> dict[str, str]:
         "show.json": _json(document(run)),
         "summary.txt": _text(summary),
         "details.txt": _text(details),
-        "verdicts.json": _json({trial.name: judge(trial) for trial in run.trials if trial.about}),
+        "verdicts.json": _json({trial.name: judge(trial).document() for trial in run.trials if trial.about}),
         "plan.json": _json(_plans(folder)),
     }
 

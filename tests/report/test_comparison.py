@@ -10,6 +10,7 @@ from rich.console import Console
 from dbdyno.errors import UserError
 from dbdyno.report.cells import sides_of_run, sides_of_runs
 from dbdyno.report.comparison import compare_sides, comparison_document, print_comparison
+from dbdyno.results.conclusions import Conclusions
 from dbdyno.results.read import read_run
 from synthetic_run import SYSTEMS, write_run
 
@@ -100,8 +101,13 @@ def test_no_cell_in_common_is_refused(runs):
         verdicts(sides_of_runs(runs["before"], other))
 
 
+BOUND = Conclusions(client_limited="its load threads were 99 % busy")
+
+
 def limited_by_client(run):
-    return with_trials(run, lambda trial: replace(trial, judged={"client_limited": "its load threads were 99 % busy"}))
+    return with_trials(
+        run, lambda trial: replace(trial, judged=Conclusions(client_limited="its load threads were 99 % busy"))
+    )
 
 
 def test_a_lower_bound_never_loses(runs):

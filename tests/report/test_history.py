@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 
 from dbdyno.report.history import history, history_document, print_history
+from dbdyno.results.conclusions import Conclusions, Verdict
 from dbdyno.results.noise import NoiseFloor
 from dbdyno.results.read import read_run
 from synthetic_run import SYSTEMS, write_run
@@ -131,8 +132,8 @@ def test_what_is_not_the_stores_throughput_is_left_out_and_named(runs, tmp_path)
 
 
 def test_a_bound_of_the_client_makes_no_change(runs):
-    limited = {"limit": "client", "sentence": "", "evidence": [], "runner_up": None, "confidence": "high"}
-    about = {"client_limited": "its load threads were 95% busy", "verdict": limited}
+    limited = Verdict("client", sentence="", evidence=(), runner_up=None, confidence="high")
+    about = Conclusions("its load threads were 95% busy", verdict=limited)
     bounds = [replace(run, trials=tuple(replace(one, judged=about) for one in run.trials)) for run in runs[5:]]
     found = history([*runs[:5], *bounds], 0.0)
     assert len(found.series[0].points) == 5 and len(found.left_out) == 5

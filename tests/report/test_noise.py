@@ -7,6 +7,7 @@ import pytest
 from dbdyno.report.cells import sides_of_run
 from dbdyno.report.comparison import compare_sides
 from dbdyno.report.noise import floor_of, floor_sentence, measured_floors
+from dbdyno.results.conclusions import Conclusions
 from dbdyno.results.read import read_run
 from synthetic_run import SYSTEMS, write_run
 
@@ -40,7 +41,7 @@ def bounded(run):
 
 
 def limit(trial):
-    return replace(trial, judged={"client_limited": "its load threads were 99 % busy"})
+    return replace(trial, judged=Conclusions(client_limited="its load threads were 99 % busy"))
 
 
 def test_every_cell_has_its_floor(floors):

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dbdyno.results.confirmation import Confirmation, Followed
 from dbdyno.stats.histogram import Histogram, bucket_index
 from dbdyno.stats.stalls import Stalls
 from dbdyno.verdict.budget import time_budget
@@ -211,22 +212,26 @@ def test_an_open_loops_stalls_without_anything_in_flight_explain_nothing():
     assert said.limit == "disk"
 
 
+def tried(limit, followed):
+    return Confirmation(limit, 0.2, Followed("less", 1000.0, 1000.0 * (1 - 0.2 * followed), followed))
+
+
 @pytest.mark.parametrize(
     ("confirmation", "confidence"),
     [
-        ({"limit": "disk", "followed": 0.9}, "high"),
-        ({"limit": "disk", "followed": 0.1}, "low"),
-        ({"limit": "disk", "followed": 0.3}, "medium"),
-        ({"limit": "disk", "followed": 2.1}, "medium"),
-        ({"limit": "disk", "why_not": "no rights"}, "medium"),
-        ({"limit": "server-cpu", "followed": 0.1}, "medium"),
+        (tried("disk", 0.9), "high"),
+        (tried("disk", 0.1), "low"),
+        (tried("disk", 0.3), "medium"),
+        (tried("disk", 2.1), "medium"),
+        (Confirmation("disk", 0.2, None, why_not="no rights"), "medium"),
+        (tried("server-cpu", 0.1), "medium"),
     ],
 )
 def test_what_came_of_taking_some_of_it_away_decides_how_sure_it_is(confirmation, confidence):
     made = trial(waits(disk=12, cpu=2, client=2) | IDLE)
-    tried = replace(made, confirmation=confirmation)
-    object.__setattr__(tried, "observations", made.observations)
-    assert found(tried).confidence == confidence
+    confirmed = replace(made, confirmation=confirmation)
+    object.__setattr__(confirmed, "observations", made.observations)
+    assert found(confirmed).confidence == confidence
 
 
 def test_a_network_delay_that_was_asked_for_is_named_with_it():

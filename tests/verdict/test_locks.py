@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from dbdyno.verdict.locks import Lock, locks_document, locks_of
+from dbdyno.results.conclusions import Lock, Locks
+from dbdyno.verdict.locks import locks_of, locks_seen
 
 from .made import trial
 
@@ -67,18 +68,18 @@ def test_row_locks_that_no_sample_met_are_still_counted():
     assert locks_of(trial(MYSQL | dict.fromkeys(COUNTED, 0.0))) == ()
 
 
-def test_the_document():
-    document = locks_document(trial(LOOKED | {"locks.postgresql.Lock:tuple": 1.0}))
-    assert document["locks_seen"] and document["latches_seen"]
-    assert document["waited_for"][0]["name"] == "Lock:tuple"
-    assert json.loads(json.dumps(document)) == document
+def test_what_is_kept_of_them():
+    seen = locks_seen(trial(LOOKED | {"locks.postgresql.Lock:tuple": 1.0}))
+    assert seen.locks_seen and seen.latches_seen
+    assert seen.waited_for[0].name == "Lock:tuple"
+    assert Locks.read(json.loads(json.dumps(seen.document()))) == seen
 
 
 def test_where_nobody_looked_nothing_is_claimed():
-    nothing = {"locks_seen": False, "latches_seen": False, "waited_for": []}
-    assert locks_document(trial()) == locks_document(trial({"waits.redis.lock": 0.0})) == nothing
-    assert locks_document(trial(MYSQL)) == nothing | {"locks_seen": True}
+    nothing = Locks()
+    assert locks_seen(trial()) == locks_seen(trial({"waits.redis.lock": 0.0})) == nothing
+    assert locks_seen(trial(MYSQL)) == Locks(locks_seen=True)
     refused = [{"band": "waits.mysql.lock", "reason": "this user may not"}]
-    assert locks_document(trial(MYSQL, not_seen=refused)) == nothing
+    assert locks_seen(trial(MYSQL, not_seen=refused)) == nothing
     unnamed = [{"band": "locks.mysql.row locks", "reason": "this user may not"}]
-    assert locks_document(trial(MYSQL, not_seen=unnamed)) == nothing
+    assert locks_seen(trial(MYSQL, not_seen=unnamed)) == nothing

@@ -25,7 +25,7 @@ def steps(folder, limit, **about):
     placed = replace(made, folder=folder)
     object.__setattr__(placed, "observations", made.observations)
     decided = replace(limited(placed, time_budget(placed)), limit=limit)
-    return [(step["why"], step["command"]) for step in next_steps(placed, decided)]
+    return [(step.why, step.command) for step in next_steps(placed, decided)]
 
 
 AGAIN = "dbdyno run point-get --system 'mariadb?a=1' --clients 16"

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dbdyno.results.confirmation import Confirmation, Followed
 from dbdyno.verdict.budget import time_budget
 from dbdyno.verdict.decision import limited
 from dbdyno.verdict.sentence import sentence_of
@@ -54,25 +55,22 @@ def test_stalls_stand_in_it():
     ("tried", "said"),
     [
         (
-            {
-                "taken": 0.2,
-                "how": "40 of 50 writes/s",
-                "throughput_per_s": 820.0,
-                "before_per_s": 1000.0,
-                "followed": 0.9,
-            },
+            Confirmation("disk", 0.2, Followed("40 of 50 writes/s", 1000.0, 820.0, followed=0.9)),
             "; with 20% of it removed (40 of 50 writes/s), throughput changed by -18%",
         ),
         (
-            {"taken": 0.2, "how": "less", "throughput_per_s": 500.0, "before_per_s": 1000.0, "followed": 2.5},
+            Confirmation("disk", 0.2, Followed("less", 1000.0, 500.0, followed=2.5)),
             "throughput changed by -50%, so something else slowed it too",
         ),
-        ({"why_not": "no control group can be made here"}, "; not confirmed: no control group can be made here"),
+        (
+            Confirmation("disk", 0.2, None, why_not="no control group can be made here"),
+            "; not confirmed: no control group can be made here",
+        ),
     ],
 )
 def test_what_came_of_taking_some_of_it_away(tried, said):
     made = trial(waits(disk=12, cpu=2, client=2))
-    confirmed = replace(made, confirmation={"limit": "disk", **tried})
+    confirmed = replace(made, confirmation=tried)
     object.__setattr__(confirmed, "observations", made.observations)
     assert said in sentence(confirmed)
     assert said not in sentence(made)

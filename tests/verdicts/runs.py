@@ -104,6 +104,6 @@ def read(scenario: Load | Case, variant: Variant, repeat: int, folder: Path, aga
 
 def verdict_of(scenario: Load | Case, variant: Variant, repeat: int, trial: Trial) -> Verdict:
     """Return the verdict on a trial."""
-    judged = trial.judged["verdict"]
-    words = judged["limit"], judged["confidence"], judged["sentence"]
+    judged = trial.judged.verdict
+    words = judged.limit, judged.confidence, judged.sentence
     return Verdict(scenario, variant, repeat, *words, trial.recorded.throughput_per_s)

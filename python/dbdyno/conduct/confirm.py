@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.load_client import execute, why_it_failed
 from dbdyno.conduct.plan import Plan
 from dbdyno.errors import DbdynoError, RunFailed, UserError
+from dbdyno.results.confirmation import Confirmation, Followed
 from dbdyno.results.model import Recorded, Trial
 from dbdyno.results.read import read_trial
 from dbdyno.results.records import read_records
@@ -86,22 +86,22 @@ def confirm_limit(context: Context, system: System, plan: Plan, secrets: list[st
     nothing to confirm.
     """
     trial = read_trial(folder)
-    verdict = trial.judged and trial.judged["verdict"]
-    if not verdict or verdict["limit"] == RATE:
+    verdict = trial.judged.verdict if trial.judged else None
+    if not verdict or verdict.limit == RATE:
         return
-    confirmation: dict[str, Any] = {"limit": verdict["limit"], "taken": TAKEN, "why_not": None}
     try:
         before, less = _before_and_less(context, system, (plan, secrets), trial)
         holding = _Holding(list(system.server_pids().values()), less, context.guard)
         after = _run_again(context, system, (plan, secrets), context.folder.confirmation(trial.name), holding)
     except DbdynoError as error:
-        confirmation["why_not"] = str(error)
+        confirmation = Confirmation(verdict.limit, TAKEN, None, why_not=str(error))
     else:
-        confirmation |= {"how": less.how, "before_per_s": before, "throughput_per_s": after.throughput_per_s}
-        confirmation["followed"] = (1 - (after.throughput_per_s or 0.0) / before) / TAKEN
-    write_object(folder / "confirmation.json", confirmation)
-    confirmed = judge_folder(folder)["verdict"]
-    context.listener.limit_confirmed(confirmed["sentence"])
+        left_per_s = after.throughput_per_s or 0.0
+        followed = Followed(less.how, before, left_per_s, (1 - left_per_s / before) / TAKEN)
+        confirmation = Confirmation(verdict.limit, TAKEN, followed)
+    write_object(folder / "confirmation.json", confirmation.document())
+    if confirmed := judge_folder(folder).verdict:
+        context.listener.limit_confirmed(confirmed.sentence)
 
 
 def _before_and_less(
@@ -111,7 +111,7 @@ def _before_and_less(
 
     Where others write to the device, the load is put on once more, in a group that counts the server's own operations.
     """
-    limit = trial.judged["verdict"]["limit"] if trial.judged else ""
+    limit = trial.judged.verdict.limit if trial.judged and trial.judged.verdict else ""
     try:
         return trial.recorded.throughput_per_s or 0.0, _less(limit, trial)
     except _OthersWrite as others:

@@ -81,7 +81,7 @@ def compare_sides(
 def _conclusions(found: Sequence[Compared]) -> tuple[Compared, ...]:
     """The verdicts of all cells: those that are invalid first, so that the correction is for those that are not."""
     trials = {id(trial): trial for one in found for side in one.trials for trial in side}
-    bounds = {place for place, trial in trials.items() if judged(trial)["client_limited"]}
+    bounds = {place for place, trial in trials.items() if judged(trial).client_limited}
     found = [replace(one, least=_least(one, bounds)) for one in found]
     reasons = [_invalid(one, bounds) for one in found]
     valid = [one.comparison for one, why in zip(found, reasons, strict=True) if one.comparison and not why]
@@ -187,7 +187,7 @@ def limited_on_both(one: Compared) -> str | None:
         return None
     if one.cell.rate and all(trial.recorded.followed for side in one.trials for trial in side):
         return noun_of(RATE)
-    clients = all(any(judged(trial)["client_limited"] for trial in side) for side in one.trials)
+    clients = all(any(judged(trial).client_limited for trial in side) for side in one.trials)
     return noun_of(CLIENT) if clients else None
 
 

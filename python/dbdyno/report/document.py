@@ -186,9 +186,12 @@ def _surroundings(trial: Trial, run: Run) -> dict[str, Any]:
 def _concluded(trial: Trial) -> dict[str, Any]:
     concluded = judged(trial)
     return {
-        "client_limited": concluded["client_limited"] is not None,
-        "client_limited_evidence": concluded["client_limited"],
-        **{key: concluded[key] for key in ("others_cores", "verdict", "time_budget", "locks")},
+        "client_limited": concluded.client_limited is not None,
+        "client_limited_evidence": concluded.client_limited,
+        "others_cores": concluded.others_cores,
+        "verdict": concluded.verdict.document() if concluded.verdict else None,
+        "time_budget": concluded.time_budget.document() if concluded.time_budget else None,
+        "locks": concluded.locks.document(),
     }
 
 

@@ -108,7 +108,7 @@ def history(runs: Sequence[Run], noise: float | Sequence[NoiseFloor]) -> History
 
 def _usable(cell: Cell, trials: Iterable[Trial]) -> list[Trial]:
     usable = [trial for trial in trials if not unusable(trial)]
-    return [] if cell.rate or any(judged(trial)["client_limited"] for trial in usable) else usable
+    return [] if cell.rate or any(judged(trial).client_limited for trial in usable) else usable
 
 
 def _reasons(side: Side, cell: Cell, trials: Iterable[Trial]) -> Iterator[str]:
@@ -117,7 +117,7 @@ def _reasons(side: Side, cell: Cell, trials: Iterable[Trial]) -> Iterator[str]:
         yield OPEN_LOOP
         return
     yield from (f"{trial.name}: {why}" for trial in trials if (why := unusable(trial)))
-    if any(judged(trial)["client_limited"] for trial in trials if not unusable(trial)):
+    if any(judged(trial).client_limited for trial in trials if not unusable(trial)):
         yield lower_bound(side)
 
 

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dbdyno.results.conclusions import Conclusions
+from dbdyno.results.confirmation import Confirmation
 from dbdyno.results.facts import JsonObject, PreparationFacts, RunFacts, TrialFacts
 from dbdyno.results.observations import read_observations
 from dbdyno.results.samples import Observations
@@ -260,8 +262,8 @@ class Trial:
     warnings: tuple[str, ...]
     client_limited: str | None = None
     folder: Path | None = None
-    judged: JsonObject | None = None
-    confirmation: JsonObject | None = None
+    judged: Conclusions | None = None
+    confirmation: Confirmation | None = None
     observed: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from dbdyno.errors import UserError
 from dbdyno.results.client_limit import client_limited
+from dbdyno.results.conclusions import VERDICT_FORMAT, Conclusions
+from dbdyno.results.confirmation import Confirmation
 from dbdyno.results.facts import JsonObject
 from dbdyno.results.identities import warnings_of
 from dbdyno.results.jsonfiles import read_lines, read_object
@@ -19,8 +21,6 @@ from dbdyno.results.understood import understood
 from dbdyno.results.usage import stated_usage, usage_of
 from dbdyno.results.write import FORMAT
 
-VERDICT_FORMAT = 6
-"""Of `verdict.json`, which holds conclusions: one of another format is left aside, and they are drawn anew."""
 PARALLEL_ABOVE_BYTES = 64 << 20
 """Above this many bytes of records not yet summarized reading takes seconds, and is shared between processors."""
 
@@ -97,12 +97,11 @@ def read_trial(folder: Path) -> Trial:
     recorded = summary.recorded
     usage = stated_usage(about, file) or _seen_usage(about, recorded, folder)
     state, reason = _state(about, recorded)
-    judged = _stated(folder / "verdict.json", VERDICT_FORMAT)
-    confirmation = _stated(folder / "confirmation.json")
+    judged, confirmation = _conclusions(folder / "verdict.json"), _confirmation(folder / "confirmation.json")
     trial = Trial(
         folder.name, state, reason, about, recorded, usage, (), None, folder, judged, confirmation, summary.observed
     )
-    limited = judged["client_limited"] if judged else client_limited(recorded, trial.facts, trial.embedded)
+    limited = judged.client_limited if judged else client_limited(recorded, trial.facts, trial.embedded)
     try:
         warnings = warnings_of(recorded, trial.facts, limited)
     except (KeyError, TypeError) as error:
@@ -110,10 +109,19 @@ def read_trial(folder: Path) -> Trial:
     return replace(trial, warnings=warnings, client_limited=limited)
 
 
-def _stated(file: Path, wanted_format: int | None = None) -> JsonObject | None:
-    """What a file beside `trial.json` states; `None` where it is not there, or was written in another format."""
-    stated = read_object(file) if file.is_file() else None
-    return stated if stated is None or wanted_format is None or stated.get("format") == wanted_format else None
+def _conclusions(file: Path) -> Conclusions | None:
+    """What `verdict.json` states; `None` if it is not there, or was written in another format."""
+    stated = read_object(file) if file.is_file() else {}
+    with understood(file):
+        return Conclusions.read(stated) if stated.get("format") == VERDICT_FORMAT else None
+
+
+def _confirmation(file: Path) -> Confirmation | None:
+    """What `confirmation.json` states; `None` if it is not there."""
+    if not file.is_file():
+        return None
+    with understood(file):
+        return Confirmation.read(read_object(file))
 
 
 def _seen_usage(about: JsonObject, recorded: Recorded, folder: Path) -> tuple[Usage, ...]:

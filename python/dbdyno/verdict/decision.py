@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dbdyno.results.facts import JsonObject
+from dbdyno.results.confirmation import Confirmation
 from dbdyno.results.model import Trial
 from dbdyno.verdict import engine
 from dbdyno.verdict.budget import AT_WORK, TimeBudget, injected_waits, stalled_seconds
@@ -206,14 +206,15 @@ def unexplained_stalls(trial: Trial, budget: TimeBudget) -> str | None:
     return f"throughput stalled in {still} of {seconds} s; no observation explains it"
 
 
-def _confidence(limit: str, share: float, sign: bool, confirmation: JsonObject | None, embedded: bool) -> str:
+def _confidence(limit: str, share: float, sign: bool, confirmation: Confirmation | None, embedded: bool) -> str:
     """How sure it is: a resource by its share and by being saturated, a self-evident limit by its share alone.
 
     An embedded store does not say itself what its threads wait for.
     """
     if limit in (RATE, UNEXPLAINED, STALLS):
         return "high" if limit == RATE else "low"
-    followed = confirmation.get("followed") if confirmation and confirmation.get("limit") == limit else None
+    tried = confirmation.tried if confirmation and confirmation.limit == limit else None
+    followed = tried.followed if tried else None
     if followed is not None and FOLLOWED_ENOUGH <= followed <= FOLLOWED_TOO_FAR:
         return "high"
     if followed is not None and followed < HARDLY_FOLLOWED:

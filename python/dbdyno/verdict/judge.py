@@ -1,21 +1,20 @@
-"""The verdict on a trial as plain JSON values: drawn when it ends, kept in its folder, drawn anew where it is not."""
+"""What is concluded of a trial: drawn when it ends, kept in its folder, drawn anew where it is not."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from dbdyno.results.facts import JsonObject
+from dbdyno.results.conclusions import Budget, Conclusions, Verdict
 from dbdyno.results.model import Trial
-from dbdyno.results.read import VERDICT_FORMAT, read_trial
+from dbdyno.results.read import read_trial
 from dbdyno.results.write import write_compact
 from dbdyno.verdict.budget import TimeBudget, time_budget
 from dbdyno.verdict.decision import limited
 from dbdyno.verdict.evidence import Measured, others_cores
 from dbdyno.verdict.limits import CLIENT
-from dbdyno.verdict.locks import locks_document
+from dbdyno.verdict.locks import locks_seen
 from dbdyno.verdict.next_steps import next_steps
 from dbdyno.verdict.sentence import evidence_of, sentence_of
 
@@ -23,12 +22,12 @@ DIGITS = 4
 """Digits after the point of operations in flight: a tenth of a thousandth of one is nothing."""
 
 
-def judged(trial: Trial) -> JsonObject:
+def judged(trial: Trial) -> Conclusions:
     """Return what was concluded of a trial when it ended, or conclude it now (docs/run-folder.md, verdict.json)."""
     return trial.judged or judge(trial)
 
 
-def judge(trial: Trial) -> dict[str, Any]:
+def judge(trial: Trial) -> Conclusions:
     """Conclude, from what was recorded and observed, where a trial's operations were and what limited it.
 
     `verdict` is `None` for a trial that did not run to its end, `time_budget` where nothing was measured.
@@ -37,40 +36,39 @@ def judge(trial: Trial) -> dict[str, Any]:
     found = limited(trial, budget) if budget and trial.state == "complete" and trial.recorded.completed else None
     verdict = None
     if found:
-        verdict = {
-            "limit": found.limit,
-            "sentence": sentence_of(trial, found),
-            "evidence": evidence_of(trial, found),
-            "runner_up": found.runner_up,
-            "confidence": found.confidence,
-            "next": next_steps(trial, found),
-        }
+        verdict = Verdict(
+            limit=found.limit,
+            sentence=sentence_of(trial, found),
+            evidence=tuple(evidence_of(trial, found)),
+            runner_up=found.runner_up,
+            confidence=found.confidence,
+            next=next_steps(trial, found),
+        )
     client = trial.client_limited
     if found:
         # What the load client recorded alone does not say who was full first.
         client = " and ".join(found.signs) if found.limit == CLIENT else None
     measured = Measured.of(trial)
     disturbed = others_cores(measured) if measured else None
-    return {
-        "format": VERDICT_FORMAT,
-        "client_limited": client,
-        "others_cores": None if disturbed is None else round(disturbed, DIGITS),
-        "verdict": verdict,
-        "time_budget": _budget_document(budget) if budget else None,
-        "locks": locks_document(trial),
-    }
+    return Conclusions(
+        client_limited=client,
+        others_cores=None if disturbed is None else round(disturbed, DIGITS),
+        verdict=verdict,
+        time_budget=_rounded(budget) if budget else None,
+        locks=locks_seen(trial),
+    )
 
 
-def _budget_document(budget: TimeBudget) -> dict[str, Any]:
-    return {
-        "in_flight": round(budget.in_flight, DIGITS),
-        "bands": {name: round(value, DIGITS) for name, value in budget.bands.items()},
-        "per_second": {name: np.round(values, DIGITS).tolist() for name, values in budget.per_second.items()},
-        "not_seen": list(budget.not_seen),
-    }
+def _rounded(budget: TimeBudget) -> Budget:
+    return Budget(
+        in_flight=round(budget.in_flight, DIGITS),
+        bands={name: round(value, DIGITS) for name, value in budget.bands.items()},
+        per_second={name: np.round(values, DIGITS).tolist() for name, values in budget.per_second.items()},
+        not_seen=budget.not_seen,
+    )
 
 
-def judge_folder(folder: Path) -> JsonObject:
+def judge_folder(folder: Path) -> Conclusions:
     """Judge the trial in `folder` by what is in it, keep that in `verdict.json` there, and return it.
 
     Raises:
@@ -78,6 +76,6 @@ def judge_folder(folder: Path) -> JsonObject:
         OSError: it cannot be written.
     """
     (folder / "verdict.json").unlink(missing_ok=True)
-    document = judge(read_trial(folder))
-    write_compact(folder / "verdict.json", document)
-    return document
+    concluded = judge(read_trial(folder))
+    write_compact(folder / "verdict.json", concluded.document())
+    return concluded

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 
+from dbdyno.results.conclusions import Lock, Locks
 from dbdyno.results.model import Trial
 from dbdyno.verdict.evidence import Measured
 
@@ -22,31 +21,6 @@ _OF_LATCHES = ("LWLock:", "BufferPin:")
 MOST_KEPT = 10
 LEAST_WAITING = 0.01
 """Who waits on average: less is one sample in which somebody happened to wait, and holds nobody up."""
-
-
-@dataclass(frozen=True, slots=True)
-class Lock:
-    """A lock that was waited for during the measured seconds.
-
-    Attributes:
-        name: the server's own for it.
-        latch: it guards what the server has in memory, and neither rows nor tables.
-        waiting: how many waited for it on average; `None` where the server only counts how often it was waited for.
-        waits_per_s: how often it was waited for; `None` where that is not counted.
-    """
-
-    server: str
-    name: str
-    latch: bool
-    waiting: float | None
-    waits_per_s: float | None
-
-    @property
-    def words(self) -> str:
-        """What is said of it, with its figure."""
-        waiting = f"{self.waiting:.2g} waiting on average" if self.waiting is not None else ""
-        per_s = f"{self.waits_per_s:,.3g} waits/s" if self.waits_per_s is not None else ""
-        return f"{self.name}: {', '.join(filter(None, (waiting, per_s)))}"
 
 
 def locks_of(trial: Trial) -> tuple[Lock, ...]:
@@ -101,16 +75,13 @@ def _waiting(measured: Measured, server: str, column: str) -> float:
     return float(np.nan_to_num(observations.columns[column])[within].mean()) if within.any() else 0.0
 
 
-def locks_document(trial: Trial) -> dict[str, Any]:
-    """Return what was waited for as plain values (docs/run-folder.md, verdict.json).
-
-    `locks_seen`, `latches_seen`: whether any server shows which of them are waited for.
-    """
+def locks_seen(trial: Trial) -> Locks:
+    """Return what was waited for most, and whether any server shows that."""
     columns = trial.observations.names(f"{BAND}.") if trial.observations else ()
     names = {column.split(".", 2)[2] for column in columns}
     refused = any(str(unseen.band).endswith((".lock", f".{ALL_ROW_LOCKS}")) for unseen in trial.facts.unseen)
-    return {
-        "locks_seen": ALL_LOCKS in names and not refused,
-        "latches_seen": not names.isdisjoint(ALL_LATCHES),
-        "waited_for": [asdict(lock) for lock in locks_of(trial)[:MOST_KEPT]],
-    }
+    return Locks(
+        locks_seen=ALL_LOCKS in names and not refused,
+        latches_seen=not names.isdisjoint(ALL_LATCHES),
+        waited_for=locks_of(trial)[:MOST_KEPT],
+    )

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from dbdyno.results.conclusions import NextStep
 from dbdyno.results.model import Trial
 from dbdyno.results.read import read_command
 from dbdyno.verdict.decision import Limited
@@ -42,16 +43,16 @@ class Step:
     command: str | None = None
 
 
-def next_steps(trial: Trial, decided: Limited) -> list[dict[str, str]]:
-    """Return what to try next, each with `why` and a `command` that can be pasted.
+def next_steps(trial: Trial, decided: Limited) -> tuple[NextStep, ...]:
+    """Return what to try next, each with a command that can be pasted.
 
     Nothing for a trial whose run does not say how it was started, or that was recorded without its run.
     """
     again = _again(trial)
     if again is None:
-        return []
+        return ()
     steps = [*_BY_LIMIT.get(decided.limit, _nothing)(trial), *_lever(trial, decided.limit), *_confirm(trial, decided)]
-    return [{"why": step.why, "command": step.command or _command(trial, again, step.options or ())} for step in steps]
+    return tuple(NextStep(step.why, step.command or _command(trial, again, step.options or ())) for step in steps)
 
 
 def _command(trial: Trial, again: list[str], options: tuple[str, ...]) -> str:

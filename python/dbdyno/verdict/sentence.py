@@ -61,11 +61,11 @@ def stalls_of(trial: Trial) -> str | None:
 
 def confirmation_of(trial: Trial, decided: Limited) -> str | None:
     """Return what became of throughput with less of what limited it, or why that could not be tried; else `None`."""
-    tried = trial.confirmation
-    if not tried or tried.get("limit") != decided.limit:
+    confirmation = trial.confirmation
+    if not confirmation or confirmation.limit != decided.limit:
         return None
-    if tried.get("why_not"):
-        return f"not confirmed: {tried['why_not']}"
-    also = ", so something else slowed it too" if tried["followed"] > FOLLOWED_TOO_FAR else ""
-    change = tried["throughput_per_s"] / tried["before_per_s"] - 1
-    return f"with {tried['taken']:.0%} of it removed ({tried['how']}), throughput changed by {change:+.0%}{also}"
+    if not (tried := confirmation.tried):
+        return f"not confirmed: {confirmation.why_not}"
+    also = ", so something else slowed it too" if tried.followed > FOLLOWED_TOO_FAR else ""
+    change = tried.throughput_per_s / tried.before_per_s - 1
+    return f"with {confirmation.taken:.0%} of it removed ({tried.how}), throughput changed by {change:+.0%}{also}"

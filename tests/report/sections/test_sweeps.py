@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from dbdyno.report.document import document
 from dbdyno.report.sections.sweeps import sweeps
+from dbdyno.results.conclusions import Conclusions
 from dbdyno.results.read import read_run
 from synthetic_run import SYSTEMS, write_run
 
@@ -36,7 +37,7 @@ def test_failed_trials_and_open_loops_take_no_part(tmp_path):
 
 def test_a_clients_ceiling_is_not_taken_for_the_stores(tmp_path):
     run = swept(tmp_path / "run")
-    limited = replace(run, trials=tuple(replace(one, judged={"client_limited": "busy"}) for one in run.trials))
+    limited = replace(run, trials=tuple(replace(one, judged=Conclusions(client_limited="busy")) for one in run.trials))
     assert sweeps(limited)[0]["words"].endswith("; 12 of 12 trials were limited by the client")
 
 

@@ -37,7 +37,7 @@ def _sweep(label: str, workload: str, pipeline: int, delay_us: int, trials: list
         return about | {"law": None, "words": "too few trials to say how it scales: sweep four client counts, twice"}
     figures = asdict(fitted)
     law, laws = figures.pop("law"), figures.pop("laws")
-    limited = sum(judged(trial)["client_limited"] is not None for trial in trials)
+    limited = sum(judged(trial).client_limited is not None for trial in trials)
     once = max(trial.facts.repeat or 1 for trial in trials) == 1
     caution = "; one pass" + ("" if drawn else ", in the order listed") if once else ""
     caution += f"; {limited} of {len(trials)} trials were limited by the client" if limited else ""
