@@ -128,9 +128,38 @@ def test_a_client_that_is_held_back_queues_its_requests_in_bursts():
 
 
 FULL_LOG = {
-    "store.mariadb.checkpoint_age_bytes": 3.2 * 2**20,
-    "store.mariadb.checkpoint_max_age_bytes": 3.5 * 2**20,
+    "store.mariadb.innodb_checkpoint_age_bytes": 3.2 * 2**20,
+    "store.mariadb.innodb_checkpoint_max_age_bytes": 3.5 * 2**20,
+    "store.mariadb.innodb_pages_flushed_total": 280,
 }
+
+
+WAITS_TO_LOG = (
+    waits("postgresql", lock=9, commit=6, cpu=1)
+    | IDLE
+    | {
+        "locks.postgresql.locks": 0.0,
+        "locks.postgresql.latches": 9.0,
+        "locks.postgresql.LWLock:WALInsert": 8.0,
+    }
+)
+POSTGRESQL = {"servers": [{"name": "postgresql"}]}
+
+
+def test_writers_that_wait_to_log_while_its_size_forces_checkpoints_wait_for_these():
+    said = found(trial(WAITS_TO_LOG | {"store.postgresql.checkpoints_requested_total": 0.05}, **POSTGRESQL))
+    assert (said.limit, said.confidence) == ("checkpoint", "high")
+    waited = "8.0 waited to write to the log of postgresql (LWLock:WALInsert)"
+    assert said.signs == (f"{waited}, whose size forced a checkpoint every 20 s",)
+
+
+def test_a_latch_is_a_lock_unless_it_is_of_the_log_and_checkpoints_are_forced():
+    assert found(trial(WAITS_TO_LOG, **POSTGRESQL)).limit == "lock"
+    forced = {"store.postgresql.checkpoints_requested_total": 0.05}
+    other = {name.replace("WALInsert", "BufferContent"): value for name, value in WAITS_TO_LOG.items()}
+    assert found(trial(other | forced, **POSTGRESQL)).limit == "lock"
+    few = WAITS_TO_LOG | {"locks.postgresql.LWLock:WALInsert": 2.0}
+    assert found(trial(few | forced, **POSTGRESQL)).limit == "lock"
 
 
 def test_an_engine_that_flushes_or_reads_again_is_named_for_that():

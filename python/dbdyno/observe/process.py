@@ -14,7 +14,8 @@ from dbdyno.observe.procfs import PAGE_BYTES, TICK_S, Kept, NotSeen, fields_of_s
 TASKS_A_SECOND = 64
 """A thread costs about 25 µs to read, so of a process with more of them all are read every second or third time; and so
 are the bytes of a server of as many processes."""
-_UTIME, _STIME, _CHILDREN_UTIME, _CHILDREN_STIME, _THREADS, _RESIDENT, _IO_DELAY = 11, 12, 13, 14, 17, 21, 39
+_MAJOR_FAULTS, _CHILDREN_MAJOR_FAULTS, _THREADS, _RESIDENT, _IO_DELAY = 9, 10, 17, 21, 39
+_UTIME, _STIME, _CHILDREN_UTIME, _CHILDREN_STIME = 11, 12, 13, 14
 
 
 class ProcessSampler:
@@ -55,17 +56,19 @@ class ProcessSampler:
                 not_seen[self._band] = refused
 
     def sample(self) -> dict[str, float]:
-        """Return CPU in s, bytes, threads, and the waits and switches of all threads; nothing if it has ended."""
+        """Return CPU in s, bytes, faults, threads, waits and switches of all threads; nothing if it has ended."""
         try:
             pids = self._pids()
             stats = {pid: fields_of_stat(self._files.read(f"/proc/{pid}/stat")) for pid in pids}
         except (OSError, ValueError):
             return {}
         own = stats[self._pid]
-        ended = (int(own[_CHILDREN_UTIME]), int(own[_CHILDREN_STIME])) if self._with_children else (0, 0)
+        ended = (_CHILDREN_UTIME, _CHILDREN_STIME, _CHILDREN_MAJOR_FAULTS)
+        user, system, faults = (int(own[field]) if self._with_children else 0 for field in ended)
         seen = {
-            "cpu_user_s_total": (sum(int(stat[_UTIME]) for stat in stats.values()) + ended[0]) * TICK_S,
-            "cpu_system_s_total": (sum(int(stat[_STIME]) for stat in stats.values()) + ended[1]) * TICK_S,
+            "cpu_user_s_total": (sum(int(stat[_UTIME]) for stat in stats.values()) + user) * TICK_S,
+            "cpu_system_s_total": (sum(int(stat[_STIME]) for stat in stats.values()) + system) * TICK_S,
+            "major_faults_total": sum(int(stat[_MAJOR_FAULTS]) for stat in stats.values()) + faults,
             "resident_bytes": sum(int(stat[_RESIDENT]) for stat in stats.values()) * PAGE_BYTES,
             "threads": sum(int(stat[_THREADS]) for stat in stats.values()),
         }

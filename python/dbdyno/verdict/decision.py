@@ -146,7 +146,8 @@ def _engine(measured: Measured, seen_as: str) -> tuple[str, tuple[str, ...]] | N
     for name, signs_of in kinds.items():
         if seen_as in _SEEN_AS[name] and (signs := tuple(signs_of(measured))):
             return name, signs
-    return None
+    to_log = tuple(engine.log_pressure(measured)) if seen_as == LOCK else ()
+    return (CHECKPOINT, to_log) if to_log else None
 
 
 def _short_stalls(trial: Trial, seen_as: str, full: Full | None) -> str | None:
