@@ -39,7 +39,7 @@ PRESSURE = {"pressure.io_some_s_total": 0.6}
         (waits(client=15.5, cpu=0.5) | IDLE | queue(in_transit=15), "network", "high", None),
         (waits(client=15.5, cpu=0.5) | IDLE | queue(whole=0), "network", "high", None),
         (waits(client=15.5, cpu=0.5) | IDLE, "unexplained", "low", None),
-        (waits(client=15, cpu=1) | IDLE | queue(requests=14), "server-queue", "high", "unexplained"),
+        (waits(client=15, cpu=1) | IDLE | queue(requests=14), "server-queue", "high", "server-cpu"),
         (waits(other=14, cpu=2) | IDLE, "unexplained", "low", "server-cpu"),
         (process("mariadb", cpu=0.3) | IDLE, "unexplained", "low", None),
         (waits(lock=5, cpu=4, disk=4, client=3), "lock", "high", "server-cpu"),
@@ -94,6 +94,14 @@ def test_a_full_client_is_the_limit_if_more_operations_are_there():
 def test_the_client_that_is_not_full_is_nobodys_limit():
     answers = waits("redis", cpu=0.5, client=0.5) | IDLE | queue("redis", answers=13)
     assert found(trial(answers, **REDIS)).limit == "unexplained"
+
+
+def test_requests_that_queue_at_a_pool_are_its_limit_though_its_answers_come_in_bursts():
+    pool = waits("redis", cpu=0.97, client=63) | IDLE | IDLE_CLIENT
+    said = found(trial(pool | queue("redis", requests=30, answers=33, whole=64), clients=64, **REDIS))
+    assert (said.limit, said.confidence) == ("server-queue", "low")
+    said = found(trial(pool | queue("redis", requests=10, answers=53, whole=64), clients=64, **REDIS))
+    assert said.limit == "unexplained"
 
 
 def test_of_a_full_client_and_a_full_server_whose_queues_are_not_seen_the_figure_is_a_lower_bound():

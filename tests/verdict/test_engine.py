@@ -83,6 +83,11 @@ def test_writers_that_find_no_clean_page():
 def test_writers_that_wait_for_background_threads():
     held = {"store.mariadb.write_stall_s_total": 0.5}
     assert list(engine.compaction(measured(held))) == ["mariadb held writers back for 0.50 s in every second"]
+    stopped = {"store.mariadb.write_stops_total": 2, "store.mariadb.write_slowdowns_total": 0.5}
+    assert list(engine.compaction(measured(stopped))) == [
+        "mariadb stopped its writers 2 times/s, and slowed them down 0.5 times/s"
+    ]
+    assert not list(engine.compaction(measured({"store.mariadb.write_stops_total": 0.1})))
     merging = {"threads.client.low.busiest_cpu": 0.7, "threads.client.low.busiest_run_queue": 0.1}
     store = {"servers": [], "embedded": True, "background_threads": {"low": "compaction", "high": "flush"}}
     assert list(engine.compaction(measured(merging, **store))) == [

@@ -8,7 +8,7 @@ import time
 from collections.abc import Hashable, Mapping
 
 from dbdyno.observe import delay_accounting
-from dbdyno.observe.busiest import BusiestThreads, name_of
+from dbdyno.observe.busiest import BusiestThreads, name_of, name_of_title
 from dbdyno.observe.procfs import PAGE_BYTES, TICK_S, Kept, NotSeen, fields_of_stat, read
 
 TASKS_A_SECOND = 64
@@ -31,6 +31,7 @@ class ProcessSampler:
         self._tasks, self._transferred = Accumulated(4), Accumulated(2)
         self._busiest = BusiestThreads(f"threads.{name}")
         self._files = Kept()
+        self._titles: dict[int, str] = {}
         self._until_tasks = 0.0
         self._not_seen = not_seen
         self._last_delays: dict[str, int] = {}
@@ -105,9 +106,11 @@ class ProcessSampler:
         for pid, stat in stats.items():
             for tid in _tids(pid, int(stat[_THREADS])):
                 try:
-                    seen[tid], used[tid] = self._task(f"/proc/{pid}/task/{tid}")
+                    seen[tid], (name, *times) = self._task(f"/proc/{pid}/task/{tid}")
+                    used[tid] = (self._title(pid) or name, *times)
                 except (OSError, ValueError):
                     continue  # A thread that ended meanwhile, as above.
+        self._titles = {pid: title for pid, title in self._titles.items() if pid in stats}
         self._busiest.see(used)
         if self._delay_seen:
             self._doubt_delays({tid: counters[-1] for tid, counters in seen.items()})
@@ -118,6 +121,13 @@ class ProcessSampler:
             "voluntary_switches_total": voluntary,
             "involuntary_switches_total": involuntary,
         }
+
+    def _title(self, pid: int) -> str | None:
+        """Return what a process of several says it does, read once: a client's changes with every statement."""
+        if self._with_children and pid not in self._titles:
+            title = name_of_title(read(f"/proc/{pid}/cmdline"))
+            self._titles |= {pid: title} if title else {}
+        return self._titles.get(pid)
 
     def _task(self, folder: str) -> tuple[tuple[int, ...], tuple[str, int, int]]:
         """Return a thread's ns on the run queue, switches (voluntary, not), and ticks of delay by disks; and its name,

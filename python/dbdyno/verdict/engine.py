@@ -21,6 +21,8 @@ FLUSHED_PER_TRANSACTION = 0.05
 with a large log one page is flushed for hundreds of changes: neither holds writers up."""
 WRITE_STALLS = 0.1
 """Seconds of writers held back by the engine, in every second, all writers together."""
+WRITE_STOPS_PER_S = 0.2
+"""Times that the engine stopped or slowed its writers down, if it does not say for how long."""
 BUSY_BACKGROUND = 0.6
 """Of the time, that a background thread works or waits for a processor."""
 FREE_PAGE_WAITS_PER_TRANSACTION = 0.01
@@ -90,6 +92,10 @@ def compaction(measured: Measured) -> Iterator[str]:
         for name in measured.observations.names(f"store.{server}."):
             if name.endswith("write_stall_s_total") and (stalled := measured.rate(name) or 0.0) >= WRITE_STALLS:
                 yield f"{server} held writers back for {stalled:.2f} s in every second"
+        held_back = [measured.rate(f"store.{server}.write_{what}_total") or 0.0 for what in ("stops", "slowdowns")]
+        if sum(held_back) >= WRITE_STOPS_PER_S:
+            stops, slowdowns = held_back
+            yield f"{server} stopped its writers {stops:.2g} times/s, and slowed them down {slowdowns:.2g} times/s"
     background = measured.trial.facts.background_threads or {}
     processes = ("client",) if measured.trial.embedded else measured.trial.server_names
     for process in processes:
