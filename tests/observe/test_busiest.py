@@ -3,7 +3,7 @@
 import pytest
 
 from dbdyno.observe import busiest
-from dbdyno.observe.busiest import BusiestThreads, name_of
+from dbdyno.observe.busiest import BusiestThreads, name_of, name_of_title
 
 
 @pytest.fixture
@@ -51,3 +51,19 @@ def test_not_more_names_than_are_worth_a_column(clock):
 
 def test_a_name_is_one_part_of_a_columns_name():
     assert name_of(b"Name:\tG1 Conc#0.x\nUmask:\t0022\n") == "G1 Conc#0-x"
+
+
+@pytest.mark.parametrize(
+    ("command_line", "name"),
+    [
+        (b"postgres: walwriter \0\0\0", "walwriter"),
+        (b"postgres: main: checkpointer ", "checkpointer"),
+        (b"postgres: autovacuum worker bench", "autovacuum worker"),
+        (b"postgres: dbdyno bench 127.0.0.1(50412) UPDATE", "backend"),
+        (b"postgres: dbdyno bench [local] idle", "backend"),
+        (b"/usr/lib/postgresql/15/bin/postgres\0-D\0/data", None),
+        (b"", None),
+    ],
+)
+def test_a_process_is_called_what_it_says_it_does(command_line, name):
+    assert name_of_title(command_line) == name

@@ -1,5 +1,6 @@
 """What a process used is the kernel's figure, of all its threads, those that ended too."""
 
+import mmap
 import os
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import threading
 import pytest
 
 from dbdyno.observe import process
+from dbdyno.observe.disk import device_of
 from dbdyno.observe.process import Accumulated, ProcessSampler
 
 
@@ -31,6 +33,22 @@ def test_a_process_and_its_threads():
     assert before["process.me.resident_bytes"] > 1 << 20
     for name in ("run_queue_s_total", "voluntary_switches_total", "involuntary_switches_total", "written_bytes_total"):
         assert 0 <= before[f"process.me.{name}"] <= during[f"process.me.{name}"] <= after[f"process.me.{name}"]
+
+
+def test_pages_fetched_from_a_disk_are_counted(tmp_path):
+    if device_of(tmp_path) is None:
+        pytest.skip("temporary files do not lie on a disk, so no page of them is fetched from one")
+    path = tmp_path / "mapped"
+    path.write_bytes(bytes(1 << 20))
+    sampler = ProcessSampler("me", os.getpid(), {})
+    before = sampler.sample()["process.me.major_faults_total"]
+    with path.open("r+b") as file:
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+            mapped.madvise(mmap.MADV_RANDOM)
+            assert not sum(mapped[::4096])
+    assert sampler.sample()["process.me.major_faults_total"] > before
 
 
 def test_a_process_that_ended_is_left_out():

@@ -40,7 +40,7 @@ PRESSURE = {"pressure.io_some_s_total": 0.6}
         (waits(client=15.5, cpu=0.5) | IDLE | queue(in_transit=15), "network", "high", None),
         (waits(client=15.5, cpu=0.5) | IDLE | queue(whole=0), "network", "high", None),
         (waits(client=15.5, cpu=0.5) | IDLE, "unexplained", "low", None),
-        (waits(client=15, cpu=1) | IDLE | queue(requests=14), "server-queue", "high", "unexplained"),
+        (waits(client=15, cpu=1) | IDLE | queue(requests=14), "server-queue", "high", "server-cpu"),
         (waits(other=14, cpu=2) | IDLE, "unexplained", "low", "server-cpu"),
         (process("mariadb", cpu=0.3) | IDLE, "unexplained", "low", None),
         (waits(lock=5, cpu=4, disk=4, client=3), "lock", "high", "server-cpu"),
@@ -97,6 +97,14 @@ def test_the_client_that_is_not_full_is_nobodys_limit():
     assert found(trial(answers, **REDIS)).limit == "unexplained"
 
 
+def test_requests_that_queue_at_a_pool_are_its_limit_though_its_answers_come_in_bursts():
+    pool = waits("redis", cpu=0.97, client=63) | IDLE | IDLE_CLIENT
+    said = found(trial(pool | queue("redis", requests=30, answers=33, whole=64), clients=64, **REDIS))
+    assert (said.limit, said.confidence) == ("server-queue", "low")
+    said = found(trial(pool | queue("redis", requests=10, answers=53, whole=64), clients=64, **REDIS))
+    assert said.limit == "unexplained"
+
+
 def test_of_a_full_client_and_a_full_server_whose_queues_are_not_seen_the_figure_is_a_lower_bound():
     unseen = {name: value for name, value in LOOP.items() if not name.startswith("queue.")}
     said = found(trial(unseen, cpu_s=1.9, **REDIS))
@@ -129,9 +137,38 @@ def test_a_client_that_is_held_back_queues_its_requests_in_bursts():
 
 
 FULL_LOG = {
-    "store.mariadb.checkpoint_age_bytes": 3.2 * 2**20,
-    "store.mariadb.checkpoint_max_age_bytes": 3.5 * 2**20,
+    "store.mariadb.innodb_checkpoint_age_bytes": 3.2 * 2**20,
+    "store.mariadb.innodb_checkpoint_max_age_bytes": 3.5 * 2**20,
+    "store.mariadb.innodb_pages_flushed_total": 280,
 }
+
+
+WAITS_TO_LOG = (
+    waits("postgresql", lock=9, commit=6, cpu=1)
+    | IDLE
+    | {
+        "locks.postgresql.locks": 0.0,
+        "locks.postgresql.latches": 9.0,
+        "locks.postgresql.LWLock:WALInsert": 8.0,
+    }
+)
+POSTGRESQL = {"servers": [{"name": "postgresql"}]}
+
+
+def test_writers_that_wait_to_log_while_its_size_forces_checkpoints_wait_for_these():
+    said = found(trial(WAITS_TO_LOG | {"store.postgresql.checkpoints_requested_total": 0.05}, **POSTGRESQL))
+    assert (said.limit, said.confidence) == ("checkpoint", "high")
+    waited = "8.0 waited to write to the log of postgresql (LWLock:WALInsert)"
+    assert said.signs == (f"{waited}, whose size forced a checkpoint every 20 s",)
+
+
+def test_a_latch_is_a_lock_unless_it_is_of_the_log_and_checkpoints_are_forced():
+    assert found(trial(WAITS_TO_LOG, **POSTGRESQL)).limit == "lock"
+    forced = {"store.postgresql.checkpoints_requested_total": 0.05}
+    other = {name.replace("WALInsert", "BufferContent"): value for name, value in WAITS_TO_LOG.items()}
+    assert found(trial(other | forced, **POSTGRESQL)).limit == "lock"
+    few = WAITS_TO_LOG | {"locks.postgresql.LWLock:WALInsert": 2.0}
+    assert found(trial(few | forced, **POSTGRESQL)).limit == "lock"
 
 
 def test_an_engine_that_flushes_or_reads_again_is_named_for_that():

@@ -30,25 +30,41 @@ def test_pages_that_are_read_again_at_the_limit_are_too_little_memory():
     assert not list(engine.memory(measured(memory(50, 200))))
 
 
-def test_pressure_is_the_kernels_own_word():
-    assert list(engine.memory(measured({"pressure.memory_some_s_total": 0.25}))) == [
-        "something waited for memory 25% of the time (pressure)"
+def short_of_memory(pressure, faults):
+    return {"pressure.memory_some_s_total": pressure, "process.mariadb.major_faults_total": faults}
+
+
+def test_a_host_short_of_memory_limits_a_server_that_fetches_its_own_pages_again():
+    assert list(engine.memory(measured(short_of_memory(0.25, 200)))) == [
+        "the host was short of memory 25% of the time (pressure), "
+        "and mariadb fetched 200 pages/s of its own memory from a disk"
     ]
-    assert not list(engine.memory(measured({"pressure.memory_some_s_total": 0.05})))
+    assert not list(engine.memory(measured(short_of_memory(0.05, 200))))
 
 
-def log(age_mib):
+def test_the_shortage_of_a_neighbour_is_none_of_the_servers():
+    assert not list(engine.memory(measured(short_of_memory(0.9, 10))))
+    assert not list(engine.memory(measured({"pressure.memory_some_s_total": 0.9})))
+
+
+def log(age_mib, flushed):
     return {
-        "store.mariadb.checkpoint_age_bytes": age_mib * MIB,
-        "store.mariadb.checkpoint_max_age_bytes": 4 * MIB,
+        "store.mariadb.innodb_checkpoint_age_bytes": age_mib * MIB,
+        "store.mariadb.innodb_checkpoint_max_age_bytes": 4 * MIB,
+        "store.mariadb.innodb_pages_flushed_total": flushed,
     }
 
 
-def test_a_log_that_is_nearly_full():
-    assert list(engine.checkpoint(measured(log(3.6)))) == [
-        "the checkpoint age of mariadb was 3.6 of at most 4 MiB (90%)"
+def test_a_log_that_is_nearly_full_while_pages_are_flushed():
+    assert list(engine.checkpoint(measured(log(3.6, flushed=280)))) == [
+        "the checkpoint age of mariadb was 3.6 of at most 4 MiB (90%), and it flushed 280 pages/s"
     ]
-    assert not list(engine.checkpoint(measured(log(2))))
+    assert not list(engine.checkpoint(measured(log(2, flushed=280))))
+
+
+@pytest.mark.parametrize("flushed", [0, 8])
+def test_a_log_that_nobody_flushes_for_holds_no_writer_up(flushed):
+    assert not list(engine.checkpoint(measured(log(3.9, flushed))))
 
 
 @pytest.mark.parametrize(("per_s", "said"), [(0.5, "forced a checkpoint every 2.0 s"), (0.1, None)])
@@ -61,12 +77,17 @@ def test_writers_that_find_no_clean_page():
     assert list(engine.checkpoint(measured({"store.mariadb.free_page_waits_total": 40}))) == [
         "mariadb waited 40 times/s for a page to be flushed before it could be replaced"
     ]
-    assert not list(engine.checkpoint(measured({"store.mariadb.free_page_waits_total": 0.5})))
+    assert not list(engine.checkpoint(measured({"store.mariadb.free_page_waits_total": 5})))
 
 
 def test_writers_that_wait_for_background_threads():
     held = {"store.mariadb.write_stall_s_total": 0.5}
     assert list(engine.compaction(measured(held))) == ["mariadb held writers back for 0.50 s in every second"]
+    stopped = {"store.mariadb.write_stops_total": 2, "store.mariadb.write_slowdowns_total": 0.5}
+    assert list(engine.compaction(measured(stopped))) == [
+        "mariadb stopped its writers 2 times/s, and slowed them down 0.5 times/s"
+    ]
+    assert not list(engine.compaction(measured({"store.mariadb.write_stops_total": 0.1})))
     merging = {"threads.client.low.busiest_cpu": 0.7, "threads.client.low.busiest_run_queue": 0.1}
     store = {"servers": [], "embedded": True, "background_threads": {"low": "compaction", "high": "flush"}}
     assert list(engine.compaction(measured(merging, **store))) == [

@@ -5,7 +5,7 @@ import pytest
 from dbdyno.verdict import evidence
 from dbdyno.verdict.evidence import Measured, cores_to_use
 
-from .made import BUSY_HOST, IDLE_HOST, host, process, trial, waits
+from .made import BUSY_HOST, IDLE_HOST, host, process, queue, trial, waits
 
 SERVER = process("mariadb", cpu=1.5, queue=2.0)
 
@@ -93,3 +93,18 @@ def test_what_was_not_seen_is_no_sign():
         *evidence.page_writers(empty),
     ]
     assert cores_to_use(empty, ("mariadb",), None) is None
+
+
+def test_the_way_is_told_as_it_was_seen():
+    sent = measured(queue(in_transit=12))
+    assert list(evidence.on_the_way(sent)) == [
+        "12.0 connections held requests and 0.0 answers that were sent and not received"
+    ]
+    relayed = measured(queue(whole=0))
+    assert list(evidence.on_the_way(relayed)) == [
+        "client and mariadb both waited with empty sockets, so a relay or proxy between them had the data"
+    ]
+    far = measured({"queue.mariadb.unread_answers": 0.0, "queue.mariadb.min_rtt_s": 0.04})
+    assert list(evidence.on_the_way(far)) == ["mariadb is on another host, and its shortest round trip took 40 ms"]
+    assert not list(evidence.on_the_way(measured(queue())))
+    assert not list(evidence.on_the_way(measured({"queue.mariadb.unread_answers": 0.0})))

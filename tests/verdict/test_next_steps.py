@@ -11,7 +11,7 @@ from dbdyno.verdict.decision import limited
 from dbdyno.verdict.limits import LIMITS
 from dbdyno.verdict.next_steps import next_steps
 
-from .made import trial, waits
+from .made import process, queue, trial, waits
 
 
 @pytest.fixture
@@ -20,8 +20,8 @@ def run(tmp_path):
     return tmp_path / "trials" / "001"
 
 
-def steps(folder, limit, **about):
-    made = trial(waits(lock=16), label="mariadb?a=1", **about)
+def steps(folder, limit, columns=None, **about):
+    made = trial(columns or waits(lock=16), **{"label": "mariadb?a=1", **about})
     placed = replace(made, folder=folder)
     object.__setattr__(placed, "observations", made.observations)
     decided = replace(limited(placed, time_budget(placed)), limit=limit)
@@ -52,6 +52,20 @@ def test_the_setting_that_should_move_it(run):
     assert why == "compare with innodb_log_file_size=1G"
     assert shlex.split(command)[-4:] == ["--system", "mariadb?a=1&innodb_log_file_size=1G", "--repeat", "3"]
     assert steps(run, "checkpoint", levers=levers, settings={"innodb_log_file_size": "4M"}) == []
+
+
+def test_an_idle_program_at_the_port_of_a_server_may_be_a_relay(run):
+    there = {"label": "mysql://root@127.0.0.1:3307/bench", "attached": True}
+    looking = (
+        "see which program answers there: if it is a relay or a proxy, attach to the server behind it",
+        "ss -tlnp 'sport = :3307'",
+    )
+    idle = queue() | process("mariadb", cpu=0.05)
+    assert steps(run, "unexplained", idle, **there)[0] == looking
+    assert looking not in steps(run, "unexplained", queue() | process("mariadb", cpu=0.9), **there)
+    assert looking not in steps(run, "unexplained", process("mariadb", cpu=0.05), **there)
+    assert looking not in steps(run, "unexplained", idle, label="mysql://127.0.0.1:3307/bench")
+    assert looking not in steps(run, "unexplained", idle, label="mysql://db.example/bench", attached=True)
 
 
 def test_what_can_be_reduced_can_be_confirmed(run):

@@ -1,5 +1,6 @@
 """The band `threads`: the busiest thread of each name in a process, since one thread can be full while others idle."""
 
+import re
 import time
 from collections.abc import Mapping
 
@@ -7,6 +8,14 @@ MOST_NAMES = 16
 """Names that are recorded of one process: the first that were worth it. A Java program has a hundred."""
 WORTH_RECORDING = 0.05
 """Of one processor: a name whose busiest thread used less, and waited less, is not recorded."""
+_TITLE = re.compile(rb"postgres: (?:[^:]+: )?(.*)")
+"""The command line that PostgreSQL gives its processes: with `cluster_name`, if it has one, and what they do."""
+_CLIENT = re.compile(r"\(\d+\)|\[local\]")
+_TASKS = (
+    *("checkpointer", "background writer", "walwriter", "autovacuum launcher", "autovacuum worker", "walsender"),
+    *("walreceiver", "archiver", "startup", "io worker", "parallel worker", "logical replication"),
+)
+"""Of PostgreSQL's processes, as the first words of their titles; a database or a number may follow."""
 Use = tuple[str, int, int]
 """A thread's name, its ns on a processor, and its ns on the run queue."""
 
@@ -55,3 +64,13 @@ class BusiestThreads:
 def name_of(status: bytes) -> str:
     """Return a thread's name from its `status`, without what would split a column's name."""
     return status[6 : status.index(b"\n")].decode(errors="replace").replace(".", "-")
+
+
+def name_of_title(command_line: bytes) -> str | None:
+    """Return what a process does that says so in its command line, as PostgreSQL's do; `None` if it does not."""
+    found = _TITLE.match(command_line.rstrip(b"\0 "))
+    if not found:
+        return None
+    title = found[1].decode(errors="replace")
+    task = next((task for task in _TASKS if title.startswith(task)), None)
+    return task or ("backend" if _CLIENT.search(title) else None)

@@ -8,13 +8,14 @@ import time
 from collections.abc import Hashable, Mapping
 
 from dbdyno.observe import delay_accounting
-from dbdyno.observe.busiest import BusiestThreads, name_of
+from dbdyno.observe.busiest import BusiestThreads, name_of, name_of_title
 from dbdyno.observe.procfs import PAGE_BYTES, TICK_S, Kept, NotSeen, fields_of_stat, read
 
 TASKS_A_SECOND = 64
 """A thread costs about 25 µs to read, so of a process with more of them all are read every second or third time; and so
 are the bytes of a server of as many processes."""
-_UTIME, _STIME, _CHILDREN_UTIME, _CHILDREN_STIME, _THREADS, _RESIDENT, _IO_DELAY = 11, 12, 13, 14, 17, 21, 39
+_MAJOR_FAULTS, _CHILDREN_MAJOR_FAULTS, _THREADS, _RESIDENT, _IO_DELAY = 9, 10, 17, 21, 39
+_UTIME, _STIME, _CHILDREN_UTIME, _CHILDREN_STIME = 11, 12, 13, 14
 
 
 class ProcessSampler:
@@ -30,6 +31,7 @@ class ProcessSampler:
         self._tasks, self._transferred = Accumulated(4), Accumulated(2)
         self._busiest = BusiestThreads(f"threads.{name}")
         self._files = Kept()
+        self._titles: dict[int, str] = {}
         self._until_tasks = 0.0
         self._not_seen = not_seen
         self._last_delays: dict[str, int] = {}
@@ -55,17 +57,19 @@ class ProcessSampler:
                 not_seen[self._band] = refused
 
     def sample(self) -> dict[str, float]:
-        """Return CPU in s, bytes, threads, and the waits and switches of all threads; nothing if it has ended."""
+        """Return CPU in s, bytes, faults, threads, waits and switches of all threads; nothing if it has ended."""
         try:
             pids = self._pids()
             stats = {pid: fields_of_stat(self._files.read(f"/proc/{pid}/stat")) for pid in pids}
         except (OSError, ValueError):
             return {}
         own = stats[self._pid]
-        ended = (int(own[_CHILDREN_UTIME]), int(own[_CHILDREN_STIME])) if self._with_children else (0, 0)
+        ended = (_CHILDREN_UTIME, _CHILDREN_STIME, _CHILDREN_MAJOR_FAULTS)
+        user, system, faults = (int(own[field]) if self._with_children else 0 for field in ended)
         seen = {
-            "cpu_user_s_total": (sum(int(stat[_UTIME]) for stat in stats.values()) + ended[0]) * TICK_S,
-            "cpu_system_s_total": (sum(int(stat[_STIME]) for stat in stats.values()) + ended[1]) * TICK_S,
+            "cpu_user_s_total": (sum(int(stat[_UTIME]) for stat in stats.values()) + user) * TICK_S,
+            "cpu_system_s_total": (sum(int(stat[_STIME]) for stat in stats.values()) + system) * TICK_S,
+            "major_faults_total": sum(int(stat[_MAJOR_FAULTS]) for stat in stats.values()) + faults,
             "resident_bytes": sum(int(stat[_RESIDENT]) for stat in stats.values()) * PAGE_BYTES,
             "threads": sum(int(stat[_THREADS]) for stat in stats.values()),
         }
@@ -102,9 +106,11 @@ class ProcessSampler:
         for pid, stat in stats.items():
             for tid in _tids(pid, int(stat[_THREADS])):
                 try:
-                    seen[tid], used[tid] = self._task(f"/proc/{pid}/task/{tid}")
+                    seen[tid], (name, *times) = self._task(f"/proc/{pid}/task/{tid}")
+                    used[tid] = (self._title(pid) or name, *times)
                 except (OSError, ValueError):
                     continue  # A thread that ended meanwhile, as above.
+        self._titles = {pid: title for pid, title in self._titles.items() if pid in stats}
         self._busiest.see(used)
         if self._delay_seen:
             self._doubt_delays({tid: counters[-1] for tid, counters in seen.items()})
@@ -115,6 +121,13 @@ class ProcessSampler:
             "voluntary_switches_total": voluntary,
             "involuntary_switches_total": involuntary,
         }
+
+    def _title(self, pid: int) -> str | None:
+        """Return what a process of several says it does, read once: a client's changes with every statement."""
+        if self._with_children and pid not in self._titles:
+            title = name_of_title(read(f"/proc/{pid}/cmdline"))
+            self._titles |= {pid: title} if title else {}
+        return self._titles.get(pid)
 
     def _task(self, folder: str) -> tuple[tuple[int, ...], tuple[str, int, int]]:
         """Return a thread's ns on the run queue, switches (voluntary, not), and ticks of delay by disks; and its name,

@@ -41,6 +41,8 @@ _SEEN_AS = {MEMORY: _AT_WORK, CHECKPOINT: _AT_WORK | {COMMIT}, COMPACTION: _AT_W
 _MAY_STALL = frozenset({UNEXPLAINED, SERVER_QUEUE, SERVER_CPU})
 """What is seen of a store that stalls: nobody waits for anything that is named, and in between it works."""
 
+QUEUED = 0.3
+"""Of the operations in flight, queued in front of the server: they queue for it, wherever the others are."""
 WORTH_NAMING = 0.05
 """A runner-up that holds less is none."""
 STALLED_SHARE = 0.05
@@ -135,6 +137,9 @@ def _contenders(held: Mapping[str, float], full: Full | None, signs: Mapping[str
         contenders[UNEXPLAINED] = 0.0 if waits_for_host else unexplained
     elif full:
         contenders[full.limit] += unexplained
+    elif contenders.get(SERVER_QUEUE, 0.0) >= QUEUED * sum(held.values()):
+        # A pool answers in bursts. A client with time to spare reads them soon, and its next requests queue.
+        contenders[UNEXPLAINED] = unexplained
     else:
         contenders[UNEXPLAINED] = unexplained + client
     return contenders
@@ -146,7 +151,8 @@ def _engine(measured: Measured, seen_as: str) -> tuple[str, tuple[str, ...]] | N
     for name, signs_of in kinds.items():
         if seen_as in _SEEN_AS[name] and (signs := tuple(signs_of(measured))):
             return name, signs
-    return None
+    to_log = tuple(engine.log_pressure(measured)) if seen_as == LOCK else ()
+    return (CHECKPOINT, to_log) if to_log else None
 
 
 def _short_stalls(trial: Trial, seen_as: str, full: Full | None) -> str | None:

@@ -16,6 +16,8 @@ BUSY_PROCESSORS = 0.9
 RUN_QUEUE_PER_CORE = 0.2
 DISTURBING = 0.1
 """Of the host's processors, that others may use before a reader must know."""
+ON_THE_WAY = 0.05
+"""Of the operations in flight, whose data was sent and not received: fewer are no explanation."""
 IO_PRESSURE = 0.2
 BUSY_DISK = 0.9
 CLIENTS_WRITE = 0.1
@@ -129,6 +131,25 @@ def disk(measured: Measured) -> Iterator[str]:
         busy = measured.rate(f"disk.{device}.busy_s_total")
         if busy is not None and busy >= BUSY_DISK:
             yield f"{device} was {min(1.0, busy):.0%} busy"
+
+
+def on_the_way(measured: Measured) -> Iterator[str]:
+    """Yield how operations on the way were seen: figures, and no sign.
+
+    A requested delay is a sign of its own (`decision.py`).
+    """
+    facts = measured.trial.facts
+    for server in measured.trial.server_names:
+        queue = f"queue.{server}."
+        sent = [measured.mean(f"{queue}{what}_in_transit") or 0.0 for what in ("requests", "answers")]
+        whole, round_trip_s = (measured.mean(queue + what) for what in ("whole_connections", "min_rtt_s"))
+        if measured.mean(f"{queue}unread_requests") is None:
+            if round_trip_s:
+                yield f"{server} is on another host, and its shortest round trip took {1e3 * round_trip_s:.2g} ms"
+        elif sum(sent) * (facts.pipeline or 1) >= ON_THE_WAY * facts.transactions_in_flight:
+            yield f"{sent[0]:.1f} connections held requests and {sent[1]:.1f} answers that were sent and not received"
+        elif whole is not None and whole < A_THREAD_EACH * facts.transactions_in_flight:
+            yield f"client and {server} both waited with empty sockets, so a relay or proxy between them had the data"
 
 
 def page_writers(measured: Measured) -> Iterator[str]:

@@ -112,9 +112,10 @@ _TABLE = (
         NETWORK,
         label="network",
         noun="the network",
-        held="between an idle client and a server that waited for it",
+        held="on the way between client and server",
         bands=(Band("network", "#009e73"),),
         self_evident=True,
+        figures=(evidence.on_the_way,),
     ),
     Limit(
         SERVER_QUEUE,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -9,7 +10,9 @@ from dataclasses import dataclass
 from dbdyno.results.conclusions import NextStep
 from dbdyno.results.model import Trial
 from dbdyno.results.read import read_command
+from dbdyno.verdict.budget import AT_WORK
 from dbdyno.verdict.decision import Limited
+from dbdyno.verdict.evidence import Measured
 from dbdyno.verdict.limits import (
     CLIENT,
     HOST_CPU,
@@ -25,6 +28,8 @@ from dbdyno.verdict.limits import (
     UNEXPLAINED,
 )
 
+_PORT = re.compile(r"^[a-z]+://[^(),]*:(\d+)(?:/|$)")
+"""Of the one server that a URL names."""
 PINNED = "cpus={client=[0], server=[1]}"
 
 
@@ -84,9 +89,22 @@ def _profile(trial: Trial) -> Iterator[Step]:
     yield Step("see in which functions the time goes", ("--profile",))
 
 
-def _pin_and_profile(trial: Trial) -> Iterator[Step]:
+def _find_out(trial: Trial) -> Iterator[Step]:
+    yield from _who_answers(trial)
     yield from _pin(trial)
     yield from _profile(trial)
+
+
+def _who_answers(trial: Trial) -> Iterator[Step]:
+    """Look which program has the port of a server on this host that hardly works: a relay has the data meanwhile."""
+    measured, port = Measured.of(trial), _PORT.search(trial.label)
+    if not trial.facts.attached or not port or measured is None:
+        return
+    (server, *others), used = trial.server_names, measured.cores(trial.server_names)
+    is_here = measured.mean(f"queue.{server}.unread_requests") is not None
+    if is_here and not others and used is not None and used < AT_WORK:
+        why = "see which program answers there: if it is a relay or a proxy, attach to the server behind it"
+        yield Step(why, None, shlex.join(["ss", "-tlnp", f"sport = :{port[1]}"]))
 
 
 def _fewer_clients(trial: Trial) -> Iterator[Step]:
@@ -132,7 +150,7 @@ def _confirm(trial: Trial, decided: Limited) -> Iterator[Step]:
 _BY_LIMIT: Mapping[str, Callable[[Trial], Iterator[Step]]] = {
     CLIENT: _pin,
     HOST_CPU: _pin,
-    UNEXPLAINED: _pin_and_profile,
+    UNEXPLAINED: _find_out,
     STALLS: _profile,
     SERVER_CPU: _profile,
     SERVER_THREAD: _profile,

@@ -6,6 +6,7 @@ import psycopg
 import pytest
 
 from dbdyno.errors import RunFailed
+from dbdyno.observe.process import ProcessSampler
 from dbdyno.systems.base import Launch
 from dbdyno.systems.postgresql.probe import connect
 from dbdyno.systems.running.guard import Guard
@@ -84,5 +85,18 @@ def test_a_socket_is_a_directory_and_a_port_to_libpq(launch):
         with connect(one.endpoint) as connection:
             assert connection.info.host == str(one._directory.path)
             assert isinstance(connection, psycopg.Connection)
+    finally:
+        one.stop()
+
+
+def test_its_processes_are_called_what_they_do(launch):
+    need("postgresql")
+    one = system("postgresql")
+    try:
+        one.start(launch)
+        sampler = ProcessSampler("postgresql", one.server_pids()["postgresql"], {}, with_children=True)
+        sampler.sample()
+        assert {"checkpointer", "walwriter", "background writer"} <= set(sampler._titles.values())
+        sampler.close()
     finally:
         one.stop()

@@ -6,6 +6,8 @@ from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.systems.base import Durability
 from dbdyno.systems.embedded.installed_library import InstalledLibrary
+from dbdyno.systems.embedded.rocksdb_probe import RocksDBProbe
+from dbdyno.systems.probe import Probe
 
 
 class RocksDB(InstalledLibrary):
@@ -36,3 +38,6 @@ class RocksDB(InstalledLibrary):
 
     def durability(self) -> Durability:
         return Durability(super().durability().level, "sync={sync} wal={wal}".format_map(self.settings()))
+
+    def probes(self) -> list[Probe]:
+        return [RocksDBProbe(self.server_name, self.path)]
