@@ -58,7 +58,6 @@ class ClickHouse(Server):
     what = "ClickHouse server, for whole tables, any setting of queries (max_threads …)"
     operations = frozenset({ANALYSE})
     table_share: ClassVar[float] = 0.25
-    own_settings: ClassVar[tuple[str, ...]] = ()
     reserved = PRIVATE | {"http_port", "listen_host", "path", "profile"}
     driver_errors = (ClickHouseError, OSError)
 
@@ -69,7 +68,7 @@ class ClickHouse(Server):
     def start(self, launch: Launch) -> None:
         self._directory = directory = PrivateDirectory(launch)
         port, password = self.new_port(), random_secrets.token_hex(16)
-        given = {key: value for key, value in self.spec.settings.items() if key not in self.own_settings}
+        given = self.server_settings
         settings = "".join(f"<{key}>{escape(value)}</{key}>" for key, value in given.items() if key.isidentifier())
         users = directory.write("users.xml", _USERS.format(settings=settings, user=_USER, password=password))
         paths = {"folder": directory.path, "users": users}

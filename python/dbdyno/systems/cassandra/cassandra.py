@@ -166,7 +166,6 @@ class Cassandra(CassandraServer):
     def _configuration(self, port: int) -> str:
         """Return cassandra.yaml: one node that knows no other, and the settings that were given."""
         storage_port = free_port()
-        given = {key: value for key, value in self.spec.settings.items() if key not in self.own_settings}
         settings = {
             "cluster_name": "dbdyno",
             "partitioner": "org.apache.cassandra.dht.Murmur3Partitioner",
@@ -179,7 +178,7 @@ class Cassandra(CassandraServer):
             # A dropped table would stay, as a snapshot.
             "auto_snapshot": "false",
             "commitlog_sync": "periodic",
-            **given,
+            **self.server_settings,
         }
         if settings["commitlog_sync"] == "periodic":
             settings.setdefault("commitlog_sync_period", "10000ms")
@@ -222,9 +221,9 @@ class Cassandra(CassandraServer):
     def _check_settings(self) -> None:
         """Raise UserError for a setting that is in force with another value than it was given."""
         _, there = self._settings()
-        for key, value in self.spec.settings.items():
+        for key, value in self.server_settings.items():
             found = there.get(key)
-            if key not in self.own_settings and found is not None and not is_accepted(found, value):
+            if found is not None and not is_accepted(found, value):
                 raise UserError(f"{self.spec.label}: {key}={value} was given, and the server has {found}")
 
     def durability(self) -> Durability:

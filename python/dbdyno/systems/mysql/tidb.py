@@ -94,7 +94,7 @@ class TiDB(MariaDB):
 
         It takes many of MySQL's variables only so that programs which set them go on.
         """
-        given = {key: value for key, value in self.spec.settings.items() if key not in self.own_settings}
+        given = self.server_settings
         there = self._variables()
         for key, value in given.items():
             if key not in there:
