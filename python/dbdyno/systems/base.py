@@ -271,6 +271,10 @@ class System(ABC):
         """Return what dbdyno told the servers it started, name to settings; `DIR` and `PORT` for the private."""
         return {}
 
+    def builds(self) -> dict[str, dict[str, Any]]:
+        """Return which build each server is that was named by a path, server name to `build` of `trial.json`."""
+        return {}
+
     def forking(self) -> frozenset[str]:
         """Return the names of those servers that are several processes."""
         return frozenset(self.server_pids()) if self.forks else frozenset()

@@ -1,32 +1,24 @@
 """Builds at a path: those that are none are refused in a line, the others start as the host's own do."""
 
+import hashlib
 import re
 import shutil
 from pathlib import Path
 
 import pytest
 
-from dbdyno.errors import UserError
+from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.system_spec import parse_system
-from dbdyno.systems import missing, missing_packages
+from dbdyno.systems import SYSTEMS, missing, missing_packages
 from dbdyno.systems.builds.build import find_build
 from dbdyno.systems.builds.layout import Layout, beside
 from dbdyno.systems.postgresql.postgresql import programs
 from helpers import need, system
-from systems.builds.scripts import copied, opened, script
+from systems.builds.scripts import copied, script
 from systems.load import rows_read
 
 SERVER = Layout("binary", beside("server"), re.compile(r"Server v=(?P<version>\S+)"))
 INSTALLED = Layout("basedir", {"server": ("bin/server", "sbin/server")}, SERVER.says)
-
-
-@pytest.fixture
-def folder(tmp_path):
-    """A folder that the user of servers gets to."""
-    place = tmp_path / "build"
-    place.mkdir()
-    opened(place)
-    return place
 
 
 def refused(layout, path):
@@ -131,3 +123,66 @@ def test_a_mysql_copied_elsewhere_starts_with_its_own_libraries(started, folder)
     shutil.copytree(system("mysql@5.6").installation().folder, folder / "mysql")
     server = started(f"mysql?basedir={folder}/mysql")
     assert server.build.version == "5.6.24" and rows_read(server) > 0
+
+
+def test_a_build_that_is_replaced_fails_what_is_measured_and_what_would_be_started(started, folder, launch):
+    need("redis")
+    program = copied(shutil.which("redis-server"), folder)
+    server = started(f"redis?binary={program}")
+    assert server.death() is None
+    copied(program, folder / "other")
+    (folder / "other").rename(program)
+    assert server.death() is None, "the same content is the same build"
+    script(folder / "other", "echo Redis server v=7").rename(program)
+    assert server.death() == f"{program} was replaced by another build while the run lasted"
+    with pytest.raises(RunFailed, match="was replaced by another build"):
+        server.start_again()
+    program.unlink()
+    assert f"{program} was removed while the run lasted" in server.death()
+
+
+def test_a_build_is_described_with_its_content(started, folder):
+    need("redis")
+    program = copied(shutil.which("redis-server"), folder)
+    server = started(f"redis?binary={program}")
+    described = server.builds()["redis"]
+    assert described["sha256"] == hashlib.sha256(program.read_bytes()).hexdigest()
+    assert (described["setting"], described["path"]) == ("binary", str(program))
+    assert described["version"] == server.servers()[0]["version"]
+
+
+@pytest.mark.parametrize(
+    ("name", "says", "version"),
+    [
+        ("redis", "Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.2.1 bits=64 build=27", "7.0.15"),
+        ("valkey", "Valkey server v=9.1.2 sha=00000000:0 malloc=libc bits=64 build=1", "9.1.2"),
+        ("memcached", "memcached 1.6.18", "1.6.18"),
+        ("postgresql", "postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)", "15.18"),
+        ("postgresql", "postgres (PostgreSQL) 19devel", "19devel"),
+        ("clickhouse", "ClickHouse server version 18.16.1.", "18.16.1"),
+        ("clickhouse", "ClickHouse server version 25.8.2.29 (official build).", "25.8.2.29"),
+        ("tidb", "Release Version: v8.4.0-ec8b81b98edc\nEdition: Community", "8.4.0-ec8b81b98edc"),
+        ("cassandra", "apache-cassandra-5.0.2.jar", "5.0.2"),
+        ("cassandra", "cassandra-all-4.1.3.jar", "4.1.3"),
+    ],
+)
+def test_each_system_knows_its_own(name, says, version):
+    found = {other: system.layout.says.search(says) for other, system in SYSTEMS.items() if system.layout}
+    assert found[name]["version"] == version
+    assert [other for other, match in found.items() if match and other != name] == []
+
+
+def test_a_program_for_several_purposes_is_told_which(folder):
+    text = 'test "$1" = server && echo ClickHouse server version 25.8.2.29'
+    general, server = script(folder / "clickhouse", text), script(folder / "clickhouse-server", f"set server; {text}")
+    commands = [
+        find_build("label", SYSTEMS["clickhouse"].layout, str(path)).program("clickhouse-server")
+        for path in (general, server)
+    ]
+    assert commands == [[str(general), "server"], [str(server)]]
+
+
+def test_a_cassandra_has_its_version_in_the_name_of_a_file(folder):
+    (folder / "lib").mkdir()
+    (folder / "lib/apache-cassandra-5.0.2.jar").write_text("")
+    assert find_build("label", SYSTEMS["cassandra"].layout, str(folder)).version == "5.0.2"

@@ -7,12 +7,15 @@ import pytest
 
 from dbdyno.errors import UserError
 from dbdyno.systems.builds.build import Build
+from dbdyno.systems.builds.identity import identify
 from dbdyno.systems.mysql.builds import MARIADB, MYSQL, make_data_command, options_of, release_of
 
 
 def build_of(folder, version, **programs):
     made(folder, "bin/mysqld")
-    return Build(MYSQL, folder, {"mysqld": folder / "bin/mysqld"} | programs, version, "")
+    return Build(
+        MYSQL, folder, {"mysqld": folder / "bin/mysqld"} | programs, version, "", identify(folder / "bin/mysqld")
+    )
 
 
 def made(folder, *names):

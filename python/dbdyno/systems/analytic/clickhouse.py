@@ -1,5 +1,6 @@
 """ClickHouse as a server, started privately with any setting of its queries."""
 
+import re
 import secrets as random_secrets
 from html import escape
 from typing import Any, ClassVar
@@ -9,6 +10,7 @@ from dbdyno.experiment.workloads import ANALYSE
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.analytic.clickhouse_analyst import ClickHouseAnalyst, ClickHouseError
 from dbdyno.systems.base import Durability, Launch
+from dbdyno.systems.builds.layout import Layout, beside
 from dbdyno.systems.running.endpoint import Endpoint
 from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program
 from dbdyno.systems.running.server import Server
@@ -58,6 +60,13 @@ class ClickHouse(Server):
     what = "ClickHouse server, for whole tables, any setting of queries (max_threads …)"
     operations = frozenset({ANALYSE})
     table_share: ClassVar[float] = 0.25
+    # Newer ones are one program for all purposes, and `server` is one of them.
+    layout = Layout(
+        "binary",
+        beside("clickhouse-server"),
+        re.compile(r"^ClickHouse (?:\w+ )*version (?P<version>[\d.]+\d)", re.MULTILINE),
+        subcommand=("server",),
+    )
     reserved = PRIVATE | {"http_port", "listen_host", "path", "profile"}
     driver_errors = (ClickHouseError, OSError)
 

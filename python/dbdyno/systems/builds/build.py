@@ -7,9 +7,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from dbdyno.errors import UserError
+from dbdyno.errors import RunFailed, UserError
 from dbdyno.systems.builds.elf import machine
-from dbdyno.systems.builds.identity import identify
+from dbdyno.systems.builds.identity import Identity, identify
 from dbdyno.systems.builds.layout import Layout
 from dbdyno.systems.builds.words import needed_libraries, words_of
 from dbdyno.systems.packages.install import LIBRARY_PACKAGES
@@ -27,7 +27,7 @@ class Build:
     """A build that was found and checked.
 
     folder: what the setting names, or the folder of the one program. programs: name to path, those that are there.
-    version: as the server says it. said: all it says of its version.
+    version: as the server says it. said: all it says of its version. identity: the server's when it was found.
     """
 
     layout: Layout
@@ -35,6 +35,7 @@ class Build:
     programs: Mapping[str, Path]
     version: str
     said: str
+    identity: Identity
 
     @property
     def server(self) -> Path:
@@ -44,8 +45,10 @@ class Build:
     def program(self, name: str) -> list[str]:
         """Return the beginning of the command line that runs one of its programs with its own libraries.
 
-        Raises UserError if the build has no such program.
+        Raises UserError if the build has no such program, RunFailed if it is another build by now.
         """
+        if reason := self.replaced():
+            raise RunFailed(reason)
         if (path := self.programs.get(name)) is None:
             places = self.layout.programs.get(name, (name,))
             raise UserError(f"{self.folder} has no {name}: looked for {_some(places)}")
@@ -64,9 +67,21 @@ class Build:
 
     def describe(self) -> dict[str, Any]:
         """Return what tells it from other builds, as `trial.json` has it (docs/run-folder.md)."""
-        identity = identify(self.server)
-        path = {"path": str(self.server), "version": self.version, "says": self.said.partition("\n")[0]}
-        return path | {"sha256": identity.sha256, "build_id": identity.build_id}
+        path = {
+            "setting": self.layout.setting,
+            "path": str(self.server),
+            "version": self.version,
+            "says": self.said.partition("\n")[0],
+        }
+        return path | {"sha256": self.identity.sha256, "build_id": self.identity.build_id}
+
+    def replaced(self) -> str | None:
+        """Return that the server's file is not the one that was found, or None; a new file with its content is."""
+        try:
+            is_same = identify(self.server) == self.identity
+        except OSError as error:
+            return f"{self.server} was removed while the run lasted ({(error.strerror or str(error)).lower()})"
+        return None if is_same else f"{self.server} was replaced by another build while the run lasted"
 
 
 def find_build(label: str, layout: Layout, given: str) -> Build:
@@ -78,12 +93,13 @@ def find_build(label: str, layout: Layout, given: str) -> Build:
         folder = path.parent if layout.is_one_program else path
         _refuse_what_cannot_run(label, layout, folder, server)
         said = _ask(label, layout, folder, server) if layout.ask else server.name
+        identity = identify(server)
     except OSError as error:
         raise UserError(f"{label}: {error.filename or path}: {(error.strerror or str(error)).lower()}") from None
     if (match := layout.says.search(said)) is None:
         words = " ".join(said.split())[:_SHOWN_CHARACTERS] or "nothing"
         raise UserError(f"{label}: {server} is no {layout.server}: asked for its version, it says '{words}'")
-    return Build(layout, folder, programs, match["version"], said)
+    return Build(layout, folder, programs, match["version"], said, identity)
 
 
 def _programs(label: str, layout: Layout, path: Path) -> dict[str, Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from importlib import import_module
 from importlib.util import find_spec
@@ -13,6 +14,8 @@ from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import FIND_SECONDARY, FIND_UNIQUE, GET, GET_MANY, INSERT, UPDATE
 from dbdyno.systems.base import Durability, Launch
+from dbdyno.systems.builds.build import Build
+from dbdyno.systems.builds.layout import Layout
 from dbdyno.systems.cassandra.jvm import OPTIONS, heap_mib, java, missing_java
 from dbdyno.systems.later import LaterModule
 from dbdyno.systems.packages.cache import Installation, installed
@@ -133,6 +136,13 @@ class Cassandra(CassandraServer):
     what = "Cassandra, any setting of cassandra.yaml (commitlog_sync=batch, concurrent_reads=64 …)"
     own_settings: ClassVar[tuple[str, ...]] = ("heap", "consistency")
     package = "cassandra@5.0"
+    # There is no program to ask, only Java to start with all of these.
+    layout = Layout(
+        "home",
+        {"cassandra": ("lib/apache-cassandra-[0-9]*.jar", "lib/cassandra-all-[0-9]*.jar")},
+        re.compile(r"-(?P<version>\d.*)\.jar"),
+        (),
+    )
     reserved = PRIVATE | RESERVED
 
     @classmethod
@@ -142,8 +152,8 @@ class Cassandra(CassandraServer):
         package = PACKAGES[cls.package]
         return None if installed(package) else f"cassandra is not installed: {package.how_to_get_it}"
 
-    def installation(self) -> Installation | None:
-        return installed(PACKAGES[self.spec.product if self.spec.version else self.package])
+    def installation(self) -> Build | Installation | None:
+        return self.build or installed(PACKAGES[self.spec.product if self.spec.version else self.package])
 
     def start(self, launch: Launch) -> None:
         if reason := missing_driver() or missing_java():

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from socket import AF_INET, AF_UNIX, socket
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.system_spec import SystemSpec
@@ -150,6 +150,8 @@ class Server(System):
         self._server.kill()
 
     def start_again(self) -> None:
+        if self.build and (reason := self.build.replaced()):
+            raise RunFailed(reason)
         self._server = self._run()
         self._server.wait_ready(self._answers)
 
@@ -175,5 +177,10 @@ class Server(System):
     def addresses(self) -> dict[str, tuple[str, int]]:
         return {} if self.endpoint.socket else {self.server_name: (self.endpoint.host, self.endpoint.port)}
 
+    def builds(self) -> dict[str, dict[str, Any]]:
+        return {self.server_name: self.build.describe()} if self.build else {}
+
     def death(self) -> str | None:
-        return self._server.death() if self._server else None
+        if self._server is None:
+            return None
+        return self._server.death() or (self.build.replaced() if self.build else None)
