@@ -1,6 +1,7 @@
 """Where builds of MySQL and MariaDB have their files, and how they make a data directory."""
 
 import re
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,10 @@ import pytest
 from dbdyno.errors import UserError
 from dbdyno.systems.builds.build import Build
 from dbdyno.systems.builds.identity import identify
-from dbdyno.systems.mysql.builds import MARIADB, MYSQL, make_data_command, options_of, release_of
+from dbdyno.systems.mysql.builds import MARIADB, MYSQL, levers_of, make_data_command, options_of, release_of
+from helpers import need, system
+from systems.builds.scripts import script
+from systems.load import rows_read
 
 
 def build_of(folder, version, **programs):
@@ -87,3 +91,52 @@ def test_older_ones_have_a_script(tmp_path):
 def test_one_without_any_of_these_is_refused(tmp_path):
     with pytest.raises(UserError, match=re.escape("has no data directory to copy (data/mysql)")):
         make_data_command(build_of(tmp_path, "5.5.62"), Path("/d"), [])
+
+
+@pytest.mark.parametrize(
+    ("says", "release", "levers"),
+    [
+        ("MySQL Community Server - GPL", (5, 7, 44), {"checkpoint": "innodb_log_file_size=1G"}),
+        ("MySQL Community Server - GPL", (8, 4, 3), {"checkpoint": "innodb_redo_log_capacity=2G"}),
+        (
+            "Percona Server (GPL), Release 27",
+            (8, 0, 35),
+            {"checkpoint": "innodb_redo_log_capacity=2G", "server-queue": "thread_pool_size=8"},
+        ),
+    ],
+)
+def test_a_fork_is_advised_what_it_knows(says, release, levers):
+    every = {"checkpoint": "innodb_log_file_size=1G", "server-queue": "thread_pool_size=8"}
+    assert levers_of(says, release, every) == levers
+
+
+LIKE_8_4 = """\
+case "$*" in *--version*) echo "mysqld  Ver 8.4.3 for Linux on x86_64 (MySQL Community Server - GPL)"; exit;; esac
+for option; do
+    shift
+    case "$option" in
+        --loose-default-authentication-plugin=* | --loose-skip-ssl) ;;
+        --default-authentication-plugin=* | --skip-ssl) echo "unknown option $option"; exit 1;;
+        *) set -- "$@" "$option";;
+    esac
+done
+exec env LD_LIBRARY_PATH={folder} {folder}/mysqld "$@" --default-authentication-plugin=caching_sha2_password
+"""
+"""MySQL 8.0 in the place of a later one, which lacks these options and logs in another way."""
+
+
+@pytest.mark.systems
+def test_a_mysql_that_lacks_options_and_the_older_way_to_log_in_is_loaded(started):
+    need("mysql@8.0")
+    own = system("mysql@8.0").installation().folder
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        folder.chmod(0o755)
+        (folder / "bin").mkdir()
+        (folder / "share").symlink_to(own / "share")
+        script(folder / "bin/mysqld", LIKE_8_4.format(folder=own / "bin"))
+        server = started(f"mysql?basedir={folder}&innodb_redo_log_capacity=200M")
+        assert server.build.version == "8.4.3" and rows_read(server) > 0
+        assert server._ask("SELECT user, plugin FROM mysql.user WHERE user = 'dbdyno'") == {
+            "dbdyno": "caching_sha2_password"
+        }

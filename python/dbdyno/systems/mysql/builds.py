@@ -1,6 +1,7 @@
 """Builds of MySQL, MariaDB and their forks: where their programs and files lie, and how they make a data directory."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from dbdyno.errors import UserError
@@ -65,6 +66,19 @@ def copied(template: Path, data: Path) -> list[str]:
 def release_of(version: str) -> tuple[int, ...]:
     """Return the numbers that a version begins with: (8, 0, 35) of `8.0.35-27`."""
     return tuple(int(number) for number in re.findall(r"\d+", version.partition("-")[0])[:3])
+
+
+def levers_of(says: str, release: tuple[int, ...], levers: Mapping[str, str]) -> dict[str, str]:
+    """Return those of MariaDB's levers that a fork and release of MySQL has, under the names it knows.
+
+    Percona Server has MariaDB's thread pool, and MySQL itself none. From 8.0.30 on the log has a capacity.
+    """
+    known = dict(levers)
+    if "Percona" not in says:
+        known.pop("server-queue", None)
+    if release >= (8, 0, 30):
+        known["checkpoint"] = "innodb_redo_log_capacity=2G"
+    return known
 
 
 def make_data_command(build: Build, data: Path, options: list[str]) -> list[str]:

@@ -8,7 +8,7 @@ from typing import ClassVar
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.systems.copier import Tool
-from dbdyno.systems.mysql.builds import MYSQL, copied, make_data_command, options_of, release_of, template_of
+from dbdyno.systems.mysql.builds import MYSQL, copied, levers_of, make_data_command, options_of, release_of, template_of
 from dbdyno.systems.mysql.copier import TOOLS
 from dbdyno.systems.mysql.mariadb import MariaDB
 from dbdyno.systems.packages.catalogue import PACKAGES
@@ -41,6 +41,8 @@ class MySQL(MariaDB):
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
+        if self.build:
+            self.levers = levers_of(self.build.said, self.release, self.levers)
         if self.encrypts and self.release < (8,):
             raise UserError(f"{spec.label}: its TLS is older than 1.2: leave 'tls' out, or take mysql@8.0")
 
