@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from dbdyno.errors import UserError
-from dbdyno.report.cells import Side, cautions, cell_of, differences, loosened, sides_of_run, sides_of_runs
+from dbdyno.report.cells import Side, cautions, cell_of, conditions, differences, loosened, sides_of_run, sides_of_runs
 from dbdyno.results.read import read_run
 from synthetic_run import SYSTEMS, write_run
 
@@ -99,3 +99,22 @@ def test_forced_cells_differ_by_their_load_alone(two):
     ours, theirs = side(two).cells(), side(changed(two, rows=5)).cells()
     assert not ours.keys() & theirs.keys()
     assert loosened(ours).keys() == loosened(theirs).keys() and len(loosened(ours)) == 2
+
+
+def of_build(run, sha256, path="/opt/db/bin/server"):
+    build = {"setting": "basedir", "path": path, "version": "8.0.31", "sha256": sha256, "build_id": None}
+    servers = [{"name": "sqlite", "version": "8.0.31", "build": build}]
+    return changed(run, servers=servers, settings={"basedir": path, "sync": "full"})
+
+
+def test_two_builds_of_one_version_and_path_are_told_apart(two):
+    one, other = of_build(two, "a" * 64), of_build(two, "b" * 64)
+    assert list(cautions(side(one), side(one))) == []
+    said = [text for text in cautions(side(one), side(other)) if "sha256" in text]
+    assert [text.partition("sha256 ")[2][:12] for text in said] == ["a" * 12, "b" * 12]
+
+
+def test_a_history_follows_builds_wherever_they_lie(two):
+    one, other = of_build(two, "a" * 64), of_build(two, "b" * 64, "/tmp/head/bin/server")
+    found = [conditions(run, run.trials[0])["settings"] for run in (one, other)]
+    assert found == ['{"sync": "full"}'] * 2

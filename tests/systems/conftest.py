@@ -3,6 +3,7 @@
 import pytest
 
 from dbdyno.experiment.system_spec import parse_system
+from dbdyno.systems import class_of
 from helpers import need, system
 
 
@@ -13,7 +14,7 @@ def started(launch):
 
     def start(text, launch=launch):
         if not (spec := parse_system(text)).attached:
-            need(spec.product)
+            need(text if class_of(spec).path_of(spec) else spec.product)
         one = system(text)
         systems.append(one)
         one.start(launch)

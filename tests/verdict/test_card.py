@@ -54,6 +54,15 @@ def test_settings_that_a_library_does_not_show_are_said(run):
     assert "not readable" not in lines_of(card(run), "sqlite")
 
 
+def test_a_build_that_was_started_from_a_path_is_told_from_others_of_its_version(run):
+    build = {"setting": "binary", "path": "/opt/a/redis-server", "version": "7.0.15", "sha256": "ab" * 32}
+    for build_id, said in (("cd" * 20, "cdcdcdcdcdcd"), (None, "none")):
+        server = {"name": "redis", "version": "7.0.15", "build": build | {"build_id": build_id}}
+        shown = changed(run, "redis", servers=[server])["build"]
+        assert shown.text == f"redis 7.0.15 from /opt/a/redis-server, sha256 abababababab, build id {said}"
+    assert "build" not in lines_of(card(run), "redis")
+
+
 def test_settings_and_limits_that_were_given(run):
     assert lines_of(card(run), "redis")["settings"].text == "tuned: io-threads = 2"
     limited = changed(run, "redis", memory_limit_bytes=1024)["settings"]

@@ -215,9 +215,12 @@ def make_launch(context: Context, log_folder: Path) -> Launch:
 def describe_system(system: System, experiment: Experiment) -> dict[str, Any]:
     """Return what is in force and what it promises, as `trial.json` has it; only what dbdyno started is pinned."""
     durability = system.durability()
-    started, command_lines = bool(system.server_pids()), system.started_with()
+    started, command_lines, builds = bool(system.server_pids()), system.started_with(), system.builds()
     return {
-        "servers": [server | {"started_with": command_lines.get(server["name"])} for server in system.servers()],
+        "servers": [
+            server | {"started_with": command_lines.get(server["name"]), "build": builds.get(server["name"])}
+            for server in system.servers()
+        ],
         "embedded": system.embedded,
         "server_cpus": experiment.cpus.server if started else None,
         "memory_limit_bytes": experiment.memory_limit_bytes if started else None,

@@ -11,6 +11,7 @@ from dbdyno.errors import UserError
 from dbdyno.report.sections.hosts import host_differences
 from dbdyno.results.model import Run, Trial
 from dbdyno.results.noise import NoiseFloor
+from dbdyno.verdict.card import builds_of
 
 if TYPE_CHECKING:
     # Importing Student's t takes a third of the second that `dbdyno show` may last.
@@ -192,6 +193,11 @@ def cautions(baseline: Side, candidate: Side) -> Iterator[str]:
             if ours != theirs and None not in (ours, theirs):
                 yield f"between the runs {key.replace('_', ' ')} differs: {ours} against {theirs}"
         yield from host_differences(*(side.run.environment.get("measured") for side in (baseline, candidate)))
+    builds = [sorted({build for trial in side.trials for build in builds_of(trial)}) for side in (baseline, candidate)]
+    if builds[0] != builds[1]:
+        # Two can say the same version, and one path can have another build each day.
+        for side, found in zip((baseline, candidate), builds, strict=True):
+            yield f"{side.name} is {' and '.join(found) or 'of no path'}"
     for key in TRIAL_KEYS:
         default = _DEFAULTS.get(key)
         values = [
@@ -208,12 +214,15 @@ def conditions(run: Run, trial: Trial) -> dict[str, str]:
     host's name, which builds that are made in a new container each time never have twice.
     """
     about, cell = trial.about, cell_of(trial)
+    # Where a build is, is not among it either: one that is made each day lies elsewhere each day.
+    places = {server.build["setting"] for server in trial.facts.known_servers if server.build}
+    settings = {key: value for key, value in (trial.facts.settings or {}).items() if key.split(".")[-1] not in places}
     of_trial = {key.replace("_", " "): json.dumps(about.get(key, _DEFAULTS.get(key))) for key in TRIAL_KEYS}
     return {
         "durability class": trial.facts.promised.level,
         "options": cell.options,
         "rows per table": str(cell.rows),
-        "settings": json.dumps(trial.facts.settings or {}, sort_keys=True, ensure_ascii=False),
+        "settings": json.dumps(settings, sort_keys=True, ensure_ascii=False),
         **of_trial,
         **{key.replace("_", " "): str(run.environment.get(key, "unknown")) for key in _KIND_OF_HOST},
     }

@@ -44,6 +44,7 @@ class Server(_Facts):
     Attributes:
         started_with: every option that dbdyno started it with; `None` if dbdyno did not start it.
         not_readable: settings that a library was given and does not show.
+        build: which build it is, if it was started from a path (docs/run-folder.md).
     """
 
     name: str = ""
@@ -51,6 +52,7 @@ class Server(_Facts):
     effective_settings: JsonObject | None = None
     started_with: Sequence[str] | None = None
     not_readable: Sequence[str] = ()
+    build: Mapping[str, str | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,16 +96,22 @@ def missing(spec: SystemSpec) -> str | None:
     if spec.url:
         return None
     of_host = SYSTEMS[spec.name]
-    own = missing_version(spec) if spec.version else of_host.missing() or of_host.missing_for(spec.settings)
+    own = missing_version(spec) if spec.version else _missing_here(of_host, spec)
     reasons = [own, *(missing(part) for part in spec.parts)]
     return "; ".join(filter(None, reasons)) or None
+
+
+def _missing_here(system: type[System], spec: SystemSpec) -> str | None:
+    # What has a path of its own was looked at when the system was built.
+    return None if system.path_of(spec) else system.missing() or system.missing_for(spec.settings)
 
 
 def missing_packages(spec: SystemSpec) -> list[Package]:
     """Return the packages that a configuration needs and that are not installed; what the host is to have is none."""
     if spec.url:
         return []
-    name = spec.product if spec.version else SYSTEMS[spec.name].package
+    system = SYSTEMS[spec.name]
+    name = spec.product if spec.version else None if system.path_of(spec) else system.package
     own = [find_package(name)] if name else []
     every = [
         *(package for package in own if not installed(package)),

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.systems.analyst import Analyst
+from dbdyno.systems.builds.layout import Layout
 from dbdyno.systems.copier import Copier, Tool
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.running.guard import Guard
@@ -96,6 +97,7 @@ class System(ABC):
     levers: for a limit in a verdict, a setting with a value that should move it (`dbdyno.verdict.limits`).
     background_threads: what its threads that serve no client do, by their names.
     package: what its name alone means where that is not the host's, by the name in `packages.catalogue`.
+    layout: how a build of it is named by its path, if it can be started from one.
     reserved: settings that are dbdyno's own to give, in small letters with underscores.
     server_name: what its process, log and counters are called; the name, unless an arrangement has two of them.
     """
@@ -118,6 +120,7 @@ class System(ABC):
     levers: ClassVar[Mapping[str, str]] = {}
     background_threads: ClassVar[Mapping[str, str]] = {}
     package: ClassVar[str | None] = None
+    layout: ClassVar[Layout | None] = None
     reserved: ClassVar[frozenset[str]] = PRIVATE
 
     def __init__(self, spec: SystemSpec) -> None:
@@ -125,7 +128,13 @@ class System(ABC):
         self.spec = spec
         self.server_name = self.name
         if spec.url is None:
-            refuse_own(spec.label, spec.settings, self.reserved)
+            placing = self.layout.settings if self.layout else frozenset()
+            refuse_own(spec.label, spec.settings.keys() - placing, self.reserved)
+
+    @classmethod
+    def path_of(cls, spec: SystemSpec) -> str | None:
+        """Return the path at which a configuration says that its build is; None if it names none."""
+        return spec.settings.get(cls.layout.setting) if cls.layout and not spec.url else None
 
     @classmethod
     def serves(cls, spec: SystemSpec) -> bool:
@@ -260,6 +269,10 @@ class System(ABC):
 
     def started_with(self) -> dict[str, list[str]]:
         """Return what dbdyno told the servers it started, name to settings; `DIR` and `PORT` for the private."""
+        return {}
+
+    def builds(self) -> dict[str, dict[str, Any]]:
+        """Return which build each server is that was named by a path, server name to `build` of `trial.json`."""
         return {}
 
     def forking(self) -> frozenset[str]:

@@ -16,6 +16,8 @@ from dbdyno.results.read import processes_of_store
 
 FLUSHED = frozenset({"D2", "D3"})
 BRIEF_SETTINGS = 6
+SUM_CHARACTERS = 12
+"""Of a sum or a build id: enough to tell builds apart."""
 """So many are named where there is little room; a store of Java is told fifty."""
 FROM_DISK_BYTES = 1024.0
 """Transactions that read this much from the disk on average do not live in memory: it is a page in every fourth."""
@@ -91,6 +93,7 @@ def card(run: Run) -> Card:
 def _lines(trials: Sequence[Trial], run: Run) -> Iterator[Line]:
     first = trials[0]
     yield Line("versions", _versions(first, run))
+    yield from _builds(first)
     yield _settings(first)
     yield from _started_with(first)
     yield from _not_readable(first)
@@ -109,6 +112,26 @@ def _versions(trial: Trial, run: Run) -> str:
     program = f"{hello.get('program', 'load client')} {hello.get('version', 'of unknown version')}"
     servers = [f"{server.name} {server.version or f'built into {program}'}" for server in trial.facts.known_servers]
     return ", ".join([*(servers or ["server of unknown version"]), program, f"dbdyno {run.facts.dbdyno or '?'}"])
+
+
+def _builds(trial: Trial) -> Iterator[Line]:
+    """Which builds they are that were started from a path: two can say the same version."""
+    for build in builds_of(trial):
+        yield Line("build", build)
+
+
+def builds_of(trial: Trial) -> list[str]:
+    """Return the builds that were started from a path, in words: version, path, sum and build id."""
+    return [
+        f"{server.name} {server.build.get('version')} from {server.build.get('path')}, sha256 {sha256}, build id {own}"
+        for server in trial.facts.known_servers
+        if server.build
+        for sha256, own in [(_short_sum(server.build.get("sha256")), _short_sum(server.build.get("build_id")))]
+    ]
+
+
+def _short_sum(text: str | None) -> str:
+    return text[:SUM_CHARACTERS] if text else "none"
 
 
 def _settings(trial: Trial) -> Line:

@@ -12,7 +12,6 @@ from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.system_spec import parse_system
 from dbdyno.systems import missing, sized
 from dbdyno.systems.mysql import mariadb
-from dbdyno.systems.mysql.mariadb import durability_of
 from helpers import need, system
 from systems.load import execute, rows_read
 
@@ -179,37 +178,6 @@ def test_options_of_settings():
     assert options[-3:] == ["--skip-log-bin", "--skip_name_resolve", "--sync_binlog=1"]
 
 
-@pytest.mark.parametrize(
-    ("engine", "variables", "level"),
-    [
-        ("InnoDB", {"innodb_flush_log_at_trx_commit": "1"}, "D2"),
-        ("InnoDB", {"innodb_flush_log_at_trx_commit": "2"}, "D1"),
-        ("InnoDB", {"innodb_flush_log_at_trx_commit": "0"}, "D1"),
-        ("InnoDB", {"innodb_flush_log_at_trx_commit": "1", "log_bin": "ON", "sync_binlog": "1"}, "D2"),
-        # Seen: 8 of 2,180 acknowledged writes rolled back after a power cut.
-        ("InnoDB", {"innodb_flush_log_at_trx_commit": "1", "log_bin": "ON", "sync_binlog": "0"}, "D1"),
-        ("InnoDB", {"innodb_flush_log_at_trx_commit": "1", "innodb_flush_method": "nosync"}, "D0"),
-        ("ROCKSDB", {"rocksdb_flush_log_at_trx_commit": "1"}, "D2"),
-        ("RocksDB", {"rocksdb_flush_log_at_trx_commit": "2"}, "D1"),
-        ("RocksDB", {"rocksdb_write_disable_wal": "ON"}, "D0"),
-        ("Mroonga", {}, "D0"),
-        ("Aria", {}, "D1"),
-        ("MyISAM", {}, "D0"),
-        ("MEMORY", {}, "D0"),
-        ("Spider", {}, "unknown"),
-    ],
-)
-def test_durability(engine, variables, level):
-    assert durability_of(engine, variables).level == level
-
-
-def test_of_settings_that_are_not_shown_or_do_nothing_nothing_is_promised():
-    tidb = {"version": "8.0.11-TiDB-v8.4.0", "innodb_flush_log_at_trx_commit": "1"}
-    found = durability_of("InnoDB", tidb)
-    assert (found.level, "TiDB" in found.reason) == ("unknown", True)
-    assert durability_of("InnoDB", {}).level == "unknown"
-
-
 def test_an_engine_whose_plugin_is_not_there_is_missing_and_not_a_mistake(tmp_path, monkeypatch):
     need("mariadb")
     monkeypatch.setattr(mariadb, "PLUGIN_FOLDERS", (str(tmp_path), str(tmp_path / "none")))
@@ -226,11 +194,6 @@ def test_an_engines_package_is_named_for_the_hosts_own_server_alone(monkeypatch)
         monkeypatch.setattr(one, "_query", lambda _: (("InnoDB", "DEFAULT"),))
         with pytest.raises(UserError, match=f"no engine 'RocksDB'; {said}"):
             one._check_engine()
-
-
-def test_a_doubt_about_torn_pages_is_said():
-    variables = {"innodb_flush_log_at_trx_commit": "1", "innodb_doublewrite": "OFF"}
-    assert "doublewrite" in durability_of("InnoDB", variables).reason
 
 
 def test_what_was_loaded_is_kept_and_started_from_again(launch):

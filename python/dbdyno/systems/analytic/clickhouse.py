@@ -1,5 +1,6 @@
 """ClickHouse as a server, started privately with any setting of its queries."""
 
+import re
 import secrets as random_secrets
 from html import escape
 from typing import Any, ClassVar
@@ -9,6 +10,7 @@ from dbdyno.experiment.workloads import ANALYSE
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.analytic.clickhouse_analyst import ClickHouseAnalyst, ClickHouseError
 from dbdyno.systems.base import Durability, Launch
+from dbdyno.systems.builds.layout import Layout, beside
 from dbdyno.systems.running.endpoint import Endpoint
 from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program
 from dbdyno.systems.running.server import Server
@@ -58,7 +60,13 @@ class ClickHouse(Server):
     what = "ClickHouse server, for whole tables, any setting of queries (max_threads …)"
     operations = frozenset({ANALYSE})
     table_share: ClassVar[float] = 0.25
-    own_settings: ClassVar[tuple[str, ...]] = ()
+    # Newer ones are one program for all purposes, and `server` is one of them.
+    layout = Layout(
+        "binary",
+        beside("clickhouse-server"),
+        re.compile(r"^ClickHouse (?:\w+ )*version (?P<version>[\d.]+\d)", re.MULTILINE),
+        subcommand=("server",),
+    )
     reserved = PRIVATE | {"http_port", "listen_host", "path", "profile"}
     driver_errors = (ClickHouseError, OSError)
 
@@ -69,7 +77,7 @@ class ClickHouse(Server):
     def start(self, launch: Launch) -> None:
         self._directory = directory = PrivateDirectory(launch)
         port, password = self.new_port(), random_secrets.token_hex(16)
-        given = {key: value for key, value in self.spec.settings.items() if key not in self.own_settings}
+        given = self.server_settings
         settings = "".join(f"<{key}>{escape(value)}</{key}>" for key, value in given.items() if key.isidentifier())
         users = directory.write("users.xml", _USERS.format(settings=settings, user=_USER, password=password))
         paths = {"folder": directory.path, "users": users}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from importlib import import_module
 from importlib.util import find_spec
@@ -13,6 +14,8 @@ from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import FIND_SECONDARY, FIND_UNIQUE, GET, GET_MANY, INSERT, UPDATE
 from dbdyno.systems.base import Durability, Launch
+from dbdyno.systems.builds.build import Build
+from dbdyno.systems.builds.layout import Layout
 from dbdyno.systems.cassandra.jvm import OPTIONS, heap_mib, java, missing_java
 from dbdyno.systems.later import LaterModule
 from dbdyno.systems.packages.cache import Installation, installed
@@ -133,6 +136,13 @@ class Cassandra(CassandraServer):
     what = "Cassandra, any setting of cassandra.yaml (commitlog_sync=batch, concurrent_reads=64 …)"
     own_settings: ClassVar[tuple[str, ...]] = ("heap", "consistency")
     package = "cassandra@5.0"
+    # There is no program to ask, only Java to start with all of these.
+    layout = Layout(
+        "home",
+        {"cassandra": ("lib/apache-cassandra-[0-9]*.jar", "lib/cassandra-all-[0-9]*.jar")},
+        re.compile(r"-(?P<version>\d.*)\.jar"),
+        (),
+    )
     reserved = PRIVATE | RESERVED
 
     @classmethod
@@ -142,8 +152,8 @@ class Cassandra(CassandraServer):
         package = PACKAGES[cls.package]
         return None if installed(package) else f"cassandra is not installed: {package.how_to_get_it}"
 
-    def installation(self) -> Installation | None:
-        return installed(PACKAGES[self.spec.product if self.spec.version else self.package])
+    def installation(self) -> Build | Installation | None:
+        return self.build or installed(PACKAGES[self.spec.product if self.spec.version else self.package])
 
     def start(self, launch: Launch) -> None:
         if reason := missing_driver() or missing_java():
@@ -166,7 +176,6 @@ class Cassandra(CassandraServer):
     def _configuration(self, port: int) -> str:
         """Return cassandra.yaml: one node that knows no other, and the settings that were given."""
         storage_port = free_port()
-        given = {key: value for key, value in self.spec.settings.items() if key not in self.own_settings}
         settings = {
             "cluster_name": "dbdyno",
             "partitioner": "org.apache.cassandra.dht.Murmur3Partitioner",
@@ -179,7 +188,7 @@ class Cassandra(CassandraServer):
             # A dropped table would stay, as a snapshot.
             "auto_snapshot": "false",
             "commitlog_sync": "periodic",
-            **given,
+            **self.server_settings,
         }
         if settings["commitlog_sync"] == "periodic":
             settings.setdefault("commitlog_sync_period", "10000ms")
@@ -222,9 +231,9 @@ class Cassandra(CassandraServer):
     def _check_settings(self) -> None:
         """Raise UserError for a setting that is in force with another value than it was given."""
         _, there = self._settings()
-        for key, value in self.spec.settings.items():
+        for key, value in self.server_settings.items():
             found = there.get(key)
-            if key not in self.own_settings and found is not None and not is_accepted(found, value):
+            if found is not None and not is_accepted(found, value):
                 raise UserError(f"{self.spec.label}: {key}={value} was given, and the server has {found}")
 
     def durability(self) -> Durability:

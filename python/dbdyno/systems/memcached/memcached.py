@@ -10,6 +10,7 @@ from dbdyno.errors import UserError, did_you_mean
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import FIND_UNIQUE, GET, GET_MANY, UPDATE
 from dbdyno.systems.base import Durability, Launch, Room, numbers_of
+from dbdyno.systems.builds.layout import Layout, beside
 from dbdyno.systems.later import LaterModule
 from dbdyno.systems.memcached.probe import MemcachedProbe
 from dbdyno.systems.probe import Probe
@@ -122,6 +123,7 @@ class Memcached(MemcachedServer):
     room: ClassVar[Mapping[str, Room]] = {"memory": Room(1 << 20, 1.2)}
     storage: ClassVar[Storage] = Storage(1.1, 110, in_memory=True)
     can_crash = True
+    layout = Layout("binary", beside("memcached"), re.compile(r"memcached (?P<version>\d\S*)"), ("-V",))
     levers: ClassVar[Mapping[str, str]] = {"server-thread": "threads=8"}
 
     def __init__(self, spec: SystemSpec) -> None:
@@ -130,7 +132,7 @@ class Memcached(MemcachedServer):
 
     def _check_settings(self) -> None:
         accepted = (*FLAGS, "connect")
-        for key in self.spec.settings:
+        for key in self.server_settings:
             if key not in accepted:
                 hint = did_you_mean(key, accepted)
                 raise UserError(f"{self.spec.label}: no setting '{key}'{hint} There are {', '.join(accepted)}.")
@@ -150,7 +152,7 @@ class Memcached(MemcachedServer):
         else:
             self.endpoint = Endpoint(port=self.new_port())
             where = ["-l", "127.0.0.1", "-p", str(self.endpoint.port)]
-        argv = [find_program("memcached") or "memcached", *where, *self._options(launch)]
+        argv = [*self.program("memcached"), *where, *self._options(launch)]
         self._run = lambda: ServerProcess(self.server_name, argv, directory, launch)
         self._server = self._run()
         self._server.wait_ready(self._answers)

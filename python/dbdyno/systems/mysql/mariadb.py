@@ -18,8 +18,10 @@ from dbdyno.systems.copier import Copier
 from dbdyno.systems.later import LaterModule
 from dbdyno.systems.mysql.analyst import MySQLAnalyst
 from dbdyno.systems.mysql.binary_log import BinaryLog
+from dbdyno.systems.mysql.builds import MARIADB, options_of
 from dbdyno.systems.mysql.client import connect, row_versions
 from dbdyno.systems.mysql.copier import TOOLS, MySQLCopier
+from dbdyno.systems.mysql.durability import durability_of
 from dbdyno.systems.mysql.probe import MySQLProbe
 from dbdyno.systems.mysql.settings import RESERVED, refuse_reserved, wanted_variables
 from dbdyno.systems.mysql.tidb_settings import ACTIVE, OWN, is_tidb, refuse_what_it_lacks
@@ -171,7 +173,7 @@ class MySQLServer(Server):
         available = [name for name, support in engines.items() if support in ("YES", "DEFAULT")]
         if self.engine.lower() not in (name.lower() for name in available):
             # The host's packages are for the host's own server.
-            is_hosts = not (self.spec.attached or self.spec.version)
+            is_hosts = not (self.spec.attached or self.installation())
             package = ENGINE_PACKAGES.get(self.engine.lower()) if is_hosts else None
             hint = f"apt install {package}" if package else f"it has {', '.join(available)}"
             raise UserError(f"{self.spec.label}: this server has no engine '{self.engine}'; {hint}")
@@ -245,6 +247,7 @@ class MariaDB(MySQLServer):
     storage: ClassVar[Storage] = Storage(1.3, 30, empty_bytes=135_000_000)
     copy_tools = TOOLS
     server_program = "mariadbd"
+    layout = MARIADB
     can_crash = True
     levers: ClassVar[Mapping[str, str]] = {
         "checkpoint": "innodb_log_file_size=1G",
@@ -257,7 +260,7 @@ class MariaDB(MySQLServer):
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
-        refuse_reserved(spec.label, spec.settings.keys() - set(self.own_settings), self.reserved)
+        refuse_reserved(spec.label, self.server_settings, self.reserved)
         self.check_tls()
 
     @classmethod
@@ -363,20 +366,21 @@ class MariaDB(MySQLServer):
 
     def base_options(self) -> list[str]:
         """Return the options that a server needs which is not where it was built for."""
-        there = self.installation()
+        if (there := self.installation()) is None:
+            return []
         # From 11.4 on a server makes itself a certificate at its start, which takes it seconds and is of no use here.
-        return [f"--basedir={there.folder}", *([] if self.encrypts else ["--skip-ssl"])] if there else []
+        return [*options_of(there.folder), *([] if self.encrypts else ["--loose-skip-ssl"])]
 
     def server_options(self) -> list[str]:
         """Return the command-line options of the settings and of the engine."""
         options = []
         if plugin := ENGINE_PLUGINS.get((self.engine or "").lower()):
             options += ["--plugin-maturity=unknown", f"--plugin-load-add={plugin}"]
-        for key, value in self.spec.settings.items():
+        for key, value in self.server_settings.items():
             if key == "log_bin" and value.lower() in ("on", "1", "off", "0"):
                 # As an option, log_bin takes the name of the files: `--log_bin=on` would call them "on".
                 options.append("--log-bin=binlog" if value.lower() in ("on", "1") else "--skip-log-bin")
-            elif key not in self.own_settings:
+            else:
                 options.append(f"--{key}={value}" if value else f"--{key}")
         return options
 
@@ -389,8 +393,7 @@ class MariaDB(MySQLServer):
 
     def _check_settings(self) -> None:
         """Raise UserError if the server has a setting with another value than it was given."""
-        given = {key: value for key, value in self.spec.settings.items() if key not in self.own_settings}
-        if given:
+        if given := self.server_settings:
             variables = self._variables()
             check(self.spec.label, wanted_variables(self.spec.label, given, variables), variables)
 
@@ -458,42 +461,3 @@ def _explain(error: Exception) -> str | None:
         return f"{message}; {todo}"
     is_from_server = isinstance(number, int) and 0 < number < CR.CR_ERROR_FIRST
     return str(message) if is_from_server else None
-
-
-_LEVELS = {"1": "D2", "0": "D1", "2": "D1", "3": "D1"}
-"""Of the values of `…_flush_log_at_trx_commit`."""
-
-
-def durability_of(engine: str, variables: dict[str, str]) -> Durability:
-    """Return what the settings in force promise of an acknowledged write to a table of that engine."""
-    if is_tidb(variables.get("version", "")):
-        return Durability("unknown", "TiDB: what it stores in decides that, and it does not show it")
-    match engine.lower():
-        case "innodb":
-            return _durability_of_innodb(variables)
-        case "rocksdb":
-            flush = variables.get("rocksdb_flush_log_at_trx_commit", "1")
-            without = variables.get("rocksdb_write_disable_wal", "OFF").upper() in ("ON", "1")
-            reason = "rocksdb_write_disable_wal=on" if without else f"rocksdb_flush_log_at_trx_commit={flush}"
-            return Durability("D0" if without else _LEVELS.get(flush, "unknown"), reason)
-        case "aria":
-            return Durability("D1", "Aria flushes its log at checkpoints, not at each statement")
-        case "myisam" | "memory" | "mroonga":
-            return Durability("D0", f"engine={engine} has no log")
-    return Durability("unknown", f"dbdyno does not know what engine={engine} flushes")
-
-
-def _durability_of_innodb(variables: dict[str, str]) -> Durability:
-    if variables.get("innodb_flush_method", "").lower() == "nosync":
-        return Durability("D0", "innodb_flush_method=nosync")
-    flush = variables.get("innodb_flush_log_at_trx_commit")
-    if flush not in _LEVELS:
-        return Durability("unknown", f"innodb_flush_log_at_trx_commit={flush or 'not shown'}")
-    # With a binary log, recovery rolls back what that does not have, whatever InnoDB had flushed of it.
-    if _LEVELS[flush] == "D2" and variables.get("log_bin") == "ON" and variables.get("sync_binlog") != "1":
-        log = f"log_bin=ON sync_binlog={variables.get('sync_binlog')}"
-        return Durability("D1", f"{log}: what the binary log lacks after a crash is rolled back")
-    # A torn page makes the table unreadable, not the commit late: the class stays, the doubt is said.
-    torn = variables.get("innodb_doublewrite", "ON").upper() in ("OFF", "0")
-    doubt = ", but innodb_doublewrite=off: a power cut can tear pages" if torn else ""
-    return Durability(_LEVELS[flush], f"innodb_flush_log_at_trx_commit={flush}{doubt}")

@@ -8,6 +8,7 @@ from typing import ClassVar
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.systems.copier import Tool
+from dbdyno.systems.mysql.builds import MYSQL, copied, levers_of, make_data_command, options_of, release_of, template_of
 from dbdyno.systems.mysql.copier import TOOLS
 from dbdyno.systems.mysql.mariadb import MariaDB
 from dbdyno.systems.packages.catalogue import PACKAGES
@@ -34,13 +35,21 @@ class MySQL(MariaDB):
     # From 5.7 on the server writes files only to a folder of its installation's choice.
     copy_tools: ClassVar[Mapping[str, Tool]] = {name: tool for name, tool in TOOLS.items() if name != "files"}
     server_program = "mysqld"
+    layout = MYSQL
     new_user = _NEW_USER
     _password: ClassVar[str] = token_hex(16)
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
-        if self.encrypts and spec.version.startswith("5."):
+        if self.build:
+            self.levers = levers_of(self.build.said, self.release, self.levers)
+        if self.encrypts and self.release < (8,):
             raise UserError(f"{spec.label}: its TLS is older than 1.2: leave 'tls' out, or take mysql@8.0")
+
+    @property
+    def release(self) -> tuple[int, ...]:
+        """The numbers of its version, as far as they are known: (8, 0)."""
+        return release_of(self.build.version if self.build else self.spec.version)
 
     def new_password(self) -> str:
         # Its user is made once, with the data: no one statement gives it another password in all of the versions.
@@ -49,15 +58,16 @@ class MySQL(MariaDB):
     @classmethod
     def missing(cls) -> str | None:
         versions = [package.name for package in PACKAGES.values() if package.system == cls.name]
-        return f"say which version: {', '.join(versions)}"
+        return f"say which version ({', '.join(versions)}) or where a build is (mysql?basedir=/opt/mysql)"
 
     def _make_data_command(self, data: Path) -> list[str]:
         """Return the command that makes the data directory: 5.5 and 5.6 bring one along, to be copied."""
-        template = self.installation().folder / "template"
-        if template.is_dir():
-            return ["cp", "--recursive", "--no-preserve=mode", str(template), str(data)]
-        initialize = ["--initialize-insecure", f"--datadir={data}"]
-        return [*self.program("mysqld"), "--no-defaults", *self.base_options(), *initialize, *self.made_with()]
+        options = ["--no-defaults", *self.base_options(), *self.made_with()]
+        if self.build:
+            return make_data_command(self.build, data, options)
+        if template := template_of(self.installation().folder):
+            return copied(template, data)
+        return [*self.program("mysqld"), *options, "--initialize-insecure", f"--datadir={data}"]
 
     def base_options(self) -> list[str]:
         """Return the options that a server needs which is not where it was built for.
@@ -65,11 +75,8 @@ class MySQL(MariaDB):
         `loose`: versions that do not know an option leave it. Of 8.0 the second protocol is shut and the default
         way to log in is that of all the others, so that versions differ in what is measured only.
         """
-        folder = self.installation().folder
         return [
-            f"--basedir={folder}",
-            f"--lc-messages-dir={folder / 'share'}",
-            f"--character-sets-dir={folder / 'share' / 'charsets'}",
+            *options_of(self.installation().folder),
             *([] if self.encrypts else ["--loose-skip-ssl"]),
             "--loose-mysqlx=OFF",
             "--loose-default-authentication-plugin=mysql_native_password",

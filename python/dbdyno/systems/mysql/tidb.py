@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -9,6 +10,8 @@ from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import OPERATIONS, SYSBENCH
 from dbdyno.systems.base import Durability, Launch, numbers_of
+from dbdyno.systems.builds.build import Build
+from dbdyno.systems.builds.layout import Layout, beside
 from dbdyno.systems.later import LaterModule
 from dbdyno.systems.mysql.mariadb import MariaDB
 from dbdyno.systems.mysql.tidb_probe import METRICS, TiDBProbe, metrics_of
@@ -52,6 +55,7 @@ class TiDB(MariaDB):
     operations = frozenset({*OPERATIONS, SYSBENCH})
     own_settings: ClassVar[tuple[str, ...]] = ("connect", "protocol")
     package = _PACKAGE.name
+    layout = Layout("binary", beside("tidb"), re.compile(r"Release Version: v?(?P<version>\S+)"), ("-V",))
     # Its user is made once, with the data, and nothing lets another password in later.
     can_keep = False
     room: ClassVar = {}
@@ -68,8 +72,8 @@ class TiDB(MariaDB):
             return None
         return "tidb is not installed: dbdyno systems install tidb (go builds it, in ten minutes or more)"
 
-    def installation(self) -> Installation | None:
-        return installed(_PACKAGE)
+    def installation(self) -> Build | Installation | None:
+        return self.build or installed(_PACKAGE)
 
     def start(self, launch: Launch) -> None:
         self._directory = directory = PrivateDirectory(launch)
@@ -94,7 +98,7 @@ class TiDB(MariaDB):
 
         It takes many of MySQL's variables only so that programs which set them go on.
         """
-        given = {key: value for key, value in self.spec.settings.items() if key not in self.own_settings}
+        given = self.server_settings
         there = self._variables()
         for key, value in given.items():
             if key not in there:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets as random_secrets
 import signal
 import subprocess
@@ -17,6 +18,7 @@ from dbdyno.experiment.workloads import ANALYSE, COPY, OPERATIONS, SYSBENCH
 from dbdyno.leftovers.shared_memory import remove_shared_memory
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.base import Durability, Launch, numbers_of
+from dbdyno.systems.builds.layout import Layout, beside
 from dbdyno.systems.copier import Copier
 from dbdyno.systems.later import LaterModule
 from dbdyno.systems.postgresql.analyst import PostgreSQLAnalyst
@@ -195,6 +197,7 @@ class PostgreSQL(PostgreSQLServer):
     storage: ClassVar[Storage] = Storage(1.15, 40, empty_bytes=40_000_000, most_log_bytes=1 << 30)
     copy_tools = TOOLS
     reserved = PRIVATE | RESERVED
+    layout = Layout("bindir", beside("postgres", "initdb"), re.compile(r"^postgres \(.*?\) (?P<version>\S+)"))
     can_crash = True
     levers: ClassVar[Mapping[str, str]] = {
         "checkpoint": "max_wal_size=8GB",
@@ -225,7 +228,7 @@ class PostgreSQL(PostgreSQLServer):
             "unix_socket_directories": str(directory.path) if socket else "",
             "max_connections": str(max(100, launch.clients + _SPARE_CONNECTIONS)),
             **({"ssl": "on", "ssl_cert_file": certificate, "ssl_key_file": key} if tls else {}),
-            **{key: value for key, value in self.spec.settings.items() if not self._is_for_initdb(key)},
+            **{key: value for key, value in self.server_settings.items() if key.lower() != _CHECKSUMS},
         }
         argv = [*self.program("postgres"), "-D", str(data)]
         argv += [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
@@ -249,7 +252,7 @@ class PostgreSQL(PostgreSQLServer):
         # What the host has is of another version, so installing that is of no use.
         return (
             f"{self.spec.product} comes without {' and '.join(self.copy_tools[tool].programs)}"
-            if reason and self.spec.version
+            if reason and self.installation()
             else reason
         )
 
@@ -269,7 +272,7 @@ class PostgreSQL(PostgreSQLServer):
         password_file.unlink()
 
     def program(self, name: str) -> list[str]:
-        return super().program(name) if self.spec.version else [str((programs() or Path()) / name)]
+        return super().program(name) if self.installation() else [str((programs() or Path()) / name)]
 
     def _initdb_command(self, data: Path, password_file: Path) -> list[str]:
         """Return the command that makes the data directory; nobody gets in without the password."""
@@ -281,13 +284,9 @@ class PostgreSQL(PostgreSQLServer):
             *(*_MADE_WITH, *self._checksums()),
         ]
 
-    def _is_for_initdb(self, key: str) -> bool:
-        """Whether a setting is not the server's to take at its start."""
-        return key in self.own_settings or key.lower() == _CHECKSUMS
-
     def _checksums(self) -> list[str]:
         """Return the option of initdb that the setting of checksums stands for."""
-        given = {key.lower(): value.lower() for key, value in self.spec.settings.items()}
+        given = {key.lower(): value.lower() for key, value in self.server_settings.items()}
         if _CHECKSUMS not in given:
             return []
         if given[_CHECKSUMS] in ("on", "true", "yes", "1"):
@@ -315,9 +314,7 @@ class PostgreSQL(PostgreSQLServer):
     def _check_settings(self) -> None:
         """Raise UserError if a setting was not taken as it was given."""
         there = self._settings()
-        for key, value in self.spec.settings.items():
-            if key in self.own_settings:
-                continue
+        for key, value in self.server_settings.items():
             if (setting := there.get(key.lower())) is None:
                 raise UserError(f"{self.spec.label}: this server has no setting '{key}'")
             if not is_accepted(setting, value):

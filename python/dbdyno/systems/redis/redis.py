@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets as random_secrets
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,6 +14,7 @@ from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import ADD, FIND_UNIQUE, GET, GET_MANY, INSERT, SUM, UPDATE
 from dbdyno.systems.base import Durability, Launch, numbers_of
+from dbdyno.systems.builds.layout import Layout, beside
 from dbdyno.systems.later import LaterModule
 from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe
 from dbdyno.systems.redis.probe import RedisProbe
@@ -173,6 +175,7 @@ class Redis(RedisServer):
     server_program = "redis-server"
     reserved = PRIVATE | RESERVED
     log_checker = "redis-check-aof"
+    layout = Layout("binary", beside("redis-server"), re.compile(r"Redis server v=(?P<version>\S+)"))
     can_crash = True
     levers: ClassVar[Mapping[str, str]] = {"server-thread": "io-threads=4"}
     can_keep = True
@@ -201,7 +204,7 @@ class Redis(RedisServer):
             f"requirepass {password}",
             f"maxclients {max(10_000, launch.clients + 100)}",
             *([] if "save" in self.spec.settings else ['save ""']),
-            *(f"{key} {value}" for key, value in self.spec.settings.items() if key not in self.own_settings),
+            *(f"{key} {value}" for key, value in self.server_settings.items()),
         ]
         argv = [*self.program(self.server_program), "-"]
         stdin = "\n".join(configuration) + "\n"
@@ -209,7 +212,7 @@ class Redis(RedisServer):
         self._server = self._run()
         self.endpoint = Endpoint("127.0.0.1", port, str(socket) if self.on_socket else None, None, password, "0", tls)
         self._server.wait_ready(self._answers)
-        given = {key.lower(): value for key, value in self.spec.settings.items() if key not in self.own_settings}
+        given = {key.lower(): value for key, value in self.server_settings.items()}
         check(self.spec.label, given, self._configuration() or {}, SCALES)
 
     def space(self, records: float, data_bytes: float) -> Space:
@@ -236,7 +239,7 @@ class Redis(RedisServer):
         written_last = max(logs, key=lambda path: path.stat().st_mtime_ns)
         self._server.stop()
         # The server is its own checker, called by another name: not every package has a link to it.
-        (server,) = self.program(self.server_program)
+        server = self.program(self.server_program)[-1]
         checker = folder / self.log_checker
         checker.unlink(missing_ok=True)
         checker.symlink_to(server)

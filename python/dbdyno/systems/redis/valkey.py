@@ -1,5 +1,8 @@
 """Valkey, started privately: Redis's protocol and directives. Attached, it is a server of that protocol."""
 
+import re
+
+from dbdyno.systems.builds.layout import Layout, beside
 from dbdyno.systems.redis.redis import Redis
 from dbdyno.systems.running.process import find_program
 
@@ -11,6 +14,7 @@ class Valkey(Redis):
     what = "Valkey, any directive of valkey.conf"
     server_program = "valkey-server"
     log_checker = "valkey-check-aof"
+    layout = Layout("binary", beside("valkey-server"), re.compile(r"Valkey server v=(?P<version>\S+)"))
 
     @classmethod
     def missing(cls) -> str | None:

@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from socket import AF_INET, AF_UNIX, socket
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.systems.base import Launch, System
+from dbdyno.systems.builds.build import Build, find_build
 from dbdyno.systems.packages.cache import Installation, installed
 from dbdyno.systems.packages.catalogue import PACKAGES
 from dbdyno.systems.running.endpoint import Endpoint
@@ -19,6 +20,7 @@ class Server(System):
     """A system with one server.
 
     endpoint: where it answers, once started or attached to. driver_errors: what its driver raises if it does not.
+    build: the one it is started from, if it was named by its path.
     own_settings: those that are dbdyno's and not the server's. protocol: what it is called in messages.
     driver_modules: those that load its driver; a child process does that before its memory is limited.
     Where it can be started again, `start` sets `_run`, and `_answers` says whether it is ready.
@@ -26,13 +28,14 @@ class Server(System):
 
     endpoint: Endpoint
     driver_errors: ClassVar[tuple[type[Exception], ...]]
-    own_settings: ClassVar[tuple[str, ...]]
+    own_settings: ClassVar[tuple[str, ...]] = ()
     protocol: ClassVar[str]
     driver_modules: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
         self.check_choice("connect", ("tcp", "socket"))
+        self.build = self._find_build()
         self._directory: PrivateDirectory | None = None
         self._server: ServerProcess | None = None
         self._run: Callable[[], ServerProcess] | None = None
@@ -88,8 +91,24 @@ class Server(System):
             probe.settimeout(1)
             return probe.connect_ex(address) == 0
 
-    def installation(self) -> Installation | None:
-        """Return where the version asked for is, or None where the host's own is meant."""
+    def _find_build(self) -> Build | None:
+        """Return the build that a configuration names by its path; raises UserError if it cannot be started."""
+        if self.layout is None or (path := self.path_of(self.spec)) is None:
+            return None
+        if self.spec.version:
+            raise UserError(f"{self.spec.label}: {self.spec.product} is a version and {path} a build: give one of them")
+        return find_build(self.spec.label, self.layout, path)
+
+    @property
+    def server_settings(self) -> dict[str, str]:
+        """The settings that go to the server, as they were given."""
+        dbdynos = {*self.own_settings, *(self.layout.settings if self.layout else ())}
+        return {key: value for key, value in self.spec.settings.items() if key not in dbdynos}
+
+    def installation(self) -> Build | Installation | None:
+        """Return where the build or the version asked for is, or None where the host's own is meant."""
+        if self.build:
+            return self.build
         return installed(PACKAGES[self.spec.product]) if self.spec.version else None
 
     def program(self, name: str) -> list[str]:
@@ -120,7 +139,7 @@ class Server(System):
         return (
             self.can_keep
             and not self.spec.attached
-            and not any(value.startswith("/") for value in self.spec.settings.values())
+            and not any(value.startswith("/") for value in self.server_settings.values())
         )
 
     def restart(self) -> None:
@@ -131,6 +150,8 @@ class Server(System):
         self._server.kill()
 
     def start_again(self) -> None:
+        if self.build and (reason := self.build.replaced()):
+            raise RunFailed(reason)
         self._server = self._run()
         self._server.wait_ready(self._answers)
 
@@ -156,5 +177,10 @@ class Server(System):
     def addresses(self) -> dict[str, tuple[str, int]]:
         return {} if self.endpoint.socket else {self.server_name: (self.endpoint.host, self.endpoint.port)}
 
+    def builds(self) -> dict[str, dict[str, Any]]:
+        return {self.server_name: self.build.describe()} if self.build else {}
+
     def death(self) -> str | None:
-        return self._server.death() if self._server else None
+        if self._server is None:
+            return None
+        return self._server.death() or (self.build.replaced() if self.build else None)

@@ -1,0 +1,57 @@
+"""What a program answers when it is asked for its version, and the shared libraries it lacks."""
+
+import os
+import subprocess
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+from threading import Timer
+
+from dbdyno.systems.builds.identity import Stamp, stamp
+from dbdyno.systems.running.process import server_user
+
+ANSWER_TIMEOUT_S = 20.0
+MOST_BYTES = 1 << 16
+
+
+def words_of(argv: list[str], program: Path, libraries: Iterable[Path] = ()) -> str:
+    """Return what a command writes, run as servers are; the same for a program whose file is the same.
+
+    libraries: folders of shared libraries that go before the host's. Raises OSError if it cannot be run.
+    """
+    return _words(tuple(argv), stamp(program), ":".join(map(str, libraries)))
+
+
+@lru_cache(maxsize=64)
+def _words(argv: tuple[str, ...], of: Stamp, libraries: str) -> str:
+    del of
+    user = server_user()
+    identity = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []} if user else {}
+    process = subprocess.Popen(
+        argv,
+        cwd="/",
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, "LC_ALL": "C"} | ({"LD_LIBRARY_PATH": libraries} if libraries else {}),
+        process_group=0,
+        **identity,
+    )
+    # A program that takes the question for a start would not end.
+    timer = Timer(ANSWER_TIMEOUT_S, process.kill)
+    timer.start()
+    with process:
+        said = process.stdout.read(MOST_BYTES)
+        process.kill()
+    timer.cancel()
+    return said.decode(errors="replace").strip()
+
+
+def needed_libraries(program: Path) -> dict[str, str | None]:
+    """Return the shared libraries of a program: name to path, or None if the host has it nowhere."""
+    needed: dict[str, str | None] = {}
+    for line in words_of(["ldd", str(program)], program).splitlines():
+        name, arrow, place = line.strip().partition(" => ")
+        if arrow:
+            needed[Path(name).name] = None if place == "not found" else place.partition(" (")[0]
+    return needed

@@ -1,0 +1,14 @@
+"""What tests of builds share."""
+
+import tempfile
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def folder():
+    """A folder that the user of servers gets to; pytest closes its own to others whenever another session begins."""
+    with tempfile.TemporaryDirectory() as place:
+        Path(place).chmod(0o755)
+        yield Path(place)
