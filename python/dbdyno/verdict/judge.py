@@ -56,12 +56,13 @@ def judge(trial: Trial) -> dict[str, Any]:
         "client_limited": client,
         "others_cores": None if disturbed is None else round(disturbed, DIGITS),
         "verdict": verdict,
-        "time_budget": _budget_document(budget) if budget else None,
+        "time_budget": budget_document(budget) if budget else None,
         "locks": locks_document(trial),
     }
 
 
-def _budget_document(budget: TimeBudget) -> dict[str, Any]:
+def budget_document(budget: TimeBudget) -> dict[str, Any]:
+    """Return a time budget as plain JSON values."""
     return {
         "in_flight": round(budget.in_flight, DIGITS),
         "bands": {name: round(value, DIGITS) for name, value in budget.bands.items()},
