@@ -46,10 +46,13 @@ PYTHON_MAY_IMPORT = {
         "tables",
         "export",
         "metrics",
+        "serve",
     },
     "__main__": {"cli"},
     # Listens to a run that is conducted.
     "metrics": {"conduct", "experiment", "stats"},
+    # Pages over the folders of runs; they know nothing of a run but its folder.
+    "serve": {"report", "results", "stats", "tables", "verdict"},
     # The Python API; the package itself offers it, and loads it when it is used.
     "api": {"results", "tables"},
     "": {"api"},

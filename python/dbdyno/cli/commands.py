@@ -14,6 +14,7 @@ COMMANDS = {
     "export": "Write runs for other programs: CSV, Parquet, JUnit …",
     "report": "Write the report of a run again.",
     "index": "Write one page over the runs in a folder.",
+    "serve": "Show the running trial and all runs in a browser.",
     "aa": "Run a system against itself: the noise of this host.",
     "compare": "Compare the systems of a run, or two runs.",
     "gate": "Fail if a run is slower than its baseline (for CI).",

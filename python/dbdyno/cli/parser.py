@@ -79,6 +79,7 @@ _FORCE = click.option("--force", is_flag=True, help="Compare runs that differ in
     metavar="WAY",
     help="Live metrics: prometheus:9464 to be scraped, or otlp:http://host:4318 to be sent; repeatable.",
 )
+@click.option("--live", is_flag=True, help="Show the running trial in a browser; prints the address.")
 @experiment_options
 def _run() -> None:
     """Run EXPERIMENT, a shipped one by its name or any by its file.
@@ -148,6 +149,17 @@ def _report() -> None:
 @click.argument("directory", metavar="DIR", default="runs", type=click.Path(path_type=Path))
 def _index() -> None:
     """Write DIR/index.html: every run in DIR with its sentence and a link to its report."""
+
+
+@_command("serve")
+@click.argument("directory", metavar="DIR", default="runs", type=click.Path(path_type=Path))
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address of this host to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port to listen on (default: any free one).")
+def _serve() -> None:
+    """Show the runs in DIR in a browser: the running trial second by second, all runs, two compared, and a matrix.
+
+    It prints an address with a token, and answers nobody who has not opened it.
+    """
 
 
 @_command("aa")

@@ -1,15 +1,19 @@
 """`dbdyno run`: an experiment from its name or file to an answer and a report."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.text import Text
 
 from dbdyno.cli.console import make_console
 from dbdyno.cli.limits import print_limits
 from dbdyno.cli.overrides import overrides_of
 from dbdyno.cli.running import EXIT_STATUS, run_experiment
+from dbdyno.cli.serve import live_page
 from dbdyno.cli.show import places_of
 from dbdyno.cli.tolerant_output import outputs_may_end
 from dbdyno.conduct.run import RunEnd
@@ -27,16 +31,26 @@ _ENDED = {"failed": "failed", "interrupted": "was interrupted"}
 
 
 @outputs_may_end()
-def command(experiment: str, out: Path, quiet: bool, metrics: tuple[str, ...], **options: Any) -> int:
+def command(experiment: str, out: Path, quiet: bool, metrics: tuple[str, ...], live: bool, **options: Any) -> int:
     """Run an experiment, write its report, and print its table unless `quiet`; return the exit status."""
     console = make_console()
-    end = run_experiment(read_experiment(experiment, overrides_of(options)), out, console, quiet, metrics)
-    try:
-        run = _finish(end, console, quiet)
-    except KeyboardInterrupt:
-        how = f"The run is {end.state} and recorded; write the report by: dbdyno report {end.folder}"
-        raise Interrupted(f"interrupted before the report was written. {how}") from None
+    named = read_experiment(experiment, overrides_of(options))
+    with _shown_live(out, console) if live else nullcontext():
+        end = run_experiment(named, out, console, quiet, metrics)
+        try:
+            run = _finish(end, console, quiet)
+        except KeyboardInterrupt:
+            how = f"The run is {end.state} and recorded; write the report by: dbdyno report {end.folder}"
+            raise Interrupted(f"interrupted before the report was written. {how}") from None
     return EXIT_STATUS[end.state] or int(limits_broken(run))
+
+
+@contextmanager
+def _shown_live(out: Path, console: Console) -> Iterator[None]:
+    """Serve the live page meanwhile. Its address is printed even if the run is quiet: without it there is no page."""
+    with live_page(out) as address:
+        console.print(Text(f"Live: {address}", style="dim"), soft_wrap=True)
+        yield
 
 
 def _finish(end: RunEnd, console: Console, quiet: bool) -> Run:

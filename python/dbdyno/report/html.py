@@ -35,7 +35,12 @@ def write_report(run: Run, path: Path) -> None:
     Raises:
         RunFailed: it cannot be written, for want of room or of permission.
     """
-    write_page(render(document(run), recordings_of(run), flame_graphs(run.path), without_names(run.path)), path)
+    write_page(page_of(run), path)
+
+
+def page_of(run: Run) -> str:
+    """Return the report of `run`."""
+    return render(document(run), recordings_of(run), flame_graphs(run.path), without_names(run.path))
 
 
 def write_page(page: str, path: Path) -> None:
@@ -114,7 +119,7 @@ def render(
         later=[(id, packed(part)) for id, part in later.items()],
         has_plots=bool(figures),
         style=inlined("page.css") + inlined("report.css"),
-        script=inlined("report.js"),
+        script=inlined("plots.js") + inlined("report.js"),
         theme=inlined("theme.js"),
         plotly=plotly.packed_script(),
     )

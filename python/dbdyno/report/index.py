@@ -33,6 +33,8 @@ class Entry:
     sentence: str = ""
     limits: str = ""
     trials: str = ""
+    systems: str = ""
+    workloads: str = ""
 
 
 def write_index(folder: Path) -> Path:
@@ -42,7 +44,7 @@ def write_index(folder: Path) -> Path:
         UserError: there is no run in `folder`.
         RunFailed: the page cannot be written.
     """
-    found = [_entry(file.parent) for file in sorted(folder.glob("*/run.json"))]
+    found = [entry_of(file.parent) for file in sorted(folder.glob("*/run.json"))]
     if not found:
         raise UserError(f"{folder}: holds no run; runs are folders with a run.json")
     path = folder / "index.html"
@@ -50,37 +52,49 @@ def write_index(folder: Path) -> Path:
     return path
 
 
-def _entry(run: Path) -> Entry:
+def entry_of(run: Path) -> Entry:
+    """Return what is said of the run in a folder, also if it cannot be read."""
     link = f"{quote(run.name)}/report.html" if (run / "report.html").is_file() else ""
     try:
         with understood(run):
-            return _described(run, link)
+            return described(run.name, document(read_run(run), timelines=False), link)
     except UserError as error:
-        return Entry(run.name, link, str(error).replace(f"{run}/", ""))
+        return broken(run, error, link)
 
 
-def _described(run: Path, link: str) -> Entry:
-    shown = document(read_run(run), timelines=False)
+def broken(run: Path, error: Exception, link: str = "") -> Entry:
+    """Return the entry of a folder that cannot be read."""
+    return Entry(run.name, link, str(error).replace(f"{run}/", ""))
+
+
+def described(name: str, shown: Document, link: str) -> Entry:
+    """Return the entry of a run by its document."""
+    labels, workloads = (
+        dict.fromkeys(str(trial[key]) for trial in shown["trials"] if trial["system"] is not None)
+        for key in ("label", "workload")
+    )
     complete = sum(trial["state"] == "complete" for trial in shown["trials"])
     return Entry(
-        run.name,
+        name,
         link,
         "",
         str(shown["experiment"] or ""),
         str(shown["question"] or ""),
         words.when(shown["started_unix_s"]),
         float(shown["started_unix_s"] or 0.0),
-        _host(shown["environment"]),
+        host_of(shown["environment"]),
         str(shown["dbdyno"] or ""),
         str(shown["state"]),
         str(shown["headline"]["sentence"]),
         words.limits(shown["headline"]),
         f"{complete} of {len(shown['trials'])} trials",
+        ", ".join(labels),
+        ", ".join(workloads),
     )
 
 
-def _host(environment: Document) -> str:
-    """What tells one host from another: its name where that is known, its processor and its memory."""
+def host_of(environment: Document) -> str:
+    """Return what tells one host from another: its name where that is known, its processor and its memory."""
     cpu = environment.get("cpu_model") or (environment.get("cpu") or {}).get("model")
     cpus = environment.get("cpus")
     memory = environment.get("memory_bytes")

@@ -6,7 +6,7 @@ While a trial runs a line is appended to `observations.jsonl` for each sample; a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -63,6 +63,11 @@ def _read_lines(path: Path) -> Observations:
         samples.append(line)
         if not isinstance(line.get(AT), int | float) or not all(_is_number(value) for value in line.values()):
             raise UserError(f"{path}, line {number}: not a sample of observations")
+    return observations_of(samples)
+
+
+def observations_of(samples: Sequence[Mapping[str, Any]]) -> Observations:
+    """Return samples, in the order of their times, as columns."""
     names = dict.fromkeys(name for sample in samples for name in sample if name != AT)
     columns = {name: _column(sample.get(name) for sample in samples) for name in names}
     return Observations(_column(sample[AT] for sample in samples), columns)

@@ -54,12 +54,13 @@ def judge(trial: Trial) -> Conclusions:
         client_limited=client,
         others_cores=None if disturbed is None else round(disturbed, DIGITS),
         verdict=verdict,
-        time_budget=_rounded(budget) if budget else None,
+        time_budget=rounded(budget) if budget else None,
         locks=locks_seen(trial),
     )
 
 
-def _rounded(budget: TimeBudget) -> Budget:
+def rounded(budget: TimeBudget) -> Budget:
+    """Return a time budget with as many digits as `verdict.json` keeps."""
     return Budget(
         in_flight=round(budget.in_flight, DIGITS),
         bands={name: round(value, DIGITS) for name, value in budget.bands.items()},

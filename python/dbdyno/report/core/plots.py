@@ -24,7 +24,11 @@ def plot_unit(all_series: Sequence[Series]) -> tuple[str, float]:
     """The unit of all plotted latencies: axes begin at zero, so the longest decides. Returns name and length in µs."""
     name = time_name(trials_of(all_series))
     p99_us = [times_us(trial["transaction"], name)["p99"] for trial in trials_of(all_series)]
-    longest_us = max((time for time in p99_us if time is not None), default=0)
+    return unit_of(max((time for time in p99_us if time is not None), default=0))
+
+
+def unit_of(longest_us: float) -> tuple[str, float]:
+    """Return the unit in which times up to this are drawn, and its length in µs."""
     return ("s", 1e6) if longest_us >= 1e7 else ("ms", 1e3) if longest_us >= 1e4 else ("µs", 1.0)
 
 

@@ -98,7 +98,7 @@ def by_trial(all_series: Sequence[Series], recordings: Recordings) -> dict[tuple
                 "shapes": [*_steady(series, trial), *_checkpoint_lines(series, checkpoints or ())],
                 "words": _steady_words(trial, checkpoints),
                 "heat": _heat(all_series, latencies) if latencies is not None and latencies.size else None,
-                "budget": _budget(trial),
+                "budget": budget_figure(trial),
                 "observed": panels(*observed, points) if observed else None,
             }
     return found
@@ -241,16 +241,19 @@ def _axes(all_series: Sequence[Series], suffix: str) -> Figure:
     trials = [trial for trial in trials_of(all_series) if trial["timeline"]]
     warmup_s = max((trial["warmup_seconds"] for trial in trials), default=0)
     end_s = max((trial["warmup_seconds"] + trial["seconds"] for trial in trials), default=0)
-    shade = _OF_TIME | {"type": "rect", "x0": 0, "x1": warmup_s}
-    note = {"text": "warm-up", "textposition": "top left", **_ABOVE}
     return {
         "xaxis": {"range": [0, end_s], "title": {"text": "seconds since the trial began"}, "zeroline": False},
         "yaxis": {"rangemode": "tozero", "ticksuffix": suffix},
         "hovermode": hovermode(all_series),
-        "shapes": [shade | {"fillcolor": UNUSABLE, "opacity": 0.18, "line": {"width": 0}, "label": note}]
-        if warmup_s
-        else [],
+        "shapes": warm_up_shade(warmup_s),
     }
+
+
+def warm_up_shade(warmup_s: float) -> list[Figure]:
+    """Return the shapes that mark the seconds of the warm-up, which are in no figure."""
+    shade = _OF_TIME | {"type": "rect", "x0": 0, "x1": warmup_s, "fillcolor": UNUSABLE, "opacity": 0.18}
+    note = {"text": "warm-up", "textposition": "top left", **_ABOVE}
+    return [shade | {"line": {"width": 0}, "label": note}] if warmup_s else []
 
 
 def _heat(all_series: Sequence[Series], latencies: np.ndarray) -> Figure:
@@ -299,8 +302,8 @@ def _time_words(time_us: float) -> str:
     return f"{time_us * 1e3:.3g} ns"
 
 
-def _budget(trial: Document) -> Figure | None:
-    """Where the operations in flight were, second by second, band on band (docs/statistics.md, section 5)."""
+def budget_figure(trial: Document) -> Figure | None:
+    """Return where the operations in flight were, second by second, band on band (docs/statistics.md, section 5)."""
     budget = trial.get("time_budget") or {}
     per_second: Mapping[str, Sequence[float | None]] = budget.get("per_second") or {}
     if not per_second:

@@ -26,14 +26,6 @@
   const { figures } = JSON.parse(data);
   document.head.append(library);
 
-  // A custom property holds light-dark(…) as it was written; only a property that uses it tells the colour.
-  const probe = document.body.appendChild(document.createElement("i"));
-  probe.hidden = true;
-  function colour(name) {
-    probe.style.color = `var(${name})`;
-    return getComputedStyle(probe).color;
-  }
-
   // What a reader chooses beside load and system, and so which of several figures a place shows.
   const choices = { percentile: "p99", setting: "0" };
   const PERCENTILE_WORDS = { p50: "half of the transactions took at most this long", p95: "one transaction in 20 took longer", p99: "one transaction in 100 took longer", p999: "one transaction in 1,000 took longer" };
@@ -43,7 +35,7 @@
     const named = document.getElementById(id).dataset.figure;
     if (named) return figures[named.replace(/{(\w+)}/g, (_, kind) => choices[kind])];
     if (id.startsWith("timeline")) return part(`load-${load}`)[id];
-    if (id.startsWith("panel-")) return panelFigure(panels()[Number(id.slice(6))]);
+    if (id.startsWith("panel-")) return panelFigure(panels()[Number(id.slice(6))], observed().times);
     if (id === "heat" || id === "budget") return part(`trial-${system}-${load}`)[id];
     return figures[id];
   }
@@ -51,26 +43,10 @@
   const overTime = (id) => ["timeline", "timeline-stalls", "timeline-old", "timeline-p99", "timeline-hits", "heat", "budget"].includes(id) || id.startsWith("panel-");
 
   // Panels: what was observed of the chosen trial. Until a reader picks some, those that the data suggests are drawn.
-  const PANEL_COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8a7a2a", "#7d6bc9"];
-  const LIMIT = ": limit";
   let picked = null;
   const observed = () => part(`trial-${system}-${load}`).observed;
   const panels = () => observed()?.panels ?? [];
   const isPicked = (panel) => (picked ? picked.has(panel.name) : panel.default);
-  const titleOf = ({ name, unit }) => name[0].toUpperCase() + name.slice(1) + (unit ? `, ${unit}` : "");
-  const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
-
-  function panelFigure(panel) {
-    const { times } = observed();
-    const data = panel.lines.map(([subject, values], place) => ({
-      type: "scatter", mode: times.length <= 90 ? "lines+markers" : "lines", x: times,
-      y: Array.isArray(values) ? values : times.map(() => values), name: escaped(subject), meta: {},
-      line: { width: 1.5, color: PANEL_COLOURS[place % PANEL_COLOURS.length], dash: subject.endsWith(LIMIT) ? "dash" : "solid" },
-      marker: { size: 4 }, hovertemplate: `%{y:,.4g} ${panel.unit}`,
-    }));
-    return { data, layout: { hovermode: "x unified", showlegend: data.length > 1, yaxis: { rangemode: "tozero" }, xaxis: { title: { text: "seconds since the trial began" }, zeroline: false } } };
-  }
-
   function shapesOf(id, figure) {
     const shapes = figure.layout.shapes ?? [], trial = part(`trial-${system}-${load}`);
     return id !== "timeline" || hidden.has(system) ? shapes : [...shapes, ...(trial.shapes ?? [])];
@@ -80,37 +56,14 @@
   const PAPER_PX = 640;
   let onPaper = false;
 
-  // A legend beside a plot grows with its names, and the plot with it: they never lie on one another.
-  function withLegend(layout, figure, width) {
-    const names = new Set(figure.data.filter(({ name, showlegend }) => name && showlegend !== false).map(({ name }) => name));
-    const longest = Math.max(...[...names].map((name) => name.length));
-    const rows = Math.ceil(names.size / Math.max(1, Math.floor(width / (longest * 6.5 + 46))));
-    const top = 19 * rows + 12;
-    return { ...layout, showlegend: true, height: layout.height + top - layout.margin.t, margin: { ...layout.margin, t: top } };
-  }
-
-  // Plotly takes colours as values, not as CSS variables, so they are set again whenever the page's theme changes.
   function layoutOf(figure, element) {
     const narrow = element.clientWidth < 600;
-    const axis = { gridcolor: colour("--grid"), linecolor: colour("--line"), zerolinecolor: colour("--line"), automargin: true, fixedrange: narrow };
-    const { xaxis: x = {}, yaxis: y = {} } = figure.layout;
-    const layout = {
-      ...figure.layout,
-      xaxis: { ...axis, ...x, title: { ...x.title, standoff: 8 } },
-      yaxis: { ...axis, nticks: 6, separatethousands: true, ...y, title: { ...y.title, standoff: 6 } },
-      height: figure.layout.height ?? Number(element.dataset.height), autosize: true, showlegend: false, margin: { l: 8, r: 12, t: 12, b: 8 },
-      paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-      font: { family: "system-ui, sans-serif", size: 12, color: colour("--quiet") },
-      hoverlabel: { bgcolor: colour("--card"), bordercolor: colour("--line"), font: { color: colour("--text"), size: 12 }, align: "left", namelength: -1 },
-      legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0, font: { size: 11 } },
-    };
+    const layout = themedLayout(figure, element), { yaxis: y = {} } = figure.layout;
     // Of bars that lie the figures are on the other axis.
     if (element.dataset.log) Object.assign(y.type === "category" ? layout.xaxis : layout.yaxis, { type: "log", rangemode: "normal", dtick: narrow ? 1 : "D2" });
     if (overTime(element.id)) {
-      // One axis of time: the plots lie under one another, and what stands still does so at one place in all of them.
-      Object.assign(layout.xaxis, { range: part(`load-${load}`).timeline?.layout.xaxis.range, automargin: false });
-      Object.assign(layout.yaxis, { automargin: false, title: narrow ? {} : layout.yaxis.title });
-      Object.assign(layout, { margin: { l: narrow ? 54 : 72, r: 12, t: 22, b: 42 }, shapes: shapesOf(element.id, figure) });
+      Object.assign(layout.xaxis, { range: part(`load-${load}`).timeline?.layout.xaxis.range });
+      Object.assign(onOneAxis(layout, narrow), { shapes: shapesOf(element.id, figure) });
     }
     if (onPaper) Object.assign(layout, { width: PAPER_PX, autosize: false });
     return figure.layout.showlegend ? withLegend(layout, figure, onPaper ? PAPER_PX : element.clientWidth) : layout;

@@ -1,0 +1,36 @@
+"""Two runs of a folder beside each other, as `dbdyno compare` compares them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dbdyno.errors import UserError
+from dbdyno.report.cells import sides_of_runs
+from dbdyno.report.comparison import compare_sides, comparison_document
+from dbdyno.results.noise import known_noise
+from dbdyno.results.read import read_run
+from dbdyno.results.understood import understood
+from dbdyno.stats.margin import MARGIN
+from dbdyno.tables.redacted import redacted_document, redacted_text
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What is said of two runs: `found` as `dbdyno compare --json` has it, or `refused`, why there is nothing."""
+
+    found: Mapping[str, Any] | None
+    refused: str = ""
+
+
+def compared(baseline: Path, candidate: Path, force: bool) -> Compared:
+    """Compare two runs; `force`: also if their conditions differ."""
+    try:
+        with understood(baseline, candidate):
+            sides = sides_of_runs(read_run(baseline), read_run(candidate))
+            verdicts = compare_sides(sides, MARGIN, known_noise(baseline, candidate), force)
+            return Compared(redacted_document(comparison_document(verdicts)))
+    except UserError as error:
+        return Compared(None, redacted_text(str(error)))

@@ -1,0 +1,88 @@
+"""One trial as far as it went: read on from where the last look ended, so a look costs what a second has brought."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dbdyno.report.core.panels import panels
+from dbdyno.results.facts import TrialFacts
+from dbdyno.results.jsonfiles import read_object
+from dbdyno.results.model import Interval, Trial
+from dbdyno.results.observations import LINES, observations_of, read_observations
+from dbdyno.results.records import Reader
+from dbdyno.results.samples import AT, Observations
+from dbdyno.serve.tail import Tail
+from dbdyno.verdict.budget import time_budget
+from dbdyno.verdict.judge import rounded
+
+MOST_ERRORS = 3
+"""First errors that are shown word for word."""
+
+
+class FollowedTrial:
+    """A trial whose folder grows."""
+
+    def __init__(self, folder: Path) -> None:
+        """Take a trial's folder."""
+        self.folder = folder
+        self._records, self._lines = Tail(folder / "records.jsonl"), Tail(folder / LINES)
+        # Nobody knows yet where an automatic warm-up ends.
+        self._reader = Reader(auto_warmup=False)
+        self._samples: list[Mapping[str, Any]] = []
+
+    def look(self) -> None:
+        """Read what is new.
+
+        Raises:
+            UserError: a file cannot be understood.
+        """
+        for record in self._records.read():
+            self._reader.add(record)
+        self._samples += [sample for sample in self._lines.read() if AT in sample]
+
+    @property
+    def facts(self) -> TrialFacts:
+        """What `trial.json` states."""
+        return TrialFacts.read(read_object(self.folder / "trial.json"))
+
+    @property
+    def intervals(self) -> Sequence[Interval]:
+        """Every second so far."""
+        return self._reader.intervals
+
+    @property
+    def errors(self) -> list[str]:
+        """The first errors, as the store worded them."""
+        return [str(one.get("message", "")) for one in self._reader.listed["error"][:MOST_ERRORS]]
+
+    def observed(self) -> dict[str, Any] | None:
+        """Return what was observed since the run phase began, as `dbdyno.report.core.panels.panels`."""
+        observations, began_unix_s = self._observations(), self._reader.run_began_unix_s
+        return panels(observations, began_unix_s) if observations and began_unix_s is not None else None
+
+    def budget(self) -> dict[str, Any] | None:
+        """Return where the operations in flight were, as `verdict.json` has it; None during the warm-up."""
+        about = read_object(self.folder / "trial.json")
+        recorded, samples = self._reader.recorded(), self._observations()
+        trial = _Followed(self.folder.name, "running", None, about, recorded, (), (), samples=samples)
+        found = time_budget(trial)
+        return rounded(found).document() if found else None
+
+    def _observations(self) -> Observations | None:
+        # When a trial ends its lines become a table.
+        return observations_of(self._samples) if self._samples else read_observations(self.folder)
+
+
+@dataclass(frozen=True)
+class _Followed(Trial):
+    """A trial whose observations were read already."""
+
+    samples: Observations | None = None
+
+    @property
+    def observations(self) -> Observations | None:
+        """What was observed so far."""
+        return self.samples

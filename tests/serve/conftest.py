@@ -1,0 +1,122 @@
+"""A folder of runs that is served, and a browser that looks at it."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from dbdyno.serve.server import serving
+from synthetic_run import BEGAN_UNIX_S, SYSTEMS, System, write_run
+
+HOSTILE = System(
+    system="mariadb?sql_mode=</script><script>document.title='taken'</script>",
+    durability="D2",
+    reason="<img src=x onerror=alert(2)>",
+    base_us=900,
+    peak_per_s=9_000,
+    servers=(("mariadb", "10.11 <i>&amp;"),),
+)
+SQLITE, LMDB, MARIADB = SYSTEMS[:3]
+
+
+def change(file: Path, **keys: object) -> None:
+    """Change keys of a file with one JSON object."""
+    file.write_text(json.dumps(json.loads(file.read_text()) | keys))
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that is half written; and three: the second repeats the first, the third is hostile and of another host."""
+    found = tmp_path_factory.mktemp("served") / "runs"
+    (found / "half").mkdir(parents=True)
+    (found / "half" / "run.json").write_text('{"format": 2, "trials": ["001')
+    for name, day, systems in (("third", 2, (HOSTILE,)), ("first", 0, (SQLITE, LMDB)), ("second", 1, (SQLITE, LMDB))):
+        run = write_run(found / name, systems, clients=(1, 4), seconds=3, repeats=2)
+        change(run / "run.json", started_unix_s=BEGAN_UNIX_S + 86_400 * day, experiment=f"{name}-experiment")
+    change(found / "third" / "environment.json", host="other-host")
+    (found / "secret.txt").write_text("not a run")
+    return found
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Path:
+    """A run whose only trial goes on: its last line is half written."""
+    run = write_run(tmp_path / "runs" / "now", (MARIADB,), clients=(4,), seconds=5, faults={("mariadb", 4): "killed"})
+    (trial,) = run.glob("trials/*")
+    change(trial / "trial.json", state="running")
+    return run
+
+
+class Site:
+    """Pages that are served, and a way to ask for them as no browser would."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        parts = urlsplit(address)
+        self.host, self.token = parts.netloc, parts.query.partition("=")[2]
+        self.cookie = f"dbdyno-{parts.port}={self.token}"
+
+    def ask(self, path: str, method: str = "GET", **headers: str) -> http.client.HTTPResponse:
+        """Return the answer to one request, its body read into `text`."""
+        connection = http.client.HTTPConnection(self.host, timeout=60)
+        connection.request(method, path, headers=headers)
+        answer = connection.getresponse()
+        answer.text = answer.read().decode()  # type: ignore[attr-defined]
+        connection.close()
+        return answer
+
+    def read(self, path: str) -> str:
+        """Return a page, with the cookie."""
+        answer = self.ask(path, Cookie=self.cookie)
+        assert answer.status == 200, answer.text
+        return answer.text
+
+
+@pytest.fixture(scope="session")
+def site(folder: Path) -> Iterator[Site]:
+    """The three runs, served."""
+    with serving(folder, "127.0.0.1", 0) as address:
+        yield Site(address)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[object]:
+    """The system's Chromium. Where there is none the test is skipped; with CI=true that is a failure."""
+    program = shutil.which("chromium")
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if program is None:
+        reason = "chromium is not installed: apt install chromium"
+        pytest.fail(reason) if os.environ.get("CI") == "true" else pytest.skip(reason)
+    with playwright.sync_playwright() as started:
+        options = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        chromium = started.chromium.launch(executable_path=program, args=options, timeout=90_000)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def look(browser) -> Iterator[Callable]:
+    """Open an address in a window of its own; what the page says of errors fails the test at its end."""
+    wrong, contexts = [], []
+
+    def look(address: str, width: int = 1280, scheme: str = "light"):
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        context.set_default_timeout(60_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.goto(address)
+        return page
+
+    yield look
+    for context in contexts:
+        context.close()
+    assert wrong == []

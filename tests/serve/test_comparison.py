@@ -1,0 +1,18 @@
+"""Two runs are compared as the command does it, and what cannot be says why."""
+
+from dbdyno.serve.comparison import compared
+
+
+def test_the_systems_of_two_runs_are_compared_at_each_load(folder):
+    found = compared(folder / "first", folder / "second", force=False)
+    assert not found.refused and len(found.found["cells"]) == 4
+    assert {cell["verdict"] for cell in found.found["cells"]} <= {"equivalent", "inconclusive", "faster", "slower"}
+
+
+def test_runs_without_a_common_system_are_refused_with_the_reason(folder):
+    found = compared(folder / "first", folder / "third", force=False)
+    assert found.found is None and "no system in common" in found.refused
+
+
+def test_a_run_that_cannot_be_read_is_refused_with_the_reason(folder):
+    assert "is not JSON" in compared(folder / "first", folder / "half", force=True).refused

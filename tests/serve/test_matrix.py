@@ -1,0 +1,46 @@
+"""A row is of one workload, size and host; in it the newest figure of each system counts."""
+
+from dataclasses import replace
+
+from dbdyno.report.document import document
+from dbdyno.results.read import read_run
+from dbdyno.serve.matrix import SHADES, Cell, Conditions, cells_of, matrix
+
+HERE = Conditions("game", 1000, 1, 0, "here")
+
+
+def cell(system, per_s, started=1.0, **keys):
+    return replace(Cell(HERE, system, "run", started, per_s, 4, False, "D1", "locks"), **keys)
+
+
+def test_colours_are_relative_to_the_best_of_the_row():
+    there = replace(HERE, host="there")
+    found = matrix([cell("a", 100.0), cell("b", 1.0), cell("c", 50.0), cell("c", 7.0, conditions=there)])
+    assert found.systems == ["a", "b", "c"] and [row.conditions for row in found.rows] == [HERE, there]
+    first, second = found.rows
+    assert [(one.share, one.shade) for one in first.entries] == [(1.0, SHADES), (0.01, 1), (0.5, 5)]
+    assert second.entries[:2] == [None, None] and second.entries[2].shade == SHADES
+
+
+def test_the_newest_run_of_a_system_counts():
+    found = matrix([cell("a", 100.0, 2.0, run="new"), cell("a", 900.0, 1.0, run="old")])
+    assert found.rows[0].entries[0].cell.run == "new" and found.rows[0].entries[0].share == 1.0
+
+
+def test_nothing_is_no_row():
+    assert matrix([]).rows == []
+
+
+def test_a_run_has_a_cell_for_each_system_at_its_best_load(folder):
+    shown = document(read_run(folder / "first"), timelines=False)
+    found = {one.system: one for one in cells_of("first", shown)}
+    assert found.keys() == {"sqlite", "lmdb"}
+    best = max(trial["throughput_per_s"] for trial in shown["trials"] if trial["label"] == "lmdb")
+    assert found["lmdb"].clients == 4 and found["lmdb"].throughput_per_s <= best
+    assert found["lmdb"].conditions.host.startswith("bench-1") and found["lmdb"].durability == "D1"
+
+
+def test_an_open_loop_is_no_measure_of_the_highest(folder):
+    shown = document(read_run(folder / "first"), timelines=False)
+    trials = [trial | {"rate": {"per_s": 10}} for trial in shown["trials"]]
+    assert cells_of("first", shown | {"trials": trials}) == ()
