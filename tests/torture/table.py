@@ -1,4 +1,4 @@
-"""The table of counts in docs/torture.md: what was done, how often, from which seed, where, and what it found."""
+"""The table of counts in docs/torture.md: a row for each part, seed and group, with its cases and findings."""
 
 from __future__ import annotations
 
@@ -13,31 +13,45 @@ from dbdyno import __version__
 from torture.part import Part, Report
 
 BEGIN, END = "<!-- counts: written by `make test-torture` -->", "<!-- end of counts -->"
+HEAD = (
+    "| Part | Seed | Of | Cases | Findings | Minutes | Taken |",
+    "|---|--:|---|--:|--:|--:|---|",
+)
 
 
-def write_counts(document: Path, command: str, done: list[tuple[Part, Report, float]]) -> None:
-    """Put a new table between the two marks of a document; raises ValueError if it has none."""
+def write_counts(document: Path, done: list[tuple[Part, Report, float]]) -> None:
+    """Write rows between the two marks of a document, in the place of those of the same part and seed.
+
+    done: each part with its report and the seconds it took. Raises ValueError if the document lacks the marks.
+    """
     before, begin, rest = document.read_text(encoding="utf-8").partition(BEGIN)
-    _, end, after = rest.partition(END)
+    old, end, after = rest.partition(END)
     if not begin or not end:
         raise ValueError(f"{document}: has no place for the counts: {BEGIN} … {END}")
-    table = "\n".join(lines(command, done))
+    again = {(part.name, str(report.seed)) for part, report, _ in done}
+    kept = [line for line in old.splitlines() if _is_row(line) and _key(line) not in again]
+    rows = sorted([*kept, *(row for one in done for row in _rows(*one))], key=_key)
+    table = "\n".join([*HEAD, *rows])
     document.write_text(f"{before}{BEGIN}\n\n{table}\n\n{END}{after}", encoding="utf-8")
 
 
-def lines(command: str, done: list[tuple[Part, Report, float]]) -> Iterator[str]:
-    """Yield the lines of the table, and of what is said with it."""
+def _is_row(line: str) -> bool:
+    return line.startswith("| ") and line not in HEAD
+
+
+def _key(row: str) -> tuple[str, str]:
+    """Return the part and the seed of a row."""
+    _, part, seed, *_ = (cell.strip() for cell in row.split("|"))
+    return part, seed
+
+
+def _rows(part: Part, report: Report, took_s: float) -> Iterator[str]:
     memory_gib = psutil.virtual_memory().total / 2**30
-    yield f"`{command}`, {time.strftime('%Y-%m-%d', time.gmtime())}, dbdyno {__version__}, on"
-    yield f"Linux {platform.release()}, {psutil.cpu_count()} processors, {memory_gib:.0f} GiB of memory."
-    yield ""
-    yield "| Part | Of | Cases | Findings | Minutes |"
-    yield "|---|---|--:|--:|--:|"
-    for part, report, took_s in done:
-        for number, (group, cases, findings) in enumerate(report.rows()):
-            minutes = f"{took_s / 60:.1f}" if number == 0 else ""
-            yield f"| {part.name} | {group} | {cases:,} {part.unit} | {findings:,} | {minutes} |"
-    skipped = [(part.name, group, why) for part, report, _ in done for group, why in report.skipped.items()]
-    if skipped:
-        yield ""
-        yield "Left out: " + "; ".join(f"{part}, {group}: {why}" for part, group, why in skipped) + "."
+    host = f"Linux {platform.release()}, {psutil.cpu_count()} CPUs, {memory_gib:.0f} GiB"
+    taken = f"{time.strftime('%Y-%m-%d', time.gmtime())}, dbdyno {__version__}, {host}"
+    minutes = f"{took_s / 60:.1f}"
+    for group, cases, findings in report.rows():
+        yield f"| {part.name} | {report.seed} | {group} | {cases:,} {part.unit} | {findings:,} | {minutes} | {taken} |"
+        minutes = taken = ""
+    for group, reason in report.skipped.items():
+        yield f"| {part.name} | {report.seed} | {group} | left out: {reason} | | | |"

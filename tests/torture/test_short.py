@@ -38,14 +38,39 @@ def test_findings_are_counted_by_group_and_say_how_to_repeat_them(capsys):
     assert "repeat: python -m torture part --seed 5 --case 2" in capsys.readouterr().err
 
 
-def test_the_table_takes_the_place_of_the_one_before(tmp_path):
+def report_of(seed, cases, name="part"):
+    report = Report(name, seed, quiet=True)
+    report.case("store", cases)
+    return Part(name, "cases", 1, 1, lambda *_: None), report, 90.0
+
+
+def test_a_row_takes_the_place_of_that_of_its_part_and_seed(tmp_path):
     document = tmp_path / "counts.md"
-    document.write_text(f"before\n{BEGIN}\nan old table\n{END}\nafter\n")
-    report = Report("part", seed=5, quiet=True)
-    report.case("store", 1200)
-    report.skip("other", "it is not installed")
-    write_counts(document, "make it", [(Part("part", "cases", 1, 1, lambda *_: None), report, 90.0)])
+    document.write_text(f"before\n{BEGIN}\nNo full run yet.\n{END}\nafter\n")
+    write_counts(document, [report_of(seed=1, cases=1200), report_of(seed=1, cases=70, name="other")])
+    write_counts(document, [report_of(seed=2, cases=30)])
+    write_counts(document, [report_of(seed=1, cases=4)])
     text = document.read_text()
-    assert text.startswith("before\n") and text.endswith("after\n") and "an old table" not in text
-    assert "| part | store | 1,200 cases | 0 | 1.5 |" in text
-    assert "Left out: part, other: it is not installed." in text
+    assert text.startswith("before\n") and text.endswith("after\n") and "No full run" not in text
+    rows = [line for line in text.splitlines() if line.startswith(("| part", "| other"))]
+    assert [row.split(" | ")[:6] for row in rows] == [
+        ["| other", "1", "store", "70 cases", "0", "1.5"],
+        ["| part", "1", "store", "4 cases", "0", "1.5"],
+        ["| part", "2", "store", "30 cases", "0", "1.5"],
+    ]
+
+
+def test_what_is_left_out_is_a_row_with_the_reason(tmp_path):
+    document = tmp_path / "counts.md"
+    document.write_text(f"{BEGIN}{END}")
+    part, report, took_s = report_of(seed=1, cases=1)
+    report.skip("other", "it is not installed")
+    write_counts(document, [(part, report, took_s)])
+    assert "| part | 1 | other | left out: it is not installed | | | |" in document.read_text()
+
+
+def test_a_document_without_the_marks_is_refused(tmp_path):
+    document = tmp_path / "counts.md"
+    document.write_text("no marks\n")
+    with pytest.raises(ValueError, match="has no place for the counts"):
+        write_counts(document, [report_of(seed=1, cases=1)])

@@ -18,6 +18,7 @@ from dbdyno.load_sysbench.command import command, configuration
 from dbdyno.load_sysbench.database import DATABASE, Owner, make_database, owner_of, remove_database
 from dbdyno.load_sysbench.output import telling
 from dbdyno.load_sysbench.plan import Plan, read_plan
+from dbdyno.load_sysbench.process import Quiet, start
 from dbdyno.load_sysbench.run import Run
 
 NOT_GIVEN = {
@@ -101,12 +102,14 @@ def _remove_leftovers(plan: Plan, records: Records) -> None:
 
 def _do(plan: Plan, verb: str, known: str) -> None:
     """Have sysbench prepare, prewarm or clean up; a script that has no such command has nothing to do."""
-    ran = subprocess.run(
-        command(plan, verb, known), input=configuration(plan), text=True, capture_output=True, check=False
-    )
-    said = ran.stdout + ran.stderr
+    process = start(command(plan, verb, known), configuration(plan))
+    with Quiet(process) as quiet:
+        said = process.stdout.read()
+    process.stdout.close()
+    status = process.wait()
     sys.stderr.write(said)
-    if ran.returncode and f"does not implement the '{verb}' command" not in said and not signals.stop_requested():
+    quiet.check(f"sysbench {plan.script} {verb}")
+    if status and f"does not implement the '{verb}' command" not in said and not signals.stop_requested():
         raise Ended("failed", f"sysbench {plan.script} {verb}: {telling(said.splitlines())}")
 
 

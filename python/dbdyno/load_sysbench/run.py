@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
-
-import psutil
 
 from dbdyno.load_python import signals
 from dbdyno.load_python.failure import Ended
@@ -20,6 +16,7 @@ from dbdyno.load_python.records import Records
 from dbdyno.load_sysbench.command import command, configuration
 from dbdyno.load_sysbench.output import COUNTS, STARTED, Report, Second, read_report, read_second, telling
 from dbdyno.load_sysbench.plan import Plan
+from dbdyno.load_sysbench.process import Quiet, cpu_s, start
 
 HALF_A_SECOND = 0.5
 
@@ -74,28 +71,19 @@ class Run:
         self._total()
 
     def _run(self, warmup: bool, seconds: int) -> None:
-        process = subprocess.Popen(
-            command(self._plan, "run", self._known, seconds),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        # One that ended before it read says why in its output.
-        with suppress(BrokenPipeError), process.stdin as pipe:
-            pipe.write(configuration(self._plan))
+        process = start(command(self._plan, "run", self._known, seconds), configuration(self._plan))
         run, lines = _Run(warmup), list[str]()
-        for line in process.stdout:
-            sys.stderr.write(line)
-            lines.append(line.rstrip("\n"))
-            self._take(run, line, process.pid)
-            if signals.stop_requested():
-                process.terminate()
+        with Quiet(process) as quiet:
+            for line in process.stdout:
+                sys.stderr.write(line)
+                lines.append(line.rstrip("\n"))
+                self._take(run, line, process.pid)
         process.stdout.close()
         # Of a process that somebody else waited for the kernel has forgotten what it used.
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         self._end(run, read_report(lines), used.ru_utime + used.ru_stime)
+        quiet.check(f"sysbench {self._plan.script} run")
         if process.returncode and not signals.stop_requested():
             raise Ended("failed", f"sysbench {self._plan.script} run: {telling(lines)}")
 
@@ -105,9 +93,9 @@ class Run:
         elif second := read_second(line):
             if run.held:
                 self._write(run, run.held)
-            cpu_s = _cpu_s(pid, run.cpu_s)
-            run.held = _Interval(run.warmup, 1.0, second.threads, _rounded(second), cpu_s - run.cpu_s)
-            run.cpu_s = cpu_s
+            used_s = cpu_s(pid, run.cpu_s)
+            run.held = _Interval(run.warmup, 1.0, second.threads, _rounded(second), used_s - run.cpu_s)
+            run.cpu_s = used_s
 
     def _started(self) -> None:
         """Begin the phase, or, after a warm-up, have that last until now: what follows is measured from here on."""
@@ -190,12 +178,3 @@ class Run:
 
 def _rounded(second: Second) -> Counter[str]:
     return Counter({name: round(rate) for name, rate in second.per_s.items()})
-
-
-def _cpu_s(pid: int, before_s: float) -> float:
-    """Return the processor seconds that sysbench has used so far; those of before where it has just ended."""
-    try:
-        times = psutil.Process(pid).cpu_times()
-    except psutil.Error:
-        return before_s
-    return times.user + times.system

@@ -1,0 +1,54 @@
+"""A sysbench whose server does not answer is ended: it would wait for ever."""
+
+import io
+import os
+
+import pytest
+
+from dbdyno.load_python import signals
+from dbdyno.load_python.failure import Ended
+from dbdyno.load_python.records import Records
+from dbdyno.load_sysbench import process, program
+from dbdyno.load_sysbench.process import Quiet, start
+from dbdyno.load_sysbench.run import Run
+from fakes import hostile
+from helpers import need_program
+from load_sysbench.conftest import STORE, plan_of
+from load_sysbench.test_plan import read
+
+
+@pytest.fixture
+def plan(monkeypatch):
+    """Return the plan of a trial on a server that takes connections and says nothing."""
+    need_program("sysbench", "sysbench")
+    monkeypatch.setattr(process, "QUIET_S", 1.0)
+    with hostile.server(hostile.silent) as port:
+        yield read(plan_of(STORE | {"address": {"host": "127.0.0.1", "port": port}}))
+
+
+@pytest.mark.parametrize("verb", ["prepare", "cleanup"])
+def test_a_server_that_says_nothing_ends_what_is_done_once(plan, verb):
+    with pytest.raises(Ended, match=f"timeout: sysbench oltp_read_write {verb} waited 1 s for the server"):
+        program._do(plan, verb, "")
+
+
+def test_a_server_that_says_nothing_ends_a_run_that_has_not_begun(plan):
+    with pytest.raises(Ended, match="timeout: sysbench oltp_read_write run waited 1 s for the server"):
+        Run(plan, "", Records(io.StringIO())).execute()
+
+
+def test_whoever_uses_the_processor_goes_on(monkeypatch):
+    monkeypatch.setattr(process, "QUIET_S", 30.0)
+    busy = start(["sh", "-c", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; cat"], "said\n")
+    with Quiet(busy) as quiet:
+        assert busy.stdout.read() == "said\n"
+    assert busy.wait() == 0
+    quiet.check("it")
+
+
+def test_a_signal_ends_it(monkeypatch):
+    monkeypatch.setattr(signals, "_came", [2])
+    silent = start(["sleep", "600"], "")
+    with Quiet(silent):
+        assert silent.stdout.read() == ""
+    assert os.WTERMSIG(os.waitpid(silent.pid, 0)[1]) == 15
