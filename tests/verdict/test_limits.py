@@ -17,6 +17,7 @@ def test_a_band_has_one_limit_and_one_colour():
 def test_each_limit_can_be_spoken_of(limit):
     assert limit.label and limit.noun and limit.opening_of(False)
     assert limit.held or not limit.bands
+    assert limit.advice.endswith(".")
     assert LIMITS[limit.name] is limit
 
 

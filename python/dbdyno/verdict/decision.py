@@ -14,30 +14,22 @@ from dbdyno.verdict.evidence import Measured
 from dbdyno.verdict.limits import (
     CHECKPOINT,
     CLIENT,
-    COMMIT,
-    COMPACTION,
-    DISK,
     HOST_CPU,
     LIMIT_OF,
     LIMITS,
     LOCK,
-    MEMORY,
     MOST,
     NETWORK,
     OTHERS,
     RATE,
     SERVER_CPU,
     SERVER_QUEUE,
-    SERVER_THREAD,
     STALLS,
     UNEXPLAINED,
     Evidence,
 )
 from dbdyno.verdict.processors import Full, full_processors
 
-_AT_WORK = frozenset({SERVER_CPU, SERVER_THREAD, HOST_CPU, SERVER_QUEUE, DISK, UNEXPLAINED})
-_SEEN_AS = {MEMORY: _AT_WORK, CHECKPOINT: _AT_WORK | {COMMIT}, COMPACTION: _AT_WORK | {COMMIT, LOCK}}
-"""What is seen of a store that flushes pages, reads them again or merges files instead of serving its clients."""
 _MAY_STALL = frozenset({UNEXPLAINED, SERVER_QUEUE, SERVER_CPU})
 """What is seen of a store that stalls: nobody waits for anything that is named, and in between it works."""
 
@@ -147,9 +139,8 @@ def _contenders(held: Mapping[str, float], full: Full | None, signs: Mapping[str
 
 def _engine(measured: Measured, seen_as: str) -> tuple[str, tuple[str, ...]] | None:
     """Return the limit inside the storage engine that is seen as another, and its signs; `None` if there is none."""
-    kinds = {MEMORY: engine.memory, CHECKPOINT: engine.checkpoint, COMPACTION: engine.compaction}
-    for name, signs_of in kinds.items():
-        if seen_as in _SEEN_AS[name] and (signs := tuple(signs_of(measured))):
+    for name, limit in LIMITS.items():
+        if limit.inside and seen_as in limit.seen_as and (signs := tuple(limit.inside(measured))):
             return name, signs
     to_log = tuple(engine.log_pressure(measured)) if seen_as == LOCK else ()
     return (CHECKPOINT, to_log) if to_log else None

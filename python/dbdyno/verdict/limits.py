@@ -1,7 +1,7 @@
 """The table of limits: everything dbdyno knows of what can limit a trial (docs/verdicts.md has each one tested).
 
-To add a limit, add a line here, the source of its band (a state that a store's threads can wait in, or a counter), a
-test and a line in the documentation. Everything else reads this table.
+To add a limit, add an entry here, what it is seen by (the state of a store's threads or the counter of its band, or
+the function of a limit inside the storage engine) and a test. Everything else reads this table.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-from dbdyno.verdict import evidence
+from dbdyno.verdict import engine, evidence
 from dbdyno.verdict.evidence import Measured
 
 CLIENT, NETWORK, SERVER_CPU, DISK, LOCK, COMMIT = "client", "network", "server-cpu", "disk", "lock", "commit"
@@ -24,6 +24,9 @@ LOCKED = 0.3
 """Locks that hold this share of the operations are a limit of their own (docs/statistics.md, section 5)."""
 
 Evidence = Callable[[Measured], Iterable[str]]
+
+_AT_WORK = frozenset({SERVER_CPU, SERVER_THREAD, HOST_CPU, SERVER_QUEUE, DISK, UNEXPLAINED})
+"""What is seen of a store that flushes pages, reads them again or merges files instead of serving its clients."""
 
 
 class Resource(Enum):
@@ -61,6 +64,7 @@ class Limit:
         label: in a column of a table.
         noun: in a sentence, after "by".
         held: where the operations are that it holds, in a sentence after "were".
+        advice: what to try, in docs/what-limited-it.md.
         bands: of the time budget, those that name it if they are the widest.
         clear_share: it is clear by the time budget alone if it holds this share of the operations in flight.
         self_evident: the server's or the kernel's own word for it needs no other sign.
@@ -68,6 +72,8 @@ class Limit:
         resource: what to take a part of to confirm it; `None` if it cannot be reduced.
         signs: what else speaks for it, with figures.
         figures: what shows how it was, and speaks for nothing.
+        inside: of a limit inside the storage engine, which neither waits nor processors show: what says that it was it.
+        seen_as: the limits that the time budget shows in the place of one inside the storage engine.
         embedded: noun and `held` of a store that runs inside the load client, if these differ.
         opening: of the sentence, if it is not "Limited by" and the noun.
     """
@@ -76,6 +82,7 @@ class Limit:
     label: str
     noun: str
     held: str
+    advice: str
     bands: tuple[Band, ...] = ()
     clear_share: float = MOST
     self_evident: bool = False
@@ -83,6 +90,8 @@ class Limit:
     resource: Resource | None = None
     signs: tuple[Evidence, ...] = ()
     figures: tuple[Evidence, ...] = ()
+    inside: Evidence | None = None
+    seen_as: frozenset[str] = frozenset()
     embedded: tuple[str, str] | None = None
     opening: str | None = None
 
@@ -105,6 +114,7 @@ _TABLE = (
         label="client",
         noun="the client",
         held="in the client or waiting for its CPU",
+        advice="The figure is a lower bound. Give the client more processors, or move the server to another host.",
         bands=(Band("client_cpu", "#7d6bc9"), Band("client_cpu_wait", "#b9aee8")),
         resource=Resource.CLIENT_CPU,
     ),
@@ -113,6 +123,7 @@ _TABLE = (
         label="network",
         noun="the network",
         held="on the way between client and server",
+        advice="A shorter way, or several requests at once (`--pipeline`).",
         bands=(Band("network", "#009e73"),),
         self_evident=True,
         figures=(evidence.on_the_way,),
@@ -122,6 +133,7 @@ _TABLE = (
         label="server queue",
         noun="a queue in front of the server's threads",
         held="queued in front of the server's threads",
+        advice="More threads or connections in the server's pool.",
         bands=(Band("server_queue", "#00739c"),),
         self_evident=True,
     ),
@@ -130,6 +142,7 @@ _TABLE = (
         label="server CPU",
         noun="the server's CPU",
         held="on the server's CPU or waiting for it",
+        advice="More cores or cheaper statements. `--profile` shows where the time goes.",
         bands=(
             Band("server_cpu", "#0072b2", "cpu", ("cpu_user_s_total", "cpu_system_s_total")),
             Band("server_cpu_wait", "#56b4e9", "cpu_wait", ("run_queue_s_total",)),
@@ -142,6 +155,7 @@ _TABLE = (
         label="server thread",
         noun="the server's own threads",
         held="with, or queued for, the server's threads",
+        advice="More of the server's own threads, such as `io-threads` or `threads`, or several servers.",
         resource=Resource.SERVER_CPU,
     ),
     Limit(
@@ -149,38 +163,50 @@ _TABLE = (
         label="host CPU",
         noun="the host's CPUs, which are full",
         held="on the host's CPUs or waiting for one",
+        advice="Pin client and server apart, or move one of them to another host.",
     ),
     Limit(
         OTHERS,
         label="other processes",
         noun="other processes on the host's CPUs",
         held="on the host's CPUs or waiting for one",
+        advice="Stop the other programs, or use a quieter host. `dbdyno doctor` names the busiest.",
     ),
     Limit(
         MEMORY,
         label="memory",
         noun="memory",
         held="at work in a server that reads evicted pages again",
+        advice="More memory for the server, or smaller caches of its own.",
+        inside=engine.memory,
+        seen_as=_AT_WORK,
     ),
     Limit(
         CHECKPOINT,
         label="page flushing",
         noun="page flushing, which writers wait for",
         held="in a server that has to flush pages first",
+        advice="A larger redo log, or more I/O capacity for flushing pages.",
         figures=(evidence.disk_times, evidence.page_writers),
+        inside=engine.checkpoint,
+        seen_as=_AT_WORK | {COMMIT},
     ),
     Limit(
         COMPACTION,
         label="compaction",
         noun="compaction, which writers wait for",
         held="waiting in a store whose background threads are behind",
+        advice="Larger write buffers, more background threads, or a slower stream of writes.",
         figures=(evidence.disk_times,),
+        inside=engine.compaction,
+        seen_as=_AT_WORK | {COMMIT, LOCK},
     ),
     Limit(
         DISK,
         label="disk",
         noun="the disk",
         held="waiting for the disk",
+        advice="A larger cache or a faster device.",
         bands=(Band("disk", "#d55e00", "disk", ("io_delay_s_total",)),),
         resource=Resource.DISK,
         signs=(evidence.disk,),
@@ -191,6 +217,7 @@ _TABLE = (
         label="locks",
         noun="locks",
         held="waiting for a lock",
+        advice="Fewer clients on the same rows, or shorter transactions. The report names the lock.",
         bands=(Band("lock", "#cc79a7", "lock"),),
         clear_share=LOCKED,
         self_evident=True,
@@ -201,6 +228,7 @@ _TABLE = (
         label="commit flush",
         noun="the flush at commit",
         held="waiting for a commit to be flushed",
+        advice="A faster device, group commit, or a weaker [durability class](durability-classes.md).",
         bands=(Band("commit", "#e69f00", "commit"),),
         self_evident=True,
         names_lock=True,
@@ -213,6 +241,7 @@ _TABLE = (
         label="rate",
         noun="the requested rate",
         held="",
+        advice="The store can do more: a higher `--rate`, or `--find-rate`.",
         opening="Not limited: it kept up with the requested rate",
     ),
     Limit(
@@ -220,12 +249,14 @@ _TABLE = (
         label="stalls",
         noun="stalls",
         held="unexplained or queued",
+        advice="Look at throughput over time in the report, and at what the server did in those seconds.",
     ),
     Limit(
         UNEXPLAINED,
         label="unknown",
         noun="unexplained",
         held="unexplained",
+        advice="Read *not seen* in the report. As root dbdyno sees more.",
         bands=(Band("unexplained", "#8a8f98"),),
         opening="Limit unknown",
     ),
