@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+# Loaded before a test waits for what needs it: that takes long on a crowded host.
+import dbdyno.serve.server  # noqa: F401
 from dbdyno.cli import serve
 from helpers import wait_until
 from synthetic_run import SYSTEMS, write_run

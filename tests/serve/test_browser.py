@@ -5,10 +5,12 @@ import json
 import pytest
 
 from dbdyno.serve.server import serving
-from serve.conftest import Site, change
+from serve.conftest import PATIENCE_MS, Site, change
 
 PAGES = ("/", "/live", "/matrix", "/compare?baseline=first&candidate=second")
 SIZES = [(1280, "light"), (390, "dark")]
+# A browser is many processes, and a crowded host starts them slowly.
+pytestmark = pytest.mark.timeout(400)
 
 
 def opened(look, site, path, width=1280, scheme="light"):
@@ -45,10 +47,11 @@ def test_seconds_are_drawn_as_they_are_recorded_and_the_end_is_told(look, runnin
 def test_a_page_whose_server_is_gone_says_so(browser, running):
     with browser.new_context() as context:
         page = context.new_page()
+        page.set_default_timeout(PATIENCE_MS)
         with serving(running.parent, "127.0.0.1", 0, "/live") as address:
             page.goto(address)
             page.wait_for_selector("#second:has-text('second 6')")
-        page.wait_for_selector("#state:has-text('does not answer any more')", timeout=60_000)
+        page.wait_for_selector("#state:has-text('does not answer any more')")
 
 
 def test_the_gallery_is_filtered_and_two_are_compared(look, site):
