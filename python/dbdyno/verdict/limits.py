@@ -124,6 +124,7 @@ _TABLE = (
         held="queued in front of the server's threads",
         bands=(Band("server_queue", "#00739c"),),
         self_evident=True,
+        figures=(evidence.task_queues,),
     ),
     Limit(
         SERVER_CPU,
