@@ -10,6 +10,7 @@ from dbdyno.conduct import confirm
 from dbdyno.conduct.confirm import TAKEN, _Less, _less, _OthersWrite, confirm_limit
 from dbdyno.conduct.listener import Listener
 from dbdyno.conduct.plan import make_trial_plan
+from dbdyno.conduct.relieve import Change
 from dbdyno.conduct.trial import Prepared, run_trial
 from dbdyno.errors import UserError
 from dbdyno.experiment.trials import expand
@@ -131,6 +132,27 @@ def test_how_far_throughput_followed_is_written_down_and_judged(run, monkeypatch
     assert written["before_per_s"] == written["throughput_per_s"] == 1000 and written["followed"] == 0
     assert (running.folder.path / "confirmations" / folder.name / "records.jsonl").is_file()
     assert "with 20% of it removed (0.80 of 1.00 left), throughput changed by +0%" in running.listener.sentences[-1]
+
+
+@pytest.mark.parametrize(("grows", "followed"), [(True, 0.0), (False, 0.0)])
+def test_what_cannot_be_taken_away_is_changed_if_it_can_be(run, monkeypatch, grows, followed):
+    running, system, folder = run
+    made = []
+
+    @contextmanager
+    def changed():
+        made.append("changed")
+        yield
+        made.append("changed back")
+
+    plan = plan_of(running, system)
+    change = Change("unexplained", "log=8 instead of 4", plan, changed, grows)
+    monkeypatch.setattr(confirm, "change_of", lambda system, plan, trial, limit: change)
+    confirm_limit(running, system, plan, ["hidden"], folder)
+    written = json.loads((folder / "confirmation.json").read_text())
+    assert made == ["changed", "changed back"]
+    assert (written["taken"], written["why_not"], written["followed"]) == (None, None, pytest.approx(followed))
+    assert "with log=8 instead of 4, throughput changed by +0%" in running.listener.sentences[-1]
 
 
 def test_where_others_write_to_the_device_too_the_servers_writes_are_counted_first(run, monkeypatch):

@@ -105,6 +105,16 @@ def test_requests_that_queue_at_a_pool_are_its_limit_though_its_answers_come_in_
     assert said.limit == "unexplained"
 
 
+def test_tasks_that_a_server_says_are_queued_are_its_queue():
+    reading = {"store.mariadb.read_tasks_pending": 12.0, "store.mariadb.read_tasks_active": 1.0}
+    served = process("mariadb", cpu=0.6) | IDLE | IDLE_CLIENT
+    assert found(trial(served)).limit == "unexplained"
+    said = found(trial(served | reading))
+    assert (said.limit, said.confidence, said.held) == ("server-queue", "high", pytest.approx(12))
+    assert said.figures == ("mariadb had 12.0 read tasks queued for the threads that worked on 1.0",)
+    assert found(trial(served | {"store.mariadb.compaction_tasks_pending": 12.0})).limit == "unexplained"
+
+
 def test_of_a_full_client_and_a_full_server_whose_queues_are_not_seen_the_figure_is_a_lower_bound():
     unseen = {name: value for name, value in LOOP.items() if not name.startswith("queue.")}
     said = found(trial(unseen, cpu_s=1.9, **REDIS))

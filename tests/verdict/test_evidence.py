@@ -108,3 +108,11 @@ def test_the_way_is_told_as_it_was_seen():
     assert list(evidence.on_the_way(far)) == ["mariadb is on another host, and its shortest round trip took 40 ms"]
     assert not list(evidence.on_the_way(measured(queue())))
     assert not list(evidence.on_the_way(measured({"queue.mariadb.unread_answers": 0.0})))
+
+
+def test_the_pool_whose_tasks_queue_is_named():
+    reading = {"store.mariadb.read_tasks_pending": 29.0, "store.mariadb.read_tasks_active": 1.0}
+    assert list(evidence.task_queues(measured(reading | {"store.mariadb.write_tasks_pending": 0.0}))) == [
+        "mariadb had 29.0 read tasks queued for the threads that worked on 1.0"
+    ]
+    assert not list(evidence.task_queues(measured({"store.mariadb.compaction_tasks_pending": 8.0})))

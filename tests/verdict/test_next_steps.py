@@ -48,10 +48,11 @@ def test_the_same_load_with_one_thing_changed(run):
 
 def test_the_setting_that_should_move_it(run):
     levers = {"checkpoint": "innodb_log_file_size=1G"}
-    ((why, command),) = steps(run, "checkpoint", levers=levers)
+    (why, command), _ = steps(run, "checkpoint", levers=levers)
     assert why == "compare with innodb_log_file_size=1G"
     assert shlex.split(command)[-4:] == ["--system", "mariadb?a=1&innodb_log_file_size=1G", "--repeat", "3"]
-    assert steps(run, "checkpoint", levers=levers, settings={"innodb_log_file_size": "4M"}) == []
+    ((why, _),) = steps(run, "checkpoint", levers=levers, settings={"innodb_log_file_size": "4M"})
+    assert why == "change it alone: does throughput follow?"
 
 
 def test_an_idle_program_at_the_port_of_a_server_may_be_a_relay(run):
@@ -82,3 +83,14 @@ def test_every_command_can_be_parsed(run, limit):
 def test_without_its_run_there_is_nothing_to_repeat(tmp_path):
     assert steps(tmp_path / "trials" / "001", "lock") == []
     assert steps(None, "lock") == []
+
+
+def test_what_can_be_changed_alone_can_be_confirmed_too(run):
+    change = ("change it alone: does throughput follow?", f"{AGAIN} --confirm-limit")
+    levers = {"checkpoint": "innodb_log_file_size=1G"}
+    assert steps(run, "checkpoint", levers=levers)[-1] == change
+    assert steps(run, "memory", memory_limit_bytes=64 << 20)[-1] == change
+    assert steps(run, "network", network_delay_us=200)[-1] == change
+    assert change not in steps(run, "network")
+    assert change not in steps(run, "checkpoint")
+    assert change not in steps(run, "checkpoint", levers=levers, attached=True)

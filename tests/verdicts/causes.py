@@ -12,7 +12,7 @@ import psutil
 
 from dbdyno.errors import UserError
 from dbdyno.observe.disk import device_of
-from dbdyno.systems.running.cgroup import ControlGroup, Limit, disk_limit, limited
+from dbdyno.systems.running.cgroup import ControlGroup, Limit, disk_limit, limited, memory_limit
 
 from .stage import CannotInject, Cause, Stage
 
@@ -25,6 +25,17 @@ while True:
     time.sleep(0.05 * (1 - float(sys.argv[1])))
 """
 """A program that works for that share of every 50 ms."""
+THRASHING = """\
+import mmap, os, sys, tempfile
+sys.stdin.readline()
+with tempfile.TemporaryFile() as file:
+    os.posix_fallocate(file.fileno(), 0, int(sys.argv[1]))
+    mapped = mmap.mmap(file.fileno(), 0)
+    while True:
+        for at in range(0, len(mapped), 4096):
+            mapped[at]
+"""
+"""A program that reads so many bytes of a file again and again."""
 FREEZER = Limit("when it runs", ("freezer", "freezer"), {"freezer.state": "THAWED"}, {"cgroup.freeze": "0"})
 """Of either version the files that freeze a group. Written as a limit it changes nothing yet."""
 
@@ -107,6 +118,23 @@ def neighbours(count: int, share: float) -> Cause:
                 os.sched_setscheduler(process.pid, os.SCHED_RR, os.sched_param(1))
             except PermissionError:
                 raise CannotInject("a real-time process takes root") from None
+
+    return cause
+
+
+def thrashing() -> Cause:
+    """Start a program in a control group with half the memory that it works on."""
+    memory_bytes = 64 << 20
+
+    def cause(stage: Stage) -> None:
+        limit = memory_limit(memory_bytes)
+        need_group(limit, stage)
+        argv = [sys.executable, "-I", "-c", THRASHING, str(2 * memory_bytes)]
+        process = subprocess.Popen(argv, stdin=subprocess.PIPE, text=True)
+        stage.stack.enter_context(limited([process.pid], limit, stage.guard))
+        end_with(stage, process)
+        process.stdin.write("\n")
+        process.stdin.flush()
 
     return cause
 

@@ -25,7 +25,9 @@ _OPTIONS = (
     ),
     click.option("--out", type=click.Path(path_type=Path), default=Path("runs"), help="Folder for the run's folder."),
     click.option(
-        "--confirm-limit", is_flag=True, help="Repeat each trial with a fifth less of the resource that limited it."
+        "--confirm-limit",
+        is_flag=True,
+        help="Repeat each trial with less of what limited it, or with one setting changed.",
     ),
     click.option("--keep", is_flag=True, help="Keep the tables and keys that dbdyno made on an attached server."),
     click.option("--no-observe", is_flag=True, help="Do not observe host, servers and client during trials."),

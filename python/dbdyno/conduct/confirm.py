@@ -13,6 +13,7 @@ from pathlib import Path
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.load_client import execute, why_it_failed
 from dbdyno.conduct.plan import Plan
+from dbdyno.conduct.relieve import Change, change_of
 from dbdyno.errors import DbdynoError, RunFailed, UserError
 from dbdyno.results.confirmation import Confirmation, Followed
 from dbdyno.results.model import Recorded, Trial
@@ -23,6 +24,7 @@ from dbdyno.systems.base import System
 from dbdyno.systems.running.cgroup import Limit, cpu_limit, disk_limit, limited, writes_to
 from dbdyno.systems.running.guard import Guard
 from dbdyno.verdict.budget import time_budget
+from dbdyno.verdict.decision import FOLLOWED_TOO_FAR
 from dbdyno.verdict.evidence import Measured, cores_to_use
 from dbdyno.verdict.judge import judge_folder
 from dbdyno.verdict.limits import LIMITS, RATE, Resource
@@ -90,18 +92,44 @@ def confirm_limit(context: Context, system: System, plan: Plan, secrets: list[st
     if not verdict or verdict.limit == RATE:
         return
     try:
-        before, less = _before_and_less(context, system, (plan, secrets), trial)
-        holding = _Holding(list(system.server_pids().values()), less, context.guard)
-        after = _run_again(context, system, (plan, secrets), context.folder.confirmation(trial.name), holding)
+        confirmation = _tried(context, system, (plan, secrets), trial, verdict.limit)
     except DbdynoError as error:
         confirmation = Confirmation(verdict.limit, TAKEN, None, why_not=str(error))
-    else:
-        left_per_s = after.throughput_per_s or 0.0
-        followed = Followed(less.how, before, left_per_s, (1 - left_per_s / before) / TAKEN)
-        confirmation = Confirmation(verdict.limit, TAKEN, followed)
     write_object(folder / "confirmation.json", confirmation.document())
     if confirmed := judge_folder(folder).verdict:
         context.listener.limit_confirmed(confirmed.sentence)
+
+
+def _tried(context: Context, system: System, plan: tuple[Plan, list[str]], trial: Trial, limit: str) -> Confirmation:
+    """Return what was done and what came of it; raises UserError where nothing can be done."""
+    try:
+        before, less = _before_and_less(context, system, plan, trial)
+    except UserError as why_not:
+        try:
+            change = change_of(system, plan[0], trial, limit)
+        except UserError as error:
+            raise (why_not if LIMITS[limit].resource else error) from None
+        return _tried_by_change(context, system, plan[1], trial, change)
+    holding = _Holding(list(system.server_pids().values()), less, context.guard)
+    after = _run_again(context, system, plan, context.folder.confirmation(trial.name), holding)
+    left_per_s = after.throughput_per_s or 0.0
+    return Confirmation(limit, TAKEN, Followed(less.how, before, left_per_s, (1 - left_per_s / before) / TAKEN))
+
+
+def _tried_by_change(
+    context: Context, system: System, secrets: list[str], trial: Trial, change: Change
+) -> Confirmation:
+    """Return what came of changing one thing.
+
+    How far throughput grows with it is not known beforehand: by half of TAKEN or more, it followed.
+    """
+    with change.made():
+        folder = context.folder.confirmation(trial.name)
+        after = _run_again(context, system, (change.plan, secrets), folder, None)
+    before, after_per_s = trial.recorded.throughput_per_s or 0.0, after.throughput_per_s or 0.0
+    grown = (after_per_s / before - 1) / TAKEN
+    followed = min(FOLLOWED_TOO_FAR, grown) if change.grows else -grown
+    return Confirmation(change.limit, None, Followed(change.how, before, after_per_s, followed))
 
 
 def _before_and_less(
@@ -195,7 +223,7 @@ def _in_words(kind: str, per_s: float) -> str:
 
 
 def _run_again(
-    context: Context, system: System, plan: tuple[Plan, list[str]], folder: Path, holding: _Holding
+    context: Context, system: System, plan: tuple[Plan, list[str]], folder: Path, holding: _Holding | None
 ) -> Recorded:
     """Return what was recorded with less; raises UserError where it cannot be taken, RunFailed if the trial failed."""
     supervision = context.supervision(system.death)

@@ -261,7 +261,7 @@ class Experiment(_Strict):
     memory_limit: Annotated[str, AfterValidator(_check_size)] | None = None
     """Memory limit of each server, such as `"512M"`."""
     confirm_limit: bool = False
-    """Runs every trial again with a fifth less of what limited it."""
+    """Runs every trial again with less of what limited it, or with one setting changed."""
     keep: bool = False
     """Leaves on an attached store what dbdyno made there."""
     profile: bool = False

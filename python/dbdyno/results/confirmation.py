@@ -29,13 +29,13 @@ class Confirmation:
 
     Attributes:
         limit: what was reduced, as the table of limits names it.
-        taken: the share of it that was taken away.
+        taken: the share of it that was taken away; `None` if one thing was changed instead.
         tried: what came of it, or `None` if that could not be tried.
         why_not: why it could not.
     """
 
     limit: str
-    taken: float
+    taken: float | None
     tried: Followed | None
     why_not: str | None = None
 
@@ -45,7 +45,7 @@ class Confirmation:
         why_not = stated.get("why_not")
         return cls(
             limit=str(stated["limit"]),
-            taken=float(stated["taken"]),
+            taken=None if stated["taken"] is None else float(stated["taken"]),
             tried=_followed(stated) if why_not is None else None,
             why_not=None if why_not is None else str(why_not),
         )

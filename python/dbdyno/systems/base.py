@@ -12,6 +12,7 @@ from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.builds.layout import Layout
 from dbdyno.systems.copier import Copier, Tool
+from dbdyno.systems.live_settings import LiveSetting
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.running.guard import Guard
 from dbdyno.systems.settings import PRIVATE, refuse_own
@@ -95,6 +96,7 @@ class System(ABC):
     takes_parts: True if it is an arrangement of other systems, which it is built with.
     schemes: of the URLs of servers that dbdyno attaches to and does not start.
     levers: for a limit in a verdict, a setting with a value that should move it (`dbdyno.verdict.limits`).
+    live_settings: of `levers`, those that a running server takes.
     background_threads: what its threads that serve no client do, by their names.
     package: what its name alone means where that is not the host's, by the name in `packages.catalogue`.
     layout: how a build of it is named by its path, if it can be started from one.
@@ -118,6 +120,7 @@ class System(ABC):
     takes_parts: ClassVar[bool] = False
     schemes: ClassVar[tuple[str, ...]] = ()
     levers: ClassVar[Mapping[str, str]] = {}
+    live_settings: ClassVar[Mapping[str, LiveSetting]] = {}
     background_threads: ClassVar[Mapping[str, str]] = {}
     package: ClassVar[str | None] = None
     layout: ClassVar[Layout | None] = None
@@ -298,6 +301,18 @@ class System(ABC):
     def all_settings(self) -> dict[str, dict[str, str]]:
         """Return every setting in force that may be stored: server name to setting to value."""
         return {server["name"]: server["effective_settings"] for server in self.servers()}
+
+    def live_setting(self, limit: str) -> LiveSetting | None:
+        """Return the setting that moves a limit of a verdict, and that it takes while it runs; or None."""
+        return self.live_settings.get(limit)
+
+    def setting(self, name: str) -> str:
+        """Return one setting in force; only of `live_settings`."""
+        raise NotImplementedError(f"{self.name} takes no setting while it runs")
+
+    def change_setting(self, name: str, value: str) -> None:
+        """Change a setting of the running server; raises UserError if it does not take it. Only of `live_settings`."""
+        raise NotImplementedError(f"{self.name} takes no setting while it runs")
 
     @abstractmethod
     def durability(self) -> Durability:

@@ -14,7 +14,7 @@ import numpy as np
 
 from dbdyno.results.model import Trial
 from dbdyno.verdict.client import load_threads
-from dbdyno.verdict.evidence import A_THREAD_EACH
+from dbdyno.verdict.evidence import A_THREAD_EACH, CLIENT_TASKS
 from dbdyno.verdict.limits import BANDS
 from dbdyno.verdict.seconds import Seconds
 
@@ -146,7 +146,7 @@ def _served(trial: Trial, seconds: Seconds, in_flight: np.ndarray, lengths_s: np
     wanted = [
         ("client_cpu_wait", np.where(queues.seen, queues.answers, waiting)),
         ("network", queues.in_transit + _round_trips(trial, seconds, lengths_s)),
-        ("server_queue", np.maximum(0.0, queues.requests - counted)),
+        ("server_queue", np.maximum(0.0, queues.requests - counted) + _pending(seconds, trial.server_names)),
     ]
     bands, left = {}, outside - client_cpu
     for name, amount in wanted:
@@ -200,6 +200,15 @@ class Queues:
         transit = values["requests_in_transit"] + values["answers_in_transit"]
         seen, at_server = known["unread_answers"], known["unread_requests"]
         return cls(values["unread_answers"], values["unread_requests"], transit, seen, at_server, whole & at_server)
+
+
+def _pending(seconds: Seconds, servers: tuple[str, ...]) -> np.ndarray:
+    """Return how many tasks of clients the servers themselves say are queued for their threads; shape (seconds,)."""
+    pending = np.zeros(len(seconds))
+    for server in servers:
+        for task in CLIENT_TASKS:
+            pending += np.nan_to_num(seconds.mean(f"store.{server}.{task}_tasks_pending"))
+    return pending
 
 
 def _round_trips(trial: Trial, seconds: Seconds, lengths_s: np.ndarray) -> np.ndarray:

@@ -18,6 +18,8 @@ DISTURBING = 0.1
 """Of the host's processors, that others may use before a reader must know."""
 ON_THE_WAY = 0.05
 """Of the operations in flight, whose data was sent and not received: fewer are no explanation."""
+CLIENT_TASKS = ("request", "read", "write")
+"""What a server's pools of threads do for clients, by the name in its counters."""
 IO_PRESSURE = 0.2
 BUSY_DISK = 0.9
 CLIENTS_WRITE = 0.1
@@ -150,6 +152,16 @@ def on_the_way(measured: Measured) -> Iterator[str]:
             yield f"{sent[0]:.1f} connections held requests and {sent[1]:.1f} answers that were sent and not received"
         elif whole is not None and whole < A_THREAD_EACH * facts.transactions_in_flight:
             yield f"client and {server} both waited with empty sockets, so a relay or proxy between them had the data"
+
+
+def task_queues(measured: Measured) -> Iterator[str]:
+    """Yield which pool of a server's threads had tasks queued, where it tells: figures, and no sign."""
+    for server in measured.trial.server_names:
+        for task in CLIENT_TASKS:
+            column = f"store.{server}.{task}_tasks_"
+            pending, active = (measured.mean(column + what) or 0.0 for what in ("pending", "active"))
+            if pending >= 1:
+                yield f"{server} had {pending:.1f} {task} tasks queued for the threads that worked on {active:.1f}"
 
 
 def page_writers(measured: Measured) -> Iterator[str]:

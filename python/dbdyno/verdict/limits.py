@@ -136,6 +136,7 @@ _TABLE = (
         advice="More threads or connections in the server's pool.",
         bands=(Band("server_queue", "#00739c"),),
         self_evident=True,
+        figures=(evidence.task_queues,),
     ),
     Limit(
         SERVER_CPU,

@@ -14,6 +14,7 @@ from dbdyno.verdict.budget import AT_WORK
 from dbdyno.verdict.decision import Limited
 from dbdyno.verdict.evidence import Measured
 from dbdyno.verdict.limits import (
+    CHECKPOINT,
     CLIENT,
     HOST_CPU,
     LIMITS,
@@ -145,6 +146,16 @@ def _lever(trial: Trial, limit: str) -> Iterator[Step]:
 def _confirm(trial: Trial, decided: Limited) -> Iterator[Step]:
     if LIMITS[decided.limit].resource and not trial.facts.attached and trial.confirmation is None:
         yield Step("take a fifth of it away: does throughput follow?", ("--confirm-limit",))
+    elif _can_change(trial, decided.limit) and trial.confirmation is None:
+        yield Step("change it alone: does throughput follow?", ("--confirm-limit",))
+
+
+def _can_change(trial: Trial, limit: str) -> bool:
+    """Return whether dbdyno can change what limited it while the server runs."""
+    if limit == NETWORK:
+        return bool(trial.facts.network_delay_us)
+    has = {CHECKPOINT: CHECKPOINT in (trial.facts.levers or {}), MEMORY: trial.facts.memory_limit_bytes}
+    return bool(has.get(limit)) and not trial.facts.attached
 
 
 _BY_LIMIT: Mapping[str, Callable[[Trial], Iterator[Step]]] = {

@@ -68,4 +68,5 @@ def confirmation_of(trial: Trial, decided: Limited) -> str | None:
         return f"not confirmed: {confirmation.why_not}"
     also = ", so something else slowed it too" if tried.followed > FOLLOWED_TOO_FAR else ""
     change = tried.throughput_per_s / tried.before_per_s - 1
-    return f"with {confirmation.taken:.0%} of it removed ({tried.how}), throughput changed by {change:+.0%}{also}"
+    how = tried.how if confirmation.taken is None else f"{confirmation.taken:.0%} of it removed ({tried.how})"
+    return f"with {how}, throughput changed by {change:+.0%}{also}"

@@ -236,3 +236,15 @@ def test_a_statement_that_cannot_be_prepared_says_so_each_time(started):
     said = {record["message"] for record in done.of("error")}
     assert done.errors() and said
     assert all('relation "dbdyno_account" does not exist' in message for message in said), said
+
+
+def test_a_setting_is_changed_while_it_runs_unless_it_was_started_with_it(started, monkeypatch):
+    one = started("postgresql?max_wal_size=64MB")
+    assert one.setting("synchronous_commit") == "on"
+    one.change_setting("synchronous_commit", "off")
+    assert one.setting("synchronous_commit") == "off"
+    one.change_setting("synchronous_commit", "on")
+    monkeypatch.setattr(postgresql, "_RELOADED_WITHIN_S", 0.2)
+    with pytest.raises(UserError, match="does not take max_wal_size=8GB while it runs"):
+        one.change_setting("max_wal_size", "8GB")
+    assert one.setting("max_wal_size") == "64MB"

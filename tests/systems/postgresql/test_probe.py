@@ -95,8 +95,8 @@ def test_its_processes_are_called_what_they_do(launch):
     try:
         one.start(launch)
         sampler = ProcessSampler("postgresql", one.server_pids()["postgresql"], {}, with_children=True)
-        sampler.sample()
-        assert {"checkpointer", "walwriter", "background writer"} <= set(sampler._titles.values())
+        expected = {"checkpointer", "walwriter", "background writer"}
+        wait_until(lambda: sampler.sample() and expected <= set(sampler._titles.values()))
         sampler.close()
     finally:
         one.stop()

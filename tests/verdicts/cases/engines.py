@@ -2,9 +2,9 @@
 
 from dbdyno.systems.running.cgroup import memory_limit
 
-from ..case import CHECKPOINT, COMMIT, COMPACTION, DISK, LOCK, MEMORY, SERVER_CPU, SERVER_QUEUE, Case, Load
-from ..causes import all_limited, client_limited, server_limited, slow_disk
-from .loads import CPU, EITHER, EMBEDDED, HOST, SERVER
+from ..case import CHECKPOINT, COMMIT, COMPACTION, DISK, LOCK, MEMORY, NEIGHBOUR, SERVER_CPU, SERVER_QUEUE, Case, Load
+from ..causes import all_limited, client_limited, server_limited, slow_disk, thrashing
+from .loads import CPU, EITHER, EMBEDDED, HOST, MARIADB, SERVER
 
 UPDATES = {"workload": "point-update", "operation_timeout_seconds": 60}
 MANY = {**UPDATES, "rows": 200_000}
@@ -17,6 +17,8 @@ MARIADB_MANY = Load(
 POSTGRESQL_MANY = Load(
     "postgresql-update-many", "postgresql?synchronous_commit=off&max_wal_size=4GB", SERVER, HOST, MANY
 )
+# Its log is nearly full before it flushes the first page, and holds nobody up.
+YOUNG = Load("mariadb-young", "mariadb", SERVER | {COMMIT}, HOST, {"workload": "game", "operation_timeout_seconds": 60})
 # Through the kernel's cache, which counts as the server's memory.
 BUFFERED = Load(
     "mariadb-buffered",
@@ -56,6 +58,24 @@ LOGS = (
         system="mariadb?innodb_flush_log_at_trx_commit=0&innodb_log_file_size=4M",
     ),
     Case(
+        "small-redo-log-game",
+        "MariaDB's redo log has 4 MB and is flushed at each commit, 16 clients play",
+        YOUNG,
+        CHECKPOINTED | {COMMIT},
+        system="mariadb?innodb_log_file_size=4M",
+        held_out=True,
+    ),
+    Case(
+        "log-confirmed",
+        "MariaDB's redo log has 4 MB, 16 clients update, then with one of 8 MB",
+        MARIADB_MANY,
+        CHECKPOINTED,
+        system="mariadb?innodb_flush_log_at_trx_commit=0&innodb_log_file_size=4M",
+        keys={"confirm_limit": True},
+        says="innodb_log_file_size=8388608 instead of 4194304",
+        held_out=True,
+    ),
+    Case(
         "small-redo-log-slow-disk",
         "MariaDB's redo log has 8 MB, the device is held to 200 writes/s, 16 clients update",
         MARIADB_MANY,
@@ -71,7 +91,6 @@ LOGS = (
         CHECKPOINTED | {DISK, COMMIT},
         (server_limited(slow_disk(write_bps=8e6)),),
         system="postgresql?synchronous_commit=off&max_wal_size=32MB&min_wal_size=32MB",
-        held_out=True,
     ),
     Case(
         "dirty-pool",
@@ -106,6 +125,15 @@ MEMORIES = (
         LMDB,
         SHORT_OF_MEMORY,
         (all_limited(lambda: memory_limit(96 << 20)),),
+        held_out=True,
+    ),
+    Case(
+        "memory-neighbour",
+        "Another program has less memory than it works on, 16 clients read from MariaDB, which has enough",
+        MARIADB,
+        SERVER | {NEIGHBOUR, DISK},
+        (thrashing(),),
+        unpinned=HOST,
         held_out=True,
     ),
     Case(

@@ -55,6 +55,15 @@ CASES = (
         held_out=True,
     ),
     Case(
+        "delay-confirmed",
+        "Each client of PostgreSQL waits 3 ms before its next request, then 3.75 ms",
+        POSTGRESQL,
+        ON_THE_WAY,
+        keys={"network_delay_us": 3000, "confirm_limit": True},
+        held_out=True,
+        says="instead of 3,000 µs, throughput changed by -",
+    ),
+    Case(
         "narrow-link",
         "The link carries 200 Mbit/s, 16 clients read 100 rows at once from MariaDB",
         MARIADB_LARGE,
@@ -68,6 +77,7 @@ CASES = (
         ON_THE_WAY,
         (shaped_link("50mbit"),),
         held_out=True,
+        says="sent and not received",
     ),
     Case(
         "narrow-link-redis",

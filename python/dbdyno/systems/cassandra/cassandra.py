@@ -135,6 +135,7 @@ class Cassandra(CassandraServer):
     name = "cassandra"
     what = "Cassandra, any setting of cassandra.yaml (commitlog_sync=batch, concurrent_reads=64 …)"
     own_settings: ClassVar[tuple[str, ...]] = ("heap", "consistency")
+    levers: ClassVar[dict[str, str]] = {"server-queue": "concurrent_reads=64"}
     package = "cassandra@5.0"
     # There is no program to ask, only Java to start with all of these.
     layout = Layout(

@@ -22,6 +22,7 @@ from dbdyno.systems.mysql.builds import MARIADB, options_of
 from dbdyno.systems.mysql.client import connect, row_versions
 from dbdyno.systems.mysql.copier import TOOLS, MySQLCopier
 from dbdyno.systems.mysql.durability import durability_of
+from dbdyno.systems.mysql.live import OF_MARIADB, LiveServer
 from dbdyno.systems.mysql.probe import MySQLProbe
 from dbdyno.systems.mysql.settings import RESERVED, refuse_reserved, wanted_variables
 from dbdyno.systems.mysql.tidb_settings import ACTIVE, OWN, is_tidb, refuse_what_it_lacks
@@ -35,7 +36,6 @@ from dbdyno.systems.running.endpoint import (
     refuse_server_settings,
 )
 from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program, run_to_end
-from dbdyno.systems.running.server import Server
 from dbdyno.systems.running.tls import ATTACHED_SETTINGS, attached_tls, hint, make_certificate
 from dbdyno.systems.settings import PRIVATE, check, without_secrets
 from dbdyno.systems.space import Storage
@@ -121,7 +121,7 @@ _NO_PASSWORD_ASKED = 1698
 """ER_ACCESS_DENIED_NO_PASSWORD_ERROR, which PyMySQL has no name for."""
 
 
-class MySQLServer(Server):
+class MySQLServer(LiveServer):
     """A server of the MySQL protocol. Settings of its clients: `engine`, `access`, `protocol` (see MariaDB).
 
     shown_variables: those that say what is measured. variables_query: asks for all of them.
@@ -255,6 +255,7 @@ class MariaDB(MySQLServer):
         "commit": "innodb_flush_log_at_trx_commit=2",
         "server-queue": "thread_pool_size=8",
     }
+    live_settings = OF_MARIADB
     can_keep = True
     new_user = _NEW_USER
 

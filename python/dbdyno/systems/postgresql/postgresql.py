@@ -6,6 +6,7 @@ import re
 import secrets as random_secrets
 import signal
 import subprocess
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from dbdyno.systems.base import Durability, Launch, numbers_of
 from dbdyno.systems.builds.layout import Layout, beside
 from dbdyno.systems.copier import Copier
 from dbdyno.systems.later import LaterModule
+from dbdyno.systems.live_settings import NOT_DURABLE, LiveSetting
 from dbdyno.systems.postgresql.analyst import PostgreSQLAnalyst
 from dbdyno.systems.postgresql.copier import TOOLS, PostgreSQLCopier
 from dbdyno.systems.postgresql.probe import PostgreSQLProbe, connect, existing_views, statistics
@@ -108,6 +110,8 @@ _CHECKSUMS = "data_checksums"
 """A setting that a data directory is made with, and that no server takes."""
 _USER, _DATABASE = "dbdyno", "postgres"
 _SPARE_CONNECTIONS = 20
+_RELOADED_WITHIN_S, _RELOADED_AFTER_S = 5.0, 0.05
+"""How long a changed setting may take to be in force, and how often that is looked at."""
 
 
 class _Postmaster(ServerProcess):
@@ -147,6 +151,10 @@ class PostgreSQLServer(Server):
         with connect(self.endpoint) as connection:
             return connection.execute(statement, parameters).fetchall()
 
+    def _query_nothing(self, statement: str) -> None:
+        with connect(self.endpoint) as connection:
+            connection.execute(statement)
+
     def servers(self) -> list[dict[str, Any]]:
         there = self._settings()
         given = {key.lower() for key in self.spec.settings} & there.keys()
@@ -172,6 +180,21 @@ class PostgreSQLServer(Server):
             for view in existing_views(connection, list(COUNTERS)):
                 seen |= numbers_of(statistics(connection, view), COUNTERS[view])
         return {self.server_name: seen}
+
+    def setting(self, name: str) -> str:
+        with self.asking():
+            return str(self._query("SELECT current_setting(%s) AS value", name)[0]["value"])
+
+    def change_setting(self, name: str, value: str) -> None:
+        # What the command line says goes before this file, so whether it counts is seen only afterwards.
+        with self.asking():
+            self._query_nothing(f"ALTER SYSTEM SET {name} = '{value}'")
+            self._query("SELECT pg_reload_conf()")
+        deadline = time.monotonic() + _RELOADED_WITHIN_S
+        while self.setting(name) != value:
+            if time.monotonic() > deadline:
+                raise UserError(f"{self.server_name} does not take {name}={value} while it runs")
+            time.sleep(_RELOADED_AFTER_S)
 
     def probes(self) -> list[Probe]:
         return [PostgreSQLProbe(self.server_name, self.endpoint)]
@@ -203,6 +226,10 @@ class PostgreSQL(PostgreSQLServer):
         "checkpoint": "max_wal_size=8GB",
         "disk": "shared_buffers=1GB",
         "commit": "synchronous_commit=off",
+    }
+    live_settings: ClassVar[Mapping[str, LiveSetting]] = {
+        "checkpoint": LiveSetting("max_wal_size", "8GB"),
+        "commit": LiveSetting("synchronous_commit", "off", NOT_DURABLE),
     }
     can_keep = True
 
