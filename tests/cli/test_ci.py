@@ -79,6 +79,12 @@ def test_an_unfit_host_is_named_or_refused(dbdyno, fake_load, fake_system, host)
     assert status == 2 and "this host is unfit" in err and "--unfit-host warn" in err
 
 
+def test_a_side_that_is_not_installed_is_named_before_anything_is_measured(dbdyno, fake_load, fake_system, monkeypatch):
+    monkeypatch.setattr("dbdyno.systems.missing_version", lambda spec: "mysql@5.5 is not installed: get it")
+    status, _, err = _ci(dbdyno, head="mysql@5.5")
+    assert status == 2 and "head: mysql@5.5 is not installed: get it" in err and not Path("runs").exists()
+
+
 def test_refusals(dbdyno):
     assert "is an open loop" in dbdyno("ci", "game", "--base", "sqlite", "--head", "sqlite", "--set", "rate=100")[2]
     assert dbdyno("ci", "game", "--base", "sqlite")[0] == 2

@@ -76,7 +76,9 @@ def paired(experiment: str, sides: tuple[str, str], options: dict[str, Any]) -> 
     systems = [{"system": spec, "label": label} for spec, label in zip(sides, (BASE, HEAD), strict=True)]
     asked = dict.fromkeys(_NOT_OFFERED) | options
     asked |= {"system": systems, "repeat": max(FIRST_PAIRS, options["repeat"] or 0)}
-    named = read_experiment(experiment, {**overrides_of(asked), "client": NATIVE, "precise": None})
+    # One side alone would be measured for nothing.
+    whole = {"client": NATIVE, "precise": None, "if_missing": "error"}
+    named = read_experiment(experiment, {**overrides_of(asked), **whole})
     if named.experiment.rate or named.experiment.find_rate:
         raise UserError(f"{experiment}: is an open loop, whose throughput is what was asked for; name a closed one")
     return named
