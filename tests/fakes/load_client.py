@@ -9,6 +9,7 @@ FAKE_LOAD is JSON; every key may be left out:
     await_file: run on until this file is there.
     capacity_per_s: the most an open loop achieves, 1000 a client if left out; response times grow towards it.
     most_per_s: a closed loop never does more, however many clients.
+    extra: a closed loop does this share more.
     slow_seconds: so many of them at first do half.
     noise: with `noisy_clients` clients every other run does this share more; `noise_count`: the file it counts them in.
     ceiling_per_s: reached where only `run` is asked for, as on a null server.
@@ -106,6 +107,7 @@ def run(plan, told):
         return
     clients, seconds = plan["clients"]["count"], plan["warmup_s"] + plan["duration_s"]
     per_second = min(1000 * clients, told.get("most_per_s", 1000 * clients))
+    per_second += int(per_second * told.get("extra", 0))
     errors, wrong = told.get("errors", 0), told.get("mismatches", 0)
     await_file = told.get("await_file", "/")
     if "noise" in told and clients == told["noisy_clients"] and "verify" in plan["phases"]:

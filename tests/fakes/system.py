@@ -66,4 +66,4 @@ class FakeSystem(System):
 
     def store_plan(self, secrets):
         secrets.append("hidden")
-        return {"kind": "fake", "password": {"secret": len(secrets) - 1}}
+        return {"kind": "fake", "settings": dict(self.spec.settings), "password": {"secret": len(secrets) - 1}}

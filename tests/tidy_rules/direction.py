@@ -31,7 +31,8 @@ PYTHON_MAY_IMPORT = {
     "verdict": {"stats", "results"},
     "report": {"results", "stats", "verdict"},
     "tables": {"experiment", "report", "results", "stats"},
-    "export": {"report", "results", "tables"},
+    # A decision's outcome is named where it is made.
+    "export": {"report", "results", "stats", "tables"},
     # How many pairs a wanted precision takes is decided while they are run.
     "conduct": {"analytics", "experiment", "leftovers", "systems", "observe", "results", "stats", "verdict"},
     "cli": {

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from dbdyno.cli.color import with_color
+from dbdyno.cli.duration import DURATION
 from dbdyno.cli.options import experiment_options
 from dbdyno.cli.percent import PERCENT
 from dbdyno.cli.suggestions import suggest_experiments, suggest_runs
@@ -188,6 +189,24 @@ def _compare() -> None:
     """Compare the systems of RUN, or RUN with a second one: faster, slower, equivalent or inconclusive."""
 
 
+@_command("why")
+@click.argument("run", shell_complete=suggest_runs)
+@click.argument("other", metavar="[RUN]", required=False, shell_complete=suggest_runs)
+@click.option("--baseline", metavar="LABEL", help="Baseline system (default: the run's first).")
+@click.option(
+    "--margin", type=PERCENT, default=f"{MARGIN:.0%}", show_default=True, help="Smaller differences count as equal."
+)
+@_NOISE
+@_FORCE
+@_JSON
+def _why() -> None:
+    """Say what changed between the systems of RUN, or between RUN and a second one, if one is faster for certain.
+
+    Settings and versions come first, then what a transaction spends more time on, ordered by how much of the
+    difference that can explain.
+    """
+
+
 @_command("gate")
 @click.argument("baseline", shell_complete=suggest_runs)
 @click.argument("run", shell_complete=suggest_runs)
@@ -205,6 +224,81 @@ def _gate() -> None:
 
     Status 2 says that it could not judge. The runs cannot be compared, or nothing is slower and a cell of BASELINE is
     missing in RUN, has one trial a side, or is not valid.
+    """
+
+
+@_command("ci")
+@click.argument("experiments", nargs=-1, required=True, metavar="EXPERIMENT...", shell_complete=suggest_experiments)
+@click.option("--base", required=True, metavar="SPEC", help="The system as it was: name, name?setting=value or URL.")
+@click.option("--head", required=True, metavar="SPEC", help="The system as it is now.")
+@click.option("--budget", type=DURATION, default="20m", show_default=True, help="Time for all experiments together.")
+@click.option("--margin", type=PERCENT, default="5%", show_default=True, help="Smaller differences count as same.")
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    default=Path("dbdyno-ci"),
+    show_default=True,
+    help="Folder for ci.md, ci.json, junit.xml and otava.csv.",
+)
+@click.option(
+    "--unfit-host",
+    type=click.Choice(["warn", "refuse"]),
+    default="warn",
+    show_default=True,
+    help="If `dbdyno doctor` finds what spoils a measurement.",
+)
+@click.option("--allow-unstable", is_flag=True, help="Pass if this host is too noisy for an answer.")
+@experiment_options
+def _ci() -> None:
+    """Say whether HEAD is slower than BASE, by interleaved pairs of trials on this host.
+
+    Pairs are added until each comparison is same, faster or slower, or the budget is up. A comparison without an answer
+    is then unstable. Status 0: nothing is slower. Status 1: something is. Status 2: nothing is slower, and a comparison
+    is unstable or could not be judged.
+    """
+
+
+@_command("bisect")
+@click.argument("experiment", shell_complete=suggest_experiments)
+@click.option("--good", required=True, metavar="SPEC", help="A build that is not slow; with --build a commit.")
+@click.option("--bad", required=True, metavar="SPEC", help="A later build that is slow; with --build a commit.")
+@click.option(
+    "--builds",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The builds in order, a system a line (default: the versions of the catalogue).",
+)
+@click.option(
+    "--build",
+    metavar="COMMAND",
+    help="Makes the build of a {commit} and prints its system in the last line, e.g. './make.sh {commit}'.",
+)
+@click.option(
+    "--repository",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    default=Path(),
+    help="Git repository of the commits (default: this directory).",
+)
+@click.option("--budget", type=DURATION, default="10m", show_default=True, help="Time for each step.")
+@click.option("--margin", type=PERCENT, default="2%", show_default=True, help="Smaller slowdowns are not searched for.")
+@click.option(
+    "--state",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    default=Path("dbdyno-bisect"),
+    show_default=True,
+    help="Folder of the steps; the same command goes on from there.",
+)
+@click.option("--dry-run", is_flag=True, help="Say what it costs, and measure nothing.")
+@_JSON
+@experiment_options
+def _bisect() -> None:
+    """Find the first slow build between GOOD and BAD, measured on EXPERIMENT at one load.
+
+    Every step compares a build with GOOD in interleaved pairs until it is good, bad, or inconclusive. Status 0: the
+    first slow build was found. Status 2: BAD is not slower for certain, or builds that were inconclusive leave a range.
     """
 
 

@@ -16,7 +16,7 @@ from dbdyno.conduct.journal import Journal
 from dbdyno.conduct.limits import judge_limits
 from dbdyno.conduct.listener import Listener, Outcome
 from dbdyno.conduct.load_client import find_load_client
-from dbdyno.conduct.precise import more_pairs
+from dbdyno.conduct.pairs import Rule, more_pairs
 from dbdyno.conduct.preparation import run_preparation
 from dbdyno.conduct.profile import announce
 from dbdyno.conduct.resolve import Resolved, resolve, try_out
@@ -44,10 +44,10 @@ class RunEnd:
     reason: str | None
 
 
-def conduct(named: NamedExperiment, command: str, parent: Path, listener: Listener) -> RunEnd:
+def conduct(named: NamedExperiment, command: str, parent: Path, listener: Listener, rule: Rule | None = None) -> RunEnd:
     """Run an experiment and record it in a new folder in `parent`.
 
-    command: what a person types to repeat it, passwords taken out.
+    command: what a person types to repeat it, passwords taken out. rule: which comparisons need more pairs.
     Raises UserError if it cannot be begun as asked, RunFailed if it cannot be recorded.
     """
     find_load_client()
@@ -68,7 +68,7 @@ def conduct(named: NamedExperiment, command: str, parent: Path, listener: Listen
             if interrupts.requested:
                 raise KeyboardInterrupt
             with closing(context.states):
-                return _record(context, preparations, resolved, floors)
+                return _record(context, preparations, resolved, floors, rule)
         except OSError as error:
             reason = _say_of(error)
             # A disk that is full takes no such word either.
@@ -121,7 +121,13 @@ def _describe_run(
     }
 
 
-def _record(context: Context, preparations: list[Preparation], resolved: Resolved, floors: list[NoiseFloor]) -> RunEnd:
+def _record(
+    context: Context,
+    preparations: list[Preparation],
+    resolved: Resolved,
+    floors: list[NoiseFloor],
+    rule: Rule | None,
+) -> RunEnd:
     """Write what the folder begins with, run everything, and write how it ended."""
     folder = context.folder
     folder.write_experiment(to_toml(context.experiment))
@@ -134,7 +140,7 @@ def _record(context: Context, preparations: list[Preparation], resolved: Resolve
     announce(context)
     for spec, reason in resolved.skipped:
         context.listener.system_is_skipped(spec.label, reason)
-    planned = chain(preparations, more_pairs(context, resolved.systems, preparations))
+    planned = chain(preparations, more_pairs(context, resolved.systems, preparations, rule))
     state, why = _run_all(context, planned)
     if limits := judge_limits(context, context.journal.trials):
         context.journal.add_limits(limits)

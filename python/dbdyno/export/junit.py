@@ -24,7 +24,13 @@ def to_junit(runs: Sequence[Run]) -> str:
     A trial that failed or was cut short is an error. A broken limit is a failure, and so is a failed operation unless
     the experiment has a limit on errors. A trial that was not reached and a system that was left out are skipped.
     """
-    suites = [_suite(run) for run in runs]
+    return rendered([_suite(run) for run in runs])
+
+
+def rendered(suites: Sequence[ElementTree.Element]) -> str:
+    """Return test suites as a report, each with its numbers of tests."""
+    for suite in suites:
+        _count(suite)
     root = ElementTree.Element("testsuites", {"name": "dbdyno", **_added(suites)})
     root.extend(suites)
     ElementTree.indent(root)
@@ -39,43 +45,50 @@ def _suite(run: Run) -> ElementTree.Element:
         if not one.holds:
             broken.setdefault(one.trial, []).append(f"{one.limit}: {one.words}")
     own_errors = not any(one.limit.startswith("errors") for one in limits)
-    suite = ElementTree.Element("testsuite", name=_text(name_of(run)))
+    suite = ElementTree.Element("testsuite", name=text_of(name_of(run)))
     for trial in shown["trials"]:
         suite.append(_case(shown, trial, broken.get(trial["trial"], []), own_errors))
     for skipped in shown["skipped"]:
         case = ElementTree.SubElement(
-            suite, "testcase", name=_text(str(skipped["system"])), classname=_text(str(shown["experiment"])), time="0"
+            suite,
+            "testcase",
+            name=text_of(str(skipped["system"])),
+            classname=text_of(str(shown["experiment"])),
+            time="0",
         )
-        ElementTree.SubElement(case, "skipped", message=_text(str(skipped["reason"])))
+        ElementTree.SubElement(case, "skipped", message=text_of(str(skipped["reason"])))
+    if shown["started_unix_s"]:
+        suite.set("timestamp", datetime.fromtimestamp(shown["started_unix_s"], UTC).isoformat(timespec="seconds"))
+    return suite
+
+
+def _count(suite: ElementTree.Element) -> None:
     tests = {kind: str(len(suite.findall(f"testcase/{kind}/.."))) for kind in ("failure", "error")}
     suite.attrib |= {"failures": tests["failure"], "errors": tests["error"]}
     suite.attrib |= {"tests": str(len(suite)), "skipped": str(len(suite.findall("testcase/skipped")))}
     suite.set("time", f"{sum(float(case.get('time', 0)) for case in suite):.3f}")
-    if shown["started_unix_s"]:
-        suite.set("timestamp", datetime.fromtimestamp(shown["started_unix_s"], UTC).isoformat(timespec="seconds"))
-    return suite
 
 
 def _case(run: RunDocument, trial: TrialDocument, broken: Sequence[str], own_errors: bool) -> ElementTree.Element:
     reached = trial["workload"] is not None
     case = ElementTree.Element(
         "testcase",
-        name=_text(_name(trial) if reached else trial["trial"]),
-        classname=_text(f"{run['experiment']}.{trial['workload']}" if reached else str(run["experiment"])),
+        name=text_of(_name(trial) if reached else trial["trial"]),
+        classname=text_of(f"{run['experiment']}.{trial['workload']}" if reached else str(run["experiment"])),
         time=f"{(trial['seconds'] or 0) + (trial['warmup_seconds'] or 0):.3f}",
     )
     if not reached or trial["state"] == "not reached":
         ElementTree.SubElement(case, "skipped", message="not reached")
     elif trial["state"] != "complete":
-        ElementTree.SubElement(case, "error", message=_text(trial["reason"] or trial["state"]), type=trial["state"])
+        ElementTree.SubElement(case, "error", message=text_of(trial["reason"] or trial["state"]), type=trial["state"])
     else:
         failures = [("limit", what) for what in broken]
         if trial["errors"] and own_errors:
             failures.append(("errors", f"{trial['errors']:,} operations failed"))
         for kind, what in failures:
-            ElementTree.SubElement(case, "failure", message=_text(what), type=kind)
+            ElementTree.SubElement(case, "failure", message=text_of(what), type=kind)
     if reached and trial["throughput_per_s"] is not None:
-        ElementTree.SubElement(case, "system-out").text = _text(_figures(trial))
+        ElementTree.SubElement(case, "system-out").text = text_of(_figures(trial))
     return case
 
 
@@ -100,5 +113,6 @@ def _added(suites: Sequence[ElementTree.Element]) -> dict[str, str]:
     return {name: str(sum(int(suite.get(name, 0)) for suite in suites)) for name in counts}
 
 
-def _text(text: str) -> str:
+def text_of(text: str) -> str:
+    """Return a text as XML may hold it, without passwords."""
     return _NOT_XML.sub("�", redacted_text(text))

@@ -38,13 +38,29 @@ def to_otava(runs: Sequence[Run]) -> OtavaCsv:
     names = [name for name in known if all(name in of_run for of_run in figures)]
     if not names:
         raise UserError("the runs have no complete cell in common; Otava needs a figure in every row")
+    left_out = tuple(name for name in known if name not in names)
+    return OtavaCsv(_table(names, list(zip(ordered, figures, strict=True))), left_out)
+
+
+def _table(names: Sequence[str], rows: Sequence[tuple[Run, Mapping[str, float]]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["time", "run", "dbdyno", *names])
-    for run, of_run in zip(ordered, figures, strict=True):
+    for run, of_run in rows:
         at = datetime.fromtimestamp(run.facts.started_unix_s or 0.0, UTC).isoformat(timespec="seconds")
         writer.writerow([at, redacted_text(name_of(run)), run.facts.dbdyno or "", *(of_run[name] for name in names)])
-    return OtavaCsv(text.getvalue(), tuple(name for name in known if name not in names))
+    return text.getvalue()
+
+
+def to_otava_row(runs: Sequence[Run]) -> str:
+    """Return several runs of one moment, each of another experiment, as one row; empty if nothing was completed."""
+    figures: dict[str, float] = {}
+    for run in runs:
+        figures |= _figures(run)
+    if not figures:
+        return ""
+    first = min(runs, key=lambda run: run.facts.started_unix_s or 0.0)
+    return _table(list(figures), [(first, figures)])
 
 
 def _figures(run: Run) -> dict[str, float]:

@@ -278,7 +278,7 @@ def _print_table(rows: Sequence[Compared], name_workloads: bool, console: Consol
             *((one.cell.workload,) if name_workloads else ()),
             one.cell.load,
             *(words.whole(_throughput(trials)) for trials in one.trials),
-            _difference(one),
+            difference(one),
             str(one.comparison.pairs) if one.comparison else "0",
             ("~ " if one.verdict == EQUIVALENT else "") + one.verdict,
         )
@@ -304,7 +304,7 @@ def _unevenness(one: Compared) -> str | None:
     return f"{one.cell.workload}, {one.cell.load}: floor {floors} of the median second{stalls}"
 
 
-def _difference(one: Compared) -> str:
+def difference(one: Compared) -> str:
     """The ratio, never without its interval; as a percentage where that is easy to read."""
     comparison = one.comparison
     if comparison is None or comparison.low is None or comparison.high is None:

@@ -126,11 +126,11 @@ def draw_profiles(run_folder: Path) -> list[Path]:
     Returns the files. Raises UserError if a file cannot be understood.
     """
     drawn = []
-    firsts: dict[str, _Profiled] = {}
+    firsts: dict[str, Profiled] = {}
     for folder in sorted(run_folder.glob("trials/*/profile")):
         if not (folder / "profile.json").exists():
             continue
-        profiled = _Profiled(folder)
+        profiled = Profiled(folder)
         for kind, stacks in profiled.stacks.items():
             what = f"{profiled.label}, {profiled.load}: {_words(kind)}"
             drawn.append(_draw(folder / f"{kind}.svg", flame_graph(stacks, what, "off-cpu" in kind)))
@@ -140,7 +140,7 @@ def draw_profiles(run_folder: Path) -> list[Path]:
     return drawn
 
 
-class _Profiled:
+class Profiled:
     """A trial that was profiled: its label, its load in words, stacks by kind, transactions in a second meanwhile."""
 
     def __init__(self, folder: Path) -> None:
@@ -161,7 +161,7 @@ class _Profiled:
         return {stack: us / transactions for stack, us in self.stacks[kind].items()}
 
 
-def _draw_against(first: _Profiled, second: _Profiled) -> Iterator[Path]:
+def _draw_against(first: Profiled, second: Profiled) -> Iterator[Path]:
     for kind in first.stacks.keys() & second.stacks.keys():
         title = f"{second.label} against {first.label}, {second.load}: {_words(kind)}, red is more in {second.label}"
         image = differential(first.per_transaction(kind), second.per_transaction(kind), title)

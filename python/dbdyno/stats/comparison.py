@@ -137,17 +137,36 @@ def holm(comparisons: Sequence[Comparison]) -> list[Comparison]:
 
     Equivalence is no discovery and stands. Those with one pair take no part.
     """
-    order = sorted(
-        (place for place, one in enumerate(comparisons) if one.p_value is not None),
-        key=lambda place: comparisons[place].p_value or 0.0,
-    )
-    judged, highest = list(comparisons), 0.0
-    for rank, place in enumerate(order):
-        one = comparisons[place]
-        highest = max(highest, min(1.0, (len(order) - rank) * (one.p_value or 0.0)))
-        lost = one.verdict in (FASTER, SLOWER) and highest >= SIGNIFICANCE
-        judged[place] = replace(one, p_holm=highest, verdict=INCONCLUSIVE if lost else one.verdict)
-    return judged
+    known = [one.p_value for one in comparisons if one.p_value is not None]
+    adjusted = iter(holm_adjusted(known))
+    return [one if one.p_value is None else _corrected(one, next(adjusted)) for one in comparisons]
+
+
+def _corrected(one: Comparison, p_holm: float) -> Comparison:
+    lost = one.verdict in (FASTER, SLOWER) and p_holm >= SIGNIFICANCE
+    return replace(one, p_holm=p_holm, verdict=INCONCLUSIVE if lost else one.verdict)
+
+
+def holm_adjusted(p_values: Sequence[float]) -> list[float]:
+    """Return each p as it counts among all of them (Holm 1979), in their order."""
+    adjusted, highest = [1.0] * len(p_values), 0.0
+    for rank, place in enumerate(sorted(range(len(p_values)), key=lambda place: p_values[place])):
+        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[place]))
+        adjusted[place] = highest
+    return adjusted
+
+
+def paired_t(before: Sequence[float], after: Sequence[float]) -> float:
+    """Return the two-sided p of no difference between pairs, by Student's t; 1 with fewer than two pairs.
+
+    A quantity that is exactly the same in every trial of a side is not known more exactly than `RESOLUTION`.
+    """
+    differences = np.asarray(after, float) - np.asarray(before, float)
+    if len(differences) < 2:
+        return 1.0
+    least = RESOLUTION * max(1e-12, float(np.abs([before, after]).max()))
+    error = max(float(differences.std(ddof=1)), least) / np.sqrt(len(differences))
+    return 2 * probability_below(-abs(float(differences.mean())) / error, len(differences) - 1)
 
 
 def aa_noise(comparison: Comparison) -> float:

@@ -1,0 +1,145 @@
+"""`dbdyno bisect`: which build in a list is the first slow one."""
+
+import json
+import math
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dbdyno.cli.bisect_builds import builds_between, maker_of
+from dbdyno.cli.bisect_steps import Kept, Measuring, Step, measured
+from dbdyno.cli.ci import paired
+from dbdyno.cli.console import make_console
+from dbdyno.cli.tolerant_output import outputs_may_end
+from dbdyno.errors import UserError
+from dbdyno.experiment.trials import cells_of
+from dbdyno.report.cells import sides_of_run
+from dbdyno.report.comparison import compare_sides
+from dbdyno.report.core import words
+from dbdyno.report.core.terminal import say
+from dbdyno.report.why.why import Why, evidence_of, print_why
+from dbdyno.results.read import read_run
+from dbdyno.stats.bisection import BAD, Found, most_steps, search
+from dbdyno.stats.comparison import SLOWER
+from dbdyno.stats.sequential import FIRST_PAIRS, MOST_PAIRS
+
+EXACT, NO_ANSWER, INTERRUPTED = 0, 2, 130
+"""What the command ends with: the first slow build was found, or only a range, or none is slow; or it was ended."""
+FIRST_AND_LAST = 2
+"""Steps beside those of the search: good against bad, and at the end the neighbours."""
+_ANY_SYSTEMS = ("sqlite", "sqlite")
+"""To read the loads of an experiment before any build is made."""
+
+
+@outputs_may_end()
+def command(good: str, bad: str, experiment: str, quiet: bool, as_json: bool, **options: Any) -> int:
+    """Search the builds for the first slow one, print it with the interval of its effect, and return the status."""
+    state, repository = options["state"], options["repository"]
+    builds = builds_between(good, bad, options["builds"], options["build"], repository)
+    keys = ("margin", "clients", "seconds", "warmup", "scale", "rows", "seed")
+    request = {"experiment": experiment, "build": options["build"], "set": list(options["set"]), "builds": builds}
+    kept = Kept(state / "bisect.json", request | {key: options[key] for key in keys})
+    console = make_console(quiet=quiet or as_json)
+    most = most_steps(len(builds)) + FIRST_AND_LAST
+    asked = (experiment, options["margin"], most, options["budget"], options["out"], quiet or as_json)
+    searching = _Searching(
+        builds, kept, Measuring(*asked, console, options), maker_of(options["build"], repository, state)
+    )
+    named = paired(experiment, _ANY_SYSTEMS, options)
+    if len(cells_of(named.experiment)) != 1:
+        raise UserError(f"{experiment}: has several loads, and a search needs one: give --clients 16, and one workload")
+    least_s = 2 * FIRST_PAIRS * (named.experiment.warmup_seconds + named.experiment.seconds)
+    each = f"each {FIRST_PAIRS} to {MOST_PAIRS} pairs, {words.duration(least_s)} of load or more"
+    limit = f"about {words.duration(most * options['budget'])} in all at most"
+    say(console, f"{len(builds)} builds: at most {most} steps, {each}; {limit}, without making the builds.")
+    if options["dry_run"]:
+        return EXACT
+    try:
+        return searching.conclude(as_json)
+    except KeyboardInterrupt:
+        click.echo(f"dbdyno: interrupted; the same command goes on from {state / 'bisect.json'}", err=True)
+        return INTERRUPTED
+
+
+class _Searching:
+    """One search: its builds, what is known of them, and how they are measured."""
+
+    def __init__(self, builds: list[str], kept: Kept, measuring: Measuring, maker: Any) -> None:
+        self._builds, self._kept, self._measuring, self._maker = builds, kept, measuring, maker
+        self._systems: dict[int, str] = {}
+        self._steps: list[Step] = []
+
+    def conclude(self, as_json: bool) -> int:
+        """Search, print the answer, and return the exit status."""
+        last = len(self._builds) - 1
+        whole = self._step((0, last), None, must_work=True)
+        if whole.outcome != SLOWER or whole.decision is None:
+            interval = f": {_interval(whole)}" if whole.decision else f": {whole.reason}"
+            raise UserError(
+                f"{self._builds[last]} is not slower than {self._builds[0]} for certain{interval}; "
+                "raise --budget or --seconds, or lower --margin"
+            )
+        effect = math.log(whole.decision.ratio)
+        found = search(len(self._builds), lambda place: self._step((0, place), effect).outcome)
+        places = (found.last_good, found.first_bad)
+        final = self._step(places, None) if found.is_exact else whole
+        self._show(found, final, as_json)
+        return EXACT if found.is_exact else NO_ANSWER
+
+    def _step(self, places: tuple[int, int], effect: float | None, must_work: bool = False) -> Step:
+        def measure() -> Any:
+            first, second = (self._system(place) for place in places)
+            return self._measuring.measure((first, second), effect)
+
+        step = measured(places, self._kept, measure, must_work)
+        self._steps.append(step)
+        interval = f" {_interval(step)}" if step.decision else ""
+        reason = f" ({step.reason})" if step.reason else ""
+        first, second = (self._builds[place] for place in places)
+        text = f"{second} against {first}: {step.outcome}{interval}{reason}"
+        say(self._measuring.console, text, "red" if step.outcome in (BAD, SLOWER) else "", hang=2)
+        return step
+
+    def _system(self, place: int) -> str:
+        """Return the system of a build, made at most once."""
+        if place not in self._systems:
+            self._systems[place] = self._maker(self._builds[place])
+        return self._systems[place]
+
+    def _show(self, found: Found, final: Step, as_json: bool) -> None:
+        good, bad = self._builds[found.last_good], self._builds[found.first_bad]
+        if found.is_exact:
+            said = f"First slow build: {bad}. Against {good}: {_interval(final)}"
+        else:
+            between = self._builds[found.last_good + 1 : found.first_bad + 1]
+            said = f"The first slow build is one of {', '.join(between)}: those before {bad} are inconclusive"
+        if as_json:
+            document = {
+                "sentence": said,
+                "last_good": good,
+                "first_bad": bad,
+                "exact": found.is_exact,
+                "effect": final.decision and asdict(final.decision),
+                "run": final.run,
+                "steps": [
+                    asdict(one) | {"builds": [self._builds[place] for place in one.places]} for one in self._steps
+                ],
+            }
+            click.echo(json.dumps(document, ensure_ascii=False, indent=1))
+            return
+        console = make_console()
+        say(console, said, "bold", hang=2)
+        if final.run and final.decision:
+            verdicts = compare_sides(sides_of_run(read_run(Path(final.run)), None), 0.0, 0.0, force=True)
+            one = verdicts.cells[0]
+            print_why([Why(one, SLOWER, _interval(final), evidence_of(one))], console)
+
+
+def _interval(step: Step) -> str:
+    decision = step.decision
+    if decision is None:
+        return words.UNKNOWN
+    ends = (words.UNKNOWN if end is None else f"{100 * (end - 1):+.1f}" for end in (decision.low, decision.high))
+    return f"{100 * (decision.ratio - 1):+.1f} % [{', '.join(ends)}]"

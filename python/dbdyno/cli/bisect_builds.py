@@ -1,0 +1,115 @@
+"""The builds that `dbdyno bisect` searches: a list, the versions of the catalogue, or commits and a command."""
+
+import shlex
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from dbdyno.errors import RunFailed, UserError
+from dbdyno.experiment.system_spec import parse_system
+from dbdyno.systems.packages.catalogue import PACKAGES
+
+COMMIT = "{commit}"
+_MOST_LINES = 10_000
+
+Maker = Callable[[str], str]
+"""Returns the system of a build; raises RunFailed if it cannot be made."""
+
+
+def builds_between(good: str, bad: str, listed: Path | None, build: str | None, repository: Path) -> list[str]:
+    """Return the builds from the good one to the bad one, both included, in order.
+
+    listed: a file with a build a line. build: the command that makes one of a commit of `repository`.
+    Raises UserError if there are none between both, or they are not in this order.
+    """
+    if listed:
+        builds = _listed(listed)
+    elif build:
+        return [good, *_commits(good, bad, repository)]
+    else:
+        builds = _versions(good, bad)
+    for name, one in (("--good", good), ("--bad", bad)):
+        if one not in builds:
+            raise UserError(f"{name} {one}: is none of the builds {', '.join(builds[:10])}")
+    first, last = builds.index(good), builds.index(bad)
+    if first >= last:
+        raise UserError(f"{good} does not come before {bad} in the builds; list them from the oldest to the newest")
+    return builds[first : last + 1]
+
+
+def _listed(file: Path) -> list[str]:
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()[:_MOST_LINES]
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{file}: cannot be read: {error}") from None
+    builds = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+    if twice := [one for one in builds if builds.count(one) > 1]:
+        raise UserError(f"{file}: lists {twice[0]} twice")
+    return builds
+
+
+def _versions(good: str, bad: str) -> list[str]:
+    """Return the versions that the catalogue has of a product."""
+    names = {text.partition("@")[0] for text in (good, bad)}
+    if len(names) > 1 or not all("@" in text for text in (good, bad)):
+        raise UserError(
+            "between which builds? Give --builds FILE, or --build COMMAND, or two versions such as mysql@5.5"
+        )
+    return [name for name in PACKAGES if name.partition("@")[0] in names]
+
+
+def _commits(good: str, bad: str, repository: Path) -> list[str]:
+    """Return the commits after the good one, up to the bad one, oldest first."""
+    command = ["git", "-C", str(repository), "rev-list", "--reverse", "--first-parent", f"{good}..{bad}", "--"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise UserError(f"git cannot be started: {error.strerror}; install it") from None
+    if done.returncode:
+        raise UserError(f"git finds no commits {good}..{bad} in {repository}: {done.stderr.strip()[:200]}")
+    if not (commits := done.stdout.split()):
+        raise UserError(f"there is no commit between {good} and {bad} in {repository}; is --good the older one?")
+    return commits
+
+
+def maker_of(build: str | None, repository: Path, logs: Path) -> Maker:
+    """Return what makes a build's system: the build itself, or what the command prints last.
+
+    Raises UserError if the command has no `{commit}`.
+    """
+    if build is None:
+        return _checked
+    try:
+        words = shlex.split(build)
+    except ValueError as error:
+        raise UserError(f"--build {build}: {error}") from None
+    if not any(COMMIT in word for word in words):
+        raise UserError(f"--build {build}: has no {COMMIT}, e.g. --build './make.sh {COMMIT}'")
+
+    def make(commit: str) -> str:
+        return _made([word.replace(COMMIT, commit) for word in words], repository, logs / f"build-{commit[:12]}.log")
+
+    return make
+
+
+def _checked(text: str) -> str:
+    try:
+        parse_system(text)
+    except ValueError as error:
+        raise RunFailed(str(error)) from None
+    return text
+
+
+def _made(words: Sequence[str], repository: Path, log: Path) -> str:
+    """Run the command and return the last line that it prints."""
+    try:
+        with log.open("w") as errors:
+            done = subprocess.run(words, cwd=repository, stdout=subprocess.PIPE, stderr=errors, text=True, check=False)
+    except OSError as error:
+        raise RunFailed(f"{shlex.join(words)}: {error.strerror}") from None
+    lines = [line for line in done.stdout.splitlines() if line.strip()]
+    if done.returncode:
+        raise RunFailed(f"{shlex.join(words)} ended with status {done.returncode}; see {log}")
+    if not lines:
+        raise RunFailed(f"{shlex.join(words)} printed no system; its last line must be one, e.g. redis?io-threads=2")
+    return _checked(lines[-1].strip())

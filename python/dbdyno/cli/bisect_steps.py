@@ -1,0 +1,139 @@
+"""The steps of `dbdyno bisect`: each measures two builds, and is kept so that it is not measured again."""
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from dbdyno.cli.ci import paired
+from dbdyno.cli.running import run_experiment
+from dbdyno.cli.until_decided import UntilDecided
+from dbdyno.errors import DbdynoError, UserError
+from dbdyno.report.ci.decisions import NOT_JUDGED, Decided, decisions
+from dbdyno.results.jsonfiles import read_object
+from dbdyno.results.model import Run
+from dbdyno.results.noise import known_noise
+from dbdyno.results.read import read_run
+from dbdyno.results.write import write_object
+from dbdyno.stats.bisection import INCONCLUSIVE, step
+from dbdyno.stats.comparison import log_ratios
+from dbdyno.stats.sequential import Decision
+
+FORMAT = 1
+Judge = Callable[[Decided], Decided]
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """What every step is measured with: options are those of the command, by name."""
+
+    experiment: str
+    margin: float
+    comparisons: int
+    budget_s: float
+    out: Path
+    quiet: bool
+    console: Console
+    options: dict[str, Any]
+
+    def measure(self, sides: tuple[str, str], effect: float | None) -> Decided:
+        """Run pairs of two builds until they are judged or the time is up.
+
+        effect: the logarithm of the bad build over the good one; `None`: whether there is one is what is judged.
+        Raises UserError or RunFailed if they cannot be measured, KeyboardInterrupt if a person ends it.
+        """
+
+        def judge(run: Run) -> list[Decided]:
+            found = decisions(run, self.margin, known_noise(run.path), self.comparisons)
+            return found if effect is None else [_against_half(one, effect, self.comparisons) for one in found]
+
+        rule = UntilDecided(judge, time.monotonic() + self.budget_s)
+        named = paired(self.experiment, sides, self.options)
+        end = run_experiment(named, self.out, self.console, self.quiet, rule=rule)
+        if end.state == "interrupted":
+            raise KeyboardInterrupt
+        (one,) = judge(read_run(end.folder))
+        return replace(one, outcome=INCONCLUSIVE) if one.outcome in (None, NOT_JUDGED) else one
+
+
+def _against_half(one: Decided, effect: float, comparisons: int) -> Decided:
+    if one.decision is None:
+        return one
+    decision = step(log_ratios(*one.rates_per_s).tolist(), effect, comparisons)
+    return replace(one, decision=decision, outcome=decision.outcome)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step: two builds by their places in the list, and what was found of the second."""
+
+    places: tuple[int, int]
+    outcome: str
+    decision: Decision | None
+    run: str | None
+    reason: str | None = None
+
+
+class Kept:
+    """The steps that were measured, in a file, so that the same command goes on where it ended."""
+
+    def __init__(self, file: Path, request: dict[str, Any]) -> None:
+        """Read what is kept; raises UserError if it is of another request, or cannot be read or written."""
+        self._file, self._request = file, request
+        self._steps: dict[str, Any] = {}
+        try:
+            if file.is_file():
+                self._read(read_object(file))
+            file.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"{file}: {error.strerror}; choose another folder with --state") from None
+
+    def _read(self, document: dict[str, Any]) -> None:
+        if document.get("format") != FORMAT or document.get("request") != self._request:
+            raise UserError(f"{self._file}: is of another search; remove it, or choose another folder with --state")
+        self._steps = document["steps"]
+
+    def find(self, places: tuple[int, int]) -> Step | None:
+        """Return the step of two builds, if it was measured."""
+        if kept := self._steps.get(_key(places)):
+            decision = Decision(**kept["decision"]) if kept["decision"] else None
+            return Step(places, kept["outcome"], decision, kept["run"], kept["reason"])
+        return None
+
+    def keep(self, found: Step) -> None:
+        """Keep a step."""
+        decision = asdict(found.decision) if found.decision else None
+        self._steps[_key(found.places)] = {
+            "outcome": found.outcome,
+            "decision": decision,
+            "run": found.run,
+            "reason": found.reason,
+        }
+        write_object(self._file, {"format": FORMAT, "request": self._request, "steps": self._steps})
+
+
+def _key(places: tuple[int, int]) -> str:
+    return f"{places[0]}..{places[1]}"
+
+
+def measured(places: tuple[int, int], kept: Kept, measure: Callable[[], Decided], must_work: bool = False) -> Step:
+    """Return a step, measured unless it is kept already.
+
+    A build that cannot be made or started is inconclusive, and is tried again next time.
+    must_work: raise instead.
+    """
+    if found := kept.find(places):
+        return found
+    try:
+        one = measure()
+    except DbdynoError as error:
+        if must_work:
+            raise UserError(f"no answer: {error}") from None
+        return Step(places, INCONCLUSIVE, None, None, str(error))
+    found = Step(places, str(one.outcome), one.decision, str(one.compared.candidate.run.path), one.reason)
+    if found.decision:
+        kept.keep(found)
+    return found

@@ -1,0 +1,154 @@
+"""`dbdyno ci`: is the head of a pull request slower than its base."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from dbdyno.cli.console import make_console
+from dbdyno.cli.export import write
+from dbdyno.cli.overrides import overrides_of
+from dbdyno.cli.running import EXIT_STATUS, run_experiment
+from dbdyno.cli.tolerant_output import outputs_may_end
+from dbdyno.cli.until_decided import UntilDecided
+from dbdyno.errors import RunFailed, UserError
+from dbdyno.experiment.clients import NATIVE
+from dbdyno.experiment.read import NamedExperiment, read_experiment
+from dbdyno.experiment.redact import redact
+from dbdyno.experiment.trials import cells_of
+from dbdyno.export.ci import ci_files
+from dbdyno.observe.doctor import examine
+from dbdyno.observe.environment import data_directory
+from dbdyno.report.ci.decisions import BASE, HEAD, Decided, ci_document, decisions, ended, print_decisions
+from dbdyno.report.core import words
+from dbdyno.report.core.terminal import say
+from dbdyno.report.html import write_report
+from dbdyno.results.model import Run
+from dbdyno.results.noise import known_noise
+from dbdyno.results.read import read_run
+from dbdyno.stats.comparison import FASTER, SLOWER
+from dbdyno.stats.sequential import FIRST_PAIRS, SAME, UNSTABLE
+
+CLEAR, FOUND, NO_ANSWER = 0, 1, 2
+"""What the command ends with: nothing is slower, something is, or a comparison has no answer."""
+_NOT_OFFERED = ("rate", "find_rate", "pipeline", "precise", "until_flat", "profile")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How to compare: `budget_s` is for all experiments together."""
+
+    margin: float
+    budget_s: float
+    out: Path
+    quiet: bool
+
+
+@outputs_may_end()
+def command(base: str, head: str, experiments: tuple[str, ...], report: Path, quiet: bool, **options: Any) -> int:
+    """Measure pairs of base and head until all is decided, write the four files, and return the exit status."""
+    console = make_console(quiet=quiet)
+    named = [paired(experiment, (base, head), options) for experiment in experiments]
+    asked = Asked(options["margin"], options["budget"], options["out"], quiet)
+    host = _look_at_host(options["unfit_host"], console)
+    _tell_cost(named, asked, console)
+    try:
+        runs, found, interrupted = _measure(named, asked, console)
+    except RunFailed as failure:
+        # Status 1 would say that the head is slower.
+        raise UserError(f"no answer: {failure}") from None
+    status = status_of(found, options["allow_unstable"])
+    if found:
+        document = ci_document(found, asked.margin, host, status)
+        _write(report, ci_files(found, runs, document, (redact(base), redact(head))), console)
+        print_decisions(found, asked.margin, console)
+    return interrupted or status
+
+
+def paired(experiment: str, sides: tuple[str, str], options: dict[str, Any]) -> NamedExperiment:
+    """Return an experiment with base and head as its systems, repeated as often as a decision takes at least.
+
+    Raises UserError if it is none, or an open loop, whose throughput is what was asked for.
+    """
+    systems = [{"system": spec, "label": label} for spec, label in zip(sides, (BASE, HEAD), strict=True)]
+    asked = dict.fromkeys(_NOT_OFFERED) | options
+    asked |= {"system": systems, "repeat": max(FIRST_PAIRS, options["repeat"] or 0)}
+    # One side alone would be measured for nothing.
+    whole = {"client": NATIVE, "precise": None, "if_missing": "error"}
+    named = read_experiment(experiment, {**overrides_of(asked), **whole})
+    if named.experiment.rate or named.experiment.find_rate:
+        raise UserError(f"{experiment}: is an open loop, whose throughput is what was asked for; name a closed one")
+    return named
+
+
+def _look_at_host(unfit_host: str, console: Console) -> tuple[str, ...]:
+    """Return what spoils a measurement on this host; raises UserError if that is to be refused."""
+    found = [one for one in examine(data_directory(), profile=False) if one.spoils and not one.fine]
+    if found and unfit_host == "refuse":
+        raise UserError(f"this host is unfit: {found[0].what}; {found[0].advice}. Measure anyway: --unfit-host warn")
+    for one in found:
+        say(console, f"This host: {one.what}; {one.advice}", "yellow", hang=2)
+    return tuple(one.what for one in found)
+
+
+def _comparisons(named: Sequence[NamedExperiment]) -> int:
+    return sum(len(cells_of(one.experiment)) for one in named)
+
+
+def _tell_cost(named: Sequence[NamedExperiment], asked: Asked, console: Console) -> None:
+    least_s = sum(
+        2 * FIRST_PAIRS * len(cells_of(one.experiment)) * (one.experiment.warmup_seconds + one.experiment.seconds)
+        for one in named
+    )
+    comparisons = f"{_comparisons(named)} comparison{'' if _comparisons(named) == 1 else 's'}"
+    least = f"at least {words.duration(least_s)} of load and {FIRST_PAIRS} pairs each"
+    say(console, f"{comparisons}: {least}, about {words.duration(asked.budget_s)} at most.")
+    if least_s > asked.budget_s:
+        say(console, "The budget is too small for that. Raise --budget, or lower --seconds or --clients.", "yellow")
+
+
+def _measure(named: Sequence[NamedExperiment], asked: Asked, console: Console) -> tuple[list[Run], list[Decided], int]:
+    """Run the experiments one after the other; each has an equal share of the time that those before it left.
+
+    Returns the runs, the decisions, and the exit status of an interruption, else 0.
+    """
+    ends_s, comparisons = time.monotonic() + asked.budget_s, _comparisons(named)
+    runs: list[Run] = []
+    found: list[Decided] = []
+
+    def judge(run: Run) -> list[Decided]:
+        return decisions(run, asked.margin, known_noise(run.path), comparisons)
+
+    for place, one in enumerate(named):
+        now_s = time.monotonic()
+        rule = UntilDecided(judge, now_s + (ends_s - now_s) / (len(named) - place))
+        end = run_experiment(one, asked.out, console, asked.quiet, rule=rule)
+        run = read_run(end.folder)
+        write_report(run, end.folder / "report.html")
+        runs.append(run)
+        if end.state == "interrupted":
+            return runs, found, EXIT_STATUS[end.state]
+        found += ended(judge(run), asked.margin, comparisons)
+    return runs, found, 0
+
+
+def status_of(found: Sequence[Decided], allow_unstable: bool) -> int:
+    """Return the exit status: something is slower, or a comparison has no answer, or all is clear."""
+    outcomes = {one.outcome for one in found}
+    if SLOWER in outcomes:
+        return FOUND
+    answers = {SAME, FASTER} | ({UNSTABLE} if allow_unstable else set())
+    return CLEAR if outcomes <= answers else NO_ANSWER
+
+
+def _write(directory: Path, files: dict[str, str], console: Console) -> None:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{directory}: cannot be made: {error.strerror}; choose another with --report") from None
+    for name, content in files.items():
+        write(directory / name, content.encode())
+    console.print(f"Written to {directory}: {', '.join(files)}", soft_wrap=True)

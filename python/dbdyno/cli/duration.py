@@ -1,0 +1,25 @@
+"""A length of time on the command line."""
+
+import re
+
+import click
+
+_UNITS_S = {"s": 1, "m": 60, "h": 3600}
+
+
+class Duration(click.ParamType):
+    """Reads `20m`, `90s` and `1h` as seconds."""
+
+    name = "duration"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the seconds; ends the command if it is no such length."""
+        if isinstance(value, float):
+            return value
+        found = re.fullmatch(r"([1-9]\d{0,5})([smh])", str(value))
+        if not found:
+            self.fail(f"'{str(value)[:40]}' is no length of time; give 90s, 20m or 2h", param, ctx)
+        return float(int(found[1]) * _UNITS_S[found[2]])
+
+
+DURATION = Duration()

@@ -1,0 +1,47 @@
+"""Adds pairs of trials to a run as long as a rule wants more of them."""
+
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from dbdyno.conduct.context import Context
+from dbdyno.conduct.precise import Precise
+from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.experiment.trials import Cell, Preparation, one_pass
+
+
+class Rule(Protocol):
+    """Says which comparisons need another pair."""
+
+    def undecided(self, folder: Path, planned: Sequence[Preparation], pass_s: float) -> list[Cell]:
+        """Return the cells that need another pair; none ends the run.
+
+        folder: the run's. planned: what has been run, every system against the first. pass_s: how long a pass took.
+        """
+        ...
+
+
+def more_pairs(
+    context: Context, systems: Sequence[SystemSpec], planned: Sequence[Preparation], rule: Rule | None
+) -> Iterator[Preparation]:
+    """Yield one more pass of the cells that the rule wants, and again, once those before it have been run.
+
+    rule: that of the command; without one `precise` decides, if the experiment has it.
+    """
+    run, began_s = list(planned), time.monotonic()
+    if rule is None and context.experiment.precise is not None:
+        rule = Precise(context.experiment, [system.label for system in systems])
+    pass_s: float | None = None
+    while rule:
+        now_s = time.monotonic()
+        pass_s = (now_s - began_s) / (context.experiment.repeat if pass_s is None else 1)
+        began_s, repeat = now_s, run[-1].repeat + 1
+        cells = rule.undecided(context.folder.path, run, pass_s)
+        more = one_pass(context.experiment, systems, cells, repeat, run)
+        if not more:
+            return
+        context.journal.add_trials([trial.name for preparation in more for trial in preparation.trials])
+        context.listener.trials_are_added(len(more), len(cells))
+        run += more
+        yield from more

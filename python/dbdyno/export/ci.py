@@ -1,0 +1,57 @@
+"""What `dbdyno ci` leaves for other programs: `ci.json`, `ci.md`, `junit.xml` and `otava.csv`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+from xml.etree import ElementTree
+
+from dbdyno.export.junit import rendered, text_of
+from dbdyno.export.otava import to_otava_row
+from dbdyno.report.ci.comment import comment
+from dbdyno.report.ci.decisions import NOT_JUDGED, Decided
+from dbdyno.results.model import Run
+from dbdyno.stats.comparison import SLOWER
+from dbdyno.stats.sequential import UNSTABLE
+from dbdyno.tables.redacted import redacted_document, redacted_text
+
+
+def ci_files(
+    found: Sequence[Decided], runs: Sequence[Run], document: dict[str, Any], sides: tuple[str, str]
+) -> dict[str, str]:
+    """Return the files by name.
+
+    Args:
+        document: as `ci_document` returned it. sides: what base and head are.
+    """
+    text = json.dumps(redacted_document(document), ensure_ascii=False, indent=1)
+    return {
+        "ci.json": f"{text}\n",
+        "ci.md": redacted_text(comment(found, document["margin"], sides, document["host"])),
+        "junit.xml": ci_junit(found),
+        "otava.csv": to_otava_row(runs),
+    }
+
+
+def ci_junit(found: Sequence[Decided]) -> str:
+    """Return the comparisons as one JUnit test suite.
+
+    A comparison that is slower is a failure, one that was not judged an error, an unstable one is skipped.
+    """
+    suite = ElementTree.Element("testsuite", name="dbdyno ci")
+    for one in found:
+        trials = [trial for side in one.compared.trials for trial in side]
+        case = ElementTree.SubElement(
+            suite,
+            "testcase",
+            name=text_of(f"{one.compared.cell.workload}, {one.compared.cell.load}"),
+            classname=text_of(one.experiment),
+            time=f"{sum(trial.recorded.seconds for trial in trials):.3f}",
+        )
+        said = f"{one.outcome}: {one.reason or one.interval}"
+        tag = {SLOWER: "failure", NOT_JUDGED: "error", UNSTABLE: "skipped"}.get(str(one.outcome))
+        if tag:
+            ElementTree.SubElement(case, tag, message=text_of(said))
+        ElementTree.SubElement(case, "system-out").text = text_of(f"{one.interval}, {len(one.rates_per_s[0])} pairs")
+    return rendered([suite])

@@ -1,0 +1,1 @@
+"""What `dbdyno ci` says of a pull request: decisions, and the comment."""

@@ -1,0 +1,123 @@
+"""Counters of servers, processes and disks that differ per transaction by more than noise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+
+from dbdyno.report.core import words
+from dbdyno.report.why.evidence import BY_THE_CLOCK, LEAST_SHARE, Evidence, Pairs, beyond_noise
+from dbdyno.results.model import Trial
+
+LEAST_EVENTS = 10
+"""In each trial of the side that has more: what happens less often explains nothing."""
+LEAST_FACTOR = 1.02
+"""What changes by less counts as equal, as throughput does."""
+_PER_TRANSACTION = ("process.", "disk.", "store.")
+_TOTAL, _SECONDS = "_total", " s"
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """One trial's events by counter: how many in all, and how many transactions they came with."""
+
+    events: dict[str, float]
+    transactions: dict[str, float]
+    seconds: dict[str, float]
+
+
+def counters(pairs: Pairs) -> list[Evidence]:
+    """Return the counters that changed; first those that can explain most.
+
+    A counter can explain the share that its change has of the change in time, if time grew with it: 3 % more events
+    cannot explain 30 % more time. At most it explains everything.
+    """
+    sides = [[_counted(trial) for trial in pairs.side(which)] for which in (0, 1)]
+    if len(pairs.trials) < 2 or not pairs.log_time:
+        return []
+    names = set.intersection(*(set(one.events) for side in sides for one in side))
+    often = {
+        name
+        for name in names
+        if max(min(one.events[name] for one in side) for side in sides) >= (0 if _is_time(name) else LEAST_EVENTS)
+        and min(one.events[name] for side in sides for one in side) >= 0
+    }
+    logs = {
+        name: (
+            [_log_per_transaction(one, name) for one in sides[0]],
+            [_log_per_transaction(one, name) for one in sides[1]],
+        )
+        for name in sorted(often)
+    }
+    found = [_evidence(name, pairs, sides) for name in beyond_noise(logs)]
+    ranked = sorted((one for one in found if one), key=lambda one: (bool(one[0].note), -one[1]))
+    return [evidence for evidence, _ in ranked]
+
+
+def _log_per_transaction(one: _Counted, name: str) -> float:
+    """Half an event is added, so that none at all has a logarithm too."""
+    return log((one.events[name] + 0.5) / one.transactions[name])
+
+
+def _evidence(name: str, pairs: Pairs, sides: list[list[_Counted]]) -> tuple[Evidence, float] | None:
+    """The evidence of one counter and how far it changed; `None` if that is too little."""
+    logs = [np.mean([_log_per_transaction(one, name) for one in side]) for side in sides]
+    change = float(logs[1] - logs[0])
+    if abs(change) < log(LEAST_FACTOR):
+        return None
+    means = [float(np.mean([one.events[name] / one.transactions[name] for one in side])) for side in sides]
+    is_time = _is_time(name)
+    share = (means[1] - means[0]) * 1e6 / pairs.time_us if is_time else abs(change / pairs.log_time)
+    if share < LEAST_SHARE:
+        return None
+    by_second = [np.mean([log((one.events[name] + 0.5) / one.seconds[name]) for one in side]) for side in sides]
+    clock = abs(float(by_second[1] - by_second[0])) < BY_THE_CLOCK * abs(change)
+    before, after = (words.length(1e6 * mean) if is_time else words.significant(mean) for mean in means)
+    name = name.replace(f"{_SECONDS} of ", " time of ", 1)
+    note = "the same per second" if clock else ""
+    return Evidence("counter", f"{name} per transaction", before, after, min(1.0, share), note), abs(change)
+
+
+def _is_time(name: str) -> bool:
+    return name.partition(" of ")[0].endswith(_SECONDS)
+
+
+def _counted(trial: Trial) -> _Counted:
+    events: dict[str, float] = {}
+    transactions: dict[str, float] = {}
+    seconds: dict[str, float] = {}
+    recorded = trial.recorded
+    measured = (float(recorded.completed), recorded.seconds)
+    # Servers are asked before and after the load client ran, which its warm-up belongs to.
+    whole = (float(recorded.sums["completed"]), sum(interval.seconds for interval in recorded.intervals))
+    for of_what, (done, took_s), counted in ((_of_servers, whole, trial), (_observed, measured, trial)):
+        for name, value in of_what(counted):
+            if done and took_s:
+                events[name], transactions[name], seconds[name] = value, done, took_s
+    return _Counted(events, transactions, seconds)
+
+
+def _of_servers(trial: Trial) -> Iterator[tuple[str, float]]:
+    """Yield what every server's own counters grew by; one that fell is no counter."""
+    of_servers = trial.facts.server_counters or {}
+    for server, counted in of_servers.items():
+        before, after = counted.get("before") or {}, counted.get("after") or {}
+        prefix = f"{server} " if len(of_servers) > 1 else ""
+        for name, value in after.items():
+            if isinstance(value, int | float) and isinstance(first := before.get(name), int | float):
+                yield f"{prefix}{name}", float(value - first)
+
+
+def _observed(trial: Trial) -> Iterator[tuple[str, float]]:
+    """Yield what kernel and stores counted, of processes, of the disk and in the store, in the measured time."""
+    for name, per_s in trial.observed.items():
+        if name.startswith(_PER_TRANSACTION) and name.endswith(_TOTAL):
+            yield _words(name), per_s * trial.recorded.seconds
+
+
+def _words(column: str) -> str:
+    band, of, quantity = column.removesuffix(_TOTAL).split(".", 2)
+    return f"{quantity.replace('_', ' ')} of {'device ' if band == 'disk' else ''}{of}"

@@ -1,0 +1,92 @@
+"""A piece of evidence, and how it is told from noise (docs/statistics.md, section 3.8)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import log
+
+import numpy as np
+
+from dbdyno.report.cells import Compared
+from dbdyno.results.model import Trial
+from dbdyno.results.usable import unusable
+from dbdyno.stats.comparison import SIGNIFICANCE, holm_adjusted, paired_t
+
+LEAST_SHARE = 0.05
+"""Of the difference: what can explain less is not named."""
+BY_THE_CLOCK = 0.25
+"""What changes per second by less than this of its change per transaction goes with time, not with transactions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Something that differs between the two sides of a cell.
+
+    Attributes:
+        kind: `setting`, `version`, `plan`, `time`, `function` or `counter`.
+        before, after: its value on the baseline's side and on the candidate's, for people.
+        share: of the difference in the time of a transaction that it can explain at most; `None` if nobody can tell.
+        note: what else a reader must know of it, or nothing.
+    """
+
+    kind: str
+    name: str
+    before: str
+    after: str
+    share: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The usable pairs of trials of one compared cell: the baseline's and the candidate's, repetition by repetition."""
+
+    compared: Compared
+    trials: tuple[tuple[Trial, Trial], ...]
+
+    @classmethod
+    def of(cls, compared: Compared) -> Pairs:
+        """Return the pairs of a cell, without the trials that the comparison left out."""
+        sides = [
+            {trial.facts.repeat or 1: trial for trial in trials if not unusable(trial)} for trials in compared.trials
+        ]
+        return cls(compared, tuple((sides[0][one], sides[1][one]) for one in sorted(sides[0]) if one in sides[1]))
+
+    def side(self, which: int) -> tuple[Trial, ...]:
+        """Return the trials of the baseline (0) or of the candidate (1)."""
+        return tuple(pair[which] for pair in self.trials)
+
+    @cached_property
+    def log_time(self) -> float:
+        """The logarithm of how many times as long a transaction takes with the candidate: above 0 it is slower."""
+        return -log(self.compared.comparison.ratio) if self.compared.comparison else 0.0
+
+    @cached_property
+    def time_us(self) -> float:
+        """How much longer a transaction takes with the candidate, in µs; 0 if nothing was measured."""
+        times = [[time_us(trial) for trial in self.side(which)] for which in (0, 1)]
+        return float(np.mean(times[1]) - np.mean(times[0])) if self.trials else 0.0
+
+
+Kind = Callable[[Pairs], Sequence[Evidence]]
+"""Looks for one kind of evidence in the trials of a cell."""
+
+
+def time_us(trial: Trial) -> float:
+    """Return the time that a transaction of a closed loop is in flight, in µs (Little's law)."""
+    rate = trial.recorded.throughput_per_s
+    return 1e6 * trial.facts.transactions_in_flight / rate if rate else 0.0
+
+
+def beyond_noise(pairs: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> list[str]:
+    """Return the names of those quantities that differ between the sides by more than chance explains.
+
+    Student's t of the paired differences, with Holm's correction for all names.
+
+    Args:
+        pairs: name to the values of the baseline and of the candidate, pair by pair; at least two pairs each.
+    """
+    p_values = [paired_t(*values) for values in pairs.values()]
+    return [name for name, p in zip(pairs, holm_adjusted(p_values), strict=True) if p < SIGNIFICANCE]

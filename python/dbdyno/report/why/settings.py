@@ -1,0 +1,75 @@
+"""Settings and versions that differ between the two sides: the causes that somebody put in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from dbdyno.report.why.evidence import Evidence, Pairs
+from dbdyno.results.jsonfiles import read_object
+from dbdyno.results.model import Trial
+
+ABSENT = "not set"
+GIVEN = "given by the experiment"
+_MOST_CHARACTERS = 60
+
+
+def settings(pairs: Pairs) -> list[Evidence]:
+    """Return the settings that differ in force; first those that the experiment gives."""
+    found = [_constant(map(_in_force, pairs.side(which))) for which in (0, 1)]
+    given = {name for which in (0, 1) for trial in pairs.side(which) for name in trial.facts.settings or {}}
+    both = {*found[0]} & {*found[1]} | given
+    names = [name for name in dict.fromkeys([*found[0], *found[1]]) if name in both]
+    names = [name for name in names if found[0].get(name) != found[1].get(name)]
+    names.sort(key=lambda name: name.rpartition(" ")[2] not in given)
+    return [
+        Evidence("setting", name, *_both(found, name), note=GIVEN if name.rpartition(" ")[2] in given else "")
+        for name in names
+    ]
+
+
+def versions(pairs: Pairs) -> list[Evidence]:
+    """Return the servers whose version differs."""
+    found = [_constant(map(_versions, pairs.side(which))) for which in (0, 1)]
+    return [
+        Evidence("version", name, *_both(found, name))
+        for name in found[0]
+        if name in found[1] and found[0][name] != found[1][name]
+    ]
+
+
+def _both(sides: Sequence[Mapping[str, str]], name: str) -> tuple[str, str]:
+    return _shown(sides[0].get(name)), _shown(sides[1].get(name))
+
+
+def _in_force(trial: Trial) -> dict[str, str]:
+    """Every setting in force, by server and name; the server is left out if there is one."""
+    servers: Mapping[str, Any] = {one.name: one.effective_settings or {} for one in trial.facts.known_servers}
+    file = trial.folder and trial.folder.parent.parent / "preparations" / str(trial.facts.preparation) / "settings.json"
+    if file and file.is_file():
+        servers = read_object(file) or servers
+    several = len(servers) > 1
+    flat = {
+        f"{server} {name}" if several else name: str(value)
+        for server, values in servers.items()
+        for name, value in (values or {}).items()
+    }
+    # What a library was given and does not show is in force all the same.
+    return {name: str(value) for name, value in (trial.facts.settings or {}).items()} | flat
+
+
+def _versions(trial: Trial) -> dict[str, str]:
+    servers = trial.facts.known_servers
+    names = [f"server {place}" if len(servers) > 1 else "server" for place in range(1, len(servers) + 1)]
+    return {name: server.version for name, server in zip(names, servers, strict=True) if server.version}
+
+
+def _constant(trials: Iterator[dict[str, str]]) -> dict[str, str]:
+    """What all trials of a side agree on: ports and directories are drawn anew for each, and explain nothing."""
+    first, *others = trials
+    return {name: value for name, value in first.items() if all(other.get(name) == value for other in others)}
+
+
+def _shown(value: str | None) -> str:
+    text = ABSENT if value is None else " ".join(value.split()) or "(empty)"
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 1]}…"

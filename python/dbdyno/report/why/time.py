@@ -1,0 +1,40 @@
+"""Where the time of a transaction went on either side, by the time budget (docs/statistics.md, section 5.1)."""
+
+from __future__ import annotations
+
+from dbdyno.report.core import words
+from dbdyno.report.why.evidence import LEAST_SHARE, Evidence, Pairs, beyond_noise
+from dbdyno.results.model import Trial
+from dbdyno.verdict.judge import judged
+
+UNEXPLAINED = "unexplained"
+
+
+def time_bands(pairs: Pairs) -> list[Evidence]:
+    """Return the bands of the time budget that changed, as time of a transaction.
+
+    By Little's law the operations that are in a band, divided by the throughput, are the time that a transaction spends
+    there. The bands add up to the time of a transaction, so their changes add up to the difference.
+    """
+    sides = [[_bands_us(trial) for trial in pairs.side(which)] for which in (0, 1)]
+    if not all(all(side) for side in sides) or not pairs.time_us:
+        return []
+    names = dict.fromkeys(name for side in sides for bands in side for name in bands)
+    values = {
+        name: ([one.get(name, 0.0) for one in sides[0]], [one.get(name, 0.0) for one in sides[1]]) for name in names
+    }
+    found = []
+    for name in beyond_noise(values):
+        before, after = (sum(side) / len(side) for side in values[name])
+        share = (after - before) / pairs.time_us
+        if share >= LEAST_SHARE:
+            note = "no observation tells where" if name == UNEXPLAINED else ""
+            times = words.length(before), words.length(after)
+            found.append(Evidence("time", name.replace("_", " "), *times, min(1.0, share), note))
+    return found
+
+
+def _bands_us(trial: Trial) -> dict[str, float]:
+    """The time that a transaction spends in each band, in µs; empty if nothing was measured."""
+    budget, rate = judged(trial).time_budget, trial.recorded.throughput_per_s
+    return {name: 1e6 * held / rate for name, held in budget.bands.items()} if budget and rate else {}

@@ -1,0 +1,107 @@
+"""What changed wherever one side is faster for certain: evidence of every kind, as JSON and for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from dbdyno.report.cells import Compared
+from dbdyno.report.comparison import Verdicts, difference
+from dbdyno.report.core import words
+from dbdyno.report.core.loads import LOAD_KEYS
+from dbdyno.report.core.terminal import say
+from dbdyno.report.why.counters import counters
+from dbdyno.report.why.evidence import Evidence, Kind, Pairs
+from dbdyno.report.why.functions import functions
+from dbdyno.report.why.settings import settings, versions
+from dbdyno.report.why.time import time_bands
+from dbdyno.stats.comparison import FASTER, SLOWER
+
+KINDS: tuple[Kind, ...] = (versions, settings, time_bands, functions, counters)
+MOST_SHOWN = 6
+"""Of each group of evidence; the JSON has all of it."""
+_AT_MOST = ("counter",)
+"""Kinds whose share is an upper bound, because nothing tells how long one event takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """One cell that was decided, and the evidence of what changed in it; what explains most comes first.
+
+    Attributes:
+        verdict: `faster` or `slower`, of the candidate.
+        interval: the difference with its interval, for people.
+    """
+
+    compared: Compared
+    verdict: str
+    interval: str
+    evidence: tuple[Evidence, ...]
+
+
+def reasons(verdicts: Verdicts) -> list[Why]:
+    """Return the evidence for each cell in which one side is faster for certain."""
+    decided = [one for one in verdicts.cells if one.verdict in (FASTER, SLOWER)]
+    return [Why(one, one.verdict, difference(one), evidence_of(one)) for one in decided]
+
+
+def evidence_of(compared: Compared) -> tuple[Evidence, ...]:
+    """Return what differs between the trials of a cell: first the causes put in, then what explains most."""
+    pairs = Pairs.of(compared)
+    if not pairs.trials:
+        return ()
+    found = [one for kind in KINDS for one in kind(pairs)]
+    return tuple(sorted(found, key=lambda one: (one.share is not None, one.kind in _AT_MOST, -(one.share or 0.0))))
+
+
+def why_document(found: Sequence[Why]) -> list[dict[str, Any]]:
+    """Return the evidence as plain JSON values, an object a cell."""
+    return [
+        {
+            **{key: getattr(one.compared.cell, key) for key in LOAD_KEYS},
+            "baseline": one.compared.baseline.label,
+            "candidate": one.compared.candidate.label,
+            "verdict": one.verdict,
+            "ratio": one.compared.comparison and one.compared.comparison.ratio,
+            "evidence": [asdict(evidence) for evidence in one.evidence],
+        }
+        for one in found
+    ]
+
+
+def print_why(found: Sequence[Why], console: Console, most: int = MOST_SHOWN) -> None:
+    """Print for each decided cell what differs, and what that does to a transaction."""
+    for one in found:
+        console.print()
+        sides = f"{one.compared.candidate.name} is {one.verdict} than {one.compared.baseline.name}"
+        load = f"{one.compared.cell.workload}, {one.compared.cell.load}: {one.interval}"
+        say(console, Text(sides, "bold").append(f"  {load}", "not bold dim"), hang=2)
+        for sentence in _sentences(one.evidence, most):
+            say(console, sentence, indent=2, hang=2)
+
+
+def _sentences(evidence: Sequence[Evidence], most: int) -> Iterator[str]:
+    causes = [one for one in evidence if one.share is None]
+    effects = [one for one in evidence if one.share is not None]
+    for group in (causes, effects):
+        yield from map(sentence, group[:most])
+        if len(group) > most:
+            yield f"… and {len(group) - most} more (--json)"
+    if not causes:
+        yield "No setting and no version differs."
+    if not effects:
+        yield "Nothing that was observed explains it. Record more: --profile, or more repetitions."
+
+
+def sentence(one: Evidence) -> str:
+    """Say what changed, and how much of the difference that can explain."""
+    share = ""
+    if one.share is not None:
+        most = "up to " if one.kind in _AT_MOST else ""
+        share = f", {most}{words.percent(one.share)} of the difference"
+    note = f" ({one.note})" if one.note else ""
+    return f"{one.kind:<9}{one.name}: {one.before} → {one.after}{share}{note}"

@@ -1,0 +1,76 @@
+"""Searches builds for the first slow one, by steps that are each an interval (docs/statistics.md, section 3.9)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil, log2
+
+import numpy as np
+
+from dbdyno.stats.sequential import Decision, half_width
+
+GOOD, BAD, INCONCLUSIVE = "good", "bad", "inconclusive"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where the builds became slow: build `last_good` is not, build `first_bad` is.
+
+    If builds between both were inconclusive, the first slow one is among them or is `first_bad`.
+    """
+
+    last_good: int
+    first_bad: int
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether no build is left between both."""
+        return self.first_bad == self.last_good + 1
+
+
+def most_steps(builds: int) -> int:
+    """Return how many builds between the first and the last are measured at most, if none is inconclusive."""
+    return ceil(log2(builds - 1)) if builds > 2 else 0
+
+
+def step(log_ratios: Sequence[float], effect: float, comparisons: int) -> Decision:
+    """Judge a build by pairs with the good one: `good` or `bad`, or no outcome yet.
+
+    It is bad if the interval lies beyond half of the effect, good if it lies on this side of it.
+
+    Args:
+        log_ratios: the logarithm of this build over the good one, a pair each.
+        effect: the logarithm of the bad build over the good one.
+        comparisons: how many steps there are at most; the intervals of all hold at once.
+    """
+    centre, half = float(np.mean(log_ratios)), half_width(log_ratios, comparisons)
+    found = Decision(len(log_ratios), float(np.exp(centre)), None, None, None)
+    if half is None:
+        return found
+    found = replace(found, low=float(np.exp(centre - half)), high=float(np.exp(centre + half)))
+    # Towards the effect is positive here, whichever way the builds became different.
+    toward = centre if effect > 0 else -centre
+    if toward - half > abs(effect) / 2:
+        return replace(found, outcome=BAD)
+    return replace(found, outcome=GOOD) if toward + half < abs(effect) / 2 else found
+
+
+def search(builds: int, judge: Callable[[int], str], known: Mapping[int, str] | None = None) -> Found:
+    """Find the first bad of `builds`, of which the first is good and the last is bad.
+
+    Args:
+        judge: measures a build and returns `good`, `bad` or `inconclusive`; the next nearest to the middle is then
+            asked instead.
+        known: builds that were judged before.
+    """
+    outcomes = {0: GOOD, builds - 1: BAD} | dict(known or {})
+    while True:
+        first_bad = min(place for place, outcome in outcomes.items() if outcome == BAD)
+        last_good = max(place for place, outcome in outcomes.items() if outcome == GOOD and place < first_bad)
+        left = [place for place in range(last_good + 1, first_bad) if place not in outcomes]
+        if not left:
+            return Found(last_good, first_bad)
+        middle = (last_good + first_bad) / 2
+        place = min(left, key=lambda one: (abs(one - middle), one))
+        outcomes[place] = judge(place)

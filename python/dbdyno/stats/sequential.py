@@ -1,0 +1,101 @@
+"""Decides between two sides while pairs are still being added (docs/statistics.md, section 3.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dbdyno.stats.comparison import CONFIDENCE, FASTER, RESOLUTION, SLOWER
+
+SAME, UNSTABLE = "same", "unstable"
+EFFECT = 3.0
+"""Standard deviation, in those of a pair, of the effects that the interval is made for; it holds for any effect."""
+FIRST_PAIRS = 3
+"""Before them no interval is narrow enough to decide anything."""
+MOST_PAIRS = 50
+"""Twice as many would narrow the interval by a third."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the pairs so far say of a candidate against a baseline.
+
+    Attributes:
+        ratio: geometric mean of candidate over baseline.
+        low, high: the interval of the ratio, right at every number of pairs at once; `None` if it has no end yet.
+        outcome: `same`, `faster`, `slower` or `unstable`, or `None` if another pair may still decide it.
+    """
+
+    pairs: int
+    ratio: float
+    low: float | None
+    high: float | None
+    outcome: str | None
+
+
+def decide(log_ratios: Sequence[float], margin: float, noise: float = 0.0, comparisons: int = 1) -> Decision:
+    """Judge pairs; may be called after every pair, and any rule may say when to stop.
+
+    *Faster* and *slower* need an interval without 1 and a ratio beyond margin and noise. *Same* needs an interval
+    within the margin. If the noise is above the margin, an interval within the noise is *unstable*: no number of pairs
+    can tell a difference of the size of the margin.
+
+    Args:
+        log_ratios: the logarithm of candidate over baseline, a pair each; at least one.
+        margin: the share that counts as no difference.
+        noise: what a system differs from itself by on this host, as `dbdyno aa` measured it.
+        comparisons: how many are judged together; their intervals all hold at once (Bonferroni).
+    """
+    centre, half = float(np.mean(log_ratios)), half_width(log_ratios, comparisons)
+    ratio = float(np.exp(centre))
+    if half is None:
+        return Decision(len(log_ratios), ratio, None, None, None)
+    low, high, clear = centre - half, centre + half, float(np.log1p(max(margin, noise)))
+    outcome = None
+    if abs(centre) >= clear and not low <= 0 <= high:
+        outcome = FASTER if centre > 0 else SLOWER
+    elif -clear <= low and high <= clear:
+        outcome = SAME if noise <= margin else UNSTABLE
+    return Decision(len(log_ratios), ratio, float(np.exp(low)), float(np.exp(high)), outcome)
+
+
+def half_width(log_ratios: Sequence[float], comparisons: int = 1) -> float | None:
+    """Return how far the interval reaches on either side of the mean, or `None` if there is no end.
+
+    The confidence sequence of Lai (*On Confidence Sequences*, 1976) for a normal mean of unknown variance, with a
+    normal mixture over effect sizes (Wang & Ramdas, *Anytime-valid t-tests and Confidence Sequences for Gaussian Means
+    with Unknown Variance*, 2024): the mean is in all its intervals at once with the confidence of `CONFIDENCE`.
+    """
+    n, weight = len(log_ratios), EFFECT**-2
+    spread = max(float(np.std(log_ratios)), RESOLUTION)
+    level = (1 - CONFIDENCE) / comparisons
+    taken = 1 - ((n + weight) / weight / level**2) ** (-1 / n)
+    free = n - taken * (n + weight)
+    return spread * float(np.sqrt(taken * (n + weight) / free)) if free > 0 else None
+
+
+def pairs_for(log_ratios: Sequence[float], wanted: float, comparisons: int = 1) -> int | None:
+    """Return about how many pairs of this scatter make the half-width `wanted`; `None` if more than `MOST_PAIRS`."""
+    spread = float(np.std(log_ratios))
+    for pairs in range(FIRST_PAIRS, MOST_PAIRS + 1):
+        # Two values one standard deviation from their mean, as often as needed, scatter like the pairs.
+        signs = np.resize((1.0, -1.0), pairs)
+        half = half_width(list(signs * spread), comparisons)
+        if half is not None and half <= wanted:
+            return pairs
+    return None
+
+
+def aa_noise(baseline_per_s: Sequence[float], comparisons: int = 1) -> float | None:
+    """Return what the baseline would seem to differ from itself by: the interval of its successive trials, as a share.
+
+    Successive trials of one side differ by nothing but the host. `None` if there are too few of them.
+    """
+    steps = np.diff(np.log(np.asarray(baseline_per_s, float)))
+    if len(steps) < FIRST_PAIRS - 1:
+        return None
+    scatter = float(np.sqrt(np.mean(steps**2)))
+    half = half_width(list(np.resize((1.0, -1.0), len(steps) + 1) * scatter), comparisons)
+    return None if half is None else float(np.expm1(half))

@@ -1,0 +1,39 @@
+"""Steps are kept, and not measured again; one that could not be measured is tried again."""
+
+import pytest
+
+from dbdyno.cli.bisect_steps import Kept, Step, measured
+from dbdyno.errors import RunFailed, UserError
+from dbdyno.stats.sequential import Decision
+
+STEP = Step((0, 8), "bad", Decision(4, 0.95, 0.94, 0.96, "bad"), "runs/one", None)
+
+
+def test_a_step_is_read_back_and_not_measured_again(tmp_path):
+    file = tmp_path / "new" / "bisect.json"
+    Kept(file, {"builds": ["a", "b"]}).keep(STEP)
+    kept = Kept(file, {"builds": ["a", "b"]})
+    assert kept.find((0, 8)) == STEP and kept.find((0, 4)) is None
+    assert measured((0, 8), kept, lambda: pytest.fail("measured")) == STEP
+
+
+def test_the_steps_of_another_search_are_refused(tmp_path):
+    file = tmp_path / "bisect.json"
+    Kept(file, {"builds": ["a", "b"]}).keep(STEP)
+    with pytest.raises(UserError, match="is of another search; remove it"):
+        Kept(file, {"builds": ["a", "c"]})
+    (tmp_path / "file").touch()
+    with pytest.raises(UserError, match="choose another folder with --state"):
+        Kept(tmp_path / "file" / "bisect.json", {})
+
+
+def test_a_build_that_does_not_start_is_inconclusive_and_tried_again(tmp_path):
+    kept = Kept(tmp_path / "bisect.json", {})
+
+    def fail():
+        raise RunFailed("it does not start")
+
+    found = measured((0, 3), kept, fail)
+    assert (found.outcome, found.reason, kept.find((0, 3))) == ("inconclusive", "it does not start", None)
+    with pytest.raises(UserError, match="no answer: it does not start"):
+        measured((0, 3), kept, fail, must_work=True)

@@ -1,0 +1,104 @@
+"""`dbdyno ci`: the four outcomes by scripted servers, the files, and the exit status."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dbdyno.cli.ci import status_of
+from dbdyno.observe.doctor import Finding
+
+SMALL = ("--clients", "2", "--seconds", "1", "--warmup", "0", "--rows", "10", "--set", "ceiling=false")
+
+
+@pytest.fixture(autouse=True)
+def host(monkeypatch):
+    """A host that is fit, unless a test says otherwise."""
+    findings = []
+    monkeypatch.setattr("dbdyno.cli.ci.examine", lambda directory, profile: findings)
+    return findings
+
+
+def _ci(dbdyno, *more, head="fake?slow=yes"):
+    return dbdyno("ci", "game", "--base", "fake", "--head", head, *SMALL, *more)
+
+
+def _document():
+    return json.loads(Path("dbdyno-ci/ci.json").read_text())
+
+
+def test_the_same_is_same_after_three_pairs_with_four_files(dbdyno, fake_load, fake_system):
+    fake_load(second_s=0)
+    status, out, err = _ci(dbdyno)
+    assert (status, err) == (0, "") and "1 comparison: 1 same (margin ±5.00 %)" in out
+    assert sorted(path.name for path in Path("dbdyno-ci").iterdir()) == ["ci.json", "ci.md", "junit.xml", "otava.csv"]
+    (one,) = _document()["comparisons"]
+    assert (one["outcome"], one["pairs"], one["experiment"]) == ("same", 3, "game")
+
+
+@pytest.mark.parametrize(("most", "outcome", "expected"), [(1600, "slower", 1), (3000, "faster", 0)])
+def test_a_head_that_does_less_or_more_is_found(dbdyno, fake_load, fake_system, most, outcome, expected):
+    limits = {1600: {"most_per_s": 1600}, 3000: {"extra": 0.5}}[most]
+    fake_load(second_s=0, only_if='"slow"', **limits)
+    status, out, _ = _ci(dbdyno, "--quiet")
+    (one,) = _document()["comparisons"]
+    assert (status, out) == (expected, "") and one["outcome"] == outcome
+    assert one["low"] <= most / 2000 <= one["high"]
+
+
+def test_noise_above_the_margin_is_unstable_until_the_budget_is_up_and_passes_only_if_allowed(
+    dbdyno, fake_load, fake_system, tmp_path
+):
+    told = {"second_s": 0, "noise": 0.5, "noisy_clients": 2, "noise_count": str(tmp_path / "count")}
+    fake_load(**told)
+    status, out, _ = _ci(dbdyno, "--budget", "1s")
+    assert status == 2 and "1 unstable" in out
+    (one,) = _document()["comparisons"]
+    assert one["outcome"] == "unstable" and one["reason"] and one["pairs"] >= 3
+    assert _ci(dbdyno, "--budget", "1s", "--allow-unstable")[0] == 0
+
+
+def test_a_head_that_does_not_start_or_gives_errors_is_no_answer_and_not_slower(dbdyno, fake_load, fake_system):
+    fake_load(second_s=0)
+    status, _, err = _ci(dbdyno, head="fake?fail_start=yes")
+    assert status == 2 and "no answer: " in err and "fake did not start" in err
+    fake_load(second_s=0, only_if='"slow"', errors=1)
+    status, _, _ = _ci(dbdyno, "--quiet")
+    (one,) = _document()["comparisons"]
+    assert (status, one["outcome"]) == (2, "not judged") and one["reason"]
+
+
+def test_an_unfit_host_is_named_or_refused(dbdyno, fake_load, fake_system, host):
+    fake_load(second_s=0)
+    host.append(Finding(False, "load average of the last minute: 9", "wait", "load average"))
+    status, out, _ = _ci(dbdyno)
+    assert status == 0 and "This host: load average of the last minute: 9; wait" in out
+    assert _document()["host"] == ["load average of the last minute: 9"]
+    assert "load average" in Path("dbdyno-ci/ci.md").read_text()
+    status, _, err = _ci(dbdyno, "--unfit-host", "refuse")
+    assert status == 2 and "this host is unfit" in err and "--unfit-host warn" in err
+
+
+def test_a_side_that_is_not_installed_is_named_before_anything_is_measured(dbdyno, fake_load, fake_system, monkeypatch):
+    monkeypatch.setattr("dbdyno.systems.missing_version", lambda spec: "mysql@5.5 is not installed: get it")
+    status, _, err = _ci(dbdyno, head="mysql@5.5")
+    assert status == 2 and "head: mysql@5.5 is not installed: get it" in err and not Path("runs").exists()
+
+
+def test_refusals(dbdyno):
+    assert "is an open loop" in dbdyno("ci", "game", "--base", "sqlite", "--head", "sqlite", "--set", "rate=100")[2]
+    assert dbdyno("ci", "game", "--base", "sqlite")[0] == 2
+    assert "neither a file nor" in dbdyno("ci", "no-such-experiment", "--base", "sqlite", "--head", "lmdb")[2]
+
+
+def test_the_worst_outcome_decides_the_status():
+    class One:
+        def __init__(self, outcome):
+            self.outcome = outcome
+
+    def status(*outcomes, allow=False):
+        return status_of([One(outcome) for outcome in outcomes], allow)
+
+    assert (status("same", "faster"), status("same", "unstable"), status("same", "not judged")) == (0, 2, 2)
+    assert status("same", "slower", "unstable") == 1
+    assert (status("unstable", allow=True), status("not judged", allow=True)) == (0, 2)

@@ -1,0 +1,45 @@
+"""Pairs are added to the cells that a rule wants, until it wants none."""
+
+import json
+
+import pytest
+
+from dbdyno.conduct.listener import Listener
+from dbdyno.conduct.run import conduct
+from dbdyno.experiment.trials import cells_of
+from helpers import experiment
+
+
+class Twice:
+    """Wants the second cell two more times, and remembers what it was told."""
+
+    def __init__(self, named):
+        self.cells, self.told = cells_of(named.experiment), []
+
+    def undecided(self, folder, planned, pass_s):
+        trials = [trial.name for preparation in planned for trial in preparation.trials]
+        assert all((folder / "trials" / name / "records.jsonl").is_file() for name in trials)
+        self.told.append((len(trials), planned[-1].repeat, pass_s))
+        return [self.cells[1]] if len(self.told) <= 2 else []
+
+
+@pytest.fixture
+def named():
+    sides = [{"system": "fake", "label": "one"}, {"system": "fake", "label": "other"}]
+    return experiment(system=sides, clients=[1, 2], repeat=2, seconds=1, warmup_seconds=0)
+
+
+def test_only_the_cells_that_are_wanted_go_on(fake_load, fake_system, tmp_path, named):
+    fake_load(second_s=0)
+    rule = Twice(named)
+    end = conduct(named, "", tmp_path, Listener(), rule)
+    names = json.loads((end.folder / "run.json").read_text())["trials"]
+    assert end.state == "complete" and [count for count, _, _ in rule.told] == [8, 10, 12]
+    assert [repeat for _, repeat, _ in rule.told] == [2, 3, 4] and all(pass_s > 0 for _, _, pass_s in rule.told)
+    assert {name[-3:] for name in names[8:]} == {"-c2"} and names == sorted(names)
+
+
+def test_without_a_rule_there_are_as_many_as_planned(fake_load, fake_system, tmp_path, named):
+    fake_load(second_s=0)
+    end = conduct(named, "", tmp_path, Listener())
+    assert len(json.loads((end.folder / "run.json").read_text())["trials"]) == 8

@@ -1,0 +1,70 @@
+"""What the comparisons of a base and a head come to."""
+
+import json
+from dataclasses import replace
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from dbdyno.errors import UserError
+from dbdyno.report.ci.decisions import NOT_JUDGED, ci_document, decisions, ended, print_decisions, row_of, sentence
+from dbdyno.results.noise import NoiseFloor
+from dbdyno.results.read import read_run
+from synthetic_run import SYSTEMS, write_run
+
+FLOOR = NoiseFloor("bench-1", "mariadb", "game", 20_000, 4, 1, 4, 10, 0.6, 1.6, 0.6, "an-aa-run", 1.0)
+
+
+def test_a_slower_head_is_slower_by_an_interval_that_covers_it_and_has_evidence(decided):
+    slower, same = decided
+    assert (slower.outcome, same.outcome) == ("slower", "same")
+    true_ratio = (900e-6 + 4 / 9000) / (1350e-6 + 4 / 6000)
+    assert slower.decision.low <= true_ratio <= slower.decision.high < 1
+    assert same.decision.low <= 1 <= same.decision.high
+    assert slower.evidence and same.evidence == ()
+    assert row_of(slower)[-1] == "slower" and slower.interval.startswith("-34.4 % [")
+
+
+def test_noise_that_was_measured_above_the_margin_makes_it_unstable(same, slower):
+    (one,) = decisions(same, 0.10, [FLOOR], 1)
+    assert one.outcome == "unstable" and "A/A noise of this host is ±60.0 % (an-aa-run)" in one.reason
+    (one,) = decisions(slower, 0.10, [FLOOR], 1)
+    assert one.outcome is None
+
+
+def test_what_is_undecided_at_the_end_says_what_it_lacks(decided):
+    slower, same = decided
+    undecided = replace(same, outcome=None, noise=0.0005)
+    (one,) = ended([undecided], 0.001, 1)
+    assert (
+        one.outcome == "unstable"
+        and "the budget ended after 5 pairs; " in one.reason
+        and one.reason.endswith("would decide")
+    )
+    (one,) = ended([replace(undecided, noise=0.3)], 0.05, 1)
+    assert "A/A noise of this host is ±30.0 % after 5 pairs, above the margin" in one.reason
+    assert ended([slower], 0.05, 1) == [slower]
+
+
+def test_a_side_that_failed_is_not_judged_and_one_that_is_missing_is_refused(tmp_path):
+    sides = (replace(SYSTEMS[2], label="base"), replace(SYSTEMS[2], label="head"))
+    faults = {("head", 4): "server-died"}
+    run = read_run(write_run(tmp_path / "died", sides, clients=(4,), repeats=3, faults=faults))
+    (one,) = decisions(run, 0.05, [], 1)
+    assert (one.outcome, one.decision, one.interval) == (NOT_JUDGED, None, "–") and "no pair" in one.reason
+    alone = read_run(write_run(tmp_path / "alone", sides[:1], clients=(4,), repeats=3))
+    with pytest.raises(UserError, match="head was not measured: valkey-server is not installed"):
+        decisions(alone, 0.05, [], 1)
+
+
+def test_table_and_json(decided):
+    console = Console(file=StringIO(), width=120)
+    print_decisions(decided, 0.10, console)
+    printed = console.file.getvalue()
+    assert "2 comparisons: 1 slower, 1 same (margin ±10.0 %)" in printed and "head is slower than base" in printed
+    document = json.loads(json.dumps(ci_document(decided, 0.10, ["busy"], 1)))
+    assert (document["status"], document["host"], document["sentence"]) == (1, ["busy"], sentence(decided, 0.10))
+    first, second = document["comparisons"]
+    assert (first["outcome"], first["pairs"], len(first["base_per_s"])) == ("slower", 5, 5)
+    assert first["evidence"] and not second["evidence"] and second["aa_noise"] > 0

@@ -1,0 +1,43 @@
+"""Functions that a transaction spends more time in, from stacks."""
+
+import json
+
+from dbdyno.report.flame_graph import draw_profiles
+from dbdyno.report.why.functions import functions
+
+RATES = {"fast": 2000, "slow": 1000}
+
+
+def _stacks(slow_us, idle_s=5):
+    """Put in stacks of 5 s: `compare` costs the slow side more; a thread waits for `idle_s` whatever there is to do."""
+
+    def put(label, folder, trial):
+        trial.setdefault("network_delay_us", 0)
+        done = RATES[label] * 5
+        compare_us = done * (slow_us if label == "slow" else 50)
+        profile = folder / "profile"
+        profile.mkdir()
+        (profile / "profile.json").write_text(json.dumps({"transactions_per_s": RATES[label], "seconds": 5}))
+        lines = f"main;parse {done * 100}\nmain;search;compare;read_[k] {compare_us}\nmain;search;compare {done}\n"
+        (profile / "server-on-cpu.folded").write_text(lines)
+        (profile / "server-off-cpu.folded").write_text(f"main;sleep;schedule_[k] {int(idle_s * 1e6)}\n")
+
+    return put
+
+
+def test_the_slower_function_is_named_with_the_kernels_time_in_it(pairs):
+    given = pairs(_stacks(500))
+    (found,) = functions(given)
+    assert (found.kind, found.name) == ("function", "compare, running (server)")
+    assert (found.before, found.after) == ("51.0 µs", "501 µs") and found.share > 0.5 and found.note == ""
+    run = given.compared.baseline.run.path
+    draw_profiles(run)
+    assert "server-on-cpu-against-001-mariadb-game-c4.svg" in functions(given)[0].note
+
+
+def test_a_thread_that_always_waits_explains_nothing(pairs):
+    assert functions(pairs(_stacks(50))) == []
+
+
+def test_without_stacks_there_is_no_function(pairs):
+    assert functions(pairs()) == []

@@ -1,0 +1,55 @@
+"""Settings and versions that differ, without those that are drawn anew for each start."""
+
+import json
+
+from dbdyno.report.why.settings import ABSENT, GIVEN, settings, versions
+
+
+def _put(label, folder, trial):
+    server = trial["servers"][0]
+    in_force = {"flush": "1", "port": folder.name[:3], "cache": "x" * 100}
+    if label == "slow":
+        in_force |= {"flush": "2", "cache": "small"}
+        trial["settings"] = {"flush": "2"}
+        server["version"] = "11.4"
+    server["effective_settings"] = in_force
+
+
+def test_given_settings_come_first_and_ports_are_none(pairs):
+    found = settings(pairs(_put))
+    assert [(one.name, one.before, one.after, one.note) for one in found] == [
+        ("flush", "1", "2", GIVEN),
+        ("cache", "x" * 59 + "…", "small", ""),
+    ]
+    assert all(one.kind == "setting" and one.share is None for one in found)
+
+
+def test_a_version_that_differs_is_named(pairs):
+    (found,) = versions(pairs(_put))
+    assert (found.kind, found.name, found.before, found.after) == ("version", "server", "10.11.14", "11.4")
+
+
+def test_equal_sides_have_none(pairs):
+    same = pairs()
+    assert settings(same) == [] == versions(same)
+
+
+def test_every_setting_in_force_is_read_from_beside_the_preparation_and_two_servers_are_told_apart(pairs):
+    def put(label, folder, trial):
+        trial["preparation"] = f"01-{label}"
+        beside = folder.parent.parent / "preparations" / f"01-{label}"
+        beside.mkdir(parents=True, exist_ok=True)
+        cache = {"memory": "64"} if label == "fast" else {"memory": "32"}
+        (beside / "settings.json").write_text(json.dumps({"cache": cache, "store": {"memory": "9", "mode": ""}}))
+        trial["servers"].append({"name": "cache", "version": None, "effective_settings": {}})
+
+    (found,) = settings(pairs(put))
+    assert (found.name, found.before, found.after) == ("cache memory", "64", "32")
+
+
+def test_a_setting_that_only_one_side_gives_and_no_server_shows_is_named(pairs):
+    def put(label, _, trial):
+        trial["settings"] = {"hidden": "on"} if label == "slow" else {}
+
+    (found,) = settings(pairs(put))
+    assert (found.name, found.before, found.after) == ("hidden", ABSENT, "on")

@@ -1,0 +1,41 @@
+"""Where the time of a transaction went, by the bands of the time budget."""
+
+import json
+
+import pytest
+
+from dbdyno.report.why.time import time_bands
+from dbdyno.results.conclusions import VERDICT_FORMAT
+
+
+def _budget(commit):
+    def put(label, folder, trial):
+        held = commit if label == "slow" else 0.4
+        bands = {"server_cpu": 1.0, "commit": held, "unexplained": 3.0 - held}
+        budget = {"in_flight": 4.0, "bands": bands, "per_second": {}, "not_seen": []}
+        document = {"format": VERDICT_FORMAT, "client_limited": None, "time_budget": budget, "verdict": None}
+        (folder / "verdict.json").write_text(json.dumps(document))
+
+    return put
+
+
+def test_the_band_that_became_wider_is_named_with_its_share_of_the_difference(pairs):
+    given = pairs(_budget(2.5))
+    first, *_ = sorted(time_bands(given), key=lambda one: -(one.share or 0))
+    assert (first.kind, first.name) == ("time", "commit")
+    fast, slow = (sum(1e6 / trial.recorded.throughput_per_s for trial in given.side(which)) / 4 for which in (0, 1))
+    assert first.share == pytest.approx(min(1.0, (2.5 * slow - 0.4 * fast) / given.time_us))
+    assert first.before.endswith("µs") and first.after.endswith("ms")
+
+
+def test_what_no_observation_explains_says_so(pairs):
+    found = {one.name: one for one in time_bands(pairs(_budget(0.4)))}
+    assert "no observation" in found["unexplained"].note and found["unexplained"].share > 0.5
+
+
+def test_trials_without_a_budget_have_none(pairs):
+    def put(label, folder, trial):
+        document = {"format": VERDICT_FORMAT, "client_limited": None, "time_budget": None, "verdict": None}
+        (folder / "verdict.json").write_text(json.dumps(document))
+
+    assert time_bands(pairs(put)) == []

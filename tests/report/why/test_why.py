@@ -1,0 +1,70 @@
+"""The evidence of all kinds together: order, words and JSON."""
+
+import json
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from dbdyno.report.comparison import Verdicts
+from dbdyno.report.why.evidence import Evidence
+from dbdyno.report.why.why import Why, evidence_of, print_why, reasons, sentence, why_document
+
+
+def _put(label, folder, trial):
+    done = 6000 if label == "slow" else 12_000
+    trial["servers"][0]["effective_settings"] = {"flush": "1" if label == "slow" else "2"}
+    trial["server_counters"] = {
+        "store": {"before": {"pages": 0}, "after": {"pages": done * (9 if label == "slow" else 1)}}
+    }
+
+
+@pytest.fixture
+def verdicts(pairs):
+    return Verdicts((pairs(_put).compared,), (), ())
+
+
+def _printed(found, most=6):
+    console = Console(file=StringIO(), width=120)
+    print_why(found, console, most)
+    return console.file.getvalue()
+
+
+def test_causes_come_first_and_then_what_explains_most(verdicts):
+    (found,) = reasons(verdicts)
+    kinds = [one.kind for one in found.evidence]
+    assert kinds[0] == "setting" and "counter" in kinds
+    order = ["setting", "time", "counter"]
+    assert kinds == sorted(kinds, key=order.index)
+    printed = _printed([found])
+    assert "slow is slower than fast  game, 4 clients: -" in printed
+    assert "setting  flush: 2 → 1" in printed and "of the difference" in printed
+
+
+def test_json_has_all_of_it(verdicts):
+    (cell,) = json.loads(json.dumps(why_document(reasons(verdicts))))
+    assert (cell["baseline"], cell["candidate"], cell["verdict"], cell["clients"]) == ("fast", "slow", "slower", 4)
+    first = {"kind": "setting", "name": "flush", "before": "2", "after": "1", "share": None, "note": ""}
+    assert cell["evidence"][0] == first
+
+
+def test_what_is_undecided_has_no_reason(pairs):
+    same = pairs().compared
+    assert reasons(Verdicts((), (), ())) == []
+    assert (
+        evidence_of(type(same)(*[getattr(same, name) for name in same.__slots__[:3]], ((), ()), None, "", None, ()))
+        == ()
+    )
+
+
+def test_more_than_fits_is_counted_and_nothing_at_all_says_what_to_do(verdicts):
+    (found,) = reasons(verdicts)
+    many = Why(found.compared, "slower", "", tuple(Evidence("setting", str(number), "a", "b") for number in range(9)))
+    printed = _printed([many], most=2)
+    assert "… and 7 more (--json)" in printed and "--profile" in printed
+    assert "No setting and no version differs." in _printed([Why(found.compared, "slower", "", ())])
+
+
+def test_a_counters_share_is_an_upper_bound():
+    assert sentence(Evidence("counter", "pages", "1", "2", 0.5)).endswith("pages: 1 → 2, up to 50% of the difference")
+    assert sentence(Evidence("time", "disk", "1 µs", "2 µs", 0.5, "why")).endswith("2 µs, 50% of the difference (why)")
