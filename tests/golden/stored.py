@@ -20,7 +20,7 @@ from dbdyno.experiment.read import read_experiment
 from dbdyno.experiment.trials import expand
 from dbdyno.report.core.recordings import recordings_of
 from dbdyno.report.details import print_details
-from dbdyno.report.document import document
+from dbdyno.report.document import document, json_document
 from dbdyno.report.html import render
 from dbdyno.report.summary import Places, print_summary
 from dbdyno.results.read import read_run
@@ -94,7 +94,7 @@ def said_of(folder: Path) -> dict[str, str]:
     print_summary(run, Places(folder.name, "report.html"), summary)
     print_details(run, details)
     return {
-        "show.json": _json(document(run)),
+        "show.json": _json(json_document(run)),
         "summary.txt": _text(summary),
         "details.txt": _text(details),
         "verdicts.json": _json({trial.name: judge(trial).document() for trial in run.trials if trial.about}),

@@ -1,18 +1,20 @@
 """Each trial has its limit, the evidence and what to try next, or why there is no verdict."""
 
 import io
+from dataclasses import replace
 
 from rich.console import Console
 
 from dbdyno.report.explain import print_explanations, trials_named
+from dbdyno.results.conclusions import NextStep, Verdict
 
-VERDICT = {
-    "limit": "client",
-    "sentence": "Limited by the client (confidence medium): 0.9 of 2.0 operations were in the client; next: the disk.",
-    "evidence": ["0.9 of 2.0 operations were in the client", "it used [all] of its CPU"],
-    "runner_up": "disk",
-    "confidence": "medium",
-}
+VERDICT = Verdict(
+    limit="client",
+    sentence="Limited by the client (confidence medium): 0.9 of 2.0 operations were in the client; next: the disk.",
+    evidence=("0.9 of 2.0 operations were in the client", "it used [all] of its CPU"),
+    runner_up="disk",
+    confidence="medium",
+)
 
 
 def printed(shown, trials, width=80):
@@ -33,19 +35,19 @@ def test_a_limit_has_its_evidence_in_short_lines(shown):
 
 
 def test_a_rate_that_was_followed_is_no_limit(shown):
-    verdict = VERDICT | {"limit": "rate", "confidence": "high", "evidence": ["9/s completed of 9/s offered"]}
-    lines = printed(shown, [dict(shown["trials"][0], verdict=verdict | {"runner_up": None})])
+    verdict = replace(VERDICT, limit="rate", confidence="high", evidence=("9/s completed of 9/s offered",))
+    lines = printed(shown, [dict(shown["trials"][0], verdict=replace(verdict, runner_up=None))])
     assert lines[1:] == [
         "  Not limited: it kept up with the requested rate (confidence high).",
         "  · 9/s completed of 9/s offered",
     ]
-    other = printed(shown, [dict(shown["trials"][0], verdict=verdict | {"limit": "gravity"})])
+    other = printed(shown, [dict(shown["trials"][0], verdict=replace(verdict, limit="gravity"))])
     assert other[1] == "  Limited by gravity (confidence high)."
 
 
 def test_what_to_try_is_a_command_in_one_line(shown):
     command = "dbdyno run quickstart --clients 16 " + "--set cpus.client=[0,1] " * 4
-    verdict = VERDICT | {"evidence": [], "runner_up": None, "next": [{"why": "give it more CPUs", "command": command}]}
+    verdict = replace(VERDICT, evidence=(), runner_up=None, next=(NextStep("give it more CPUs", command),))
     lines = printed(shown, [dict(shown["trials"][0], verdict=verdict)])
     assert lines[2:] == ["  Try: give it more CPUs", f"    {command}"]
 

@@ -2,12 +2,14 @@
 
 import io
 import re
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
 from dbdyno.report.document import document
 from dbdyno.report.summary import Places, print_document_summary
+from dbdyno.results.conclusions import NextStep
 from dbdyno.results.read import read_run
 from dbdyno.verdict.judge import judge_folder
 from synthetic_run import SYSTEMS, write_run
@@ -58,10 +60,10 @@ def test_its_end_says_where_the_rest_is(five):
 
 
 def test_what_to_try_next_is_that_of_the_leader(five):
-    steps = [{"why": "client and server share the CPUs", "command": "dbdyno run quickstart --set cpus.client=[0]"}]
+    steps = (NextStep("client and server share the CPUs", "dbdyno run quickstart --set cpus.client=[0]"),)
     leading = five["headline"]["trials"][five["headline"]["leader"]]
     trials = [
-        dict(trial, verdict=trial["verdict"] | {"next": steps}) if trial["trial"] == leading else trial
+        dict(trial, verdict=replace(trial["verdict"], next=steps)) if trial["trial"] == leading else trial
         for trial in five["trials"]
     ]
     assert printed(dict(five, trials=trials)).splitlines()[-2:] == [
@@ -111,7 +113,7 @@ def test_a_limit_that_is_hardly_sure_has_a_question_mark(tmp_path):
     judge_folder(trial)
     shown = document(read_run(folder))
     assert re.search(r" network\n", printed(shown))
-    verdict = shown["trials"][0]["verdict"] | {"confidence": "low"}
+    verdict = replace(shown["trials"][0]["verdict"], confidence="low")
     assert re.search(r" network\?\n", printed(dict(shown, trials=[dict(shown["trials"][0], verdict=verdict)])))
 
 

@@ -6,7 +6,7 @@ import os
 import numpy as np
 import pytest
 
-from dbdyno.report.document import document
+from dbdyno.report.document import json_document
 from dbdyno.results import summary
 from dbdyno.results.read import read_run
 from dbdyno.results.summary import SUMMARY, is_summarized, read_summary
@@ -31,11 +31,11 @@ def forbid_reading(monkeypatch):
 
 
 def test_it_says_the_same_as_the_recordings(folder, monkeypatch):
-    first = json.dumps(document(read_run(folder)))
+    first = json.dumps(json_document(read_run(folder)))
     trials = trials_of(folder)
     killed = [trial for trial in trials if not is_summarized(trial)]
     assert len(killed) == 2 and all("redis-game-c2" in trial.name for trial in killed)
-    assert json.dumps(document(read_run(folder))) == first
+    assert json.dumps(json_document(read_run(folder))) == first
     before = read_summary(trials[0], latencies=True)
     forbid_reading(monkeypatch)
     after = read_summary(trials[0], latencies=True)

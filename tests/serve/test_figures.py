@@ -1,5 +1,6 @@
 """The plots of a trial so far."""
 
+from dbdyno.results.conclusions import Budget
 from dbdyno.results.model import Interval
 from dbdyno.serve.figures import figures
 
@@ -50,6 +51,6 @@ def test_an_empty_second_is_left_out_and_nothing_is_an_empty_plot():
 
 
 def test_the_budget_lies_on_the_same_axis():
-    found = figures([second(0)], 7, {"per_second": {"server_cpu": [1.0], "unexplained": [3.0]}, "not_seen": []})
+    found = figures([second(0)], 7, Budget(4.0, {}, {"server_cpu": [1.0], "unexplained": [3.0]}))
     assert [one["name"] for one in found["budget"]["data"]] == ["server cpu", "unexplained"]
     assert found["budget"]["layout"]["xaxis"]["range"] == [0, 7]

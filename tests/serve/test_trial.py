@@ -41,8 +41,8 @@ def test_a_half_written_line_is_left_for_later(trial):
 def test_it_says_where_the_operations_are_and_what_was_observed(trial):
     trial.look()
     budget, observed = trial.budget(), trial.observed()
-    assert {len(values) for values in budget["per_second"].values()} == {6}
-    assert sum(budget["bands"].values()) == pytest.approx(4, abs=0.01)
+    assert {len(values) for values in budget.per_second.values()} == {6}
+    assert sum(budget.bands.values()) == pytest.approx(4, abs=0.01)
     assert "CPU used" in {panel["name"] for panel in observed["panels"]}
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from dbdyno.results.conclusions import NextStep, Verdict
 from dbdyno.tables.redacted import redacted, redacted_document, redacted_setting
 
 
@@ -33,3 +34,11 @@ def test_a_document_has_none_in_keys_and_values():
         "limits": {safe: ["disk", [safe, 1.5, None]]},
         "settings": {"masterauth": "***", "hz": "10"},
     }
+
+
+def test_what_was_concluded_has_none_in_its_texts():
+    step = NextStep("try it", "dbdyno run game --system mysql://me:hidden@db/test")
+    verdict = Verdict("disk", "The disk of mysql://me:hidden@db.", ("12 of 16",), None, "high", (step,))
+    safe = redacted_document({"verdict": verdict})["verdict"]
+    assert "hidden" not in str(safe) and safe.evidence == ("12 of 16",)
+    assert safe.next[0].command == "dbdyno run game --system mysql://me:***@db/test"

@@ -19,7 +19,7 @@ def test_the_figures_are_those_of_the_document(run):
         assert row["throughput_per_s"] == trial["throughput_per_s"] > 0
         assert row["service_time_p99_us"] == times["service_time_us"]["p99"] > 0
         assert row["response_time_p99_us"] == times.get("response_time_us", {}).get("p99")
-        assert row["limited_by"] == trial["verdict"]["limit"]
+        assert row["limited_by"] == trial["verdict"].limit
         assert (row["durability"], row["state"]) == (trial["durability"], "complete")
 
 

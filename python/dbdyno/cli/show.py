@@ -8,7 +8,7 @@ from dbdyno.cli.console import make_console
 from dbdyno.cli.find_run import find_run, name_of_run
 from dbdyno.cli.limits import print_limits
 from dbdyno.report.details import print_details
-from dbdyno.report.document import document
+from dbdyno.report.document import json_document
 from dbdyno.report.summary import Places, print_summary
 from dbdyno.results.limits import limits_broken
 from dbdyno.results.model import Run
@@ -21,7 +21,7 @@ def command(run: str, details: bool, as_json: bool) -> int:
     shown, console = read_run(find_run(run)), make_console()
     with understood(shown.path):
         if as_json:
-            click.echo(json.dumps(document(shown), ensure_ascii=False, indent=1))
+            click.echo(json.dumps(json_document(shown), ensure_ascii=False, indent=1))
         elif details:
             print_details(shown, console)
         else:

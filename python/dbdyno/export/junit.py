@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
 from xml.etree import ElementTree
 
+from dbdyno.report.core.documents import RunDocument, TrialDocument
 from dbdyno.report.document import document
 from dbdyno.results.limits import judged_limits
 from dbdyno.results.model import Run
@@ -56,9 +56,7 @@ def _suite(run: Run) -> ElementTree.Element:
     return suite
 
 
-def _case(
-    run: Mapping[str, Any], trial: Mapping[str, Any], broken: Sequence[str], own_errors: bool
-) -> ElementTree.Element:
+def _case(run: RunDocument, trial: TrialDocument, broken: Sequence[str], own_errors: bool) -> ElementTree.Element:
     reached = trial["workload"] is not None
     case = ElementTree.Element(
         "testcase",
@@ -81,20 +79,20 @@ def _case(
     return case
 
 
-def _name(trial: Mapping[str, Any]) -> str:
+def _name(trial: TrialDocument) -> str:
     rate = f", {trial['rate']['words']}" if trial["rate"] and trial["rate"].get("words") else ""
     repeat = f", repetition {trial['repeat']}" if (trial["repeat"] or 1) > 1 else ""
     return f"{trial['label']}, {trial['clients']} client{'' if trial['clients'] == 1 else 's'}{rate}{repeat}"
 
 
-def _figures(trial: Mapping[str, Any]) -> str:
+def _figures(trial: TrialDocument) -> str:
     transaction = trial["transaction"]
     name = "response time" if transaction.get("response_time_us") else "service time"
     times_us = transaction.get("response_time_us") or transaction["service_time_us"]
-    known = [f"{key} {times_us[key] / 1000:.3g} ms" for key in ("p50", "p99", "max") if times_us[key] is not None]
+    known = [f"{key} {us / 1000:.3g} ms" for key in ("p50", "p99", "max") if (us := times_us[key]) is not None]
     said = f"{trial['throughput_per_s']:,.0f} transactions/s"
     lines = [said, f"{name}: {', '.join(known)}"] if known else [said]
-    return "\n".join([*lines, *([trial["verdict"]["sentence"]] if trial["verdict"] else [])])
+    return "\n".join([*lines, *([trial["verdict"].sentence] if trial["verdict"] else [])])
 
 
 def _added(suites: Sequence[ElementTree.Element]) -> dict[str, str]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from dbdyno.report.core import words
-from dbdyno.report.core.loads import Document, at, is_open, load_of, share_of, time_name, times_us
+from dbdyno.report.core.documents import RunDocument, TrialDocument
+from dbdyno.report.core.loads import at, is_open, load_of, rate_per_s, share_of, time_name, times_us
 from dbdyno.report.core.names import listed
 from dbdyno.report.core.ratios import limit_of
 from dbdyno.report.headline import Standing, standing, verdict
 from dbdyno.report.sections.libraries import understated
+from dbdyno.results.facts import JsonObject
 
 MOST_WORKLOADS = MOST_SEARCHES = 3
 """A run of more workloads has an answer for the highest throughput alone; its table has the others."""
@@ -22,7 +24,7 @@ _PROMISES = {
 }
 
 
-def answer(shown: Document) -> list[list[str]]:
+def answer(shown: RunDocument) -> list[list[str]]:
     """Return the paragraphs, each of sentences."""
     loaded = [trial for trial in shown["trials"] if not any(trial.get(key) for key in ("analysis", "crash", "copy"))]
     if searches := shown["find_rate"]:
@@ -40,7 +42,7 @@ def answer(shown: Document) -> list[list[str]]:
     return [*said, [repeats]] if repeats else said
 
 
-def _searched(searches: Sequence[Document]) -> list[str]:
+def _searched(searches: Sequence[JsonObject]) -> list[str]:
     """Return what the rate searches found, of many the highest rate."""
     if len(searches) <= MOST_SEARCHES:
         return [search["sentence"] for search in searches]
@@ -48,7 +50,7 @@ def _searched(searches: Sequence[Document]) -> list[str]:
     return [f"The highest rate of {len(searches)} searches: {best['sentence']}"]
 
 
-def _has_figure(trial: Document) -> bool:
+def _has_figure(trial: TrialDocument) -> bool:
     return trial["system"] is not None and trial["state"] == "complete" and bool(trial["throughput_per_s"])
 
 
@@ -86,11 +88,11 @@ def _followed(found: Standing) -> Iterator[str]:
         yield f"{listed(behind)} could not follow {rate}."
 
 
-def _figure(trial: Document) -> str:
+def _figure(trial: TrialDocument) -> str:
     return ("at least " if trial["client_limited"] else "") + f"{words.significant(trial['throughput_per_s'])}/s"
 
 
-def _limit(trial: Document) -> str:
+def _limit(trial: TrialDocument) -> str:
     limit = limit_of(trial)
     return {words.UNEXPLAINED: "something unknown", words.NOT_SEEN: "something not observed"}.get(limit, limit)
 
@@ -110,7 +112,7 @@ def _durability(found: Standing) -> Iterator[str]:
     same = [label for label in others[own] if label != leader]
     who = f"Like {listed(same)}, it" if same else "It is also the only one that"
     yield f"{who} {_promise(own)} ({own}), so this is no like-for-like ranking."
-    best = max((found.chosen[label] for label in others[strongest]), key=lambda trial: trial["throughput_per_s"])
+    best = max((found.chosen[label] for label in others[strongest]), key=rate_per_s)
     if len(others[strongest]) > 1:
         yield f"Fastest that {_promise(strongest)} ({strongest}) {at(best)}: {best['label']}, {_figure(best)}."
 

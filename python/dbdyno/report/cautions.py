@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dbdyno.report.core import words
-from dbdyno.report.core.loads import Document
+from dbdyno.report.core.documents import RunDocument
 from dbdyno.report.core.names import listed
 from dbdyno.report.core.steadiness import remarks
 from dbdyno.report.sections.hosts import worsened
@@ -18,12 +18,12 @@ BUSY_SHARE = 0.1
 """Of the host's processors: other processes that used more are named."""
 
 
-def cautions(shown: Document) -> list[tuple[str, str]]:
+def cautions(shown: RunDocument) -> list[tuple[str, str]]:
     """Return the sentences, each with the style it is printed in."""
     return [*_failures(shown), *_badges(shown), *_doubts(shown)]
 
 
-def _failures(shown: Document) -> Iterator[tuple[str, str]]:
+def _failures(shown: RunDocument) -> Iterator[tuple[str, str]]:
     state = words.run_state(shown)
     if state:
         yield state, BAD
@@ -45,7 +45,7 @@ def _failures(shown: Document) -> Iterator[tuple[str, str]]:
         yield f"{which}: {sum(trial['errors'] for trial in failing):,} operations failed{of}.", BAD
 
 
-def _badges(shown: Document) -> Iterator[tuple[str, str]]:
+def _badges(shown: RunDocument) -> Iterator[tuple[str, str]]:
     """Yield what the fairness card marks of each system."""
     by_badge: dict[str, list[str]] = {}
     for system in shown["fairness"]["systems"]:
@@ -56,7 +56,7 @@ def _badges(shown: Document) -> Iterator[tuple[str, str]]:
         yield f"{_BADGES.get(badge, badge.capitalize())}: {'every system' if everybody else listed(labels)}.", WARNING
 
 
-def _doubts(shown: Document) -> Iterator[tuple[str, str]]:
+def _doubts(shown: RunDocument) -> Iterator[tuple[str, str]]:
     trials = [trial for trial in shown["trials"] if trial["system"] is not None]
     searched = bool(shown["find_rate"])
     if any(trial["client_limited"] for trial in trials) and not searched:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 from rich.console import Console
@@ -14,7 +13,7 @@ from rich.text import Text
 from dbdyno.errors import UserError
 from dbdyno.report.cells import Cell, Compared, Side, cautions, differences, loosened, missing
 from dbdyno.report.core import words
-from dbdyno.report.core.loads import LOAD_KEYS
+from dbdyno.report.core.documents import CellDocument, ComparisonDocument, SideDocument
 from dbdyno.report.core.terminal import Column, print_columns, say
 from dbdyno.report.noise import floor_of
 from dbdyno.results.model import Trial
@@ -191,7 +190,7 @@ def limited_on_both(one: Compared) -> str | None:
     return noun_of(CLIENT) if clients else None
 
 
-def comparison_document(verdicts: Verdicts) -> dict[str, Any]:
+def comparison_document(verdicts: Verdicts) -> ComparisonDocument:
     """Return the verdicts as plain JSON values; ratios are of the candidate over the baseline."""
     return {
         "badges": list(verdicts.badges),
@@ -202,31 +201,42 @@ def comparison_document(verdicts: Verdicts) -> dict[str, Any]:
     }
 
 
-def _cell_document(one: Compared) -> dict[str, Any]:
-    figures = asdict(one.comparison) if one.comparison else {}
-    sides = zip(("baseline", "candidate"), (one.baseline, one.candidate), one.trials, strict=True)
+def _cell_document(one: Compared) -> CellDocument:
+    baseline, candidate = one.trials
+    figures = one.comparison
     return {
-        **{key: getattr(one.cell, key) for key in LOAD_KEYS},
+        "workload": one.cell.workload,
+        "rows": one.cell.rows,
+        "clients": one.cell.clients,
+        "pipeline": one.cell.pipeline,
+        "network_delay_us": one.cell.network_delay_us,
         "rate": one.cell.rate or None,
-        **{
-            role: {
-                "run": side.run.path.name,
-                "label": side.label,
-                "durability": side.durability,
-                "throughput_per_s": _throughput(trials),
-                "stability": evenness(trials),
-            }
-            for role, side, trials in sides
-        },
-        **{
-            key: figures.get(key)
-            for key in ("pairs", "ratio", "low", "high", "p_value", "p_holm", "p_sign_flip", "margin", "noise")
-        },
+        "baseline": _side_document(one.baseline, baseline),
+        "candidate": _side_document(one.candidate, candidate),
+        "pairs": figures.pairs if figures else None,
+        "ratio": figures.ratio if figures else None,
+        "low": figures.low if figures else None,
+        "high": figures.high if figures else None,
+        "p_value": figures.p_value if figures else None,
+        "p_holm": figures.p_holm if figures else None,
+        "p_sign_flip": figures.p_sign_flip if figures else None,
+        "margin": figures.margin if figures else None,
+        "noise": figures.noise if figures else None,
         "noise_from": one.noise_from.run if one.noise_from else None,
         "verdict": one.verdict,
         "least": one.least,
         "reason": one.reason,
         "left_out": list(one.left_out),
+    }
+
+
+def _side_document(side: Side, trials: Sequence[Trial]) -> SideDocument:
+    return {
+        "run": side.run.path.name,
+        "label": side.label,
+        "durability": side.durability,
+        "throughput_per_s": _throughput(trials),
+        "stability": evenness(trials),
     }
 
 

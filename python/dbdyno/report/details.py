@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from rich.console import Console
 
 from dbdyno.report.core import words
-from dbdyno.report.core.loads import Document, is_open, time_label, time_name, times_us
+from dbdyno.report.core.documents import RunDocument, TrialDocument
+from dbdyno.report.core.loads import is_open, time_label, time_name, times_us
 from dbdyno.report.core.steadiness import remarks
 from dbdyno.report.core.terminal import Column, heading, print_columns, say
 from dbdyno.report.document import document
@@ -33,7 +35,7 @@ _FLOOR = "Floor: the 1st percentile of the seconds, of their median."
 @dataclass(frozen=True, slots=True)
 class _Figure:
     heading: str
-    cell: Callable[[Document], str]
+    cell: Callable[[TrialDocument], str]
 
 
 def print_details(run: Run, console: Console) -> None:
@@ -41,7 +43,7 @@ def print_details(run: Run, console: Console) -> None:
     print_document(document(run, timelines=False), console)
 
 
-def print_document(shown: Document, console: Console) -> None:
+def print_document(shown: RunDocument, console: Console) -> None:
     """Print what `dbdyno.report.document.document` returned."""
     say(console, shown["headline"]["sentence"], "bold")
     if below := capacity.sentence(shown):
@@ -64,12 +66,12 @@ def print_document(shown: Document, console: Console) -> None:
         print_command(command, console)
 
 
-def print_specific(shown: Document, console: Console, notes: bool) -> bool:
+def print_specific(shown: RunDocument, console: Console, notes: bool) -> bool:
     """Print the table of a run of queries, copies or crashes. Returns whether it is one.
 
     notes: say what its columns are, and how each trial went.
     """
-    asked, copies, killed = analysed(shown), copied(shown), crashes.crashed(shown)
+    asked, copies, killed = analysed(shown["trials"]), copied(shown["trials"]), crashes.crashed(shown["trials"])
     if asked:
         print_analyses(asked, console, notes)
     elif copies:
@@ -86,7 +88,7 @@ def _print_lines(title: str, lines: Sequence[str], console: Console) -> None:
         say(console, line, hang=2)
 
 
-def _print_trials(grouped: dict[tuple[str, str | None], list[Document]], console: Console) -> None:
+def _print_trials(grouped: dict[tuple[str, str | None], list[TrialDocument]], console: Console) -> None:
     """Print a row for each trial of clients, and what its columns are."""
     trials = [trial for group in grouped.values() for trial in group]
     titles = [_title(label, workload, group) for (label, workload), group in grouped.items() for _ in group]
@@ -107,18 +109,18 @@ def _drop(name: str) -> int | None:
     return None
 
 
-def _title(label: str, workload: str | None, trials: Sequence[Document]) -> str:
+def _title(label: str, workload: str | None, trials: Sequence[TrialDocument]) -> str:
     classes = dict.fromkeys((trial["durability"], trial["durability_reason"]) for trial in trials)
     named = [f"{level} ({reason})" if reason else str(level) for level, reason in classes if level]
     return "  ".join(filter(None, (label, workload, *named)))
 
 
-def _figures(trials: list[Document]) -> list[_Figure]:
+def _figures(trials: list[TrialDocument]) -> list[_Figure]:
     unit, length_us = words.latency_unit(trials)
     name = time_name(trials)
 
-    def latency(key: str) -> Callable[[Document], str]:
-        def cell(trial: Document) -> str:
+    def latency(key: str) -> Callable[[TrialDocument], str]:
+        def cell(trial: TrialDocument) -> str:
             time_us = times_us(trial["transaction"], name)[key]
             return words.significant(None if time_us is None else time_us / length_us)
 
@@ -146,15 +148,19 @@ def _figures(trials: list[Document]) -> list[_Figure]:
         _Figure("server\nCPU µs", lambda trial: words.significant(trial["server_cpu_us_per_transaction"])),
         _Figure("reads\nverified", _verified),
         *steady,
-        _Figure("limit", lambda trial: label_of(trial["verdict"]["limit"]) if trial.get("verdict") else words.UNKNOWN),
+        _Figure("limit", _limit),
         _Figure("state", lambda trial: _STATES.get(trial["state"], str(trial["state"]))),
     ]
 
 
-def _left_over(trials: list[Document]) -> list[_Figure]:
+def _limit(trial: TrialDocument) -> str:
+    return label_of(verdict.limit) if (verdict := trial.get("verdict")) else words.UNKNOWN
+
+
+def _left_over(trials: list[TrialDocument]) -> list[_Figure]:
     """Arrivals of an open loop that began late, or had not ended, where there were any."""
 
-    def column(heading: str, key: str) -> list[_Figure]:
+    def column(heading: str, key: Literal["late", "unfinished"]) -> list[_Figure]:
         if not any(trial.get(key) for trial in trials):
             return []
         return [_Figure(heading, lambda trial: _count(trial.get(key)))]
@@ -166,19 +172,19 @@ def _count(value: int | None) -> str:
     return words.UNKNOWN if value is None else words.short_count(value)
 
 
-def _conflicts(trial: Document) -> str:
+def _conflicts(trial: TrialDocument) -> str:
     return words.short_count(trial.get("conflicts", 0))
 
 
-def _repeats(trials: list[Document]) -> list[bool]:
+def _repeats(trials: list[TrialDocument]) -> list[bool]:
     return [(trial["repeat"] or 1) > 1 for trial in trials]
 
 
-def _offered(trial: Document) -> str:
+def _offered(trial: TrialDocument) -> str:
     return words.whole(trial.get("offered_per_s"))
 
 
-def _reads_several(trial: Document) -> bool:
+def _reads_several(trial: TrialDocument) -> bool:
     """Whether a request reads several rows; of transactions of several kinds nobody asks."""
     if kinds_of(trial):
         return False
@@ -186,11 +192,11 @@ def _reads_several(trial: Document) -> bool:
     return bool((trial["rows_read_per_s"] or 0) > 1.01 * answered_per_s)
 
 
-def _rows_read(trial: Document) -> str:
+def _rows_read(trial: TrialDocument) -> str:
     return words.whole(trial["rows_read_per_s"])
 
 
-def _warm(trial: Document) -> str:
+def _warm(trial: TrialDocument) -> str:
     """After how many seconds of load it was warm; `>` where it still rose when the trial ended."""
     found = trial.get("warm_up")
     if found is None:
@@ -198,17 +204,17 @@ def _warm(trial: Document) -> str:
     return f"> {words.whole(trial['seconds'])}" if found["seconds"] is None else words.whole(found["seconds"])
 
 
-def _throughput(trial: Document) -> str:
+def _throughput(trial: TrialDocument) -> str:
     return ("≥ " if trial["client_limited"] else "") + words.significant(trial["throughput_per_s"])
 
 
-def _verified(trial: Document) -> str:
+def _verified(trial: TrialDocument) -> str:
     if trial["mismatches"]:
         return f"{words.short_count(trial['mismatches'])} WRONG"
     return words.short_count(trial["reads_verified"])
 
 
-def _print_crashes(trials: list[Document], console: Console, notes: bool) -> None:
+def _print_crashes(trials: list[TrialDocument], console: Console, notes: bool) -> None:
     _print_block(crashes.HEADINGS, crashes.rows(trials), crashes.NOTE if notes else "", console)
     if held := crashes.agreement_rows(trials):
         _print_block(crashes.AGREEMENT_HEADINGS, held, crashes.AGREEMENT_NOTE if notes else "", console)
@@ -216,7 +222,7 @@ def _print_crashes(trials: list[Document], console: Console, notes: bool) -> Non
         say(console, sentence, indent=2, hang=2)
 
 
-def _print_blocks(shown: Document, console: Console) -> None:
+def _print_blocks(shown: RunDocument, console: Console) -> None:
     if below := capacity.at_shares(shown):
         heading(console, "Latency below capacity")
         _print_block(capacity.HEADINGS, capacity.rows(below), capacity.NOTE, console)
@@ -242,12 +248,12 @@ def _print_block(
         say(console, note, "dim", indent=2)
 
 
-def _remarks(shown: Document) -> Iterator[str]:
+def _remarks(shown: RunDocument) -> Iterator[str]:
     """Yield what is missing, what must not be used, and what makes figures doubtful."""
     yield from (f"{name}: {what}" for name, what in words.not_complete(shown))
     yield from (f"{name}: {warning}" for name, warning in words.warnings_by_text(shown))
     # Queries have no steady state.
-    if not (analysed(shown) or copied(shown) or crashes.crashed(shown)):
+    if not (analysed(shown["trials"]) or copied(shown["trials"]) or crashes.crashed(shown["trials"])):
         yield from remarks([trial for trial in shown["trials"] if trial["system"] is not None])
     said = (words.client_limited(shown), words.run_state(shown), words.durability_caution(shown))
     yield from filter(None, said)
@@ -255,18 +261,18 @@ def _remarks(shown: Document) -> Iterator[str]:
         yield f"The host was worse after the run: {line}."
 
 
-def _host(shown: Document) -> Iterator[str]:
+def _host(shown: RunDocument) -> Iterator[str]:
     yield from filter(None, (words.observing_cost(shown), host_in_words(shown["environment"].get("measured"))))
     yield from (f"Not observed: {line}" for line in shown["fairness"]["not_seen"])
 
 
-def _scaling(shown: Document) -> list[str]:
+def _scaling(shown: RunDocument) -> list[str]:
     sweeps = [f"{one['label']}, {one['workload']}: {one['words']}" for one in shown["scalability"] if one["law"]]
     return [*filter(None, [words.automatic_warmup(shown)]), *sweeps]
 
 
-def _limits(shown: Document) -> list[str]:
-    if analysed(shown) or copied(shown) or crashes.crashed(shown):
+def _limits(shown: RunDocument) -> list[str]:
+    if analysed(shown["trials"]) or copied(shown["trials"]) or crashes.crashed(shown["trials"]):
         return []
     sentences = [f"{name}: {sentence}" for name, sentence in words.limit_sentences(shown)]
-    return sentences or [*filter(None, [words.limits(shown["headline"])])]
+    return sentences or [*filter(None, [words.limits(shown["headline"]["limits"])])]

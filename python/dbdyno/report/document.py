@@ -1,13 +1,37 @@
-"""A run as one JSON document: every figure dbdyno states, each computed here and nowhere else."""
+"""A run as one document: every figure dbdyno states, each computed here and nowhere else."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from dbdyno.report.core.documents import (
+    AskedDocument,
+    ConcludedDocument,
+    EndingDocument,
+    FairnessDocument,
+    FiguresDocument,
+    LimitsDocument,
+    OpenLoopDocument,
+    OpenTimesDocument,
+    OperationDocument,
+    PerMinuteDocument,
+    PreparedDocument,
+    RecordedDocument,
+    RunDocument,
+    SecondDocument,
+    StabilityDocument,
+    StallSecondDocument,
+    SteadyStateDocument,
+    SurroundingsDocument,
+    TimedDocument,
+    TimelineDocument,
+    TransactionDocument,
+    TrialDocument,
+    WarmUpDocument,
+)
 from dbdyno.report.core.loads import load_of
 from dbdyno.report.core.words import hit_ratio
 from dbdyno.report.headline import compared, headline
@@ -25,13 +49,15 @@ from dbdyno.stats.warm_up import warm_up
 from dbdyno.verdict.card import Card, card, short
 from dbdyno.verdict.judge import judged
 
+_Number = TypeVar("_Number", int, float)
+
 PERCENTILES = {"p50": 50.0, "p95": 95.0, "p98": 98.0, "p99": 99.0, "p999": 99.9}
 LATE_S = 300
 """The published runs of `db-stress` were compared by the mean of so many seconds at their end."""
 
 
-def document(run: Run, timelines: bool = True) -> dict[str, Any]:
-    """Return the run as plain JSON values.
+def document(run: Run, timelines: bool = True) -> RunDocument:
+    """Return the run as every report shows it.
 
     Args:
         timelines: with every second of every trial; what shows none need not wait for them.
@@ -40,17 +66,16 @@ def document(run: Run, timelines: bool = True) -> dict[str, Any]:
     error is not less of one because it came early. What is not known, or has too few samples, is `None`.
     """
     facts = run.facts
-    trials: list[dict[str, Any]] = [
-        _trial(one, run) | ({"timeline": _timeline(one)} if timelines else {}) for one in in_reading_order(run)
-    ]
+    trials = [_trial(one, run, timelines) for one in in_reading_order(run)]
     comparison = compared(run)
     first = headline(trials, comparison, facts.find_rate)
-    if copies := copied({"trials": trials}):
+    if copies := copied(trials):
         first["sentence"] = sentence(copies)
-    elif asked := analyses.analysed({"trials": trials}):
+    elif asked := analyses.analysed(trials):
         first["sentence"] = analyses.sentence(asked)
-    elif killed := crashes.crashed({"trials": trials}):
-        first["sentence"] = crashes.sentence(killed, crashes.unread({"trials": trials}))
+    elif killed := crashes.crashed(trials):
+        first["sentence"] = crashes.sentence(killed, crashes.unread(trials))
+    limits: LimitsDocument = {"limits": facts.limits} if facts.limits else {}
     return {
         "run": facts.run or run.path.name,
         "experiment": facts.experiment,
@@ -68,11 +93,26 @@ def document(run: Run, timelines: bool = True) -> dict[str, Any]:
         "skipped": list(facts.skipped or ()),
         "left_out": list(facts.left_out or ()),
         "find_rate": list(facts.find_rate or ()),
-        **({"limits": [dict(limit) for limit in facts.limits]} if facts.limits else {}),
+        **limits,
         "environment": run.environment,
         "trials": trials,
         "client_libraries": library_costs(trials),
         "scalability": sweeps(run),
+    }
+
+
+def json_document(run: Run) -> dict[str, Any]:
+    """Return the document of a run as plain JSON values, as `dbdyno show --json` prints it."""
+    shown = document(run)
+    return {**shown, "trials": [{**trial, **_plain(trial)} for trial in shown["trials"]]}
+
+
+def _plain(concluded: ConcludedDocument) -> dict[str, Any]:
+    verdict, budget = concluded["verdict"], concluded["time_budget"]
+    return {
+        "verdict": verdict.document() if verdict else None,
+        "time_budget": budget.document() if budget else None,
+        "locks": concluded["locks"].document(),
     }
 
 
@@ -96,12 +136,14 @@ def in_reading_order(run: Run) -> Sequence[Trial]:
     return sorted(run.trials, key=place)
 
 
-def _trial(trial: Trial, run: Run) -> dict[str, Any]:
+def _trial(trial: Trial, run: Run, timelines: bool) -> TrialDocument:
     costs = cost(trial)
+    timeline: TimelineDocument = {"timeline": _timeline(trial)} if timelines else {}
     return {
         **_asked(trial),
         **_figures(trial),
-        **{f"{who}_cpu_us_per_transaction": costs[f"{who}_cpu_us"] for who in ("client", "server")},
+        "client_cpu_us_per_transaction": costs["client_cpu_us"],
+        "server_cpu_us_per_transaction": costs["server_cpu_us"],
         **_open_loop(trial),
         "client_ceiling_per_s": trial.facts.client_ceiling_per_s,
         "load_threads": [thread._asdict() for thread in trial.recorded.load_threads],
@@ -109,10 +151,11 @@ def _trial(trial: Trial, run: Run) -> dict[str, Any]:
         **_recorded(trial.recorded),
         **_surroundings(trial, run),
         "cost": costs,
+        **timeline,
     }
 
 
-def _asked(trial: Trial) -> dict[str, Any]:
+def _asked(trial: Trial) -> AskedDocument:
     """What the trial is of, and how it ended."""
     facts, hello = trial.facts, trial.recorded.hello or {}
     return {
@@ -149,7 +192,7 @@ def _asked(trial: Trial) -> dict[str, Any]:
     }
 
 
-def _recorded(recorded: Recorded) -> dict[str, Any]:
+def _recorded(recorded: Recorded) -> RecordedDocument:
     """What was told by the load client."""
     return {
         "transaction": _transaction(recorded),
@@ -163,11 +206,13 @@ def _recorded(recorded: Recorded) -> dict[str, Any]:
     }
 
 
-def _surroundings(trial: Trial, run: Run) -> dict[str, Any]:
+def _surroundings(trial: Trial, run: Run) -> SurroundingsDocument:
     """Where it ran, and what was seen of that."""
     facts, recorded = trial.facts, trial.recorded
     preparation = run.preparations.get(str(facts.preparation))
-    load = {"rows": preparation.rows, "seconds": preparation.load_seconds} if preparation else None
+    load: PreparedDocument | None = None
+    if preparation:
+        load = {"rows": preparation.rows, "seconds": preparation.load_seconds}
     return {
         "servers": list(facts.servers or ()),
         "layout": (recorded.hello or {}).get("layout"),
@@ -178,31 +223,34 @@ def _surroundings(trial: Trial, run: Run) -> dict[str, Any]:
         "observer_cpu_s": facts.observer_cpu_s,
         "observer_cpu_share": _observer_share(facts),
         "not_seen": list(facts.not_seen or ()),
-        "processes": [asdict(used) for used in trial.usage],
+        "processes": [
+            {"process": used.process, "cores": used.cores, "resident_bytes": used.resident_bytes}
+            for used in trial.usage
+        ],
         "server_counters": _counted(facts.server_counters or {}),
     }
 
 
-def _concluded(trial: Trial) -> dict[str, Any]:
+def _concluded(trial: Trial) -> ConcludedDocument:
     concluded = judged(trial)
     return {
         "client_limited": concluded.client_limited is not None,
         "client_limited_evidence": concluded.client_limited,
         "others_cores": concluded.others_cores,
-        "verdict": concluded.verdict.document() if concluded.verdict else None,
-        "time_budget": concluded.time_budget.document() if concluded.time_budget else None,
-        "locks": concluded.locks.document(),
+        "verdict": concluded.verdict,
+        "time_budget": concluded.time_budget,
+        "locks": concluded.locks,
     }
 
 
-def _timeline(trial: Trial) -> list[dict[str, Any]]:
+def _timeline(trial: Trial) -> list[SecondDocument]:
     recorded = trial.recorded
     stalled = recorded.stalls.per_second if recorded.stalls else [None] * len(recorded.measured)
     warmup = [None] * (len(recorded.intervals) - len(recorded.measured))
     return [_second(*both) for both in zip(recorded.intervals, [*warmup, *stalled], strict=True)]
 
 
-def fairness(found: Card) -> dict[str, Any]:
+def fairness(found: Card) -> FairnessDocument:
     """Return the fairness card as plain JSON values."""
     return {
         "command": found.command,
@@ -220,7 +268,7 @@ def fairness(found: Card) -> dict[str, Any]:
     }
 
 
-def _figures(trial: Trial) -> dict[str, Any]:
+def _figures(trial: Trial) -> FiguresDocument:
     """The figures of a trial's transactions as a whole."""
     recorded = trial.recorded
     errors = _added(interval.errors for interval in recorded.intervals)
@@ -247,7 +295,7 @@ def _rows_read_per_s(recorded: Recorded) -> float | None:
     return rows / recorded.seconds if rows and recorded.seconds else None
 
 
-def _warm_up(trial: Trial) -> dict[str, Any] | None:
+def _warm_up(trial: Trial) -> WarmUpDocument | None:
     """How long it took to be warm after a restart, counted from the first second of the load; else `None`.
 
     answered_s: how long before the load the store had answered, and could reload its cache.
@@ -258,10 +306,15 @@ def _warm_up(trial: Trial) -> dict[str, Any] | None:
     if found is None:
         return None
     answered, began = trial.facts.answered_unix_s, recorded.run_began_unix_s
-    return asdict(found) | {"answered_s": round(began - answered, 2) if answered and began else None}
+    return {
+        "warm_per_s": found.warm_per_s,
+        "seconds": found.seconds,
+        "first_per_s": found.first_per_s,
+        "answered_s": round(began - answered, 2) if answered and began else None,
+    }
 
 
-def _open_loop(trial: Trial) -> dict[str, Any]:
+def _open_loop(trial: Trial) -> OpenLoopDocument:
     """What was offered and what became of it; nothing in a closed loop. Arrivals are counted from the warm-up on.
 
     Of a trial that was cut short before anything was measured each is `None`.
@@ -274,7 +327,9 @@ def _open_loop(trial: Trial) -> dict[str, Any]:
         "offered_per_s": recorded.offered_per_s,
         "achieved_per_s": recorded.throughput_per_s,
         "followed": recorded.followed,
-        **{key: transactions.get(key) for key in ("late", "unfinished", "never_begun")},
+        "late": transactions.get("late"),
+        "unfinished": transactions.get("unfinished"),
+        "never_begun": transactions.get("never_begun"),
     }
 
 
@@ -284,20 +339,28 @@ def _observer_share(facts: TrialFacts) -> float | None:
     return None if used_s is None or begun is None or ended is None or ended <= begun else used_s / (ended - begun)
 
 
-def _added(counts: Iterable[Mapping[str, float]]) -> dict[str, float]:
-    total: dict[str, float] = {}
+def _added(counts: Iterable[Mapping[str, _Number]]) -> dict[str, _Number]:
+    total: dict[str, _Number] = {}
     for one in counts:
         for name, count in one.items():
-            total[name] = total.get(name, 0) + count
+            total[name] = total[name] + count if name in total else count
     return total
 
 
-def _times_us(of: Recorded | Operation) -> dict[str, Any]:
+def _times_us(of: Recorded | Operation) -> TimedDocument:
     """The times that are known: the service time, in an open loop response time and send lag beside it; and the slowest
     of what a client waited for."""
-    times = {"service_time_us": of.service_time, "response_time_us": of.response_time, "send_lag_us": of.send_lag}
-    known = {name: _statistics_us(histogram) for name, histogram in times.items() if histogram is not None}
-    return {**known, "slowest": [{"time_us": one.time_ns / 1000, "second": one.second} for one in of.slowest]}
+    open_loop: OpenTimesDocument = {}
+    if of.response_time is not None:
+        open_loop["response_time_us"] = _statistics_us(of.response_time)
+    if of.send_lag is not None:
+        open_loop["send_lag_us"] = _statistics_us(of.send_lag)
+    return {
+        "count": of.service_time.count,
+        "service_time_us": _statistics_us(of.service_time),
+        **open_loop,
+        "slowest": [{"time_us": one.time_ns / 1000, "second": one.second} for one in of.slowest],
+    }
 
 
 def _statistics_us(histogram: Histogram) -> dict[str, float | None]:
@@ -307,18 +370,18 @@ def _statistics_us(histogram: Histogram) -> dict[str, float | None]:
     return {name: None if time_ns is None else time_ns / 1000 for name, time_ns in times.items()}
 
 
-def _transaction(recorded: Recorded) -> dict[str, Any]:
+def _transaction(recorded: Recorded) -> TransactionDocument:
     return {
         "name": (recorded.hello or {}).get("transaction"),
-        "count": recorded.service_time.count,
         **_times_us(recorded),
     }
 
 
-def _operation(operation: Operation, recorded: Recorded) -> dict[str, Any]:
+def _operation(operation: Operation, recorded: Recorded) -> OperationDocument:
     """The figures of an operation; of whole transactions of one kind also how many there were a minute."""
-    is_kind = operation.operation == KIND and recorded.seconds > 0
-    per_minute = {"per_minute": 60 * operation.service_time.count / recorded.seconds} if is_kind else {}
+    per_minute: PerMinuteDocument = {}
+    if operation.operation == KIND and recorded.seconds > 0:
+        per_minute = {"per_minute": 60 * operation.service_time.count / recorded.seconds}
     return {
         "operation": operation.operation,
         "table": operation.table,
@@ -335,16 +398,23 @@ def _conflicts(counted: Mapping[str, Any]) -> int:
     return int(counted.get("conflicts", 0))
 
 
-def _stability(recorded: Recorded) -> dict[str, Any]:
+def _stability(recorded: Recorded) -> StabilityDocument:
     p99_ns = [interval.p99_ns for interval in recorded.whole_seconds if interval.p99_ns is not None]
+    even = recorded.stability
     return {
-        **asdict(recorded.stability),
+        "seconds": even.seconds,
+        "longest_without_completion_s": even.longest_without_completion_s,
+        "floor": even.floor,
+        "seconds_below_half": even.seconds_below_half,
+        "seconds_below_tenth": even.seconds_below_tenth,
+        "variation_1s": even.variation_1s,
+        "variation_10s": even.variation_10s,
         "worst_second_p99_us": max(p99_ns) / 1000 if p99_ns else None,
         "stalls": recorded.stalls.figures() if recorded.stalls else None,
     }
 
 
-def _ending(recorded: Recorded) -> dict[str, Any]:
+def _ending(recorded: Recorded) -> EndingDocument:
     """The mean of the last third, at most LATE_S: what is left of a store that falls behind."""
     last = recorded.whole_seconds[-max(1, min(LATE_S, len(recorded.whole_seconds) // 3)) :]
     seconds = sum(interval.seconds for interval in last)
@@ -352,16 +422,29 @@ def _ending(recorded: Recorded) -> dict[str, Any]:
     return {"seconds": round(seconds), "throughput_per_s": rate}
 
 
-def _steady_state(recorded: Recorded) -> dict[str, Any]:
+def _steady_state(recorded: Recorded) -> SteadyStateDocument:
     """Where throughput became steady; `cut_s` counts from the end of the warm-up the experiment asked for.
 
     applied: the figures begin at the cut (`warmup = "auto"`).
     """
-    found = asdict(recorded.steady)
-    return {"class": found.pop("kind"), **found, "applied": recorded.cut}
+    found = recorded.steady
+    return {
+        "class": found.kind,
+        "steady": found.steady,
+        "cut_s": found.cut_s,
+        "kept": found.kept,
+        "period_s": found.period_s,
+        "drift": found.drift,
+        "drift_per_hour": found.drift_per_hour,
+        "mean_per_s": found.mean_per_s,
+        "applied": recorded.cut,
+    }
 
 
-def _second(interval: Interval, stalled: StallSecond | None) -> dict[str, Any]:
+def _second(interval: Interval, stalled: StallSecond | None) -> SecondDocument:
+    stall: StallSecondDocument = {}
+    if stalled:
+        stall = {"longest_stall_ms": stalled.longest_ms, "stalled_share": stalled.share}
     return {
         "second": interval.second,
         "transactions": interval.completed,
@@ -371,7 +454,7 @@ def _second(interval: Interval, stalled: StallSecond | None) -> dict[str, Any]:
         "warmup": interval.warmup,
         "seconds": interval.seconds,
         "connected": interval.connected,
-        **({"longest_stall_ms": stalled.longest_ms, "stalled_share": stalled.share} if stalled else {}),
+        **stall,
     }
 
 

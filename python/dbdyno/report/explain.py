@@ -8,15 +8,16 @@ from rich.console import Console
 from rich.text import Text
 
 from dbdyno.report.core import words
-from dbdyno.report.core.loads import Document
+from dbdyno.report.core.documents import RunDocument, TrialDocument
 from dbdyno.report.core.terminal import say
+from dbdyno.results.conclusions import Verdict
 from dbdyno.verdict.limits import LIMITS, noun_of
 
 INDENT = 2
 _ENDED = {"failed": "failed", "interrupted": "was interrupted", "not reached": "was not reached"}
 
 
-def trials_named(shown: Document, name: str | None) -> list[Document]:
+def trials_named(shown: RunDocument, name: str | None) -> list[TrialDocument]:
     """Return the trials that a person means: all without a name, else by name, number or a part of the name."""
     trials = list(shown["trials"])
     if name is None:
@@ -26,7 +27,7 @@ def trials_named(shown: Document, name: str | None) -> list[Document]:
     return exact or numbered or [trial for trial in trials if name in trial["trial"]]
 
 
-def print_explanations(shown: Document, trials: Sequence[Document], console: Console) -> None:
+def print_explanations(shown: RunDocument, trials: Sequence[TrialDocument], console: Console) -> None:
     """Print for each trial its limit, the evidence and what to try next."""
     several = len({trial["workload"] for trial in trials}) > 1
     for place, trial in enumerate(trials):
@@ -41,21 +42,21 @@ def print_explanations(shown: Document, trials: Sequence[Document], console: Con
             say(console, _why_not(shown, trial), "yellow", INDENT, 2)
 
 
-def _print_verdict(trial: Document, verdict: Document, console: Console) -> None:
-    limit = LIMITS.get(verdict["limit"])
-    opening = limit.opening_of(bool(trial["embedded"])) if limit else f"Limited by {verdict['limit']}"
-    say(console, f"{opening} (confidence {verdict['confidence']}).", "", INDENT, 2)
-    for evidence in verdict["evidence"]:
+def _print_verdict(trial: TrialDocument, verdict: Verdict, console: Console) -> None:
+    limit = LIMITS.get(verdict.limit)
+    opening = limit.opening_of(bool(trial["embedded"])) if limit else f"Limited by {verdict.limit}"
+    say(console, f"{opening} (confidence {verdict.confidence}).", "", INDENT, 2)
+    for evidence in verdict.evidence:
         say(console, f"· {evidence}", "", INDENT, 2)
-    if verdict.get("runner_up"):
-        say(console, f"· next largest: {noun_of(verdict['runner_up'], bool(trial['embedded']))}", "dim", INDENT, 2)
-    for step in verdict.get("next") or ():
-        say(console, f"Try: {step['why']}", "", INDENT, 2)
+    if runner_up := verdict.runner_up:
+        say(console, f"· next largest: {noun_of(runner_up, bool(trial['embedded']))}", "dim", INDENT, 2)
+    for step in verdict.next:
+        say(console, f"Try: {step.why}", "", INDENT, 2)
         # A command is copied: it stays in one line.
-        console.print(Text(f"{' ' * 2 * INDENT}{step['command']}", style="cyan"), soft_wrap=True)
+        console.print(Text(f"{' ' * 2 * INDENT}{step.command}", style="cyan"), soft_wrap=True)
 
 
-def _why_not(shown: Document, trial: Document) -> str:
+def _why_not(shown: RunDocument, trial: TrialDocument) -> str:
     """Return why a trial has no verdict."""
     if trial["state"] != "complete":
         reason = f": {trial['reason']}" if trial["reason"] else ""

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import log, log1p
+from math import log, log1p, nan
 from statistics import fmean
-from typing import Any
+from typing import Any, Literal
 
 from dbdyno.errors import UserError
 from dbdyno.report.cells import Side
 from dbdyno.report.comparison import compare_sides, comparison_document
 from dbdyno.report.core import words
-from dbdyno.report.core.loads import LOAD_KEYS, Document, at, load_of, share_of
+from dbdyno.report.core.documents import (
+    CellDocument,
+    ComparisonDocument,
+    HeadlineDocument,
+    RatioDocument,
+    TrialDocument,
+)
+from dbdyno.report.core.loads import LOAD_KEYS, at, load_of, rate_per_s, share_of
 from dbdyno.report.core.ratios import TURNED, limit_of, turned
+from dbdyno.results.facts import JsonObject
 from dbdyno.results.model import Run
 from dbdyno.results.noise import known_noise
 from dbdyno.stats.margin import MARGIN
+
+_INTERVAL: tuple[Literal["ratio", "low", "high"], ...] = ("ratio", "low", "high")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +39,9 @@ class Standing:
         ratios: by label, the other systems over the leader; empty without a comparison.
     """
 
-    top: Document
-    chosen: Mapping[str, Document]
-    ratios: Mapping[str, Document]
+    top: TrialDocument
+    chosen: Mapping[str, TrialDocument]
+    ratios: Mapping[str, RatioDocument]
 
     @property
     def judged(self) -> bool:
@@ -39,7 +49,7 @@ class Standing:
         return len(self.chosen) > 1 and bool(self.ratios)
 
 
-def compared(run: Run) -> dict[str, Any] | None:
+def compared(run: Run) -> ComparisonDocument | None:
     """Return every pair of a run's systems, cell by cell, as `dbdyno compare` has it, the correction over all of them.
 
     `None` where there is nothing to compare: one trial a side, or one system.
@@ -58,8 +68,8 @@ def compared(run: Run) -> dict[str, Any] | None:
 
 
 def headline(
-    trials: Sequence[Document], comparison: Document | None, found_rates: Iterable[Document]
-) -> dict[str, Any]:
+    trials: Sequence[TrialDocument], comparison: ComparisonDocument | None, found_rates: Iterable[JsonObject]
+) -> HeadlineDocument:
     """Return what a run shows, as plain JSON values.
 
     Args:
@@ -73,10 +83,10 @@ def headline(
         by label, the name of the trial that stands for the system at the leader's load; `ratios`: by label, the other
         systems over the leader there; `limits`: by label, what limited that trial.
     """
-    nothing: dict[str, Any] = {"winner": None, "leader": None, "trials": {}, "ratios": {}, "limits": {}}
     found = standing(trials, comparison)
     if found is None:
-        return nothing | {"sentence": f"{_of_nothing(trials)}, so there is no figure to name."}
+        sentence = f"{_of_nothing(trials)}, so there is no figure to name."
+        return {"winner": None, "leader": None, "trials": {}, "ratios": {}, "limits": {}, "sentence": sentence}
     searched = " ".join(search["sentence"] for search in found_rates)
     winner, sentence = _verdict(found) if found.judged else (None, _observed(found.top, found.chosen, trials))
     return {
@@ -89,7 +99,7 @@ def headline(
     }
 
 
-def standing(trials: Sequence[Document], comparison: Document | None) -> Standing | None:
+def standing(trials: Sequence[TrialDocument], comparison: ComparisonDocument | None) -> Standing | None:
     """Return where the systems stand, or `None` if no trial has a figure."""
     top = _highest(trials)
     if top is None:
@@ -100,12 +110,12 @@ def standing(trials: Sequence[Document], comparison: Document | None) -> Standin
     return Standing(top, chosen, _ratios(top["label"], cells))
 
 
-def _usable(trial: Document) -> bool:
+def _usable(trial: TrialDocument) -> bool:
     measured = trial["system"] is not None and trial["state"] == "complete" and bool(trial["throughput_per_s"])
     return measured and share_of(trial) is None
 
 
-def _at_the_load_of(top: Document, trials: Sequence[Document]) -> Iterable[Document]:
+def _at_the_load_of(top: TrialDocument, trials: Sequence[TrialDocument]) -> Iterable[TrialDocument]:
     """Of each system the trial of median throughput at the load of `top`."""
     same = [
         trial
@@ -113,32 +123,32 @@ def _at_the_load_of(top: Document, trials: Sequence[Document]) -> Iterable[Docum
         if load_of(trial) == load_of(top) and all(trial[key] == top[key] for key in LOAD_KEYS)
     ]
     for label in dict.fromkeys(trial["label"] for trial in same):
-        repeated = sorted((one for one in same if one["label"] == label), key=lambda one: one["throughput_per_s"])
+        repeated = sorted((one for one in same if one["label"] == label), key=rate_per_s)
         yield repeated[(len(repeated) - 1) // 2]
 
 
-def _of_nothing(trials: Sequence[Document]) -> str:
+def _of_nothing(trials: Sequence[TrialDocument]) -> str:
     """Return why no trial has a figure: it failed, or ended before a transaction did."""
     if any(trial["state"] == "complete" for trial in trials):
         return "No transaction was completed within the seconds of a trial (more --seconds or fewer --rows help)"
     return "No trial was completed"
 
 
-def _highest(trials: Iterable[Document]) -> Document | None:
+def _highest(trials: Iterable[TrialDocument]) -> TrialDocument | None:
     """The trial that stands for the highest throughput: of the system and load of the highest geometric mean, the best.
 
     Not the best of all, which of two systems that are alike is that of the less even one.
     """
-    repeated: dict[tuple[Any, ...], list[Document]] = {}
+    repeated: dict[tuple[Any, ...], list[TrialDocument]] = {}
     for trial in filter(_usable, trials):
         load = tuple(trial[key] for key in LOAD_KEYS)
         repeated.setdefault((trial["label"], load_of(trial), *load), []).append(trial)
-    means = {key: fmean(log(one["throughput_per_s"]) for one in same) for key, same in repeated.items()}
+    means = {key: fmean(log(rate_per_s(one)) for one in same) for key, same in repeated.items()}
     most = max(means, key=means.__getitem__, default=None)
-    return max(repeated[most], key=lambda trial: trial["throughput_per_s"]) if most else None
+    return max(repeated[most], key=rate_per_s) if most else None
 
 
-def _cells_at(top: Document, comparison: Document) -> list[Document]:
+def _cells_at(top: TrialDocument, comparison: ComparisonDocument) -> list[CellDocument]:
     """The comparisons at the load of `top`."""
     return [
         cell
@@ -147,7 +157,7 @@ def _cells_at(top: Document, comparison: Document) -> list[Document]:
     ]
 
 
-def _leader(cells: Iterable[Document]) -> str | None:
+def _leader(cells: Iterable[CellDocument]) -> str | None:
     """Whom none of the comparisons calls slower, and of several the one of the highest geometric mean."""
     reached: dict[str, float] = {}
     slower = set()
@@ -159,7 +169,7 @@ def _leader(cells: Iterable[Document]) -> str | None:
     return max(reached, key=lambda label: (label not in slower, reached[label]), default=None)
 
 
-def _ratios(leader: str, cells: Iterable[Document]) -> dict[str, dict[str, Any]]:
+def _ratios(leader: str, cells: Iterable[CellDocument]) -> dict[str, RatioDocument]:
     """The comparisons of other systems with the leader, turned so that the leader is the baseline."""
     found = {}
     for cell in cells:
@@ -175,7 +185,10 @@ def _verdict(found: Standing) -> tuple[str | None, str]:
     if following is None:
         pairs = max(one["pairs"] or 0 for one in found.ratios.values())
         return winner, f"{words_of_it} ({_pairs_at(found.top, pairs)}{_classes(found.top, found.chosen)})."
-    return winner, f"{words_of_it} ({_where(found.top, found.chosen, following, found.ratios[following]['pairs'])})."
+    return (
+        winner,
+        f"{words_of_it} ({_where(found.top, found.chosen, following, found.ratios[following]['pairs'] or 0)}).",
+    )
 
 
 def verdict(found: Standing) -> tuple[str | None, str, str | None]:
@@ -190,7 +203,7 @@ def verdict(found: Standing) -> tuple[str | None, str, str | None]:
     unknown |= {label: "there is no pair" for label in found.chosen if label != leader and label not in found.ratios}
     if not known:
         return None, f"No winner: {leader} did most, but {'; '.join(dict.fromkeys(unknown.values()))}", None
-    following = max(known, key=lambda label: known[label]["ratio"])
+    following = max(known, key=lambda label: known[label]["ratio"] or 0.0)
     ratio = known.pop(following)
     doubts = [f"not told from {label}, {_times(one)}" for label, one in known.items() if one["verdict"] != "slower"]
     doubts += [f"not judged against {label}: {why}" for label, why in unknown.items()]
@@ -203,35 +216,37 @@ def verdict(found: Standing) -> tuple[str | None, str, str | None]:
     return None, f"No winner: {_not_told(leader, following, ratio)}{doubt}", following
 
 
-def _times(found: Document) -> str:
+def _times(found: RatioDocument) -> str:
     """How many times the throughput of the other one the leader did, with the interval."""
-    times, least, most = (words.factor(1 / found[key]) for key in ("ratio", "high", "low"))
+    centre, low, high = (found[key] or nan for key in _INTERVAL)
+    times, least, most = (words.factor(1 / value) for value in (centre, high, low))
     bound = "at least " if found["least"] else ""
     return f"{bound}{times}× [{least} to {most}]"
 
 
-def _not_told(leader: str, following: str, found: Document) -> str:
+def _not_told(leader: str, following: str, found: RatioDocument) -> str:
     """Why the leader did not win over the next one."""
     if found["verdict"] == "equivalent":
-        margin = f"{100 * found['margin']:.3g} %"
+        margin = f"{100 * (found['margin'] or 0.0):.3g} %"
         return f"{leader} and {following} are equivalent within {margin}, {_times(found)}"
-    within = abs(log(found["ratio"])) <= log1p(found["noise"])
-    chance = f"the noise of this host, ±{100 * found['noise']:.3g} %" if within else "chance"
+    noise = found["noise"] or 0.0
+    within = abs(log(found["ratio"] or nan)) <= log1p(noise)
+    chance = f"the noise of this host, ±{100 * noise:.3g} %" if within else "chance"
     return f"{leader} is ahead of {following}, {_times(found)}, which cannot be told from {chance}"
 
 
-def _pairs_at(top: Document, pairs: int) -> str:
+def _pairs_at(top: TrialDocument, pairs: int) -> str:
     return f"{at(top)}, {pairs} pair{'' if pairs == 1 else 's'} of trials"
 
 
-def _where(top: Document, chosen: Mapping[str, Document], following: str, pairs: int) -> str:
+def _where(top: TrialDocument, chosen: Mapping[str, TrialDocument], following: str, pairs: int) -> str:
     """Where the leader and the next one were compared, and what a ratio of means does not say."""
     both = [words.evenness(trial["stability"]) for trial in (top, chosen[following])]
     even = f"; {' against '.join(one or 'no stall' for one in both)}" if any(both) else ""
     return f"{_pairs_at(top, pairs)}{_classes(top, chosen)}{even}"
 
 
-def _classes(top: Document, chosen: Mapping[str, Document]) -> str:
+def _classes(top: TrialDocument, chosen: Mapping[str, TrialDocument]) -> str:
     """The badge of a sentence about systems of which some promise another durability than the leader, else nothing.
 
     Of all that the leader is set against: who was fastest was so against the third as well.
@@ -248,7 +263,7 @@ def _classes(top: Document, chosen: Mapping[str, Document]) -> str:
     return f"; durability {top['durability'] or 'unknown'} against {' and '.join(named)}, not like with like"
 
 
-def _observed(top: Document, chosen: Mapping[str, Document], trials: Sequence[Document]) -> str:
+def _observed(top: TrialDocument, chosen: Mapping[str, TrialDocument], trials: Sequence[TrialDocument]) -> str:
     """The highest figure, as the observation it is."""
     several = len({trial["workload"] for trial in filter(_usable, trials)}) > 1
     of = f" of {top['workload']}" if several else ""

@@ -17,7 +17,7 @@ from dbdyno.report.core.terminal import say
 from dbdyno.report.noise import floor_of, host_of
 from dbdyno.results.model import Run, Trial
 from dbdyno.results.noise import NoiseFloor
-from dbdyno.results.usable import compared_rate_per_s, evenness, unusable
+from dbdyno.results.usable import Evenness, compared_rate_per_s, evenness, unusable
 from dbdyno.stats.change_points import NOISES, SHORTEST_SEGMENT, ChangePoint, change_points, least_change
 from dbdyno.verdict.judge import judged
 
@@ -33,7 +33,7 @@ class Point:
 
     side: Side
     throughput_per_s: float
-    stability: Mapping[str, float | int | None]
+    stability: Evenness
 
     @property
     def run(self) -> str:

@@ -16,7 +16,8 @@ from markupsafe import Markup
 from dbdyno.errors import RunFailed
 from dbdyno.report.answer import answer
 from dbdyno.report.core import plotly, words
-from dbdyno.report.core.loads import Document, is_open, share_of
+from dbdyno.report.core.documents import RunDocument, TrialDocument
+from dbdyno.report.core.loads import is_open, share_of
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.recordings import Recordings, recordings_of
 from dbdyno.report.core.section import Part, Section
@@ -83,7 +84,7 @@ def environment_of_templates() -> Environment:
 
 
 def render(
-    shown: Document,
+    shown: RunDocument,
     recordings: Recordings | None = None,
     flames: Sequence[tuple[str, str]] = (),
     nameless: Sequence[tuple[str, str | None]] = (),
@@ -125,9 +126,9 @@ def render(
     )
 
 
-def clients_loaded(shown: Document) -> bool:
+def clients_loaded(shown: RunDocument) -> bool:
     """Whether clients put the load on: neither queries asked one at a time, nor tools that copy."""
-    return not (copies.copied(shown) or analyses.analysed(shown))
+    return not (copies.copied(shown["trials"]) or analyses.analysed(shown["trials"]))
 
 
 def parts_of(page: Page, sections: Sequence[Section]) -> list[tuple[Section, Part]]:
@@ -159,7 +160,7 @@ def inlined(name: str) -> Markup:
     return Markup((TEMPLATES / name).read_text(encoding="utf-8"))
 
 
-def _scope(shown: Document) -> str:
+def _scope(shown: RunDocument) -> str:
     """What was measured, in one sentence."""
     trials = [trial for trial in shown["trials"] if trial["system"] is not None]
     if not trials:
@@ -174,7 +175,7 @@ def _scope(shown: Document) -> str:
     systems = len(dict.fromkeys(trial["label"] for trial in trials))
     noun = "client" if clients == "1" else "clients"
     what = f"{workloads} on {systems} system{'s' if systems > 1 else ''}: {size}"
-    if analyses.analysed(shown):
+    if analyses.analysed(shown["trials"]):
         return f"{what}. {complete} of {len(shown['trials'])} trials are complete."
     return (
         f"{what}, {_loop(trials)} of {clients} {noun}, {seconds} s measured a trial after the warm-up. "
@@ -182,7 +183,7 @@ def _scope(shown: Document) -> str:
     )
 
 
-def _size(trials: list[Document]) -> str:
+def _size(trials: list[TrialDocument]) -> str:
     """What the `rows` of the trials are, in words: of tpcc the number of warehouses."""
     rows = _span(trial["rows"] for trial in trials)
     if any(trial["workload"] != "tpcc" for trial in trials):
@@ -190,7 +191,7 @@ def _size(trials: list[Document]) -> str:
     return "1 warehouse" if rows == "1" else f"{rows} warehouses"
 
 
-def _loop(trials: list[Document]) -> str:
+def _loop(trials: list[TrialDocument]) -> str:
     if not is_open(trials):
         return "closed loop"
     arrivals = " and ".join(dict.fromkeys(trial["rate"]["arrivals"] for trial in trials if trial["rate"]))

@@ -9,9 +9,10 @@ from urllib.parse import quote
 
 from dbdyno.errors import UserError
 from dbdyno.report.core import words
-from dbdyno.report.core.loads import Document
+from dbdyno.report.core.documents import RunDocument
 from dbdyno.report.document import document
 from dbdyno.report.html import environment_of_templates, inlined, write_page
+from dbdyno.results.facts import JsonObject
 from dbdyno.results.read import read_run
 from dbdyno.results.understood import understood
 
@@ -67,7 +68,7 @@ def broken(run: Path, error: Exception, link: str = "") -> Entry:
     return Entry(run.name, link, str(error).replace(f"{run}/", ""))
 
 
-def described(name: str, shown: Document, link: str) -> Entry:
+def described(name: str, shown: RunDocument, link: str) -> Entry:
     """Return the entry of a run by its document."""
     labels, workloads = (
         dict.fromkeys(str(trial[key]) for trial in shown["trials"] if trial["system"] is not None)
@@ -86,14 +87,14 @@ def described(name: str, shown: Document, link: str) -> Entry:
         str(shown["dbdyno"] or ""),
         str(shown["state"]),
         str(shown["headline"]["sentence"]),
-        words.limits(shown["headline"]),
+        words.limits(shown["headline"]["limits"]),
         f"{complete} of {len(shown['trials'])} trials",
         ", ".join(labels),
         ", ".join(workloads),
     )
 
 
-def host_of(environment: Document) -> str:
+def host_of(environment: JsonObject) -> str:
     """Return what tells one host from another: its name where that is known, its processor and its memory."""
     cpu = environment.get("cpu_model") or (environment.get("cpu") or {}).get("model")
     cpus = environment.get("cpus")

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from dbdyno.report.answer import answer
 from dbdyno.report.core import words
-from dbdyno.report.core.loads import Document, time_label
+from dbdyno.report.core.documents import RunDocument
+from dbdyno.report.core.loads import time_label
 from dbdyno.report.core.page import Page
 from dbdyno.report.document import document
 from dbdyno.report.html import clients_loaded
@@ -25,7 +26,7 @@ def markdown(run: Run) -> str:
     return render(document(run, timelines=False))
 
 
-def render(shown: Document) -> str:
+def render(shown: RunDocument) -> str:
     """Return the Markdown of what `dbdyno.report.document.document` returned.
 
     Names, errors and anything a server said are untrusted text: none of it becomes mark-up.
@@ -94,12 +95,12 @@ def _every_load(page: Page) -> Iterator[str]:
     yield f"<details><summary>Transactions/s at every load</summary>\n\n{table}\n\n</details>"
 
 
-def _missing(shown: Document) -> Iterator[str]:
+def _missing(shown: RunDocument) -> Iterator[str]:
     if missing := [f"- {_code(name)}: {_escaped(why)}" for name, why in words.not_complete(shown)]:
         yield "\n".join(["Not measured, or not to its end:", "", *missing])
 
 
-def _where(shown: Document) -> Iterator[str]:
+def _where(shown: RunDocument) -> Iterator[str]:
     """On what it was measured, with which versions, and the command that repeats it."""
     host = shown["environment"]
     known = (host.get("cpu_model"), f"{host['cpus']} processors" if host.get("cpus") else None, host.get("kernel"))
@@ -110,7 +111,7 @@ def _where(shown: Document) -> Iterator[str]:
         yield f"```sh\n{command.replace('```', '')}\n```"
 
 
-def _versions(shown: Document) -> str:
+def _versions(shown: RunDocument) -> str:
     return versions(shown["fairness"]["systems"])
 
 

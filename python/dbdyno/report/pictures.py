@@ -12,6 +12,7 @@ import numpy as np
 
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.report.core import plotly
+from dbdyno.report.core.documents import TrialDocument
 from dbdyno.report.core.loads import at, load_of
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.plots import Figure
@@ -104,7 +105,7 @@ def _figures(run: Run) -> Iterator[tuple[str, str, Figure]]:
 
 
 def _over_time(
-    run: Run, series: Sequence[Series], leader: Series, trial: Mapping[str, Any], time: str
+    run: Run, series: Sequence[Series], leader: Series, trial: TrialDocument, time: str
 ) -> Iterator[tuple[str, str, Figure]]:
     """The plots over time at the load of a trial, and those of that trial alone."""
     recordings, load = recordings_of(run), load_of(trial)

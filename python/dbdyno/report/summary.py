@@ -11,13 +11,15 @@ from rich.text import Text
 from dbdyno.report.answer import answer
 from dbdyno.report.cautions import BAD, cautions
 from dbdyno.report.core import words
-from dbdyno.report.core.loads import Document, Load, is_open, load_of, loads, share_of, time_name, times_us
+from dbdyno.report.core.documents import RunDocument, TimeName, TrialDocument
+from dbdyno.report.core.loads import Load, is_open, load_of, loads, share_of, time_name, times_us
 from dbdyno.report.core.names import short_names
 from dbdyno.report.core.terminal import Column, print_columns, say, shortened
 from dbdyno.report.details import print_specific
 from dbdyno.report.document import document
 from dbdyno.report.sections import capacity
 from dbdyno.report.sections.kinds import kinds_of
+from dbdyno.results.conclusions import NextStep
 from dbdyno.results.model import Run
 from dbdyno.verdict.limits import label_of
 
@@ -46,7 +48,7 @@ def print_summary(run: Run, places: Places, console: Console) -> None:
     print_document_summary(document(run, timelines=False), places, console)
 
 
-def print_document_summary(shown: Document, places: Places, console: Console) -> None:
+def print_document_summary(shown: RunDocument, places: Places, console: Console) -> None:
     """Print the summary of what `dbdyno.report.document.document` returned."""
     say(console, _title(shown), hang=INDENT)
     console.print()
@@ -65,8 +67,8 @@ def print_document_summary(shown: Document, places: Places, console: Console) ->
     if not specific and any(trial.get("verdict") for trial in shown["trials"]):
         _print_place("limits", f"dbdyno explain {places.run}", console)
     for step in _next_steps(shown)[:1]:
-        _print_place("next", step["command"], console)
-        say(console, step["why"], "dim", INDENT + 9)
+        _print_place("next", step.command, console)
+        say(console, step.why, "dim", INDENT + 9)
 
 
 def _print_place(name: str, where: str, console: Console) -> None:
@@ -74,15 +76,15 @@ def _print_place(name: str, where: str, console: Console) -> None:
     console.print(line, soft_wrap=True)
 
 
-def _next_steps(shown: Document) -> list[Document]:
+def _next_steps(shown: RunDocument) -> list[NextStep]:
     """Return what to try next, by the verdict on the leader's trial."""
     headline = shown["headline"]
-    name = headline["trials"].get(headline["leader"])
-    verdicts = [trial["verdict"] for trial in shown["trials"] if trial["trial"] == name and trial.get("verdict")]
-    return [step for verdict in verdicts for step in verdict.get("next") or ()]
+    name = headline["trials"].get(headline["leader"] or "")
+    verdicts = [trial.get("verdict") for trial in shown["trials"] if trial["trial"] == name]
+    return [step for verdict in verdicts if verdict for step in verdict.next]
 
 
-def _print_cautions(shown: Document, places: Places, console: Console) -> None:
+def _print_cautions(shown: RunDocument, places: Places, console: Console) -> None:
     found = cautions(shown)
     kept = found[:MOST_CAUTIONS]
     for sentence, style in kept:
@@ -91,7 +93,7 @@ def _print_cautions(shown: Document, places: Places, console: Console) -> None:
         say(console, f"{left} more: dbdyno show {places.run} --details", "yellow", INDENT)
 
 
-def _title(shown: Document) -> Text:
+def _title(shown: RunDocument) -> Text:
     trials = [trial for trial in shown["trials"] if trial["system"] is not None]
     # The steps of a search have a rate each.
     measured = [trial for trial in trials if share_of(trial) is None and not (shown["find_rate"] and trial["rate"])]
@@ -111,12 +113,12 @@ def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
-def _duration(shown: Document) -> Iterator[str]:
+def _duration(shown: RunDocument) -> Iterator[str]:
     if shown["started_unix_s"] and shown["ended_unix_s"]:
         yield words.duration(shown["ended_unix_s"] - shown["started_unix_s"])
 
 
-def _columns(groups: Mapping[tuple[str, str | None], list[Document]], shown: Document) -> list[Column]:
+def _columns(groups: Mapping[tuple[str, str | None], list[TrialDocument]], shown: RunDocument) -> list[Column]:
     """Return the table of a run whose clients loaded systems, the highest throughput first."""
     trials = [trial for group in groups.values() for trial in group]
     workloads = list(dict.fromkeys(workload for _, workload in groups))
@@ -151,24 +153,24 @@ def _names(keys: Sequence[tuple[str, str | None]]) -> list[str]:
     return [f"{label} · {variant}" for label, variant in zip(labels, variants, strict=True)]
 
 
-def _rate(trial: Document | None) -> float:
+def _rate(trial: TrialDocument | None) -> float:
     return float(trial["throughput_per_s"] or 0.0) if trial else 0.0
 
 
-def _best(trials: Sequence[Document]) -> Document | None:
+def _best(trials: Sequence[TrialDocument]) -> TrialDocument | None:
     """Return the trial that stands for a system: of the load with the highest throughput."""
     standing = [one for load in loads(trials) if (one := _middle(trials, load)) and one["state"] == "complete"]
     return max(standing, key=_rate, default=None)
 
 
-def _middle(trials: Sequence[Document], load: Load) -> Document | None:
+def _middle(trials: Sequence[TrialDocument], load: Load) -> TrialDocument | None:
     """Return the trial of median throughput at a load; one that is not complete only if there is no other."""
     at_load = [trial for trial in trials if load_of(trial) == load]
     complete = sorted((one for one in at_load if one["state"] == "complete"), key=_rate)
     return complete[(len(complete) - 1) // 2] if complete else next(iter(at_load), None)
 
 
-def _load_columns(groups: Sequence[Sequence[Document]], time: str | None, length_us: float) -> list[Column]:
+def _load_columns(groups: Sequence[Sequence[TrialDocument]], time: TimeName | None, length_us: float) -> list[Column]:
     """Return a column for each load: throughput, or p99 if `time` names the time that is shown."""
     every = loads(trial for group in groups for trial in group)
     several_clients = len({load.clients for load in every}) > 1
@@ -187,7 +189,7 @@ def _load_columns(groups: Sequence[Sequence[Document]], time: str | None, length
     return columns
 
 
-def _cell(trial: Document | None, time: str | None, length_us: float) -> str:
+def _cell(trial: TrialDocument | None, time: TimeName | None, length_us: float) -> str:
     if trial is None or trial["state"] != "complete":
         return _STATES.get(trial["state"], words.UNKNOWN) if trial else ""
     if not time:
@@ -198,7 +200,7 @@ def _cell(trial: Document | None, time: str | None, length_us: float) -> str:
     return words.significant(None if p99_us is None else p99_us / length_us)
 
 
-def _found_rates(keys: Sequence[tuple[str, str | None]], shown: Document) -> list[Column]:
+def _found_rates(keys: Sequence[tuple[str, str | None]], shown: RunDocument) -> list[Column]:
     """Return a column for each number of clients: the highest rate that held the limit."""
     first = {trial["trial"]: trial for trial in shown["trials"]}
     searches = [(first[one["first"]], one) for one in shown["find_rate"] if one["first"] in first]
@@ -211,7 +213,7 @@ def _found_rates(keys: Sequence[tuple[str, str | None]], shown: Document) -> lis
     ]
 
 
-def _kind_columns(best: Sequence[Document | None]) -> list[Column]:
+def _kind_columns(best: Sequence[TrialDocument | None]) -> list[Column]:
     """Return how many transactions of the first kind there were a minute, if there are several kinds."""
     kinds = [kinds_of(trial) if trial else {} for trial in best]
     first = next((next(iter(one)) for one in kinds if one), None)
@@ -221,7 +223,7 @@ def _kind_columns(best: Sequence[Document | None]) -> list[Column]:
     return [Column(f"{first}/min", cells, _GIVE_UP_KINDS)]
 
 
-def _share_columns(keys: Sequence[tuple[str, str | None]], shown: Document) -> list[Column]:
+def _share_columns(keys: Sequence[tuple[str, str | None]], shown: RunDocument) -> list[Column]:
     """Return the p99 of response times at shares of capacity, if the run has these."""
     p99s = capacity.p99s(shown)
     shares = sorted({share for by_share in p99s.values() for share in by_share})
@@ -232,10 +234,10 @@ def _share_columns(keys: Sequence[tuple[str, str | None]], shown: Document) -> l
     ]
 
 
-def _limit(trial: Document | None) -> str:
+def _limit(trial: TrialDocument | None) -> str:
     """Return what limited a trial, in a word or two; with `?` if that is hardly sure."""
     verdict = trial.get("verdict") if trial else None
     if not verdict:
         return words.UNKNOWN
-    sure = verdict["confidence"] != "low" or label_of(verdict["limit"]) == "unknown"
-    return label_of(verdict["limit"]) + ("" if sure else "?")
+    sure = verdict.confidence != "low" or label_of(verdict.limit) == "unknown"
+    return label_of(verdict.limit) + ("" if sure else "?")

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
+from dbdyno.results.stated import AnalysisStated, CopyStated, CrashStated, LoadedStated, RateStated
+
 JsonObject = Mapping[str, Any]
 
 
@@ -92,7 +94,7 @@ class TrialFacts(_Facts):
     clients: int | None = None
     pipeline: int = 1
     network_delay_us: int = 0
-    rate: JsonObject | None = None
+    rate: RateStated | None = None
     repeat: int | None = None
     seconds: int | None = None
     warmup_seconds: int | None = None
@@ -113,10 +115,10 @@ class TrialFacts(_Facts):
     background_threads: Mapping[str, str] | None = None
     not_seen: Sequence[JsonObject] = ()
     data_bytes: int | None = None
-    loaded: JsonObject | None = None
-    analysis: JsonObject | None = None
-    crash: JsonObject | None = None
-    copy: JsonObject | None = None
+    loaded: LoadedStated | None = None
+    analysis: AnalysisStated | None = None
+    crash: CrashStated | None = None
+    copy: CopyStated | None = None
 
     @property
     def transactions_in_flight(self) -> int:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from dbdyno.results.model import Trial
+from dbdyno.stats.stalls import StallFigures
 
 
 def unusable(trial: Trial) -> str | None:
@@ -24,7 +25,18 @@ def compared_rate_per_s(trial: Trial) -> float:
     return trial.recorded.steady_throughput_per_s or 0.0
 
 
-def evenness(trials: Iterable[Trial]) -> dict[str, Any]:
+class Evenness(TypedDict):
+    """What stands beside every mean: floor, stalls, and the longest time without a completion."""
+
+    floor: float | None
+    longest_without_completion_s: int | None
+    variation_1s: float | None
+    stalls: StallFigures | None
+    seconds: NotRequired[int]
+    seconds_below_tenth: NotRequired[int | None]
+
+
+def evenness(trials: Iterable[Trial]) -> Evenness:
     """The worst of the usable trials: equal means may hide that one of two stalls (docs/statistics.md, section 4)."""
     recorded = [trial.recorded for trial in trials if not unusable(trial)]
     even = [one.stability for one in recorded]

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from dbdyno.report.core.plots import ERRORS, Figure, scaled, unit_of
 from dbdyno.report.sections.over_time import MARKERS_UP_TO, budget_figure, thinned, warm_up_shade
+from dbdyno.results.conclusions import Budget
 from dbdyno.results.model import Interval
 
 THROUGHPUT, OFFERED, P50, P99 = "#0072b2", "#8a8f98", "#56b4e9", "#d55e00"
 
 
-def figures(seconds: Sequence[Interval], planned_s: float, budget: Mapping[str, Any] | None) -> dict[str, Figure]:
+def figures(seconds: Sequence[Interval], planned_s: float, budget: Budget | None) -> dict[str, Figure]:
     """Return the plots of a trial so far: `throughput`, `latency`, `errors` and, if it is known, `budget`.
 
     Args:
         planned_s: how long the trial is to be, warm-up included; the axis reaches that far.
-        budget: as `verdict.json` has it, or None.
+        budget: where its operations were, if that is known.
     """
     whole = [one for one in seconds if one.seconds > 0]
     axis = _axis(whole, planned_s)
@@ -28,7 +28,7 @@ def figures(seconds: Sequence[Interval], planned_s: float, budget: Mapping[str, 
         "latency": _latency(whole, unnamed),
         "errors": {"data": [_errors(whole)], "layout": unnamed | _up("errors/s", most_ticks=3)},
     }
-    if drawn := budget_figure({"time_budget": budget}):
+    if drawn := budget_figure(budget):
         found["budget"] = drawn | {"layout": drawn["layout"] | {"xaxis": axis["xaxis"]}}
     return found
 

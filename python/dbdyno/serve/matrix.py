@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from dbdyno.report.core.loads import Document
+from dbdyno.report.core.documents import RunDocument
+from dbdyno.report.core.loads import rate_per_s
 from dbdyno.report.core.ratios import limit_of
 from dbdyno.report.core.series import series_of
 from dbdyno.report.index import host_of
@@ -70,9 +71,10 @@ class Matrix:
     rows: Sequence[Row]
 
 
-def cells_of(run: str, shown: Document) -> tuple[Cell, ...]:
+def cells_of(run: str, shown: RunDocument) -> tuple[Cell, ...]:
     """Return each system of a run's document at the load of its highest throughput."""
-    closed = [trial for trial in shown["trials"] if not trial.get("rate") and trial["clients"]]
+    closed = shown.copy()
+    closed["trials"] = [trial for trial in shown["trials"] if not trial.get("rate") and trial["clients"]]
     return tuple(
         Cell(
             Conditions(
@@ -85,13 +87,13 @@ def cells_of(run: str, shown: Document) -> tuple[Cell, ...]:
             series.label,
             run,
             float(shown["started_unix_s"] or 0.0),
-            float(trial["throughput_per_s"]),
-            int(trial["clients"]),
+            rate_per_s(trial),
+            trial["clients"] or 0,
             bool(trial["client_limited"]),
             str(trial["durability"] or "unknown"),
             limit_of(trial),
         )
-        for series, trial in best_trials(series_of({**shown, "trials": closed}))
+        for series, trial in best_trials(series_of(closed))
     )
 
 

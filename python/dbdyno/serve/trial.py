@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dbdyno.report.core.panels import panels
+from dbdyno.results.conclusions import Budget
 from dbdyno.results.facts import TrialFacts
 from dbdyno.results.jsonfiles import read_object
 from dbdyno.results.model import Interval, Trial
@@ -63,13 +64,13 @@ class FollowedTrial:
         observations, began_unix_s = self._observations(), self._reader.run_began_unix_s
         return panels(observations, began_unix_s) if observations and began_unix_s is not None else None
 
-    def budget(self) -> dict[str, Any] | None:
-        """Return where the operations in flight were, as `verdict.json` has it; None during the warm-up."""
+    def budget(self) -> Budget | None:
+        """Return where the operations in flight were; None during the warm-up."""
         about = read_object(self.folder / "trial.json")
         recorded, samples = self._reader.recorded(), self._observations()
         trial = _Followed(self.folder.name, "running", None, about, recorded, (), (), samples=samples)
         found = time_budget(trial)
-        return rounded(found).document() if found else None
+        return rounded(found) if found else None
 
     def _observations(self) -> Observations | None:
         # When a trial ends its lines become a table.

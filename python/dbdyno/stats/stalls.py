@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 
@@ -39,6 +39,25 @@ class StallSecond(NamedTuple):
 
 
 NO_STALL = StallSecond(0, 0.0, 0.0)
+
+
+class StallLength(TypedDict):
+    """How many stalls lasted at least so long, and less than the next length."""
+
+    from_ms: float
+    count: int
+
+
+class StallFigures(TypedDict):
+    """The stalls of a trial without its seconds, as a report has them."""
+
+    threshold_ms: float
+    count: int
+    per_s: float
+    longest_ms: float
+    share: float
+    lengths: Sequence[StallLength]
+    notable: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +93,8 @@ class Stalls:
         """Whether a reader should be told of them."""
         return self.share >= NOTABLE_SHARE or self.longest_ms >= NOTABLE_MS
 
-    def figures(self) -> dict[str, Any]:
-        """Return all but the seconds, as plain JSON values."""
+    def figures(self) -> StallFigures:
+        """Return all but the seconds."""
         return {
             "threshold_ms": self.threshold_ms,
             "count": self.count,

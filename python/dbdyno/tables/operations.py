@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from dbdyno.report.core.documents import OperationDocument
 from dbdyno.report.document import document
 from dbdyno.results.model import Run
 from dbdyno.tables.table import Column, Table
@@ -29,9 +30,13 @@ def operations_of(runs: Sequence[Run]) -> Table:
 
 
 def _rows(run: Run) -> list[list[Any]]:
-    keys = ("operation", "table", "count", "errors", "conflicts")
     return [
-        [*identity(run, trial), name, *(operation[key] for key in keys), *times_us(operation)]
+        [*identity(run, trial), name, *_counted(operation), *times_us(operation)]
         for trial in document(run, timelines=False)["trials"]
         for name, operation in trial["operations"].items()
     ]
+
+
+def _counted(operation: OperationDocument) -> tuple[Any, ...]:
+    counts = operation["count"], operation["errors"], operation["conflicts"]
+    return operation["operation"], operation["table"], *counts

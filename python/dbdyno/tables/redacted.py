@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -39,9 +40,16 @@ def redacted_document(value: Any) -> Any:
             else redacted_document(inner)
             for key, inner in value.items()
         }
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{one.name: _redacted_field(getattr(value, one.name)) for one in fields(value)})
     if isinstance(value, list | tuple):
         return [redacted_document(inner) for inner in value]
     return redacted_text(value) if isinstance(value, str) else value
+
+
+def _redacted_field(value: Any) -> Any:
+    redacted = redacted_document(value)
+    return tuple(redacted) if isinstance(value, tuple) else redacted
 
 
 def _is_secret(name: str) -> bool:

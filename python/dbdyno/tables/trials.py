@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from dbdyno.report.core.documents import RunDocument, TimedDocument, Times, TrialDocument
 from dbdyno.report.core.loads import load_of
 from dbdyno.report.document import document
 from dbdyno.results.model import Run
@@ -76,7 +77,7 @@ def trials_of(runs: Sequence[Run]) -> Table:
     return Table("trials", COLUMNS, (row for run in runs for row in _rows(run)))
 
 
-def identity(run: Run, trial: Mapping[str, Any]) -> tuple[Any, ...]:
+def identity(run: Run, trial: TrialDocument) -> tuple[Any, ...]:
     """Return the values of IDENTITY for a trial of `run`, given as its document (`dbdyno show --json`)."""
     rate = (trial.get("rate") or {}).get("words")
     return (name_of(run), *(trial[key] for key in ("trial", "label", "workload", "clients")), rate, trial["repeat"])
@@ -87,9 +88,10 @@ def name_of(run: Run) -> str:
     return run.facts.run or run.path.name
 
 
-def times_us(of: Mapping[str, Any]) -> list[float | None]:
+def times_us(of: TimedDocument) -> list[float | None]:
     """Return the statistics of both times of transactions or of an operation, in the order of the columns."""
-    return [(of.get(f"{time}_us") or {}).get(statistic) for time in _TIMES for statistic in STATISTICS]
+    times: list[Times] = [of["service_time_us"], of.get("response_time_us") or {}]
+    return [time.get(statistic) for time in times for statistic in STATISTICS]
 
 
 def _rows(run: Run) -> list[list[Any]]:
@@ -97,31 +99,30 @@ def _rows(run: Run) -> list[list[Any]]:
     return [[*identity(run, trial), *_about(shown, trial), *_figures(trial)] for trial in shown["trials"]]
 
 
-def _about(run: Mapping[str, Any], trial: Mapping[str, Any]) -> list[Any]:
+def _about(run: RunDocument, trial: TrialDocument) -> list[Any]:
     servers = [f"{server.get('name')} {server.get('version') or ''}".strip() for server in trial["servers"]]
     settings = [redacted_setting(*setting) for setting in (trial["settings"] or {}).items()]
     return [
-        *(run[key] for key in ("experiment", "started_unix_s", "dbdyno")),
+        *(run["experiment"], run["started_unix_s"], run["dbdyno"]),
         trial["system"],
         ", ".join(servers) or None,
         " ".join(settings) or None,
-        *(trial[key] for key in ("client", "rows", "pipeline", "network_delay_us")),
+        *(trial["client"], trial["rows"], trial["pipeline"], trial["network_delay_us"]),
         (load_of(trial).per_s or None) if trial["clients"] is not None else None,
-        *(trial[key] for key in ("state", "reason", "durability", "embedded")),
+        *(trial["state"], trial["reason"], trial["durability"], trial["embedded"]),
     ]
 
 
-def _figures(trial: Mapping[str, Any]) -> list[Any]:
-    verdict = trial["verdict"] or {}
+def _figures(trial: TrialDocument) -> list[Any]:
+    verdict, stalls = trial["verdict"], trial["stability"]["stalls"]
     return [
-        *(trial[key] for key in ("seconds", "transactions", "throughput_per_s", "client_limited")),
-        *(trial.get(key) for key in ("offered_per_s", "followed")),
-        *(trial[key] for key in ("errors", "mismatches", "reads_verified")),
+        *(trial["seconds"], trial["transactions"], trial["throughput_per_s"], trial["client_limited"]),
+        *(trial.get("offered_per_s"), trial.get("followed")),
+        *(trial["errors"], trial["mismatches"], trial["reads_verified"]),
         *times_us(trial["transaction"]),
-        verdict.get("limit"),
-        verdict.get("confidence"),
+        *((verdict.limit, verdict.confidence) if verdict else (None, None)),
         trial["steady_state"]["class"],
-        *((trial["stability"]["stalls"] or {}).get(key) for key in ("longest_ms", "share")),
-        *(trial[f"{who}_cpu_us_per_transaction"] for who in ("client", "server")),
+        *((stalls["longest_ms"], stalls["share"]) if stalls else (None, None)),
+        *(trial["client_cpu_us_per_transaction"], trial["server_cpu_us_per_transaction"]),
         trial["cost"]["bytes_on_disk"],
     ]

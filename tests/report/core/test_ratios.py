@@ -3,6 +3,7 @@
 import pytest
 
 from dbdyno.report.core.ratios import limit_of, turned
+from dbdyno.results.conclusions import Verdict
 
 
 def test_sides_are_exchanged_with_their_interval():
@@ -16,8 +17,8 @@ def test_sides_are_exchanged_with_their_interval():
 @pytest.mark.parametrize(
     ("verdict", "limited", "said"),
     [
-        ({"limit": "commit"}, False, "the flush at commit"),
-        ({"limit": "something new"}, False, "something new"),
+        (Verdict("commit", "", (), None, "high"), False, "the flush at commit"),
+        (Verdict("something new", "", (), None, "low"), False, "something new"),
         (None, True, "the client"),
         (None, False, "not observed"),
     ],

@@ -47,7 +47,7 @@ def test_the_best_of_each_group_is_of_a_complete_trial(shown):
     ],
 )
 def test_what_limited_each(limits, said):
-    assert words.limits({"limits": limits}) == said
+    assert words.limits(limits) == said
 
 
 @pytest.mark.parametrize(("value", "text"), [(None, "–"), (12, "12.0 B"), (4123, "4.03 KiB"), (41e6, "39.1 MiB")])

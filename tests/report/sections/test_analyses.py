@@ -45,7 +45,7 @@ def printed(trials):
 
 def test_only_analytic_trials_are_analysed():
     one = trial("a")
-    assert analysed({"trials": [one, {"label": "b", "analysis": None}, {"label": "c"}]}) == [one]
+    assert analysed([one, {"label": "b", "analysis": None}, {"label": "c"}]) == [one]
 
 
 def test_each_query_has_cold_best_and_median_of_each_store():

@@ -22,7 +22,7 @@ def trial(label, tool, workers, dump_s=1.0, restore_s=2.0, state="complete", ide
 
 def test_only_trials_that_copied_are_shown():
     one = trial("a", "sql", 1)
-    assert copied({"trials": [one, {"label": "b", "copy": None}, {"label": "c"}]}) == [one]
+    assert copied([one, {"label": "b", "copy": None}, {"label": "c"}]) == [one]
 
 
 def test_dump_and_restore_have_a_row_each():

@@ -33,7 +33,7 @@ def test_what_is_not_known_or_was_not_promised_is_shown_as_that():
 
 def test_only_trials_with_a_crash_are_shown():
     there = trial()
-    assert crashed({"trials": [there, {"crash": None}, {}]}) == [there]
+    assert crashed([there, {"crash": None}, {}]) == [there]
 
 
 def test_what_it_is_held_against_has_a_row_and_a_sentence():
@@ -55,7 +55,7 @@ def test_the_page_begins_with_whose_promise_was_broken():
         "acknowledged writes."
     )
     gone = {"label": "redis", "pipeline": 1, "workload": "durability?crash=power-cut", "state": "failed", "crash": None}
-    assert unread({"trials": [gone, gone | {"state": "interrupted"}, gone | {"workload": "game"}]}) == [gone]
+    assert unread([gone, gone | {"state": "interrupted"}, gone | {"workload": "game"}]) == [gone]
     assert sentence([trial()], [gone]).endswith(" After 1 more NOTHING could be read: redis.")
     log = {"name": "binary log", "unable": None, "verdict": "broken"}
     assert "BROKEN in 1: store (kill);" in sentence([trial(), trial(agreement=[log])])

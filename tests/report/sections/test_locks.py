@@ -1,14 +1,15 @@
 """The table of the locks waited for: where it is shown, and what its cells say."""
 
 from dbdyno.report.sections.locks import HEADINGS, rows, shown_trials
+from dbdyno.results.conclusions import Lock, Locks
 
 
 def lock(name, latch, waiting=None, waits_per_s=None):
-    return {"server": "s", "name": name, "latch": latch, "waiting": waiting, "waits_per_s": waits_per_s}
+    return Lock("s", name, latch, waiting, waits_per_s)
 
 
 def trial(*waited_for, workload="game", locks_seen=True, latches_seen=False):
-    seen = {"locks_seen": locks_seen, "latches_seen": latches_seen, "waited_for": list(waited_for)}
+    seen = Locks(locks_seen, latches_seen, waited_for)
     return {
         "label": "mariadb",
         "clients": 16,

@@ -8,6 +8,7 @@ from dbdyno.report.core.series import series_of
 from dbdyno.report.document import document
 from dbdyno.report.sections import over_time
 from dbdyno.report.sections.over_time import by_load, by_trial, thinned
+from dbdyno.results.conclusions import Budget
 
 
 def test_an_outage_is_a_gap_with_marks(shown):
@@ -83,7 +84,7 @@ def test_the_steady_part_is_from_the_cut_to_the_end(shown, applied, begin, dashe
 def test_a_budget_is_stacked_band_on_band(shown):
     bands = {"server_cpu": [1.0] * 1300, "lock": [None, 3.0] * 650}
     bands["commit"] = [0.0] * 1300
-    budget = {"per_second": bands, "not_seen": ["lock", "commit"]}
+    budget = Budget(16.0, {}, bands, ("lock", "commit"))
     trials = [dict(one, time_budget=budget) for one in shown["trials"]]
     cpu, lock, commit = by_trial(series_of(dict(shown, trials=trials)), Recordings())[2, 1]["budget"]["data"]
     assert cpu["stackgroup"] == lock["stackgroup"]

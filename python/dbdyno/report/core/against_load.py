@@ -6,15 +6,16 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from html import escape
 from statistics import median, median_low
-from typing import Any
+from typing import Any, Literal
 
 from dbdyno.report.core.bars import laid_out
-from dbdyno.report.core.loads import Document, Load, is_open, load_of
+from dbdyno.report.core.documents import TrialDocument
+from dbdyno.report.core.loads import Load, is_open, load_of
 from dbdyno.report.core.plots import UNUSABLE, Figure, at_one_load, load_axes, meta
 from dbdyno.report.core.series import Series, trials_of
 from dbdyno.report.core.words import evenness
 
-Point = tuple[Document, Any, float]
+Point = tuple[TrialDocument, Any, float]
 """A trial with its place on the x axis, a number or at one load the system's name, and on the y axis."""
 
 LOWER_BOUND = "arrow-up-open"
@@ -23,12 +24,12 @@ BAND_ALPHA = "26"
 """Opacity of a band, in hexadecimal behind its colour."""
 
 
-def against_load(all_series: Sequence[Series], value: Callable[[Document], float | None], unit: str) -> Figure:
+def against_load(all_series: Sequence[Series], value: Callable[[TrialDocument], float | None], unit: str) -> Figure:
     """A line through the medians of complete trials, and every trial as a point, by clients or by what was offered.
 
     At one load a bar for each system in place of the line.
     """
-    x_name = "offered_per_s" if is_open(trials_of(all_series)) else "clients"
+    x_name: Literal["offered_per_s", "clients"] = "offered_per_s" if is_open(trials_of(all_series)) else "clients"
     alone = at_one_load(all_series)
     data = [_all_of_it(all_series)] if unit == "/s" and x_name == "offered_per_s" and not alone else []
     for series in all_series:
@@ -52,7 +53,8 @@ def _lines(usable: Sequence[Point]) -> list[list[list[Point]]]:
     """The points of each line, repetitions together: a line for each number of clients over the rates, else one."""
     lines: dict[int, dict[Load, list[Point]]] = defaultdict(lambda: defaultdict(list))
     for point in usable:
-        lines[point[0]["clients"] if point[0].get("rate") else 0][load_of(point[0])].append(point)
+        load = load_of(point[0])
+        lines[load.clients if point[0].get("rate") else 0][load].append(point)
     return [[points for _, points in sorted(by_load.items())] for by_load in lines.values()]
 
 
@@ -153,7 +155,7 @@ def _points(series: Series, known: Sequence[Point], unit: str, mark: str, named:
     ]
 
 
-def _hover(series: Series, trial: Document, figure: float, unit: str) -> str:
+def _hover(series: Series, trial: TrialDocument, figure: float, unit: str) -> str:
     repetition = f", repetition {trial['repeat']}" if (trial["repeat"] or 1) > 1 else ""
     rate = f", offered {escape(load.words)}" if (load := load_of(trial)).words else ""
     remark = "" if trial["state"] == "complete" else f"<br>{escape(trial['state'])}: not to be used"

@@ -6,16 +6,16 @@ and its closed loops, such as the one a rate search begins with, have none.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-Document = Mapping[str, Any]
+from dbdyno.report.core.documents import LoadKey, RatedDocument, TimedDocument, TimeName, Times, TrialDocument
+from dbdyno.results.stated import RateStated
 
-LOAD_KEYS = ("workload", "rows", "clients", "pipeline", "network_delay_us")
+LOAD_KEYS: tuple[LoadKey, ...] = ("workload", "rows", "clients", "pipeline", "network_delay_us")
 """What the documents of two trials, or of a trial and a comparison's cell, must have in common, beside the rate."""
 
-_NO_TIMES: Mapping[str, None] = dict.fromkeys(("mean", "p50", "p95", "p98", "p99", "p999", "max"))
+_NO_TIMES: Times = dict.fromkeys(("mean", "p50", "p95", "p98", "p99", "p999", "max"))
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -33,51 +33,56 @@ class Load:
         return f"{self.words}, {self.clients} clients" if several_clients else self.words
 
 
-def load_of(trial: Document) -> Load:
+def load_of(trial: RatedDocument) -> Load:
     """Return what was put on the store in a trial."""
-    rate = trial.get("rate") or {}
+    rate: RateStated = trial.get("rate") or {}
     rates = [rate.get("per_s"), *rate.get("ramp", ()), *rate.get("steps", ())]
-    return Load(trial["clients"], max((per_s for per_s in rates if per_s), default=0.0), rate.get("words", ""))
+    return Load(trial["clients"] or 0, max((per_s for per_s in rates if per_s), default=0.0), rate.get("words", ""))
 
 
-def share_of(trial: Document) -> float | None:
+def rate_per_s(trial: TrialDocument) -> float:
+    """Return a trial's throughput; 0 where nothing was measured."""
+    return trial["throughput_per_s"] or 0.0
+
+
+def share_of(trial: TrialDocument) -> float | None:
     """Return which share of capacity was offered in a trial, 0 to 1; `None` of any other load."""
     share: float | None = (trial.get("rate") or {}).get("share")
     return share
 
 
-def loads(trials: Iterable[Document]) -> list[Load]:
+def loads(trials: Iterable[TrialDocument]) -> list[Load]:
     """Return the loads of a run, rising."""
     return sorted({load_of(trial) for trial in trials})
 
 
-def is_open(trials: Iterable[Document]) -> bool:
+def is_open(trials: Iterable[TrialDocument]) -> bool:
     """Whether any of the trials is an open loop."""
     return any(trial.get("rate") for trial in trials)
 
 
-def time_name(trials: Iterable[Document]) -> str:
+def time_name(trials: Iterable[TrialDocument]) -> TimeName:
     """Return which time is shown of `trials`: `response_time_us` where any is an open loop, else `service_time_us`."""
     return "response_time_us" if is_open(trials) else "service_time_us"
 
 
-def times_us(counted: Document, name: str) -> Mapping[str, float | None]:
+def times_us(counted: TimedDocument, name: TimeName) -> Times:
     """Return the statistics of one time of the transaction, or of an operation; each is `None` where there is none."""
     return counted.get(name) or _NO_TIMES
 
 
-def time_label(trials: Sequence[Document]) -> str:
+def time_label(trials: Sequence[TrialDocument]) -> str:
     """Return what latencies shown of `trials` are: `response time, open loop, 20,000/s`, `service time, closed loop,
     N = 16`, N being the clients."""
     if not is_open(trials):
-        counts = sorted({trial["clients"] for trial in trials})
+        counts = sorted({load_of(trial).clients for trial in trials})
         several = ", ".join(map(str, counts)) if len(counts) <= 3 else f"{counts[0]} to {counts[-1]}"
         return "service time, closed loop" + (f", N = {several}" if counts else "")
     rates = dict.fromkeys(words for load in loads(trials) if (words := load.words))
     return "response time, open loop, " + (", ".join(rates) if len(rates) <= 3 else f"{len(rates)} rates")
 
 
-def at(trial: Document) -> str:
+def at(trial: RatedDocument) -> str:
     """Return where a figure was taken: `at 16 clients`, in an open loop also what was offered."""
     offered = f", offered {words}" if (words := load_of(trial).words) else ""
     # A share of a capacity that could not be measured.

@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from dbdyno.report.core import words
-from dbdyno.report.core.loads import Document, Load, is_open, load_of, time_label, time_name, times_us
+from dbdyno.report.core.documents import RunDocument, TrialDocument
+from dbdyno.report.core.loads import Load, is_open, load_of, rate_per_s, time_label, time_name, times_us
 from dbdyno.report.core.names import short_names
 from dbdyno.report.core.plots import at_one_load, plot_unit
 from dbdyno.report.core.recordings import Recordings
@@ -33,7 +34,7 @@ class Page:
         clients_loaded: clients put the load on, so that there are loads, latencies and limits.
     """
 
-    shown: Document
+    shown: RunDocument
     recordings: Recordings = field(default_factory=Recordings)
     flames: Sequence[tuple[str, str]] = ()
     nameless: Sequence[tuple[str, str | None]] = ()
@@ -45,7 +46,7 @@ class Page:
         return series_of(self.shown)
 
     @cached_property
-    def trials(self) -> list[Document]:
+    def trials(self) -> list[TrialDocument]:
         """The trials of all systems."""
         return trials_of(self.series)
 
@@ -55,11 +56,11 @@ class Page:
         return load_labels(self.series)
 
     @cached_property
-    def first(self) -> tuple[Series, Document] | None:
+    def first(self) -> tuple[Series, TrialDocument] | None:
         """The system and trial that the headline begins with; `None` if it names none."""
         names = set(self.shown["headline"]["trials"].values())
         named = [(series, trial) for series in self.series for trial in series.trials if trial["trial"] in names]
-        return max(named, key=lambda pair: pair[1]["throughput_per_s"], default=None)
+        return max(named, key=lambda pair: rate_per_s(pair[1]), default=None)
 
     @cached_property
     def time_name(self) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from math import inf, log2
 from typing import Any
 
-from dbdyno.report.core.loads import is_open, time_name, times_us
+from dbdyno.report.core.loads import is_open, load_of, time_name, times_us
 from dbdyno.report.core.series import Series, load_labels, trials_of
 
 Figure = dict[str, Any]
@@ -43,7 +43,7 @@ def meta(series: Series, place: int | None = None) -> dict[str, int | None]:
 
 
 def load_axes(all_series: Sequence[Series], suffix: str) -> Figure:
-    counts = sorted({trial["clients"] for trial in trials_of(all_series)})
+    counts = sorted({load_of(trial).clients for trial in trials_of(all_series)})
     if at_one_load(all_series):
         return {
             "xaxis": {"type": "category"},

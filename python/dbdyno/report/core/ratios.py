@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from dbdyno.report.core import words
-from dbdyno.report.core.loads import Document
+from dbdyno.report.core.documents import CellDocument, RatioDocument, TrialDocument
 from dbdyno.verdict.limits import CLIENT, noun_of
 
 TURNED = {"faster": "slower", "slower": "faster"}
 
 
-def turned(cell: Document, around: bool) -> dict[str, Any]:
+def turned(cell: CellDocument, around: bool) -> RatioDocument:
     """Return a comparison's ratio, interval and verdict, with its sides exchanged if `around`."""
-    ratio, low, high = (cell[key] for key in ("ratio", "low", "high"))
+    ratio, low, high = cell["ratio"], cell["low"], cell["high"]
     verdict = cell["verdict"]
     if around:
         low, high = (None if bound is None else 1 / bound for bound in (high, low))
         ratio, verdict = None if ratio is None else 1 / ratio, TURNED.get(verdict, verdict)
-    return {"ratio": ratio, "low": low, "high": high, "verdict": verdict} | {
-        key: cell[key] for key in ("pairs", "margin", "noise", "reason", "p_holm", "least")
+    return {
+        "ratio": ratio,
+        "low": low,
+        "high": high,
+        "verdict": verdict,
+        "pairs": cell["pairs"],
+        "margin": cell["margin"],
+        "noise": cell["noise"],
+        "reason": cell["reason"],
+        "p_holm": cell["p_holm"],
+        "least": cell["least"],
     }
 
 
-def limit_of(trial: Document) -> str:
+def limit_of(trial: TrialDocument) -> str:
     """Return the noun of what limited a trial."""
     if verdict := trial.get("verdict"):
-        return noun_of(verdict["limit"], bool(trial.get("embedded")))
+        return noun_of(verdict.limit, bool(trial.get("embedded")))
     return noun_of(CLIENT) if trial["client_limited"] else words.NOT_SEEN

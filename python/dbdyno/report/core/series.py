@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from dbdyno.report.core.loads import Document, Load, load_of, loads
+from dbdyno.report.core.documents import RunDocument, TrialDocument
+from dbdyno.report.core.loads import Load, load_of, loads, rate_per_s
 from dbdyno.report.core.looks import Look, hues, looks, store_of
 from dbdyno.report.core.names import short_names
 from dbdyno.report.core.words import groups
@@ -31,7 +32,7 @@ class Series:
     name: str
     durability: str
     durability_reason: str
-    trials: Sequence[Document]
+    trials: Sequence[TrialDocument]
     look: Look
     short: str
 
@@ -41,11 +42,11 @@ class Series:
         return self.look.colour
 
 
-def series_of(document: Document) -> list[Series]:
+def series_of(document: RunDocument) -> list[Series]:
     """The series of a run, in its order; the workload is named where there are several."""
     grouped = groups(document)
     several = len({workload for _, workload in grouped}) > 1
-    stores = [store_of(trials[0]["system"]) for trials in grouped.values()]
+    stores = [store_of(str(trials[0]["system"])) for trials in grouped.values()]
     hue_of = hues(stores)
     names = [f"{label} · {workload}" if several else label for label, workload in grouped]
     return [
@@ -91,7 +92,7 @@ def operations(all_series: Sequence[Series]) -> dict[str, str | None]:
     return kinds or dict(sorted(told.items(), key=lambda item: _ORDER.index(group_of(item[1]))))
 
 
-def trials_of(all_series: Iterable[Series]) -> list[Document]:
+def trials_of(all_series: Iterable[Series]) -> list[TrialDocument]:
     """All trials of all systems."""
     return [trial for series in all_series for trial in series.trials]
 
@@ -103,17 +104,14 @@ def load_labels(all_series: Sequence[Series]) -> dict[Load, str]:
     return {load: load.label(several) for load in found}
 
 
-def representatives(series: Series) -> dict[Load, Document]:
+def representatives(series: Series) -> dict[Load, TrialDocument]:
     """By load, its complete trial; of several repetitions the one of median throughput, as neither percentiles nor
     costs of several trials may be averaged."""
-    by_load: dict[Load, list[Document]] = defaultdict(list)
+    by_load: dict[Load, list[TrialDocument]] = defaultdict(list)
     for trial in series.trials:
         if trial["state"] == "complete" and trial["throughput_per_s"] is not None:
             by_load[load_of(trial)].append(trial)
-    return {
-        load: sorted(trials, key=lambda trial: trial["throughput_per_s"])[(len(trials) - 1) // 2]
-        for load, trials in sorted(by_load.items())
-    }
+    return {load: sorted(trials, key=rate_per_s)[(len(trials) - 1) // 2] for load, trials in sorted(by_load.items())}
 
 
 def places_of(all_series: Iterable[Series]) -> dict[Load, int]:

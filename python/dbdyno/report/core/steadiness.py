@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from dbdyno.report.core.loads import Document
+from dbdyno.report.core.documents import TrialDocument
 from dbdyno.report.core.words import trial_name
 from dbdyno.stats.steady_state import NO_STEADY_STATE, SHORTEST_S, TOO_SHORT
 
@@ -13,13 +13,13 @@ PER_HOUR_FROM_S = 300
 MOST_NAMED = 4
 
 
-def steady_class(trial: Document) -> str:
+def steady_class(trial: TrialDocument) -> str:
     """Return the class and the drift of a trial's steady state: `drifting, -12.4% an hour`."""
     drifted = drift(trial)
     return f"{trial['steady_state']['class']}{f', {drifted}' if drifted else ''}"
 
 
-def drift(trial: Document) -> str:
+def drift(trial: TrialDocument) -> str:
     """Return the change over the part that was kept, per hour where that is long enough; empty if not known."""
     found = trial["steady_state"]
     if found.get("drift") is None:
@@ -30,7 +30,7 @@ def drift(trial: Document) -> str:
     return f"{found['drift_per_hour']:+.1%} an hour"
 
 
-def remarks(trials: Sequence[Document]) -> Iterator[str]:
+def remarks(trials: Sequence[TrialDocument]) -> Iterator[str]:
     """Yield what must be said of trials that had no steady state, and of those too short to tell."""
     measured = [trial for trial in trials if trial["seconds"] > 0]
     if any(trial["steady_state"]["class"] == TOO_SHORT for trial in measured):
@@ -43,12 +43,12 @@ def remarks(trials: Sequence[Document]) -> Iterator[str]:
         )
 
 
-def _unsteady(trial: Document) -> bool:
+def _unsteady(trial: TrialDocument) -> bool:
     found = trial["steady_state"]
     return found["class"] != TOO_SHORT and not found["steady"]
 
 
-def _named(trials: Sequence[Document]) -> Iterable[str]:
+def _named(trials: Sequence[TrialDocument]) -> Iterable[str]:
     for trial in trials[:MOST_NAMED]:
         kind = "" if trial["steady_state"]["class"] == NO_STEADY_STATE else trial["steady_state"]["class"]
         why = ", ".join(filter(None, (kind, drift(trial))))

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
 
-from dbdyno.report.core.loads import Document, at, share_of, time_name, times_us
+from dbdyno.report.core.documents import (
+    CountedDocument,
+    LabelledDocument,
+    RatioDocument,
+    RunDocument,
+    TrialDocument,
+)
+from dbdyno.report.core.loads import at, rate_per_s, share_of, time_name, times_us
 from dbdyno.report.core.names import listed
+from dbdyno.results.facts import JsonObject
+from dbdyno.results.usable import Evenness
+from dbdyno.stats.stalls import StallFigures
 from dbdyno.stats.steady_state import NO_STEADY_STATE, TOO_SHORT
 from dbdyno.verdict.limits import UNEXPLAINED as UNEXPLAINED_LIMIT
 from dbdyno.verdict.limits import noun_of
@@ -59,19 +68,19 @@ def percent(share: float | None, digits: int = 0) -> str:
     return UNKNOWN if share is None else f"{100 * share:.{digits}f}%"
 
 
-def evenness(stability: Mapping[str, Any]) -> str:
+def evenness(stability: Evenness) -> str:
     """Write floor and stalls, which stand beside every mean (docs/statistics.md, section 4); empty without either."""
     return ", ".join(filter(None, (_floor(stability), stalled(stability))))
 
 
-def unevenness(stability: Mapping[str, Any]) -> str:
+def unevenness(stability: Evenness) -> str:
     """Write floor and stalls if either is unusual: stalls to mention, or a floor under `LOW_FLOOR`."""
     floor = stability["floor"]
     low = floor is not None and floor < LOW_FLOOR
     return evenness(stability) if low or stalled(stability) else ""
 
 
-def _floor(stability: Mapping[str, Any]) -> str:
+def _floor(stability: Evenness) -> str:
     floor = stability["floor"]
     if floor is None:
         return ""
@@ -81,7 +90,7 @@ def _floor(stability: Mapping[str, Any]) -> str:
     return f"floor {percent(floor)}{still}"
 
 
-def stalled(stability: Mapping[str, Any]) -> str:
+def stalled(stability: Evenness) -> str:
     """Write the stalls that a reader must know of (docs/statistics.md, section 4.1); empty without one."""
     stalls, still_s = stability.get("stalls"), stability["longest_without_completion_s"]
     if not (stalls and stalls["notable"]):
@@ -89,7 +98,7 @@ def stalled(stability: Mapping[str, Any]) -> str:
     return f"longest stall {longest_stall(stability)}{_how_often(stalls)}"
 
 
-def _how_often(stalls: Mapping[str, Any]) -> str:
+def _how_often(stalls: StallFigures) -> str:
     """Write the number of stalls and their share of the time; nothing of a single one."""
     if stalls["count"] == 1:
         return ""
@@ -97,7 +106,7 @@ def _how_often(stalls: Mapping[str, Any]) -> str:
     return f"; {many}, {percent(stalls['share'], 1)} of the time"
 
 
-def longest_stall(stability: Mapping[str, Any]) -> str:
+def longest_stall(stability: Evenness) -> str:
     """Write the length of the longest stall for a cell of a table; a dash if only whole seconds could tell."""
     stalls, still_s = stability.get("stalls"), stability["longest_without_completion_s"]
     if stalls and stalls["count"]:
@@ -105,14 +114,14 @@ def longest_stall(stability: Mapping[str, Any]) -> str:
     return f"{whole(still_s)} s" if still_s else "none" if stalls else UNKNOWN
 
 
-def ratio(found: Document | None) -> str:
+def ratio(found: RatioDocument | None) -> str:
     """Write a comparison's ratio, never without its interval; empty if there is none.
 
     If the client limited the faster side, the ratio is a bound.
     """
-    if not found or found["low"] is None:
+    if not found or found["ratio"] is None or found["low"] is None or found["high"] is None:
         return ""
-    centre, low, high = (factor(found[key]) for key in ("ratio", "low", "high"))
+    centre, low, high = factor(found["ratio"]), factor(found["low"]), factor(found["high"])
     bound = {"slower": "≤ ", "faster": "≥ "}.get(found["verdict"], "") if found["least"] else ""
     return f"{bound}{centre}× [{low}, {high}]"
 
@@ -127,7 +136,7 @@ def when(unix_s: float | None) -> str:
     return datetime.fromtimestamp(unix_s, UTC).strftime("%Y-%m-%d %H:%M UTC") if unix_s else "at an unknown time"
 
 
-def latency_unit(trials: Iterable[Document]) -> tuple[str, float]:
+def latency_unit(trials: Iterable[TrialDocument]) -> tuple[str, float]:
     """Choose one unit for all latencies shown together. Returns its name and its length in µs."""
     shown = list(trials)
     name = time_name(shown)
@@ -167,60 +176,60 @@ def short_workloads(names: Sequence[str]) -> list[str]:
     return [options for _, _, options in split] if one else list(names)
 
 
-def groups(document: Document) -> dict[tuple[str, str | None], list[Document]]:
+def groups(document: RunDocument) -> dict[tuple[str, str | None], list[TrialDocument]]:
     """The trials that have something to show, by (label, workload), in the order of the run.
 
     Pipelining is another way to use a store, so it is another label, and so is a longer way: no line joins them. What
     was offered as a share of capacity is an open loop beside closed ones, which it has a table apart from
     (`dbdyno.report.sections.capacity`).
     """
-    found: dict[tuple[str, str | None], list[Document]] = {}
+    found: dict[tuple[str, str | None], list[TrialDocument]] = {}
     for trial in document["trials"]:
         if trial["system"] is not None and share_of(trial) is None:
             found.setdefault((label_of(trial), trial["workload"]), []).append(trial)
     return found
 
 
-def label_of(trial: Document) -> str:
+def label_of(trial: LabelledDocument) -> str:
     """What a trial's system is called, its pipeline and its network delay named where it has one."""
     pipeline = f", pipeline {trial['pipeline']}" if trial["pipeline"] > 1 else ""
     away = f", {delay_us:,} µs away" if (delay_us := trial.get("network_delay_us")) else ""
     return f"{trial['label']}{pipeline}{away}"
 
 
-def best_by_group(document: Document) -> list[Document]:
+def best_by_group(document: RunDocument) -> list[TrialDocument]:
     """The complete trial with the highest throughput of each group, the highest first."""
     best = []
     for trials in groups(document).values():
         complete = [trial for trial in trials if trial["state"] == "complete" and trial["throughput_per_s"]]
         if complete:
-            best.append(max(complete, key=lambda trial: trial["throughput_per_s"]))
-    return sorted(best, key=lambda trial: -trial["throughput_per_s"])
+            best.append(max(complete, key=rate_per_s))
+    return sorted(best, key=rate_per_s, reverse=True)
 
 
-def durability_classes(document: Document) -> list[str]:
+def durability_classes(document: RunDocument) -> list[str]:
     """The classes that occur among the trials, lowest first."""
     return sorted({str(trial["durability"]) for trial in document["trials"] if trial["durability"]})
 
 
-def limits(headline: Document) -> str:
-    """What limited each system at the load of the headline, those of one limit together."""
+def limits(by_label: Mapping[str, str]) -> str:
+    """What limited each system, by its label; those of one limit together."""
     by_limit: dict[str, list[str]] = {}
-    for label, limit in headline["limits"].items():
+    for label, limit in by_label.items():
         by_limit.setdefault(limit, []).append(label)
     unknown = {words: by_limit.pop(words) for words in (UNEXPLAINED, NOT_SEEN) if words in by_limit}
-    if len(headline["limits"]) == 1 and by_limit:
+    if len(by_label) == 1 and by_limit:
         return f"What limited it: {next(iter(by_limit))}."
     said = [f"{listed(labels)}: by {limit}" for limit, labels in by_limit.items()]
     parts = [f"What limited each: {'; '.join(said)}."] if said else []
-    all_of_them = "them" if len(headline["limits"]) > 1 else "it"
+    all_of_them = "them" if len(by_label) > 1 else "it"
     for limit, labels in unknown.items():
         whom = listed(labels) if said or len(unknown) > 1 else all_of_them
         parts.append(f"What limited {whom} {'is unexplained' if limit == UNEXPLAINED else 'was not observed'}.")
     return " ".join(parts)
 
 
-def durability_caution(document: Document) -> str | None:
+def durability_caution(document: RunDocument) -> str | None:
     """The badge of a ranking across durability classes, or `None` for one class (docs/statistics.md, section 7)."""
     classes = durability_classes(document)
     if len(classes) < 2:
@@ -228,7 +237,7 @@ def durability_caution(document: Document) -> str | None:
     return f"Durability classes differ ({', '.join(classes)}): not like with like."
 
 
-def not_complete(document: Document) -> list[tuple[str, str]]:
+def not_complete(document: RunDocument) -> list[tuple[str, str]]:
     """What is missing or must not be used, as (name of a trial or system, state and reason)."""
     marked = [
         (trial_name(trial), trial["state"] + (f": {trial['reason']}" if trial["reason"] else ""))
@@ -244,11 +253,13 @@ def not_complete(document: Document) -> list[tuple[str, str]]:
     return marked + skipped + [(_name_of_sweep(one), str(one["reason"])) for one in document["left_out"]]
 
 
-def _name_of_sweep(left_out: Document) -> str:
-    return f"{label_of({**left_out, 'label': left_out['system']})}, {left_out['workload']}"
+def _name_of_sweep(left_out: JsonObject) -> str:
+    pipeline, delay_us = left_out["pipeline"], left_out.get("network_delay_us") or 0
+    system: LabelledDocument = {"label": left_out["system"], "pipeline": pipeline, "network_delay_us": delay_us}
+    return f"{label_of(system)}, {left_out['workload']}"
 
 
-def trial_name(trial: Document) -> str:
+def trial_name(trial: TrialDocument) -> str:
     """What a trial is called: its system and its load, and which repetition it is."""
     if trial["system"] is None:
         return str(trial["trial"])
@@ -256,34 +267,34 @@ def trial_name(trial: Document) -> str:
     return f"{label_of(trial)}, {at(trial).removeprefix('at ')}{repeat}"
 
 
-def warnings_by_text(document: Document) -> list[tuple[str, str]]:
+def warnings_by_text(document: RunDocument) -> list[tuple[str, str]]:
     """Each warning once, as (the trial that carries it, or how many of which systems, text)."""
-    found: dict[str, list[Document]] = {}
+    found: dict[str, list[TrialDocument]] = {}
     for trial in document["trials"]:
         for warning in trial["warnings"]:
             found.setdefault(warning, []).append(trial)
     return [(_names(trials), warning) for warning, trials in found.items()]
 
 
-def _names(trials: Sequence[Document]) -> str:
+def _names(trials: Sequence[TrialDocument]) -> str:
     if len(trials) == 1:
         return trial_name(trials[0])
     return f"{', '.join(dict.fromkeys(map(label_of, trials)))}, {len(trials)} trials"
 
 
-def steady_state(trial: Document) -> str:
+def steady_state(trial: TrialDocument) -> str:
     """A trial's steady state in a few characters: its class, and after how many seconds it begins."""
     found = trial["steady_state"]
     name = {NO_STEADY_STATE: "none", TOO_SHORT: UNKNOWN}.get(found["class"], found["class"])
     return f"{name} {found['cut_s']} s" if found["cut_s"] and found["steady"] else name
 
 
-def long_enough(trials: Iterable[Document]) -> bool:
+def long_enough(trials: Iterable[TrialDocument]) -> bool:
     """Whether any of the trials is long enough to tell whether it has a steady state."""
     return any(trial["steady_state"]["class"] != TOO_SHORT for trial in trials)
 
 
-def automatic_warmup(document: Document) -> str | None:
+def automatic_warmup(document: RunDocument) -> str | None:
     """From where on figures count with `warmup = "auto"`, or `None` without it."""
     trials = [trial for trial in document["trials"] if trial["warmup"] == "auto"]
     left = [trial["steady_state"]["class"] for trial in trials if not trial["steady_state"]["applied"]]
@@ -296,38 +307,38 @@ def automatic_warmup(document: Document) -> str | None:
     return f"{said}; in {len(left)} of {len(trials)} trials ({why}) after the seconds that were asked for."
 
 
-def limit_sentences(document: Document) -> list[tuple[str, str]]:
+def limit_sentences(document: RunDocument) -> list[tuple[str, str]]:
     """What limited the best trial of each group, as (name of the trial, sentence)."""
     best = best_by_group(document)
     several = len({trial["workload"] for trial in best}) > 1
     return [
-        (f"{trial_name(trial)}, {trial['workload']}" if several else trial_name(trial), trial["verdict"]["sentence"])
+        (f"{trial_name(trial)}, {trial['workload']}" if several else trial_name(trial), verdict.sentence)
         for trial in best
-        if trial.get("verdict")
+        if (verdict := trial.get("verdict"))
     ]
 
 
-def client_limited(document: Document) -> str | None:
+def client_limited(document: RunDocument) -> str | None:
     """What the mark of client-limited figures means, or `None` where there are none."""
     if not any(trial["client_limited"] for trial in document["trials"]):
         return None
     return "≥ limited by the client, or near to all it can do: a lower bound of what the store can do"
 
 
-def observing(document: Document) -> str | None:
+def observing(document: RunDocument) -> str | None:
     """What observing took, and what could not be observed."""
     cost = observing_cost(document)
     bands = dict.fromkeys(one["band"] for trial in document["trials"] for one in trial["not_seen"])
     return f"{cost} Not seen: {', '.join(bands)}." if cost and bands else cost
 
 
-def observing_cost(document: Document) -> str | None:
+def observing_cost(document: RunDocument) -> str | None:
     """What observing took, or `None` if nothing was observed."""
     shares = [share for trial in document["trials"] if (share := trial.get("observer_cpu_share")) is not None]
     return f"Observing took at most {max(shares):.1%} of one processor." if shares else None
 
 
-def run_state(document: Document) -> str | None:
+def run_state(document: RunDocument) -> str | None:
     """What to say of a run that is not complete, or `None`."""
     if document["state"] == "complete":
         return None
@@ -339,44 +350,43 @@ def run_state(document: Document) -> str | None:
     ) + reason
 
 
-def repeated(document: Document) -> bool:
+def repeated(document: RunDocument) -> bool:
     """Whether any cell was run more than once."""
     return any((trial["repeat"] or 1) > 1 for trial in document["trials"])
 
 
-def worst_stall(trials: Sequence[Document]) -> str | None:
+def worst_stall(trials: Sequence[TrialDocument]) -> str | None:
     """Say in which trial nothing was completed for longest, or throughput fell lowest; `None` where none is known."""
     worst = max(trials, key=_longest_stall_ms, default=None)
     if worst and stalled(worst["stability"]):
         stalls, longest = worst["stability"].get("stalls"), longest_stall(worst["stability"])
         often = _how_often(stalls) if stalls else ""
         return f"Longest stall: {trial_name(worst)}, {longest} without a completion{often}."
-    known = [trial for trial in trials if trial["stability"]["floor"] is not None]
-    lowest = min(known, key=lambda trial: trial["stability"]["floor"], default=None)
+    known = [(floor, trial) for trial in trials if (floor := trial["stability"]["floor"]) is not None]
+    floor, lowest = min(known, key=lambda one: one[0], default=(None, None))
     if lowest is None:
         return None
-    floor = percent(lowest["stability"]["floor"])
-    return f"No second stood still. Lowest floor: {trial_name(lowest)}, {floor} of its median second."
+    return f"No second stood still. Lowest floor: {trial_name(lowest)}, {percent(floor)} of its median second."
 
 
-def _longest_stall_ms(trial: Document) -> float:
+def _longest_stall_ms(trial: TrialDocument) -> float:
     """The longest stall that a reader must know of; 0 without one."""
     stalls, still_s = trial["stability"].get("stalls"), trial["stability"]["longest_without_completion_s"]
-    return float(stalls["longest_ms"] if stalls and stalls["notable"] else 1000 * still_s)
+    return float(stalls["longest_ms"] if stalls and stalls["notable"] else 1000 * (still_s or 0))
 
 
-def hit_ratio(trial: Document) -> float | None:
+def hit_ratio(trial: CountedDocument) -> float | None:
     """The share of a cache's lookups that found something, 0 to 1; `None` without a cache."""
     hits, misses = trial["counters"].get("cache_hits", 0), trial["counters"].get("cache_misses", 0)
     return hits / (hits + misses) if hits + misses else None
 
 
-def hit_ratios(document: Document) -> bool:
+def hit_ratios(document: RunDocument) -> bool:
     """Whether any trial has a cache."""
     return any(hit_ratio(trial) is not None for trial in document["trials"])
 
 
-def cached(document: Document) -> list[str]:
+def cached(document: RunDocument) -> list[str]:
     """Say of every complete trial with a cache how often it had the row, and how often one that was out of date."""
     found = []
     for trial in document["trials"]:
@@ -389,7 +399,7 @@ def cached(document: Document) -> list[str]:
     return found
 
 
-def _moved(trial: Document) -> str:
+def _moved(trial: TrialDocument) -> str:
     """How many of the keys that were asked for have another node since the pool changed, and how many were due."""
     keys = trial.get("moved_keys")
     if not keys or not keys["asked"]:
@@ -401,7 +411,7 @@ def _moved(trial: Document) -> str:
     )
 
 
-def checks_passed(document: Document) -> str:
+def checks_passed(document: RunDocument) -> str:
     """How many of the checks after the run came out right."""
     checks = [check["ok"] for trial in document["trials"] for check in trial["checks"]]
     untold = f", {checks.count(None)} that the store cannot answer" if None in checks else ""

@@ -6,23 +6,26 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import parse_qsl
 
-from dbdyno.report.core.loads import Document, Load, time_name, times_us
+from dbdyno.report.core.documents import TrialDocument
+from dbdyno.report.core.loads import Load, time_name, times_us
 from dbdyno.report.core.page import PERCENTILES, Page
 from dbdyno.report.core.plots import Figure, plot_unit, scaled
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.series import Series, places_of, representatives, trials_of
 
 _SUFFIXES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
-_OF_TRIAL = {
+_Own = Literal["rows", "pipeline", "network_delay_us", "memory_limit_bytes"]
+_Cpus = Literal["client_cpus", "server_cpus"]
+_OF_TRIAL: dict[_Own, str] = {
     "rows": "rows",
     "pipeline": "pipeline",
     "network_delay_us": "network delay, µs",
     "memory_limit_bytes": "memory limit, bytes",
 }
-_CPUS = {"client_cpus": "client processors", "server_cpus": "server processors"}
+_CPUS: dict[_Cpus, str] = {"client_cpus": "client processors", "server_cpus": "server processors"}
 """Of these the number counts."""
 
 
@@ -32,10 +35,10 @@ class Line:
 
     name: str
     series: Series
-    trials: Mapping[tuple[str, Load], Document]
+    trials: Mapping[tuple[str, Load], TrialDocument]
 
 
-def settings_of(trial: Document) -> dict[str, str]:
+def settings_of(trial: TrialDocument) -> dict[str, str]:
     """Return what an experiment may vary of a trial, by name: settings, workload options, rows, processors."""
     given = {**(trial["settings"] or {}), **_options(trial), **(trial["options"] or {})}
     own = {name: trial.get(key) for key, name in _OF_TRIAL.items()}
@@ -43,7 +46,7 @@ def settings_of(trial: Document) -> dict[str, str]:
     return {name: str(value) for name, value in (given | own | counts).items() if value is not None}
 
 
-def _options(trial: Document) -> dict[str, str]:
+def _options(trial: TrialDocument) -> dict[str, str]:
     """The options that stand in the name of a workload: `indexes` of `insert-indexes?indexes=4`."""
     return dict(parse_qsl(str(trial["workload"]).partition("?")[2]))
 
@@ -54,7 +57,7 @@ def varied(all_series: Sequence[Series]) -> dict[str, list[Line]]:
     every = [(series, load, trial) for series in all_series for load, trial in representatives(series).items()]
     names = dict.fromkeys(name for _, _, trial in every for name in settings_of(trial))
     for name in names:
-        lines: dict[tuple[Any, ...], list[tuple[Series, Load, Document]]] = {}
+        lines: dict[tuple[Any, ...], list[tuple[Series, Load, TrialDocument]]] = {}
         for one in every:
             own = settings_of(one[2])
             if name in own:
@@ -67,11 +70,11 @@ def varied(all_series: Sequence[Series]) -> dict[str, list[Line]]:
     return found
 
 
-def _values(name: str, points: Sequence[tuple[Series, Load, Document]]) -> set[str]:
+def _values(name: str, points: Sequence[tuple[Series, Load, TrialDocument]]) -> set[str]:
     return {settings_of(trial)[name] for _, _, trial in points}
 
 
-def _line(name: str, points: Sequence[tuple[Series, Load, Document]]) -> Line:
+def _line(name: str, points: Sequence[tuple[Series, Load, TrialDocument]]) -> Line:
     series = points[0][0]
     trials = {(settings_of(trial)[name], load): trial for _, load, trial in points}
     without = re.sub(rf"[ ?&]?{re.escape(name)}=[^ &]*", "", series.name)

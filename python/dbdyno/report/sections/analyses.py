@@ -2,33 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from statistics import median
 from typing import Any
 
 from rich.console import Console
 
-from dbdyno.report.core.loads import Document
+from dbdyno.report.core.documents import TrialDocument
 from dbdyno.report.core.looks import Look, bar_marker, looks
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.series import Series
 from dbdyno.report.core.terminal import Column, print_columns, say
 from dbdyno.report.core.words import significant
+from dbdyno.results.stated import AnalysisStated, LoadedStated, QueryStated
 
 TIMES = ("cold", "best", "median")
 CELL_WIDTH = 10
 """Characters that a time takes at most, with what is around it."""
-_Time = Callable[[Document], float]
+_Time = Callable[[TrialDocument], float]
 
 
-def analysed(shown: Document) -> list[Document]:
-    """Return the trials of a run that are of an analytic workload and got as far as a query."""
-    return [trial for trial in shown["trials"] if (trial.get("analysis") or {}).get("queries")]
+def analysed(trials: Iterable[TrialDocument]) -> list[TrialDocument]:
+    """Return those trials that are of an analytic workload and got as far as a query."""
+    return [trial for trial in trials if (analysis := trial.get("analysis")) and analysis.get("queries")]
 
 
-def print_analyses(trials: list[Document], console: Console, notes: bool = True) -> None:
+def analysis_of(trial: TrialDocument) -> AnalysisStated:
+    """Return the queries of a trial that `analysed` named."""
+    analysis = trial["analysis"]
+    assert analysis is not None, "only trials with queries are asked for them"
+    return analysis
+
+
+def _loaded(trial: TrialDocument) -> LoadedStated:
+    loaded = trial["loaded"]
+    assert loaded is not None, "queries are asked of a table that was loaded"
+    return loaded
+
+
+def print_analyses(trials: list[TrialDocument], console: Console, notes: bool = True) -> None:
     """Print how long each query took, cold and hot, and where answers differ.
 
     notes: say how the table was loaded, and what cold is.
@@ -43,12 +57,12 @@ def print_analyses(trials: list[Document], console: Console, notes: bool = True)
         for trial in trials if notes else ():
             say(console, loading(trial), indent=2, hang=2)
     if notes:
-        say(console, f"Cold: {trials[0]['analysis']['cold']}; then three times hot.", "dim", indent=2)
+        say(console, f"Cold: {analysis_of(trials[0])['cold']}; then three times hot.", "dim", indent=2)
     console.print()
     say(console, answers(trials), indent=2)
 
 
-def _print_times(trials: list[Document], console: Console) -> None:
+def _print_times(trials: list[TrialDocument], console: Console) -> None:
     headings = ["s", *(f"{name(trial)}\n{what}" if what == TIMES[0] else what for trial in trials for what in TIMES)]
     _print_table(headings, times(trials), console)
 
@@ -62,28 +76,28 @@ def _print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], console
     print_columns(columns, console)
 
 
-def times(trials: Sequence[Document]) -> list[list[str]]:
+def times(trials: Sequence[TrialDocument]) -> list[list[str]]:
     """Return a row for each query: its name, and of each trial the times cold, best and median, in seconds."""
     return [[query, *(cell for trial in trials for cell in _cells(trial, query))] for query in _queries(trials)]
 
 
-def name(trial: Document) -> str:
+def name(trial: TrialDocument) -> str:
     """Return a trial's system, and its variant of the workload where it is one."""
     return " ".join(filter(None, (trial["label"], _variant(trial))))
 
 
-def _variant(trial: Document) -> str:
+def _variant(trial: TrialDocument) -> str:
     """Return the options' values that a variant of a workload is named by."""
     _, _, options = str(trial["workload"]).partition("?")
     return " ".join(option.partition("=")[2] for option in options.split("&"))
 
 
-def is_scans(trials: Sequence[Document]) -> bool:
+def is_scans(trials: Sequence[TrialDocument]) -> bool:
     """Whether the queries are whole scans that are told apart by how many columns they read."""
-    return all(query.get("columns") for trial in trials for query in trial["analysis"]["queries"])
+    return all(query.get("columns") for trial in trials for query in analysis_of(trial)["queries"])
 
 
-def scans(trials: Sequence[Document]) -> list[list[str]]:
+def scans(trials: Sequence[TrialDocument]) -> list[list[str]]:
     """Return headings, then a row for each trial: its size, rows a second by query, hot, and the time per column.
 
     The time per column is that of the query that reads most of them, by the rows and the columns it reads.
@@ -94,23 +108,27 @@ def scans(trials: Sequence[Document]) -> list[list[str]]:
     return [headings, *(_scan(trial, queries) for trial in trials)]
 
 
-def _scan(trial: Document, queries: list[str]) -> list[str]:
-    loaded, asked = trial["loaded"], {query["name"]: query for query in trial["analysis"]["queries"]}
+def _scan(trial: TrialDocument, queries: list[str]) -> list[str]:
+    loaded, asked = _loaded(trial), {query["name"]: query for query in analysis_of(trial)["queries"]}
     speeds = [f"{loaded['rows'] / min(asked[one]['hot_s']) / 1e6:.3g}" if one in asked else "–" for one in queries]
     size = f"{loaded['size_bytes'] / max(loaded['rows'], 1):.0f}"
     return [trial["label"], _variant(trial), size, f"{loaded['rows_per_s']:,.0f}", *speeds, f"{column_ns(trial):,.1f}"]
 
 
-def column_ns(trial: Document) -> float:
+def column_ns(trial: TrialDocument) -> float:
     """Return the nanoseconds a column of a row takes in the query that reads most columns, hot, at best."""
     # Where there is one column, the last is still the query that is for all.
-    query = max(reversed(trial["analysis"]["queries"]), key=lambda one: one["columns"])
-    return float(min(query["hot_s"]) * 1e9 / max(trial["loaded"]["rows"], 1) / query["columns"])
+    query = max(reversed(analysis_of(trial)["queries"]), key=_columns)
+    return min(query["hot_s"]) * 1e9 / max(_loaded(trial)["rows"], 1) / _columns(query)
+
+
+def _columns(query: QueryStated) -> int:
+    return query.get("columns") or 0
 
 
 def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
     """Return the plot of an analytic run, by its name: times of queries, or times per column; none of another run."""
-    found = [(series, trial) for series in all_series for trial in analysed({"trials": series.trials})]
+    found = [(series, trial) for series in all_series for trial in analysed(series.trials)]
     if not found:
         return {}
     axis = {"type": "log", "dtick": 1, "ticksuffix": " s", "exponentformat": "none"}
@@ -134,12 +152,12 @@ def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
     return {"scans": {"data": data, "layout": {"barmode": "group", "yaxis": axis | {"ticksuffix": " ns"}}}}
 
 
-def _medians(trial: Document) -> dict[str, float]:
-    return {query["name"]: median(query["hot_s"]) for query in trial["analysis"]["queries"]}
+def _medians(trial: TrialDocument) -> dict[str, float]:
+    return {query["name"]: median(query["hot_s"]) for query in analysis_of(trial)["queries"]}
 
 
 def _bars(
-    series: Series, trial: Document, x: Sequence[str], y: Sequence[float], place: int, look: Look
+    series: Series, trial: TrialDocument, x: Sequence[str], y: Sequence[float], place: int, look: Look
 ) -> dict[str, Any]:
     return {
         "type": "bar",
@@ -153,9 +171,9 @@ def _bars(
     }
 
 
-def loading(trial: Document) -> str:
+def loading(trial: TrialDocument) -> str:
     """Say how the table came into a store, how fast, and how large it is there."""
-    loaded = trial["loaded"]
+    loaded = _loaded(trial)
     rows, size = loaded["rows"], loaded["size_bytes"]
     return (
         f"{name(trial)}: {rows:,} rows loaded in {loaded['seconds']:,.1f} s ({loaded['rows_per_s']:,.0f} rows/s) by "
@@ -163,12 +181,12 @@ def loading(trial: Document) -> str:
     )
 
 
-def answers(trials: list[Document]) -> str:
+def answers(trials: list[TrialDocument]) -> str:
     """Say whether all stores gave the same answers, and where not."""
     found = [
         f"{name(trial)}, {query['name']}: {query['differs']}"
         for trial in trials
-        for query in trial["analysis"]["queries"]
+        for query in analysis_of(trial)["queries"]
         if query["differs"]
     ]
     if found:
@@ -177,9 +195,9 @@ def answers(trials: list[Document]) -> str:
     return "All stores gave the same answers." if several else "Every answer was the same each time."
 
 
-def sentence(trials: Sequence[Document]) -> str:
+def sentence(trials: Sequence[TrialDocument]) -> str:
     """Say how long each store took for all queries, or for a column of a scan; one look is no ranking."""
-    right = [trial for trial in trials if not any(query["differs"] for query in trial["analysis"]["queries"])]
+    right = [trial for trial in trials if not any(query["differs"] for query in analysis_of(trial)["queries"])]
     whole = [trial for trial in right if trial["state"] == "complete"]
     if not whole:
         return "No store answered every query as the others did, so there is no figure to name."
@@ -187,13 +205,13 @@ def sentence(trials: Sequence[Document]) -> str:
     return f"{said}. An observation on this host, no ranking."
 
 
-def _queries_in_words(trials: Sequence[Document]) -> str:
+def _queries_in_words(trials: Sequence[TrialDocument]) -> str:
     spent_s = {name(trial): sum(_medians(trial).values()) for trial in trials}
     told = [f"{whose} {significant(seconds)} s" for whose, seconds in sorted(spent_s.items(), key=lambda one: one[1])]
     return f"All {len(_queries(trials))} queries, hot: {', '.join(told)}"
 
 
-def _columns_in_words(trials: Sequence[Document]) -> str:
+def _columns_in_words(trials: Sequence[TrialDocument]) -> str:
     found: dict[str, list[float]] = {}
     for trial in trials:
         found.setdefault(trial["label"], []).append(column_ns(trial))
@@ -204,12 +222,12 @@ def _columns_in_words(trials: Sequence[Document]) -> str:
     return f"A column of a row, hot, where every column is read: {', '.join(told)}"
 
 
-def _queries(trials: Sequence[Document]) -> list[str]:
-    return list(dict.fromkeys(one["name"] for trial in trials for one in trial["analysis"]["queries"]))
+def _queries(trials: Sequence[TrialDocument]) -> list[str]:
+    return list(dict.fromkeys(one["name"] for trial in trials for one in analysis_of(trial)["queries"]))
 
 
-def _cells(trial: Document, name: str) -> list[str]:
-    for query in trial["analysis"]["queries"]:
+def _cells(trial: TrialDocument, name: str) -> list[str]:
+    for query in analysis_of(trial)["queries"]:
         if query["name"] == name:
             return [f"{seconds:.3f}" for seconds in (query["cold_s"], min(query["hot_s"]), median(query["hot_s"]))]
     return ["–"] * len(TIMES)
@@ -217,7 +235,7 @@ def _cells(trial: Document, name: str) -> list[str]:
 
 def part(page: Page) -> Part | None:
     """Return the plot and the table of queries, or of scans."""
-    trials = analysed(page.shown)
+    trials = analysed(page.shown["trials"])
     if not (trials and page.series):
         return None
     plots = figures(page.series)

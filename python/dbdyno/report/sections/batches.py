@@ -7,8 +7,8 @@ from statistics import median
 from typing import Any
 from urllib.parse import parse_qs
 
+from dbdyno.report.core.documents import TrialDocument
 from dbdyno.report.core.factors import factor_axis, factor_line
-from dbdyno.report.core.loads import Document
 from dbdyno.report.core.looks import looks
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
@@ -44,7 +44,7 @@ def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
     return {"batch": {"data": data, "layout": axes}}
 
 
-def _keys_a_request(trial: Document) -> int | None:
+def _keys_a_request(trial: TrialDocument) -> int | None:
     name, _, options = str(trial["workload"]).partition("?")
     given = parse_qs(options).get("batch")
     return int(given[0]) if name == WORKLOAD and given else None

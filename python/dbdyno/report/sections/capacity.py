@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from math import inf
 
 from dbdyno.report.core import words
-from dbdyno.report.core.loads import Document, share_of
+from dbdyno.report.core.documents import RunDocument, TrialDocument
+from dbdyno.report.core.loads import share_of
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
 
@@ -28,24 +29,24 @@ NOTE = (
 BEHIND = "behind"
 
 
-def at_shares(shown: Document) -> list[Document]:
+def at_shares(shown: RunDocument) -> list[TrialDocument]:
     """Return the trials of a run that were offered a share of capacity, by system, share and repetition."""
     found = [trial for trial in shown["trials"] if trial["system"] is not None and share_of(trial) is not None]
     labels = list(dict.fromkeys(map(_name, found)))
     return sorted(found, key=lambda one: (labels.index(_name(one)), share_of(one) or 0, one["repeat"] or 1))
 
 
-def _name(trial: Document) -> str:
+def _name(trial: TrialDocument) -> str:
     return f"{words.label_of(trial)}, {trial['workload']}"
 
 
-def rows(trials: Sequence[Document]) -> list[list[str]]:
+def rows(trials: Sequence[TrialDocument]) -> list[list[str]]:
     """Return a row of `HEADINGS` for each trial; the workload is named where there are several."""
     several = len({trial["workload"] for trial in trials}) > 1
     return [_row(trial, _name(trial) if several else words.label_of(trial)) for trial in trials]
 
 
-def _row(trial: Document, name: str) -> list[str]:
+def _row(trial: TrialDocument, name: str) -> list[str]:
     repeat = f" #{trial['repeat']}" if (trial["repeat"] or 1) > 1 else ""
     state = trial["state"]
     if state == "complete":
@@ -58,12 +59,12 @@ def _row(trial: Document, name: str) -> list[str]:
     ]
 
 
-def _time_ms(trial: Document, key: str) -> float | None:
+def _time_ms(trial: TrialDocument, key: str) -> float | None:
     times = trial["transaction"].get("response_time_us")
-    return None if times is None or times[key] is None else times[key] / 1000
+    return None if times is None or (time_us := times[key]) is None else time_us / 1000
 
 
-def p99s(shown: Document) -> dict[tuple[str, str], dict[float, str]]:
+def p99s(shown: RunDocument) -> dict[tuple[str, str], dict[float, str]]:
     """Return the p99 of response times in words, by (label, workload) and share, of complete trials.
 
     Of several repetitions the median trial's, as percentiles may not be averaged. A store that could not follow has
@@ -73,7 +74,7 @@ def p99s(shown: Document) -> dict[tuple[str, str], dict[float, str]]:
     for trial in at_shares(shown):
         p99 = inf if trial.get("followed") is False else _time_ms(trial, "p99")
         if trial["state"] == "complete" and p99 is not None:
-            found[words.label_of(trial), trial["workload"]][share_of(trial) or 0].append(p99)
+            found[words.label_of(trial), str(trial["workload"])][share_of(trial) or 0].append(p99)
     return {
         system: {share: _in_words(sorted(times)[(len(times) - 1) // 2]) for share, times in sorted(by_share.items())}
         for system, by_share in found.items()
@@ -84,7 +85,7 @@ def _in_words(time_ms: float) -> str:
     return BEHIND if time_ms == inf else f"{words.significant(time_ms)} ms"
 
 
-def sentence(shown: Document) -> str | None:
+def sentence(shown: RunDocument) -> str | None:
     """Say what each system's latency is, in one sentence; `None` where nothing was offered as a share of capacity."""
     known = p99s(shown)
     several = len({workload for _, workload in known}) > 1

@@ -2,31 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from statistics import median
-from typing import Any
+from typing import Any, Literal
 
 from rich.console import Console
 
+from dbdyno.report.core.documents import TrialDocument
 from dbdyno.report.core.factors import factor_axis, factor_line
-from dbdyno.report.core.loads import Document
 from dbdyno.report.core.looks import Look, looks
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
-from dbdyno.report.core.series import Series
+from dbdyno.report.core.series import Series, trials_of
 from dbdyno.report.core.terminal import Column, print_columns, say
 from dbdyno.report.core.words import UNKNOWN, short_count, significant
+from dbdyno.results.stated import CopyStated, CopyStepStated
 
-STEPS = ("dump", "restore")
+Step = Literal["dump", "restore"]
+StepKey = Literal["seconds", "rows_per_s", "bytes_per_s", "tool_cpu_s", "server_cpu_s"]
+STEPS: tuple[Step, Step] = ("dump", "restore")
 NOTE = (
     "MB/s is of the dump's files, which are of another size for each tool: rows/s is what can be compared. "
     "Identical: every row of the copy was compared with the original's, and every table's definition."
 )
 
 
-def copied(shown: Document) -> list[Document]:
-    """Return the trials of a run that copied tables, or were about to."""
-    return [trial for trial in shown["trials"] if trial.get("copy")]
+def copied(trials: Iterable[TrialDocument]) -> list[TrialDocument]:
+    """Return those trials that copied tables, or were about to."""
+    return [trial for trial in trials if trial.get("copy")]
+
+
+def copy_of(trial: TrialDocument) -> CopyStated:
+    """Return the copy of a trial that `copied` named."""
+    copy = trial["copy"]
+    assert copy is not None, "only trials with a copy are asked for it"
+    return copy
 
 
 HEADINGS = ("system", "tool", "workers", "", "s", "rows/s", "MB/s", "tool\nCPU s", "server\nCPU s", "identical")
@@ -34,7 +44,7 @@ LEFT = (0, 1, 3)
 """The places of columns of words."""
 
 
-def rows(trials: Sequence[Document]) -> list[list[str]]:
+def rows(trials: Sequence[TrialDocument]) -> list[list[str]]:
     """Return a row for each configuration's dump and one for its restore, in the order of the run.
 
     Of repetitions they have the median.
@@ -42,18 +52,18 @@ def rows(trials: Sequence[Document]) -> list[list[str]]:
     return [row for same in _cells(trials) for row in (_row(same, STEPS[0]), _row(same, STEPS[1]))]
 
 
-def _cells(trials: Sequence[Document]) -> list[list[Document]]:
-    found: dict[tuple[str, str], list[Document]] = {}
+def _cells(trials: Sequence[TrialDocument]) -> list[list[TrialDocument]]:
+    found: dict[tuple[str, str | None], list[TrialDocument]] = {}
     for trial in trials:
         found.setdefault((trial["label"], trial["workload"]), []).append(trial)
     return list(found.values())
 
 
-def _row(trials: Sequence[Document], step: str) -> list[str]:
-    def of(key: str, unit: float = 1.0) -> float | None:
-        return _middle(trials, step, lambda took: took[key] and took[key] / unit)
+def _row(trials: Sequence[TrialDocument], step: Step) -> list[str]:
+    def of(key: StepKey, unit: float = 1.0) -> float | None:
+        return _middle(trials, step, lambda took: (value := took[key]) and value / unit)
 
-    copy, per_s = trials[0]["copy"], of("rows_per_s")
+    copy, per_s = copy_of(trials[0]), of("rows_per_s")
     is_first = step == STEPS[0]
     told = [trials[0]["label"], copy["tool"], str(copy["workers"])] if is_first else [""] * 3
     rate = UNKNOWN if per_s is None else short_count(per_s)
@@ -62,19 +72,26 @@ def _row(trials: Sequence[Document], step: str) -> list[str]:
     return [*told, step, seconds, rate, *others, "" if is_first else _identical(trials)]
 
 
-def _middle(trials: Sequence[Document], step: str, figure: Callable[[Document], float | None]) -> float | None:
+def _middle(
+    trials: Sequence[TrialDocument], step: Step, figure: Callable[[CopyStepStated], float | None]
+) -> float | None:
     """Return the median of a step's figure over the copies that have it."""
-    took = [trial["copy"][step] for trial in trials if trial["copy"][step]]
+    took = [one for trial in trials if (one := copy_of(trial)[step])]
     known = [value for one in took if (value := figure(one)) is not None]
     return median(known) if known else None
 
 
-def _identical(trials: Sequence[Document]) -> str:
-    told = {trial["copy"]["identical"] for trial in trials}
+def _rows_per_s(trials: Sequence[TrialDocument], step: Step) -> float:
+    """Return the median speed of a step that each of the copies went through."""
+    return _middle(trials, step, lambda took: took["rows_per_s"]) or 0.0
+
+
+def _identical(trials: Sequence[TrialDocument]) -> str:
+    told = {copy_of(trial)["identical"] for trial in trials}
     return "NO" if False in told else "yes" if told == {True} else UNKNOWN
 
 
-def print_copies(trials: list[Document], console: Console, notes: bool = True) -> None:
+def print_copies(trials: list[TrialDocument], console: Console, notes: bool = True) -> None:
     """Print how fast each tool dumped and restored, with how many workers, and whether the copy was the same.
 
     notes: say what the columns are.
@@ -89,7 +106,7 @@ def print_copies(trials: list[Document], console: Console, notes: bool = True) -
         say(console, NOTE, "dim", indent=2)
 
 
-def sentence(trials: Sequence[Document]) -> str:
+def sentence(trials: Sequence[TrialDocument]) -> str:
     """Say which configuration dumped and which restored most rows a second; one look is no ranking."""
     done = [same for same in _cells([one for one in trials if one["state"] == "complete"])]
     if not done:
@@ -97,22 +114,22 @@ def sentence(trials: Sequence[Document]) -> str:
     return " ".join(_most(done, step) for step in STEPS) + " An observation on this host, no ranking."
 
 
-def _most(cells: Sequence[Sequence[Document]], step: str) -> str:
-    speeds = {median(one["copy"][step]["rows_per_s"] for one in same): same[0] for same in cells}
+def _most(cells: Sequence[Sequence[TrialDocument]], step: Step) -> str:
+    speeds = {_rows_per_s(same, step): same[0] for same in cells}
     top = max(speeds)
-    copy = speeds[top]["copy"]
+    copy = copy_of(speeds[top])
     by = f"{speeds[top]['label']} by {copy['tool']} with {copy['workers']} worker{'s' if copy['workers'] > 1 else ''}"
     return f"Most rows in a {step}: {top:,.0f}/s, {by}."
 
 
 def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
     """Return the plots of a run of copies, rows a second against workers by step; none of another run."""
-    found = copied({"trials": [trial for series in all_series for trial in series.trials]})
+    found = copied(trials_of(all_series))
     complete = [trial for trial in found if trial["state"] == "complete"]
-    lines: dict[tuple[str, str], list[list[Document]]] = {}
+    lines: dict[tuple[str, str], list[list[TrialDocument]]] = {}
     for same in _cells(complete):
-        lines.setdefault((same[0]["label"], same[0]["copy"]["tool"]), []).append(same)
-    workers = sorted({trial["copy"]["workers"] for trial in complete})
+        lines.setdefault((same[0]["label"], copy_of(same[0])["tool"]), []).append(same)
+    workers = sorted({copy_of(trial)["workers"] for trial in complete})
     axes = {
         "xaxis": factor_axis(workers, "workers"),
         "yaxis": {"rangemode": "tozero", "separatethousands": True},
@@ -127,16 +144,14 @@ def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
     return drawn
 
 
-def _line(look: Look, label: str, tool: str, cells: Sequence[Sequence[Document]], step: str) -> dict[str, Any]:
-    points = sorted(
-        (same[0]["copy"]["workers"], median(one["copy"][step]["rows_per_s"] for one in same)) for same in cells
-    )
+def _line(look: Look, label: str, tool: str, cells: Sequence[Sequence[TrialDocument]], step: Step) -> dict[str, Any]:
+    points = sorted((copy_of(same[0])["workers"], _rows_per_s(same, step)) for same in cells)
     return factor_line(look, f"{label}, {tool}", points)
 
 
 def part(page: Page) -> Part | None:
     """Return the plots and the table of dump and restore."""
-    trials = copied(page.shown)
+    trials = copied(page.shown["trials"])
     if not (trials and page.series):
         return None
     plots = figures(page.series)

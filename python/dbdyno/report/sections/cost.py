@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
+from dbdyno.report.core.documents import CostDocument
 from dbdyno.report.core.loads import is_open
 from dbdyno.report.core.looks import bar_marker
 from dbdyno.report.core.page import Page
@@ -21,7 +22,7 @@ _PER_TRANSACTION = {
 }
 
 
-def cost(trial: Trial) -> dict[str, float | None]:
+def cost(trial: Trial) -> CostDocument:
     """Return a transaction's cost, in the measured time; `None` where it was not seen.
 
     `client_cpu_us`: of the load threads. `server_cpu_us`: of the store's processes; `None` for an embedded store, whose
@@ -35,13 +36,16 @@ def cost(trial: Trial) -> dict[str, float | None]:
     cores = [used.cores for used in usage_of_servers(trial) if used.process in names]
     server_cores = sum(used for used in cores if used is not None) if cores and None not in cores else None
     client_cpu_s = sum(interval.client_cpu_s for interval in recorded.measured)
+    each = {
+        name: summed / rate if rate and (summed := _summed(trial.observed, names, parts)) is not None else None
+        for name, parts in _PER_TRANSACTION.items()
+    }
     return {
         "client_cpu_us": client_cpu_s * 1e6 / recorded.completed if recorded.completed else None,
         "server_cpu_us": server_cores * 1e6 / rate if server_cores is not None and rate else None,
-        **{
-            name: summed / rate if rate and (summed := _summed(trial.observed, names, parts)) is not None else None
-            for name, parts in _PER_TRANSACTION.items()
-        },
+        "context_switches": each["context_switches"],
+        "bytes_read": each["bytes_read"],
+        "bytes_written": each["bytes_written"],
         "bytes_on_disk": trial.facts.data_bytes,
     }
 

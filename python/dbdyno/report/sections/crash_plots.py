@@ -6,21 +6,21 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
-from dbdyno.report.core.loads import Document
+from dbdyno.report.core.documents import TrialDocument
 from dbdyno.report.core.looks import HUES
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.series import Series, trials_of
 from dbdyno.report.core.words import label_of, significant, whole
 from dbdyno.report.sections import crashes
-from dbdyno.report.sections.crashes import crashed
+from dbdyno.report.sections.crashes import crash_of, crashed
 
 _AROUND_PX, _SYSTEM_PX = 100, 60
 """How high the plots are: legend and axis once, and for each system its name and its bars."""
 _HUES = (5, 6)
 """Of kill and power cut, which are told apart here, and not the stores."""
-_Value = Callable[[Document], float | None]
-_Words = Callable[[Document], str]
+_Value = Callable[[TrialDocument], float | None]
+_Words = Callable[[TrialDocument], str]
 
 
 def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
@@ -28,7 +28,7 @@ def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
 
     Of repetitions a bar is the worst. Names stand above their bars: beside them a phone has no room for them.
     """
-    if not crashed({"trials": trials_of(all_series)}):
+    if not crashed(trials_of(all_series)):
         return {}
     missing = _figure(all_series, _missing_percent, _missing_words, "of the acknowledged writes, %")
     missing["layout"]["xaxis"]["range"] = [0, 100]
@@ -36,31 +36,30 @@ def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
     return {name: one for name, one in {"crash-missing": missing, "crash-read": read}.items() if one["data"]}
 
 
-def _missing_percent(trial: Document) -> float | None:
-    crash = trial["crash"]
+def _missing_percent(trial: TrialDocument) -> float | None:
+    crash = crash_of(trial)
     return 100 * crash["missing"] / crash["acknowledged"] if crash["acknowledged"] else None
 
 
-def _missing_words(trial: Document) -> str:
-    crash = trial["crash"]
+def _missing_words(trial: TrialDocument) -> str:
+    crash = crash_of(trial)
     broken = ", BROKEN" if crash["verdict"] == "broken" else ""
     return f"{whole(crash['missing'])} of {whole(crash['acknowledged'])}{broken}"
 
 
-def _read_s(trial: Document) -> float | None:
-    read_s: float | None = trial["crash"]["first_read_s"]
-    return read_s
+def _read_s(trial: TrialDocument) -> float | None:
+    return crash_of(trial)["first_read_s"]
 
 
-def _read_words(trial: Document) -> str:
+def _read_words(trial: TrialDocument) -> str:
     return f"{significant(_read_s(trial))} s"
 
 
 def _figure(all_series: Sequence[Series], value: _Value, in_words: _Words, title: str) -> dict[str, Any]:
     worst = [(one, *found) for one in all_series if (found := _worst(one, value))]
     systems = list(dict.fromkeys(label_of(trial) for _, trial, _ in worst))
-    worst.sort(key=lambda one: one[1]["crash"]["kind"])
-    kinds = sorted({trial["crash"]["kind"] for _, trial, _ in worst})
+    worst.sort(key=lambda one: crash_of(one[1])["kind"])
+    kinds = sorted({crash_of(trial)["kind"] for _, trial, _ in worst})
     bars = [
         _bar(series, trial, figure, in_words(trial), systems.index(label_of(trial)), kinds)
         for series, trial, figure in worst
@@ -78,13 +77,15 @@ def _figure(all_series: Sequence[Series], value: _Value, in_words: _Words, title
     return {"data": [*bars, *([_names(systems)] if bars else [])], "layout": layout}
 
 
-def _worst(series: Series, value: _Value) -> tuple[Document, float] | None:
-    known = [(trial, figure) for trial in crashed({"trials": series.trials}) if (figure := value(trial)) is not None]
+def _worst(series: Series, value: _Value) -> tuple[TrialDocument, float] | None:
+    known = [(trial, figure) for trial in crashed(series.trials) if (figure := value(trial)) is not None]
     return max(known, key=lambda one: one[1], default=None)
 
 
-def _bar(series: Series, trial: Document, figure: float, said: str, place: int, kinds: Sequence[str]) -> dict[str, Any]:
-    kind, thick = trial["crash"]["kind"], 0.64 / len(kinds)
+def _bar(
+    series: Series, trial: TrialDocument, figure: float, said: str, place: int, kinds: Sequence[str]
+) -> dict[str, Any]:
+    kind, thick = crash_of(trial)["kind"], 0.64 / len(kinds)
     at = kinds.index(kind)
     # Of a bar of nothing there is no colour to be seen.
     said = f"{kind}: {said}" if len(kinds) > 1 else said
@@ -128,7 +129,7 @@ def _names(systems: Sequence[str]) -> dict[str, Any]:
 
 def part(page: Page) -> Part | None:
     """Return the plots and the tables of what was there after the crash."""
-    trials = crashed(page.shown)
+    trials = crashed(page.shown["trials"])
     if not (trials and page.series):
         return None
     plots = figures(page.series)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Literal
 
 from dbdyno.report.core import words
-from dbdyno.report.core.loads import Document
+from dbdyno.report.core.documents import TrialDocument
+from dbdyno.results.stated import AgreementStated, CrashStated
 
 WORKLOAD = "durability"
 HEADINGS = (
@@ -27,54 +29,65 @@ AGREEMENT_NOTE = (
     "would have lacked in the place of the store, before that came back. Agreement: none is promised unless both "
     "are flushed at each commit."
 )
+_RETURN: tuple[Literal["ready_s", "first_read_s"], ...] = ("ready_s", "first_read_s")
+_HELD: tuple[Literal["store_only", "other_only", "rows", "alone_missing"], ...] = (
+    *("store_only", "other_only", "rows", "alone_missing"),
+)
 _VERDICTS = {"kept": "kept", "broken": "BROKEN", "nothing promised": "none"}
 
 
-def crashed(shown: Document) -> list[Document]:
-    """Return the trials of a run whose store was killed and then read back."""
-    return [trial for trial in shown["trials"] if trial.get("crash")]
+def crashed(trials: Iterable[TrialDocument]) -> list[TrialDocument]:
+    """Return those trials whose store was killed and then read back."""
+    return [trial for trial in trials if trial.get("crash")]
 
 
-def unread(shown: Document) -> list[Document]:
-    """Return the trials that failed with nothing read back after their crash: most likely the store did not start."""
+def unread(trials: Iterable[TrialDocument]) -> list[TrialDocument]:
+    """Return those trials that failed with nothing read back after their crash: most likely the store did not start."""
     return [
         trial
-        for trial in shown["trials"]
+        for trial in trials
         if str(trial["workload"]).startswith(WORKLOAD) and trial["state"] == "failed" and not trial.get("crash")
     ]
 
 
-def rows(trials: Sequence[Document]) -> list[list[str]]:
+def crash_of(trial: TrialDocument) -> CrashStated:
+    """Return the crash of a trial that `crashed` named."""
+    crash = trial["crash"]
+    assert crash is not None, "only trials with a crash are asked for it"
+    return crash
+
+
+def rows(trials: Sequence[TrialDocument]) -> list[list[str]]:
     """Return a row of `HEADINGS` for each trial."""
     return [_row(trial) for trial in trials]
 
 
-def _row(trial: Document) -> list[str]:
-    crash = trial["crash"]
+def _row(trial: TrialDocument) -> list[str]:
+    crash = crash_of(trial)
     half = words.whole(crash["half_applied"])
     back = words.significant(crash["lost_back_s"])
     return [
-        *(words.label_of(trial), trial["durability"], crash["kind"]),
+        *(words.label_of(trial), str(trial["durability"]), crash["kind"]),
         *(words.whole(crash["acknowledged"]), words.whole(crash["missing"])),
         f"≥ {back}" if crash["lost_back_is_least"] else back,
         half if crash["writes"] == "transaction" else f"({half})",
         words.whole(crash["unacknowledged"]),
-        *(words.significant(crash[key]) for key in ("ready_s", "first_read_s")),
+        *(words.significant(crash[key]) for key in _RETURN),
         _VERDICTS[crash["verdict"]],
     ]
 
 
-def _agreements(trial: Document) -> list[Document]:
+def _agreements(trial: TrialDocument) -> Sequence[AgreementStated]:
     # Runs of earlier versions have none.
-    return trial["crash"].get("agreement") or []
+    return crash_of(trial).get("agreement") or []
 
 
-def agreement_rows(trials: Sequence[Document]) -> list[list[str]]:
+def agreement_rows(trials: Sequence[TrialDocument]) -> list[list[str]]:
     """Return a row of `AGREEMENT_HEADINGS` for each binary log and replica of each trial."""
     return [
         [
-            *(words.label_of(trial), trial["durability"], trial["crash"]["kind"], found["name"]),
-            *(words.whole(found.get(key)) for key in ("store_only", "other_only", "rows", "alone_missing")),
+            *(words.label_of(trial), str(trial["durability"]), crash_of(trial)["kind"], found["name"]),
+            *(words.whole(found.get(key)) for key in _HELD),
             "not compared" if found["unable"] else _VERDICTS[found["verdict"]],
         ]
         for trial in trials
@@ -82,15 +95,15 @@ def agreement_rows(trials: Sequence[Document]) -> list[list[str]]:
     ]
 
 
-def sentence(trials: Sequence[Document], silent: Sequence[Document] = ()) -> str:
+def sentence(trials: Sequence[TrialDocument], silent: Sequence[TrialDocument] = ()) -> str:
     """Return what a page of crashes begins with: in how many a promise was broken, and by whom.
 
     silent: trials that failed before anything was read back.
     """
     bound = [trial for trial in trials if _promised(trial)]
-    broken = [f"{words.label_of(trial)} ({trial['crash']['kind']})" for trial in bound if "broken" in _verdicts(trial)]
+    broken = [f"{words.label_of(trial)} ({crash_of(trial)['kind']})" for trial in bound if "broken" in _verdicts(trial)]
     kept = f"BROKEN in {len(broken)}: {', '.join(broken)}" if broken else "kept in each"
-    lost = sum(trial["crash"]["missing"] > 0 for trial in trials if not _promised(trial))
+    lost = sum(crash_of(trial)["missing"] > 0 for trial in trials if not _promised(trial))
     never = (
         f" After {len(silent)} more NOTHING could be read: {', '.join(map(words.label_of, silent))}." if silent else ""
     )
@@ -100,18 +113,18 @@ def sentence(trials: Sequence[Document], silent: Sequence[Document] = ()) -> str
     )
 
 
-def _promised(trial: Document) -> bool:
+def _promised(trial: TrialDocument) -> bool:
     return any(verdict != "nothing promised" for verdict in _verdicts(trial))
 
 
-def _verdicts(trial: Document) -> list[str]:
-    return [trial["crash"]["verdict"], *(found["verdict"] for found in _agreements(trial) if not found["unable"])]
+def _verdicts(trial: TrialDocument) -> list[str]:
+    return [crash_of(trial)["verdict"], *(found["verdict"] for found in _agreements(trial) if not found["unable"])]
 
 
-def sentences(trials: Sequence[Document]) -> list[str]:
+def sentences(trials: Sequence[TrialDocument]) -> list[str]:
     """Say of each trial whether its promises were kept."""
     return [
-        f"{words.label_of(trial)}, {trial['crash']['kind']}: {said['sentence']}."
+        f"{words.label_of(trial)}, {crash_of(trial)['kind']}: {said}."
         for trial in trials
-        for said in (trial["crash"], *_agreements(trial))
+        for said in (crash_of(trial)["sentence"], *(found["sentence"] for found in _agreements(trial)))
     ]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from dbdyno.report.core.loads import Document
+from dbdyno.report.core.documents import FairnessDocument, SystemCardDocument
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.terminal import say
@@ -29,7 +29,7 @@ PROGRAMS = 2
 """The versions of a system end with those of the load client and of dbdyno."""
 
 
-def print_card(fairness: Document, console: Console) -> None:
+def print_card(fairness: FairnessDocument, console: Console) -> None:
     """Print the card in short; `dbdyno show --json` and the report have all of it."""
     named = versions(fairness["systems"])
     for line in (*fairness["short"], *([f"versions: {named}"] if named else [])):
@@ -42,7 +42,7 @@ def print_command(command: str, console: Console) -> None:
         console.print(Text(f"  {line}"), soft_wrap=True)
 
 
-def versions(systems: Sequence[Document]) -> str:
+def versions(systems: Sequence[SystemCardDocument]) -> str:
     """Return every version that the card names, each once, the programs that measured last."""
     told = [system["card"].get("versions", "").split(", ") for system in systems]
     ordered = [one for named in told for one in named[:-PROGRAMS]] + [
@@ -77,7 +77,7 @@ def part(page: Page) -> Part | None:
 SECTION = Section("fairness.html.j2", part)
 
 
-def card_lines(systems: Sequence[Document]) -> list[tuple[str, list[tuple[str, list[str]]]]]:
+def card_lines(systems: Sequence[SystemCardDocument]) -> list[tuple[str, list[tuple[str, list[str]]]]]:
     """Return each line's name, and each of its texts with the systems that have it."""
     lines = []
     for name in dict.fromkeys(name for system in systems for name in system["card"]):

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from dbdyno.report.core.loads import Document, time_name, times_us
+from dbdyno.report.core.documents import OperationDocument, TimeName, TrialDocument
+from dbdyno.report.core.loads import time_name, times_us
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.terminal import Column, print_columns, say
@@ -14,12 +15,12 @@ from dbdyno.report.core.words import latency_unit, significant, whole
 from dbdyno.results.operations import KIND
 
 
-def kinds_of(trial: Document) -> dict[str, Document]:
+def kinds_of(trial: TrialDocument) -> dict[str, OperationDocument]:
     """Return the kinds of transaction that a trial had, by name; none where all are of one kind."""
     return {name: one for name, one in trial["operations"].items() if one["operation"] == KIND and "per_minute" in one}
 
 
-def print_kinds(trials: Sequence[Document], console: Console) -> None:
+def print_kinds(trials: Sequence[TrialDocument], console: Console) -> None:
     """Print a row for each trial that had several kinds: how many of the first a minute, median and p99 of each."""
     trials = [trial for trial in trials if kinds_of(trial)]
     if not trials:
@@ -34,14 +35,14 @@ def print_kinds(trials: Sequence[Document], console: Console) -> None:
     say(console, f"Of each kind of transaction p50/p99, {unit}.", "dim")
 
 
-def _row(trial: Document, names: Sequence[str], length_us: float) -> list[str]:
+def _row(trial: TrialDocument, names: Sequence[str], length_us: float) -> list[str]:
     kinds, time = kinds_of(trial), time_name([trial])
     first = whole(kinds[names[0]]["per_minute"]) if names[0] in kinds else "–"
     times = (_times(kinds[name], time, length_us) if name in kinds else "–" for name in names)
     return [str(trial["clients"]), first, *times]
 
 
-def _times(kind: Document, name: str, length_us: float) -> str:
+def _times(kind: OperationDocument, name: TimeName, length_us: float) -> str:
     times = times_us(kind, name)
     both = (times[key] for key in ("p50", "p99"))
     return "/".join(significant(None if time is None else time / length_us) for time in both)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from dbdyno.report.core.against_load import against_load
-from dbdyno.report.core.loads import Document, time_name, times_us
+from dbdyno.report.core.documents import TrialDocument
+from dbdyno.report.core.loads import time_name, times_us
 from dbdyno.report.core.page import PERCENTILES, Page
 from dbdyno.report.core.plots import Figure, plot_unit, scaled
 from dbdyno.report.core.section import Part, Section
@@ -26,7 +27,7 @@ def figures(all_series: Sequence[Series]) -> dict[str, Figure]:
     unit, length_us = plot_unit(all_series)
     name = time_name(trials_of(all_series))
 
-    def percentile(key: str) -> Callable[[Document], float | None]:
+    def percentile(key: str) -> Callable[[TrialDocument], float | None]:
         return lambda trial: scaled(times_us(trial["transaction"], name)[key], length_us)
 
     plots = {f"latency-{key}": against_load(all_series, percentile(key), unit) for key in PERCENTILES}

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from dbdyno.report.core import words
-from dbdyno.report.core.loads import Document, at
+from dbdyno.report.core.documents import LibraryCostDocument, RunDocument, TrialDocument
+from dbdyno.report.core.loads import at, rate_per_s
 
 NATIVE = "native"
 
 
-def library_costs(trials: Iterable[Document]) -> list[dict[str, Any]]:
+def library_costs(trials: Iterable[TrialDocument]) -> list[LibraryCostDocument]:
     """Return, for each library and load that the native client ran too, the ratio of the two over all repetitions.
 
     `throughput_ratio` is the geometric mean of the repetitions' ratios, `lowest` and `highest` their range;
@@ -21,7 +21,7 @@ def library_costs(trials: Iterable[Document]) -> list[dict[str, Any]]:
     """
     usable = [trial for trial in trials if _usable(trial)]
     native = {_key(trial): trial for trial in usable if trial["client"] == NATIVE}
-    pairs: dict[str, list[tuple[Document, Document]]] = {}
+    pairs: dict[str, list[tuple[TrialDocument, TrialDocument]]] = {}
     for trial in usable:
         if trial["client"] != NATIVE and (other := native.get(_key(trial))):
             cell = json.dumps([trial["label"], trial["workload"], trial["clients"]])
@@ -29,31 +29,35 @@ def library_costs(trials: Iterable[Document]) -> list[dict[str, Any]]:
     return [_cost(cell) for cell in pairs.values()]
 
 
-def _usable(trial: Document) -> bool:
+def _usable(trial: TrialDocument) -> bool:
     right = trial["state"] == "complete" and not trial["mismatches"] and not trial["failed"]
     return bool(right and trial["throughput_per_s"])
 
 
-def _key(trial: Document) -> str:
+def _key(trial: TrialDocument) -> str:
     """What a trial shares with that of the native client; the label of a library's says so at its end."""
     system = trial["label"].removesuffix(f" via {trial['client']}")
     return json.dumps([system, trial["workload"], trial["options"], trial["rows"], trial["clients"], trial["repeat"]])
 
 
-def _cost(pairs: list[tuple[Document, Document]]) -> dict[str, Any]:
+def _cost(pairs: list[tuple[TrialDocument, TrialDocument]]) -> LibraryCostDocument:
     trial, native = pairs[0]
-    ratios = [one["throughput_per_s"] / other["throughput_per_s"] for one, other in pairs]
-    cpu_us = [tuple(side["client_cpu_us_per_transaction"] for side in pair) for pair in pairs]
+    ratios = [rate_per_s(one) / rate_per_s(other) for one, other in pairs]
+    cpu_us = [(one["client_cpu_us_per_transaction"], other["client_cpu_us_per_transaction"]) for one, other in pairs]
+    cpu_ratios = [ours / theirs for ours, theirs in cpu_us if ours and theirs]
     return {
-        **{key: trial[key] for key in ("label", "client", "workload", "clients")},
+        "label": trial["label"],
+        "client": trial["client"],
+        "workload": trial["workload"],
+        "clients": trial["clients"],
         "native_label": native["label"],
         "repetitions": len(pairs),
         "throughput_ratio": _mean(ratios),
         "lowest": min(ratios),
         "highest": max(ratios),
-        "throughput_per_s": _mean([one["throughput_per_s"] for one, _ in pairs]),
-        "native_throughput_per_s": _mean([other["throughput_per_s"] for _, other in pairs]),
-        "client_cpu_ratio": _mean([ours / theirs for ours, theirs in cpu_us]) if all(map(all, cpu_us)) else None,
+        "throughput_per_s": _mean([rate_per_s(one) for one, _ in pairs]),
+        "native_throughput_per_s": _mean([rate_per_s(other) for _, other in pairs]),
+        "client_cpu_ratio": _mean(cpu_ratios) if len(cpu_ratios) == len(pairs) else None,
         "own_cpu_us_per_transaction": trial["client_own_cpu_us_per_transaction"],
     }
 
@@ -63,9 +67,9 @@ def _mean(ratios: list[float]) -> float:
     return math.exp(sum(map(math.log, ratios)) / len(ratios))
 
 
-def understated(shown: Document) -> Iterator[str]:
+def understated(shown: RunDocument) -> Iterator[str]:
     """Yield, for each library, how its throughput stands to the native client's where that reached its highest."""
-    peaks: dict[tuple[str, str], dict[str, Any]] = {}
+    peaks: dict[tuple[str, str | None], LibraryCostDocument] = {}
     for cost in shown["client_libraries"]:
         key = cost["label"], cost["workload"]
         if key not in peaks or cost["native_throughput_per_s"] > peaks[key]["native_throughput_per_s"]:
@@ -79,7 +83,7 @@ def understated(shown: Document) -> Iterator[str]:
         )
 
 
-def _sentence(cost: Document) -> str:
+def _sentence(cost: LibraryCostDocument) -> str:
     ratio = f"{words.significant(cost['throughput_ratio'])} × the native client's throughput"
     rates = f"{words.whole(cost['throughput_per_s'])} against {words.whole(cost['native_throughput_per_s'])}/s"
     cpu, own_us = "", cost["own_cpu_us_per_transaction"]
@@ -90,4 +94,5 @@ def _sentence(cost: Document) -> str:
     if cost["repetitions"] > 1:
         spread = f"{words.significant(cost['lowest'])} to {words.significant(cost['highest'])}"
         often = f"{spread} in {cost['repetitions']} repetitions"
-    return f"{cost['label']}, {cost['workload']} {at(cost)}: {ratio} ({rates}; {often}){cpu}."
+    load = at({"clients": cost["clients"], "rate": None})
+    return f"{cost['label']}, {cost['workload']} {load}: {ratio} ({rates}; {often}){cpu}."

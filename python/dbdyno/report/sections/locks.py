@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dbdyno.report.core import words
-from dbdyno.report.core.loads import Document
+from dbdyno.report.core.documents import RunDocument, TrialDocument
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
 
@@ -23,18 +23,18 @@ NOTE = (
 )
 
 
-def shown_trials(shown: Document) -> list[Document]:
+def shown_trials(shown: RunDocument) -> list[TrialDocument]:
     """Return the trials of a run in which a lock is worth naming, those without beside them; of `db-stress` always."""
-    looked = [trial for trial in shown["trials"] if trial["locks"]["locks_seen"] or trial["locks"]["latches_seen"]]
+    looked = [trial for trial in shown["trials"] if trial["locks"].locks_seen or trial["locks"].latches_seen]
     return looked if any(map(_worth_naming, looked)) else []
 
 
-def _worth_naming(trial: Document) -> bool:
-    many = any((one["waiting"] or 0.0) >= WORTH_NAMING * trial["clients"] for one in trial["locks"]["waited_for"])
+def _worth_naming(trial: TrialDocument) -> bool:
+    many = any((one.waiting or 0.0) >= WORTH_NAMING * (trial["clients"] or 0) for one in trial["locks"].waited_for)
     return many or str(trial["workload"]).startswith(STRESS)
 
 
-def rows(trials: Sequence[Document]) -> list[list[str]]:
+def rows(trials: Sequence[TrialDocument]) -> list[list[str]]:
     """Return two rows of `HEADINGS` for each trial, its lock and its latch; of several workloads each is named.
 
     Clients and throughput are in the first one.
@@ -48,14 +48,14 @@ def rows(trials: Sequence[Document]) -> list[list[str]]:
     return found
 
 
-def _most(trial: Document, latch: bool) -> list[str]:
+def _most(trial: TrialDocument, latch: bool) -> list[str]:
     kind = "latch" if latch else "lock"
-    found = [one for one in trial["locks"]["waited_for"] if one["latch"] == latch]
+    found = [one for one in trial["locks"].waited_for if one.latch == latch]
     if not found:
-        seen = trial["locks"]["latches_seen" if latch else "locks_seen"]
+        seen = trial["locks"].latches_seen if latch else trial["locks"].locks_seen
         return [kind, words.UNKNOWN, words.UNKNOWN, "none seen" if seen else "not shown"]
     most = found[0]
-    return [kind, words.significant(most["waiting"]), words.significant(most["waits_per_s"]), most["name"]]
+    return [kind, words.significant(most.waiting), words.significant(most.waits_per_s), most.name]
 
 
 def part(page: Page) -> Part | None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
-from typing import Any
 
 from dbdyno.report.core.loads import time_name, times_us
 from dbdyno.report.core.looks import bar_marker
@@ -45,7 +44,8 @@ def _operation(all_series: Sequence[Series], name: str, unit: str, length_us: fl
     places, shown_time = places_of(all_series), time_name(trials_of(all_series))
     for series in all_series:
         for load, trial in representatives(series).items():
-            operation: Mapping[str, Any] = trial["operations"].get(name, {})
+            if (operation := trial["operations"].get(name)) is None:
+                continue
             times = times_us(operation, shown_time)
             shown = {"p50": "p50", "p95": "p95", "p99": "p99", "p999": "p99.9"}
             known = {label: times[key] for key, label in shown.items() if times.get(key) is not None}

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from dbdyno.report.core.loads import Document, Load, is_open, load_of, time_name
+from dbdyno.report.core.documents import TrialDocument
+from dbdyno.report.core.loads import Load, is_open, load_of, time_name
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.panels import panels, points_of_a_trial
 from dbdyno.report.core.plots import ERRORS, UNUSABLE, Figure, meta, plot_unit, scaled
@@ -17,6 +18,7 @@ from dbdyno.report.core.recordings import Recordings
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.series import Series, hovermode, places_of, representatives, trials_of
 from dbdyno.report.core.steadiness import drift
+from dbdyno.results.conclusions import Budget
 from dbdyno.results.records import COARSE_BITS
 from dbdyno.stats.histogram import bucket_bounds
 from dbdyno.verdict.limits import BANDS
@@ -71,7 +73,7 @@ def by_load(all_series: Sequence[Series], recordings: Recordings | None = None) 
     return found
 
 
-def _of_load(all_series: Sequence[Series], load: Load) -> Iterator[tuple[Series, Document, bool]]:
+def _of_load(all_series: Sequence[Series], load: Load) -> Iterator[tuple[Series, TrialDocument, bool]]:
     """Every trial at a load, and whether it is the one that stands for its repetitions."""
     for series in all_series:
         stands = representatives(series).get(load)
@@ -98,13 +100,13 @@ def by_trial(all_series: Sequence[Series], recordings: Recordings) -> dict[tuple
                 "shapes": [*_steady(series, trial), *_checkpoint_lines(series, checkpoints or ())],
                 "words": _steady_words(trial, checkpoints),
                 "heat": _heat(all_series, latencies) if latencies is not None and latencies.size else None,
-                "budget": budget_figure(trial),
+                "budget": budget_figure(trial.get("time_budget")),
                 "observed": panels(*observed, points) if observed else None,
             }
     return found
 
 
-def _steady(series: Series, trial: Document) -> Iterator[Figure]:
+def _steady(series: Series, trial: TrialDocument) -> Iterator[Figure]:
     """Mark the steady state's class over its seconds, shaded, and the cut (docs/statistics.md, section 2)."""
     found = trial["steady_state"]
     # With an automatic warm-up what lies before the cut is warm-up already.
@@ -126,19 +128,19 @@ def _upright(at_s: float, line: Figure) -> Figure:
     return _OF_TIME | {"type": "line", "x0": at_s, "x1": at_s, "line": line}
 
 
-def _steady_class(trial: Document) -> str:
+def _steady_class(trial: TrialDocument) -> str:
     found = trial["steady_state"]
     cut = f", steady from {found['cut_s']} s after the warm-up on" if found["steady"] and found["cut_s"] else ""
     return f"{found['class']}{cut}"
 
 
-def _steady_words(trial: Document, checkpoints: list[float] | None) -> str:
+def _steady_words(trial: TrialDocument, checkpoints: list[float] | None) -> str:
     seen = "checkpoints not seen" if checkpoints is None else f"{len(checkpoints)} checkpoints"
     drifted = f"drift {found}; " if (found := drift(trial)) else ""
     return f"steady state: {_steady_class(trial)}; {drifted}{seen}"
 
 
-def _throughput(series: Series, trial: Document, stands: bool) -> list[Figure]:
+def _throughput(series: Series, trial: TrialDocument, stands: bool) -> list[Figure]:
     """Second by second; a second without a completion but with errors is a gap, one without either is 0."""
     seconds = [one for one in trial["timeline"] if one["seconds"] > 0]
     rates = [
@@ -148,21 +150,22 @@ def _throughput(series: Series, trial: Document, stands: bool) -> list[Figure]:
     return [_line(series, trial, stands, rates, "/s"), *_error_marks(series, trial)] if rates else []
 
 
-def _stalls(series: Series, trial: Document, stands: bool) -> list[Figure]:
+def _stalls(series: Series, trial: TrialDocument, stands: bool) -> list[Figure]:
     """The longest stall of each second; nothing of a trial without stalls worth a mention."""
-    if not (trial["stability"]["stalls"] or {}).get("notable"):
+    stalls = trial["stability"]["stalls"]
+    if not (stalls and stalls["notable"]):
         return []
     longest_ms = [one.get("longest_stall_ms") for one in trial["timeline"] if one["seconds"] > 0]
     return [_line(series, trial, stands, [scaled(one, 1.0) for one in longest_ms], "ms")]
 
 
-def _p99(series: Series, trial: Document, stands: bool, unit: str, length_us: float) -> list[Figure]:
+def _p99(series: Series, trial: TrialDocument, stands: bool, unit: str, length_us: float) -> list[Figure]:
     times = [scaled(one["p99_us"], length_us) for one in trial["timeline"] if one["seconds"] > 0]
     known = any(time is not None for time in times)
     return [_line(series, trial, stands, times, unit)] if known else []
 
 
-def _hits(series: Series, trial: Document, stands: bool) -> list[Figure]:
+def _hits(series: Series, trial: TrialDocument, stands: bool) -> list[Figure]:
     """A cache's hits of its lookups in each second, in percent; nothing of a system without a cache."""
     ratios = [one.get("hit_ratio") for one in trial["timeline"] if one["seconds"] > 0]
     if all(ratio is None for ratio in ratios):
@@ -170,7 +173,7 @@ def _hits(series: Series, trial: Document, stands: bool) -> list[Figure]:
     return [_line(series, trial, stands, [scaled(ratio, 0.01) for ratio in ratios], "%")]
 
 
-def _line(series: Series, trial: Document, stands: bool, y: list[float | None], unit: str) -> Figure:
+def _line(series: Series, trial: TrialDocument, stands: bool, y: list[float | None], unit: str) -> Figure:
     usable = trial["state"] == "complete"
     x = [round(one["second"] + one["seconds"] / 2, 2) for one in trial["timeline"] if one["seconds"] > 0]
     x, y = thinned(x, y or [None] * len(x))
@@ -216,7 +219,7 @@ def _height(value: float | None) -> float:
     return -1.0 if value is None else value
 
 
-def _error_marks(series: Series, trial: Document) -> list[Figure]:
+def _error_marks(series: Series, trial: TrialDocument) -> list[Figure]:
     wrong = [one for one in trial["timeline"] if one["errors"]]
     if not wrong:
         return []
@@ -302,17 +305,15 @@ def _time_words(time_us: float) -> str:
     return f"{time_us * 1e3:.3g} ns"
 
 
-def budget_figure(trial: Document) -> Figure | None:
+def budget_figure(budget: Budget | None) -> Figure | None:
     """Return where the operations in flight were, second by second, band on band (docs/statistics.md, section 5)."""
-    budget = trial.get("time_budget") or {}
-    per_second: Mapping[str, Sequence[float | None]] = budget.get("per_second") or {}
-    if not per_second:
+    if not budget or not budget.per_second:
         return None
     data = []
-    for name, values in per_second.items():
+    for name, values in budget.per_second.items():
         wide = -(-len(values) // MOST_POINTS)
         means = [_mean(values[second : second + wide]) for second in range(0, len(values), wide)]
-        unseen = f" ({'not all' if any(means) else 'not'} seen)" if name in budget.get("not_seen", ()) else ""
+        unseen = f" ({'not all' if any(means) else 'not'} seen)" if name in budget.not_seen else ""
         data.append(
             {
                 "type": "scatter",

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dbdyno.report.core import words
-from dbdyno.report.core.loads import LOAD_KEYS, Document, Load, load_of, time_label
+from dbdyno.report.core.documents import RatioDocument, RunDocument, TrialDocument
+from dbdyno.report.core.loads import LOAD_KEYS, Load, load_of, rate_per_s, time_label
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.ratios import limit_of, turned
 from dbdyno.report.core.section import Part, Section
@@ -30,7 +31,7 @@ class Ranked:
     """
 
     series: Series
-    trial: Document
+    trial: TrialDocument
     load: Load
     share: float
     ratio: str
@@ -61,23 +62,19 @@ class Entry:
     reason: str
 
 
-def best_trials(series: Sequence[Series]) -> list[tuple[Series, Document]]:
+def best_trials(series: Sequence[Series]) -> list[tuple[Series, TrialDocument]]:
     """Return each system's trial at the load of its highest throughput, the highest first.
 
     Of repetitions it is the one of median throughput.
     """
     found = [(one, list(representatives(one).values())) for one in series]
-    best = [(one, max(trials, key=_throughput)) for one, trials in found if any(map(_throughput, trials))]
-    return sorted(best, key=lambda pair: -_throughput(pair[1]))
+    best = [(one, max(trials, key=rate_per_s)) for one, trials in found if any(map(rate_per_s, trials))]
+    return sorted(best, key=lambda pair: -rate_per_s(pair[1]))
 
 
-def _throughput(trial: Document) -> float:
-    return float(trial["throughput_per_s"] or 0)
-
-
-def ranking(shown: Document, series: Sequence[Series]) -> list[Group]:
+def ranking(shown: RunDocument, series: Sequence[Series]) -> list[Group]:
     """Return the systems by workload, embedded ones apart from servers: an embedded one pays for no network."""
-    grouped: dict[tuple[str | None, bool], list[tuple[Series, Document]]] = {}
+    grouped: dict[tuple[str | None, bool], list[tuple[Series, TrialDocument]]] = {}
     for one, trial in best_trials(series):
         grouped.setdefault((one.workload, bool(trial["embedded"])), []).append((one, trial))
     workloads, embedded = ({key[place] for key in grouped} for place in (0, 1))
@@ -90,7 +87,7 @@ def ranking(shown: Document, series: Sequence[Series]) -> list[Group]:
     return groups
 
 
-def _rows(shown: Document, best: Sequence[tuple[Series, Document]]) -> list[Ranked]:
+def _rows(shown: RunDocument, best: Sequence[tuple[Series, TrialDocument]]) -> list[Ranked]:
     badges = {one["label"]: tuple(one["badges"]) for one in shown["fairness"]["systems"]}
     leader = best[0][1]
     rows = []
@@ -102,10 +99,10 @@ def _rows(shown: Document, best: Sequence[tuple[Series, Document]]) -> list[Rank
                 one,
                 trial,
                 load_of(trial),
-                trial["throughput_per_s"] / leader["throughput_per_s"],
+                rate_per_s(trial) / rate_per_s(leader),
                 words.ratio(found),
-                "leader" if leads else (found or {}).get("verdict", ""),
-                (found or {}).get("reason") or "",
+                "leader" if leads else found["verdict"] if found else "",
+                (found["reason"] if found else None) or "",
                 limit_of(trial),
                 badges.get(trial["label"], ()),
                 trial["durability"] != leader["durability"],
@@ -114,7 +111,9 @@ def _rows(shown: Document, best: Sequence[tuple[Series, Document]]) -> list[Rank
     return rows
 
 
-def matrix(shown: Document, series: Sequence[Series], loads: Sequence[Load]) -> list[tuple[Series, list[Entry | None]]]:
+def matrix(
+    shown: RunDocument, series: Sequence[Series], loads: Sequence[Load]
+) -> list[tuple[Series, list[Entry | None]]]:
     """Return, for each system, its entry at every load; `None` where it has no complete trial there."""
     leader = shown["headline"]["leader"]
     rows = []
@@ -124,7 +123,7 @@ def matrix(shown: Document, series: Sequence[Series], loads: Sequence[Load]) -> 
     return rows
 
 
-def _entry(shown: Document, trial: Document | None, leader: str | None) -> Entry | None:
+def _entry(shown: RunDocument, trial: TrialDocument | None, leader: str | None) -> Entry | None:
     if trial is None:
         return None
     throughput = ("≥ " if trial["client_limited"] else "") + words.significant(trial["throughput_per_s"])
@@ -139,9 +138,10 @@ def _entry(shown: Document, trial: Document | None, leader: str | None) -> Entry
     )
 
 
-def _compared(shown: Document, at: Document, leader: str | None, label: str) -> Document | None:
+def _compared(shown: RunDocument, at: TrialDocument, leader: str | None, label: str) -> RatioDocument | None:
     """The comparison of a system with the leader at the load of a trial, the leader as the baseline."""
-    for cell in (shown["comparison"] or {}).get("cells", ()):
+    comparison = shown["comparison"]
+    for cell in comparison["cells"] if comparison else ():
         labels = cell["baseline"]["label"], cell["candidate"]["label"]
         same = all(cell[key] == at[key] for key in LOAD_KEYS)
         if set(labels) == {leader, label} and same and (cell["rate"] or "") == load_of(at).words:
@@ -172,7 +172,7 @@ def first_part(page: Page) -> Part | None:
 
 def limits(series: Sequence[Series]) -> str:
     """Return what limited each system at its own best load, as a sentence."""
-    return words.limits({"limits": {one.name: limit_of(trial) for one, trial in best_trials(series)}})
+    return words.limits({one.name: limit_of(trial) for one, trial in best_trials(series)})
 
 
 def every_load(page: Page) -> Part | None:

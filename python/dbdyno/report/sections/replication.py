@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dbdyno.report.core import words
-from dbdyno.report.core.loads import Document
+from dbdyno.report.core.documents import OperationDocument, RunDocument, TrialDocument
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
 
@@ -20,17 +20,17 @@ NOTE = (
 )
 
 
-def replicated(shown: Document) -> list[Document]:
+def replicated(shown: RunDocument) -> list[TrialDocument]:
     """Return the trials of a run that read elsewhere what they wrote, and got as far as a read."""
     return [trial for trial in shown["trials"] if any(one["count"] for one in _reads(trial))]
 
 
-def _reads(trial: Document) -> list[Document]:
+def _reads(trial: TrialDocument) -> list[OperationDocument]:
     """The first read after each write, then the second ones, which follow a stale first one, then all further ones."""
     return [one for one in trial["operations"].values() if one["operation"] == _ELSEWHERE]
 
 
-def rows(trials: Sequence[Document]) -> list[list[str]]:
+def rows(trials: Sequence[TrialDocument]) -> list[list[str]]:
     """Return a row of `HEADINGS` for each trial.
 
     A read is repeated because the one before it was stale, so stale reads are as many as repetitions.
@@ -38,14 +38,14 @@ def rows(trials: Sequence[Document]) -> list[list[str]]:
     return [_row(trial) for trial in trials]
 
 
-def _row(trial: Document) -> list[str]:
+def _row(trial: TrialDocument) -> list[str]:
     first, *repeated = (one["count"] for one in _reads(trial))
     seen = next(one["service_time_us"] for one in trial["operations"].values() if one["operation"] == _PART)
     return [
         *(words.label_of(trial), str(trial["clients"]), words.whole(first)),
         words.percent(repeated[0] / first, 1),
         words.whole(sum(repeated)),
-        *(words.significant(None if seen[key] is None else seen[key] / 1000) for key in ("p50", "p99", "max")),
+        *(words.significant(None if (us := seen[key]) is None else us / 1000) for key in ("p50", "p99", "max")),
     ]
 
 

@@ -7,7 +7,8 @@ from html import escape
 from typing import Any
 
 from dbdyno.report.core.bars import laid_out
-from dbdyno.report.core.loads import Document, time_name, times_us
+from dbdyno.report.core.documents import TimeName, TrialDocument
+from dbdyno.report.core.loads import time_name, times_us
 from dbdyno.report.core.series import Series, operations, places_of, representatives, trials_of
 from dbdyno.results.operations import KIND, NEITHER, READS, WRITES, group_of
 
@@ -48,7 +49,7 @@ def shares(all_series: Sequence[Series]) -> dict[str, Any]:
     return laid_out({"data": data, "layout": axes | {"barmode": "stack", "hovermode": "x unified", "showlegend": True}})
 
 
-def _shares(trial: Document, time: str) -> dict[str, float]:
+def _shares(trial: TrialDocument, time: TimeName) -> dict[str, float]:
     """The share of each operation in the sum of all their times, 0 to 1."""
     spent_us = {
         name: operation["count"] * (times_us(operation, time)["mean"] or 0.0)

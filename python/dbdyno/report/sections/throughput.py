@@ -8,7 +8,8 @@ from html import escape
 import numpy as np
 
 from dbdyno.report.core.against_load import against_load, load_line
-from dbdyno.report.core.loads import Document, is_open
+from dbdyno.report.core.documents import SweepDocument
+from dbdyno.report.core.loads import is_open, load_of
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.plots import Figure
 from dbdyno.report.core.section import Part, Section
@@ -30,7 +31,7 @@ def part(page: Page) -> Part | None:
 SECTION = Section("throughput.html.j2", part, {"throughput": "Throughput, transactions/s"})
 
 
-def figure(all_series: Sequence[Series], sweeps: Sequence[Document] = ()) -> Figure | None:
+def figure(all_series: Sequence[Series], sweeps: Sequence[SweepDocument] = ()) -> Figure | None:
     """Return the plot, or `None` if there is nothing to draw.
 
     Args:
@@ -42,11 +43,11 @@ def figure(all_series: Sequence[Series], sweeps: Sequence[Document] = ()) -> Fig
     return plot if plot["data"] else None
 
 
-def _fits(all_series: Sequence[Series], sweeps: Sequence[Document]) -> list[Figure]:
+def _fits(all_series: Sequence[Series], sweeps: Sequence[SweepDocument]) -> list[Figure]:
     """The law that was fitted to each sweep, thin and dotted, as far as was measured and no further."""
     fits = []
     for series in all_series:
-        counts = [trial["clients"] for trial in series.trials]
+        counts = [load_of(trial).clients for trial in series.trials]
         for sweep in sweeps:
             if sweep["law"] and (label_of(sweep), sweep["workload"]) == (series.label, series.workload):
                 clients = np.geomspace(min(counts), max(counts), FIT_POINTS)

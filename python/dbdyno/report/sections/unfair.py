@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from dbdyno.report.core import words
-from dbdyno.report.core.loads import Document
+from dbdyno.report.core.documents import RunDocument, TrialDocument
 from dbdyno.report.core.names import listed
 from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
@@ -14,7 +14,7 @@ from dbdyno.report.sections.analyses import analysed
 from dbdyno.report.sections.libraries import understated
 
 
-def unfair(shown: Document) -> Iterator[str]:
+def unfair(shown: RunDocument) -> Iterator[str]:
     """Yield each thing in a sentence, the gravest first."""
     trials = [trial for trial in shown["trials"] if trial["system"] is not None]
     if sentence := words.run_state(shown):
@@ -23,15 +23,15 @@ def unfair(shown: Document) -> Iterator[str]:
         yield f"{wrong:,} read{'s were' if wrong > 1 else ' was'} wrong: the figures of that store do not count."
     yield from _promises(shown)
     yield from _limits(trials)
-    if disturbed := [trial for trial in trials if trial["others_cores"]]:
-        most = max(trial["others_cores"] for trial in disturbed)
+    if disturbed := [cores for trial in trials if (cores := trial["others_cores"])]:
+        most = max(disturbed)
         yield (
             f"The host had other work: up to {most:.2g} of its processors went to other processes during "
             f"{len(disturbed)} of {len(trials)} trials."
         )
     if trials and max(trial["repeat"] or 1 for trial in trials) == 1:
         yield "One trial each: two runs of one store differ too, and by how much is not known from this."
-    if not analysed(shown):
+    if not analysed(shown["trials"]):
         yield from remarks(trials)
     yield from _where_it_ran(trials)
     yield from understated(shown)
@@ -39,7 +39,7 @@ def unfair(shown: Document) -> Iterator[str]:
         yield f"{warned} trial{'s carry' if warned > 1 else ' carries'} a warning: see Checks."
 
 
-def _promises(shown: Document) -> Iterator[str]:
+def _promises(shown: RunDocument) -> Iterator[str]:
     """What stores promise for an answer, and whether they keep it."""
     classes = words.durability_classes(shown)
     if len(classes) > 1:
@@ -53,7 +53,7 @@ def _promises(shown: Document) -> Iterator[str]:
             yield f"{badge.capitalize()}: {listed(systems)} (see the fairness card)."
 
 
-def _limits(trials: list[Document]) -> Iterator[str]:
+def _limits(trials: list[TrialDocument]) -> Iterator[str]:
     if limited := [trial for trial in trials if trial["client_limited"]]:
         yield (
             f"{len(limited)} of {len(trials)} trials were limited by the client, or near to all it can do, so that "
@@ -63,7 +63,7 @@ def _limits(trials: list[Document]) -> Iterator[str]:
         yield f"Could not follow what was offered, so response times say above all how long the trial was: {behind}."
 
 
-def _where_it_ran(trials: list[Document]) -> Iterator[str]:
+def _where_it_ran(trials: list[TrialDocument]) -> Iterator[str]:
     embedded = _labels(trial for trial in trials if trial["embedded"])
     attached = _labels(trial for trial in trials if trial["attached"])
     if embedded:
@@ -74,11 +74,11 @@ def _where_it_ran(trials: list[Document]) -> Iterator[str]:
         yield f"Client and servers shared one host; {_pinning(trials)}."
 
 
-def _labels(trials: Iterable[Document]) -> str:
+def _labels(trials: Iterable[TrialDocument]) -> str:
     return listed(trial["label"] for trial in trials)
 
 
-def _pinning(trials: list[Document]) -> str:
+def _pinning(trials: list[TrialDocument]) -> str:
     pinned = {(str(trial["client_cpus"]), str(trial["server_cpus"])) for trial in trials if trial["client_cpus"]}
     if not pinned:
         return "neither was pinned to processors"

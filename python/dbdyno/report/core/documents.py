@@ -1,0 +1,463 @@
+"""A run as one document (`dbdyno.report.document`, written by `dbdyno show --json`): its keys, and what each holds.
+
+The type checker finds a key that does not exist, or that is used as what it is not. What a load client, a store or a
+system states in its own words stays a `JsonObject`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypedDict
+
+from dbdyno.results.conclusions import Budget, Locks, Verdict
+from dbdyno.results.facts import JsonObject
+from dbdyno.results.stated import AnalysisStated, CopyStated, CrashStated, LoadedStated, RateStated
+from dbdyno.results.usable import Evenness
+
+Times = Mapping[str, float | None]
+"""Statistics of one kind of time in µs: mean, p50, p95, p98, p99, p999 and max; `None` if too few samples tell."""
+TimeName = Literal["service_time_us", "response_time_us"]
+LoadKey = Literal["workload", "rows", "clients", "pipeline", "network_delay_us"]
+
+
+class SlowDocument(TypedDict):
+    """One of the slowest, and the second it ended in."""
+
+    time_us: float
+    second: int
+
+
+class PerMinuteDocument(TypedDict, total=False):
+    """How many transactions of one kind there were a minute."""
+
+    per_minute: float
+
+
+class OpenTimesDocument(TypedDict, total=False):
+    """The times that only an open loop has."""
+
+    response_time_us: Times
+    send_lag_us: Times
+
+
+class TimedDocument(OpenTimesDocument):
+    """Times of a transaction or of an operation."""
+
+    count: int
+    service_time_us: Times
+    slowest: Sequence[SlowDocument]
+
+
+class TransactionDocument(TimedDocument):
+    """The times of whole transactions."""
+
+    name: str | None
+
+
+class OperationDocument(PerMinuteDocument, TimedDocument):
+    """One operation of a transaction, or the transactions of one kind, which have a rate."""
+
+    operation: str | None
+    table: str | None
+    errors: int
+    conflicts: int
+
+
+class StabilityDocument(Evenness):
+    """How evenly a trial ran."""
+
+    seconds_below_half: int | None
+    variation_10s: float | None
+    worst_second_p99_us: float | None
+
+
+SteadyStateDocument = TypedDict(
+    "SteadyStateDocument",
+    {
+        "class": str,
+        "steady": bool,
+        "cut_s": int,
+        "kept": float,
+        "period_s": int | None,
+        "drift": float | None,
+        "drift_per_hour": float | None,
+        "mean_per_s": float | None,
+        "applied": bool,
+    },
+)
+"""Where throughput became steady; written as a call, as one of its keys is a word of Python's."""
+
+
+class EndingDocument(TypedDict):
+    """The mean of the last third."""
+
+    seconds: int
+    throughput_per_s: float | None
+
+
+class StallSecondDocument(TypedDict, total=False):
+    """The stalls of one second, if the load client records them."""
+
+    longest_stall_ms: float
+    stalled_share: float
+
+
+class SecondDocument(StallSecondDocument):
+    """One second of a trial."""
+
+    second: int
+    transactions: int
+    errors: int
+    p99_us: float | None
+    hit_ratio: float | None
+    warmup: bool
+    seconds: float
+    connected: int
+
+
+class WarmUpDocument(TypedDict):
+    """How long a store took to be warm after a restart."""
+
+    warm_per_s: float
+    seconds: int | None
+    first_per_s: float
+    answered_s: float | None
+
+
+class ProcessDocument(TypedDict):
+    """What one process used."""
+
+    process: str
+    cores: float | None
+    resident_bytes: int
+
+
+class PreparedDocument(TypedDict):
+    """How many rows were loaded before the trial, and in how many seconds."""
+
+    rows: int | None
+    seconds: float | None
+
+
+class CostDocument(TypedDict):
+    """What a transaction costs; `None` if that was not seen."""
+
+    client_cpu_us: float | None
+    server_cpu_us: float | None
+    context_switches: float | None
+    bytes_read: float | None
+    bytes_written: float | None
+    bytes_on_disk: int | None
+
+
+class LoadDocument(TypedDict):
+    """What was put on a store: of a trial that was not reached next to nothing is known."""
+
+    workload: str | None
+    rows: int | None
+    clients: int | None
+    pipeline: int
+    network_delay_us: int
+
+
+class RatedDocument(TypedDict):
+    """What tells one load from another; a closed loop has no rate."""
+
+    clients: int | None
+    rate: RateStated | None
+
+
+class LabelledDocument(TypedDict):
+    """What tells one system from another in tables."""
+
+    label: str
+    pipeline: int
+    network_delay_us: int
+
+
+class AskedDocument(LoadDocument):
+    """What a trial is of, and how it ended."""
+
+    trial: str
+    system: str | None
+    label: str
+    client: str
+    client_library: str | None
+    client_own_cpu_us_per_transaction: float | None
+    state: str
+    reason: str | None
+    warnings: Sequence[str]
+    settings: JsonObject | None
+    options: JsonObject | None
+    repeat: int | None
+    attached: bool | None
+    embedded: bool
+    warmup: str | None
+    data: str | None
+    cache_state: str | None
+    warm_up: WarmUpDocument | None
+    rate: RateStated | None
+    durability: str | None
+    durability_reason: str | None
+    loaded: LoadedStated | None
+    analysis: AnalysisStated | None
+    crash: CrashStated | None
+    copy: CopyStated | None
+
+
+class CountedDocument(TypedDict):
+    """Counters of an arrangement, such as cache hits."""
+
+    counters: Mapping[str, float]
+
+
+class FiguresDocument(CountedDocument):
+    """The figures of a trial's transactions as a whole."""
+
+    seconds: float
+    warmup_seconds: float
+    transactions: int
+    throughput_per_s: float | None
+    errors: int
+    errors_by_kind: Mapping[str, int]
+    failed: int
+    conflicts: int
+    rows_read_per_s: float | None
+    reads_verified: int
+    mismatches: int
+    moved_keys: JsonObject | None
+
+
+class OpenLoopDocument(TypedDict, total=False):
+    """What an open loop offered, and what became of it; a closed loop has none of these keys."""
+
+    offered_per_s: float | None
+    achieved_per_s: float | None
+    followed: bool | None
+    late: int | None
+    unfinished: int | None
+    never_begun: int | None
+
+
+class ConcludedDocument(TypedDict):
+    """What was concluded of a trial."""
+
+    client_limited: bool
+    client_limited_evidence: str | None
+    others_cores: float | None
+    verdict: Verdict | None
+    time_budget: Budget | None
+    locks: Locks
+
+
+class RecordedDocument(TypedDict):
+    """What the load client recorded."""
+
+    transaction: TransactionDocument
+    operations: Mapping[str, OperationDocument]
+    stability: StabilityDocument
+    ending: EndingDocument
+    steady_state: SteadyStateDocument
+    checks: Sequence[JsonObject]
+    first_errors: Sequence[JsonObject]
+    first_mismatches: Sequence[JsonObject]
+
+
+class SurroundingsDocument(TypedDict):
+    """Where a trial ran, and what was seen of that."""
+
+    servers: Sequence[JsonObject]
+    layout: str | None
+    client_cpus: Sequence[int] | None
+    server_cpus: Sequence[int] | None
+    memory_limit_bytes: int | None
+    load: PreparedDocument | None
+    observer_cpu_s: float | None
+    observer_cpu_share: float | None
+    not_seen: Sequence[JsonObject]
+    processes: Sequence[ProcessDocument]
+    server_counters: Mapping[str, Mapping[str, float]]
+
+
+class TimelineDocument(TypedDict, total=False):
+    """Every second of a trial, if they are asked for."""
+
+    timeline: Sequence[SecondDocument]
+
+
+class TrialDocument(
+    AskedDocument,
+    FiguresDocument,
+    OpenLoopDocument,
+    ConcludedDocument,
+    RecordedDocument,
+    SurroundingsDocument,
+    TimelineDocument,
+):
+    """One planned trial and what is known of it."""
+
+    client_cpu_us_per_transaction: float | None
+    server_cpu_us_per_transaction: float | None
+    client_ceiling_per_s: float | None
+    load_threads: Sequence[Mapping[str, float | None]]
+    cost: CostDocument
+
+
+class SideDocument(TypedDict):
+    """One side of a comparison's cell."""
+
+    run: str
+    label: str
+    durability: str
+    throughput_per_s: float | None
+    stability: Evenness
+
+
+class RatioDocument(TypedDict):
+    """How one system stands to another, with its interval; `None` if there is no pair."""
+
+    ratio: float | None
+    low: float | None
+    high: float | None
+    verdict: str
+    pairs: int | None
+    margin: float | None
+    noise: float | None
+    reason: str | None
+    p_holm: float | None
+    least: bool
+
+
+class CellDocument(LoadDocument, RatioDocument):
+    """Two systems compared at one load; the ratio is the candidate's over the baseline's."""
+
+    rate: str | None
+    baseline: SideDocument
+    candidate: SideDocument
+    p_value: float | None
+    p_sign_flip: float | None
+    noise_from: str | None
+    left_out: Sequence[str]
+
+
+class ComparisonDocument(TypedDict):
+    """Two sides, or all pairs of a run's systems, compared cell by cell."""
+
+    badges: Sequence[str]
+    cautions: Sequence[str]
+    missing: Sequence[str]
+    cells: Sequence[CellDocument]
+    sentence: str
+
+
+class HeadlineDocument(TypedDict):
+    """What a run shows: trials, ratios and limits are by label."""
+
+    sentence: str
+    winner: str | None
+    leader: str | None
+    trials: Mapping[str, str]
+    ratios: Mapping[str, RatioDocument]
+    limits: Mapping[str, str]
+
+
+class SystemCardDocument(TypedDict):
+    """The fairness card of one system."""
+
+    label: str
+    badges: Sequence[str]
+    card: Mapping[str, str]
+
+
+class FairnessDocument(TypedDict):
+    """What a reader must know before comparing a result."""
+
+    command: str | None
+    badge: str | None
+    systems: Sequence[SystemCardDocument]
+    not_seen: Sequence[str]
+    short: Sequence[str]
+
+
+class LibraryCostDocument(TypedDict):
+    """A client library beside the native client, on the same load."""
+
+    label: str
+    client: str
+    workload: str | None
+    clients: int | None
+    native_label: str
+    repetitions: int
+    throughput_ratio: float
+    lowest: float
+    highest: float
+    throughput_per_s: float
+    native_throughput_per_s: float
+    client_cpu_ratio: float | None
+    own_cpu_us_per_transaction: float | None
+
+
+class SweptDocument(LabelledDocument):
+    """The trials of a system at several numbers of clients."""
+
+    workload: str
+    trials: int
+
+
+class ParametersDocument(TypedDict):
+    """The parameters of a law; one that it has not is `None`."""
+
+    rate_per_s: float
+    contention: float | None
+    coherency: float | None
+    ceiling_per_s: float | None
+
+
+class FitDocument(TypedDict, total=False):
+    """The figures of a law that was fitted, with their intervals."""
+
+    contention: Sequence[float] | None
+    coherency: Sequence[float] | None
+    peak_clients: float | None
+    peak_interval: Sequence[float] | None
+    ceiling: Sequence[float] | None
+    parameters: ParametersDocument
+    aicc: Mapping[str, float]
+
+
+class SweepDocument(SweptDocument, FitDocument):
+    """How a system scales with clients; a sweep that is too small has no law, and none of its figures."""
+
+    law: str | None
+    words: str
+
+
+class LimitsDocument(TypedDict, total=False):
+    """What became of the limits of an experiment; one without limits has not this key."""
+
+    limits: Sequence[JsonObject]
+
+
+class RunDocument(LimitsDocument):
+    """One run."""
+
+    run: str
+    experiment: str | None
+    question: str | None
+    look_for: str | None
+    command: str | None
+    dbdyno: str | None
+    state: str | None
+    reason: str | None
+    started_unix_s: float | None
+    ended_unix_s: float | None
+    headline: HeadlineDocument
+    comparison: ComparisonDocument | None
+    fairness: FairnessDocument
+    skipped: Sequence[JsonObject]
+    left_out: Sequence[JsonObject]
+    find_rate: Sequence[JsonObject]
+    environment: JsonObject
+    trials: Sequence[TrialDocument]
+    client_libraries: Sequence[LibraryCostDocument]
+    scalability: Sequence[SweepDocument]
