@@ -19,25 +19,35 @@ from torture.part import Part, Report
 
 PROTOCOLS = ("mysql", "postgresql", "redis", "memcached", "mongodb", "cql", "handlersocket")
 AT_ONCE = 40
+TURN = 500
 
 
 def run(seed: int, cases: range, report: Report) -> None:
-    """Play these conversations of every protocol; a case is the conversation of that number in each of them."""
-    for protocol in PROTOCOLS:
-        _, recorded = record(protocol)
-        others = [exchange.answer for one in recorded for part in one.connections for exchange in part]
-        with event_loop() as loop, ThreadPoolExecutor(AT_ONCE) as pool:
+    """Play these conversations of every protocol; a case is the conversation of that number in each of them.
 
-            def one(number: int, protocol=protocol, recorded=recorded, others=others, loop=loop) -> None:
-                if report.out_of_time:
-                    return
-                verdict = play(loop, _choose(recorded, number), others, f"{protocol}-{seed}-{number}")
-                report.case(protocol)
-                if verdict.kind:
-                    report.finding(protocol, number, f"{verdict.kind}: {verdict.seen}")
+    Protocols take turns, so that a run that is out of time has played as many of each.
+    """
+    recorded = {protocol: record(protocol)[1] for protocol in PROTOCOLS}
+    for first in range(cases.start, cases.stop, TURN):
+        for protocol in PROTOCOLS:
+            _play_all(protocol, seed, range(first, min(first + TURN, cases.stop)), recorded[protocol], report)
 
-            for _ in pool.map(one, cases):
-                pass
+
+def _play_all(protocol: str, seed: int, cases: range, recorded: list[Conversation], report: Report) -> None:
+    others = [exchange.answer for one in recorded for part in one.connections for exchange in part]
+    with event_loop() as loop, ThreadPoolExecutor(AT_ONCE) as pool:
+
+        def one(number: int) -> None:
+            if report.out_of_time:
+                return
+            verdict = play(loop, _choose(recorded, number), others, f"{protocol}-{seed}-{number}")
+            report.case(protocol)
+            if verdict.kind:
+                report.finding(protocol, number, f"{verdict.kind}: {verdict.seen}")
+
+        for _ in pool.map(one, cases):
+            pass
+    report.say(f"{protocol}: {report.cases[protocol]:,} conversations")
 
 
 def _choose(recorded: list[Conversation], number: int) -> Conversation:

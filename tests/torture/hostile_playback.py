@@ -183,7 +183,8 @@ def _execute(plan: dict, secrets: list[str]) -> tuple[int, str, bool]:
 def _judge(conversation: Conversation, part: Part, status: int, said: str, late: bool) -> Verdict:
     if late:
         return Verdict("hang", f"{conversation.plan['phases']}: {said[-300:]}")
-    records = [json.loads(line) for line in said.splitlines() if line.startswith('{"')]
+    # Records end in a newline and nothing else: what servers say may have Unicode's other ends of a line.
+    records = [json.loads(line) for line in said.split("\n") if line.startswith('{"')]
     ended = next((one for one in records if one["record"] == "end"), None)
     if "memory allocation of" in said:
         return Verdict("memory", f"{conversation.plan['phases']}: {said[-300:]}")

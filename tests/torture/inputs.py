@@ -118,7 +118,7 @@ def _without_servers(changed: ExitStack) -> None:
     ends: dict[Any, dict[str, Any]] = {
         run_command: {"run_experiment": resolved},
         aa: {"run_experiment": resolved},
-        clean_command: {"clean": lambda spec: (build(spec), reached())},
+        clean_command: {"clean": lambda spec, *_: (build(spec), reached())},
         host: {"measure_host": reached},
         systems_install: {"install": reached},
         systems_remove: {"remove": reached},

@@ -47,7 +47,7 @@ def _key(row: str) -> tuple[str, str]:
 
 def _rows(part: Part, report: Report, took_s: float) -> Iterator[str]:
     memory_gib = psutil.virtual_memory().total / 2**30
-    host = f"Linux {platform.release()}, {psutil.cpu_count()} CPUs, {memory_gib:.0f} GiB"
+    host = f"Linux {platform.release().partition('-')[0]}, {psutil.cpu_count()} CPUs, {memory_gib:.0f} GiB"
     taken = f"{time.strftime('%Y-%m-%d', time.gmtime())}, dbdyno {__version__}, {host}"
     minutes = f"{took_s / 60:.1f}"
     for group, cases, findings in report.rows():

@@ -32,10 +32,13 @@ def test_a_changed_row_is_not_verified(run, monkeypatch):
         assert play(loop, run, [], "seed") == Verdict(None, "0")
 
 
-def test_more_rows_verified_than_were_right_crashes_and_hangs_are_told(run):
-    class Part:
-        right = 1
+class Part:
+    """What was given out: one row."""
 
+    right = 1
+
+
+def test_more_rows_verified_than_were_right_crashes_and_hangs_are_told():
     def said(verified):
         records = ({"record": "total", "reads_verified": verified}, {"record": "end"})
         return "\n".join(map(json.dumps, records))
@@ -47,6 +50,11 @@ def test_more_rows_verified_than_were_right_crashes_and_hangs_are_told(run):
     assert _judge(conversation, Part, 101, said(1), False).kind == "crash"
     assert _judge(conversation, Part, -6, "memory allocation of 9 bytes failed", False).kind == "memory"
     assert _judge(conversation, Part, -9, "", True).kind == "hang"
+
+
+def test_words_of_a_server_do_not_end_a_record():
+    said = json.dumps({"record": "end", "reason": "one\x85two\u2028three"}, ensure_ascii=False)
+    assert _judge(Conversation({"phases": ["run"]}, [], []), Part, 1, f"{said}\n", False).kind is None
 
 
 def test_a_row_is_known_by_its_number_whatever_stands_before_it():

@@ -18,7 +18,7 @@ from dbdyno.load_sysbench.command import command, configuration
 from dbdyno.load_sysbench.database import DATABASE, Owner, make_database, owner_of, remove_database
 from dbdyno.load_sysbench.output import telling
 from dbdyno.load_sysbench.plan import Plan, read_plan
-from dbdyno.load_sysbench.process import Quiet, start
+from dbdyno.load_sysbench.process import Quiet, environment_for, start
 from dbdyno.load_sysbench.run import Run
 
 NOT_GIVEN = {
@@ -57,9 +57,9 @@ def execute(plan: Plan, records: Records) -> None:
         return
     if plan.cpus:
         pin(plan.cpus)
-    version = _said(["sysbench", "--version"]).split()
+    version = _said(["sysbench", "--version"], plan.script).split()
     records.write("hello", **_hello(plan, version))
-    known = _said(["sysbench", plan.script, "help"])
+    known = _said(["sysbench", plan.script, "help"], plan.script)
     own = plan.store["database"] == DATABASE
     if "prepare" in plan.phases:
         with records.phase("prepare"):
@@ -102,7 +102,7 @@ def _remove_leftovers(plan: Plan, records: Records) -> None:
 
 def _do(plan: Plan, verb: str, known: str) -> None:
     """Have sysbench prepare, prewarm or clean up; a script that has no such command has nothing to do."""
-    process = start(command(plan, verb, known), configuration(plan))
+    process = start(command(plan, verb, known), configuration(plan), plan.script)
     with Quiet(process) as quiet:
         said = process.stdout.read()
     process.stdout.close()
@@ -113,10 +113,13 @@ def _do(plan: Plan, verb: str, known: str) -> None:
         raise Ended("failed", f"sysbench {plan.script} {verb}: {telling(said.splitlines())}")
 
 
-def _said(arguments: Sequence[str]) -> str:
+def _said(arguments: Sequence[str], script: str) -> str:
     """Return what sysbench says; raises Ended where it is not installed."""
+    environment = environment_for(script)
     try:
-        return subprocess.run(arguments, stdin=subprocess.DEVNULL, text=True, capture_output=True, check=False).stdout
+        return subprocess.run(
+            arguments, stdin=subprocess.DEVNULL, text=True, capture_output=True, check=False, env=environment
+        ).stdout
     except OSError as error:
         raise Ended("refused", f"sysbench cannot be run ({error.strerror}): apt install sysbench") from None
 

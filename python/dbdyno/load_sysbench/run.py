@@ -71,7 +71,8 @@ class Run:
         self._total()
 
     def _run(self, warmup: bool, seconds: int) -> None:
-        process = start(command(self._plan, "run", self._known, seconds), configuration(self._plan))
+        arguments = command(self._plan, "run", self._known, seconds)
+        process = start(arguments, configuration(self._plan), self._plan.script)
         run, lines = _Run(warmup), list[str]()
         with Quiet(process) as quiet:
             for line in process.stdout:

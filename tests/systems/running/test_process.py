@@ -194,6 +194,12 @@ def test_a_command_that_does_not_end_is_given_up(directory, tmp_path, monkeypatc
     assert processes_in([directory.path]) == {}
 
 
+def test_what_a_killed_command_called_is_ended(directory, tmp_path):
+    with pytest.raises(UserError, match="sh failed"):
+        run_to_end(["sh", "-c", "sleep 600 & kill -9 $$"], directory.path, tmp_path / "log")
+    assert processes_in([directory.path]) == {}
+
+
 @pytest.mark.parametrize("script", ["kill -STOP $$", "sh -c 'kill -STOP $$' & wait"])
 def test_a_command_that_stays_stopped_is_given_up(script, directory, tmp_path, monkeypatch):
     monkeypatch.setattr(process, "STOPPED_TIMEOUT_S", 0.1)

@@ -320,6 +320,8 @@ def run_to_end(argv: list[str], directory: Path, log_path: Path, stdin: str = ""
             _kill(processes_in([directory]))
             raise
     if process.returncode != 0:
+        # One that was killed leaves the programs that it called, such as initdb its `postgres --single`.
+        _kill(processes_in([directory]))
         raise UserError(f"{Path(argv[0]).name} failed: {telling_lines(log_path)}")
 
 
