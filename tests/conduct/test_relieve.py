@@ -50,6 +50,13 @@ def test_a_setting_is_doubled_meanwhile():
     assert changing.value == "4194304"
 
 
+def test_a_setting_that_could_not_be_changed_back_is_left_as_it_is():
+    live = LiveSetting("log", least=16)
+    with pytest.raises(UserError, match="a running server takes no log below 16, so 4 could not be set again"):
+        change_of(Changing(live, "4"), PLAN, trial(), "checkpoint")
+    assert change_of(Changing(live, "16"), PLAN, trial(), "checkpoint").how == "log=32 instead of 16"
+
+
 def test_a_setting_that_gives_durability_up_says_so():
     changing = Changing(LiveSetting("sync", "off", "not durable"), "on")
     assert change_of(changing, PLAN, trial(), "checkpoint").how == "sync=off instead of on (not durable)"

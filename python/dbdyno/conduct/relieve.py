@@ -57,6 +57,8 @@ def _setting_changed(system: System, plan: Plan, limit: str) -> Change:
         raise UserError(f"the limit '{limit}' cannot be reduced")
     before = system.setting(live.name)
     value = live.value or str(TIMES * int(before))
+    if live.least and int(before) < live.least:
+        raise UserError(f"a running server takes no {live.name} below {live.least}, so {before} could not be set again")
     if before == value:
         raise UserError(f"{live.name} is {value} already")
     note = f" ({live.note})" if live.note else ""

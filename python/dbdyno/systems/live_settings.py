@@ -9,9 +9,11 @@ NOT_DURABLE = "for this run alone: a crash loses acknowledged writes"
 class LiveSetting:
     """One setting.
 
-    value: what it is changed to, or None for twice its value. note: what a person must know of that, or nothing.
+    value: what it is changed to, or None for twice its value. least: what a running server takes at least.
+    note: what a person must know of that, or nothing.
     """
 
     name: str
     value: str | None = None
     note: str = ""
+    least: int = 0

@@ -67,12 +67,12 @@ LOGS = (
     ),
     Case(
         "log-confirmed",
-        "MariaDB's redo log has 4 MB, 16 clients update, then with one of 8 MB",
+        "MariaDB's redo log has 16 MB, 16 clients update, then with one of 32 MB",
         MARIADB_MANY,
         CHECKPOINTED,
-        system="mariadb?innodb_flush_log_at_trx_commit=0&innodb_log_file_size=4M",
-        keys={"confirm_limit": True},
-        says="innodb_log_file_size=8388608 instead of 4194304",
+        system="mariadb?innodb_flush_log_at_trx_commit=0&innodb_log_file_size=16M",
+        keys={"confirm_limit": True, "seconds": 15},
+        says="innodb_log_file_size=33554432 instead of 16777216",
         held_out=True,
     ),
     Case(

@@ -16,7 +16,8 @@ else:
     pymysql = LaterModule("pymysql")
 
 OF_MARIADB: Mapping[str, LiveSetting] = {
-    "checkpoint": LiveSetting("innodb_log_file_size"),
+    # A running server takes none smaller than innodb_log_buffer_size, of 16 MiB unless it is given.
+    "checkpoint": LiveSetting("innodb_log_file_size", least=16 << 20),
     "disk": LiveSetting("innodb_buffer_pool_size"),
     "commit": LiveSetting("innodb_flush_log_at_trx_commit", "2", NOT_DURABLE),
 }
