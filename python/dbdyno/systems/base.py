@@ -271,8 +271,8 @@ class System(ABC):
         """Return what dbdyno told the servers it started, name to settings; `DIR` and `PORT` for the private."""
         return {}
 
-    def builds(self) -> dict[str, dict[str, Any]]:
-        """Return which build each server is that was named by a path, server name to `build` of `trial.json`."""
+    def origins(self) -> dict[str, dict[str, Any]]:
+        """Return what each server was started from, server name to `build` and `config` of `trial.json`."""
         return {}
 
     def forking(self) -> frozenset[str]:

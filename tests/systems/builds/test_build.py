@@ -145,7 +145,7 @@ def test_a_build_is_described_with_its_content(started, folder):
     need("redis")
     program = copied(shutil.which("redis-server"), folder)
     server = started(f"redis?binary={program}")
-    described = server.builds()["redis"]
+    described = server.origins()["redis"]["build"]
     assert described["sha256"] == hashlib.sha256(program.read_bytes()).hexdigest()
     assert (described["setting"], described["path"]) == ("binary", str(program))
     assert described["version"] == server.servers()[0]["version"]
