@@ -267,6 +267,10 @@ class System(ABC):
         """Return host and port of each server that clients reach over TCP, by the server's name."""
         return {}
 
+    def sockets(self) -> dict[str, str]:
+        """Return the path of the Unix socket of each server that clients reach by one, by the server's name."""
+        return {}
+
     def started_with(self) -> dict[str, list[str]]:
         """Return what dbdyno told the servers it started, name to settings; `DIR` and `PORT` for the private."""
         return {}

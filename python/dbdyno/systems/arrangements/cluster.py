@@ -42,6 +42,9 @@ class Cluster(System):
     def addresses(self) -> dict[str, tuple[str, int]]:
         return {name: address for node in self.nodes for name, address in node.addresses().items()}
 
+    def sockets(self) -> dict[str, str]:
+        return {name: path for node in self.nodes for name, path in node.sockets().items()}
+
     def origins(self) -> dict[str, dict[str, Any]]:
         return {name: origin for node in self.nodes for name, origin in node.origins().items()}
 

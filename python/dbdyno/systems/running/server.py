@@ -191,6 +191,9 @@ class Server(System):
     def addresses(self) -> dict[str, tuple[str, int]]:
         return {} if self.endpoint.socket else {self.server_name: (self.endpoint.host, self.endpoint.port)}
 
+    def sockets(self) -> dict[str, str]:
+        return {self.server_name: self.endpoint.socket} if self.endpoint.socket else {}
+
     def origins(self) -> dict[str, dict[str, Any]]:
         parts = {"build": self.build, "config": self.config}
         return {self.server_name: {key: part.describe() for key, part in parts.items() if part}}
