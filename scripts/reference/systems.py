@@ -44,6 +44,7 @@ ENTRIES = (
     Entry("memcached", "memcached", "memcached"),
     Entry("Redis", "redis", "redis"),
     Entry("Valkey", "valkey", "redis"),
+    Entry("MongoDB", "mongodb", "mongodb"),
     Entry("FerretDB", "ferretdb", "ferretdb"),
     Entry("Cassandra", "cassandra", "cassandra"),
     Entry("SQLite", "sqlite", "sqlite"),

@@ -7,6 +7,7 @@ import pytest
 from dbdyno.conduct.observing import end_observing, observer_of
 from dbdyno.observe import pressure
 from dbdyno.systems import build
+from helpers import need, system
 
 
 @pytest.fixture
@@ -58,3 +59,23 @@ def test_records_that_cannot_be_understood_leave_processor_time_unknown(running,
         (tmp_path / "records.jsonl").write_text("nonsense\n{}\n")
     (used,) = end_observing(going, observer, tmp_path, False)["usage"]
     assert used["cores"] is None and used["resident_bytes"] > 0
+
+
+def test_an_attached_server_is_found_by_its_socket(context, launch, tmp_path):
+    need("redis")
+    private = system("redis?connect=socket")
+    private.start(launch)
+    try:
+        place = private.endpoint
+        attached = system(f"redis://:{place.password}@localhost/0?socket={place.socket}")
+        try:
+            attached.start(launch)
+            observer = observer_of(context(), attached, tmp_path)
+            with observer.watching(os.getpid(), False):
+                pass
+            used = end_observing(context(), observer, tmp_path, False)["usage"]
+        finally:
+            attached.stop()
+    finally:
+        private.stop()
+    assert {one["process"] for one in used} == {"client", "redis"}

@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from dbdyno.observe.queues import SocketQueues, is_local, listener
+from dbdyno.observe.queues import SocketQueues, is_local, listener, socket_listener
 
 
 @pytest.fixture
@@ -84,3 +84,14 @@ def test_a_server_on_another_host_shows_only_the_clients_ends():
     queues.close()
     assert not is_local("192.0.2.77") and listener("192.0.2.77", 9) is None
     assert not is_local("no-such-host.invalid")
+
+
+def test_the_listener_of_a_unix_socket_is_found(tmp_path):
+    path = str(tmp_path / "a socket")
+    with socket.socket(socket.AF_UNIX) as server, socket.socket(socket.AF_UNIX) as client:
+        server.bind(path)
+        assert socket_listener(path) is None, "it takes no connections yet"
+        server.listen()
+        client.connect(path)
+        assert socket_listener(path) == os.getpid()
+    assert socket_listener(path) is None

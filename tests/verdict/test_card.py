@@ -63,6 +63,15 @@ def test_a_build_that_was_started_from_a_path_is_told_from_others_of_its_version
     assert "build" not in lines_of(card(run), "redis")
 
 
+def test_a_configuration_file_is_shown_with_all_it_sets(run):
+    config = {"path": "/etc/its.conf", "sha256": "ab" * 32, "settings": {"io-threads": "4", "hz": "20"}}
+    server = {"name": "redis", "version": "7", "config": config, "started_with": ["io-threads 4", "maxclients 9"]}
+    shown = changed(run, "redis", servers=[server])
+    assert shown["config"].text == "/etc/its.conf, sha256 abababababab: io-threads = 4, hz = 20"
+    assert shown["config"].brief == "config its.conf"
+    assert shown["started with"].brief == "dbdyno set maxclients 9"
+
+
 def test_settings_and_limits_that_were_given(run):
     assert lines_of(card(run), "redis")["settings"].text == "tuned: io-threads = 2"
     limited = changed(run, "redis", memory_limit_bytes=1024)["settings"]

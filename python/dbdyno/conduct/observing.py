@@ -7,7 +7,7 @@ from typing import Any
 from dbdyno.conduct.context import Context
 from dbdyno.errors import UserError
 from dbdyno.observe.observer import Observed, Observer
-from dbdyno.observe.queues import listener
+from dbdyno.observe.queues import listener, socket_listener
 from dbdyno.results.observations import close_observations
 from dbdyno.results.records import read_records
 from dbdyno.results.usage import usage_of
@@ -21,8 +21,9 @@ def observer_of(context: Context, system: System, folder: Path) -> Observer | No
     addresses = system.addresses()
     pids, forking = system.server_pids(), system.forking()
     if not pids:
-        # A server that dbdyno did not start is known by the port it listens at, if it is on this host.
+        # A server that dbdyno did not start is known by the port or socket it listens at, if it is on this host.
         pids = {name: pid for name, address in addresses.items() if (pid := listener(*address))}
+        pids |= {name: pid for name, path in system.sockets().items() if (pid := socket_listener(path))}
         forking = frozenset(pids) if system.forks else forking
     servers = pids, forking, system.data_directories(), system.probes()
     observed = Observed(*servers, embedded=system.embedded, addresses=addresses)

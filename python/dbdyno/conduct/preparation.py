@@ -215,10 +215,11 @@ def make_launch(context: Context, log_folder: Path) -> Launch:
 def describe_system(system: System, experiment: Experiment) -> dict[str, Any]:
     """Return what is in force and what it promises, as `trial.json` has it; only what dbdyno started is pinned."""
     durability = system.durability()
-    started, command_lines, builds = bool(system.server_pids()), system.started_with(), system.builds()
+    started, command_lines, origins = bool(system.server_pids()), system.started_with(), system.origins()
+    of_no_path = {"build": None, "config": None}
     return {
         "servers": [
-            server | {"started_with": command_lines.get(server["name"]), "build": builds.get(server["name"])}
+            server | {"started_with": command_lines.get(server["name"])} | of_no_path | origins.get(server["name"], {})
             for server in system.servers()
         ],
         "embedded": system.embedded,

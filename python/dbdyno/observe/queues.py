@@ -6,6 +6,7 @@ received is on the way.
 """
 
 import os
+import re
 import socket
 from contextlib import suppress
 from pathlib import Path
@@ -20,6 +21,8 @@ from dbdyno.observe.waits import Counts
 _LEAST_BYTES = 2
 """That are on the way: the kernel counts the opening of a connection as one byte."""
 _PROC = Path("/proc")
+_UNIX_SOCKET = re.compile(r"\w+: \w+ \w+ 00010000 \w+ \w+ +(?P<inode>\d+) (?P<path>.+)")
+"""A socket that takes connections (flag `__SO_ACCEPTCON`), of the table /proc/net/unix (proc_net(5))."""
 
 
 class SocketQueues:
@@ -129,8 +132,23 @@ def listener(host: str, port: int) -> int | None:
             inodes = {f"socket:[{inode}]" for inode in table.sockets(local_port=port, states=LISTENING).inode}
     except OSError:
         return None
-    pids = sorted(int(entry.name) for entry in _PROC.iterdir() if entry.name.isdigit()) if inodes else []
-    return next((pid for pid in pids if _has_open(pid, inodes)), None)
+    return _first_with(inodes)
+
+
+def socket_listener(path: str) -> int | None:
+    """Return the process of this host that listens at a Unix socket; `None` if none does, or nobody may see it."""
+    try:
+        sockets = (_PROC / "net/unix").read_text(errors="surrogateescape")
+    except OSError:
+        return None
+    found = (match for line in sockets.splitlines() if (match := _UNIX_SOCKET.match(line)))
+    return _first_with({f"socket:[{one['inode']}]" for one in found if one["path"] == path})
+
+
+def _first_with(files: set[str]) -> int | None:
+    """The lowest process that has one of these files open."""
+    pids = sorted(int(entry.name) for entry in _PROC.iterdir() if entry.name.isdigit()) if files else []
+    return next((pid for pid in pids if _has_open(pid, files)), None)
 
 
 def _has_open(pid: int, files: set[str]) -> bool:

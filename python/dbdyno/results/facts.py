@@ -46,6 +46,7 @@ class Server(_Facts):
     Attributes:
         started_with: every option that dbdyno started it with; `None` if dbdyno did not start it.
         not_readable: settings that a library was given and does not show.
+        config: the user's configuration file it was given (`path`, `sha256`, `settings`).
         build: which build it is, if it was started from a path (docs/run-folder.md).
     """
 
@@ -55,6 +56,7 @@ class Server(_Facts):
     started_with: Sequence[str] | None = None
     not_readable: Sequence[str] = ()
     build: Mapping[str, str | None] | None = None
+    config: JsonObject | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -270,12 +270,16 @@ class System(ABC):
         """Return host and port of each server that clients reach over TCP, by the server's name."""
         return {}
 
+    def sockets(self) -> dict[str, str]:
+        """Return the path of the Unix socket of each server that clients reach by one, by the server's name."""
+        return {}
+
     def started_with(self) -> dict[str, list[str]]:
         """Return what dbdyno told the servers it started, name to settings; `DIR` and `PORT` for the private."""
         return {}
 
-    def builds(self) -> dict[str, dict[str, Any]]:
-        """Return which build each server is that was named by a path, server name to `build` of `trial.json`."""
+    def origins(self) -> dict[str, dict[str, Any]]:
+        """Return what each server was started from, server name to `build` and `config` of `trial.json`."""
         return {}
 
     def forking(self) -> frozenset[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from dbdyno.results.facts import TrialFacts
 from dbdyno.results.model import Run, Trial
@@ -95,6 +96,7 @@ def _lines(trials: Sequence[Trial], run: Run) -> Iterator[Line]:
     yield Line("versions", _versions(first, run))
     yield from _builds(first)
     yield _settings(first)
+    yield from _configs(first)
     yield from _started_with(first)
     yield from _not_readable(first)
     yield _memory(trials)
@@ -146,6 +148,14 @@ def _settings(trial: Trial) -> Line:
     return Line("settings", text, text)
 
 
+def _configs(trial: Trial) -> Iterator[Line]:
+    """What the user's configuration files set."""
+    for config in (server.config for server in trial.facts.known_servers if server.config):
+        settings = ", ".join(f"{key} = {value}" if value else key for key, value in config["settings"].items())
+        text = f"{config['path']}, sha256 {_short_sum(config['sha256'])}: {settings or 'nothing'}"
+        yield Line("config", text, f"config {Path(config['path']).name}")
+
+
 def _started_with(trial: Trial) -> Iterator[Line]:
     """What dbdyno itself told the servers it started, beside what the experiment gave: that is not their default."""
     told = {server.name: server.started_with for server in trial.facts.known_servers}
@@ -153,6 +163,7 @@ def _started_with(trial: Trial) -> Iterator[Line]:
     if not known:
         return
     given = {_key(key.rpartition(".")[2]) for key in trial.facts.settings or ()}
+    given |= {_key(key) for server in trial.facts.known_servers for key in (server.config or {}).get("settings", ())}
     own = [one for settings in known.values() for one in settings if not _OF_ITS_PLACE.search(one)]
     own = [one for one in own if _key(one) not in given]
     text = "; ".join(f"{name}: {', '.join(settings)}" for name, settings in known.items())

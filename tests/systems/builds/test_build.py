@@ -3,6 +3,8 @@
 import hashlib
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -145,7 +147,7 @@ def test_a_build_is_described_with_its_content(started, folder):
     need("redis")
     program = copied(shutil.which("redis-server"), folder)
     server = started(f"redis?binary={program}")
-    described = server.builds()["redis"]
+    described = server.origins()["redis"]["build"]
     assert described["sha256"] == hashlib.sha256(program.read_bytes()).hexdigest()
     assert (described["setting"], described["path"]) == ("binary", str(program))
     assert described["version"] == server.servers()[0]["version"]
@@ -186,3 +188,21 @@ def test_a_cassandra_has_its_version_in_the_name_of_a_file(folder):
     (folder / "lib").mkdir()
     (folder / "lib/apache-cassandra-5.0.2.jar").write_text("")
     assert find_build("label", SYSTEMS["cassandra"].layout, str(folder)).version == "5.0.2"
+
+
+def test_a_build_that_does_not_start_says_why_in_its_own_words_and_leaves_nothing(launch, folder):
+    text = 'case "$1" in --version) echo Redis server v=7;; *) echo "FATAL: no luck today"; exit 1;; esac'
+    server = system(f"redis?binary={script(folder / 'redis-server', text)}")
+    with pytest.raises(UserError, match="redis did not start: FATAL: no luck today"):
+        server.start(launch)
+    directory = server._directory.path
+    server.stop()
+    assert not directory.exists()
+
+
+def test_a_run_of_what_is_no_build_ends_with_status_2_and_leaves_nothing(folder, tmp_path):
+    command = [sys.executable, "-m", "dbdyno", "run", "point-get", "--out", str(tmp_path / "runs"), "--system"]
+    done = subprocess.run([*command, f"redis?binary={folder}/none"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"dbdyno: redis: binary = '{folder}/none': there is no such file\n"
+    assert not (tmp_path / "runs").exists()

@@ -79,8 +79,11 @@ class Fronted(System):
     def addresses(self) -> dict[str, tuple[str, int]]:
         return {name: address for part in self.parts for name, address in part.addresses().items()}
 
-    def builds(self) -> dict[str, dict[str, Any]]:
-        return {name: build for part in self.parts for name, build in part.builds().items()}
+    def sockets(self) -> dict[str, str]:
+        return {name: path for part in self.parts for name, path in part.sockets().items()}
+
+    def origins(self) -> dict[str, dict[str, Any]]:
+        return {name: origin for part in self.parts for name, origin in part.origins().items()}
 
     def started_with(self) -> dict[str, list[str]]:
         return {name: argv for part in self.parts for name, argv in part.started_with().items()}

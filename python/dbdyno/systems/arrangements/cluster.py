@@ -42,8 +42,11 @@ class Cluster(System):
     def addresses(self) -> dict[str, tuple[str, int]]:
         return {name: address for node in self.nodes for name, address in node.addresses().items()}
 
-    def builds(self) -> dict[str, dict[str, Any]]:
-        return {name: build for node in self.nodes for name, build in node.builds().items()}
+    def sockets(self) -> dict[str, str]:
+        return {name: path for node in self.nodes for name, path in node.sockets().items()}
+
+    def origins(self) -> dict[str, dict[str, Any]]:
+        return {name: origin for node in self.nodes for name, origin in node.origins().items()}
 
     def started_with(self) -> dict[str, list[str]]:
         return {name: told for node in self.nodes for name, told in node.started_with().items()}

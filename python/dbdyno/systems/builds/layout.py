@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from dbdyno.systems.builds.config import Reader
+
 CONFIG = "config"
 """The setting that names a configuration file of the user's."""
 
@@ -18,6 +20,7 @@ class Layout:
     programs: name to the places below that folder where it may be, the server first.
     says: matches what the server says of its version; its group `version` is the version.
     ask: the options that make it say so; none: the name of its file says it.
+    config: reads a configuration file of its; None: dbdyno reads none.
     subcommand: what follows the program if it is one for several purposes, and not named after this one.
     """
 
@@ -26,6 +29,7 @@ class Layout:
     says: re.Pattern[str]
     ask: tuple[str, ...] = ("--version",)
     subcommand: tuple[str, ...] = ()
+    config: Reader | None = None
 
     @property
     def server(self) -> str:

@@ -26,13 +26,17 @@ def connect(place: Endpoint, auth_database: str, timeout_s: float) -> pymongo.Mo
     )
 
 
-def ask(place: Endpoint, auth_database: str, command: str, timeout_s: float, value: Any = 1) -> dict[str, Any]:
-    """Return the answer to a command that has no parameters but its own value; raises NoAnswer."""
+def ask(
+    place: Endpoint, auth_database: str, command: str | dict[str, Any], timeout_s: float, value: Any = 1
+) -> dict[str, Any]:
+    """Return the answer to a command, which is its name with a value, or a document; raises NoAnswer."""
     with connect(place, auth_database, timeout_s) as client:
         return answer(client, place.database or auth_database, command, value)
 
 
-def answer(client: pymongo.MongoClient[dict[str, Any]], database: str, command: str, value: Any = 1) -> dict[str, Any]:
+def answer(
+    client: pymongo.MongoClient[dict[str, Any]], database: str, command: str | dict[str, Any], value: Any = 1
+) -> dict[str, Any]:
     """Return the answer to such a command on a client that is kept; raises NoAnswer."""
     try:
         return dict(client[database].command(command, value))

@@ -18,6 +18,7 @@ from dbdyno.systems.settings import without_secrets
 COMMANDS = ("find", "insert", "update", "delete", "aggregate", "count", "getMore")
 """Commands whose number is read before and after a trial."""
 WRITES = ("acknowledged", "unacknowledged")
+"""The plan's words for whether clients wait for the answers to their writes."""
 UNACKNOWLEDGED = Durability(
     "D0", "write=unacknowledged: a write is sent, not acknowledged, so nothing is promised of it"
 )
@@ -34,23 +35,24 @@ class NoAnswer(Exception):
 class MongoServer(Server):
     """A server of the MongoDB protocol. Setting of its clients: `write` (`acknowledged`, or `unacknowledged`: w 0).
 
-    auth_database: the one that knows the user.
+    auth_database: the one that knows the user. writes: the values of `write`, the default first.
     """
 
     operations = frozenset((GET, GET_MANY, UPDATE, ADD, INSERT, FIND_UNIQUE, FIND_SECONDARY, SUM))
     driver_errors = (NoAnswer,)
     auth_database = "admin"
+    writes: ClassVar[tuple[str, ...]] = WRITES
     protocol: ClassVar[str] = "MongoDB"
     driver_modules: ClassVar[tuple[str, ...]] = ("dbdyno.systems.mongodb.client",)
     libraries: ClassVar[tuple[str, ...]] = ("pymongo",)
 
     def __init__(self, spec: SystemSpec) -> None:
         super().__init__(spec)
-        self.check_choice("write", WRITES)
+        self.check_choice("write", self.writes)
 
     @classmethod
     def libraries_for(cls, settings: Mapping[str, str]) -> tuple[str, ...]:
-        return cls.libraries if settings.get("write", WRITES[0]) == WRITES[0] else ()
+        return () if settings.get("write") == WRITES[1] else cls.libraries
 
     def _ask(self, command: str) -> dict[str, Any]:
         """Return the answer to a command without parameters; raises NoAnswer."""
@@ -68,7 +70,7 @@ class MongoServer(Server):
     @property
     def acknowledges(self) -> bool:
         """Whether clients wait for the answers to their writes."""
-        return self.spec.settings.get("write", WRITES[0]) == WRITES[0]
+        return self.spec.settings.get("write") != WRITES[1]
 
     def counters(self) -> dict[str, dict[str, int]]:
         with self.asking():
@@ -88,7 +90,7 @@ class MongoServer(Server):
             "password": self.endpoint.secret(secrets),
             "database": self.endpoint.database,
             "auth_database": self.auth_database,
-            "write": self.spec.settings.get("write", WRITES[0]),
+            "write": WRITES[0] if self.acknowledges else WRITES[1],
         }
 
 

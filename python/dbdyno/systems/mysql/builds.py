@@ -6,6 +6,7 @@ from pathlib import Path
 
 from dbdyno.errors import UserError
 from dbdyno.systems.builds.build import Build
+from dbdyno.systems.builds.config import options_of_groups
 from dbdyno.systems.builds.layout import Layout
 
 _SERVER_FOLDERS = ("bin", "sbin", "libexec", "runtime_output_directory", "sql")
@@ -30,6 +31,7 @@ MARIADB = Layout(
     },
     re.compile(r"Ver (?P<version>\S*MariaDB\S*)"),
     ("--no-defaults", "--version"),
+    config=options_of_groups("mariadbd", "mariadb", "mysqld", "server"),
 )
 MYSQL = Layout(
     "basedir",
@@ -39,6 +41,7 @@ MYSQL = Layout(
     },
     re.compile(r"Ver (?P<version>(?!\S*MariaDB)\d\S*)"),
     ("--no-defaults", "--version"),
+    config=options_of_groups("mysqld", "server"),
 )
 
 

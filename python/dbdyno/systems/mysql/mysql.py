@@ -8,7 +8,7 @@ from typing import ClassVar
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.systems.copier import Tool
-from dbdyno.systems.mysql.builds import MYSQL, copied, levers_of, make_data_command, options_of, release_of, template_of
+from dbdyno.systems.mysql.builds import MYSQL, copied, levers_of, make_data_command, options_of, release_of
 from dbdyno.systems.mysql.copier import TOOLS
 from dbdyno.systems.mysql.mariadb import MariaDB
 from dbdyno.systems.packages.catalogue import PACKAGES
@@ -58,14 +58,15 @@ class MySQL(MariaDB):
     @classmethod
     def missing(cls) -> str | None:
         versions = [package.name for package in PACKAGES.values() if package.system == cls.name]
-        return f"say which version ({', '.join(versions)}) or where a build is (mysql?basedir=/opt/mysql)"
+        return f"say which version: {', '.join(versions)}; or where a build is: mysql?basedir=/opt/mysql"
 
     def _make_data_command(self, data: Path) -> list[str]:
         """Return the command that makes the data directory: 5.5 and 5.6 bring one along, to be copied."""
         options = ["--no-defaults", *self.base_options(), *self.made_with()]
         if self.build:
             return make_data_command(self.build, data, options)
-        if template := template_of(self.installation().folder):
+        template = self.installation().folder / "template"
+        if template.is_dir():
             return copied(template, data)
         return [*self.program("mysqld"), *options, "--initialize-insecure", f"--datadir={data}"]
 

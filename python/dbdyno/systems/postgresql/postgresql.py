@@ -19,6 +19,7 @@ from dbdyno.experiment.workloads import ANALYSE, COPY, OPERATIONS, SYSBENCH
 from dbdyno.leftovers.shared_memory import remove_shared_memory
 from dbdyno.systems.analyst import Analyst
 from dbdyno.systems.base import Durability, Launch, numbers_of
+from dbdyno.systems.builds.config import assignments
 from dbdyno.systems.builds.layout import Layout, beside
 from dbdyno.systems.copier import Copier
 from dbdyno.systems.later import LaterModule
@@ -220,7 +221,9 @@ class PostgreSQL(PostgreSQLServer):
     storage: ClassVar[Storage] = Storage(1.15, 40, empty_bytes=40_000_000, most_log_bytes=1 << 30)
     copy_tools = TOOLS
     reserved = PRIVATE | RESERVED
-    layout = Layout("bindir", beside("postgres", "initdb"), re.compile(r"^postgres \(.*?\) (?P<version>\S+)"))
+    layout = Layout(
+        "bindir", beside("postgres", "initdb"), re.compile(r"^postgres \(.*?\) (?P<version>\S+)"), config=assignments
+    )
     can_crash = True
     levers: ClassVar[Mapping[str, str]] = {
         "checkpoint": "max_wal_size=8GB",

@@ -14,6 +14,7 @@ from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import ADD, FIND_UNIQUE, GET, GET_MANY, INSERT, SUM, UPDATE
 from dbdyno.systems.base import Durability, Launch, numbers_of
+from dbdyno.systems.builds.config import directives
 from dbdyno.systems.builds.layout import Layout, beside
 from dbdyno.systems.later import LaterModule
 from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe
@@ -175,7 +176,7 @@ class Redis(RedisServer):
     server_program = "redis-server"
     reserved = PRIVATE | RESERVED
     log_checker = "redis-check-aof"
-    layout = Layout("binary", beside("redis-server"), re.compile(r"Redis server v=(?P<version>\S+)"))
+    layout = Layout("binary", beside("redis-server"), re.compile(r"Redis server v=(?P<version>\S+)"), config=directives)
     can_crash = True
     levers: ClassVar[Mapping[str, str]] = {"server-thread": "io-threads=4"}
     can_keep = True

@@ -2,6 +2,7 @@
 
 import re
 
+from dbdyno.systems.builds.config import directives
 from dbdyno.systems.builds.layout import Layout, beside
 from dbdyno.systems.redis.redis import Redis
 from dbdyno.systems.running.process import find_program
@@ -14,7 +15,9 @@ class Valkey(Redis):
     what = "Valkey, any directive of valkey.conf"
     server_program = "valkey-server"
     log_checker = "valkey-check-aof"
-    layout = Layout("binary", beside("valkey-server"), re.compile(r"Valkey server v=(?P<version>\S+)"))
+    layout = Layout(
+        "binary", beside("valkey-server"), re.compile(r"Valkey server v=(?P<version>\S+)"), config=directives
+    )
 
     @classmethod
     def missing(cls) -> str | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from socket import AF_INET, AF_UNIX, socket
 from typing import Any, ClassVar
@@ -10,6 +11,8 @@ from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.systems.base import Launch, System
 from dbdyno.systems.builds.build import Build, find_build
+from dbdyno.systems.builds.config import Config, read_config
+from dbdyno.systems.builds.layout import CONFIG
 from dbdyno.systems.packages.cache import Installation, installed
 from dbdyno.systems.packages.catalogue import PACKAGES
 from dbdyno.systems.running.endpoint import Endpoint
@@ -20,7 +23,7 @@ class Server(System):
     """A system with one server.
 
     endpoint: where it answers, once started or attached to. driver_errors: what its driver raises if it does not.
-    build: the one it is started from, if it was named by its path.
+    build: the one it is started from, if it was named by its path. config: the user's file of settings, if any.
     own_settings: those that are dbdyno's and not the server's. protocol: what it is called in messages.
     driver_modules: those that load its driver; a child process does that before its memory is limited.
     Where it can be started again, `start` sets `_run`, and `_answers` says whether it is ready.
@@ -33,6 +36,9 @@ class Server(System):
     driver_modules: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, spec: SystemSpec) -> None:
+        self.config = self._read_config(spec)
+        if self.config:
+            spec = replace(spec, settings={**self.config.settings, **spec.settings})
         super().__init__(spec)
         self.check_choice("connect", ("tcp", "socket"))
         self.build = self._find_build()
@@ -90,6 +96,14 @@ class Server(System):
         with socket(family) as probe:
             probe.settimeout(1)
             return probe.connect_ex(address) == 0
+
+    def _read_config(self, spec: SystemSpec) -> Config | None:
+        """Return the configuration file that a configuration names; its settings give way to those named there."""
+        if self.layout is None or spec.url or (path := spec.settings.get(CONFIG)) is None:
+            return None
+        if self.layout.config is None:
+            raise UserError(f"{spec.label}: dbdyno reads no configuration file of {self.name}: give its settings here")
+        return read_config(spec.label, path, self.layout.config, self.reserved)
 
     def _find_build(self) -> Build | None:
         """Return the build that a configuration names by its path; raises UserError if it cannot be started."""
@@ -177,8 +191,12 @@ class Server(System):
     def addresses(self) -> dict[str, tuple[str, int]]:
         return {} if self.endpoint.socket else {self.server_name: (self.endpoint.host, self.endpoint.port)}
 
-    def builds(self) -> dict[str, dict[str, Any]]:
-        return {self.server_name: self.build.describe()} if self.build else {}
+    def sockets(self) -> dict[str, str]:
+        return {self.server_name: self.endpoint.socket} if self.endpoint.socket else {}
+
+    def origins(self) -> dict[str, dict[str, Any]]:
+        parts = {"build": self.build, "config": self.config}
+        return {self.server_name: {key: part.describe() for key, part in parts.items() if part}}
 
     def death(self) -> str | None:
         if self._server is None:

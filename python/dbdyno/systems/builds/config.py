@@ -1,0 +1,112 @@
+"""A configuration file of the user's: read as settings, so that they are checked and shown as all others are."""
+
+import hashlib
+import re
+import shlex
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dbdyno.errors import UserError
+from dbdyno.experiment.system_spec import checked_setting
+from dbdyno.systems.settings import plain, without_secrets
+
+MOST_BYTES = 1 << 20
+_NO_GROUP_OF_A_VERSION = re.compile(r"(?:mysqld|mariadbd?)-[\d.]+")
+Reader = Callable[[Iterable[str]], Iterator[tuple[str, str]]]
+"""Yields the settings of a file's lines; raises ValueError for what is none."""
+
+
+@dataclass(frozen=True)
+class Config:
+    """A file that was read. settings: of the server, as they are written there."""
+
+    path: Path
+    sha256: str
+    settings: Mapping[str, str]
+
+    def describe(self) -> dict[str, Any]:
+        """Return it as `trial.json` has it (docs/run-folder.md)."""
+        return {"path": str(self.path), "sha256": self.sha256, "settings": without_secrets(self.settings)}
+
+
+def read_config(label: str, given: str, read: Reader, reserved: Collection[str]) -> Config:
+    """Return the settings of a file; the last one of a name counts.
+
+    Raises UserError if it cannot be read or understood, or has settings that are dbdyno's own, naming all of these.
+    """
+    path = Path(given).expanduser().absolute()
+    settings: dict[str, str] = {}
+    try:
+        content = path.read_bytes()[: MOST_BYTES + 1]
+        if len(content) > MOST_BYTES:
+            raise ValueError(f"it has more than {MOST_BYTES:,} bytes")
+        for key, value in read(content.decode().splitlines()):
+            key, value = checked_setting(key, value)  # noqa: PLW2901
+            settings[key] = value
+    except OSError as error:
+        raise UserError(f"{label}: config = '{path}': {(error.strerror or str(error)).lower()}") from None
+    except UnicodeDecodeError:
+        raise UserError(f"{label}: config = '{path}' is no text in UTF-8") from None
+    except ValueError as error:
+        raise UserError(f"{label}: config = '{path}': {error}") from None
+    if own := [key for key in settings if plain(key) in reserved]:
+        raise UserError(
+            f"{label}: config = '{path}' sets {', '.join(own)}, which dbdyno sets for every server it starts: "
+            "give a copy without"
+        )
+    return Config(path, hashlib.sha256(content).hexdigest(), settings)
+
+
+def options_of_groups(*groups: str) -> Reader:
+    """Return the reader of files such as my.cnf, which takes these groups; others are of other programs."""
+
+    def read(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
+        group = ""
+        for line in _meant(lines, "#;"):
+            if line.startswith("!"):
+                raise ValueError(f"'{line}': other files are not read: put their settings into this one")
+            if line.startswith("["):
+                group = line.strip("[]").strip()
+                if _NO_GROUP_OF_A_VERSION.fullmatch(group):
+                    raise ValueError(f"[{group}] is for one version: put its settings into [{groups[0]}]")
+            elif not group:
+                raise ValueError(f"'{line}' is in no group, such as [{groups[0]}]")
+            elif group in groups:
+                key, _, value = line.partition("=")
+                yield plain(key.strip()), _unquoted(value.partition(" #")[0].strip())
+
+    return read
+
+
+def directives(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield the settings of files such as redis.conf; a directive that is there several times has all its words."""
+    found: dict[str, str] = {}
+    for line in _meant(lines, "#"):
+        key, *words = line.split(maxsplit=1)
+        key, value = key.lower(), _unquoted(words[0].strip()) if words else ""
+        # An empty one takes back those before it, as the server does.
+        found[key] = f"{found[key]} {value}" if found.get(key) and value else value
+    yield from found.items()
+
+
+def assignments(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield the settings of files such as postgresql.conf."""
+    for line in _meant(lines, "#"):
+        words = shlex.split(line.replace("=", " ", 1), comments=True)
+        if words[0].lower().startswith("include"):
+            raise ValueError(f"'{line}': other files are not read: put their settings into this one")
+        if len(words) != 2:
+            raise ValueError(f"'{line}' is no setting: write name = value")
+        yield words[0].lower(), words[1]
+
+
+def _meant(lines: Iterable[str], comments: str) -> Iterator[str]:
+    for line in map(str.strip, lines):
+        if line and line[0] not in comments:
+            yield line
+
+
+def _unquoted(text: str) -> str:
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text

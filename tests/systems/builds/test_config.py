@@ -1,0 +1,128 @@
+"""Configuration files of a user's: their settings are the server's, and what is dbdyno's own is refused by name."""
+
+import hashlib
+import re
+
+import pytest
+
+from dbdyno.errors import UserError
+from dbdyno.systems.builds.config import MOST_BYTES, assignments, directives, options_of_groups, read_config
+from helpers import need, system
+
+MY_CNF = """\
+# A server's
+[client]
+port = 3306
+[mysqld]
+innodb-buffer-pool-size = 64M   # of memory
+skip-name-resolve
+; more
+character_set_server = "utf8mb4"
+"""
+
+
+def lines(text):
+    return text.splitlines()
+
+
+def test_a_my_cnf_has_the_settings_of_the_servers_groups():
+    assert dict(options_of_groups("mysqld")(lines(MY_CNF))) == {
+        "innodb_buffer_pool_size": "64M",
+        "skip_name_resolve": "",
+        "character_set_server": "utf8mb4",
+    }
+
+
+def test_a_redis_conf_has_directives_whose_words_add_up():
+    text = 'save 900 1\nsave 300 10\nAppendOnly yes\nlogfile "x y"\n# hz 5\n'
+    assert dict(directives(lines(text))) == {"save": "900 1 300 10", "appendonly": "yes", "logfile": "x y"}
+    assert dict(directives(lines('save 900 1\nsave ""\n'))) == {"save": ""}
+
+
+def test_a_postgresql_conf_has_assignments():
+    text = "shared_buffers = 128MB  # memory\nSearch_Path = '\"$user\", public'\nfsync on\n"
+    assert dict(assignments(lines(text))) == {
+        "shared_buffers": "128MB",
+        "search_path": '"$user", public',
+        "fsync": "on",
+    }
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "said"),
+    [
+        (options_of_groups("mysqld"), "[mysqld]\n!includedir /etc/x", "other files are not read"),
+        (options_of_groups("mysqld"), "[mysqld-8.0]\nx=1", "[mysqld-8.0] is for one version"),
+        (options_of_groups("mysqld"), "x=1", "is in no group, such as [mysqld]"),
+        (options_of_groups("mysqld"), "[mysqld]\n--x=1", "is no setting"),
+        (assignments, "include 'other.conf'", "other files are not read"),
+        (assignments, "shared_buffers", "is no setting: write name = value"),
+        (assignments, "a = 'b", "No closing quotation"),
+        (directives, "hz\t5\x07", "no control characters"),
+    ],
+)
+def test_what_is_not_understood_is_refused(tmp_path, read, text, said):
+    (tmp_path / "its.conf").write_text(text)
+    with pytest.raises(UserError, match=re.escape(said)) as error:
+        read_config("label", str(tmp_path / "its.conf"), read, ())
+    assert str(error.value).startswith("label: config = ") and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "no such file"),
+        (b"\xff\xfe", "is no text in UTF-8"),
+        (b"x" * (MOST_BYTES + 1), "has more than 1,048,576 bytes"),
+    ],
+)
+def test_what_is_no_file_of_settings_is_refused(tmp_path, content, said):
+    if content is not None:
+        (tmp_path / "its.conf").write_bytes(content)
+    with pytest.raises(UserError, match=said):
+        read_config("label", str(tmp_path / "its.conf"), directives, ())
+
+
+def test_every_setting_that_is_dbdynos_own_is_named_at_once(tmp_path):
+    (tmp_path / "my.cnf").write_text("[mysqld]\nport=3306\ndatadir=/var/lib/mysql\nsocket=/s\nsync_binlog=1\n")
+    with pytest.raises(UserError, match=r"sets port, datadir, socket, which dbdyno sets for every server it starts"):
+        system(f"mariadb?config={tmp_path}/my.cnf")
+
+
+def test_a_system_whose_files_are_not_read_says_so():
+    with pytest.raises(UserError, match="reads no configuration file of memcached: give its settings here"):
+        system("memcached?config=/etc/memcached.conf")
+
+
+def test_a_setting_given_beside_the_file_goes_before_it(tmp_path):
+    path = tmp_path / "redis.conf"
+    path.write_text("hz 20\nappendonly yes\n")
+    one = system(f"redis?config={path}&hz=30")
+    assert one.server_settings == {"hz": "30", "appendonly": "yes"}
+    assert one.origins()["redis"]["config"] == {
+        "path": str(path),
+        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+        "settings": {"hz": "20", "appendonly": "yes"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "setting", "value"),
+    [
+        ("redis", "hz 20\nsave 900 1\n", "hz", "20"),
+        ("mariadb", "[mysqld]\ninnodb-buffer-pool-size = 64M\n", "innodb_buffer_pool_size", str(64 << 20)),
+        ("postgresql", "shared_buffers = 32MB\n", "shared_buffers", "32MB"),
+    ],
+)
+def test_its_settings_are_in_force(started, tmp_path, name, text, setting, value):
+    need(name)
+    (tmp_path / "its.conf").write_text(text)
+    (shown,) = started(f"{name}?config={tmp_path}/its.conf").servers()
+    assert shown["effective_settings"][setting] == value
+
+
+def test_one_that_the_server_does_not_take_is_said_in_its_words(started, tmp_path):
+    need("redis")
+    (tmp_path / "its.conf").write_text("bogus 1\n")
+    with pytest.raises(UserError, match="Bad directive"):
+        started(f"redis?config={tmp_path}/its.conf")
