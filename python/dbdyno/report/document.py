@@ -180,6 +180,7 @@ def _surroundings(trial: Trial, run: Run) -> dict[str, Any]:
         "not_seen": list(facts.not_seen or ()),
         "processes": [asdict(used) for used in trial.usage],
         "server_counters": _counted(facts.server_counters or {}),
+        **({"hosts": [dict(host) for host in facts.hosts]} if facts.hosts else {}),
     }
 
 

@@ -115,6 +115,7 @@ class TrialFacts(_Facts):
     analysis: JsonObject | None = None
     crash: JsonObject | None = None
     copy: JsonObject | None = None
+    hosts: Sequence[JsonObject] | None = None
 
     @property
     def transactions_in_flight(self) -> int:
