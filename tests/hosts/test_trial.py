@@ -112,13 +112,13 @@ def test_a_host_that_is_killed_ends_the_trial_for_all(start_agent, conductor, tm
 def test_a_host_that_is_silent_is_lost_and_what_it_ran_ends(
     start_agent, conductor, tmp_path, fake_load, monkeypatch, stopped
 ):
-    monkeypatch.setattr(channel, "SILENCE_S", 3.0)
+    monkeypatch.setattr(channel, "SILENCE_S", 8.0)
     fake_load(await_file=str(tmp_path / "never"))
     agents = [start_agent("c1"), start_agent("c2")]
     parts = parts_of(agents, tmp_path / "hosts")
     hellos = Hellos(2, lambda: os.kill(agents[0].process.pid, signal.SIGSTOP))
     ended = run(parts, conductor, hellos)
-    assert ended.given_up == "host c1: lost: silent for 3 s"
+    assert ended.given_up == "host c1: lost: silent for 8 s"
     # It finds its connection closed as soon as it goes on, or is ended by its worker.
     os.kill(agents[0].process.pid, signal.SIGCONT if stopped == "agent" else signal.SIGKILL)
     wait_until(hellos.all_gone)

@@ -14,12 +14,14 @@ import ssl
 import sys
 import time
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from dbdyno.experiment.hosts import CONDUCTOR
 from dbdyno.hosts.certificates import Certificates
 from dbdyno.hosts.channel import BEAT_S, LONGEST_LINE, Channel, Lost, Message
+from dbdyno.hosts.clocks import own_clocks
 from dbdyno.leftovers.processes import is_stopped
 from dbdyno.results.write import Lines
 from dbdyno.systems.running.process import ending_with_us
@@ -170,7 +172,7 @@ class Part:
     async def _beat(self, channel: Channel) -> None:
         """Say once a second that this host is there, and how its clocks stand against each other."""
         while self._worker.is_there():
-            await channel.send({"alive": time.time() - time.monotonic()})
+            await channel.send({"alive": asdict(own_clocks())})
             await asyncio.sleep(BEAT_S)
         raise Lost("the worker on this host is gone")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dbdyno.hosts.channel import BEAT_S, Channel, Lost, Message, connect
-from dbdyno.hosts.clocks import Reading, compare, why_stepped, why_unsteady
+from dbdyno.hosts.clocks import Reading, compare, why_unsteady
 from dbdyno.hosts.crew import Member
 from dbdyno.hosts.slices import Slice
 from dbdyno.systems.running.process import describe_exit
@@ -49,7 +49,7 @@ class Part:
     problem: str | None = None
     lost: bool = False
     channel: Channel | None = field(default=None, repr=False)
-    clock_s: tuple[float, float] | None = None
+    own_clocks: Reading | None = None
 
     @property
     def name(self) -> str:
@@ -188,7 +188,7 @@ class _Run:
             if "live" in message:
                 self._take(part, message["live"], start_unix_s)
             elif "alive" in message:
-                _check_clock(part, float(message["alive"]))
+                _check_clock(part, Reading(**message["alive"]))
             elif "failed" in message:
                 part.fail(str(message["failed"]))
                 return
@@ -208,12 +208,11 @@ class _Run:
         self._watch.on_live(part.name, record)
 
 
-def _check_clock(part: Part, clock_s: float) -> None:
+def _check_clock(part: Part, now: Reading) -> None:
     """Compare the host's two clocks with how they stood at first."""
-    now_s = time.monotonic()
-    if part.clock_s is None:
-        part.clock_s = (clock_s, now_s)
-    elif reason := why_stepped(part.clock_s[0], clock_s, now_s - part.clock_s[1]):
+    if part.own_clocks is None:
+        part.own_clocks = now
+    elif reason := why_unsteady(part.own_clocks, now):
         part.fail(reason)
 
 
