@@ -64,10 +64,10 @@ def start_crew(tmp_path, monkeypatch):
 def run(start_crew, context, fake_load, fake_system, guard):
     """Run the trial of two clients on two hosts; returns its outcome and folder."""
 
-    def run_one(**told):
+    def run_one(clients=2, **told):
         # On one host "run" alone is the measurement of a ceiling.
         fake_load(ceiling_per_s=500, **told)
-        running = context(hosts=HOSTS, clients=[2])
+        running = context(hosts=HOSTS, clients=[clients])
         object.__setattr__(running, "crew", start_crew())
         trial = expand(running.experiment, running.experiment.system)[0].trials[0]
         logs = running.folder.preparation("01-fake")
@@ -107,6 +107,14 @@ def test_the_verifier_is_told_what_all_hosts_changed(run):
         "inserted": 0,
         "maybe_inserted": 0,
     }
+
+
+def test_one_host_verifies_what_it_ran(run):
+    outcome, folder = run(clients=1)
+    assert outcome.state == "complete" and not (folder / "verify").exists()
+    trial = read_trial(folder)
+    assert [check["name"] for check in trial.recorded.checks] == ["rows", "sum of k"]
+    assert [host["name"] for host in trial.about["hosts"]] == ["c1"]
 
 
 def test_a_wrong_check_fails_the_trial(run):

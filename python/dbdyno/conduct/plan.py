@@ -160,8 +160,9 @@ def make_trial_plan(experiment: Experiment, run_id: str, store: Document, trial:
 
 
 def in_slice(trial_plan: Plan, first: int, count: int) -> Plan:
-    """Return the plan by which one of several load clients runs some of a trial's clients; another one verifies."""
-    return replace(trial_plan, phases=("run",), part=(first, count))
+    """Return the plan by which a load client runs some of a trial's clients; if it runs all, it also verifies."""
+    is_all = count == trial_plan.clients
+    return replace(trial_plan, phases=trial_plan.phases if is_all else ("run",), part=(first, count))
 
 
 def make_ceiling_plan(trial_plan: Plan, store: Document) -> Plan:
