@@ -102,6 +102,8 @@ def check_command(text: str) -> None:
     name = "game" if given["experiment"] in OWN_FILES else given["experiment"]
     # Of `aa` it is one.
     given["system"] = (given["system"],) if isinstance(given["system"], str) else given["system"]
+    # The file with the hosts is the reader's own.
+    given.pop("hosts", None)
     experiment = read_experiment(name, overrides_of(dict.fromkeys(OF_RUN_ALONE) | given)).experiment
     for spec in driven(experiment):
         able = build(spec).operations

@@ -2,13 +2,18 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
+
+import pytest
 
 from dbdyno.conduct.clients import driven
 from dbdyno.conduct.plan import (
     CONTRACT,
     MEASURE,
     OWN_DATABASE,
+    Plan,
+    in_slice,
     make_ceiling_plan,
     make_cleaning_plan,
     make_plan,
@@ -82,3 +87,11 @@ def test_what_sysbench_makes_on_somebody_elses_server_is_in_a_database_of_its_ow
     wanted = experiment(workload="sysbench").experiment
     plan = make_plan(wanted, "r", MEASURE, {"kind": "fake"}, wanted.workload[0], 2)
     assert plan.library == "sysbench"
+
+
+@pytest.mark.parametrize(("count", "phases"), [(1, ["run"]), (4, ["run", "verify"])])
+def test_a_part_of_the_clients_is_verified_by_another_program(count, phases):
+    plan = Plan(("run", "verify"), {}, None, "r", clients=4)
+    document = in_slice(plan, 0, count).document()
+    assert document["phases"] == phases and document["clients"] == {"first": 0, "count": count, "of": 4}
+    assert "changes" not in document and replace(plan, changes={"added": 1}).document()["changes"] == {"added": 1}

@@ -29,14 +29,17 @@ PYTHON_MAY_IMPORT = {
     "systems": {"analytics", "experiment", "leftovers", "results", "stats"},
     "observe": {"experiment", "results", "stats"},
     "verdict": {"stats", "results"},
+    # An agent starts, watches and ends a load client, and keeps its records.
+    "hosts": {"experiment", "leftovers", "results", "systems"},
     "report": {"results", "stats", "verdict"},
     "tables": {"experiment", "report", "results", "stats"},
     # A decision's outcome is named where it is made.
     "export": {"report", "results", "stats", "tables"},
     # How many pairs a wanted precision takes is decided while they are run.
-    "conduct": {"analytics", "experiment", "leftovers", "systems", "observe", "results", "stats", "verdict"},
+    "conduct": {"analytics", "experiment", "hosts", "leftovers", "systems", "observe", "results", "stats", "verdict"},
     "cli": {
         "experiment",
+        "hosts",
         "results",
         "stats",
         "systems",

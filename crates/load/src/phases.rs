@@ -15,7 +15,7 @@ use crate::ledger::Ledger;
 use crate::loading::{Job, load};
 use crate::markers::{self, Whose};
 use crate::outcome::Outcome;
-use crate::plan::{CONTRACT, Input, Phase, Plan, WorkloadPlan};
+use crate::plan::{CONTRACT, Changes, Clients, Input, Phase, Plan, WorkloadPlan};
 use crate::read_back::{Read, read_back};
 use crate::recorder::{Schedule, Totals};
 use crate::records::Records;
@@ -100,10 +100,26 @@ impl<'a> Execution<'a> {
             Err(Outcome::Interrupted(totals)) => (*totals, true),
             Err(other) => return self.clean().and(Err(other)),
         };
+        let (before, totals) = self.changed(before, totals);
         let verified = self.phase(Phase::Verify, "verify", || self.verify(&before, &totals));
         self.clean()?;
         verified?;
         if interrupted { Err(Outcome::Interrupted(totals.into())) } else { Ok(()) }
+    }
+
+    /// What is verified: the changes that the plan tells of other programs, else this program's own. Those of a part of
+    /// the clients are recorded for whoever verifies.
+    fn changed(&self, before: Vec<Option<i128>>, totals: Totals) -> (Vec<Option<i128>>, Totals) {
+        if let Some(changes) = &self.plan.changes {
+            return (changes.before(), changes.totals());
+        }
+        if self.plan.has(Phase::Run) && self.plan.clients.is_part() {
+            let changes = Changes::new(&before, &totals);
+            self.records.write(&json!({"record": "changes", "before": changes.before, "added": changes.added,
+                "maybe_added": changes.maybe_added, "inserted": changes.inserted,
+                "maybe_inserted": changes.maybe_inserted}));
+        }
+        (before, totals)
     }
 
     fn phase(&self, phase: Phase, name: &str, work: impl FnOnce() -> Result<Value, Outcome>) -> Result<(), Outcome> {
@@ -236,7 +252,9 @@ impl<'a> Execution<'a> {
 
     /// For each check what the run will add to, as it is now: a sum, or a number of rows.
     fn before(&self) -> Result<Vec<Option<i128>>, Outcome> {
-        let is_checked = self.plan.has(Phase::Verify);
+        // Of several programs the first tells the one that verifies.
+        let Clients { first, .. } = self.plan.clients;
+        let is_checked = self.plan.has(Phase::Verify) || (self.plan.clients.is_part() && first == 0);
         let now = |check: &Check| match *check {
             Check::SumOfIncrements { table, column } if is_checked => {
                 Ok(with_session(&self.store, async move |session| session.sum(table, column).await)?)
@@ -297,7 +315,8 @@ impl<'a> Execution<'a> {
             let before = before.get(i).copied().flatten();
             match *check {
                 Check::RowCount { table } => self.records.write(&self.check_count(table)?),
-                Check::SumOfIncrements { .. } | Check::RowsInserted { .. } if !self.plan.has(Phase::Run) => {}
+                Check::SumOfIncrements { .. } | Check::RowsInserted { .. }
+                    if !self.plan.has(Phase::Run) && self.plan.changes.is_none() => {}
                 Check::SumOfIncrements { table, column } => {
                     self.records.write(&self.check_sum(table, column, before, totals)?);
                 }

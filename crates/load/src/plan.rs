@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::arrivals::{Arrivals, ArrivalsPlan};
+use crate::recorder::Totals;
 
 pub const CONTRACT: u32 = 1;
 /// Requests sent at once: their answers must fit the sockets' buffers, or both sides wait for each other.
@@ -110,6 +111,44 @@ pub struct Plan {
     pub acknowledged: Option<PathBuf>,
     #[serde(default)]
     pub run_id: String,
+    /// What the run changed that is to be verified, if other programs ran it.
+    pub changes: Option<Changes>,
+}
+
+/// What a run changed in the store, by several programs together.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Changes {
+    /// For each check, the sum or the number of rows before the run; none if nobody asked or the store cannot tell.
+    pub before: Vec<Option<i64>>,
+    pub added: i64,
+    pub maybe_added: i64,
+    pub inserted: u64,
+    pub maybe_inserted: u64,
+}
+
+impl Changes {
+    pub fn new(before: &[Option<i128>], totals: &Totals) -> Self {
+        let before = before.iter().map(|sum| sum.and_then(|sum| i64::try_from(sum).ok())).collect();
+        let &Totals { added, maybe_added, inserted, maybe_inserted, .. } = totals;
+        Self { before, added, maybe_added, inserted, maybe_inserted }
+    }
+
+    pub fn before(&self) -> Vec<Option<i128>> {
+        self.before.iter().map(|sum| sum.map(i128::from)).collect()
+    }
+
+    pub fn totals(&self) -> Totals {
+        let &Self { added, maybe_added, inserted, maybe_inserted, .. } = self;
+        Totals { added, maybe_added, inserted, maybe_inserted, ..Totals::default() }
+    }
+}
+
+impl Clients {
+    /// Whether other programs run the rest of the trial's clients.
+    pub fn is_part(self) -> bool {
+        self.count < self.of
+    }
 }
 
 fn one() -> u64 {

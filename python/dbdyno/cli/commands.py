@@ -25,6 +25,8 @@ COMMANDS = {
     "clean": "Remove what dbdyno left on a server of yours.",
     "doctor": "Check this host for what would spoil a measurement.",
     "host": "Measure this host by itself.",
+    "hosts": "Prepare hosts for runs with several of them.",
+    "worker": "Let this host issue load for a run.",
     "systems": "List, install, check and remove versions of systems.",
     "completions": "Print the completions for bash, zsh or fish.",
 }

@@ -5,6 +5,7 @@ from typing import Any
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.bounds import cut
+from dbdyno.experiment.read import read_toml
 from dbdyno.experiment.toml import parse_toml
 
 _MOST_DIGITS = 20
@@ -87,6 +88,7 @@ def overrides_of(options: dict[str, Any]) -> dict[str, Any]:
         "rows": options["rows"],
         "seed": options["seed"],
         "confirm_limit": options["confirm_limit"] or None,
+        "hosts": read_toml(options["hosts"]) if options.get("hosts") is not None else None,
         "options.csv": options.get("csv"),
         "keep": options["keep"] or None,
         "observe": False if options["no_observe"] else None,

@@ -81,6 +81,7 @@ _FORCE = click.option("--force", is_flag=True, help="Compare runs that differ in
     help="Live metrics: prometheus:9464 to be scraped, or otlp:http://host:4318 to be sent; repeatable.",
 )
 @click.option("--live", is_flag=True, help="Show the running trial in a browser; prints the address.")
+@click.option("--hosts", type=click.Path(dir_okay=False, path_type=Path), help="A file with the keys of [hosts].")
 @experiment_options
 def _run() -> None:
     """Run EXPERIMENT, a shipped one by its name or any by its file.
@@ -377,3 +378,43 @@ def _check() -> None:
 @click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
 def _completions() -> None:
     """Print the script that completes dbdyno's command lines in SHELL; docs/install.md says where it goes."""
+
+
+@_command("worker")
+@click.argument("address")
+@click.option("--name", required=True, help="Name of this host, as the experiment and its certificate have it.")
+@click.option("--role", type=click.Choice(("client",)), default="client", show_default=True, help="Part in the run.")
+@click.option(
+    "--certificates",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Folder with this host's folder of certificates (default: where `dbdyno hosts init` writes).",
+)
+def _worker() -> None:
+    """Serve runs whose conductor listens at ADDRESS, such as tls://10.0.0.1:8786, until a signal ends it."""
+
+
+@click.group("hosts", invoke_without_command=True)
+@click.pass_context
+def _hosts(context: click.Context) -> None:
+    """List the hosts that have certificates here, or make some."""
+    if context.invoked_subcommand is None:
+        load_command("hosts")()
+
+
+PARSERS["hosts"] = with_color(_hosts)
+
+
+@_command("hosts_init", _hosts)
+@click.argument("names", nargs=-1, required=True)
+@click.option(
+    "--directory",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Folder to write (default: dbdyno/hosts in your directory for data).",
+)
+def _hosts_init() -> None:
+    """Make a certificate authority, and certificates for the conductor and the hosts NAMES.
+
+    Copy each host's folder to that host. The key of the authority stays here.
+    """

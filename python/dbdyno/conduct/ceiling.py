@@ -49,6 +49,8 @@ def measure_ceiling(context: Context, workload: WorkloadSpec, plan: Plan, reache
     kinds, planned = store_kinds(plan.store), plan.workload
     if planned is None or plan.library or not context.experiment.ceiling or not set(kinds) <= set(NULL_PROTOCOLS):
         return None
+    if context.crew:
+        return Ceiling(None, "the load clients are on other hosts")
     if reason := _unanswered(workload) or _unspoken(plan.store):
         return Ceiling(None, reason)
     key = _load_of(plan, context)

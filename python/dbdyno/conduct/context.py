@@ -11,6 +11,7 @@ from dbdyno.conduct.listener import Listener
 from dbdyno.conduct.load_client import Supervision
 from dbdyno.conduct.states import States
 from dbdyno.experiment.model import Experiment
+from dbdyno.hosts.crew import Crew
 from dbdyno.results.write import RunFolder
 from dbdyno.systems.running.guard import Guard
 
@@ -33,7 +34,8 @@ class Context:
 
     ceilings: what was measured of the load client alone, by what decides it. said: what cannot be seen and was told.
     states: the loaded data that later repetitions start from. answers: who
-    answered each analytic query of a workload first, and what.
+    answered each analytic query of a workload first, and what. crew: the hosts that issue the load, if this one does
+    not.
     """
 
     experiment: Experiment
@@ -47,6 +49,7 @@ class Context:
     states: States = field(default_factory=States)
     answers: dict[tuple[str, str], tuple[str, Answer]] = field(default_factory=dict)
     said: set[tuple[str, str]] = field(default_factory=set)
+    crew: Crew | None = None
 
     def supervision(self, death: Callable[[], str | None] | None = None) -> Supervision:
         """Return what ends a load client early; death: says how a server ended that it needs."""

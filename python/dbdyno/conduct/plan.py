@@ -48,8 +48,10 @@ class Arrivals:
 class Plan:
     """What one load client executes; every field is a key of docs/contract.md, with what it means if it is left out.
 
-    clients: how many there are; dbdyno has one load client run them all. store: by its kind, with no password in it.
-    library, engine, acknowledged: are no keys of the plan if they are None.
+    clients: how many the trial has. part: the first of those that this load client runs, and how many; None: all.
+    store: by its kind, with no password in it. start_at_unix_s: in the clock of the load client's host.
+    changes: what the load clients that ran the trial changed together, if this one only verifies it.
+    library, engine, acknowledged, changes: are no keys of the plan if they are None.
     """
 
     phases: tuple[str, ...]
@@ -70,18 +72,23 @@ class Plan:
     library: str | None = None
     engine: str | None = None
     acknowledged: str | None = None
+    part: tuple[int, int] | None = None
+    start_at_unix_s: float | None = None
+    changes: Document | None = None
 
     def document(self) -> Document:
         """Return the plan as JSON has it."""
-        optional = {"library": self.library, "engine": self.engine, "acknowledged": self.acknowledged}
+        optional: Document = {"library": self.library, "engine": self.engine, "acknowledged": self.acknowledged}
+        optional["changes"] = self.changes
+        first, count = self.part or (0, self.clients)
         return {key: value for key, value in optional.items() if value is not None} | {
             "contract": CONTRACT,
             "phases": list(self.phases),
             "store": self.store,
             "workload": self.workload and self.workload.document(),
             "seed": self.seed,
-            "clients": {"first": 0, "count": self.clients, "of": self.clients},
-            "start_at_unix_s": None,
+            "clients": {"first": first, "count": count, "of": self.clients},
+            "start_at_unix_s": self.start_at_unix_s,
             "warmup_s": self.warmup_s,
             "duration_s": self.duration_s,
             "operation_timeout_s": self.operation_timeout_s,
@@ -150,6 +157,12 @@ def make_trial_plan(experiment: Experiment, run_id: str, store: Document, trial:
         network_delay_us=trial.network_delay_us,
         library=None if trial.client == NATIVE else trial.client,
     )
+
+
+def in_slice(trial_plan: Plan, first: int, count: int) -> Plan:
+    """Return the plan by which a load client runs some of a trial's clients; if it runs all, it also verifies."""
+    is_all = count == trial_plan.clients
+    return replace(trial_plan, phases=trial_plan.phases if is_all else ("run",), part=(first, count))
 
 
 def make_ceiling_plan(trial_plan: Plan, store: Document) -> Plan:

@@ -5,6 +5,7 @@ import resource
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from dbdyno.conduct import on_hosts
 from dbdyno.conduct.clients import driven, missing_library
 from dbdyno.conduct.kinds import kind_of
 from dbdyno.conduct.lineup import Lineup, build_lineup
@@ -60,6 +61,7 @@ def resolve(experiment: Experiment) -> Resolved:
             systems.append(spec)
     if not systems:
         raise UserError("none of the systems is installed: " + "; ".join(reason for _, reason in skipped))
+    on_hosts.refuse(experiment, systems)
     check_room(experiment, systems, lineup)
     return Resolved(systems, skipped, lineup)
 

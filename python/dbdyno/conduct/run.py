@@ -3,7 +3,7 @@
 import errno
 import time
 from collections.abc import Iterable
-from contextlib import closing, suppress
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -25,6 +25,7 @@ from dbdyno.experiment.limits import MostErrors
 from dbdyno.experiment.read import NamedExperiment
 from dbdyno.experiment.trials import Preparation, expand
 from dbdyno.experiment.write import to_toml
+from dbdyno.hosts.crew import Crew
 from dbdyno.observe.delay_accounting import account_delays
 from dbdyno.observe.environment import data_directory, describe_host
 from dbdyno.observe.gauges.measure import measure_host
@@ -50,20 +51,24 @@ def conduct(named: NamedExperiment, command: str, parent: Path, listener: Listen
     command: what a person types to repeat it, passwords taken out. rule: which comparisons need more pairs.
     Raises UserError if it cannot be begun as asked, RunFailed if it cannot be recorded.
     """
-    find_load_client()
+    program = find_load_client()
     floors = read_noise()
     resolved = resolve(named.experiment)
     if named.experiment.precise is not None and len(resolved.systems) < 2:
         raise UserError("precise: there is one system and nothing to compare it with; give two, or see `dbdyno aa`")
     preparations = expand(named.experiment, resolved.systems)
-    with Interrupts() as interrupts, Guard() as guard:
+    crew = Crew(named.experiment.hosts, program) if named.experiment.hosts else None
+    with Interrupts() as interrupts, crew or nullcontext(), Guard() as guard:
+        if crew:
+            with interrupts.noted():
+                crew.wait(lambda: interrupts.requested)
         if named.experiment.observe:
             account_delays(guard.switch_on)
         try_out(named.experiment, resolved, guard)
         with interrupts.noted():
             folder = RunFolder.create(parent, named.name, time.time())
             journal = _begin(folder, _describe_run(named, command, folder.name, preparations, resolved))
-        context = Context(named.experiment, folder, guard, interrupts, listener, journal, resolved.lineup)
+        context = Context(named.experiment, folder, guard, interrupts, listener, journal, resolved.lineup, crew=crew)
         try:
             if interrupts.requested:
                 raise KeyboardInterrupt

@@ -16,12 +16,14 @@ from dbdyno.conduct.context import Context
 from dbdyno.conduct.listener import Outcome
 from dbdyno.conduct.load_client import Summary, execute, why_it_failed
 from dbdyno.conduct.observing import end_observing, observer_of
+from dbdyno.conduct.on_hosts import execute_on_hosts
 from dbdyno.conduct.plan import Plan, make_trial_plan, store_of
 from dbdyno.conduct.profile import profile
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.rate import Rate
 from dbdyno.experiment.system_spec import bare_name
 from dbdyno.experiment.trials import Trial
+from dbdyno.observe.observer import Observer
 from dbdyno.results.read import read_trial
 from dbdyno.results.write import write_object
 from dbdyno.stats.stability import Stability, stability
@@ -70,15 +72,8 @@ def run_trial(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
     )
     observer = observer_of(context, prepared.system, folder)
     try:
-        summary = execute(
-            plan,
-            secrets,
-            folder,
-            context.supervision(prepared.system.death),
-            context.listener.record_came,
-            observer,
-        )
-        document |= take_library(prepared.system, summary, prepared.folder)
+        summary, more = _execute(context, plan, secrets, folder, prepared.system, observer)
+        document |= more | take_library(prepared.system, summary, prepared.folder)
         state, reason = judge(summary, folder, prepared.system.death(), context.interrupts.requested)
     except RunFailed as failure:
         summary, state, reason = Summary(), "failed", str(failure)
@@ -105,6 +100,17 @@ def run_trial(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
     if context.experiment.confirm_limit and state == "complete" and trial.step is None:
         confirm_limit(context, prepared.system, plan, secrets, folder)
     return outcome
+
+
+def _execute(
+    context: Context, plan: Plan, secrets: list[str], folder: Path, system: System, observer: Observer | None
+) -> tuple[Summary, Document]:
+    """Run a trial's load on this host, or on those of the experiment; returns what `trial.json` says of these too."""
+    if context.crew:
+        summary, hosts = execute_on_hosts(context, plan, secrets, folder, system, observer)
+        return summary, {"hosts": hosts}
+    supervision = context.supervision(system.death)
+    return execute(plan, secrets, folder, supervision, context.listener.record_came, observer), {}
 
 
 def take_library(system: System, summary: Summary, folder: Path) -> Document:

@@ -33,6 +33,7 @@ from dbdyno.experiment.bounds import (
 )
 from dbdyno.experiment.clients import NATIVE, check_clients
 from dbdyno.experiment.delay import read_delays
+from dbdyno.experiment.hosts import Hosts
 from dbdyno.experiment.limit import Limit, parse_limit
 from dbdyno.experiment.limits import Bound, read_limits
 from dbdyno.experiment.own_workload import OwnWorkload
@@ -260,6 +261,8 @@ class Experiment(_Strict):
     """Processors that client and servers are pinned to, such as `{ client = [0], server = [1] }`."""
     memory_limit: Annotated[str, AfterValidator(_check_size)] | None = None
     """Memory limit of each server, such as `"512M"`."""
+    hosts: Hosts | None = None
+    """Hosts that issue the load in the place of this one: a table with `address` and `client`."""
     confirm_limit: bool = False
     """Runs every trial again with less of what limited it, or with one setting changed."""
     keep: bool = False

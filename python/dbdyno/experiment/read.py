@@ -11,6 +11,7 @@ from pydantic_core import ErrorDetails
 
 from dbdyno.errors import UserError, did_you_mean
 from dbdyno.experiment.bounds import MOST_DEPTH, MOST_FILE_BYTES, brief, cut
+from dbdyno.experiment.hosts import Hosts
 from dbdyno.experiment.model import Cpus, Experiment
 from dbdyno.experiment.own_workload import KEYS, OwnWorkload
 from dbdyno.experiment.redact import redact
@@ -61,14 +62,15 @@ def read_experiment(name_or_file: str, overrides: Mapping[str, Any] | None = Non
     Raises UserError naming the file, the key, the value, and what would be accepted.
     """
     path = find_experiment(name_or_file)
-    document = override(_read_toml(path), overrides or {})
+    document = override(read_toml(path), overrides or {})
     try:
         return NamedExperiment(path.stem, Experiment.model_validate(document))
     except ValidationError as error:
         raise UserError(_explain(path, overrides or {}, error)) from None
 
 
-def _read_toml(path: Path) -> dict[str, Any]:
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return the tables of a file; raises UserError if it cannot be read or is no TOML."""
     try:
         if path.stat().st_size > MOST_FILE_BYTES:
             raise UserError(f"{path}: is no experiment: it has more than {MOST_FILE_BYTES:,} bytes")
@@ -179,6 +181,8 @@ def _table_of(location: list[str]) -> type[BaseModel]:
     """Return what the table that holds the key at `location` may have."""
     if len(location) > 1 and location[0] == "cpus":
         return Cpus
+    if len(location) > 1 and location[0] == "hosts":
+        return Hosts
     if len(location) > 2 and location[0] == "workloads":
         return next((KEYS[part] for part in reversed(location[2:-1]) if part in KEYS), OwnWorkload)
     return Experiment

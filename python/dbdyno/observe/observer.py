@@ -87,10 +87,12 @@ class Observer:
         self._stopping = threading.Event()
 
     @contextmanager
-    def watching(self, client_pid: int, client_forks: bool) -> Iterator[None]:
-        """Observe meanwhile, the load client too. client_forks: it has processes of its own."""
-        self._sample_process("client", client_pid, client_forks)
-        if self._embedded:
+    def watching(self, client_pid: int | None, client_forks: bool) -> Iterator[None]:
+        """Observe meanwhile, the load client too, unless it is on another host. client_forks: it has processes of its
+        own."""
+        if client_pid is not None:
+            self._sample_process("client", client_pid, client_forks)
+        if self._embedded and client_pid is not None:
             self._look_at_threads("client", client_pid, _LOAD_THREADS)
         thread = threading.Thread(target=self._run, name="observer", daemon=True)
         for store in self._stores:

@@ -13,6 +13,7 @@ from dbdyno.report.core.documents import (
     EndingDocument,
     FairnessDocument,
     FiguresDocument,
+    HostsDocument,
     LimitsDocument,
     OpenLoopDocument,
     OpenTimesDocument,
@@ -139,6 +140,7 @@ def in_reading_order(run: Run) -> Sequence[Trial]:
 def _trial(trial: Trial, run: Run, timelines: bool) -> TrialDocument:
     costs = cost(trial)
     timeline: TimelineDocument = {"timeline": _timeline(trial)} if timelines else {}
+    hosts: HostsDocument = {"hosts": list(trial.facts.hosts)} if trial.facts.hosts else {}
     return {
         **_asked(trial),
         **_figures(trial),
@@ -150,6 +152,7 @@ def _trial(trial: Trial, run: Run, timelines: bool) -> TrialDocument:
         **_concluded(trial),
         **_recorded(trial.recorded),
         **_surroundings(trial, run),
+        **hosts,
         "cost": costs,
         **timeline,
     }

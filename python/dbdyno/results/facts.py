@@ -121,6 +121,7 @@ class TrialFacts(_Facts):
     analysis: AnalysisStated | None = None
     crash: CrashStated | None = None
     copy: CopyStated | None = None
+    hosts: Sequence[JsonObject] | None = None
 
     @property
     def transactions_in_flight(self) -> int:

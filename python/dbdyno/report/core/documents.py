@@ -279,6 +279,12 @@ class SurroundingsDocument(TypedDict):
     server_counters: Mapping[str, Mapping[str, float]]
 
 
+class HostsDocument(TypedDict, total=False):
+    """The hosts that issued the load, if they were others than this one."""
+
+    hosts: Sequence[JsonObject]
+
+
 class TimelineDocument(TypedDict, total=False):
     """Every second of a trial, if they are asked for."""
 
@@ -292,6 +298,7 @@ class TrialDocument(
     ConcludedDocument,
     RecordedDocument,
     SurroundingsDocument,
+    HostsDocument,
     TimelineDocument,
 ):
     """One planned trial and what is known of it."""

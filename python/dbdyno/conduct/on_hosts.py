@@ -1,0 +1,195 @@
+"""A trial whose load comes from several hosts: cut, run, merged, and verified from this host."""
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from dbdyno.conduct.context import Context
+from dbdyno.conduct.load_client import Summary, execute, why_it_failed
+from dbdyno.conduct.plan import Plan, in_slice
+from dbdyno.conduct.watchdog import GRACE_S
+from dbdyno.errors import RunFailed, UserError
+from dbdyno.experiment.model import Experiment
+from dbdyno.experiment.system_spec import SystemSpec
+from dbdyno.experiment.workloads import Kind
+from dbdyno.hosts.clocks import Reading, drift_s
+from dbdyno.hosts.slices import slices
+from dbdyno.hosts.trial import Part, Watch, run_parts
+from dbdyno.observe.observer import Observer
+from dbdyno.results.jsonfiles import read_lines
+from dbdyno.results.merge import merge_changes, merge_intervals, merge_records
+from dbdyno.results.write import Lines, write_object
+from dbdyno.systems.base import System
+
+Document = dict[str, Any]
+
+FOLDER = "hosts"
+"""Of a trial's folder: what each host recorded."""
+
+
+def refuse(experiment: Experiment, systems: Sequence[SystemSpec]) -> None:
+    """Raise UserError if an experiment with hosts asks for what only one host can do."""
+    if experiment.hosts is None:
+        return
+    asked = {
+        "profile": experiment.profile,
+        "confirm_limit": experiment.confirm_limit,
+        "restart": experiment.restart is not None,
+    }
+    for key, is_asked in asked.items():
+        if is_asked:
+            raise UserError(f"{key}: works on one host only; leave {key} out, or hosts")
+    for workload in experiment.workload:
+        if workload.kind is not Kind.LOAD:
+            raise UserError(f"hosts: the clients of '{workload.name}' run on one host only; leave hosts out")
+    for spec in systems:
+        if spec.client != "native":
+            raise UserError(f"client: '{spec.client}' runs on one host only; leave it out, or hosts")
+        if not _is_elsewhere(spec):
+            raise UserError(
+                f"hosts: other hosts cannot reach '{spec.label}', which dbdyno starts for this host alone; give the "
+                "URL of a server, e.g. mysql://user@10.0.0.1/database"
+            )
+
+
+def _is_elsewhere(spec: SystemSpec) -> bool:
+    """Whether dbdyno starts nothing of a system, so that other hosts can reach all of it."""
+    return spec.url is not None or bool(spec.parts and all(map(_is_elsewhere, spec.parts)))
+
+
+def execute_on_hosts(
+    context: Context, plan: Plan, secrets: list[str], folder: Path, system: System, observer: Observer | None
+) -> tuple[Summary, list[Document]]:
+    """Have the run's hosts execute a trial's plan, and record it in `folder` as one load client would have.
+
+    Returns what is known of its records, and what `trial.json` says of each host.
+    Raises RunFailed if too few hosts are there.
+    """
+    crew = context.crew
+    assert crew is not None, "the experiment has hosts"
+    write_object(folder / "plan.json", plan.document())
+    (folder / "load.log").touch()
+    with context.interrupts.noted():
+        members = {one.name: one for one in crew.ready(lambda: context.interrupts.requested)}
+        cuts = slices(plan.clients, list(members))
+        parts = [
+            Part(members[cut.host], cut, in_slice(plan, cut.first, cut.count).document(), folder / FOLDER / cut.host)
+            for cut in cuts
+        ]
+        live = _Live(len(parts), context.listener.record_came, folder)
+        patience_s = plan.warmup_s + plan.duration_s + 2 * plan.operation_timeout_s + GRACE_S
+        watch = Watch(system.death, lambda: context.interrupts.requested, live.take, patience_s)
+        with observer.watching(None, False) if observer else nullcontext():
+            ended = run_parts(parts, secrets, f"{plan.run_id}-{folder.name}", crew.context, watch)
+        live.close()
+    crew.lost |= {part.name for part in parts if part.lost}
+    summary = Summary(given_up=ended.given_up)
+    if not summary.given_up:
+        summary = _merge(context, plan, secrets, folder, parts)
+    return summary, [_describe(part, ended.start_unix_s) for part in parts]
+
+
+class _Live:
+    """Hands on each second once all hosts told of it, and keeps what each told: of a lost host that is all there is."""
+
+    def __init__(self, hosts: int, on_record: Any, folder: Path) -> None:
+        self._hosts, self._on_record, self._folder = hosts, on_record, folder
+        self._seconds: dict[int, list[Document]] = {}
+        self._files: dict[str, Lines] = {}
+
+    def take(self, host: str, record: Document) -> None:
+        """Take what a host told of one of its records."""
+        if host not in self._files:
+            (self._folder / FOLDER / host).mkdir(parents=True, exist_ok=True)
+            self._files[host] = Lines(self._folder / FOLDER / host / "live.jsonl")
+        self._files[host].append_object(record)
+        if record["record"] != "interval":
+            return
+        of_second = self._seconds.setdefault(record["second"], [])
+        of_second.append(record)
+        if len(of_second) == self._hosts:
+            self._on_record(merge_intervals(self._seconds.pop(record["second"])))
+
+    def close(self) -> None:
+        """Close the files."""
+        for file in self._files.values():
+            file.close()
+
+
+def _merge(context: Context, plan: Plan, secrets: list[str], folder: Path, parts: Sequence[Part]) -> Summary:
+    """Write the records of all hosts as those of one, with the checks of the store's content, and sum them up."""
+    summary = Summary(exit_status=max(part.exit_status or 0 for part in parts))
+    changes: list[Document] = []
+    recorded = [[record for _, record in read_lines(part.folder / "records.jsonl")] for part in parts]
+    for records in recorded:
+        changes += [record for record in records if record["record"] == "changes"]
+    try:
+        merged = list(merge_records(recorded, [part.offset_s for part in parts]))
+    except ValueError as error:
+        raise RunFailed(str(error)) from None
+    _copy_logs(parts, folder)
+    end = merged.pop() if merged and merged[-1]["record"] == "end" else None
+    if end and end["status"] in ("complete", "interrupted") and len(parts) > 1:
+        if len(changes) < len(parts):
+            raise RunFailed("a load client did not record what it changed, so nothing can be verified")
+        checks, failure = _verify(context, plan, secrets, folder, merge_changes(changes))
+        merged += checks
+        end = failure or end
+    lines = Lines(folder / "records.jsonl")
+    for record in [*merged, *([end] if end else [])]:
+        lines.append_object(record)
+        summary.add(record)
+    lines.close()
+    return summary
+
+
+def _copy_logs(parts: Sequence[Part], folder: Path) -> None:
+    """Put what the load clients logged into one file, each line with its host."""
+    with (folder / "load.log").open("a") as log:
+        for part in parts:
+            for line in (part.folder / "load.log").read_text(errors="replace").splitlines():
+                log.write(f"{part.name}: {line}\n")
+
+
+def _verify(
+    context: Context, plan: Plan, secrets: list[str], folder: Path, changes: Document
+) -> tuple[list[Document], Document | None]:
+    """Check the store's content from this host; returns the records of that, and an end if it failed."""
+    checks: list[Document] = []
+
+    def record_came(record: Document) -> None:
+        if record["record"] in ("check", "phase"):
+            checks.append(record)
+
+    verifying = folder / "verify"
+    verifying.mkdir()
+    summary = execute(
+        replace(plan, phases=("verify",), changes=changes), secrets, verifying, context.supervision(), record_came
+    )
+    if reason := why_it_failed(summary, verifying):
+        return checks, {"record": "end", "status": "failed", "reason": reason}
+    return checks, None
+
+
+def _describe(part: Part, start_unix_s: float | None) -> Document:
+    """Return what `trial.json` says of a host."""
+    skew_s = part.begun_unix_s - start_unix_s if part.begun_unix_s is not None and start_unix_s is not None else None
+    return {
+        "name": part.name,
+        "hostname": part.member.hostname,
+        "address": part.member.host,
+        "processors": part.member.processors,
+        "clients": {"first": part.slice.first, "count": part.slice.count},
+        "clock_before": _describe_clock(part.before),
+        "clock_after": _describe_clock(part.after),
+        "drift_s": round(drift_s(part.before, part.after), 9) if part.before and part.after else None,
+        "start_skew_s": None if skew_s is None else round(skew_s, 9),
+        "problem": part.problem,
+        "lost": part.lost,
+    }
+
+
+def _describe_clock(reading: Reading | None) -> Document | None:
+    return {key: round(value, 9) for key, value in asdict(reading).items() if key != "at_s"} if reading else None

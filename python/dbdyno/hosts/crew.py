@@ -1,0 +1,131 @@
+"""The hosts of a run, as the conductor sees them: a dask scheduler that workers join, and nothing else runs on it."""
+
+from __future__ import annotations
+
+import logging
+import ssl
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from dbdyno.errors import RunFailed, UserError
+from dbdyno.experiment.hosts import CONDUCTOR, Hosts, host_and_port
+from dbdyno.hosts.certificates import Certificates, certificates_folder
+from dbdyno.hosts.programs import programs, why_different
+from dbdyno.hosts.settings import SETTINGS, need_dask, security_of
+from dbdyno.hosts.worker import INFORMATION
+
+POLL_S = 0.1
+CLIENT = "client"
+
+
+@dataclass(frozen=True)
+class Member:
+    """A host that has joined: its name, what its kernel calls it, and where its agent listens."""
+
+    name: str
+    hostname: str
+    host: str
+    port: int
+    processors: int
+
+
+class Crew:
+    """The client hosts of a run, as a context manager for its time. lost: those that a trial has lost so far."""
+
+    def __init__(self, hosts: Hosts, program: Path) -> None:
+        """Take the hosts and this host's dbdyno-load; raises UserError if dask or a certificate is not there."""
+        need_dask()
+        folder = Path(hosts.certificates).expanduser() if hosts.certificates else certificates_folder()
+        self._hosts, self._certificates = hosts, Certificates.of(folder, CONDUCTOR)
+        self.context = self._certificates.context(ssl.Purpose.SERVER_AUTH)
+        self._programs = programs(program)
+        self._closing = ExitStack()
+        self.lost: set[str] = set()
+
+    def __enter__(self) -> Crew:
+        """Listen; raises UserError if that address is not this host's, or is taken."""
+        import dask  # noqa: PLC0415
+        from distributed import Scheduler, SpecCluster  # noqa: PLC0415
+
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        self._closing.enter_context(dask.config.set(SETTINGS))
+        host, port = host_and_port(self._hosts.address)
+        security = security_of(self._certificates)
+        options = {"host": host, "port": port, "protocol": "tls", "dashboard": False, "security": security}
+        try:
+            self._cluster = self._closing.enter_context(
+                SpecCluster(  # type: ignore[no-untyped-call]
+                    workers={}, scheduler={"cls": Scheduler, "options": options}, security=security
+                )
+            )
+        except (OSError, RuntimeError) as error:
+            self._closing.close()
+            cause = error.__cause__ or error
+            raise UserError(f"hosts.address: cannot listen at {self._hosts.address}: {cause}") from None
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._closing.close()
+
+    def wait(self, interrupted: Callable[[], bool]) -> list[Member]:
+        """Return all hosts once they are there.
+
+        Raises UserError if one does not come in time, or differs; KeyboardInterrupt if the run is interrupted.
+        """
+        members = self._wait(interrupted)
+        if missing := [name for name in self._hosts.client if name not in members]:
+            command = f"dbdyno worker {self._hosts.address} --name {missing[0]} --role {CLIENT}"
+            raise UserError(
+                f"hosts.client: {', '.join(missing)} did not join within {self._hosts.wait_seconds} s; run there: "
+                f"{command}"
+            )
+        return list(members.values())
+
+    def ready(self, interrupted: Callable[[], bool]) -> list[Member]:
+        """Return the hosts of the next trial, in the order of the experiment.
+
+        Raises RunFailed if the run cannot go on, KeyboardInterrupt as `wait`.
+        """
+        wanted = [name for name in self._hosts.client if self._hosts.if_lost == "wait" or name not in self.lost]
+        members = self._wait(interrupted, wanted)
+        if not wanted:
+            raise RunFailed("every client host was lost")
+        if missing := [name for name in wanted if name not in members]:
+            raise RunFailed(f"{', '.join(missing)} did not come back within {self._hosts.wait_seconds} s")
+        return [members[name] for name in wanted]
+
+    def _wait(self, interrupted: Callable[[], bool], wanted: Sequence[str] | None = None) -> dict[str, Member]:
+        """Return the hosts that are there, by name, as soon as all that are wanted are, or when time is up."""
+        names = self._hosts.client if wanted is None else wanted
+        until = time.monotonic() + self._hosts.wait_seconds
+        while True:
+            members = self._members()
+            if all(name in members for name in names) or time.monotonic() > until:
+                return {name: members[name] for name in names if name in members}
+            if interrupted():
+                raise KeyboardInterrupt
+            time.sleep(POLL_S)
+
+    def _members(self) -> dict[str, Member]:
+        """Return who has joined; raises UserError if one has another version of anything, or another role."""
+        members = {}
+        # The scheduler lives on a thread of its own and may change the mapping meanwhile.
+        for worker in list(self._cluster.scheduler.workers.values()):
+            told = worker.extra.get(INFORMATION)
+            if worker.name in self._hosts.client and worker.status.name == "running" and told:
+                members[worker.name] = self._member(worker.name, told)
+        return members
+
+    def _member(self, name: str, told: dict[str, Any]) -> Member:
+        if reason := why_different(name, told["programs"], self._programs):
+            raise UserError(f"hosts: {reason}")
+        if told["role"] != CLIENT:
+            raise UserError(f"hosts.client: {name} was started with --role {told['role']}")
+        return Member(name, told["hostname"], told["host"], int(told["port"]), int(told["processors"]))

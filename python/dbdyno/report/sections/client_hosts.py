@@ -1,0 +1,42 @@
+"""The hosts that issued the load of each trial: their clients, and how their clocks stood (docs/several-hosts.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dbdyno.report.core.page import Page
+from dbdyno.report.core.section import Part, Section
+
+
+def part(page: Page) -> Part | None:
+    """Return a row for each host of each trial; `None` if this host issued the load itself."""
+    rows = [row for trial in page.shown["trials"] for row in _rows(trial)]
+    return Part({"client_hosts": rows}) if rows else None
+
+
+def _rows(trial: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for host in trial.get("hosts", ()):
+        clock = host["clock_before"] or {}
+        yield {
+            "trial": trial["trial"],
+            "name": host["name"],
+            "hostname": host["hostname"],
+            "clients": host["clients"]["count"],
+            "offset": _seconds(clock.get("offset_s")),
+            "error": _milliseconds(clock.get("error_s")),
+            "drift": _milliseconds(host["drift_s"]),
+            "skew": _milliseconds(host["start_skew_s"]),
+            "problem": host["problem"] or "",
+        }
+
+
+def _seconds(value_s: float | None) -> str:
+    return "–" if value_s is None else f"{value_s:+,.6f}"
+
+
+def _milliseconds(value_s: float | None) -> str:
+    return "–" if value_s is None else f"{1000 * value_s:.3f}"
+
+
+SECTION = Section("client_hosts.html.j2", part)

@@ -1,0 +1,221 @@
+"""Records of several load clients as those of one (docs/contract.md, Several load clients in one trial).
+
+Counts, buckets and CPU are added, second by second. No sample is altered, and no percentile is averaged.
+"""
+
+import heapq
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+Record = dict[str, Any]
+
+GAP_NS = 10_000_000
+"""Shorter gaps are not recorded (docs/contract.md, Gaps)."""
+_TIMES = ("service_time", "response_time", "send_lag")
+_FIRST, _LAST = ("begin", "start"), ("end",)
+_ENDS = ("complete", "interrupted", "failed", "refused")
+"""Ways to end, the worst last."""
+
+
+def merge_records(parts: Sequence[Iterable[Record]], offsets_s: Sequence[float]) -> Iterator[Record]:
+    """Yield the records of one trial, from those of its load clients.
+
+    offsets_s: what the clock of each shows more than the one whose times are wanted.
+    Raises ValueError if the parts are not of one trial.
+    """
+    merger = _Merger()
+    for records, offset_s in zip(parts, offsets_s, strict=True):
+        for record in records:
+            merger.add(record, offset_s)
+    yield from merger.merged()
+
+
+def merge_histograms(histograms: Sequence[Mapping[str, Any]]) -> Record:
+    """Return a histogram of all values of several, in the form of the contract."""
+    full = [one for one in histograms if one["count"]]
+    if not full:
+        return {"count": 0, "sum_ns": 0, "min_ns": 0, "max_ns": 0, "buckets": []}
+    counts: dict[int, int] = defaultdict(int)
+    for one in full:
+        buckets = one["buckets"]
+        for index, count in zip(buckets[::2], buckets[1::2], strict=True):
+            counts[index] += count
+    return {
+        "count": sum(one["count"] for one in full),
+        "sum_ns": sum(one["sum_ns"] for one in full),
+        "min_ns": min(one["min_ns"] for one in full),
+        "max_ns": max(one["max_ns"] for one in full),
+        "buckets": [number for index in sorted(counts) for number in (index, counts[index])],
+    }
+
+
+def merge_intervals(intervals: Sequence[Record]) -> Record:
+    """Return one second of a trial from the same second of its load clients, without its gaps."""
+    first = intervals[0]
+    merged: Record = {key: first[key] for key in ("record", "second", "warmup")}
+    merged["seconds"] = max(one["seconds"] for one in intervals)
+    for key in ("connected", "reads_verified", "mismatches", "client_cpu_s"):
+        if key in first:
+            merged[key] = sum(one[key] for one in intervals)
+    merged["transactions"] = _merge_counted([one["transactions"] for one in intervals])
+    if "operations" in first:
+        names = list(dict.fromkeys(name for one in intervals for name in one["operations"]))
+        merged["operations"] = {
+            name: _merge_counted([one["operations"][name] for one in intervals if name in one["operations"]])
+            for name in names
+        }
+    for key in ("errors", "counters"):
+        if any(key in one for one in intervals):
+            merged[key] = _added(one.get(key, {}) for one in intervals)
+    if all("load_threads" in one for one in intervals):
+        merged["load_threads"] = _side_by_side([one["load_threads"] for one in intervals])
+    return merged
+
+
+def _merge_counted(parts: Sequence[Mapping[str, Any]]) -> Record:
+    """Add what was counted of transactions or of one operation; times are merged bucket by bucket."""
+    merged: Record = {}
+    for part in parts:
+        for key, value in part.items():
+            if key not in _TIMES:
+                merged[key] = merged.get(key, 0) + value
+    for key in _TIMES:
+        if histograms := [part[key] for part in parts if key in part]:
+            merged[key] = merge_histograms(histograms)
+    return merged
+
+
+def _added(counted: Iterable[Mapping[str, float]]) -> Record:
+    total: dict[str, float] = {}
+    for one in counted:
+        for key, value in one.items():
+            total[key] = total.get(key, 0) + value
+    return total
+
+
+def _side_by_side(threads: Sequence[Mapping[str, list[float]]]) -> Record:
+    """Return the lists of load threads one after the other; a list that one lacks is left out."""
+    keys = [key for key in threads[0] if all(key in one for one in threads)]
+    return {key: [value for one in threads for value in one[key]] for key in keys}
+
+
+class _Merger:
+    """Takes the records of one load client after the other."""
+
+    def __init__(self) -> None:
+        self._hellos: list[Record] = []
+        self._phases: dict[tuple[str, str], list[Record]] = defaultdict(list)
+        self._intervals: dict[int, list[Record]] = defaultdict(list)
+        self._gaps: list[list[tuple[int, int]]] = []
+        self._listed: list[Record] = []
+        self._totals: list[Record] = []
+        self._ends: list[Record] = []
+
+    def add(self, record: Record, offset_s: float) -> None:
+        """Take one record; those that only one program needs are left out."""
+        match record["record"]:
+            case "hello":
+                self._hellos.append(record)
+                self._gaps.append([])
+            case "phase":
+                at = {"at_unix_s": record["at_unix_s"] - offset_s} if "at_unix_s" in record else {}
+                self._phases[record["phase"], record["state"]].append(record | at)
+            case "interval":
+                self._gaps[-1] += [(begin, length) for begin, length in record.get("gaps_ns", ())]
+                self._intervals[record["second"]].append(record)
+            case "error" | "mismatch" | "check":
+                self._listed.append(record)
+            case "total":
+                self._totals.append(record)
+            case "end":
+                self._ends.append(record)
+
+    def merged(self) -> Iterator[Record]:
+        """Yield everything in the order of the contract."""
+        if not self._hellos:
+            return
+        yield self._hello()
+        yield from self._phase_records("begin")
+        yield from self._phase_records("start")
+        yield from self._seconds()
+        yield from self._listed
+        if len(self._totals) == len(self._hellos):
+            yield self._total()
+        yield from self._phase_records("end")
+        if len(self._ends) == len(self._hellos):
+            yield max(self._ends, key=lambda end: _ENDS.index(end["status"]))
+
+    def _hello(self) -> Record:
+        first = self._hellos[0]
+        for other in self._hellos[1:]:
+            for key in ("contract", "program", "version", "profile", "operations"):
+                if other[key] != first[key]:
+                    raise ValueError(f"load clients of one trial differ in {key}: {first[key]} and {other[key]}")
+        sums = {key: sum(one[key] for one in self._hellos) for key in ("threads", "processors") if first.get(key)}
+        return first | sums
+
+    def _phase_records(self, state: str) -> Iterator[Record]:
+        """Yield when a phase began for the first, or ended for the last."""
+        for (_, of), records in self._phases.items():
+            if of == state:
+                pick = max if state in _LAST else min
+                yield pick(records, key=lambda record: record["at_unix_s"])
+
+    def _seconds(self) -> Iterator[Record]:
+        merged = [merge_intervals(self._intervals[second]) for second in sorted(self._intervals)]
+        if any("gaps_ns" in one for parts in self._intervals.values() for one in parts):
+            ends_ns, passed_s = [], 0.0
+            for one in merged:
+                passed_s += one["seconds"]
+                one["gaps_ns"] = []
+                ends_ns.append(round(passed_s * 1e9))
+            for begin_ns, length_ns in common_gaps(self._gaps):
+                ended_ns = begin_ns + length_ns
+                place = next((at for at, end_ns in enumerate(ends_ns) if ended_ns <= end_ns), len(merged) - 1)
+                merged[place]["gaps_ns"].append([begin_ns, length_ns])
+        yield from merged
+
+    def _total(self) -> Record:
+        names = list(dict.fromkeys(name for one in self._totals for name in one["operations"]))
+        total = {
+            "record": "total",
+            "transactions": _merge_counted([one["transactions"] for one in self._totals]),
+            "operations": {
+                name: _merge_counted([one["operations"][name] for one in self._totals if name in one["operations"]])
+                for name in names
+            },
+            "seconds": max(one["seconds"] for one in self._totals),
+        }
+        for key in ("reads_verified", "mismatches", "in_flight_mean"):
+            total[key] = sum(one[key] for one in self._totals)
+        if moved := [one["moved_keys"] for one in self._totals if "moved_keys" in one]:
+            total["moved_keys"] = _added(moved)
+        return total
+
+
+def merge_changes(changes: Sequence[Mapping[str, Any]]) -> Record:
+    """Return what several load clients changed together, as the plan of the one that verifies has it."""
+    before = [one["before"] for one in changes if any(value is not None for value in one["before"])]
+    sums: Counter[str] = Counter()
+    for one in changes:
+        sums.update({key: one[key] for key in ("added", "maybe_added", "inserted", "maybe_inserted")})
+    return {"before": before[0] if before else changes[0]["before"], **sums}
+
+
+def common_gaps(gaps_ns: Sequence[Sequence[tuple[int, int]]]) -> list[tuple[int, int]]:
+    """Return begin and length of the times in which none of the programs completed an operation."""
+    edges = heapq.merge(*(_edges(gaps) for gaps in gaps_ns))
+    common, open_gaps, began_ns = [], 0, 0
+    for at_ns, change in edges:
+        if open_gaps == len(gaps_ns) and change < 0 and at_ns - began_ns >= GAP_NS:
+            common.append((began_ns, at_ns - began_ns))
+        open_gaps += change
+        if open_gaps == len(gaps_ns):
+            began_ns = at_ns
+    return common
+
+
+def _edges(gaps_ns: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return where gaps of one program open (1) and close (−1), in order; one that closes comes first."""
+    return sorted(edge for begin, length in gaps_ns for edge in ((begin, 1), (begin + length, -1)))

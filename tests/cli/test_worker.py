@@ -1,0 +1,18 @@
+"""`dbdyno worker`; tests/hosts/test_crew.py has workers that join runs."""
+
+import pytest
+
+from dbdyno.cli.program import run
+
+
+@pytest.mark.parametrize(
+    ("address", "name", "why"),
+    [
+        ("tcp://10.0.0.1:8786", "c1", "hosts speak TLS only"),
+        ("tls://10.0.0.1:8786", "conductor", "is no host's name"),
+        ("tls://10.0.0.1:8786", "c1", "dbdyno hosts init"),
+    ],
+)
+def test_what_is_wrong_is_said_before_it_serves(tmp_path, capsys, fake_load, address, name, why):
+    assert run(["worker", address, "--name", name, "--certificates", str(tmp_path)]) == 2
+    assert why in capsys.readouterr().err

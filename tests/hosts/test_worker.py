@@ -1,0 +1,38 @@
+"""What a worker knows of its way to the conductor; tests/hosts/test_crew.py has workers that join."""
+
+import os
+import signal
+
+import pytest
+
+from dbdyno.errors import RunFailed
+from dbdyno.hosts.certificates import Certificates
+from dbdyno.hosts.worker import LOOK_S, STOPPED_S, Post, _AgentProcess, own_address
+
+
+def test_a_worker_listens_where_the_conductor_sees_it():
+    assert own_address("tls://127.0.0.1:8786") == "127.0.0.1"
+
+
+def test_a_conductor_whose_name_is_not_known_can_be_waited_for():
+    assert own_address("tls://no-such-host.invalid:8786") is None
+
+
+@pytest.fixture
+def post(certificates, tmp_path):
+    return Post("tls://127.0.0.1:1", "c1", "client", Certificates.of(certificates, "c1"), tmp_path / "none", tmp_path)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_an_agent_that_is_killed_or_stopped_is_not_well(post, number):
+    with _AgentProcess(post, "127.0.0.1") as agent:
+        assert agent.port and agent.is_well()
+        os.kill(agent._process.pid, number)
+        os.waitid(os.P_PID, agent._process.pid, os.WEXITED | os.WSTOPPED | os.WNOWAIT)
+        looks = [agent.is_well() for _ in range(int(STOPPED_S / LOOK_S) + 1)]
+        assert looks[-1] is False
+
+
+def test_an_agent_that_cannot_listen_is_said(post):
+    with pytest.raises(RunFailed, match="did not listen at 192"):
+        _AgentProcess(post, "192.0.2.1")

@@ -1,0 +1,32 @@
+"""Each host that issued load has a row, a lost one too."""
+
+import re
+
+from dbdyno.report.core.page import Page
+from dbdyno.report.core.templating import templates
+from dbdyno.report.sections.client_hosts import SECTION, part
+
+HOST = {
+    "name": "c1",
+    "hostname": "client-1",
+    "clients": {"first": 0, "count": 8},
+    "clock_before": {"offset_s": 10800.0000123, "error_s": 0.00025},
+    "drift_s": -0.0001,
+    "start_skew_s": 0.0000038,
+    "problem": None,
+}
+LOST = HOST | {"name": "c2", "clock_before": None, "drift_s": None, "start_skew_s": None, "problem": "lost: <silent>"}
+
+
+def test_without_other_hosts_there_is_no_section(shown):
+    assert part(Page(shown)) is None
+
+
+def test_every_host_has_a_row_with_its_clock(shown):
+    trial = shown["trials"][0] | {"hosts": [HOST, LOST]}
+    content = part(Page(shown | {"trials": [trial]})).content
+    one, lost = content["client_hosts"]
+    assert (one["offset"], one["error"], one["drift"], one["skew"]) == ("+10,800.000012", "0.250", "-0.100", "0.004")
+    assert (lost["offset"], lost["problem"]) == ("–", "lost: <silent>")
+    drawn = templates().get_template(SECTION.template).render(**content)
+    assert len(re.findall("<tr>", drawn)) == 3 and "lost: &lt;silent&gt;" in drawn
