@@ -292,11 +292,13 @@ impl Client {
     async fn transaction(&mut self, trial: &Trial, step: u64, scheduled_ns: u64, begun_ns: u64) -> u64 {
         (self.due_ns, self.begun_ns) = (scheduled_ns, begun_ns);
         self.thread.recorder.borrow_mut().totals.scheduled += 1;
-        let mut result = trial.workload.transaction(self, &mut self.choices.at(step)).await;
+        let mut choices = self.choices.at(step);
+        let mut result = trial.workload.transaction(self, &mut choices).await;
         if result.is_err() {
             // Boxed, so that what seldom happens takes no room in every client's future.
-            result = Box::pin(self.after_failure(trial, step)).await;
+            result = Box::pin(self.after_failure(trial, &mut choices)).await;
         }
+        self.choices.follow(&choices, result.is_ok());
         let ended_ns = self.begun_ns;
         let times = Times { scheduled_ns, begun_ns, ended_ns };
         let mut recorder = self.thread.recorder.borrow_mut();
@@ -317,7 +319,7 @@ impl Client {
 
     /// Rolls back what a failed transaction has left open, and tries one that was in another's way again, with the same choices.
     #[cold]
-    async fn after_failure(&mut self, trial: &Trial, step: u64) -> Result<(), Failed> {
+    async fn after_failure(&mut self, trial: &Trial, choices: &mut Choices) -> Result<(), Failed> {
         loop {
             let abandoned = match &mut self.session {
                 Some(session) => session.abandon().await,
@@ -334,7 +336,8 @@ impl Client {
             }
             self.retries += 1;
             (self.due_ns, self.begun_ns) = (now, now);
-            if trial.workload.transaction(self, &mut self.choices.at(step)).await.is_ok() {
+            *choices = self.choices.at(choices.step);
+            if trial.workload.transaction(self, choices).await.is_ok() {
                 self.retries = 0;
                 return Ok(());
             }

@@ -14,6 +14,7 @@ mod oltp;
 mod options;
 mod point_get;
 mod point_update;
+mod reach;
 mod replication_lag;
 mod result_cache;
 mod secondary_get;

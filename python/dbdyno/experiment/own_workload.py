@@ -2,11 +2,14 @@
 
 import re
 from collections.abc import Iterable
+from math import inf
 from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from dbdyno.errors import did_you_mean
+from dbdyno.experiment.access import UNIFORM, Access, NamedAccess
+from dbdyno.experiment.sizes import Size, Sized
 from dbdyno.experiment.workloads import (
     ACCESS,
     ADD,
@@ -28,6 +31,8 @@ _NUMBERS = {"tinyint": 1, "smallint": 2, "int": 4, "bigint": 8}
 _KINDS = f"{', '.join(_NUMBERS)}, decimal(digits,scale), char(n), varchar(n)"
 _TEXTS = {"padded": 10, "email": 32, "name": 28, "letters": 1, "versioned-letters": 1}
 """Generators of text, and the narrowest column that holds any of their values."""
+_SIZED = ("padded", "letters", "versioned-letters")
+"""Generators of text that need not fill its column."""
 _CHANGING = ("number", "version", "versioned-letters")
 _UNIQUE = ("key", "linear", "padded", "email", "name")
 _MOST_PARAMETERS = 16
@@ -65,7 +70,6 @@ Name = Annotated[str, AfterValidator(_check_name)]
 Generator = Literal[
     "key", "counter", "version", "number", "linear", "padded", "email", "name", "letters", "versioned-letters"
 ]
-Access = Literal["uniform", "sequential", "zipfian", "latest", "hot-set", "special", "gaussian", "pareto"]
 
 
 class _Strict(BaseModel):
@@ -82,6 +86,7 @@ class Column(_Strict):
     first: int | None = None
     step: int | None = None
     pad: Annotated[str, AfterValidator(_check_pad)] | None = None
+    size: Sized | None = None
 
     @model_validator(mode="after")
     def _fits(self) -> "Column":
@@ -96,12 +101,22 @@ class Column(_Strict):
             raise ValueError(f"column '{self.name}': '{self.generator}' makes {makes}, no {self.kind}")
         if width is not None and least is not None and width < least:
             raise ValueError(f"column '{self.name}': '{self.generator}' needs {least} characters or more")
+        if self.size is not None:
+            self._check_size(self.size, width)
         return self
+
+    def _check_size(self, size: Size, width: int | None) -> None:
+        if self.generator not in _SIZED or width is None or not self.kind.startswith("varchar"):
+            raise ValueError(f"column '{self.name}': only {', '.join(_SIZED)} in a varchar take a size")
+        if width < size.most < inf:
+            raise ValueError(f"column '{self.name}': a size of {size.most:g} does not fit into {self.kind}")
 
     @property
     def value_bytes(self) -> int:
-        """What a value takes; e-mails and names are shorter than their columns, other texts fill them."""
+        """What a value takes on average; e-mails and names are shorter than their columns, other texts fill them."""
         width = _width(self.kind)
+        if width is not None and self.size is not None:
+            return round(min(width, self.size.mean))
         if width is None:
             return _NUMBERS.get(self.kind, 8)
         return _TEXTS[self.generator] if self.generator in ("email", "name") else width
@@ -184,7 +199,7 @@ class Operation(_Strict):
     column: str | None = None
     by: int | None = None
     statement: str | None = None
-    access: Access | None = None
+    access: NamedAccess | None = None
 
     @model_validator(mode="after")
     def _fits(self) -> "Operation":
@@ -210,7 +225,7 @@ class Transaction(_Strict):
 
     name: Name
     weight: Annotated[int, Field(ge=1, le=1_000_000)] = 1
-    access: Access | None = None
+    access: NamedAccess | None = None
     within: Literal["read-only", "read-write"] | None = None
     operations: Annotated[list[Operation], Field(min_length=1)]
 
@@ -219,7 +234,7 @@ class OwnWorkload(_Strict):
     """A workload of an experiment's own. what: it in a few words. access: which rows, where nothing else is said."""
 
     what: str = ""
-    access: Access = "uniform"
+    access: NamedAccess = UNIFORM
     tables: Annotated[list[Table], Field(min_length=1)]
     statements: list[Statement] = []
     transactions: Annotated[list[Transaction], Field(min_length=1)]
@@ -308,8 +323,10 @@ KEYS: dict[str, type[BaseModel]] = {
     "statements": Statement,
     "transactions": Transaction,
     "operations": Operation,
+    "access": Access,
+    "size": Size,
 }
-"""What the entries of each list in an own workload are."""
+"""What the entries of each list in an own workload are, and its tables."""
 
 
 def _known(what: str, name: str, there: dict[str, Named]) -> Named:
