@@ -16,6 +16,7 @@ from dbdyno.experiment.own_workload import KEYS, OwnWorkload
 from dbdyno.experiment.redact import redact
 from dbdyno.experiment.shipped import SHIPPED, shipped_experiments
 from dbdyno.experiment.toml import parse_toml
+from dbdyno.experiment.ycsb import is_ycsb, read_ycsb
 
 _GIVES_WAY = (
     *(("rate", "find_rate"), ("find_rate", "rate"), ("warmup_seconds", "warmup")),
@@ -75,10 +76,19 @@ def _read_toml(path: Path) -> dict[str, Any]:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: cannot be read: {error}") from None
+    if is_ycsb(text):
+        return _read_ycsb(path, text)
     try:
         return parse_toml(text)
     except ValueError as error:
         raise UserError(f"{path}: no valid TOML: {redact(str(error))}") from None
+
+
+def _read_ycsb(path: Path, text: str) -> dict[str, Any]:
+    try:
+        return read_ycsb(text)
+    except ValueError as error:
+        raise UserError(f"{path}: {redact(str(error))}") from None
 
 
 def override(document: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,6 +19,10 @@ pub struct Building<'a> {
     access: Reach,
     /// Tables that get rows, and columns that are added to.
     inserted: BTreeSet<usize>,
+    /// Tables whose rows are deleted, or expire, and those whose rows are written whether or not they are there.
+    deleted: BTreeSet<usize>,
+    expiring: BTreeSet<usize>,
+    written: BTreeSet<usize>,
     added: BTreeSet<(usize, usize)>,
 }
 
@@ -42,7 +46,9 @@ impl<'a> Building<'a> {
             growing: None,
         };
         let access = Reach::new(&declaration.access, rows)?;
-        Ok(Self { declaration, made, access, inserted: BTreeSet::new(), added: BTreeSet::new() })
+        let none = BTreeSet::new;
+        let (inserted, deleted, expiring, written) = (none(), none(), none(), none());
+        Ok(Self { declaration, made, access, inserted, deleted, expiring, written, added: BTreeSet::new() })
     }
 
     pub fn all(mut self) -> Result<Declared, String> {
@@ -53,6 +59,9 @@ impl<'a> Building<'a> {
             self.made.transactions.push(built);
         }
         self.file_under_what_is_looked_for();
+        for &table in self.deleted.union(&self.expiring) {
+            self.made.tables[table].is_volatile = true;
+        }
         self.made.growing = self.inserted.first().copied().filter(|_| self.inserted.len() == 1);
         self.made.checks = self.checks();
         Ok(self.made)
@@ -93,7 +102,15 @@ impl<'a> Building<'a> {
         let column = plan.column.as_deref().map(|name| column_of(&self.made.tables[table], name)).transpose()?;
         let needed = || column.ok_or_else(|| format!("{} needs a column", plan.operation.name()));
         let of = |column: usize| self.made.tables[table].columns[column].clone();
+        let length = || plan.length.as_ref().ok_or("scan needs a length")?.build();
         let (operation, what) = match plan.operation {
+            Verb::Put => (Operation::Put { table, ttl_s: plan.ttl_s }, What::Put),
+            Verb::Delete => (Operation::Delete { table }, What::Delete),
+            Verb::Scan => (Operation::Scan { table }, What::Scan(length()?)),
+            Verb::ReadModifyWrite => {
+                let write = self.step(&format!("update_{name}"), Operation::Update { table });
+                (Operation::Get { table }, What::ReadModifyWrite(write))
+            }
             Verb::Get => (Operation::Get { table }, What::Get),
             Verb::Find => (Operation::Find { table, column: needed()? }, What::Find(of(needed()?))),
             Verb::Update => (Operation::Update { table }, What::Update),
@@ -101,12 +118,20 @@ impl<'a> Building<'a> {
             Verb::Add | Verb::Sql => (Operation::Add { table, column: needed()? }, What::Add(plan.by)),
         };
         match operation {
+            Operation::Put { table, ttl_s } => {
+                self.written.insert(table);
+                self.expiring.extend((ttl_s > 0).then_some(table));
+            }
+            Operation::Update { table } => drop(self.written.insert(table)),
+            Operation::Get { table } if matches!(what, What::ReadModifyWrite(_)) => drop(self.written.insert(table)),
+            Operation::Delete { table } => drop(self.deleted.insert(table)),
             Operation::Insert { table } => drop(self.inserted.insert(table)),
             Operation::Add { table, column } => drop(self.added.insert((table, column))),
             _ => {}
         }
         let by = plan.column.as_ref().map(|column| format!("_{column}")).unwrap_or_default();
-        let step = self.step(&format!("{}_{name}{by}", plan.operation.name()), operation);
+        let ttl = if plan.ttl_s > 0 { format!("_ttl_{}", plan.ttl_s) } else { String::new() };
+        let step = self.step(&format!("{}_{name}{by}{ttl}", operation_name(plan.operation)), operation);
         Ok(Action { step, table: Some(table), access, what })
     }
 
@@ -136,8 +161,12 @@ impl<'a> Building<'a> {
     /// A table whose rows are only ever looked for by one unique column is filed under that, where rows have one key only.
     fn file_under_what_is_looked_for(&mut self) {
         for (i, table) in self.made.tables.iter_mut().enumerate() {
-            let about =
-                self.made.steps.iter().map(|step| step.operation).filter(|of| of.has_table() && of.table() == i);
+            // What a row that is written is filed under follows from its number.
+            let is_write = |of: &Operation| {
+                matches!(of, Operation::Update { .. } | Operation::Put { .. } | Operation::Delete { .. })
+            };
+            let operations = self.made.steps.iter().map(|step| step.operation);
+            let about = operations.filter(|of| of.has_table() && of.table() == i && !is_write(of));
             let columns: BTreeSet<usize> = about
                 .map(|operation| if let Operation::Find { column, .. } = operation { column } else { 0 })
                 .collect();
@@ -155,10 +184,18 @@ impl<'a> Building<'a> {
             return vec![];
         }
         let (inserted, added) = (&self.inserted, &self.added);
-        let constant = (0..self.made.tables.len()).filter(|table| !inserted.contains(table));
+        let is_constant = |table: &usize| !inserted.contains(table) && !self.made.tables[*table].is_volatile;
+        let constant = (0..self.made.tables.len()).filter(is_constant);
         let mut checks: Vec<Check> = constant.map(|table| Check::RowCount { table }).collect();
         // What was added and inserted is counted once for all.
-        if let (1, Some(&table)) = (inserted.len(), inserted.first()) {
+        let changed: Vec<usize> = inserted.union(&self.deleted).copied().collect();
+        // A row that expired, or that a write brought back, is in no count.
+        let is_counted = |table| {
+            !self.expiring.contains(&table) && !(self.deleted.contains(&table) && self.written.contains(&table))
+        };
+        if let [table] = changed[..]
+            && is_counted(table)
+        {
             checks.push(Check::RowsInserted { table });
         }
         if let (1, Some(&(table, column))) = (added.len(), added.first()) {
@@ -166,6 +203,11 @@ impl<'a> Building<'a> {
         }
         checks
     }
+}
+
+/// What its step is called; a read-modify-write is a get and an update.
+fn operation_name(verb: Verb) -> &'static str {
+    if verb == Verb::ReadModifyWrite { Verb::Get.name() } else { verb.name() }
 }
 
 /// The table that the transaction's key is of: all its operations about that key are on it.

@@ -39,9 +39,19 @@ struct ColumnPlan {
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
-enum SizesPlan {
+pub enum SizesPlan {
     Constant(f64),
     Drawn(Sizes),
+}
+
+impl SizesPlan {
+    pub fn build(&self) -> Result<Sizes, String> {
+        let sizes = match self {
+            SizesPlan::Constant(size) => Sizes::Constant { size: *size },
+            SizesPlan::Drawn(sizes) => sizes.clone(),
+        };
+        sizes.check().map(|()| sizes)
+    }
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -122,6 +132,11 @@ pub struct OperationPlan {
     pub by: i64,
     pub statement: Option<String>,
     pub access: Option<ReachPlan>,
+    /// Of a put: after how many seconds it expires.
+    #[serde(default)]
+    pub ttl_s: u32,
+    /// Of a scan: how many rows.
+    pub length: Option<SizesPlan>,
 }
 
 fn one() -> i64 {
@@ -129,12 +144,16 @@ fn one() -> i64 {
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Verb {
     Get,
     Find,
     Update,
     Insert,
+    Put,
+    Delete,
+    Scan,
+    ReadModifyWrite,
     Add,
     Sql,
 }
@@ -146,6 +165,10 @@ impl Verb {
             Verb::Find => "find",
             Verb::Update => "update",
             Verb::Insert => "insert",
+            Verb::Put => "put",
+            Verb::Delete => "delete",
+            Verb::Scan => "scan",
+            Verb::ReadModifyWrite => "read-modify-write",
             Verb::Add => "add",
             Verb::Sql => "sql",
         }
@@ -221,16 +244,12 @@ impl ColumnPlan {
     }
 
     fn sized(&self, column: Column, plan: &SizesPlan) -> Result<Column, String> {
-        let sizes = match plan {
-            SizesPlan::Constant(size) => Sizes::Constant { size: *size },
-            SizesPlan::Drawn(sizes) => sizes.clone(),
-        };
         let is_sizable =
             matches!(column.source, Source::Padded(_) | Source::Letters { .. } | Source::VersionedLetters { .. });
         if !is_sizable || !matches!(column.kind, Kind::Varchar(_)) {
             return Err(format!("only letters and padded numbers in a varchar have a size, so {} has none", self.name));
         }
-        sizes.check().map(|()| column.sized(sizes))
+        Ok(column.sized(plan.build()?))
     }
 }
 

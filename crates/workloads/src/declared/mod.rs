@@ -8,7 +8,7 @@ mod declaration;
 
 use std::cell::RefCell;
 
-use dbdyno_model::{Choices, Column, Difference, Failed, Operations, RowBuffer, Statement, Step, Table, Value};
+use dbdyno_model::{Choices, Column, Difference, Failed, Operations, RowBuffer, Sizes, Statement, Step, Table, Value};
 
 use crate::options::Options;
 use crate::reach::{Insertions, Reach, ReachPlan};
@@ -18,6 +18,10 @@ use declaration::Declaration;
 
 /// Of one statement: they are kept on the stack.
 const MOST_PARAMETERS: usize = 16;
+/// An answer is held whole.
+const LONGEST_SCAN: usize = 1000;
+/// Versions are below this: they fit a column of 32 bits.
+const VERSIONS: u64 = 1 << 31;
 
 /// Where a parameter's values come from.
 #[derive(Clone, Debug)]
@@ -36,8 +40,16 @@ enum What {
     Find(Column),
     Update,
     Insert,
+    Put,
+    Delete,
+    Scan(Sizes),
+    /// The step that is the write.
+    ReadModifyWrite(usize),
     Add(i64),
-    Sql { parameters: Vec<Parameter>, rows: Option<(u64, u64)> },
+    Sql {
+        parameters: Vec<Parameter>,
+        rows: Option<(u64, u64)>,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -111,6 +123,11 @@ impl Declared {
         reach.key(choices, self.rows)
     }
 
+    /// The rows of a table up to this key are there, none left out.
+    fn surely_there(&self, table: Option<usize>) -> u64 {
+        if table.is_some_and(|table| self.tables[table].is_volatile) { 0 } else { self.rows }
+    }
+
     async fn execute_all<O: Operations>(
         &self,
         transaction: &Transaction,
@@ -141,7 +158,19 @@ impl Declared {
         let step = action.step;
         match &action.what {
             What::Get => operations.get(step, key).await,
-            What::Update => operations.update(step, key, choices.below(1 << 31)).await,
+            What::Update => operations.update(step, key, choices.below(VERSIONS)).await,
+            What::Put => operations.put(step, key, choices.below(VERSIONS)).await,
+            What::Delete => operations.delete(step, key).await,
+            What::Scan(length) => {
+                let most = length.of(choices.next_u64(), LONGEST_SCAN).max(1) as u64;
+                operations.scan(step, key, most, self.surely_there(action.table)).await
+            }
+            &What::ReadModifyWrite(write) => {
+                operations.get(step, key).await?;
+                let table = &self.tables[self.steps[step].operation.table()];
+                let version = (table.version_of(operations.row()) + 1) % VERSIONS;
+                operations.update(write, key, version).await
+            }
             What::Add(by) => operations.add(step, key, *by).await,
             What::Insert => operations.insert(step, self.insertions.key(choices, choices.inserted)).await,
             What::Find(column) => {
@@ -339,6 +368,40 @@ mod tests {
         declaration["transactions"] = json!([{"name": "look", "weight": 1,
             "operations": [{"operation": "find", "table": "event", "column": "mail"}]}]);
         assert_eq!(Declared::new(100, &declaration, None).unwrap().tables[0].filed_under, 3);
+    }
+
+    fn declared(operations: serde_json::Value) -> Declared {
+        let mut declaration = events();
+        declaration["tables"][0]["columns"][4]["generator"] = "versioned-letters".into();
+        declaration["tables"][0]["columns"]
+            .as_array_mut()
+            .unwrap()
+            .push(json!({"name": "version", "kind": "int", "generator": "version"}));
+        declaration["transactions"] = json!([{"name": "one", "weight": 1, "operations": operations}]);
+        Declared::new(100, &declaration, None).unwrap()
+    }
+
+    #[test]
+    fn rows_that_come_and_go_are_counted_where_they_can_be() {
+        let delete = json!({"operation": "delete", "table": "event"});
+        let insert = json!({"operation": "insert", "table": "event"});
+        let update = json!({"operation": "read-modify-write", "table": "event"});
+        let put = json!({"operation": "put", "table": "event"});
+        let expiring = json!({"operation": "put", "table": "event", "ttl_s": 60});
+        let of = |operations: &[&serde_json::Value]| {
+            let made = declared(json!(operations));
+            (made.tables[0].is_volatile, made.checks)
+        };
+        let (constant, changed) = (vec![Check::RowCount { table: 0 }], vec![Check::RowsInserted { table: 0 }]);
+        assert_eq!(of(&[&put, &update]), (false, constant));
+        assert_eq!(of(&[&delete]), (true, changed.clone()));
+        assert_eq!(of(&[&delete, &insert]), (true, changed));
+        assert_eq!(of(&[&delete, &update]), (true, vec![]));
+        assert_eq!(of(&[&delete, &put]), (true, vec![]));
+        assert_eq!(of(&[&expiring, &insert]), (true, vec![]));
+        let made = declared(json!([update, expiring, {"operation": "scan", "table": "event", "length": 9}]));
+        let steps: Vec<&str> = made.steps.iter().map(|step| step.name.as_str()).collect();
+        assert_eq!(steps, ["update_event", "get_event", "put_event_ttl_60", "scan_event"]);
     }
 
     #[test]
