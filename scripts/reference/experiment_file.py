@@ -109,7 +109,7 @@ def _value(annotation: Any, metadata: list[Any]) -> str:
     if origin in (list, dict, Literal):
         return _collection(origin, arguments, metadata)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return "table"
+        return "text or table" if any(isinstance(step, BeforeValidator) for step in metadata) else "table"
     return f"{OF_TYPES[annotation]}{_bounds(metadata)}"
 
 

@@ -23,6 +23,8 @@ CHEAP = {
     "client-library": ("--system", "redis", "--set", 'client=["native", "redis-py"]'),
     "dump-restore": (*USUAL, "--set", "options.tool=sql", "--set", "options.workers=1"),
     "embedded-engines": ("--system", "lmdb"),
+    "facebook-etc": ("--system", "memcached"),
+    "facebook-usr": ("--system", "redis"),
     "insert-indexes": (*USUAL, "--set", "options.indexes=3"),
     "multi-master": ("--system", "galera?nodes=2", "--set", "workload=replication-lag"),
     "oltp": (*USUAL, "--set", "options.set=read_write"),

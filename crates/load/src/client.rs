@@ -1,6 +1,7 @@
 //! A client: one session with the store, its transactions timed, verified and recorded, and opened anew when it is lost.
 
 mod operations;
+mod scanned;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -292,11 +293,13 @@ impl Client {
     async fn transaction(&mut self, trial: &Trial, step: u64, scheduled_ns: u64, begun_ns: u64) -> u64 {
         (self.due_ns, self.begun_ns) = (scheduled_ns, begun_ns);
         self.thread.recorder.borrow_mut().totals.scheduled += 1;
-        let mut result = trial.workload.transaction(self, &mut self.choices.at(step)).await;
+        let mut choices = self.choices.at(step);
+        let mut result = trial.workload.transaction(self, &mut choices).await;
         if result.is_err() {
             // Boxed, so that what seldom happens takes no room in every client's future.
-            result = Box::pin(self.after_failure(trial, step)).await;
+            result = Box::pin(self.after_failure(trial, &mut choices)).await;
         }
+        self.choices.follow(&choices, result.is_ok());
         let ended_ns = self.begun_ns;
         let times = Times { scheduled_ns, begun_ns, ended_ns };
         let mut recorder = self.thread.recorder.borrow_mut();
@@ -317,7 +320,7 @@ impl Client {
 
     /// Rolls back what a failed transaction has left open, and tries one that was in another's way again, with the same choices.
     #[cold]
-    async fn after_failure(&mut self, trial: &Trial, step: u64) -> Result<(), Failed> {
+    async fn after_failure(&mut self, trial: &Trial, choices: &mut Choices) -> Result<(), Failed> {
         loop {
             let abandoned = match &mut self.session {
                 Some(session) => session.abandon().await,
@@ -334,7 +337,8 @@ impl Client {
             }
             self.retries += 1;
             (self.due_ns, self.begun_ns) = (now, now);
-            if trial.workload.transaction(self, &mut self.choices.at(step)).await.is_ok() {
+            *choices = self.choices.at(choices.step);
+            if trial.workload.transaction(self, choices).await.is_ok() {
                 self.retries = 0;
                 return Ok(());
             }
@@ -360,9 +364,21 @@ impl Client {
         (self.due_ns, self.begun_ns) = (ended_ns, ended_ns);
         match result {
             Ok(true) => self.complete(step, key, times, is_read && self.thread.trial.verify_reads),
-            Ok(false) => Err(self.fail(step, &Failure::Missing(format!("row {key}")), ended_ns)),
+            Ok(false) => self.finish_without(step, key, times),
             Err(failure) => Err(self.fail(step, &failure, ended_ns)),
         }
+    }
+
+    /// Records an operation on a row that is not there, which is right only where rows come and go.
+    #[cold]
+    fn finish_without(&mut self, step: usize, key: u64, times: Times) -> Result<(), Failed> {
+        let trial = &self.thread.trial;
+        let operation = trial.workload.steps()[step].operation;
+        if operation.has_table() && trial.workload.tables()[operation.table()].is_volatile {
+            self.thread.recorder.borrow_mut().operation_completed(step, times, 0);
+            return Ok(());
+        }
+        Err(self.fail(step, &Failure::Missing(format!("row {key}")), times.ended_ns))
     }
 
     #[inline]
@@ -402,7 +418,7 @@ impl Client {
     fn finish_many(
         &mut self,
         step: usize,
-        keys: &[u64],
+        rows: u64,
         result: Result<(), Failure>,
         wrong: Option<(u64, Option<Box<Difference>>)>,
     ) -> Result<(), Failed> {
@@ -414,7 +430,7 @@ impl Client {
             (_, Some((key, None))) => Err(self.fail(step, &Failure::Missing(format!("row {key}")), ended_ns)),
             (_, Some((key, Some(difference)))) => Err(self.fail_mismatch(step, key, &difference, ended_ns)),
             (Ok(()), None) => {
-                let verified = if self.thread.trial.verify_reads { keys.len() as u64 } else { 0 };
+                let verified = if self.thread.trial.verify_reads { rows } else { 0 };
                 self.thread.recorder.borrow_mut().operation_completed(step, times, verified);
                 Ok(())
             }

@@ -352,7 +352,9 @@ impl<'a> Execution<'a> {
             let columns: Vec<&str> = index.columns.iter().map(|&i| schema.columns[i].name.as_str()).collect();
             counted.push((format!("rows added to the index {}.{}", schema.name, columns.join(",")), rows));
         }
-        let (least, unknown) = (i128::from(totals.inserted), i128::from(totals.maybe_inserted));
+        let fewer = i128::from(totals.deleted) + i128::from(totals.maybe_deleted);
+        let least = i128::from(totals.inserted) - fewer;
+        let unknown = i128::from(totals.maybe_inserted) + i128::from(totals.maybe_deleted);
         for (name, rows) in counted {
             let grown = before.zip(rows).map(|(before, rows)| i128::from(rows) - before);
             self.records.write(&self.growth(&name, least, unknown, grown));

@@ -70,6 +70,9 @@ pub struct Totals {
     /// Rows whose insertion was acknowledged, at any time, and those whose fate is unknown.
     pub inserted: u64,
     pub maybe_inserted: u64,
+    /// The same of rows that were there and are removed.
+    pub deleted: u64,
+    pub maybe_deleted: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -100,6 +103,8 @@ impl Totals {
         self.maybe_added += other.maybe_added;
         self.inserted += other.inserted;
         self.maybe_inserted += other.maybe_inserted;
+        self.deleted += other.deleted;
+        self.maybe_deleted += other.maybe_deleted;
     }
 
     pub fn conflicts(&self) -> u64 {

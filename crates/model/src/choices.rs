@@ -16,6 +16,9 @@ pub struct Choices {
     pub client: u64,
     pub clients: u64,
     pub step: u64,
+    /// How many transactions of this client before it have inserted, and the first of them from which on all were acknowledged.
+    pub inserted: u64,
+    pub sure_from: u64,
     of_client: u64,
     state: u64,
 }
@@ -24,13 +27,22 @@ impl Choices {
     pub fn new(seed: u64, client: u64, clients: u64, step: u64) -> Self {
         let of_seed = mix(seed.wrapping_add(GOLDEN));
         let of_client = mix(of_seed ^ client.wrapping_mul(GOLDEN));
-        Self { client, clients, step: 0, of_client, state: 0 }.at(step)
+        Self { client, clients, step: 0, inserted: 0, sure_from: 0, of_client, state: 0 }.at(step)
     }
 
     /// The choices of the same client in another transaction.
     #[inline]
     pub fn at(&self, step: u64) -> Self {
         Self { step, state: mix(self.of_client ^ step.wrapping_mul(GOLDEN)), ..*self }
+    }
+
+    /// Takes over what the client has inserted from its last transaction's choices.
+    #[inline]
+    pub fn follow(&mut self, last: &Self, is_acknowledged: bool) {
+        if !is_acknowledged && last.inserted > self.inserted {
+            self.sure_from = last.inserted;
+        }
+        self.inserted = last.inserted;
     }
 
     #[inline]
@@ -64,6 +76,17 @@ mod tests {
         assert_ne!(choose(1, 2, 3), choose(2, 2, 3));
         assert_ne!(choose(1, 2, 3), choose(1, 3, 3));
         assert_ne!(choose(1, 2, 3), choose(1, 2, 4));
+    }
+
+    #[test]
+    fn insertions_are_counted_and_those_before_a_failed_one_are_not_sure() {
+        let mut client = Choices::new(1, 0, 1, 0);
+        for (inserts, is_acknowledged) in [(1, true), (0, false), (1, false), (1, true)] {
+            let mut choices = client.at(9);
+            choices.inserted += inserts;
+            client.follow(&choices, is_acknowledged);
+        }
+        assert_eq!((client.inserted, client.sure_from), (3, 2));
     }
 
     #[test]

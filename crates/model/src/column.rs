@@ -1,7 +1,10 @@
 //! Columns: the kind a store declares them with, and the generator their values come from.
 
+use std::sync::Arc;
+
 use crate::choices::mix;
 use crate::row::{RowBuffer, Value};
+use crate::sizes::Sizes;
 
 /// The declared type of a column. Values of all but the texts are [`Value::Int`], the same in every store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,23 +69,31 @@ pub enum Source {
     Population,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Column {
     pub name: String,
     pub kind: Kind,
     pub source: Source,
     pub is_nullable: bool,
+    /// Of texts that do not all fill the column: padded ones and letters.
+    pub sizes: Option<Arc<Sizes>>,
 }
 
 impl Column {
     pub fn new(name: &str, kind: Kind, source: Source) -> Self {
-        Self { name: name.into(), kind, source, is_nullable: false }
+        Self { name: name.into(), kind, source, is_nullable: false, sizes: None }
     }
 
     /// The same column, which may hold NULL.
     #[must_use]
     pub fn nullable(self) -> Self {
         Self { is_nullable: true, ..self }
+    }
+
+    /// The same column, whose texts are as long as a distribution says.
+    #[must_use]
+    pub fn sized(self, sizes: Sizes) -> Self {
+        Self { sizes: Some(Arc::new(sizes)), ..self }
     }
 
     /// Whether a new version of a row has another value here.
@@ -105,6 +116,22 @@ impl Column {
             Kind::Binary(n) => n as usize,
             _ => 0,
         }
+    }
+
+    /// How long the text with this seed is.
+    #[inline]
+    fn text_width(&self, seed: u64) -> usize {
+        match &self.sizes {
+            None => self.width(),
+            Some(sizes) => sizes.of(mix(seed ^ OF_SIZES), self.width()),
+        }
+    }
+
+    /// Of a distribution a number is never cut: without its last digits it would be another row's.
+    #[inline]
+    fn padded_width(&self, key: u64) -> usize {
+        let digits = key.checked_ilog10().unwrap_or(0) as usize + 1;
+        if self.sizes.is_none() { self.width() } else { self.text_width(seed(key, 0, 0)).max(digits) }
     }
 
     /// How many bytes a value has at most, in decimal digits if it is a number.
@@ -144,15 +171,25 @@ impl Column {
     #[inline]
     fn matches_text(&self, key: u64, version: u64, text: &[u8], scratch: &mut Vec<u8>) -> bool {
         match self.source {
-            Source::Padded(pad) => is_padded(key, pad, self.width(), text),
-            Source::Letters { salt } => are_letters(seed(key, 0, salt), self.width(), text),
-            Source::VersionedLetters { salt } => are_letters(seed(key, version, salt), self.width(), text),
+            Source::Padded(pad) => is_padded(key, pad, self.padded_width(key), text),
+            Source::Letters { salt } => self.are_letters(seed(key, 0, salt), text),
+            Source::VersionedLetters { salt } => self.are_letters(seed(key, version, salt), text),
             _ => {
                 scratch.clear();
                 self.write_text(key, version, scratch);
                 text == scratch.as_slice()
             }
         }
+    }
+
+    #[inline]
+    fn are_letters(&self, seed: u64, text: &[u8]) -> bool {
+        are_letters(seed, self.text_width(seed), text)
+    }
+
+    #[inline]
+    fn write_letters(&self, seed: u64, out: &mut Vec<u8>) {
+        write_letters(seed, self.text_width(seed), out);
     }
 
     #[inline]
@@ -169,11 +206,11 @@ impl Column {
     #[inline]
     fn write_text(&self, key: u64, version: u64, out: &mut Vec<u8>) {
         match self.source {
-            Source::Padded(pad) => write_padded(key, pad, self.width(), out),
+            Source::Padded(pad) => write_padded(key, pad, self.padded_width(key), out),
             Source::Email => write_email(key, out),
             Source::Name => write_name(key, out),
-            Source::Letters { salt } => write_letters(seed(key, 0, salt), self.width(), out),
-            Source::VersionedLetters { salt } => write_letters(seed(key, version, salt), self.width(), out),
+            Source::Letters { salt } => self.write_letters(seed(key, 0, salt), out),
+            Source::VersionedLetters { salt } => self.write_letters(seed(key, version, salt), out),
             Source::Characters { salt } => write_characters(seed(key, version, salt), self.width(), out),
             Source::Bytes { salt } => {
                 let first = seed(key, version, salt) as usize;
@@ -191,6 +228,8 @@ fn seed(key: u64, version: u64, salt: u64) -> u64 {
     mix(key.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ version.rotate_left(32) ^ salt)
 }
 
+/// Another stream than that of the letters.
+const OF_SIZES: u64 = 0x5349_5a45_5349_5a45;
 const MAX_DIGITS: usize = 20;
 /// In UTF-8.
 const LONGEST_CHARACTER_BYTES: usize = 4;
@@ -312,6 +351,26 @@ mod tests {
         let column = Column::new("c", Kind::Char(120), Source::Padded(b'x'));
         let expected = format!("{}{}", 1234, "x".repeat(116));
         assert_eq!(value(&column, 1234, 0).row().value(0), Value::Text(expected.as_bytes()));
+    }
+
+    #[test]
+    fn texts_of_a_distribution_have_its_sizes_and_are_verified() {
+        let sources = [Source::Padded(b'y'), Source::Letters { salt: 2 }, Source::VersionedLetters { salt: 3 }];
+        let mut scratch = Vec::new();
+        for source in sources {
+            let column = Column::new("x", Kind::Varchar(40), source).sized(Sizes::Uniform { from: 8.0, to: 30.0 });
+            let mut sizes = std::collections::BTreeSet::new();
+            for (key, version) in (1..200).map(|key| (key, key % 3)) {
+                let row = value(&column, key, version);
+                sizes.insert(row.bytes.len());
+                assert!(column.matches(key, version, row.row().value(0), &mut scratch), "{source:?} {key}");
+                let cut = Value::Text(&row.bytes[..row.bytes.len() - 1]);
+                assert!(!column.matches(key, version, cut, &mut scratch), "{source:?} {key}");
+            }
+            assert!(sizes.len() > 15 && sizes.iter().all(|size| (8..=30).contains(size)), "{source:?} {sizes:?}");
+        }
+        let short = Column::new("x", Kind::Varchar(40), Source::Padded(b'y')).sized(Sizes::Constant { size: 2.0 });
+        assert_eq!(value(&short, 12_345, 0).bytes, b"12345");
     }
 
     #[test]

@@ -17,6 +17,24 @@ pub trait Session {
     async fn insert(&mut self, _step: usize, _key: u64) -> Result<bool, Failure> {
         Err(Failure::Server("this store cannot insert".into()))
     }
+    /// Stores version `version` of row `key`, whether or not it is there.
+    async fn put(&mut self, _step: usize, _key: u64, _version: u64) -> Result<(), Failure> {
+        Err(Failure::Server("this store cannot put".into()))
+    }
+    /// Removes row `key`; false where it was not there.
+    async fn delete(&mut self, _step: usize, _key: u64) -> Result<bool, Failure> {
+        Err(Failure::Server("this store cannot delete".into()))
+    }
+    /// Reads at most `most` rows in the order of their primary keys, from `first` on, and hands each to `each`.
+    async fn scan(
+        &mut self,
+        _step: usize,
+        _first: u64,
+        _most: u64,
+        _each: &mut dyn FnMut(Row<'_>),
+    ) -> Result<(), Failure> {
+        Err(Failure::Server("this store cannot scan".into()))
+    }
     /// Begins or ends a transaction, as the step says.
     async fn control(&mut self, _step: usize) -> Result<(), Failure> {
         Err(Failure::Server("this store has no transactions of several operations".into()))
@@ -74,6 +92,16 @@ pub trait Operations {
         Err(Failed)
     }
     async fn insert(&mut self, _step: usize, _key: u64) -> Result<(), Failed> {
+        Err(Failed)
+    }
+    async fn put(&mut self, _step: usize, _key: u64, _version: u64) -> Result<(), Failed> {
+        Err(Failed)
+    }
+    async fn delete(&mut self, _step: usize, _key: u64) -> Result<(), Failed> {
+        Err(Failed)
+    }
+    /// At most `most` rows in the order of their keys, from `first` on. Those up to the key `sure` are surely there, none left out.
+    async fn scan(&mut self, _step: usize, _first: u64, _most: u64, _sure: u64) -> Result<(), Failed> {
         Err(Failed)
     }
     /// Begins, commits or rolls back a transaction of the store.

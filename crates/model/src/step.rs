@@ -15,6 +15,12 @@ pub enum Operation {
     Update { table: usize },
     /// Add the row with this primary key, which is not there.
     Insert { table: usize },
+    /// Write the row with this primary key, in some version, whether or not it is there. It expires after so many seconds; 0: never.
+    Put { table: usize, ttl_s: u32 },
+    /// Remove the row with this primary key, if it is there.
+    Delete { table: usize },
+    /// Read rows in the order of their primary keys, from this one on.
+    Scan { table: usize },
     /// Add to a column of the row with this primary key, atomically.
     Add { table: usize, column: usize },
     /// Begin a transaction of the store. It is about every table; the first stands for them.
@@ -39,6 +45,10 @@ impl Operation {
             Operation::Find { .. } => "find",
             Operation::Update { .. } => "update",
             Operation::Insert { .. } => "insert",
+            Operation::Put { ttl_s: 0, .. } => "put",
+            Operation::Put { .. } => "put that expires",
+            Operation::Delete { .. } => "delete",
+            Operation::Scan { .. } => "scan",
             Operation::Add { .. } => "add",
             Operation::Begin { .. } => "begin",
             Operation::Commit => "commit",
@@ -68,6 +78,9 @@ impl Operation {
             | Operation::Find { table, .. }
             | Operation::Update { table }
             | Operation::Insert { table }
+            | Operation::Put { table, .. }
+            | Operation::Delete { table }
+            | Operation::Scan { table }
             | Operation::Add { table, .. } => table,
         }
     }

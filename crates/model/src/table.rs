@@ -35,6 +35,8 @@ pub struct Table {
     /// Numbers of rows, where they are not as many as the workload's rows.
     pub rows: Option<u64>,
     pub population: Option<Arc<dyn Population>>,
+    /// Whether rows may be missing: transactions delete them, or they expire.
+    pub is_volatile: bool,
     /// What a dialect has after the closing parenthesis, such as its partitions.
     pub options: Vec<Variant>,
 }
@@ -75,6 +77,7 @@ impl Table {
             filed_under: 0,
             rows: None,
             population: None,
+            is_volatile: false,
             options: vec![],
         }
     }

@@ -16,8 +16,11 @@ pub fn check_all(schema: &Schema, config: &Config) -> Result<(), String> {
 
 /// Refuses what has no meaning that is its own with a cache in front.
 pub fn check_aside(schema: &Schema, config: &Config) -> Result<(), String> {
-    use Operation::{GetMany, Insert, Sql};
-    match schema.steps.iter().find(|step| matches!(step.operation, GetMany { .. } | Insert { .. } | Sql { .. })) {
+    use Operation::{Delete, GetMany, Insert, Put, Scan, Sql};
+    let is_beside = |step: &&Step| {
+        matches!(step.operation, GetMany { .. } | Insert { .. } | Put { .. } | Delete { .. } | Scan { .. } | Sql { .. })
+    };
+    match schema.steps.iter().find(is_beside) {
         None => Ok(()),
         Some(step) => Err(refusal(schema, config, step)),
     }
@@ -53,12 +56,23 @@ fn can_do(schema: &Schema, config: &Config, step: &Step) -> bool {
     match (config, step.operation) {
         (_, Operation::GetElsewhere { .. }) => false,
         (Config::Mysql { access: AccessPath::Handler, .. }, Operation::GetMany { .. }) => false,
+        (_, Operation::Put { ttl_s, .. }) if ttl_s > 0 => expires(config, &schema.steps, ttl_s),
         (Config::Mysql { .. } | Config::Postgres { .. } | Config::Sqlite { .. }, _) => true,
         (_, Operation::Transaction) => true,
+        (
+            Config::Mongodb { .. } | Config::Handlersocket { .. } | Config::Cassandra { .. },
+            Operation::Put { .. } | Operation::Delete { .. } | Operation::Scan { .. },
+        ) => false,
         (Config::Mongodb { .. } | Config::Handlersocket { .. }, operation) => operation.has_table(),
         (Config::Cassandra { .. }, operation) => operation.has_table() && !matches!(operation, Operation::Add { .. }),
         (_, Operation::Sql { .. }) => false,
         (_, Operation::Begin { .. } | Operation::Commit | Operation::Rollback) => false,
+        (Config::Engine(engine), Operation::Delete { .. }) => engine.kind() == ORDERED,
+        (config, Operation::Scan { .. }) => {
+            filed_under == 0 && matches!(config, Config::Engine(engine) if engine.kind() == ORDERED)
+        }
+        // What they are filed under is a function of the row's number.
+        (_, Operation::Update { .. } | Operation::Put { .. } | Operation::Delete { .. }) => true,
         (Config::Memcached { .. }, Operation::Add { .. } | Operation::Insert { .. }) => false,
         // A hash has no command that makes it only where there is none.
         (Config::Redis { layout, .. }, Operation::Insert { .. }) if is_hash(*layout, &schema.steps) => false,
@@ -67,6 +81,21 @@ fn can_do(schema: &Schema, config: &Config, step: &Step) -> bool {
         (Config::Redis { layout: Layout::Hash, .. }, Operation::GetMany { .. }) => false,
         (_, Operation::Find { column, .. }) => column == filed_under,
         (_, _) => filed_under == 0,
+    }
+}
+
+/// The embedded library that is asked to delete and to scan.
+const ORDERED: &str = "lmdb";
+/// memcached takes more seconds than these for a date.
+const MOST_RELATIVE_S: u32 = 30 * 24 * 3600;
+
+/// Whether a store lets a row expire by itself after so many seconds.
+fn expires(config: &Config, steps: &[Step], ttl_s: u32) -> bool {
+    match config {
+        Config::Memcached { .. } => ttl_s <= MOST_RELATIVE_S,
+        // A hash takes a second command.
+        Config::Redis { layout, .. } => !is_hash(*layout, steps),
+        _ => false,
     }
 }
 
@@ -140,6 +169,27 @@ pub mod tests {
         let sqlite = r#"{"kind": "sqlite", "path": "/x"}"#;
         let aside = format!(r#"{{"kind": "cache-aside", "cache": {REDIS}, "store": {sqlite}}}"#);
         assert!(refusal_of(&aside, &[insert], vec![]).unwrap().starts_with("cache-aside cannot"));
+    }
+
+    #[test]
+    fn who_can_put_delete_scan_and_let_expire() {
+        let put = |ttl_s| Operation::Put { table: 0, ttl_s };
+        let (delete, scan) = (Operation::Delete { table: 0 }, Operation::Scan { table: 0 });
+        let lmdb = r#"{"kind": "lmdb", "path": "/dev/null/x", "sync": "full", "map_size_bytes": 1048576}"#;
+        let sqlite = r#"{"kind": "sqlite", "path": "/x"}"#;
+        for config in [MEMCACHED, REDIS, sqlite] {
+            assert_eq!((refusal(config, put(0)), refusal(config, delete)), (None, None), "{config}");
+        }
+        assert_eq!(refusal(REDIS, scan).unwrap(), "redis cannot do the step s: scan on bm");
+        assert!(refusal(MEMCACHED, scan).is_some() && refusal(sqlite, scan).is_none());
+        assert!([scan, delete, put(0)].iter().all(|&one| !refusal(lmdb, one).unwrap().contains("cannot do")));
+        assert_eq!((refusal(REDIS, put(60)), refusal(MEMCACHED, put(MOST_RELATIVE_S))), (None, None));
+        let hash = REDIS.replace("\"user\"", "\"layout\": \"hash\", \"user\"");
+        for (config, ttl_s) in [(sqlite, 60), (lmdb, 60), (&*hash, 60), (MEMCACHED, MOST_RELATIVE_S + 1)] {
+            assert!(refusal(config, put(ttl_s)).unwrap().contains("put that expires"), "{config}");
+        }
+        let aside = format!(r#"{{"kind": "cache-aside", "cache": {REDIS}, "store": {sqlite}}}"#);
+        assert!(refusal(&aside, delete).unwrap().starts_with("cache-aside cannot"));
     }
 
     #[test]

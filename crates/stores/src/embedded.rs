@@ -2,13 +2,17 @@
 //!
 //! A store is an [`Engine`] with its [`Access`], which know keys and values; rows, workload steps and checks are known here only.
 
+mod rows;
+
 use std::ops::Range;
 use std::sync::Arc;
 
-use dbdyno_model::{Failure, Field, Operation, Row, RowBuffer, Session, Table, Value, decode_row, encode_row};
+use dbdyno_model::{Failure, Field, Operation, Row, RowBuffer, Session, Table, Value, decode_row};
 
 use crate::effective_settings::EffectiveSettings;
 use crate::{Administration, Cleaning, SharedSchema, Trouble};
+pub use rows::{Addition, Rows};
+use rows::{encode, key_of};
 
 /// The longest key and the largest value that a library takes; `None`: it tells itself.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +41,9 @@ pub trait Engine: Send + Sync {
 /// What is done with a key's value, by the key's place among those that were asked for.
 pub type Each<'a> = dyn FnMut(usize, Option<&[u8]>) -> Result<(), Failure> + 'a;
 
+/// What is done with each value of a scan.
+pub type Scanned<'a> = dyn FnMut(&[u8]) -> Result<(), Failure> + 'a;
+
 /// One thread's way to the data. Tables go by their place in the schema; errors are the library's.
 pub trait Access {
     /// Looks up `key` in the newest state; whether it is there. The value is then at [`Access::found`].
@@ -57,6 +64,14 @@ pub trait Access {
     fn put(&mut self, table: usize, key: &[u8], value: &[u8]) -> Result<(), Failure>;
     /// Puts a value where none is, as durable as [`Access::put`]; false where one is, which stays as it was.
     fn insert(&mut self, table: usize, key: &[u8], value: &[u8]) -> Result<bool, Failure>;
+    /// Removes a value, as durable as [`Access::put`]; false where there is none.
+    fn delete(&mut self, _table: usize, _key: &[u8]) -> Result<bool, Failure> {
+        Err(Failure::Server("this library is not asked to delete".into()))
+    }
+    /// Hands at most `most` values to `each`, in the order of their keys, from `first` on.
+    fn scan(&mut self, _table: usize, _first: &[u8], _most: u64, _each: &mut Scanned<'_>) -> Result<(), Failure> {
+        Err(Failure::Server("this library is not asked to scan".into()))
+    }
     /// Replaces a value by what `addition` makes of it, with nobody else's write in between; false where there is none.
     fn add(&mut self, table: usize, key: &[u8], addition: &mut Addition<'_>) -> Result<bool, Failure>;
     /// Puts rows that are not there, in the library's fastest way; they are durable once the table is settled.
@@ -71,74 +86,6 @@ pub trait Access {
     fn for_each(&mut self, table: usize, each: &mut dyn FnMut(&[u8])) -> Result<(), Failure>;
     /// Removes all values of the table.
     fn clear(&mut self, table: usize) -> Result<(), Failure>;
-}
-
-/// Rows to load, encoded one after the other into the same memory.
-pub struct Rows<'a> {
-    table: &'a Table,
-    keys: Range<u64>,
-    generated: &'a mut RowBuffer,
-    value: &'a mut Vec<u8>,
-    number: [u8; 8],
-}
-
-impl Rows<'_> {
-    /// The next row: what it is filed under, and its value.
-    pub fn next_row(&mut self) -> Option<(&[u8], &[u8])> {
-        let key = self.keys.next()?;
-        encode(self.table, key, 0, self.generated, self.value);
-        let filed = self.generated.row().value(self.table.filed_under);
-        Some((key_of(filed, &mut self.number), self.value))
-    }
-
-    /// What the first row is filed under if that rises from row to row and from load to load.
-    pub fn first_of_rising(&self) -> Option<[u8; 8]> {
-        (self.table.filed_under == 0).then(|| self.keys.start.to_be_bytes())
-    }
-}
-
-/// A number to add to a column.
-pub struct Addition<'a> {
-    table: &'a Table,
-    column: usize,
-    delta: i64,
-    fields: &'a mut Vec<Field>,
-    value: &'a mut Vec<u8>,
-}
-
-impl Addition<'_> {
-    /// The value of a row after the addition; `None` where `bytes` are no row.
-    pub fn apply(&mut self, bytes: &[u8]) -> Option<&[u8]> {
-        if !decode_row(self.table, bytes, 0, bytes.len(), self.fields) {
-            return None;
-        }
-        if let Field::Int(n) = &mut self.fields[self.column] {
-            *n += self.delta;
-        }
-        self.value.clear();
-        encode_row(Row::new(bytes, self.fields), self.value);
-        Some(self.value)
-    }
-}
-
-/// Replaces `value` by the encoded row `key`.
-fn encode(table: &Table, key: u64, version: u64, generated: &mut RowBuffer, value: &mut Vec<u8>) {
-    table.generate(key, version, generated);
-    value.clear();
-    encode_row(generated.row(), value);
-}
-
-/// The key that a row is filed under: numbers in big-endian order, so that they sort; text as it is. `number` is where one is put.
-#[inline]
-fn key_of<'a>(filed: Value<'a>, number: &'a mut [u8; 8]) -> &'a [u8] {
-    match filed {
-        Value::Int(n) => {
-            *number = (n as u64).to_be_bytes();
-            number
-        }
-        Value::Text(text) => text,
-        Value::Null => &[],
-    }
 }
 
 const CACHE_LINE_SIZE_BYTES: usize = 64;
@@ -295,8 +242,33 @@ impl Session for EmbeddedSession {
         let table = schema.steps[step].operation.table();
         access.release();
         encode(&schema.tables[table], key, version, generated, value);
-        access.put(table, &key.to_be_bytes(), value)?;
+        let filed = generated.row().value(schema.tables[table].filed_under);
+        access.put(table, key_of(filed, &mut [0; 8]), value)?;
         Ok(true)
+    }
+
+    async fn put(&mut self, step: usize, key: u64, version: u64) -> Result<(), Failure> {
+        self.update(step, key, version).await.map(drop)
+    }
+
+    async fn delete(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
+        let Self { access, schema, generated, .. } = self;
+        let table = schema.steps[step].operation.table();
+        access.release();
+        generated.clear();
+        schema.tables[table].columns[schema.tables[table].filed_under].generate(key, 0, generated);
+        access.delete(table, key_of(generated.row().value(0), &mut [0; 8]))
+    }
+
+    async fn scan(&mut self, step: usize, first: u64, most: u64, each: &mut dyn FnMut(Row<'_>)) -> Result<(), Failure> {
+        let Self { access, schema, fields, .. } = self;
+        let table = schema.steps[step].operation.table();
+        access.release();
+        access.scan(table, &first.to_be_bytes(), most, &mut |bytes| {
+            decode(&schema.tables[table], bytes, fields)?;
+            each(Row::new(bytes, fields));
+            Ok(())
+        })
     }
 
     async fn insert(&mut self, step: usize, key: u64) -> Result<bool, Failure> {

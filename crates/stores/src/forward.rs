@@ -25,6 +25,23 @@ macro_rules! forward {
                 match self { $($any::$variant(s) => s.insert(step, key).await),+ }
             }
             #[inline]
+            async fn put(&mut self, step: usize, key: u64, version: u64) -> Result<(), Failure> {
+                match self { $($any::$variant(s) => s.put(step, key, version).await),+ }
+            }
+            #[inline]
+            async fn delete(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
+                match self { $($any::$variant(s) => s.delete(step, key).await),+ }
+            }
+            async fn scan(
+                &mut self,
+                step: usize,
+                first: u64,
+                most: u64,
+                each: &mut dyn FnMut(Row<'_>),
+            ) -> Result<(), Failure> {
+                match self { $($any::$variant(s) => s.scan(step, first, most, each).await),+ }
+            }
+            #[inline]
             async fn control(&mut self, step: usize) -> Result<(), Failure> {
                 match self { $($any::$variant(s) => s.control(step).await),+ }
             }

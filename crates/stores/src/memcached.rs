@@ -145,7 +145,7 @@ impl MemcachedSession {
     }
 
     /// Whether the key was there.
-    async fn delete(&mut self) -> Result<bool, Failure> {
+    async fn delete_key(&mut self) -> Result<bool, Failure> {
         wire::delete(self.exchange.begin(), &self.key);
         self.exchange.ask(|bytes| answer(bytes, b"DELETED")).await?
     }
@@ -230,6 +230,23 @@ impl Session for MemcachedSession {
         Ok(true)
     }
 
+    async fn put(&mut self, step: usize, key: u64, version: u64) -> Result<(), Failure> {
+        let Operation::Put { table, ttl_s } = self.schema.steps[step].operation else { return Ok(()) };
+        self.encode(table, key, version);
+        if ttl_s == 0 {
+            return self.set().await;
+        }
+        wire::set_until(self.exchange.begin(), &self.key, format!(" 0 {ttl_s} ").as_bytes(), &self.value);
+        self.stored().await
+    }
+
+    async fn delete(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
+        let table = self.schema.steps[step].operation.table();
+        let columns = &self.schema.tables[table];
+        write_key_of_row(columns, &self.prefixes[table], key, &mut self.generated, &mut self.key);
+        self.delete_key().await
+    }
+
     async fn add(&mut self, _: usize, _: u64, _: i64) -> Result<bool, Failure> {
         Err(Failure::Server("memcached cannot add to a column".into()))
     }
@@ -250,9 +267,7 @@ impl Cache for MemcachedSession {
     }
 
     async fn forget(&mut self, step: usize, key: u64) -> Result<(), Failure> {
-        let table = self.schema.steps[step].operation.table();
-        write_key(&self.prefixes[table], Value::Int(key as i64), &mut self.key);
-        self.delete().await.map(drop)
+        Session::delete(self, step, key).await.map(drop)
     }
 }
 

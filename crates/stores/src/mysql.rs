@@ -25,7 +25,7 @@ use crate::sql::{
 use crate::{Administration, Cleaning, MARKER, SharedSchema, Trouble};
 use backends::Backends;
 pub use loading::MAX_ROW_SIZE_BYTES;
-use statements::Statement;
+use statements::{Statement, escape_into};
 
 /// To make an index, or to count rows, takes as long as the table is large: no operation's time-out is meant for that.
 const WHOLE_TABLE_NS: u64 = 3600 * 1_000_000_000;
@@ -174,6 +174,21 @@ impl MysqlSession {
         }
     }
 
+    /// Reads any number of rows, which are then in `self.fields`.
+    async fn read_rows<'p>(
+        &mut self,
+        step: usize,
+        params: impl ExactSizeIterator<Item = Param<'p>> + Clone,
+    ) -> Result<(), Failure> {
+        if self.statements.is_empty() {
+            self.prepare_statements().await?;
+        }
+        match self.execute(step, params).await? {
+            Answer::Rows(_) => Ok(()),
+            other => Err(Failure::Protocol(format!("an answer without rows: {other:?}"))),
+        }
+    }
+
     /// Writes with the generated values as the parameters.
     #[inline]
     async fn write_generated(&mut self, step: usize) -> Result<bool, Failure> {
@@ -281,16 +296,6 @@ impl MysqlSession {
     }
 }
 
-/// Appends text to a quoted SQL string.
-fn escape_into(sql: &mut String, text: &str) {
-    for c in text.chars() {
-        if matches!(c, '\'' | '\\') {
-            sql.push('\\');
-        }
-        sql.push(c);
-    }
-}
-
 impl Session for MysqlSession {
     #[inline]
     async fn get(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
@@ -303,13 +308,7 @@ impl Session for MysqlSession {
         keys: &[u64],
         each: &mut dyn FnMut(usize, Option<Row<'_>>),
     ) -> Result<(), Failure> {
-        if self.statements.is_empty() {
-            self.prepare_statements().await?;
-        }
-        match self.execute(step, keys.iter().map(|&key| Param::Int(key as i64))).await? {
-            Answer::Rows(_) => {}
-            other => return Err(Failure::Protocol(format!("an answer without rows: {other:?}"))),
-        }
+        self.read_rows(step, keys.iter().map(|&key| Param::Int(key as i64))).await?;
         let columns = self.schema.table_of_operation(self.schema.steps[step].operation).columns.len();
         let (mut asked, bytes) = (MultiGet::new(keys), self.exchange.bytes());
         self.fields.chunks_exact(columns).try_for_each(|fields| asked.found(Row::new(bytes, fields), each))?;
@@ -337,6 +336,25 @@ impl Session for MysqlSession {
     async fn insert(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
         self.schema.table_of_operation(self.schema.steps[step].operation).generate(key, 0, &mut self.generated);
         self.write_generated(step).await
+    }
+
+    #[inline]
+    async fn put(&mut self, step: usize, key: u64, version: u64) -> Result<(), Failure> {
+        self.schema.table_of_operation(self.schema.steps[step].operation).generate(key, version, &mut self.generated);
+        self.write_generated(step).await.map(drop)
+    }
+
+    #[inline]
+    async fn delete(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
+        self.write(step, [Param::Int(key as i64)].into_iter()).await
+    }
+
+    async fn scan(&mut self, step: usize, first: u64, most: u64, each: &mut dyn FnMut(Row<'_>)) -> Result<(), Failure> {
+        self.read_rows(step, [Param::Int(first as i64), Param::Int(most as i64)].into_iter()).await?;
+        let columns = self.schema.table_of_operation(self.schema.steps[step].operation).columns.len();
+        let bytes = self.exchange.bytes();
+        self.fields.chunks_exact(columns).for_each(|fields| each(Row::new(bytes, fields)));
+        Ok(())
     }
 
     async fn control(&mut self, step: usize) -> Result<(), Failure> {

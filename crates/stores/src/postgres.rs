@@ -321,6 +321,28 @@ impl Session for PostgresSession {
         self.write_generated(step).await
     }
 
+    #[inline]
+    async fn put(&mut self, step: usize, key: u64, version: u64) -> Result<(), Failure> {
+        self.schema.table_of_operation(self.schema.steps[step].operation).generate(key, version, &mut self.generated);
+        self.write_generated(step).await.map(drop)
+    }
+
+    #[inline]
+    async fn delete(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
+        self.write(step, [Param::Int(key as i64)].into_iter()).await
+    }
+
+    async fn scan(&mut self, step: usize, first: u64, most: u64, each: &mut dyn FnMut(Row<'_>)) -> Result<(), Failure> {
+        match self.execute(step, [Param::Int(first as i64), Param::Int(most as i64)].into_iter()).await? {
+            Answer::Rows(_) => {}
+            other => return Err(unexpected(&other)),
+        }
+        let columns = self.schema.table_of_operation(self.schema.steps[step].operation).columns.len();
+        let bytes = self.exchange.bytes();
+        self.fields.chunks_exact(columns).for_each(|fields| each(Row::new(bytes, fields)));
+        Ok(())
+    }
+
     async fn control(&mut self, step: usize) -> Result<(), Failure> {
         let operation = self.schema.steps[step].operation;
         self.is_open = matches!(operation, Operation::Begin { .. });

@@ -298,6 +298,37 @@ impl Session for RedisSession {
         }
     }
 
+    async fn put(&mut self, step: usize, key: u64, version: u64) -> Result<(), Failure> {
+        let Operation::Put { table, ttl_s } = self.schema.steps[step].operation else { return Ok(()) };
+        if self.is_hash {
+            self.generate_row(table, key, version);
+            self.exchange.begin();
+            let columns = &self.schema.tables[table];
+            append_hset(&mut self.exchange.request, &self.key, columns, self.generated.row(), |_| true);
+            return self.expect_no_error().await;
+        }
+        self.encode_row(table, key, version);
+        if ttl_s == 0 {
+            append_set(self.exchange.begin(), &self.key, &self.value);
+        } else {
+            let seconds = ttl_s.to_string();
+            let parts = [&b"SET"[..], &self.key, &self.value, b"EX", seconds.as_bytes()];
+            whole_command(self.exchange.begin(), &parts);
+        }
+        self.expect_no_error().await
+    }
+
+    async fn delete(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
+        let table = self.schema.steps[step].operation.table();
+        let columns = &self.schema.tables[table];
+        write_key_of_row(columns, &self.prefixes[table], key, &mut self.generated, &mut self.key);
+        whole_command(self.exchange.begin(), &[b"DEL", &self.key]);
+        match self.exchange.ask(one).await?.map_err(refused)? {
+            Reply::Integer(n) => Ok(n > 0),
+            other => Err(unexpected(&other)),
+        }
+    }
+
     async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<bool, Failure> {
         let Operation::Add { table, column } = self.schema.steps[step].operation else { return Ok(false) };
         write_key(&self.prefixes[table], Value::Int(key as i64), &mut self.key);
@@ -325,9 +356,6 @@ impl Cache for RedisSession {
     }
 
     async fn forget(&mut self, step: usize, key: u64) -> Result<(), Failure> {
-        let table = self.schema.steps[step].operation.table();
-        write_key(&self.prefixes[table], Value::Int(key as i64), &mut self.key);
-        whole_command(self.exchange.begin(), &[b"DEL", &self.key]);
-        self.expect_no_error().await
+        self.delete(step, key).await.map(drop)
     }
 }

@@ -33,7 +33,9 @@ impl Schema {
             Operation::GetMany { keys, .. } => vec![key(); keys],
             Operation::Find { column, .. } => vec![columns[column].kind],
             Operation::Add { column, .. } => vec![columns[column].kind, key()],
-            Operation::Insert { .. } => columns.iter().map(|column| column.kind).collect(),
+            Operation::Delete { .. } => vec![key()],
+            Operation::Scan { .. } => vec![key(), Kind::BigInt],
+            Operation::Insert { .. } | Operation::Put { .. } => columns.iter().map(|column| column.kind).collect(),
             Operation::Update { .. } => {
                 columns.iter().filter(|column| column.is_versioned()).map(|column| column.kind).chain([key()]).collect()
             }
@@ -48,6 +50,7 @@ impl Schema {
             Operation::Get { table }
             | Operation::GetElsewhere { table }
             | Operation::GetMany { table, .. }
+            | Operation::Scan { table }
             | Operation::Find { table, .. } => self.tables[table].columns.iter().map(|column| column.kind).collect(),
             _ => vec![],
         }

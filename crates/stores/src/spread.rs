@@ -126,6 +126,18 @@ impl Session for SpreadSession {
         self.own().insert(step, key).await
     }
 
+    async fn put(&mut self, step: usize, key: u64, version: u64) -> Result<(), Failure> {
+        self.own().put(step, key, version).await
+    }
+
+    async fn delete(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
+        self.own().delete(step, key).await
+    }
+
+    async fn scan(&mut self, step: usize, first: u64, most: u64, each: &mut dyn FnMut(Row<'_>)) -> Result<(), Failure> {
+        self.own().scan(step, first, most, each).await
+    }
+
     async fn control(&mut self, step: usize) -> Result<(), Failure> {
         self.own().control(step).await
     }

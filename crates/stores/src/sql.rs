@@ -139,6 +139,11 @@ pub fn statement(schema: &Schema, step: &Step, dialect: Dialect) -> String {
         Operation::Insert { .. } => {
             format!("INSERT INTO {name} ({}) VALUES ({})", columns(), vec!["?"; table.columns.len()].join(", "))
         }
+        Operation::Put { .. } => put(table, dialect),
+        Operation::Delete { .. } => format!("DELETE FROM {name} WHERE {key} = ?"),
+        Operation::Scan { .. } => {
+            format!("SELECT {} FROM {name} WHERE {key} >= ? ORDER BY {key} LIMIT ?", columns())
+        }
         Operation::Add { column, .. } => {
             let column = &table.columns[column].name;
             format!("UPDATE {name} SET {column} = {column} + ? WHERE {key} = ?")
@@ -146,6 +151,24 @@ pub fn statement(schema: &Schema, step: &Step, dialect: Dialect) -> String {
         Operation::Sql { statement } => schema.statements[statement].text(dialect, &schema.tables, table_name),
         other => control(other).into(),
     }
+}
+
+/// Inserts a row, or changes its versioned columns where it is there.
+fn put(table: &Table, dialect: Dialect) -> String {
+    let key = &table.columns[0].name;
+    let change = |column: &Column| match dialect {
+        Dialect::Mysql => format!("{0} = VALUES({0})", column.name),
+        _ => format!("{0} = excluded.{0}", column.name),
+    };
+    let changes: Vec<String> = table.columns.iter().filter(|column| column.is_versioned()).map(change).collect();
+    let otherwise = match (dialect, changes.is_empty()) {
+        (Dialect::Mysql, true) => format!("ON DUPLICATE KEY UPDATE {key} = {key}"),
+        (Dialect::Mysql, false) => format!("ON DUPLICATE KEY UPDATE {}", changes.join(", ")),
+        (_, true) => format!("ON CONFLICT ({key}) DO NOTHING"),
+        (_, false) => format!("ON CONFLICT ({key}) DO UPDATE SET {}", changes.join(", ")),
+    };
+    let values = vec!["?"; table.columns.len()].join(", ");
+    format!("INSERT INTO {} ({}) VALUES ({values}) {otherwise}", table_name(table), names(&table.columns))
 }
 
 /// The `HANDLER … READ` in the place of a step's `SELECT`, and the statement that opens its table; `None` where there is none.
@@ -214,10 +237,18 @@ mod tests {
             (Operation::Find { table: 0, column: 1 }, "SELECT id, sid, c FROM dbdyno_bm WHERE sid = ?"),
             (Operation::Update { table: 0 }, "UPDATE dbdyno_bm SET sid = ?, c = ? WHERE id = ?"),
             (Operation::Add { table: 0, column: 1 }, "UPDATE dbdyno_bm SET sid = sid + ? WHERE id = ?"),
+            (Operation::Delete { table: 0 }, "DELETE FROM dbdyno_bm WHERE id = ?"),
+            (Operation::Scan { table: 0 }, "SELECT id, sid, c FROM dbdyno_bm WHERE id >= ? ORDER BY id LIMIT ?"),
+            (
+                Operation::Put { table: 0, ttl_s: 0 },
+                "INSERT INTO dbdyno_bm (id, sid, c) VALUES (?, ?, ?) ON DUPLICATE KEY UPDATE sid = VALUES(sid), c = VALUES(c)",
+            ),
         ];
         for (operation, sql) in statements {
             assert_eq!(statement(&schema, &Step::new("s", operation), Dialect::Mysql), sql);
         }
+        let conflict = "ON CONFLICT (id) DO UPDATE SET sid = excluded.sid, c = excluded.c";
+        assert!(put(&schema.tables[0], Dialect::Postgres).ends_with(conflict));
         let read = |operation| handler(&schema.tables, &Step::new("s", operation)).map(|(_, read)| read);
         assert_eq!(read(Operation::Get { table: 0 }).unwrap(), "HANDLER dbdyno_bm READ `PRIMARY` = (?)");
         let find = Operation::Find { table: 0, column: 1 };

@@ -296,6 +296,24 @@ impl Session for SqliteSession {
         self.write(step, params_from_iter((0..row.len()).map(|i| Bound(row.value(i)))))
     }
 
+    #[inline]
+    async fn put(&mut self, step: usize, key: u64, version: u64) -> Result<(), Failure> {
+        let operation = self.schema.steps[step].operation;
+        self.schema.table_of_operation(operation).generate(key, version, &mut self.generated);
+        let row = self.generated.row();
+        self.write(step, params_from_iter((0..row.len()).map(|i| Bound(row.value(i))))).map(drop)
+    }
+
+    #[inline]
+    async fn delete(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
+        self.write(step, [key as i64])
+    }
+
+    async fn scan(&mut self, step: usize, first: u64, most: u64, each: &mut dyn FnMut(Row<'_>)) -> Result<(), Failure> {
+        let params = [Value::Int(first as i64), Value::Int(most as i64)];
+        self.query(step, &params, each).map(drop).map_err(failure)
+    }
+
     async fn control(&mut self, step: usize) -> Result<(), Failure> {
         let sql = match self.schema.steps[step].operation {
             Operation::Begin { read_only: true } => "BEGIN DEFERRED",

@@ -10,10 +10,10 @@ const MEAN_OF: u32 = 12;
 /// sysbench's default for `pareto`: this share of the rows gets 1 − this share of the choices.
 const PARETO_H: f64 = 0.2;
 /// sysbench's default for `zipfian`.
-const ZIPF_EXPONENT: f64 = 0.8;
+pub const ZIPF_EXPONENT: f64 = 0.8;
 /// Of `hot-set`, the default of YCSB's hot spot: this share of the rows gets that share of the choices.
-const HOT_ROWS: f64 = 0.2;
-const HOT_CHOICES: f64 = 0.8;
+pub const HOT_ROWS: f64 = 0.2;
+pub const HOT_CHOICES: f64 = 0.8;
 
 /// How keys are chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,12 +27,17 @@ pub enum Access {
     Gaussian,
     /// sysbench's: 80 % of the choices among the first 20 % of the rows, and of these again.
     Pareto,
-    /// Key k as often as k to the power of −0.8.
+    /// Key k as often as k to the power of −exponent.
     Zipfian(Zipf),
+    /// The same, but the popular rows lie anywhere among the others.
+    Scrambled(Zipf),
     /// The same, counted from the last row.
     Latest(Zipf),
-    /// 80 % of the choices, uniform, among the first 20 % of the rows, uniform.
-    HotSet,
+    /// This share of the choices, uniform, among this share of the rows, the first ones, uniform.
+    HotSet {
+        rows: f64,
+        choices: f64,
+    },
 }
 
 /// Makes an access to tables of so many rows.
@@ -44,7 +49,7 @@ pub const DISTRIBUTIONS: [(&str, Distribution); 8] = [
     ("sequential", |_| Access::Sequential),
     ("zipfian", |rows| Access::Zipfian(Zipf::new(rows, ZIPF_EXPONENT))),
     ("latest", |rows| Access::Latest(Zipf::new(rows, ZIPF_EXPONENT))),
-    ("hot-set", |_| Access::HotSet),
+    ("hot-set", |_| Access::HotSet { rows: HOT_ROWS, choices: HOT_CHOICES }),
     ("special", |_| Access::Special),
     ("gaussian", |_| Access::Gaussian),
     ("pareto", |_| Access::Pareto),
@@ -70,17 +75,39 @@ impl Access {
     fn skewed(self, choices: &mut Choices, rows: u64) -> u64 {
         let place = match self {
             Access::Zipfian(zipf) => return zipf.key(choices),
+            Access::Scrambled(zipf) => return scrambled(zipf.key(choices), rows),
             Access::Latest(zipf) => return rows + 1 - zipf.key(choices),
             Access::Gaussian => mean(choices),
             Access::Pareto => fraction(choices).powf(PARETO_H.ln() / (1.0 - PARETO_H).ln()),
             Access::Special => special(choices),
-            Access::HotSet if fraction(choices) < HOT_CHOICES => fraction(choices) * HOT_ROWS,
-            Access::HotSet => HOT_ROWS + fraction(choices) * (1.0 - HOT_ROWS),
+            Access::HotSet { rows, choices: share } if fraction(choices) < share => fraction(choices) * rows,
+            Access::HotSet { rows, .. } => rows + fraction(choices) * (1.0 - rows),
             Access::Uniform | Access::Sequential => fraction(choices),
         };
         1 + ((place * rows as f64) as u64).min(rows - 1)
     }
 }
+
+/// Another key for each key in `1..=rows`: a bijection of the next power of two, walked until it is within the rows (Black and Rogaway,
+/// "Ciphers with arbitrary finite domains", CT-RSA 2002, section 3). So a scrambled distribution keeps each of its frequencies.
+fn scrambled(key: u64, rows: u64) -> u64 {
+    let bits = (u64::BITS - (rows - 1).leading_zeros()).max(1);
+    let (mask, shift) = (u64::MAX >> (u64::BITS - bits), bits.div_ceil(2));
+    let mut x = key - 1;
+    loop {
+        // An addition, a product with an odd number and a shift to the right can each be undone, within these bits.
+        for odd in SCRAMBLING {
+            x = x.wrapping_add(odd).wrapping_mul(odd) & mask;
+            x ^= x >> shift;
+        }
+        if x < rows {
+            return x + 1;
+        }
+    }
+}
+
+/// Odd numbers without a pattern, those of splitmix64's finalizer.
+const SCRAMBLING: [u64; 2] = [0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb];
 
 /// A number in `0..1`, uniform, of 53 bits.
 #[inline]
@@ -113,7 +140,7 @@ pub struct Zipf {
 }
 
 impl Zipf {
-    /// `exponent` > 0.
+    /// `exponent` ≥ 0; 0 is the uniform distribution.
     pub fn new(rows: u64, exponent: f64) -> Self {
         let mut zipf = Self { rows, exponent, first: 0.0, last: 0.0, sure: 0.0 };
         zipf.first = zipf.integral(1.5) - 1.0;
@@ -183,7 +210,7 @@ mod tests {
 
     #[test]
     fn zipfian_keys_have_the_frequencies_of_the_law() {
-        for exponent in [0.5, 0.8, 1.0, 1.5] {
+        for exponent in [0.0, 0.5, 0.8, 0.99, 1.0, 1.21, 1.5, 3.0] {
             let keys = keys(Access::Zipfian(Zipf::new(20, exponent)), 20);
             let weights: Vec<f64> = (1..=20).map(|k| f64::from(k).powf(-exponent)).collect();
             let all: f64 = weights.iter().sum();
@@ -197,6 +224,19 @@ mod tests {
         }
         let latest = keys(Access::named("latest", 20).unwrap(), 20);
         assert!(share(&latest, |key| key == 20) > share(&latest, |key| key == 19));
+    }
+
+    #[test]
+    fn scrambled_keys_are_the_same_distribution_over_other_rows() {
+        for rows in [1, 2, 3, 20, 1000, 1025] {
+            let mut others: Vec<u64> = (1..=rows).map(|key| scrambled(key, rows)).collect();
+            assert!(rows < 20 || others.iter().zip(1..).filter(|(other, key)| *other == key).count() < 5, "{others:?}");
+            others.sort_unstable();
+            assert!(others.into_iter().eq(1..=rows), "{rows}");
+        }
+        let zipf = Zipf::new(20, 0.99);
+        let (plain, other) = (keys(Access::Zipfian(zipf), 20), keys(Access::Scrambled(zipf), 20));
+        assert!(plain.iter().map(|&key| scrambled(key, 20)).eq(other));
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod oltp;
 mod options;
 mod point_get;
 mod point_update;
+mod reach;
 mod replication_lag;
 mod result_cache;
 mod secondary_get;
@@ -28,6 +29,7 @@ use serde_json::{Map, Value};
 use options::Options;
 
 pub use access::Access;
+pub use reach::{Reach, ReachPlan};
 pub use workload::{Check, Workload};
 
 /// Writes, from the list of workloads, the enum of them, their names and the dispatch.

@@ -19,13 +19,14 @@ from dbdyno.conduct.load_client import execute, find_load_client, why_it_failed
 from dbdyno.conduct.plan import Plan, PlannedWorkload, make_ceiling_plan
 from dbdyno.errors import RunFailed
 from dbdyno.experiment.workload_spec import WorkloadSpec
-from dbdyno.experiment.workloads import GET_ELSEWHERE, SQL
+from dbdyno.experiment.workloads import DELETE, GET_ELSEWHERE, SCAN, SQL
 from dbdyno.systems.running.guard import Guard
 
 NULL_PROTOCOLS = ("mysql", "postgres", "redis", "memcached", "mongodb", "cassandra", "handlersocket")
 """The kinds of store that a null server can stand for: those reached over the network (docs/contract.md, Stores)."""
 LISTEN_TIMEOUT_S = 30.0
 """Time that a null server is given until it listens."""
+_UNANSWERED = (DELETE, SCAN)
 _PARTS = ("cache", "store")
 _NAMED = ("user", "password", "database", "auth_database", "keyspace", "table_options", "replication_factor")
 _ELSEWHERE = ("write_address", "sql", "backends")
@@ -71,6 +72,8 @@ def _unanswered(workload: WorkloadSpec) -> str | None:
         return "null servers do not answer SQL statements of a workload's own"
     if GET_ELSEWHERE in workload.operations:
         return "null servers keep nothing, so that no write is ever seen at another"
+    if any(operation in workload.operations for operation in _UNANSWERED):
+        return "null servers do not answer deletions and scans"
     return None
 
 

@@ -2,18 +2,25 @@
 
 import re
 from collections.abc import Iterable
+from math import inf
 from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from dbdyno.errors import did_you_mean
+from dbdyno.experiment.access import UNIFORM, Access, NamedAccess
+from dbdyno.experiment.sizes import Size, Sized
 from dbdyno.experiment.workloads import (
     ACCESS,
     ADD,
+    DELETE,
+    EXPIRE,
     FIND_SECONDARY,
     FIND_UNIQUE,
     GET,
     INSERT,
+    PUT,
+    SCAN,
     SQL,
     SUM,
     TRANSACTION,
@@ -28,9 +35,18 @@ _NUMBERS = {"tinyint": 1, "smallint": 2, "int": 4, "bigint": 8}
 _KINDS = f"{', '.join(_NUMBERS)}, decimal(digits,scale), char(n), varchar(n)"
 _TEXTS = {"padded": 10, "email": 32, "name": 28, "letters": 1, "versioned-letters": 1}
 """Generators of text, and the narrowest column that holds any of their values."""
+_SIZED = ("padded", "letters", "versioned-letters")
+"""Generators of text that need not fill its column."""
 _CHANGING = ("number", "version", "versioned-letters")
 _UNIQUE = ("key", "linear", "padded", "email", "name")
 _MOST_PARAMETERS = 16
+_LONGEST_SCAN = 1000
+_LONGEST_TTL_S = 30 * 24 * 3600
+"""memcached takes more seconds than these for a date."""
+_VERSIONED = ("update", "put", "read-modify-write")
+"""Operations that store another version of a row."""
+_BY_NUMBER = ("update", "put", "delete")
+"""Operations that need no look-up: what a row is filed under follows from its number."""
 
 
 def _check_kind(text: str) -> str:
@@ -65,7 +81,6 @@ Name = Annotated[str, AfterValidator(_check_name)]
 Generator = Literal[
     "key", "counter", "version", "number", "linear", "padded", "email", "name", "letters", "versioned-letters"
 ]
-Access = Literal["uniform", "sequential", "zipfian", "latest", "hot-set", "special", "gaussian", "pareto"]
 
 
 class _Strict(BaseModel):
@@ -82,6 +97,7 @@ class Column(_Strict):
     first: int | None = None
     step: int | None = None
     pad: Annotated[str, AfterValidator(_check_pad)] | None = None
+    size: Sized | None = None
 
     @model_validator(mode="after")
     def _fits(self) -> "Column":
@@ -96,12 +112,22 @@ class Column(_Strict):
             raise ValueError(f"column '{self.name}': '{self.generator}' makes {makes}, no {self.kind}")
         if width is not None and least is not None and width < least:
             raise ValueError(f"column '{self.name}': '{self.generator}' needs {least} characters or more")
+        if self.size is not None:
+            self._check_size(self.size, width)
         return self
+
+    def _check_size(self, size: Size, width: int | None) -> None:
+        if self.generator not in _SIZED or width is None or not self.kind.startswith("varchar"):
+            raise ValueError(f"column '{self.name}': only {', '.join(_SIZED)} in a varchar take a size")
+        if width < size.most < inf:
+            raise ValueError(f"column '{self.name}': a size of {size.most:g} does not fit into {self.kind}")
 
     @property
     def value_bytes(self) -> int:
-        """What a value takes; e-mails and names are shorter than their columns, other texts fill them."""
+        """What a value takes on average; e-mails and names are shorter than their columns, other texts fill them."""
         width = _width(self.kind)
+        if width is not None and self.size is not None:
+            return round(min(width, self.size.mean))
         if width is None:
             return _NUMBERS.get(self.kind, 8)
         return _TEXTS[self.generator] if self.generator in ("email", "name") else width
@@ -179,12 +205,14 @@ def _check_parameter(statement: str, parameter: dict[str, str | int]) -> None:
 class Operation(_Strict):
     """One operation of a transaction, about the transaction's key or, with `access`, one of its own."""
 
-    operation: Literal["get", "find", "update", "insert", "add", "sql"]
+    operation: Literal["get", "find", "update", "insert", "put", "delete", "scan", "read-modify-write", "add", "sql"]
     table: str | None = None
     column: str | None = None
     by: int | None = None
     statement: str | None = None
-    access: Access | None = None
+    access: NamedAccess | None = None
+    ttl_s: Annotated[int, Field(ge=1, le=_LONGEST_TTL_S)] | None = None
+    length: Sized | None = None
 
     @model_validator(mode="after")
     def _fits(self) -> "Operation":
@@ -195,14 +223,21 @@ class Operation(_Strict):
                 raise ValueError(
                     f"the operation '{self.operation}' {'needs' if key in takes else 'does not take'} {key}"
                 )
-        if self.by is not None and self.operation != "add":
-            raise ValueError(f"the operation '{self.operation}' does not take by")
+        for key, of in (("by", "add"), ("ttl_s", "put"), ("length", "scan")):
+            if getattr(self, key) is not None and self.operation != of:
+                raise ValueError(f"the operation '{self.operation}' does not take {key}")
+        if self.operation == "scan" and self.length is None:
+            raise ValueError("the operation 'scan' needs length, e.g. length = 100")
+        if self.length is not None and _LONGEST_SCAN < self.length.most < inf:
+            raise ValueError(f"a 'scan' reads at most {_LONGEST_SCAN:,} rows, and length has {self.length.most:g}")
         return self
 
     @property
-    def step(self) -> str:
-        """What reports call it, unless it is a statement, which has a name."""
-        return "_".join(filter(None, (self.operation, self.table, self.column)))
+    def steps(self) -> list[str]:
+        """What reports call it and its parts, unless it is a statement, which has a name."""
+        verbs = ["get", "update"] if self.operation == "read-modify-write" else [self.operation]
+        ttl = f"ttl_{self.ttl_s}" if self.ttl_s else None
+        return ["_".join(filter(None, (verb, self.table, self.column, ttl))) for verb in verbs]
 
 
 class Transaction(_Strict):
@@ -210,7 +245,7 @@ class Transaction(_Strict):
 
     name: Name
     weight: Annotated[int, Field(ge=1, le=1_000_000)] = 1
-    access: Access | None = None
+    access: NamedAccess | None = None
     within: Literal["read-only", "read-write"] | None = None
     operations: Annotated[list[Operation], Field(min_length=1)]
 
@@ -219,7 +254,7 @@ class OwnWorkload(_Strict):
     """A workload of an experiment's own. what: it in a few words. access: which rows, where nothing else is said."""
 
     what: str = ""
-    access: Access = "uniform"
+    access: NamedAccess = UNIFORM
     tables: Annotated[list[Table], Field(min_length=1)]
     statements: list[Statement] = []
     transactions: Annotated[list[Transaction], Field(min_length=1)]
@@ -228,7 +263,7 @@ class OwnWorkload(_Strict):
     def _fits(self) -> "OwnWorkload":
         _check_unique("tables", (table.name for table in self.tables))
         steps = {"begin", "begin_read_only", "commit"} | {
-            operation.step for operation in self._operations() if operation.table
+            step for operation in self._operations() if operation.table for step in operation.steps
         }
         transactions = (transaction.name for transaction in self.transactions)
         statements = (statement.name for statement in self.statements)
@@ -260,8 +295,10 @@ class OwnWorkload(_Strict):
             return
         table = self._table(operation.table or "")
         generators = [column.generator for column in table.columns]
-        if operation.operation == "update" and "version" not in generators:
+        if operation.operation in _VERSIONED and "version" not in generators:
             raise ValueError(f"table '{table.name}' is updated, so a column must have the generator 'version'")
+        if operation.operation == "add" and (other := self._replaces(table.name)):
+            raise ValueError(f"table '{table.name}' has '{other}', so no sum can be held against its 'add'")
         if operation.column is None:
             return
         generator = table.column(operation.column).generator
@@ -270,13 +307,23 @@ class OwnWorkload(_Strict):
         if operation.operation == "find" and generator not in _UNIQUE:
             raise ValueError(f"column '{operation.column}' is looked up, so its generator must be {', '.join(_UNIQUE)}")
 
+    def _replaces(self, table: str) -> str | None:
+        """Return an operation on a table that takes away what was added, or None."""
+        operations = (operation.operation for operation in self._operations() if operation.table == table)
+        return next((operation for operation in operations if operation in ("put", "delete")), None)
+
     def _needed(self) -> Iterable[str]:
         """Yield what it needs of a store."""
-        of = {"get": (GET,), "update": (UPDATE,), "insert": (INSERT,), "add": (ADD, SUM), "sql": (SQL,)}
+        of = {
+            **{"get": (GET,), "update": (UPDATE,), "insert": (INSERT,), "put": (PUT,), "delete": (DELETE,)},
+            **{"scan": (SCAN,), "read-modify-write": (GET, UPDATE), "add": (ADD, SUM), "sql": (SQL,)},
+        }
         for operation in self._operations():
             if operation.operation == "find":
                 yield FIND_UNIQUE if self._is_filed_under(operation) else FIND_SECONDARY
             yield from of.get(operation.operation, ())
+            if operation.ttl_s is not None:
+                yield EXPIRE
             if operation.operation == "insert" and self._table(operation.table or "").indexes:
                 # A store without indexes would take the row and leave them out.
                 yield FIND_SECONDARY
@@ -285,7 +332,8 @@ class OwnWorkload(_Strict):
 
     def _is_filed_under(self, find: Operation) -> bool:
         """Whether the table's rows are only ever looked up by this column, which has a unique index."""
-        same = [operation for operation in self._operations() if operation.table == find.table]
+        of_table = [operation for operation in self._operations() if operation.table == find.table]
+        same = [operation for operation in of_table if operation.operation not in _BY_NUMBER]
         indexes = self._table(find.table or "").indexes
         is_unique = any(index.unique and index.columns == [find.column] for index in indexes)
         return is_unique and all(operation.column == find.column for operation in same)
@@ -308,8 +356,11 @@ KEYS: dict[str, type[BaseModel]] = {
     "statements": Statement,
     "transactions": Transaction,
     "operations": Operation,
+    "access": Access,
+    "size": Size,
+    "length": Size,
 }
-"""What the entries of each list in an own workload are."""
+"""What the entries of each list in an own workload are, and its tables."""
 
 
 def _known(what: str, name: str, there: dict[str, Named]) -> Named:

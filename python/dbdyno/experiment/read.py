@@ -17,6 +17,7 @@ from dbdyno.experiment.own_workload import KEYS, OwnWorkload
 from dbdyno.experiment.redact import redact
 from dbdyno.experiment.shipped import SHIPPED, shipped_experiments
 from dbdyno.experiment.toml import parse_toml
+from dbdyno.experiment.ycsb import is_ycsb, read_ycsb
 
 _GIVES_WAY = (
     *(("rate", "find_rate"), ("find_rate", "rate"), ("warmup_seconds", "warmup")),
@@ -77,10 +78,19 @@ def read_toml(path: Path) -> dict[str, Any]:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: cannot be read: {error}") from None
+    if is_ycsb(text):
+        return _read_ycsb(path, text)
     try:
         return parse_toml(text)
     except ValueError as error:
         raise UserError(f"{path}: no valid TOML: {redact(str(error))}") from None
+
+
+def _read_ycsb(path: Path, text: str) -> dict[str, Any]:
+    try:
+        return read_ycsb(text)
+    except ValueError as error:
+        raise UserError(f"{path}: {redact(str(error))}") from None
 
 
 def override(document: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
@@ -133,14 +143,23 @@ def _line(path: Path, detail: ErrorDetails) -> str:
         return ""
     lines = path.read_text(encoding="utf-8").splitlines()
     begin = next((i for i, line in enumerate(lines) if f"workloads.{location[1]}" in line), len(lines))
+    whole = _inline_table(detail)
     word = re.escape(_wrong_word(location, detail))
     # First behind its key, then as a value or within SQL, as the same word may be in what is said for people.
     key = rf"{re.escape(location[-1])} *= *[\"']?{word}(?![\w-])"
-    for pattern in (key, rf"[\"'{{]{word}[\"'}}.]", rf"(?<![\w-]){word}(?![\w-])"):
+    for pattern in (*whole, key, rf"[\"'{{]{word}[\"'}}.]", rf"(?<![\w-]){word}(?![\w-])"):
         for number, line in enumerate(lines[begin:], begin + 1):
             if re.search(pattern, line):
                 return f"line {number}: "
     return ""
+
+
+def _inline_table(detail: ErrorDetails) -> list[str]:
+    """Return a pattern of a line with all keys of a wrong table of parameters, in order: its `kind` is no rare word."""
+    table = detail["input"]
+    if detail["type"] != "value_error" or not isinstance(table, dict) or "kind" not in table or "name" in table:
+        return []
+    return [r"{ *" + ".*".join(rf"\b{re.escape(str(key))} *=" for key in table)]
 
 
 def _wrong_word(location: list[str], detail: ErrorDetails) -> str:
@@ -149,7 +168,7 @@ def _wrong_word(location: list[str], detail: ErrorDetails) -> str:
         return location[-1]
     if detail["type"] == "missing":
         return str(detail["input"].get("name", location[1]))
-    if isinstance(detail["input"], str | int):
+    if isinstance(detail["input"], str | int | float):
         return str(detail["input"])
     message = detail["msg"].removeprefix("Value error, ")
     whose = re.match(r"\w+ '([^']+)':", message)

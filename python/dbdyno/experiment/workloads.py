@@ -16,6 +16,10 @@ FIND_SECONDARY = "find-secondary"
 SUM = "sum"
 SQL = "sql"
 PARTITION = "partition"
+PUT = "put"
+DELETE = "delete"
+SCAN = "scan"
+EXPIRE = "expire"
 ANALYSE = "analyse"
 COPY = "copy"
 GET_ELSEWHERE = "get-elsewhere"
@@ -30,6 +34,9 @@ OPERATIONS = {
     TRANSACTION: "begin and commit a transaction of several operations",
     FIND_UNIQUE: "find a row by a unique column",
     FIND_SECONDARY: "find rows by a secondary index",
+    PUT: "store a row, whether or not it is there",
+    DELETE: "delete a row",
+    SCAN: "read rows in the order of their keys",
     SUM: "sum a column over the table",
     SQL: "run prepared SQL statements of the workload's own",
     PARTITION: "keep a table in partitions by a hash of its key",
@@ -38,6 +45,7 @@ OPERATIONS = {
 
 WORDS = {
     **OPERATIONS,
+    EXPIRE: "let a row expire by itself",
     ANALYSE: "answer SQL queries over a whole table that was loaded in bulk",
     COPY: "be dumped and restored by tools of its own",
     GET_ELSEWHERE: "get a row at another node than the one it was written to",

@@ -3,6 +3,7 @@
 use dbdyno_model::{Difference, Failed, Failure, Operations, Row, Session, Value};
 
 use super::Client;
+use super::scanned::Scanned;
 use crate::ledger::Entry;
 
 /// The session, or the end of the transaction: it was lost earlier in this one.
@@ -40,7 +41,7 @@ impl Operations for Client {
             wrong = wrong.take().or(found.map(|difference| (keys[place], difference)));
         };
         let result = session.get_many(step, keys, &mut each).await;
-        self.finish_many(step, keys, result, wrong)
+        self.finish_many(step, keys.len() as u64, result, wrong)
     }
 
     #[inline]
@@ -84,6 +85,44 @@ impl Operations for Client {
             }
         }
         self.finish(step, key, result, false)
+    }
+
+    async fn put(&mut self, step: usize, key: u64, version: u64) -> Result<(), Failed> {
+        self.network_delay().await;
+        let result = session!(self).put(step, key, version).await;
+        self.finish(step, key, result.map(|()| true), false)
+    }
+
+    async fn delete(&mut self, step: usize, key: u64) -> Result<(), Failed> {
+        self.network_delay().await;
+        let result = session!(self).delete(step, key).await;
+        {
+            let totals = &mut self.thread.recorder.borrow_mut().totals;
+            match &result {
+                Ok(was_there) => totals.deleted += u64::from(*was_there),
+                Err(failure) => totals.maybe_deleted += u64::from(failure.ends_session()),
+            }
+        }
+        self.finish(step, key, result, false)
+    }
+
+    /// Rows are verified where they lie, so that this is in the request's time.
+    async fn scan(&mut self, step: usize, first: u64, most: u64, sure: u64) -> Result<(), Failed> {
+        self.network_delay().await;
+        let Self { thread, session, scratch, .. } = self;
+        let Some(session) = session else { return Err(Failed) };
+        let trial = &thread.trial;
+        let table = &trial.workload.tables()[trial.workload.steps()[step].operation.table()];
+        let mut scanned = Scanned::new(table, first, most, sure);
+        let result = session
+            .scan(step, first, most, &mut |row| {
+                if trial.verify_reads {
+                    scanned.check(row, scratch);
+                }
+            })
+            .await;
+        let (rows, wrong) = scanned.end(trial.verify_reads);
+        self.finish_many(step, rows, result, wrong)
     }
 
     async fn control(&mut self, step: usize) -> Result<(), Failed> {

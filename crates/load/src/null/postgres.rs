@@ -52,7 +52,9 @@ impl Postgres {
             Operation::GetMany { keys, .. } => wire::write_description(out, &vec![types[0]; keys], &named),
             Operation::Find { column, .. } => wire::write_description(out, &types[column..=column], &named),
             Operation::Add { column, .. } => wire::write_description(out, &[types[column], types[0]], &[]),
-            Operation::Insert { .. } => wire::write_description(out, &types, &[]),
+            Operation::Insert { .. } | Operation::Put { .. } => wire::write_description(out, &types, &[]),
+            Operation::Delete { .. } => wire::write_description(out, &types[..1], &[]),
+            Operation::Scan { .. } => wire::write_description(out, &[types[0], ScalarType::Int8], &named),
             Operation::Begin { .. } | Operation::Commit | Operation::Rollback => wire::write_description(out, &[], &[]),
             Operation::Sql { .. } | Operation::Transaction => wire::write_description(out, &[], &[]),
             Operation::Update { .. } => {

@@ -119,6 +119,7 @@ impl Mongodb {
             Operation::Insert { .. } => write("insert", "documents"),
             // Refused when the store is made, or never issued.
             Operation::Begin { .. } | Operation::Commit | Operation::Rollback => Command::default(),
+            Operation::Put { .. } | Operation::Delete { .. } | Operation::Scan { .. } => Command::default(),
             Operation::GetElsewhere { .. } | Operation::Sql { .. } | Operation::Transaction => Command::default(),
         }
     }

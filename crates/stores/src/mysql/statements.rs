@@ -54,6 +54,16 @@ impl Statement {
     }
 }
 
+/// Appends text to a quoted SQL string.
+pub fn escape_into(sql: &mut String, text: &str) {
+    for c in text.chars() {
+        if matches!(c, '\'' | '\\') {
+            sql.push('\\');
+        }
+        sql.push(c);
+    }
+}
+
 impl MysqlSession {
     /// Prepares a statement for each step, the first time one is needed: loading needs none, and the tables must exist.
     #[cold]

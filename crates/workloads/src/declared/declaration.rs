@@ -2,22 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use dbdyno_model::{Column, Dialect, Index, Kind, Source, Statement, Table};
+use dbdyno_model::{Column, Dialect, Index, Kind, Sizes, Source, Statement, Table};
 use serde::Deserialize;
+
+use crate::reach::ReachPlan;
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Declaration {
-    #[serde(default = "uniform")]
-    pub access: String,
+    #[serde(default)]
+    pub access: ReachPlan,
     pub tables: Vec<TablePlan>,
     #[serde(default)]
     pub statements: Vec<StatementPlan>,
     pub transactions: Vec<TransactionPlan>,
-}
-
-fn uniform() -> String {
-    "uniform".into()
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -33,8 +31,27 @@ pub struct TablePlan {
 struct ColumnPlan {
     name: String,
     kind: String,
+    /// How long the texts are, if they do not fill the column: a number, or a distribution.
+    size: Option<SizesPlan>,
     #[serde(flatten)]
     generator: Generator,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum SizesPlan {
+    Constant(f64),
+    Drawn(Sizes),
+}
+
+impl SizesPlan {
+    pub fn build(&self) -> Result<Sizes, String> {
+        let sizes = match self {
+            SizesPlan::Constant(size) => Sizes::Constant { size: *size },
+            SizesPlan::Drawn(sizes) => sizes.clone(),
+        };
+        sizes.check().map(|()| sizes)
+    }
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -93,7 +110,7 @@ pub struct ParameterPlan {
 pub struct TransactionPlan {
     pub name: String,
     pub weight: u64,
-    pub access: Option<String>,
+    pub access: Option<ReachPlan>,
     pub within: Option<Within>,
     pub operations: Vec<OperationPlan>,
 }
@@ -114,7 +131,12 @@ pub struct OperationPlan {
     #[serde(default = "one")]
     pub by: i64,
     pub statement: Option<String>,
-    pub access: Option<String>,
+    pub access: Option<ReachPlan>,
+    /// Of a put: after how many seconds it expires.
+    #[serde(default)]
+    pub ttl_s: u32,
+    /// Of a scan: how many rows.
+    pub length: Option<SizesPlan>,
 }
 
 fn one() -> i64 {
@@ -122,12 +144,16 @@ fn one() -> i64 {
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Verb {
     Get,
     Find,
     Update,
     Insert,
+    Put,
+    Delete,
+    Scan,
+    ReadModifyWrite,
     Add,
     Sql,
 }
@@ -139,6 +165,10 @@ impl Verb {
             Verb::Find => "find",
             Verb::Update => "update",
             Verb::Insert => "insert",
+            Verb::Put => "put",
+            Verb::Delete => "delete",
+            Verb::Scan => "scan",
+            Verb::ReadModifyWrite => "read-modify-write",
             Verb::Add => "add",
             Verb::Sql => "sql",
         }
@@ -206,7 +236,20 @@ impl ColumnPlan {
         if is_text == kind.is_number() {
             return Err(format!("the generator of {} makes no values of the kind {}", self.name, self.kind));
         }
-        Ok(Column::new(&self.name, kind, source))
+        let column = Column::new(&self.name, kind, source);
+        match &self.size {
+            None => Ok(column),
+            Some(plan) => self.sized(column, plan),
+        }
+    }
+
+    fn sized(&self, column: Column, plan: &SizesPlan) -> Result<Column, String> {
+        let is_sizable =
+            matches!(column.source, Source::Padded(_) | Source::Letters { .. } | Source::VersionedLetters { .. });
+        if !is_sizable || !matches!(column.kind, Kind::Varchar(_)) {
+            return Err(format!("only letters and padded numbers in a varchar have a size, so {} has none", self.name));
+        }
+        Ok(column.sized(plan.build()?))
     }
 }
 

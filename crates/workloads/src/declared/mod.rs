@@ -3,23 +3,25 @@
 //! A transaction draws a key; its operations are about that, or draw one of their own. Nothing is allocated for an operation: its
 //! parameters are made in a buffer that the thread's transactions lend each other.
 
+mod building;
 mod declaration;
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
 
-use dbdyno_model::{
-    Choices, Column, Difference, Failed, Kind, Operation, Operations, RowBuffer, Statement, Step, Table, Value,
-};
+use dbdyno_model::{Choices, Column, Difference, Failed, Operations, RowBuffer, Sizes, Statement, Step, Table, Value};
 
 use crate::options::Options;
-use crate::{Access, Check, Workload};
-use declaration::{
-    Declaration, OperationPlan, ParameterPlan, StatementPlan, TransactionPlan, Verb, Within, column_of, table_of,
-};
+use crate::reach::{Insertions, Reach, ReachPlan};
+use crate::{Check, Workload};
+use building::Building;
+use declaration::Declaration;
 
 /// Of one statement: they are kept on the stack.
 const MOST_PARAMETERS: usize = 16;
+/// An answer is held whole.
+const LONGEST_SCAN: usize = 1000;
+/// Versions are below this: they fit a column of 32 bits.
+const VERSIONS: u64 = 1 << 31;
 
 /// Where a parameter's values come from.
 #[derive(Clone, Debug)]
@@ -38,14 +40,24 @@ enum What {
     Find(Column),
     Update,
     Insert,
+    Put,
+    Delete,
+    Scan(Sizes),
+    /// The step that is the write.
+    ReadModifyWrite(usize),
     Add(i64),
-    Sql { parameters: Vec<Parameter>, rows: Option<(u64, u64)> },
+    Sql {
+        parameters: Vec<Parameter>,
+        rows: Option<(u64, u64)>,
+    },
 }
 
 #[derive(Clone, Debug)]
 struct Action {
     step: usize,
-    access: Option<Access>,
+    /// That it is about; a statement says itself what it is about.
+    table: Option<usize>,
+    access: Option<Reach>,
     what: What,
 }
 
@@ -53,11 +65,14 @@ struct Action {
 struct Transaction {
     /// The choices below it are its own, or an earlier transaction's.
     below: u64,
-    access: Access,
+    access: Reach,
     /// The steps that stand for its kind, begin it and commit it.
     kind: Option<usize>,
     around: Option<(usize, usize)>,
     actions: Vec<Action>,
+    /// The one table that its key is of, if there is one, and whether it adds rows.
+    table: Option<usize>,
+    inserts: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -68,8 +83,9 @@ pub struct Declared {
     steps: Vec<Step>,
     statements: Vec<Statement>,
     checks: Vec<Check>,
-    /// The highest key that was there before.
-    last: u64,
+    insertions: Insertions,
+    /// The only table that gets rows: what is the latest of it moves on.
+    growing: Option<usize>,
 }
 
 thread_local! {
@@ -86,7 +102,7 @@ impl Declared {
         let mut declaration: Declaration =
             serde_json::from_value(declaration.clone()).map_err(|error| format!("declaration: {error}"))?;
         if let Some(access) = access {
-            declaration.access = access.into();
+            declaration.access = ReachPlan::Named(access.into());
         }
         Building::new(rows, &declaration)?.all()
     }
@@ -98,6 +114,39 @@ impl Declared {
         &self.transactions[place.min(self.transactions.len() - 1)]
     }
 
+    /// `table`: what the key is of, if it is of one table.
+    #[inline]
+    fn key(&self, reach: Reach, table: Option<usize>, choices: &mut Choices) -> u64 {
+        if self.growing.is_some() && table == self.growing {
+            return reach.key_of_growing(choices, self.rows, self.insertions);
+        }
+        reach.key(choices, self.rows)
+    }
+
+    /// The rows of a table up to this key are there, none left out.
+    fn surely_there(&self, table: Option<usize>) -> u64 {
+        if table.is_some_and(|table| self.tables[table].is_volatile) { 0 } else { self.rows }
+    }
+
+    async fn execute_all<O: Operations>(
+        &self,
+        transaction: &Transaction,
+        operations: &mut O,
+        choices: &mut Choices,
+    ) -> Result<(), Failed> {
+        let key = self.key(transaction.access, transaction.table, choices);
+        if let Some((begin, _)) = transaction.around {
+            operations.control(begin).await?;
+        }
+        for action in &transaction.actions {
+            self.execute(action, operations, choices, key).await?;
+        }
+        match transaction.around {
+            Some((_, commit)) => operations.control(commit).await,
+            None => Ok(()),
+        }
+    }
+
     async fn execute<O: Operations>(
         &self,
         action: &Action,
@@ -105,16 +154,25 @@ impl Declared {
         choices: &mut Choices,
         of_transaction: u64,
     ) -> Result<(), Failed> {
-        let key = action.access.map_or(of_transaction, |access| access.key(choices, self.rows));
+        let key = action.access.map_or(of_transaction, |access| self.key(access, action.table, choices));
         let step = action.step;
         match &action.what {
             What::Get => operations.get(step, key).await,
-            What::Update => operations.update(step, key, choices.below(1 << 31)).await,
-            What::Add(by) => operations.add(step, key, *by).await,
-            What::Insert => {
-                let new = self.last + 1 + choices.step * choices.clients + choices.client;
-                operations.insert(step, new).await
+            What::Update => operations.update(step, key, choices.below(VERSIONS)).await,
+            What::Put => operations.put(step, key, choices.below(VERSIONS)).await,
+            What::Delete => operations.delete(step, key).await,
+            What::Scan(length) => {
+                let most = length.of(choices.next_u64(), LONGEST_SCAN).max(1) as u64;
+                operations.scan(step, key, most, self.surely_there(action.table)).await
             }
+            &What::ReadModifyWrite(write) => {
+                operations.get(step, key).await?;
+                let table = &self.tables[self.steps[step].operation.table()];
+                let version = (table.version_of(operations.row()) + 1) % VERSIONS;
+                operations.update(write, key, version).await
+            }
+            What::Add(by) => operations.add(step, key, *by).await,
+            What::Insert => operations.insert(step, self.insertions.key(choices, choices.inserted)).await,
             What::Find(column) => {
                 let mut buffer = lent();
                 column.generate(key, 0, &mut buffer);
@@ -197,7 +255,7 @@ impl Workload for Declared {
     }
 
     fn continue_after(&mut self, last: u64) {
-        self.last = last;
+        self.insertions = Insertions { last };
     }
 
     async fn transaction<O: Operations>(&self, operations: &mut O, choices: &mut Choices) -> Result<(), Failed> {
@@ -205,191 +263,16 @@ impl Workload for Declared {
         if let Some(kind) = transaction.kind {
             operations.kind(kind);
         }
-        let key = transaction.access.key(choices, self.rows);
-        if let Some((begin, _)) = transaction.around {
-            operations.control(begin).await?;
-        }
-        for action in &transaction.actions {
-            self.execute(action, operations, choices, key).await?;
-        }
-        match transaction.around {
-            Some((_, commit)) => operations.control(commit).await,
-            None => Ok(()),
-        }
-    }
-}
-
-/// A workload while it is put together from its declaration.
-struct Building<'a> {
-    declaration: &'a Declaration,
-    made: Declared,
-    access: Access,
-    /// Tables that get rows, and columns that are added to.
-    inserted: BTreeSet<usize>,
-    added: BTreeSet<(usize, usize)>,
-}
-
-impl<'a> Building<'a> {
-    fn new(rows: u64, declaration: &'a Declaration) -> Result<Self, String> {
-        let tables: Result<Vec<Table>, String> = declaration.tables.iter().map(declaration::TablePlan::build).collect();
-        let tables = tables?;
-        if tables.is_empty() || declaration.transactions.is_empty() {
-            return Err("declaration: at least one table and one transaction".into());
-        }
-        let nothing = (vec![], vec![], vec![], vec![]);
-        let (transactions, steps, statements, checks) = nothing;
-        let made = Declared { rows, transactions, tables, steps, statements, checks, last: rows };
-        let access = access(&declaration.access, rows)?;
-        Ok(Self { declaration, made, access, inserted: BTreeSet::new(), added: BTreeSet::new() })
-    }
-
-    fn all(mut self) -> Result<Declared, String> {
-        let mut below = 0;
-        for transaction in &self.declaration.transactions {
-            below += transaction.weight;
-            let built = self.transaction(transaction, below)?;
-            self.made.transactions.push(built);
-        }
-        self.file_under_what_is_looked_for();
-        self.made.checks = self.checks();
-        Ok(self.made)
-    }
-
-    fn transaction(&mut self, plan: &TransactionPlan, below: u64) -> Result<Transaction, String> {
-        let own = plan.access.as_deref().map(|name| access(name, self.made.rows)).transpose()?;
-        let around = plan.within.map(|within| {
-            let read_only = within == Within::ReadOnly;
-            let begin = if read_only { "begin_read_only" } else { "begin" };
-            (self.step(begin, Operation::Begin { read_only }), self.step("commit", Operation::Commit))
-        });
-        let several = self.declaration.transactions.len() > 1;
-        let kind = several.then(|| self.step(&plan.name, Operation::Transaction));
-        let actions: Result<Vec<Action>, String> = plan.operations.iter().map(|one| self.action(one)).collect();
-        Ok(Transaction { below, access: own.unwrap_or(self.access), kind, around, actions: actions? })
-    }
-
-    /// The step of this operation, which transactions share.
-    fn step(&mut self, name: &str, operation: Operation) -> usize {
-        let steps = &mut self.made.steps;
-        let there = steps.iter().position(|step| step.name == name && step.operation == operation);
-        there.unwrap_or_else(|| {
-            steps.push(Step::new(name, operation));
-            steps.len() - 1
-        })
-    }
-
-    fn action(&mut self, plan: &OperationPlan) -> Result<Action, String> {
-        let access = plan.access.as_deref().map(|name| access(name, self.made.rows)).transpose()?;
-        if plan.operation == Verb::Sql {
-            return self.sql(plan, access);
-        }
-        let name = plan.table.as_deref().ok_or_else(|| format!("{} needs a table", plan.operation.name()))?;
-        let table = table_of(&self.made.tables, name)?;
-        let column = plan.column.as_deref().map(|name| column_of(&self.made.tables[table], name)).transpose()?;
-        let needed = || column.ok_or_else(|| format!("{} needs a column", plan.operation.name()));
-        let of = |column: usize| self.made.tables[table].columns[column].clone();
-        let (operation, what) = match plan.operation {
-            Verb::Get => (Operation::Get { table }, What::Get),
-            Verb::Find => (Operation::Find { table, column: needed()? }, What::Find(of(needed()?))),
-            Verb::Update => (Operation::Update { table }, What::Update),
-            Verb::Insert => (Operation::Insert { table }, What::Insert),
-            Verb::Add | Verb::Sql => (Operation::Add { table, column: needed()? }, What::Add(plan.by)),
-        };
-        match operation {
-            Operation::Insert { table } => drop(self.inserted.insert(table)),
-            Operation::Add { table, column } => drop(self.added.insert((table, column))),
-            _ => {}
-        }
-        let by = plan.column.as_ref().map(|column| format!("_{column}")).unwrap_or_default();
-        let step = self.step(&format!("{}_{name}{by}", plan.operation.name()), operation);
-        Ok(Action { step, access, what })
-    }
-
-    fn sql(&mut self, plan: &OperationPlan, access: Option<Access>) -> Result<Action, String> {
-        let name = plan.statement.as_deref().ok_or("sql needs a statement")?;
-        let find = |statement: &&StatementPlan| statement.name == name;
-        let declared = self.declaration.statements.iter().find(find);
-        let declared = declared.ok_or_else(|| format!("there is no statement {name:?}"))?;
-        let tables = &self.made.tables;
-        let built: Result<Vec<(Parameter, Kind)>, String> =
-            declared.parameters.iter().map(|plan| parameter(plan, tables)).collect();
-        let (parameters, kinds): (Vec<Parameter>, Vec<Kind>) = built?.into_iter().unzip();
-        if parameters.len() > MOST_PARAMETERS {
-            return Err(format!("the statement {name} has more than {MOST_PARAMETERS} parameters"));
-        }
-        let there = self.made.steps.iter().position(|step| step.name == name);
-        let step = match there {
-            Some(step) => step,
-            None => {
-                self.made.statements.push(declared.build(&kinds)?);
-                self.step(name, Operation::Sql { statement: self.made.statements.len() - 1 })
-            }
-        };
-        Ok(Action { step, access, what: What::Sql { parameters, rows: declared.rows } })
-    }
-
-    /// A table whose rows are only ever looked for by one unique column is filed under that, where rows have one key only.
-    fn file_under_what_is_looked_for(&mut self) {
-        for (i, table) in self.made.tables.iter_mut().enumerate() {
-            let about =
-                self.made.steps.iter().map(|step| step.operation).filter(|of| of.has_table() && of.table() == i);
-            let columns: BTreeSet<usize> = about
-                .map(|operation| if let Operation::Find { column, .. } = operation { column } else { 0 })
-                .collect();
-            if let (1, Some(&column)) = (columns.len(), columns.first())
-                && table.indexes.iter().any(|index| index.unique && index.columns == [column])
-            {
-                table.filed_under = column;
-            }
-        }
-    }
-
-    /// What can be said of the tables after a run, which statements that write could change in any way.
-    fn checks(&self) -> Vec<Check> {
-        if self.declaration.statements.iter().any(|statement| !statement.answers()) {
-            return vec![];
-        }
-        let (inserted, added) = (&self.inserted, &self.added);
-        let constant = (0..self.made.tables.len()).filter(|table| !inserted.contains(table));
-        let mut checks: Vec<Check> = constant.map(|table| Check::RowCount { table }).collect();
-        // What was added and inserted is counted once for all.
-        if let (1, Some(&table)) = (inserted.len(), inserted.first()) {
-            checks.push(Check::RowsInserted { table });
-        }
-        if let (1, Some(&(table, column))) = (added.len(), added.first()) {
-            checks.push(Check::SumOfIncrements { table, column });
-        }
-        checks
-    }
-}
-
-fn access(name: &str, rows: u64) -> Result<Access, String> {
-    Access::named(name, rows).ok_or_else(|| format!("there is no access {name:?}"))
-}
-
-fn parameter(plan: &ParameterPlan, tables: &[Table]) -> Result<(Parameter, Kind), String> {
-    match plan.column(tables)? {
-        Some(column) if plan.column.is_some() => {
-            let kind = column.kind;
-            if column.is_versioned() {
-                return Err(format!("the column {} changes, so it has no value to look for", column.name));
-            }
-            Ok((Parameter::Of { column, offset: plan.offset }, kind))
-        }
-        Some(column) => {
-            let kind = column.kind;
-            Ok((Parameter::Drawn { column }, kind))
-        }
-        None => match (plan.from, plan.to) {
-            (Some(from), Some(to)) if from <= to => Ok((Parameter::Number { from, to }, plan.kind()?)),
-            _ => Err("a parameter that is a number has from and to".into()),
-        },
+        let done = self.execute_all(transaction, operations, choices).await;
+        choices.inserted += u64::from(transaction.inserts);
+        done
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbdyno_model::Kind;
     use serde_json::json;
 
     fn events() -> serde_json::Value {
@@ -441,12 +324,26 @@ mod tests {
     }
 
     #[test]
+    fn texts_have_the_sizes_of_their_distribution() {
+        let mut declaration = events();
+        declaration["tables"][0]["columns"][4]["size"] = json!({"kind": "table", "sizes": [[3, 0.5], [9, 0.5]]});
+        let table = &Declared::new(100, &declaration, None).unwrap().tables[0];
+        let mut row = RowBuffer::default();
+        for key in 1..50 {
+            table.generate(key, 0, &mut row);
+            let Value::Text(note) = row.row().value(4) else { panic!() };
+            assert!(matches!(note.len(), 3 | 9));
+            assert_eq!(table.check(row.row(), key, &mut vec![]), Ok(()));
+        }
+    }
+
+    #[test]
     fn transactions_come_as_often_as_they_weigh() {
         let workload = Declared::new(100, &events(), Some("uniform")).unwrap();
         let is_append = |step: &u64| workload.chosen(&mut Choices::new(1, 0, 1, *step)).below == 3;
         let appends = (0..10_000).filter(is_append).count();
         assert!(appends.abs_diff(7500) < 200, "{appends}");
-        assert_eq!(workload.transactions[1].access, Access::Uniform);
+        assert_eq!(workload.transactions[1].access, Reach::new(&ReachPlan::default(), 100).unwrap());
     }
 
     #[test]
@@ -473,12 +370,52 @@ mod tests {
         assert_eq!(Declared::new(100, &declaration, None).unwrap().tables[0].filed_under, 3);
     }
 
+    fn declared(operations: serde_json::Value) -> Declared {
+        let mut declaration = events();
+        declaration["tables"][0]["columns"][4]["generator"] = "versioned-letters".into();
+        declaration["tables"][0]["columns"]
+            .as_array_mut()
+            .unwrap()
+            .push(json!({"name": "version", "kind": "int", "generator": "version"}));
+        declaration["transactions"] = json!([{"name": "one", "weight": 1, "operations": operations}]);
+        Declared::new(100, &declaration, None).unwrap()
+    }
+
+    #[test]
+    fn rows_that_come_and_go_are_counted_where_they_can_be() {
+        let delete = json!({"operation": "delete", "table": "event"});
+        let insert = json!({"operation": "insert", "table": "event"});
+        let update = json!({"operation": "read-modify-write", "table": "event"});
+        let put = json!({"operation": "put", "table": "event"});
+        let expiring = json!({"operation": "put", "table": "event", "ttl_s": 60});
+        let of = |operations: &[&serde_json::Value]| {
+            let made = declared(json!(operations));
+            (made.tables[0].is_volatile, made.checks)
+        };
+        let (constant, changed) = (vec![Check::RowCount { table: 0 }], vec![Check::RowsInserted { table: 0 }]);
+        assert_eq!(of(&[&put, &update]), (false, constant));
+        assert_eq!(of(&[&delete]), (true, changed.clone()));
+        assert_eq!(of(&[&delete, &insert]), (true, changed));
+        assert_eq!(of(&[&delete, &update]), (true, vec![]));
+        assert_eq!(of(&[&delete, &put]), (true, vec![]));
+        assert_eq!(of(&[&expiring, &insert]), (true, vec![]));
+        let made = declared(json!([update, expiring, {"operation": "scan", "table": "event", "length": 9}]));
+        let steps: Vec<&str> = made.steps.iter().map(|step| step.name.as_str()).collect();
+        assert_eq!(steps, ["update_event", "get_event", "put_event_ttl_60", "scan_event"]);
+    }
+
     #[test]
     fn what_is_wrong_is_named() {
         assert!(refused(|d| d["access"] = "zipf".into()).contains("zipf"));
+        assert!(refused(|d| d["access"] = json!({"kind": "zipfian", "exponent": 4})).contains("exponent = 4"));
         assert!(refused(|d| d["tables"][0]["columns"][1]["kind"] = "text".into()).contains("\"text\""));
         assert!(refused(|d| d["tables"][0]["columns"][4]["generator"] = "lettres".into()).contains("lettres"));
         assert!(refused(|d| d["tables"][0]["columns"][4]["generator"] = "key".into()).contains("note"));
+        assert!(refused(|d| d["tables"][0]["columns"][1]["size"] = 4.into()).contains("at"));
+        assert!(
+            refused(|d| d["tables"][0]["columns"][4]["size"] = json!({"kind": "uniform", "from": 2, "to": 1}))
+                .contains("parameters")
+        );
         assert!(refused(|d| d["tables"][0]["indexes"][0]["columns"] = json!(["when"])).contains("when"));
         assert!(refused(|d| d["transactions"][0]["operations"][0]["table"] = "evnt".into()).contains("evnt"));
         assert!(refused(|d| d["transactions"][1]["operations"][0]["statement"] = "last".into()).contains("last"));

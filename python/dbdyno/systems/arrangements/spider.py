@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workloads import OPERATIONS, SQL, TRANSACTION
+from dbdyno.experiment.workloads import DELETE, OPERATIONS, PUT, SCAN, SQL, TRANSACTION
 from dbdyno.systems.arrangements.cluster import LEVELS, Cluster
 from dbdyno.systems.base import Durability, Launch
 from dbdyno.systems.mysql.mariadb import VARIABLES, MariaDB
@@ -31,9 +31,10 @@ SPIDER_VARIABLES = (
 )
 
 
-NOT_OVER_SEVERAL = frozenset({SQL, TRANSACTION})
+NOT_OVER_SEVERAL = frozenset({SQL, TRANSACTION, PUT, DELETE, SCAN})
 """What is refused with several backends: Spider's partitioned tables answered SQL of oltp with errors, and deletions
-with no row where there was one (10.11.19); and what is committed at several is not one commit."""
+with no row where there was one (10.11.19), so nothing is put or deleted there. What is committed at several is not one
+commit."""
 
 
 class Front(MariaDB):

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workloads import ADD, FIND_UNIQUE, GET, GET_MANY, INSERT, SUM, UPDATE
+from dbdyno.experiment.workloads import ADD, FIND_UNIQUE, GET, GET_MANY, INSERT, PUT, SUM, UPDATE
 from dbdyno.systems.base import Durability
 from dbdyno.systems.embedded.embedded import Embedded
 
@@ -22,7 +22,7 @@ class InstalledLibrary(Embedded):
     levels: what each value of `sync` promises of an acknowledged write.
     """
 
-    operations = frozenset((GET, GET_MANY, UPDATE, ADD, INSERT, FIND_UNIQUE, SUM))
+    operations = frozenset((GET, GET_MANY, UPDATE, ADD, INSERT, FIND_UNIQUE, SUM, PUT))
     library: ClassVar[str]
     only_with: ClassVar[dict[str, tuple[str, str]]] = {}
     levels: ClassVar[dict[str, str]]

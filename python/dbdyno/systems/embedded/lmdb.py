@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workloads import ADD, FIND_UNIQUE, GET, GET_MANY, INSERT, SUM, UPDATE
+from dbdyno.experiment.workloads import ADD, DELETE, FIND_UNIQUE, GET, GET_MANY, INSERT, PUT, SCAN, SUM, UPDATE
 from dbdyno.systems.base import Durability
 from dbdyno.systems.embedded.embedded import Embedded
 from dbdyno.systems.space import Storage
@@ -21,7 +21,7 @@ class LMDB(Embedded):
 
     name = "lmdb"
     what = "LMDB, embedded (sync=full|no-meta-sync|none, map_size_bytes)"
-    operations = frozenset((GET, GET_MANY, UPDATE, ADD, INSERT, FIND_UNIQUE, SUM))
+    operations = frozenset((GET, GET_MANY, UPDATE, ADD, INSERT, FIND_UNIQUE, SUM, PUT, DELETE, SCAN))
     choices: ClassVar[dict[str, tuple[str, ...]]] = {"sync": ("full", "no-meta-sync", "none")}
     numbers: ClassVar[dict[str, int]] = {"map_size_bytes": 0}
     storage: ClassVar[Storage] = Storage(1.2)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from dbdyno.errors import UserError
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workloads import OPERATIONS, TRANSACTION
+from dbdyno.experiment.workloads import DELETE, OPERATIONS, PUT, SCAN, TRANSACTION
 from dbdyno.systems.base import Launch
 from dbdyno.systems.mysql.mariadb import PLUGIN_FOLDERS, MariaDB
 from dbdyno.systems.running.process import PrivateDirectory, free_port
@@ -23,7 +23,7 @@ class HandlerSocket(MariaDB):
 
     name = "handlersocket"
     what = "MariaDB's rows without its SQL layer (handlersocket_threads=…, any server variable)"
-    operations = frozenset(OPERATIONS) - {TRANSACTION}
+    operations = frozenset(OPERATIONS) - {TRANSACTION, PUT, DELETE, SCAN}
     libraries: ClassVar[tuple[str, ...]] = ()
     pipelines = True
     own_settings: ClassVar[tuple[str, ...]] = ("engine",)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dbdyno.errors import UserError
 from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.workloads import ADD, FIND_UNIQUE, GET, GET_MANY, INSERT, SUM, UPDATE
+from dbdyno.experiment.workloads import ADD, DELETE, EXPIRE, FIND_UNIQUE, GET, GET_MANY, INSERT, PUT, SUM, UPDATE
 from dbdyno.systems.base import Durability, Launch, numbers_of
 from dbdyno.systems.builds.config import directives
 from dbdyno.systems.builds.layout import Layout, beside
@@ -55,8 +55,9 @@ UNABLE = {
     "auto": frozenset[str](),
     # A row is one value: no column of it can be added to, or read alone.
     "string": frozenset((ADD, SUM)),
-    # MGET has values alone, and no fields of hashes; no command makes a hash only where there is none.
-    "hash": frozenset((GET_MANY, INSERT)),
+    # MGET has values alone, and no fields of hashes; no command makes a hash only where there is none, or one that
+    # expires.
+    "hash": frozenset((GET_MANY, INSERT, EXPIRE)),
 }
 """What each layout takes away; `auto` is hashes where a workload adds to columns, else strings."""
 SCALES = BINARY | {"k": 10**3, "m": 10**6, "g": 10**9}
@@ -74,7 +75,7 @@ class RedisServer(Server):
     """A server of the Redis protocol. Setting of its clients: `layout`."""
 
     protocol: ClassVar[str] = "Redis"
-    operations = frozenset((GET, GET_MANY, UPDATE, ADD, INSERT, FIND_UNIQUE, SUM))
+    operations = frozenset((GET, GET_MANY, UPDATE, ADD, INSERT, FIND_UNIQUE, SUM, PUT, DELETE, EXPIRE))
     libraries: ClassVar[tuple[str, ...]] = ("redis-py",)
     driver_modules = ("redis",)
     pipelines = True

@@ -200,6 +200,13 @@ impl Writer<'_> {
         check(unsafe { c::mdb_put(self.transaction, table.0, &mut key, &mut value, flags) })
     }
 
+    /// Removes a key; false where it is not there.
+    pub fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool, Status> {
+        let mut key = value_of(key);
+        // SAFETY: the transaction lasts; without a value LMDB removes the key whatever it has.
+        found(unsafe { c::mdb_del(self.transaction, table.0, &mut key, ptr::null_mut()) })
+    }
+
     /// Whether `key` is behind all keys of the table.
     pub fn is_behind(&self, table: Table, key: &[u8]) -> Result<bool, Status> {
         let (mut cursor, mut last, mut value) = (ptr::null_mut(), NOTHING, NOTHING);
@@ -324,6 +331,29 @@ impl Reader {
             let end = loop {
                 match found(c::mdb_cursor_get(cursor, &mut key, &mut value, c::MDB_NEXT)) {
                     Ok(true) => each(bytes_of(&value)),
+                    end => break end,
+                }
+            };
+            c::mdb_cursor_close(cursor);
+            end
+        };
+        self.release();
+        end.map(drop)
+    }
+}
+
+impl Reader {
+    /// Hands the values of the keys from `first` on to `each`, in order, until it returns false.
+    pub fn scan(&mut self, table: Table, first: &[u8], mut each: impl FnMut(&[u8]) -> bool) -> Result<(), Status> {
+        self.renew()?;
+        let (mut cursor, mut key, mut value) = (ptr::null_mut(), value_of(first), NOTHING);
+        let mut go = c::MDB_SET_RANGE;
+        // SAFETY: as in `for_each`; LMDB only reads the key that is looked for.
+        let end = unsafe {
+            check(c::mdb_cursor_open(self.transaction, table.0, &mut cursor))?;
+            let end = loop {
+                match found(c::mdb_cursor_get(cursor, &mut key, &mut value, go)) {
+                    Ok(true) if each(bytes_of(&value)) => go = c::MDB_NEXT,
                     end => break end,
                 }
             };

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use crate::Schema;
 use crate::effective_settings::EffectiveSettings;
-use crate::embedded::{Access, Addition, Each, Engine, Limits, Rows};
+use crate::embedded::{Access, Addition, Each, Engine, Limits, Rows, Scanned};
 use environment::{Environment, Options, Reader, Status, Table, Writer, version};
 
 /// LMDB's `MDB_MAXKEYSIZE`, as it is compiled in.
@@ -158,6 +158,21 @@ impl Access for LmdbAccess {
 
     fn insert(&mut self, table: usize, key: &[u8], value: &[u8]) -> Result<bool, Failure> {
         self.write(|writer| writer.insert(self.table(table), key, value))
+    }
+
+    fn delete(&mut self, table: usize, key: &[u8]) -> Result<bool, Failure> {
+        self.write(|writer| writer.delete(self.table(table), key))
+    }
+
+    fn scan(&mut self, table: usize, first: &[u8], most: u64, each: &mut Scanned<'_>) -> Result<(), Failure> {
+        let (mut result, mut left) = (Ok(()), most);
+        let hand_over = |bytes: &[u8]| {
+            left -= 1;
+            result = each(bytes);
+            result.is_ok() && left > 0
+        };
+        self.reader.scan(self.engine.tables[table], first, hand_over).map_err(failure)?;
+        result
     }
 
     fn add(&mut self, table: usize, key: &[u8], addition: &mut Addition<'_>) -> Result<bool, Failure> {
