@@ -190,9 +190,8 @@ impl<'a> Building<'a> {
         // What was added and inserted is counted once for all.
         let changed: Vec<usize> = inserted.union(&self.deleted).copied().collect();
         // A row that expired, or that a write brought back, is in no count.
-        let is_counted = |table| {
-            !self.expiring.contains(&table) && !(self.deleted.contains(&table) && self.written.contains(&table))
-        };
+        let comes_back = |table: &usize| self.deleted.contains(table) && self.written.contains(table);
+        let is_counted = |table| !(self.expiring.contains(&table) || comes_back(&table));
         if let [table] = changed[..]
             && is_counted(table)
         {
