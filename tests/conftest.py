@@ -1,6 +1,7 @@
 """Fixtures of the whole suite: a fake load client, a guard, and a place to start servers from."""
 
 import json
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +17,12 @@ from dbdyno.systems.running.guard import Guard
 from fakes.system import FakeSystem
 
 FAKE_LOAD_CLIENT = Path(__file__).parent / "fakes" / "load_client.py"
+
+
+def pytest_configure() -> None:
+    """Let Ctrl-C reach what tests start: a shell ignores it for its background jobs, and children inherit that."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

@@ -38,7 +38,10 @@ def test_the_pages_are_there_until_it_is_interrupted(tmp_path):
         said = process.stdout.readline()
         assert said.startswith("Runs in runs: http://127.0.0.1:") and status_of(address_in(said)) == 303
         process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 0 and process.stdout.read() == "Ctrl-C ends it.\n"
+        try:
+            assert process.wait(60) == 0 and process.stdout.read() == "Ctrl-C ends it.\n"
+        finally:
+            process.kill()
 
 
 def _environment():
