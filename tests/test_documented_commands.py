@@ -20,12 +20,12 @@ from dbdyno.systems import build
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([ROOT / "README.md", ROOT / "benches/README.md", *ROOT.glob("docs/**/*.md")])
 INLINE = re.compile(r"(?<!`)`(?:[A-Z_]+=\S+ )*(dbdyno [^`]+)`(?!`)")
-STANDS_FOR = re.compile(r"…|\.\.\. |\b(?:[A-Z]{3,}|[A-Z]_[A-Z]+)\b(?![=\d])|\$[A-Z]")
+STANDS_FOR = re.compile(r"…|\.\.\. |\b(?:[A-Z]{3,}|[A-Z]_[A-Z]+)\b(?![=\d])|\$[A-Z]|\?(?:basedir|bindir|binary|home)=/")
 """What a person is to put something else for."""
 OF_RUN_ALONE = ("rate", "find_rate", "pipeline", "precise", "until_flat", "profile")
 """Options that `run` has and `aa` has not."""
-OWN_FILES = ("buffer-pool.toml", "sessions.toml", "mine.toml")
-"""Experiment files that a document has a person write."""
+OWN_FILES = ("buffer-pool.toml", "sessions.toml", "mine.toml", "workloads/workloada")
+"""Experiment files that a document has a person write or bring."""
 
 
 def commands_in(text: str) -> Iterator[tuple[int, str, bool]]:

@@ -144,7 +144,7 @@ def test_a_server_that_died_does_not_answer(started):
 
 @pytest.mark.parametrize("of", ["redis", "redis://127.0.0.1:1/0"])
 @pytest.mark.parametrize(
-    ("layout", "lacking"), [("string", {"add", "sum"}), ("hash", {"get-many", "insert"}), ("auto", set())]
+    ("layout", "lacking"), [("string", {"add", "sum"}), ("hash", {"get-many", "insert", "expire"}), ("auto", set())]
 )
 def test_a_layout_declares_what_it_cannot_do(of, layout, lacking):
     able = system(of).operations

@@ -173,7 +173,7 @@ class MySQLServer(LiveServer):
         available = [name for name, support in engines.items() if support in ("YES", "DEFAULT")]
         if self.engine.lower() not in (name.lower() for name in available):
             # The host's packages are for the host's own server.
-            is_hosts = not (self.spec.attached or self.installation())
+            is_hosts = not (self.spec.attached or self.is_not_the_hosts)
             package = ENGINE_PACKAGES.get(self.engine.lower()) if is_hosts else None
             hint = f"apt install {package}" if package else f"it has {', '.join(available)}"
             raise UserError(f"{self.spec.label}: this server has no engine '{self.engine}'; {hint}")

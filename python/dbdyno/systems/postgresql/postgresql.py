@@ -280,11 +280,9 @@ class PostgreSQL(PostgreSQLServer):
     def missing_tool(self, tool: str) -> str | None:
         reason = super().missing_tool(tool)
         # What the host has is of another version, so installing that is of no use.
-        return (
-            f"{self.spec.product} comes without {' and '.join(self.copy_tools[tool].programs)}"
-            if reason and self.installation()
-            else reason
-        )
+        if reason is None or not self.is_not_the_hosts:
+            return reason
+        return f"{self.spec.product} comes without {' and '.join(self.copy_tools[tool].programs)}"
 
     def copier(self, tool: str, workers: int) -> Copier:
         with self.asking():

@@ -125,6 +125,11 @@ class Server(System):
             return self.build
         return installed(PACKAGES[self.spec.product]) if self.spec.version else None
 
+    @property
+    def is_not_the_hosts(self) -> bool:
+        """True if a version or a build was asked for: the host's packages add nothing to it."""
+        return bool(self.spec.version or self.build)
+
     def program(self, name: str) -> list[str]:
         """Return the beginning of the command line that runs a program of this system."""
         there = self.installation()
