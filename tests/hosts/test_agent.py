@@ -75,11 +75,12 @@ def test_a_conductor_that_is_gone_ends_the_load(start_agent, conductor, fake_loa
 def test_a_host_that_is_not_the_conductor_is_not_served(start_agent, certificates):
     async def here(channel):
         await channel.send(RUN)
-        with pytest.raises(Lost):
-            await channel.receive()
+        await channel.receive()
 
     agent = start_agent("c1")
-    talk(agent, Certificates.of(certificates, "c2").context(ssl.Purpose.SERVER_AUTH), here)
+    # The agent may hang up before it is sent anything, or after.
+    with pytest.raises(Lost):
+        talk(agent, Certificates.of(certificates, "c2").context(ssl.Purpose.SERVER_AUTH), here)
     assert not agent.records.exists()
 
 

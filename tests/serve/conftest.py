@@ -88,7 +88,7 @@ def site(folder: Path) -> Iterator[Site]:
         yield Site(address)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[object]:
     """The system's Chromium. Where there is none the test is skipped; with CI=true that is a failure."""
     program = shutil.which("chromium")
