@@ -176,30 +176,35 @@ def _aa() -> None:
     """
 
 
+def _of_one_run_or_two(declared: Declaration) -> Declaration:
+    """Declare what `compare` and `why` take: a run or two, and what counts as a difference."""
+    for parameter in (
+        _JSON,
+        _FORCE,
+        _NOISE,
+        click.option(
+            "--margin",
+            type=PERCENT,
+            default=f"{MARGIN:.0%}",
+            show_default=True,
+            help="Smaller differences count as equal.",
+        ),
+        click.option("--baseline", metavar="LABEL", help="Baseline system (default: the run's first)."),
+        click.argument("other", metavar="[RUN]", required=False, shell_complete=suggest_runs),
+        click.argument("run", shell_complete=suggest_runs),
+    ):
+        declared = parameter(declared)
+    return declared
+
+
 @_command("compare")
-@click.argument("run", shell_complete=suggest_runs)
-@click.argument("other", metavar="[RUN]", required=False, shell_complete=suggest_runs)
-@click.option("--baseline", metavar="LABEL", help="Baseline system (default: the run's first).")
-@click.option(
-    "--margin", type=PERCENT, default=f"{MARGIN:.0%}", show_default=True, help="Smaller differences count as equal."
-)
-@_NOISE
-@_FORCE
-@_JSON
+@_of_one_run_or_two
 def _compare() -> None:
     """Compare the systems of RUN, or RUN with a second one: faster, slower, equivalent or inconclusive."""
 
 
 @_command("why")
-@click.argument("run", shell_complete=suggest_runs)
-@click.argument("other", metavar="[RUN]", required=False, shell_complete=suggest_runs)
-@click.option("--baseline", metavar="LABEL", help="Baseline system (default: the run's first).")
-@click.option(
-    "--margin", type=PERCENT, default=f"{MARGIN:.0%}", show_default=True, help="Smaller differences count as equal."
-)
-@_NOISE
-@_FORCE
-@_JSON
+@_of_one_run_or_two
 def _why() -> None:
     """Say what changed between the systems of RUN, or between RUN and a second one, if one is faster for certain.
 
