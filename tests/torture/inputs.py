@@ -3,8 +3,8 @@
 `python -m torture inputs` runs them as a part of the suite; `python -m torture.inputs --cases N --json FILE` alone,
 with more counts. Cases run in this process, a share of them once more as programs of their own.
 A finding is a traceback, a warning of Python's, a case of more than 10 s, more than 500 MB of data, or an exit status
-that is none of 0, 1 and 2. No server is started: `run`, `aa`, `clean` and `systems` end where they would start, connect
-or download.
+that is none of 0, 1 and 2. No server of a database is started: every command ends where it would start one, connect,
+measure, download, or wait for Ctrl-C.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ from contextlib import ExitStack, chdir, contextmanager, redirect_stderr, redire
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
-from dbdyno.cli import aa, host, program, systems_check, systems_install, systems_remove
+from dbdyno.cli import aa, bisect, ci, host, program, serve, systems_check, systems_install, systems_remove, worker
 from dbdyno.cli import clean as clean_command
 from dbdyno.cli import report as report_command
 from dbdyno.cli import run as run_command
@@ -110,7 +111,7 @@ def _without_servers(changed: ExitStack) -> None:
     def reached(*_: Any, **__: Any) -> Any:
         raise UserError(STOPS)
 
-    def resolved(named: NamedExperiment, *_: Any) -> Any:
+    def resolved(named: NamedExperiment, *_: Any, **__: Any) -> Any:
         expand(named.experiment, resolve(named.experiment).systems)
         to_toml(named.experiment)
         reached()
@@ -118,6 +119,10 @@ def _without_servers(changed: ExitStack) -> None:
     ends: dict[Any, dict[str, Any]] = {
         run_command: {"run_experiment": resolved},
         aa: {"run_experiment": resolved},
+        ci: {"run_experiment": resolved},
+        bisect: {"measured": reached},
+        serve: {"threading": SimpleNamespace(Event=reached)},
+        worker: {"serve": reached},
         clean_command: {"clean": lambda spec, *_: (build(spec), reached())},
         host: {"measure_host": reached},
         systems_install: {"install": reached},
@@ -174,7 +179,7 @@ def _one(inputs: Inputs, seed: int, case: int, report: Report, counts: Counts) -
     said.flush()
     text = said.buffer.getvalue().decode(errors="replace")
     goes_on = STOPS in text
-    if warned := re.search(r"\S*\.py:\d+: \w*Warning: .*", text):
+    if warned := re.search(r"\w{0,40}\.py:\d+: \w*Warning: .*", text):
         found("warning", warned[0])
     counts.slowest = max(counts.slowest, (time.monotonic() - began, case))
     if case % PROGRAM_EACH == 0 and not goes_on and line[0] not in ("host", "systems"):
