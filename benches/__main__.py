@@ -35,9 +35,9 @@ def chosen(name: str, known: list[str]) -> list[str]:
     """Return those of `known` that an environment variable names (wildcards allowed; unset: all); else UserError."""
     patterns = [pattern.strip() for pattern in (os.environ.get(name) or "*").split(",")]
     for pattern in patterns:
-        if not any(fnmatch(one, pattern) for one in known):
+        if not any(fnmatch(candidate, pattern) for candidate in known):
             raise UserError(f"{name}: there is no '{pattern}'. There are {', '.join(known)}.")
-    return [one for one in known if any(fnmatch(one, pattern) for pattern in patterns)]
+    return [candidate for candidate in known if any(fnmatch(candidate, pattern) for pattern in patterns)]
 
 
 def raise_descriptors() -> None:

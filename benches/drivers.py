@@ -57,8 +57,8 @@ CRATES: dict[str, Callable[[Bench, Placement], AbstractContextManager[Started]]]
 
 def crate_gets(program: str, started: Started, clients: int, bench: Bench, placement: Placement) -> Sample:
     """Run the gets of one crate; connecting and preparing are not in its CPU."""
-    place, rows = started.system.endpoint, rows_of(program, bench)
-    where = (f"{place.host}:{place.port}", place.user or "-", place.database or "-")
+    endpoint, rows = started.system.endpoint, rows_of(program, bench)
+    where = (f"{endpoint.host}:{endpoint.port}", endpoint.user or "-", endpoint.database or "-")
     numbers = map(str, (clients, rows, bench.seconds))
     said = run_well([PROGRAMS / "release" / program, *where, *numbers], placement.client_cpus).output.split()
     return Sample(int(said[0]), float(said[1]), float(said[2]), 0.0)
@@ -79,24 +79,27 @@ def version_of(program: str) -> str:
     """Return which version of a crate was built."""
     name = program.replace("_", "-") if program == "tokio_postgres" else program
     locked = (SOURCES / "Cargo.lock").read_text()
-    found = re.search(rf'name = "{name}"\nversion = "(.*)"', locked)
-    return f"{name} {found[1] if found else '?'}"
+    version = re.search(rf'name = "{name}"\nversion = "(.*)"', locked)
+    return f"{name} {version[1] if version else '?'}"
 
 
 def lines_of(program: str, bench: Bench, placement: Placement, pairs: int) -> Iterator[str]:
     """Run the pairs of one crate, yielding a line of the table for each number of clients."""
     with CRATES[program](bench, placement) as started:
         for clients in CLIENTS:
-            found = [
+            pair_samples = [
                 (
                     own_gets(program, started, clients, bench, placement),
                     crate_gets(program, started, clients, bench, placement),
                 )
                 for _ in range(pairs)
             ]
-            ours, theirs = ([one.cpu_us for one in side] for side in zip(*found, strict=True))
+            ours, theirs = ([sample.cpu_us for sample in side] for side in zip(*pair_samples, strict=True))
             ratios = sorted(mine / other for mine, other in zip(ours, theirs, strict=True))
-            least, most = min(side.operations for pair in found for side in pair), sum(b.operations for _, b in found)
+            least, most = (
+                min(side.operations for pair in pair_samples for side in pair),
+                sum(b.operations for _, b in pair_samples),
+            )
             print(f"{program} {clients}: {least:,} gets in the shortest run, {most:,} of the crate", file=sys.stderr)
             yield (
                 f"| {started.system.name} | {version_of(program)} | {clients} | {median(ours):.2f} µs "

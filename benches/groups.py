@@ -220,9 +220,9 @@ def _load_on(name: str, settings: str, limits: dict[str, float]) -> Group:
 
         def theirs() -> Sample:
             with servers.mariadb(bench, placement, settings) as started:
-                place = started.system.endpoint
+                endpoint = started.system.endpoint
                 return servers.with_server_cpu(
-                    started, bench.load_rows, lambda: peers.sysbench(place, "prepare", bench.load_rows, placement)
+                    started, bench.load_rows, lambda: peers.sysbench(endpoint, "prepare", bench.load_rows, placement)
                 )
 
         yield [Row(name, f"sysbench prepare, {bench.load_rows} rows", _load_measures(limits), ours, theirs)]
@@ -253,13 +253,13 @@ def _tpcc(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
     with servers.mariadb(bench, placement, servers.SPACIOUS) as started:
         load.execute(_tpcc_plan(started, load.PREPARE, loading_clients()), placement)
         wanted = _tpcc_plan(started, load.MEASURE, TERMINALS, duration_s=bench.seconds)
-        place = started.system.endpoint
+        endpoint = started.system.endpoint
         row = Row(
             f"tpcc-{TERMINALS}",
             f"the same transactions as a Lua script of sysbench, {WAREHOUSES} warehouses, {TERMINALS} clients",
             (_cpu(0.50), _FOR_INFORMATION),
             lambda: load.measure(wanted, placement),
-            lambda: peers.sysbench_tpcc_run(place, TERMINALS, bench.seconds, WAREHOUSES, placement),
+            lambda: peers.sysbench_tpcc_run(endpoint, TERMINALS, bench.seconds, WAREHOUSES, placement),
         )
         yield [row]
 
@@ -271,8 +271,8 @@ def _tpcc_load(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
             records = list[dict[str, Any]]()
 
             def execute(phases: list[str]) -> Outcome:
-                outcome, found = load.execute(_tpcc_plan(started, phases, loading_clients()), placement)
-                records.extend(found)
+                outcome, records_of_phases = load.execute(_tpcc_plan(started, phases, loading_clients()), placement)
+                records.extend(records_of_phases)
                 return outcome
 
             loading = servers.with_server_cpu(started, WAREHOUSES, lambda: execute(load.PREPARE))
@@ -285,12 +285,12 @@ def _tpcc_load(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
 
     def theirs() -> Sample:
         with servers.mariadb(bench, placement, servers.SPACIOUS) as started:
-            place, threads = started.system.endpoint, f"--threads={loading_clients()}"
+            endpoint, threads = started.system.endpoint, f"--threads={loading_clients()}"
 
             def all_of_it() -> Outcome:
                 commands = (("tables",), ("prepare", threads), ("indexes",))
                 parts = [
-                    peers.sysbench_tpcc(place, name, WAREHOUSES, placement, *options) for name, *options in commands
+                    peers.sysbench_tpcc(endpoint, name, WAREHOUSES, placement, *options) for name, *options in commands
                 ]
                 return added(parts)
 
@@ -308,10 +308,10 @@ def _tpcc_load(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
 @contextmanager
 def _oltp(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
     with servers.mariadb(bench, placement) as started:
-        place, rows, clients = started.system.endpoint, bench.rows, 16
+        endpoint, rows, clients = started.system.endpoint, bench.rows, 16
         of = {"workload": "oltp", "options": {"set": "read_write"}, "clients": clients}
         load.execute(load.plan(started.store, rows, load.PREPARE, **of), placement)
-        peers.sysbench(place, "prepare", rows, placement, script="oltp_read_write")
+        peers.sysbench(endpoint, "prepare", rows, placement, script="oltp_read_write")
         wanted = load.plan(started.store, rows, load.MEASURE, **of, duration_s=bench.seconds)
         yield [
             Row(
@@ -319,7 +319,7 @@ def _oltp(bench: Bench, placement: Placement) -> Iterator[list[Row]]:
                 f"sysbench oltp_read_write, {clients} clients",
                 (Measure("client CPU per transaction", "µs", lambda s: s.cpu_us, {SAME: 0.50}), _FOR_INFORMATION),
                 lambda: load.measure(wanted, placement),
-                lambda: peers.sysbench_oltp(place, clients, bench.seconds, rows, placement),
+                lambda: peers.sysbench_oltp(endpoint, clients, bench.seconds, rows, placement),
             )
         ]
 
@@ -364,8 +364,8 @@ def _peak_memory(wanted: dict[str, object], placement: Placement) -> Sample:
 
 def _follow_peak(pid: int, peaks_kib: list[int]) -> None:
     status = Path(f"/proc/{pid}/status")
-    while found := [line for line in status.read_text().splitlines() if line.startswith("VmHWM:")]:
-        peaks_kib.append(int(found[0].split()[1]))
+    while peak_lines := [line for line in status.read_text().splitlines() if line.startswith("VmHWM:")]:
+        peaks_kib.append(int(peak_lines[0].split()[1]))
         time.sleep(0.05)
 
 

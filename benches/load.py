@@ -55,7 +55,11 @@ def execute(
 
 def adding_s(records: list[dict[str, Any]]) -> float:
     """Return how long a load took to add the rows and make the indexes, without counting and checking them."""
-    ends = [one for one in records if (one["record"], one.get("phase"), one.get("state")) == ("phase", "load", "end")]
+    ends = [
+        record
+        for record in records
+        if (record["record"], record.get("phase"), record.get("state")) == ("phase", "load", "end")
+    ]
     return float(ends[0]["rows"] / ends[0]["rows_per_s"] + ends[0]["index_s"])
 
 

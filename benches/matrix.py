@@ -79,7 +79,7 @@ def in_short(message: str, store: str) -> str:
 
 def run(name: str, store: str, settings: tuple[str, ...], folder: Path) -> dict[str, Any]:
     """Run an experiment on a store; returns what became of it, counted over all trials."""
-    given = [part for one in settings for part in ("--set", one)]
+    given = [part for trial in settings for part in ("--set", trial)]
     began = time.monotonic()
     done = subprocess.run(
         [*DBDYNO, "run", name, *BRIEF, *QUICK, *given, "--system", store, "--out", folder],
@@ -91,13 +91,13 @@ def run(name: str, store: str, settings: tuple[str, ...], folder: Path) -> dict[
     if done.returncode == 2:
         return {"refused": in_short(said.removeprefix("dbdyno: "), store), "seconds": took_s}
     newest = max(folder.glob(f"*-{name}*/run.json"), key=lambda path: path.stat().st_mtime).parent
-    shown = subprocess.run([*DBDYNO, "show", newest, "--json"], capture_output=True, text=True, check=True).stdout
-    trials = json.loads(shown)["trials"]
+    summary = subprocess.run([*DBDYNO, "show", newest, "--json"], capture_output=True, text=True, check=True).stdout
+    trials = json.loads(summary)["trials"]
     checks = [check for trial in trials for check in trial["checks"] or ()]
     copying = name == "dump-restore"
     return {
         "problem": said
-        or next((f"{one['trial']}: nothing" for one in trials if not one["transactions"] + copying), None),
+        or next((f"{trial['trial']}: nothing" for trial in trials if not trial["transactions"] + copying), None),
         "seconds": took_s,
         "trials": len(trials),
         "checks": len(checks),
@@ -122,7 +122,7 @@ def decide(name: str, store: str, folder: Path) -> dict[str, Any]:
 def known(record: Path) -> dict[tuple[str, str], dict[str, Any]]:
     """Return what was done before, by experiment and store."""
     lines = record.read_text().splitlines() if record.exists() else []
-    return {(one["experiment"], one["store"]): one for one in map(json.loads, lines)}
+    return {(result["experiment"], result["store"]): result for result in map(json.loads, lines)}
 
 
 def print_tables(done: dict[tuple[str, str], dict[str, Any]], columns: int = 8) -> None:
@@ -142,19 +142,19 @@ def print_tables(done: dict[tuple[str, str], dict[str, Any]], columns: int = 8) 
         sep="\n",
     )
     for name in names:
-        ran = [one for (of, _), one in done.items() if of == name and "trials" in one]
-        totals = [f"{sum(one[key] for one in ran):,}" for key in ("trials", "checks", "verified")]
-        middle = sorted(one["seconds"] for one in ran)[len(ran) // 2] if ran else 0
+        ran = [result for (of, _), result in done.items() if of == name and "trials" in result]
+        totals = [f"{sum(result[key] for result in ran):,}" for key in ("trials", "checks", "verified")]
+        middle = sorted(result["seconds"] for result in ran)[len(ran) // 2] if ran else 0
         print(f"| `{name}` | {len(ran)} | {' | '.join(totals)} | {middle:.0f} |")
 
 
-def _cell(one: dict[str, Any], letters: dict[str, str]) -> str:
+def _cell(result: dict[str, Any], letters: dict[str, str]) -> str:
     """Return what a table says of one pair; letters: those that reasons have, which grows."""
-    if one.get("problem"):
-        return f"**{one['problem']}**"
-    reason = one.get("refused") or one.get("reason")
+    if result.get("problem"):
+        return f"**{result['problem']}**"
+    reason = result.get("refused") or result.get("reason")
     letter = letters.setdefault(reason, _letter(len(letters))) if reason else ""
-    return " ".join(filter(None, ("" if "refused" in one else "ok", letter)))
+    return " ".join(filter(None, ("" if "refused" in result else "ok", letter)))
 
 
 def _letter(number: int) -> str:

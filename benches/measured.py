@@ -75,8 +75,10 @@ class Outcome:
 
 def added(parts: Sequence[Outcome]) -> Outcome:
     """Return what several processes that ran one after the other cost together."""
-    user_s, system_s, wall_s = (sum(getattr(one, name) for one in parts) for name in ("user_s", "system_s", "wall_s"))
-    return Outcome(parts[-1].status, "".join(one.output for one in parts), user_s, system_s, wall_s)
+    user_s, system_s, wall_s = (
+        sum(getattr(outcome, name) for outcome in parts) for name in ("user_s", "system_s", "wall_s")
+    )
+    return Outcome(parts[-1].status, "".join(outcome.output for outcome in parts), user_s, system_s, wall_s)
 
 
 def run(

@@ -209,8 +209,10 @@ def run_both(
             stretches.extend(watch_stretch(side, started, gauge, pids, bench.seconds) for side in order)
 
     recorded = split_load.execute(wanted, parts, watch)
-    rated = [Rated(one, sum(_rate_per_s(one, records) for records in recorded)) for one in stretches]
-    return {which: [one for side, one in zip(order, rated, strict=True) if side == which] for which in (ON, OFF)}
+    rated = [Rated(stretch, sum(_rate_per_s(stretch, records) for records in recorded)) for stretch in stretches]
+    return {
+        which: [stretch for side, stretch in zip(order, rated, strict=True) if side == which] for which in (ON, OFF)
+    }
 
 
 def run_loads(
@@ -232,9 +234,13 @@ def run_loads(
 def _rate_per_s(of: Stretch, records: list[dict[str, Any]]) -> float:
     """The throughput within a stretch; of an interval that lies partly outside, as on a busy machine, that part."""
     started = ("phase", "run", "start")
-    (at,) = (one["at_unix_s"] for one in records if (one["record"], one.get("phase"), one.get("state")) == started)
+    (at,) = (
+        record["at_unix_s"]
+        for record in records
+        if (record["record"], record.get("phase"), record.get("state")) == started
+    )
     done, lasted_s = 0.0, 0.0
-    for interval in (one for one in records if one["record"] == "interval"):
+    for interval in (record for record in records if record["record"] == "interval"):
         seconds = interval["seconds"]
         within_s = max(0.0, min(of.end_unix_s, at + seconds) - max(of.begin_unix_s, at))
         done += interval["transactions"]["completed"] * within_s / seconds
@@ -249,7 +255,7 @@ def compare_sides(run: Callable[..., dict[str, list[Rated]]], pairs: int) -> Ite
     """Run the load as fast as it goes and at a low rate, and yield the lines that say what differed."""
     loaded = run(pairs)
     for what, of in FIGURES.items():
-        alone, watched = (_blocks([getattr(one, of) for one in loaded[side]]) for side in (OFF, ON))
+        alone, watched = (_blocks([getattr(rated, of) for rated in loaded[side]]) for side in (OFF, ON))
         yield f"{what} {_words(compare(alone, watched, LIMIT))}; {_median_in_words(np.log(watched) - np.log(alone))}"
     asked = f"asking for waits {_mean(loaded[ON], 'waits_per_s'):.1f} times a second"
     yield f"observers, under load: {_mean(loaded[ON], 'observer_cpu'):.2%} of one processor, {asked}"
@@ -267,14 +273,14 @@ def _blocks(figures: Sequence[float]) -> list[float]:
 
 
 def _mean(rated: list[Rated], of: str) -> float:
-    return sum(getattr(one.stretch, of) for one in rated) / len(rated)
+    return sum(getattr(rating.stretch, of) for rating in rated) / len(rated)
 
 
-def _words(found: Comparison) -> str:
-    if found.low is None or found.high is None:
-        return f"{found.ratio - 1:+.2%}, one block: no interval"
-    interval = f"95 % interval {found.low - 1:+.2%} to {found.high - 1:+.2%} of {found.pairs} blocks"
-    return f"{found.ratio - 1:+.2%}, {interval}, {found.verdict} by ±{found.margin:.0%}"
+def _words(comparison: Comparison) -> str:
+    if comparison.low is None or comparison.high is None:
+        return f"{comparison.ratio - 1:+.2%}, one block: no interval"
+    interval = f"95 % interval {comparison.low - 1:+.2%} to {comparison.high - 1:+.2%} of {comparison.pairs} blocks"
+    return f"{comparison.ratio - 1:+.2%}, {interval}, {comparison.verdict} by ±{comparison.margin:.0%}"
 
 
 def _median_in_words(log_ratios: NDArray[np.float64]) -> str:
@@ -286,7 +292,7 @@ def _median_in_words(log_ratios: NDArray[np.float64]) -> str:
     if len(log_ratios) < MEDIAN_BLOCKS:
         return f"{math.expm1(float(np.median(log_ratios))):+.2%} in the median block, too few blocks for an interval"
     low, high = quantile_test(log_ratios, q=0, p=0.5).confidence_interval(CONFIDENCE)
-    words = [f"{math.expm1(one):+.2%}" for one in (float(np.median(log_ratios)), low, high)]
+    words = [f"{math.expm1(log_ratio):+.2%}" for log_ratio in (float(np.median(log_ratios)), low, high)]
     return f"{words[0]} in the median block, 95 % interval {words[1]} to {words[2]}"
 
 

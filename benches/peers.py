@@ -84,40 +84,40 @@ def _counted(outcome: Outcome) -> Sample:
     return outcome.sample(int(operations), float(seconds))
 
 
-def _sysbench(place: Endpoint, script: str | Path, placement: Placement, *options: str) -> Outcome:
-    where = (f"--mysql-host={place.host}", f"--mysql-port={place.port}", f"--mysql-user={place.user}")
-    return run_well(["sysbench", script, *where, f"--mysql-db={place.database}", *options], placement.client_cpus)
+def _sysbench(endpoint: Endpoint, script: str | Path, placement: Placement, *options: str) -> Outcome:
+    where = (f"--mysql-host={endpoint.host}", f"--mysql-port={endpoint.port}", f"--mysql-user={endpoint.user}")
+    return run_well(["sysbench", script, *where, f"--mysql-db={endpoint.database}", *options], placement.client_cpus)
 
 
 def sysbench(
-    place: Endpoint, command: str, rows: int, placement: Placement, *options: str, script: str = "oltp_point_select"
+    endpoint: Endpoint, command: str, rows: int, placement: Placement, *options: str, script: str = "oltp_point_select"
 ) -> Outcome:
     """Run a command of a script of sysbench: `prepare` (which makes a secondary index after the rows), `run`."""
     size = ("--tables=1", f"--table-size={rows}", "--rand-type=uniform")
-    return _sysbench(place, script, placement, *size, *options, command)
+    return _sysbench(endpoint, script, placement, *size, *options, command)
 
 
-def sysbench_tpcc(place: Endpoint, command: str, warehouses: int, placement: Placement, *options: str) -> Outcome:
+def sysbench_tpcc(endpoint: Endpoint, command: str, warehouses: int, placement: Placement, *options: str) -> Outcome:
     """Run a command of `tpcc.lua`: `tables`, `prepare`, `indexes`, `run`."""
     script = Path(__file__).parent / "tpcc.lua"
-    return _sysbench(place, script, placement, f"--warehouses={warehouses}", *options, command)
+    return _sysbench(endpoint, script, placement, f"--warehouses={warehouses}", *options, command)
 
 
-def sysbench_tpcc_run(place: Endpoint, clients: int, seconds: int, warehouses: int, placement: Placement) -> Sample:
+def sysbench_tpcc_run(endpoint: Endpoint, clients: int, seconds: int, warehouses: int, placement: Placement) -> Sample:
     """Measure its transactions, those that a deadlock restarts counted once, as dbdyno does."""
     load = (f"--threads={clients}", f"--time={seconds}", "--mysql-ignore-errors=1213,1020,1205")
-    return _reported(sysbench_tpcc(place, "run", warehouses, placement, *load), "total number of events")
+    return _reported(sysbench_tpcc(endpoint, "run", warehouses, placement, *load), "total number of events")
 
 
-def sysbench_run(place: Endpoint, clients: int, seconds: int, rows: int, placement: Placement) -> Sample:
+def sysbench_run(endpoint: Endpoint, clients: int, seconds: int, rows: int, placement: Placement) -> Sample:
     """Measure point selects, which sysbench prepares, as dbdyno does."""
-    return _reported(sysbench(place, "run", rows, placement, f"--threads={clients}", f"--time={seconds}"), "queries")
+    return _reported(sysbench(endpoint, "run", rows, placement, f"--threads={clients}", f"--time={seconds}"), "queries")
 
 
-def sysbench_oltp(place: Endpoint, clients: int, seconds: int, rows: int, placement: Placement) -> Sample:
+def sysbench_oltp(endpoint: Endpoint, clients: int, seconds: int, rows: int, placement: Placement) -> Sample:
     """Measure transactions of oltp_read_write."""
     load = (f"--threads={clients}", f"--time={seconds}")
-    return _reported(sysbench(place, "run", rows, placement, *load, script="oltp_read_write"), "transactions")
+    return _reported(sysbench(endpoint, "run", rows, placement, *load, script="oltp_read_write"), "transactions")
 
 
 def _reported(outcome: Outcome, counted: str) -> Sample:
@@ -128,13 +128,13 @@ def _reported(outcome: Outcome, counted: str) -> Sample:
     return outcome.sample(int(done[1]), float(elapsed[1]))
 
 
-def pgbench(place: Endpoint, placement: Placement, *options: str) -> Outcome:
+def pgbench(endpoint: Endpoint, placement: Placement, *options: str) -> Outcome:
     """Run pgbench; `-i` makes its tables. On the path Debian has a script that looks for it: it would be in the CPU."""
     program = (programs() or Path()) / "pgbench"
     # To libpq a socket is its directory and the port in its name.
-    host = str(Path(place.socket).parent) if place.socket else place.host
-    where = ("-h", host, "-p", str(place.port), "-U", place.user or "")
-    return run_well([program, *where, *options, place.database], placement.client_cpus)
+    host = str(Path(endpoint.socket).parent) if endpoint.socket else endpoint.host
+    where = ("-h", host, "-p", str(endpoint.port), "-U", endpoint.user or "")
+    return run_well([program, *where, *options, endpoint.database], placement.client_cpus)
 
 
 def pgbench_seconds(clients: int, seconds: int) -> int:
@@ -142,14 +142,14 @@ def pgbench_seconds(clients: int, seconds: int) -> int:
     return seconds + clients // CONNECTED_PER_S
 
 
-def pgbench_run(place: Endpoint, clients: int, seconds: int, placement: Placement) -> Sample:
+def pgbench_run(endpoint: Endpoint, clients: int, seconds: int, placement: Placement) -> Sample:
     """Measure its selects of one number by primary key, prepared as dbdyno's are; one thread, as there is one CPU.
 
     It connects within its time, so it is given more; the rate it tells is without.
     """
     time_s = pgbench_seconds(clients, seconds)
     load = ("-n", "-S", "-M", "prepared", "-c", str(clients), "-j", "1", "-T", str(time_s))
-    outcome = pgbench(place, placement, *load)
+    outcome = pgbench(endpoint, placement, *load)
     done = re.search(r"transactions actually processed: (\d+)", outcome.output)
     rate_per_s = re.search(r"tps = ([\d.]+) \(without", outcome.output)
     if not done or not rate_per_s:

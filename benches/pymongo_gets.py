@@ -20,9 +20,9 @@ def main(port: int, rows: int, seconds: float) -> None:
         before, begun = resource.getrusage(resource.RUSAGE_SELF), time.monotonic()
         while time.monotonic() < begun + seconds:
             key = keys.randint(1, rows)
-            found = table.find_one({"_id": key})
-            if found is None or found["_id"] != key:
-                raise SystemExit(f"row {key} was asked for, and {found} came")
+            row = table.find_one({"_id": key})
+            if row is None or row["_id"] != key:
+                raise SystemExit(f"row {key} was asked for, and {row} came")
             gets += 1
         used, wall_s = resource.getrusage(resource.RUSAGE_SELF), time.monotonic() - begun
     print(gets, wall_s, used.ru_utime - before.ru_utime, used.ru_stime - before.ru_stime)

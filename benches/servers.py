@@ -120,13 +120,15 @@ def mariadb(bench: Bench, placement: Placement, settings: str = ROOMY) -> Iterat
     """Yield an empty MariaDB with a user without a password, which sysbench's command line would show to all."""
     with _started(bench, settings, placement) as system:
         assert isinstance(system, Server)
-        place = system.endpoint
-        connection = pymysql.connect(host=place.host, port=place.port, user=place.user, password=place.password or "")
+        endpoint = system.endpoint
+        connection = pymysql.connect(
+            host=endpoint.host, port=endpoint.port, user=endpoint.user, password=endpoint.password or ""
+        )
         with connection, connection.cursor() as cursor:
             for statement in _BENCH_USER:
                 cursor.execute(statement)
         own = copy(system)
-        system.endpoint = replace(place, user="bench", password=None)
+        system.endpoint = replace(endpoint, user="bench", password=None)
         yield Started(system, system.store_plan([]) | {"password": None}, own)
 
 
@@ -135,20 +137,20 @@ def postgresql(bench: Bench, placement: Placement) -> Iterator[Started]:
     """Yield a loaded PostgreSQL, on its Unix socket, with a user without a password, as with MariaDB."""
     with _started(bench, SHARED_BUFFERS, placement) as system:
         assert isinstance(system, Server)
-        place = system.endpoint
+        endpoint = system.endpoint
         with psycopg.connect(
-            host=place.host,
-            port=place.port,
-            user=place.user,
-            password=place.password,
-            dbname=place.database,
+            host=endpoint.host,
+            port=endpoint.port,
+            user=endpoint.user,
+            password=endpoint.password,
+            dbname=endpoint.database,
             autocommit=True,
         ) as connection:
             (hba_file,) = connection.execute("SHOW hba_file").fetchone() or ("",)
             for statement in _TRUST:
                 connection.execute(statement.format(hba_file=hba_file))
         own = copy(system)
-        system.endpoint = replace(place, user="bench", password=None)
+        system.endpoint = replace(endpoint, user="bench", password=None)
         started = Started(system, system.store_plan([]), own)
         fill(started, bench.rows, placement)
         yield started
@@ -159,13 +161,13 @@ def redis_server(bench: Bench, placement: Placement) -> Iterator[tuple[Started, 
     """Yield a loaded Redis without a password, for the same reason, and a client of it."""
     with _started(bench, "redis", placement) as system:
         assert isinstance(system, Server)
-        place = system.endpoint
-        with redis.Redis(host=place.host, port=place.port, password=place.password) as client:
+        endpoint = system.endpoint
+        with redis.Redis(host=endpoint.host, port=endpoint.port, password=endpoint.password) as client:
             client.config_set("requirepass", "")
-        system.endpoint = replace(place, password=None)
+        system.endpoint = replace(endpoint, password=None)
         started = Started(system, system.store_plan([]))
         fill(started, bench.rows, placement)
-        with redis.Redis(host=place.host, port=place.port) as client:
+        with redis.Redis(host=endpoint.host, port=endpoint.port) as client:
             yield started, client
 
 

@@ -85,21 +85,21 @@ def kept_apart(started: Started, cpus: Mapping[int, int], clients: int, until_un
 
 def _answering(started: Started, cpus: Mapping[int, int]) -> dict[int, int]:
     """Return the processor for each of the server's threads that answers a load client so far."""
-    place = (started.watched or started.system).endpoint
+    endpoint = (started.watched or started.system).endpoint
     ports = {
         connection.laddr.port: cpu
         for pid, cpu in cpus.items()
         for connection in psutil.Process(pid).net_connections("tcp")
-        if connection.raddr and connection.raddr.port == place.port
+        if connection.raddr and connection.raddr.port == endpoint.port
     }
-    return {thread: ports[port] for thread, port in _listed(started.store["kind"], place) if port in ports}
+    return {thread: ports[port] for thread, port in _listed(started.store["kind"], endpoint) if port in ports}
 
 
-def _listed(kind: str, place: Endpoint) -> list[tuple[int, int]]:
+def _listed(kind: str, endpoint: Endpoint) -> list[tuple[int, int]]:
     """Return the server's threads or processes that answer somebody, and whose port each of them answers."""
     if kind == "postgres":
-        with postgresql_probe.connect(place) as asked:
+        with postgresql_probe.connect(endpoint) as asked:
             return [(row["pid"], row["client_port"]) for row in asked.execute(_POSTGRESQL)]
-    with mysql_client.connect(place) as connection, connection.cursor() as cursor:
+    with mysql_client.connect(endpoint) as connection, connection.cursor() as cursor:
         cursor.execute(_MARIADB)
         return [(thread, int(port)) for thread, port in cursor.fetchall()]

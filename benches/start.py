@@ -74,13 +74,13 @@ def watching(name: str) -> Iterator[dict[ServerProcess, Watched]]:
             wait(server, *arguments, **more)
             starts[server].ours = time.monotonic() - server.began  # type: ignore[attr-defined]
             return
-        one = starts[server] = Watched()
-        looking = threading.Thread(target=one.watch, args=(server, server.began, _looked_for(name, server)))
+        watched = starts[server] = Watched()
+        looking = threading.Thread(target=watched.watch, args=(server, server.began, _looked_for(name, server)))
         looking.start()
         try:
             wait(server, *arguments, **more)
         finally:
-            one.ours = time.monotonic() - server.began  # type: ignore[attr-defined]
+            watched.ours = time.monotonic() - server.began  # type: ignore[attr-defined]
             looking.join()
 
     ServerProcess.__init__, ServerProcess.wait_ready = watched_begin, watched_wait  # type: ignore[method-assign]
@@ -94,7 +94,7 @@ def _looked_for(name: str, server: ServerProcess) -> Callable[[], bool]:
     """Return what says whether a server that is starting is ready."""
     if name in SILENT:
         connections = psutil.Process(server.pid).net_connections
-        return lambda: any(one.status == psutil.CONN_LISTEN for one in connections("tcp"))
+        return lambda: any(connection.status == psutil.CONN_LISTEN for connection in connections("tcp"))
     return lambda: READY.search(server.log_path.read_bytes()[server.log_begins :]) is not None
 
 
@@ -107,7 +107,7 @@ def started(text: str) -> tuple[float, float]:
             system.start(Launch(guard, Path(folder), clients=8, rows=1000))
         finally:
             system.stop()
-    return sum(one.own or 0 for one in starts.values()), sum(one.ours or 0 for one in starts.values())
+    return sum(watched.own or 0 for watched in starts.values()), sum(watched.ours or 0 for watched in starts.values())
 
 
 def row_of(text: str, count: int) -> tuple[str, bool]:

@@ -27,8 +27,8 @@ def take(root: Path, figures: Figures) -> None:
     dbdyno = [sys.executable, "-P", "-m", "dbdyno"]
     # Its folder is not the checkout: the runs of a person must not mix with these.
     subprocess.run([*dbdyno, *figures.command[1:]], cwd=folder, check=True)
-    shown = subprocess.run([*dbdyno, "show", "last", "--json"], cwd=folder, check=True, stdout=subprocess.PIPE)
-    kept = summary(json.loads(shown.stdout))
+    document = subprocess.run([*dbdyno, "show", "last", "--json"], cwd=folder, check=True, stdout=subprocess.PIPE)
+    kept = summary(json.loads(document.stdout))
     (root / figures.result).write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     picture(root, figures)
 

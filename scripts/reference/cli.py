@@ -45,8 +45,8 @@ def _option(parameter: click.Parameter, context: click.Context) -> Iterator[tupl
     if not record or not isinstance(parameter, click.Option) or "--help" in parameter.opts:
         return
     default = parameter.default
-    shown = f" Default: {code(default)}." if _is_worth_telling(parameter, default) else ""
-    yield code(record[0]), record[1] + shown
+    default_words = f" Default: {code(default)}." if _is_worth_telling(parameter, default) else ""
+    yield code(record[0]), record[1] + default_words
 
 
 def _is_worth_telling(option: click.Option, default: object) -> bool:

@@ -50,7 +50,7 @@ def _value(value: Schema) -> str:
     if "const" in value:
         return code(json.dumps(value["const"]))
     if "enum" in value:
-        return codes(json.dumps(one) for one in value["enum"])
+        return codes(json.dumps(constant) for constant in value["enum"])
     for several in ("anyOf", "oneOf", "allOf"):
         if several in value:
             return (" and " if several == "allOf" else " or ").join(map(_value, value[several]))
@@ -62,7 +62,9 @@ def _of_type(value: Schema) -> str:
     if kind == "array":
         return f"array of {_value(value['items'])}" if "items" in value else "array"
     if kind == "object" and "properties" in value:
-        return "object: " + "; ".join(f"{code(key)} {_value(one)}" for key, one in value["properties"].items())
+        return "object: " + "; ".join(
+            f"{code(key)} {_value(property_schema)}" for key, property_schema in value["properties"].items()
+        )
     if isinstance(kind, list):
         kind = " or ".join(kind)
     least, most = value.get("minimum"), value.get("maximum")

@@ -105,7 +105,7 @@ def _value(annotation: Any, metadata: list[Any]) -> str:
     if origin is Annotated:
         return _value(arguments[0], list(arguments[1:]))
     if origin in (Union, UnionType):
-        return " or ".join(_value(one, metadata) for one in arguments if one is not NoneType)
+        return " or ".join(_value(argument, metadata) for argument in arguments if argument is not NoneType)
     if origin in (list, dict, Literal):
         return _collection(origin, arguments, metadata)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):

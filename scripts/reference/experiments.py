@@ -39,7 +39,7 @@ def _sizes(experiment: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _at(value: Any, size: str) -> str:
     chosen = value[size] if isinstance(value, dict) else value
-    return ", ".join(f"{one:,}" if isinstance(one, int) else str(one) for one in _listed(chosen))
+    return ", ".join(f"{number:,}" if isinstance(number, int) else str(number) for number in _listed(chosen))
 
 
 def _listed(value: Any) -> list[Any]:

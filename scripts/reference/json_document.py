@@ -46,8 +46,8 @@ def json_page(root: Path) -> str:
 def _rows(objects: Iterable[Mapping[str, Any]], meanings: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
     """Yield the row of each key; raises ValueError if a key lacks a meaning, or a meaning its key."""
     types: dict[str, set[str]] = {}
-    for one in objects:
-        for key, value in one.items():
+    for record in objects:
+        for key, value in record.items():
             types.setdefault(key, set()).add("null" if value is None else NAMES[type(value)])
     if wrong := types.keys() ^ meanings.keys():
         raise ValueError(f"scripts/reference/json_keys.py: add or remove {', '.join(sorted(wrong))}")

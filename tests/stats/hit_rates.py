@@ -15,9 +15,9 @@ CUT_WITHIN_S = 20
 
 def hit_rates(case: Case, variation: float, rho: float, seconds: int = SECONDS) -> tuple[float, float]:
     """The share of seeds for which the class is right, and for which the cut is right to within 20 s."""
-    found = [steady_state(series(case, variation, rho, seed, seconds)) for seed in range(SEEDS)]
-    right = sum(one.kind in case.kinds for one in found)
-    near = sum(case.cut_s is None or abs(one.cut_s - case.cut_s) <= CUT_WITHIN_S for one in found)
+    judged = [steady_state(series(case, variation, rho, seed, seconds)) for seed in range(SEEDS)]
+    right = sum(judgement.kind in case.kinds for judgement in judged)
+    near = sum(case.cut_s is None or abs(judgement.cut_s - case.cut_s) <= CUT_WITHIN_S for judgement in judged)
     return right / SEEDS, near / SEEDS
 
 

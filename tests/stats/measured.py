@@ -17,18 +17,18 @@ NOISE = 0.015
 
 
 def _line(what: str, hits: Iterable[object]) -> None:
-    found = [bool(hit) for hit in hits]
-    print(f"{what}: {sum(found) / len(found):.1%} of {len(found)}")
+    outcomes = [bool(hit) for hit in hits]
+    print(f"{what}: {sum(outcomes) / len(outcomes):.1%} of {len(outcomes)}")
 
 
 def comparison() -> None:
     """Print false positives and power at 1.5 % noise of a trial."""
     for pairs in (5, 10, 20):
         for effect in (0.0, 0.03):
-            found = test_comparison.verdicts(pairs, effect)
+            comparisons = test_comparison.verdicts(pairs, effect)
             _line(
                 f"{pairs} pairs, effect {effect:.0%}, a winner named",
-                (v.verdict in ("faster", "slower") for v in found),
+                (v.verdict in ("faster", "slower") for v in comparisons),
             )
 
 
@@ -42,9 +42,9 @@ def scaling() -> None:
         "closed queue": test_scalability.closed_queue,
     }
     for name, curve in curves.items():
-        found = test_scalability.fits(curve)
-        _line(f"{name}, a peak stated", (one.peak_clients for one in found))
-    peaks = [one.peak_interval for one in test_scalability.fits(test_scalability.usl) if one.peak_interval]
+        fitted = test_scalability.fits(curve)
+        _line(f"{name}, a peak stated", (fit.peak_clients for fit in fitted))
+    peaks = [fit.peak_interval for fit in test_scalability.fits(test_scalability.usl) if fit.peak_interval]
     _line("retrograde, the interval holds the peak", (low <= test_scalability.PEAK <= high for low, high in peaks))
 
 
@@ -57,16 +57,16 @@ def changes(count: int = 200) -> None:
     print("| runs | ρ | false, 1 % noise | false, 4 % | found, middle | found, quarter | interval holds |")
     for runs, rho in product((20, 30, 40, 60), (0.0, 0.2, 0.5, 0.8)):
         false = [_share(map(change_points, _histories(rho, runs, noise, count))) for noise in (0.01, 0.04)]
-        found, held = [], []
+        named, held = [], []
         for first in (runs // 2, runs // 4):
             step = np.log(1 - 3 * NOISE) * (np.arange(runs) >= first)
             near = [
                 [change for change in change_points(values + step) if abs(change.index - first) <= 2]
                 for values in _histories(rho, runs, NOISE, count)
             ]
-            found.append(_share(near))
+            named.append(_share(near))
             held += [change.low <= -3 * NOISE <= change.high for changes in near for change in changes]
-        print(f"| {runs} | {rho} | {' | '.join([*false, *found, _share(held)])} |", flush=True)
+        print(f"| {runs} | {rho} | {' | '.join([*false, *named, _share(held)])} |", flush=True)
 
 
 def _histories(rho: float, runs: int, noise: float, count: int) -> list[np.ndarray]:
@@ -74,8 +74,8 @@ def _histories(rho: float, runs: int, noise: float, count: int) -> list[np.ndarr
 
 
 def _share(hits: Iterable[object]) -> str:
-    found = [bool(hit) for hit in hits]
-    return f"{sum(found) / len(found):.1%}" if found else ""
+    outcomes = [bool(hit) for hit in hits]
+    return f"{sum(outcomes) / len(outcomes):.1%}" if outcomes else ""
 
 
 if __name__ == "__main__":

@@ -21,9 +21,9 @@ def queue(share, seconds, warmup_s=1, warmup_share=None, seed=1):
             for begin, rate, length_s in zip((0, warmup_s), rates, (warmup_s, seconds), strict=True)
         ]
         due = np.concatenate([due[0][due[0] < warmup_s], due[1][due[1] < total_s]])
-        place = np.arange(len(due))
+        position = np.arange(len(due))
         arrived.append(due)
-        ended.append(np.maximum.accumulate(due - place * SERVICE_S) + (place + 1) * SERVICE_S)
+        ended.append(np.maximum.accumulate(due - position * SERVICE_S) + (position + 1) * SERVICE_S)
     due, done = np.sort(np.concatenate(arrived)), np.sort(np.concatenate(ended))
     edges = warmup_s + np.arange(seconds + 1)
     scheduled, completed = np.searchsorted(due, edges), np.searchsorted(done, edges)
@@ -42,19 +42,19 @@ def test_below_its_capacity_a_store_keeps_up(share, seconds):
 @pytest.mark.parametrize("seconds", [1, 5, 30])
 def test_at_120_percent_of_it_none_does(seconds):
     said = [behind(queue(1.2, seconds, seed=seed)) for seed in range(5)]
-    assert all(one and one.startswith("only ") for one in said)
+    assert all(words and words.startswith("only ") for words in said)
 
 
 def test_half_a_percent_above_it_is_seen_in_a_trial_that_is_long_enough():
-    found = queue(1.005, 600)
-    assert found.completed > 0.99 * found.due
-    assert behind(found).startswith("ever more arrivals were waiting, ")
+    arrivals = queue(1.005, 600)
+    assert arrivals.completed > 0.99 * arrivals.due
+    assert behind(arrivals).startswith("ever more arrivals were waiting, ")
 
 
 def test_a_backlog_of_the_warm_up_that_is_never_worked_off_is_no_rate_that_was_followed():
-    found = queue(1.0, 60, warmup_s=10, warmup_share=1.5)
-    assert found.completed > 0.99 * found.due
-    assert behind(found).startswith("at no time had it caught up: ")
+    arrivals = queue(1.0, 60, warmup_s=10, warmup_share=1.5)
+    assert arrivals.completed > 0.99 * arrivals.due
+    assert behind(arrivals).startswith("at no time had it caught up: ")
     assert behind(queue(0.8, 60, warmup_s=10, warmup_share=1.5)) is None, "worked off in the first half"
 
 

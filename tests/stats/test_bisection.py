@@ -14,10 +14,10 @@ BUILDS = 16
 def _scripted(rng, slow, effect, noise, most_pairs=MOST_PAIRS):
     """Return what measures a build: pairs with the good one until it is judged."""
 
-    def judge(place):
+    def judge(build):
         drawn = []
         for _ in range(most_pairs):
-            drawn.append(rng.normal(log1p(effect) if place >= slow else 0.0, noise * 2**0.5))
+            drawn.append(rng.normal(log1p(effect) if build >= slow else 0.0, noise * 2**0.5))
             if outcome := step(drawn, log1p(effect), most_steps(BUILDS) + 2).outcome:
                 return outcome
         return INCONCLUSIVE
@@ -29,39 +29,41 @@ def _scripted(rng, slow, effect, noise, most_pairs=MOST_PAIRS):
 def test_one_slow_step_in_16_builds_is_found_in_20_of_20(effect, noise):
     rng = np.random.default_rng(16)
     slow = [int(rng.integers(1, BUILDS)) for _ in range(20)]
-    assert [search(BUILDS, _scripted(rng, one, effect, noise)) for one in slow] == [Found(one - 1, one) for one in slow]
+    assert [search(BUILDS, _scripted(rng, build, effect, noise)) for build in slow] == [
+        Found(build - 1, build) for build in slow
+    ]
 
 
 def test_with_too_few_pairs_the_range_that_is_left_holds_the_slow_build():
     rng = np.random.default_rng(3)
     for _ in range(20):
         slow = int(rng.integers(1, BUILDS))
-        found = search(BUILDS, _scripted(rng, slow, -0.03, 0.03, most_pairs=20))
-        assert found.last_good < slow <= found.first_bad
+        outcome = search(BUILDS, _scripted(rng, slow, -0.03, 0.03, most_pairs=20))
+        assert outcome.last_good < slow <= outcome.first_bad
 
 
 def test_no_more_builds_are_asked_than_promised_and_none_twice():
     for builds in range(2, 40):
         for slow in range(1, builds):
             asked = []
-            found = search(
-                builds, lambda place, slow=slow, asked=asked: asked.append(place) or (BAD if place >= slow else GOOD)
+            outcome = search(
+                builds, lambda build, slow=slow, asked=asked: asked.append(build) or (BAD if build >= slow else GOOD)
             )
-            assert found == Found(slow - 1, slow) and found.is_exact
+            assert outcome == Found(slow - 1, slow) and outcome.is_exact
             assert len(asked) == len(set(asked)) <= most_steps(builds) and not {0, builds - 1} & set(asked)
 
 
 def test_inconclusive_builds_are_gone_around():
     outcomes = {5: BAD, 3: GOOD}
-    found = search(9, lambda place: outcomes.get(place, BAD if place > 5 else INCONCLUSIVE))
-    assert found == Found(3, 5) and not found.is_exact
+    outcome = search(9, lambda build: outcomes.get(build, BAD if build > 5 else INCONCLUSIVE))
+    assert outcome == Found(3, 5) and not outcome.is_exact
 
 
 def test_what_is_known_is_not_asked():
-    assert search(4, lambda place: pytest.fail(f"asked {place}"), {1: GOOD, 2: BAD}) == Found(1, 2)
+    assert search(4, lambda build: pytest.fail(f"asked {build}"), {1: GOOD, 2: BAD}) == Found(1, 2)
 
 
 def test_a_build_between_good_and_bad_has_no_outcome_until_the_interval_leaves_the_half():
-    half = [log1p(-0.10) / 2 + one for one in (0.001, -0.001, 0.002, -0.002, 0.0)]
+    half = [log1p(-0.10) / 2 + difference for difference in (0.001, -0.001, 0.002, -0.002, 0.0)]
     assert step(half, log1p(-0.10), 6).outcome is None
     assert step(half[:1], log1p(-0.10), 6).low is None

@@ -58,8 +58,8 @@ def test_what_is_too_small_to_matter_is_dropped():
     values[20:] += np.log(0.985)
     assert change_points(values) == []
     values[20:] += np.log(0.975)
-    (one,) = change_points(values)
-    assert one.index == 20
+    (change,) = change_points(values)
+    assert change.index == 20
     assert change_points(values, aa_noise=0.03) == []
 
 
@@ -128,13 +128,13 @@ def test_the_interval_of_a_change_holds_the_true_one():
     held = []
     for values in histories(0.0, runs=20):
         values[10:] += np.log(0.9)
-        held += [one.low <= -0.1 <= one.high for one in change_points(values)]
+        held += [change.low <= -0.1 <= change.high for change in change_points(values)]
     assert len(held) >= 0.9 * SEEDS and sum(held) >= 0.85 * len(held)
 
 
 def test_runs_that_agree_by_chance_still_have_an_interval():
-    (one,) = change_points(np.repeat([0.0, -0.1], 5))
-    assert one.high - one.low > 0.001
+    (change,) = change_points(np.repeat([0.0, -0.1], 5))
+    assert change.high - change.low > 0.001
 
 
 def test_from_where_on_a_change_counts():

@@ -35,35 +35,35 @@ def verdicts(pairs, effect, **keys):
 
 @pytest.mark.parametrize("pairs", [5, 10])
 def test_false_positives_are_as_rare_as_promised(pairs):
-    found = verdicts(pairs, 0.0)
-    assert sum(one.verdict in ("faster", "slower") for one in found) <= 0.07 * SIMULATIONS
-    assert sum(one.p_value < 0.05 for one in found) <= 0.07 * SIMULATIONS
-    assert sum(one.low <= 1 <= one.high for one in found) >= 0.93 * SIMULATIONS
+    comparisons = verdicts(pairs, 0.0)
+    assert sum(comparison.verdict in ("faster", "slower") for comparison in comparisons) <= 0.07 * SIMULATIONS
+    assert sum(comparison.p_value < 0.05 for comparison in comparisons) <= 0.07 * SIMULATIONS
+    assert sum(comparison.low <= 1 <= comparison.high for comparison in comparisons) >= 0.93 * SIMULATIONS
 
 
 def test_three_percent_are_found_with_ten_pairs():
-    found = verdicts(10, 0.03)
-    assert sum(one.verdict == "faster" for one in found) >= 0.85 * SIMULATIONS
-    assert sum(one.low <= 1.03 <= one.high for one in found) >= 0.93 * SIMULATIONS
+    comparisons = verdicts(10, 0.03)
+    assert sum(comparison.verdict == "faster" for comparison in comparisons) >= 0.85 * SIMULATIONS
+    assert sum(comparison.low <= 1.03 <= comparison.high for comparison in comparisons) >= 0.93 * SIMULATIONS
 
 
 def test_slower_is_the_mirror_of_faster():
     rng = np.random.default_rng(3)
     for _ in range(20):
-        one, other = trials(rng, 6, 0.05)
-        there, back = compare(one, other), compare(other, one)
+        before, other = trials(rng, 6, 0.05)
+        there, back = compare(before, other), compare(other, before)
         assert (there.ratio, there.low) == (pytest.approx(1 / back.ratio), pytest.approx(1 / back.high))
         assert {there.verdict, back.verdict} in ({"faster", "slower"}, {"inconclusive"})
 
 
 def test_the_interval_and_p_are_students():
-    one, other = trials(np.random.default_rng(1), 7, 0.01)
-    found, ratios = compare(one, other), log_ratios(one, other)
+    before, other = trials(np.random.default_rng(1), 7, 0.01)
+    comparison, ratios = compare(before, other), log_ratios(before, other)
     reference = stats.ttest_1samp(ratios, 0)
     low, high = reference.confidence_interval(0.95)
-    assert found.p_value == pytest.approx(reference.pvalue)
-    assert (np.log(found.low), np.log(found.high)) == (pytest.approx(low), pytest.approx(high))
-    assert found.ratio == pytest.approx(stats.gmean(other / one))
+    assert comparison.p_value == pytest.approx(reference.pvalue)
+    assert (np.log(comparison.low), np.log(comparison.high)) == (pytest.approx(low), pytest.approx(high))
+    assert comparison.ratio == pytest.approx(stats.gmean(other / before))
 
 
 def test_sign_flips_are_counted_exactly_or_sampled():
@@ -99,21 +99,32 @@ def test_the_margin_is_never_below_the_noise_of_the_host():
 def test_a_difference_within_the_noise_of_the_host_names_no_winner():
     before, after = [1000, 1001, 999, 1000, 1002], [1041, 1070, 1015, 1041, 1040]
     assert compare(before, after).verdict == "faster"
-    found = compare(before, after, noise=0.056)
-    assert found.p_value < 0.01 and found.high > 1.056 and found.verdict == "inconclusive" and found.within_noise
+    comparison = compare(before, after, noise=0.056)
+    assert (
+        comparison.p_value < 0.01
+        and comparison.high > 1.056
+        and comparison.verdict == "inconclusive"
+        and comparison.within_noise
+    )
     assert compare(before, after, noise=0.03).verdict == "faster"
     small = compare([1000, 1030, 970, 1000], [1015, 1038, 988, 1019])
     assert small.ratio < 1.02 < small.high and small.verdict == "faster"
 
 
 def test_one_trial_a_side_has_no_interval_and_no_winner():
-    found = compare([1000], [5000])
-    assert (found.verdict, found.low, found.high, found.p_value, found.p_sign_flip) == (SINGLE, None, None, None, None)
+    comparison = compare([1000], [5000])
+    assert (comparison.verdict, comparison.low, comparison.high, comparison.p_value, comparison.p_sign_flip) == (
+        SINGLE,
+        None,
+        None,
+        None,
+        None,
+    )
 
 
 def test_identical_trials_do_not_leave_an_interval_of_no_width():
-    found = compare([1000, 1000], [1001, 1001])
-    assert found.low < found.ratio < found.high and found.verdict == "equivalent"
+    comparison = compare([1000, 1000], [1001, 1001])
+    assert comparison.low < comparison.ratio < comparison.high and comparison.verdict == "equivalent"
 
 
 @pytest.mark.parametrize("sides", [([], []), ([1, 2], [1]), ([1, 0], [1, 1])])
@@ -126,8 +137,8 @@ def test_holm_takes_back_what_chance_explains():
     base = compare([1000, 1001, 999, 1000, 1002], [1100, 1101, 1102, 1103, 1099])
     cells = [replace(base, p_value=p) for p in (0.04, 0.001, 0.02)] + [replace(base, p_value=None)]
     judged = holm(cells)
-    assert [one.p_holm for one in judged[:3]] == [pytest.approx(0.04), pytest.approx(0.003), pytest.approx(0.04)]
-    assert [one.verdict for one in holm([replace(base, p_value=p) for p in (0.04, 0.03)])] == ["inconclusive"] * 2
+    assert [cell.p_holm for cell in judged[:3]] == [pytest.approx(0.04), pytest.approx(0.003), pytest.approx(0.04)]
+    assert [cell.verdict for cell in holm([replace(base, p_value=p) for p in (0.04, 0.03)])] == ["inconclusive"] * 2
     equivalent = replace(base, p_value=0.5, verdict="equivalent")
     assert holm([equivalent, replace(base, p_value=0.03)])[0].verdict == "equivalent"
 
@@ -135,7 +146,7 @@ def test_holm_takes_back_what_chance_explains():
 def test_holm_keeps_false_positives_rare_over_all_cells():
     rng = np.random.default_rng(11)
     families = [holm([compare(*trials(rng, 5)) for _ in range(8)]) for _ in range(250)]
-    assert sum(any(one.verdict in ("faster", "slower") for one in family) for family in families) <= 0.07 * 250 + 3
+    assert sum(any(cell.verdict in ("faster", "slower") for cell in family) for family in families) <= 0.07 * 250 + 3
 
 
 def test_an_interval_is_narrow_or_not_whatever_p_says():

@@ -35,9 +35,9 @@ def test_a_curve_that_rises_or_is_too_short_is_not_flat(steps):
     ids=["rose by less", "falls", "no higher than the first"],
 )
 def test_two_steps_that_do_not_rise_are_flat(steps, best):
-    found = flatness(steps, SHARE)
-    assert found.best == best and found.noise == pytest.approx(0)
-    assert all(rise < SHARE for rise in found.rises)
+    flat = flatness(steps, SHARE)
+    assert flat.best == best and flat.noise == pytest.approx(0)
+    assert all(rise < SHARE for rise in flat.rises)
 
 
 def test_the_share_is_of_the_best_before_the_two():
@@ -47,15 +47,15 @@ def test_the_share_is_of_the_best_before_the_two():
 
 def test_a_rise_within_the_noise_is_none_and_beyond_it_is_one():
     noisy = [np.array([0.95, 1.05, 0.95, 1.05]) * rate for rate in (1000, 2000, 2080, 2080)]
-    found = flatness(noisy, SHARE)
+    flat = flatness(noisy, SHARE)
     # Two means of four seconds, 0.0577 of relative deviation with 12 degrees of freedom, t = 1.782.
-    assert found.noise == pytest.approx(1.782 * 0.05 * np.sqrt(16 / 12) * np.sqrt(2 / 4), rel=1e-3)
+    assert flat.noise == pytest.approx(1.782 * 0.05 * np.sqrt(16 / 12) * np.sqrt(2 / 4), rel=1e-3)
     assert flatness([*noisy[:3], noisy[3] * 1.2], SHARE) is None
 
 
 def test_of_single_seconds_the_share_alone_decides():
-    found = flatness([[1000], [2000], [2010], [2020]], SHARE)
-    assert found.noise is None and flatness([[1000], [2000], [2010], [2100]], SHARE) is None
+    flat = flatness([[1000], [2000], [2010], [2020]], SHARE)
+    assert flat.noise is None and flatness([[1000], [2000], [2010], [2100]], SHARE) is None
 
 
 def test_of_much_noise_nothing_is_concluded():

@@ -31,8 +31,8 @@ def test_a_cycle_must_be_seen_three_times():
 
 @pytest.mark.parametrize("rho", [0.0, 0.5, 0.9])
 def test_noise_alone_has_hardly_ever_one(rho):
-    found = [period_s(ar1(np.random.default_rng(seed), 600, 0.03, rho)) for seed in range(60)]
-    assert sum(one is not None for one in found) <= 3
+    periods_s = [period_s(ar1(np.random.default_rng(seed), 600, 0.03, rho)) for seed in range(60)]
+    assert sum(period is not None for period in periods_s) <= 3
 
 
 @pytest.mark.parametrize("series", [np.full(600, 5.0), np.linspace(5, 9, 600), np.repeat([5.0, 9.0], 300), np.ones(12)])
@@ -41,6 +41,6 @@ def test_what_has_no_cycle(series):
 
 
 def test_slow_noise_without_a_valley_is_no_cycle():
-    found = [period_s(ar1(np.random.default_rng(seed), 300, 0.05, 0.95)) for seed in range(200)]
+    periods_s = [period_s(ar1(np.random.default_rng(seed), 300, 0.05, 0.95)) for seed in range(200)]
     # 11 of them are taken for cycles where a peak need not rise above a valley.
-    assert sum(one is not None for one in found) <= 5
+    assert sum(period is not None for period in periods_s) <= 5

@@ -34,20 +34,20 @@ def closed_queue(clients):
 
 def fits(curve, clients=SWEEP, count=100):
     noise = (np.exp(np.random.default_rng(seed).normal(0, NOISE, len(clients))) for seed in range(count))
-    return [scalability(clients, curve(clients) * one, seed) for seed, one in enumerate(noise)]
+    return [scalability(clients, curve(clients) * factors, seed) for seed, factors in enumerate(noise)]
 
 
-def share(found, condition):
-    return sum(map(condition, found)) / len(found)
+def share(fitted, condition):
+    return sum(map(condition, fitted)) / len(fitted)
 
 
 def test_a_usl_curve_is_recovered_within_its_intervals():
-    found = fits(usl)
-    right = [one for one in found if one.law.name == "usl"]
+    fitted = fits(usl)
+    right = [fit for fit in fitted if fit.law.name == "usl"]
     assert len(right) >= 95
-    assert share(right, lambda one: one.contention[0] <= ALPHA <= one.contention[1]) >= 0.85
-    assert share(right, lambda one: one.coherency[0] <= BETA <= one.coherency[1]) >= 0.85
-    assert share(right, lambda one: one.peak_interval[0] <= PEAK <= one.peak_interval[1]) >= 0.85
+    assert share(right, lambda fit: fit.contention[0] <= ALPHA <= fit.contention[1]) >= 0.85
+    assert share(right, lambda fit: fit.coherency[0] <= BETA <= fit.coherency[1]) >= 0.85
+    assert share(right, lambda fit: fit.peak_interval[0] <= PEAK <= fit.peak_interval[1]) >= 0.85
     assert "peak at" in right[0].words and "[" in right[0].words
 
 
@@ -62,51 +62,51 @@ def test_a_usl_curve_is_recovered_within_its_intervals():
     ids=["amdahl", "closed queue", "plateau", "linear"],
 )
 def test_the_law_that_made_the_curve_is_chosen(curve, law, least):
-    assert share(fits(curve), lambda one: one.law.name == law) >= least
+    assert share(fits(curve), lambda fit: fit.law.name == law) >= least
 
 
 def test_amdahls_contention_is_recovered_within_its_interval():
-    found = [one for one in fits(amdahl) if one.law.name == "amdahl"]
-    assert share(found, lambda one: one.contention[0] <= 0.05 <= one.contention[1]) >= 0.85
+    fitted = [fit for fit in fits(amdahl) if fit.law.name == "amdahl"]
+    assert share(fitted, lambda fit: fit.contention[0] <= 0.05 <= fit.contention[1]) >= 0.85
 
 
 def test_a_ceiling_is_recovered_within_its_interval():
-    every = [one for one in fits(plateau) if one.law.name == "ceiling"]
-    assert share(every, lambda one: one.ceiling[0] <= 7000 <= one.ceiling[1]) >= 0.85
-    found = every[0]
-    assert found.ceiling[0] < found.law.ceiling_per_s < found.ceiling[1]
-    assert found.law.ceiling_per_s == pytest.approx(7000, rel=0.02)
-    assert found.law.rate_per_s == pytest.approx(1000, rel=0.03)
-    assert "plateau at" in found.words and found.contention is None
+    every = [fit for fit in fits(plateau) if fit.law.name == "ceiling"]
+    assert share(every, lambda fit: fit.ceiling[0] <= 7000 <= fit.ceiling[1]) >= 0.85
+    law = every[0]
+    assert law.ceiling[0] < law.law.ceiling_per_s < law.ceiling[1]
+    assert law.law.ceiling_per_s == pytest.approx(7000, rel=0.02)
+    assert law.law.rate_per_s == pytest.approx(1000, rel=0.03)
+    assert "plateau at" in law.words and law.contention is None
 
 
 @pytest.mark.parametrize("curve", [plateau, soft_plateau, closed_queue, amdahl, lambda n: 7000 + 0 * n])
 def test_a_plateau_is_not_called_a_decline(curve):
-    found = fits(curve)
-    assert share(found, lambda one: one.peak_clients is not None) <= 0.03
-    assert share(found, lambda one: "declining" in one.words) <= 0.03
+    fitted = fits(curve)
+    assert share(fitted, lambda fit: fit.peak_clients is not None) <= 0.03
+    assert share(fitted, lambda fit: "declining" in fit.words) <= 0.03
 
 
 def test_a_peak_that_was_not_passed_is_not_stated():
     clients = np.repeat([1, 2, 4, 8, 16, 24, 32, 40], 3).astype(float)
     assert clients.max() < 1.3 * PEAK
-    for one in fits(usl, clients, 20):
-        assert one.peak_clients is None and "declining" not in one.words
-    assert any("peak not observed" in one.words for one in fits(usl, clients, 20))
+    for fit in fits(usl, clients, 20):
+        assert fit.peak_clients is None and "declining" not in fit.words
+    assert any("peak not observed" in fit.words for fit in fits(usl, clients, 20))
 
 
 def test_a_peak_between_the_last_two_client_counts_is_no_decline():
     beta = (1 - ALPHA) / 47**2
-    found = scalability(SWEEP, usl(SWEEP, ALPHA, beta))
-    assert found.law.name == "usl" and SWEEP.max() > 1.3 * 47
-    assert found.peak_clients is None and "peak not observed up to 64 clients" in found.words
+    fit = scalability(SWEEP, usl(SWEEP, ALPHA, beta))
+    assert fit.law.name == "usl" and SWEEP.max() > 1.3 * 47
+    assert fit.peak_clients is None and "peak not observed up to 64 clients" in fit.words
 
 
 def test_exact_curves_come_back_exactly():
-    found = scalability(SWEEP, usl(SWEEP))
-    assert (found.law.contention, found.law.coherency) == (pytest.approx(ALPHA), pytest.approx(BETA))
-    assert found.law.rate_per_s == pytest.approx(1000) and found.peak_clients == pytest.approx(PEAK)
-    assert np.allclose(found.law.at(SWEEP), usl(SWEEP))
+    fit = scalability(SWEEP, usl(SWEEP))
+    assert (fit.law.contention, fit.law.coherency) == (pytest.approx(ALPHA), pytest.approx(BETA))
+    assert fit.law.rate_per_s == pytest.approx(1000) and fit.peak_clients == pytest.approx(PEAK)
+    assert np.allclose(fit.law.at(SWEEP), usl(SWEEP))
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -124,8 +124,8 @@ def test_the_fit_is_the_least_squares_of_logarithms(seed):
 
 
 def test_a_store_that_only_falls_peaks_at_one_client():
-    found = scalability(SWEEP, 9000 / SWEEP**0.3)
-    assert found.peak_clients == pytest.approx(1) and found.law.contention <= 1
+    fit = scalability(SWEEP, 9000 / SWEEP**0.3)
+    assert fit.peak_clients == pytest.approx(1) and fit.law.contention <= 1
 
 
 @pytest.mark.parametrize("clients", [[1, 2, 4, 8], [1, 2, 4, 8, 16], [1, 1, 2, 2, 4, 4], [1] * 6])

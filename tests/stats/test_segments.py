@@ -28,10 +28,10 @@ def cost(pieces, penalty):
 def test_no_division_is_cheaper(seed):
     rng = np.random.default_rng(seed)
     values = 1000 + np.cumsum(rng.normal(0, 1, 11) * (rng.random(11) < 0.3)) + rng.normal(0, 0.3, 11)
-    found = segments(values, 0.4, 3)
-    assert [begin for begin, _ in found] == [0, *(end for _, end in found[:-1])] and found[-1][1] == 11
-    assert min(end - begin for begin, end in found) >= 3
-    assert cost([values[begin:end] for begin, end in found], 0.4) == pytest.approx(cheapest(values, 0.4, 3))
+    pieces = segments(values, 0.4, 3)
+    assert [begin for begin, _ in pieces] == [0, *(end for _, end in pieces[:-1])] and pieces[-1][1] == 11
+    assert min(end - begin for begin, end in pieces) >= 3
+    assert cost([values[begin:end] for begin, end in pieces], 0.4) == pytest.approx(cheapest(values, 0.4, 3))
 
 
 def test_a_division_that_pruning_misses():

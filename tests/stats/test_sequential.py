@@ -45,9 +45,9 @@ def test_looking_after_every_pair_does_not_find_differences_that_do_not_exist_ho
 @pytest.mark.parametrize(("effect", "outcome"), [(-0.10, SLOWER), (0.10, FASTER), (-0.01, SAME)])
 def test_a_difference_is_found_by_an_interval_that_covers_it(effect, outcome):
     rng = np.random.default_rng(2)
-    found = [_until_decided(rng, effect) for _ in range(100)]
-    assert [decision.outcome for decision, _ in found].count(outcome) >= 98
-    assert sum(right for _, right in found) >= 95
+    decisions = [_until_decided(rng, effect) for _ in range(100)]
+    assert [decision.outcome for decision, _ in decisions].count(outcome) >= 98
+    assert sum(right for _, right in decisions) >= 95
 
 
 def test_a_clear_difference_takes_fewer_pairs_than_an_unclear_one():
@@ -63,8 +63,8 @@ def test_a_host_that_differs_from_itself_by_more_than_the_margin_is_unstable_and
     noisy = list(rng.normal(0, 0.01, 10))
     assert decide(noisy, MARGIN).outcome == SAME
     assert decide(noisy, MARGIN, noise=0.08).outcome == UNSTABLE
-    assert decide([one - 0.07 for one in noisy], MARGIN, noise=0.08).outcome != SLOWER
-    assert decide([one - 0.5 for one in noisy], MARGIN, noise=0.08).outcome == SLOWER
+    assert decide([log_ratio - 0.07 for log_ratio in noisy], MARGIN, noise=0.08).outcome != SLOWER
+    assert decide([log_ratio - 0.5 for log_ratio in noisy], MARGIN, noise=0.08).outcome == SLOWER
 
 
 def test_more_comparisons_need_wider_intervals_and_too_few_pairs_have_none():

@@ -22,9 +22,13 @@ def test_stalls_and_drops_are_found():
     series[10:14] = 0
     series[30] = 0
     series[40:45] = 400
-    found = stability(series)
-    assert (found.longest_without_completion_s, found.seconds_below_half, found.seconds_below_tenth) == (4, 10, 5)
-    assert found.floor == 0
+    steadiness = stability(series)
+    assert (steadiness.longest_without_completion_s, steadiness.seconds_below_half, steadiness.seconds_below_tenth) == (
+        4,
+        10,
+        5,
+    )
+    assert steadiness.floor == 0
 
 
 def test_a_stall_at_either_end_counts():
@@ -40,13 +44,13 @@ def test_too_short_to_tell():
 
 def test_variation_against_the_definition():
     series = np.random.default_rng(3).normal(1000, 100, 300)
-    found = stability(series)
-    assert found.variation_1s == pytest.approx(np.std(series, ddof=1) / np.mean(series))
-    assert found.variation_10s < found.variation_1s
+    steadiness = stability(series)
+    assert steadiness.variation_1s == pytest.approx(np.std(series, ddof=1) / np.mean(series))
+    assert steadiness.variation_10s < steadiness.variation_1s
 
 
 def test_a_series_that_stood_still_in_most_seconds_is_not_one_too_short_to_tell():
-    found = stability(np.array([0.0] * 12 + [10.0] * 8))
-    assert (found.floor, found.seconds_below_half, found.seconds_below_tenth) == (0, 12, 12)
-    assert found.variation_1s == pytest.approx(1.2566, abs=0.001)
+    steadiness = stability(np.array([0.0] * 12 + [10.0] * 8))
+    assert (steadiness.floor, steadiness.seconds_below_half, steadiness.seconds_below_tenth) == (0, 12, 12)
+    assert steadiness.variation_1s == pytest.approx(1.2566, abs=0.001)
     assert (stability(np.zeros(20)).floor, stability(np.zeros(20)).variation_1s) == (0, None)

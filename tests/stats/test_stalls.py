@@ -15,10 +15,10 @@ def of(*gaps_ms, seconds=10, completed=100_000, median_ms=0.3):
 
 
 def test_ten_a_second_of_twenty_milliseconds_take_a_fifth_of_the_time():
-    found = of(*((begin, 20) for begin in range(50, 10_000, 100)))
-    assert (found.count, found.per_s, found.longest_ms, found.share) == (100, 10, 20, pytest.approx(0.2))
-    assert found.lengths == ((20, 100),) and found.notable
-    assert {(one.ended, one.longest_ms, one.share) for one in found.per_second} == {(10, 20, 0.2)}
+    stalled = of(*((begin, 20) for begin in range(50, 10_000, 100)))
+    assert (stalled.count, stalled.per_s, stalled.longest_ms, stalled.share) == (100, 10, 20, pytest.approx(0.2))
+    assert stalled.lengths == ((20, 100),) and stalled.notable
+    assert {(second.ended, second.longest_ms, second.share) for second in stalled.per_second} == {(10, 20, 0.2)}
 
 
 def test_one_is_named_and_short_ones_now_and_then_are_not():
@@ -40,18 +40,18 @@ def test_clients_that_wait_for_the_same_flush_do_not_stall_between_two():
 
 
 def test_a_stall_is_whole_and_its_seconds_have_their_parts():
-    found = of((1900, 1200))
-    assert (found.count, found.longest_ms, found.share) == (1, 1200, pytest.approx(0.12))
-    parts = [(one.ended, one.longest_ms, one.share) for one in found.per_second[1:4]]
+    stalled = of((1900, 1200))
+    assert (stalled.count, stalled.longest_ms, stalled.share) == (1, 1200, pytest.approx(0.12))
+    parts = [(second.ended, second.longest_ms, second.share) for second in stalled.per_second[1:4]]
     assert parts == [(0, 1200, 0.1), (0, 1200, 1.0), (1, 1200, pytest.approx(0.1))]
-    assert found.per_second[0] == found.per_second[4] == NO_STALL
-    assert found.figures()["lengths"] == [{"from_ms": 1000, "count": 1}]
+    assert stalled.per_second[0] == stalled.per_second[4] == NO_STALL
+    assert stalled.figures()["lengths"] == [{"from_ms": 1000, "count": 1}]
 
 
 def test_before_and_after_the_measured_time_nothing_counts():
     gaps_ns = np.array([[500, 400], [900, 300], [2950, 100]], np.int64) * MS
-    found = stalls(gaps_ns, [SECOND, 2 * SECOND, 3 * SECOND], 10_000, None)
-    assert (found.count, found.longest_ms, found.share) == (2, 300, pytest.approx(0.125))
+    stalled = stalls(gaps_ns, [SECOND, 2 * SECOND, 3 * SECOND], 10_000, None)
+    assert (stalled.count, stalled.longest_ms, stalled.share) == (2, 300, pytest.approx(0.125))
 
 
 def test_without_a_completion_there_is_no_usual_gap():

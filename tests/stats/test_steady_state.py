@@ -21,7 +21,7 @@ STATED = {
 }
 
 
-@pytest.mark.parametrize("noise", range(len(NOISES)), ids=lambda place: str(NOISES[place]))
+@pytest.mark.parametrize("noise", range(len(NOISES)), ids=lambda level: str(NOISES[level]))
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_it_is_right_as_often_as_stated(case, noise):
     right, near = hit_rates(case, *NOISES[noise])
@@ -32,23 +32,23 @@ def test_it_is_right_as_often_as_stated(case, noise):
 def test_a_warm_up_is_left_out_of_the_mean():
     time_s = np.arange(SECONDS)
     series = 10_000 * (1 - 0.6 * np.exp(-time_s / 40)) * ar1(np.random.default_rng(2), SECONDS, 0.02, 0.3)
-    found = steady_state(series)
-    assert found.steady and found.mean_per_s == pytest.approx(10_000, rel=0.01)
-    assert found.mean_per_s == pytest.approx(series[found.cut_s :].mean()) and series.mean() < 9_700
-    assert found.kept == pytest.approx(1 - found.cut_s / SECONDS)
+    state = steady_state(series)
+    assert state.steady and state.mean_per_s == pytest.approx(10_000, rel=0.01)
+    assert state.mean_per_s == pytest.approx(series[state.cut_s :].mean()) and series.mean() < 9_700
+    assert state.kept == pytest.approx(1 - state.cut_s / SECONDS)
 
 
 def test_the_mean_holds_its_stalls():
     series = np.full(300, 1000.0)
     series[150:153] = 0
-    found = steady_state(series)
-    assert (found.kind, found.mean_per_s) == ("flat", pytest.approx(990))
+    state = steady_state(series)
+    assert (state.kind, state.mean_per_s) == ("flat", pytest.approx(990))
 
 
 def test_drift_is_stated_over_the_trial_and_an_hour():
-    found = steady_state(1000.0 - 0.25 * np.arange(600))
-    assert (found.kind, found.steady) == ("drifting", False)
-    assert found.drift == pytest.approx(-150 / 925, rel=0.01) and found.drift_per_hour == pytest.approx(6 * found.drift)
+    state = steady_state(1000.0 - 0.25 * np.arange(600))
+    assert (state.kind, state.steady) == ("drifting", False)
+    assert state.drift == pytest.approx(-150 / 925, rel=0.01) and state.drift_per_hour == pytest.approx(6 * state.drift)
     slight = steady_state(1000.0 - 0.05 * np.arange(600))
     assert slight.kind == "flat" and slight.drift_per_hour == pytest.approx(-0.18, rel=0.03)
 
@@ -56,13 +56,13 @@ def test_drift_is_stated_over_the_trial_and_an_hour():
 def test_a_warm_up_before_checkpoints():
     time_s = np.arange(1200)
     cycles = np.where(time_s % 60 < 12, 0.6, 1.0) * np.where(time_s < 300, 0.7, 1.0)
-    found = steady_state(1000 * cycles * ar1(np.random.default_rng(0), 1200, 0.03, 0.5))
-    assert (found.kind, found.cut_s, found.period_s) == ("warm-up", 300, 60)
+    state = steady_state(1000 * cycles * ar1(np.random.default_rng(0), 1200, 0.03, 0.5))
+    assert (state.kind, state.cut_s, state.period_s) == ("warm-up", 300, 60)
 
 
 def test_a_slow_first_batch_is_a_warm_up_not_an_outlier():
-    found = steady_state(np.repeat([300.0, 1000.0], [10, 110]))
-    assert (found.kind, found.mean_per_s) == ("warm-up", 1000) and 10 <= found.cut_s <= 30
+    state = steady_state(np.repeat([300.0, 1000.0], [10, 110]))
+    assert (state.kind, state.mean_per_s) == ("warm-up", 1000) and 10 <= state.cut_s <= 30
 
 
 SHORT = {
@@ -91,8 +91,8 @@ def test_short_trials_are_called_steady_as_often_as_stated(name):
 
 
 def test_too_short_to_tell():
-    found = steady_state(np.full(29, 7.0))
-    assert (found.kind, found.steady, found.mean_per_s, found.drift_per_hour) == ("too short to tell", False, 7.0, None)
+    state = steady_state(np.full(29, 7.0))
+    assert (state.kind, state.steady, state.mean_per_s, state.drift_per_hour) == ("too short to tell", False, 7.0, None)
     assert steady_state(np.zeros(0)).mean_per_s is None
     assert steady_state(np.full(30, 7.0)).kind == "flat"
 
@@ -110,8 +110,8 @@ def test_half_is_half_of_the_seconds_also_of_those_that_fill_no_batch(seconds):
 
 @pytest.mark.parametrize("seconds", range(30, 40))
 def test_three_batches_are_one_piece_whatever_is_left_over(seconds):
-    found = steady_state(np.repeat([900.0, 1000.0], [seconds - 20, 20]))
-    assert (found.cut_s, found.kept) == (0, 1.0) and found.kind in ("flat", "drifting")
+    state = steady_state(np.repeat([900.0, 1000.0], [seconds - 20, 20]))
+    assert (state.cut_s, state.kept) == (0, 1.0) and state.kind in ("flat", "drifting")
 
 
 @pytest.mark.parametrize("cycles", [6, 6.4, 6.9])
@@ -119,13 +119,13 @@ def test_half_of_a_trial_in_cycles(cycles):
     seconds = round(60 * cycles)
     time_s = np.arange(seconds)
     level = np.where(time_s < seconds - 180, 0.7, 1.0) * np.where((seconds - time_s) % 60 < 12, 0.6, 1.0)
-    found = steady_state(1000 * level)
-    assert (found.period_s, found.cut_s) == (60, seconds - 180)
-    assert found.kind == ("warm-up" if cycles == 6 else "no steady state")
+    state = steady_state(1000 * level)
+    assert (state.period_s, state.cut_s) == (60, seconds - 180)
+    assert state.kind == ("warm-up" if cycles == 6 else "no steady state")
 
 
 @pytest.mark.parametrize("series", [np.zeros(100), np.repeat([9.0, 0.0], [70, 30]), np.repeat([9.0, 0.0], [49, 51])])
 def test_a_store_that_died_has_no_steady_state(series):
     with np.errstate(all="raise"):
-        found = steady_state(series)
-    assert not found.steady and found.kind in ("no steady state", "drifting")
+        state = steady_state(series)
+    assert not state.steady and state.kind in ("no steady state", "drifting")

@@ -6,8 +6,8 @@ from dbdyno.stats.warm_up import warm_up
 
 
 def test_a_rise_ends_where_three_seconds_are_warm():
-    found = warm_up(np.array([10, 40, 70, 90, 100, 100, 100, 100, 100, 100, 100, 100], float))
-    assert (found.warm_per_s, found.seconds, found.first_per_s) == (100.0, 3, 10.0)
+    rise = warm_up(np.array([10, 40, 70, 90, 100, 100, 100, 100, 100, 100, 100, 100], float))
+    assert (rise.warm_per_s, rise.seconds, rise.first_per_s) == (100.0, 3, 10.0)
 
 
 def test_one_lucky_second_is_not_warm():

@@ -55,7 +55,8 @@ def observed(columns):
     at = BEGAN_UNIX_S - 0.5 + np.arange(SECONDS + 2)
     values = {name: np.broadcast_to(np.asarray(value, float), at.shape) for name, value in columns.items()}
     return Observations(
-        at, {name: np.cumsum(one) if name.endswith("_total") else one.copy() for name, one in values.items()}
+        at,
+        {name: np.cumsum(samples) if name.endswith("_total") else samples.copy() for name, samples in values.items()},
     )
 
 

@@ -19,13 +19,13 @@ def bands(made):
 
 
 def test_where_the_store_shows_its_waits_the_rest_is_in_the_client_or_on_its_way():
-    told = waits(cpu=1, cpu_wait=2, disk=3, lock=4, commit=2.5, client=3.5) | process("client", cpu=0.1, queue=0.2)
+    observed = waits(cpu=1, cpu_wait=2, disk=3, lock=4, commit=2.5, client=3.5) | process("client", cpu=0.1, queue=0.2)
     seen = {"server_cpu": 1, "server_cpu_wait": 2, "disk": 3, "lock": 4, "commit": 2.5, "client_cpu": 0.1}
     between = {"client_cpu_wait": 0.2, "network": 3.2}
-    assert bands(trial(told | queue(answers=0.2, in_transit=3.2))) == pytest.approx(seen | between)
-    assert bands(trial(told | RELAY | queue(whole=0, answers=0.2))) == pytest.approx(seen | between)
+    assert bands(trial(observed | queue(answers=0.2, in_transit=3.2))) == pytest.approx(seen | between)
+    assert bands(trial(observed | RELAY | queue(whole=0, answers=0.2))) == pytest.approx(seen | between)
     unseen = {"client_cpu_wait": 0.2, "unexplained": 3.2}
-    assert bands(trial(told)) == pytest.approx(seen | unseen)
+    assert bands(trial(observed)) == pytest.approx(seen | unseen)
 
 
 def test_what_has_arrived_and_is_unread_queues_in_front_of_the_server():
@@ -69,25 +69,27 @@ def test_a_network_delay_that_was_asked_for_is_the_network_whoever_tells():
 
 
 def test_load_threads_that_never_idle_keep_every_answer_waiting():
-    told = waits(cpu=1, client=15) | process("client", cpu=0.2, queue=1.7)
-    assert bands(trial(told, cpu_s=0.2)) == pytest.approx({"server_cpu": 1, "client_cpu": 0.2, "client_cpu_wait": 14.8})
+    observed = waits(cpu=1, client=15) | process("client", cpu=0.2, queue=1.7)
+    assert bands(trial(observed, cpu_s=0.2)) == pytest.approx(
+        {"server_cpu": 1, "client_cpu": 0.2, "client_cpu_wait": 14.8}
+    )
 
 
 def test_between_an_idle_client_and_one_that_never_is_nobody_can_tell():
-    told = waits(cpu=1, client=15) | process("client", cpu=0.2, queue=1.2) | RELAY
-    assert bands(trial(told, cpu_s=0.2))["unexplained"] == pytest.approx(14.8)
+    observed = waits(cpu=1, client=15) | process("client", cpu=0.2, queue=1.2) | RELAY
+    assert bands(trial(observed, cpu_s=0.2))["unexplained"] == pytest.approx(14.8)
 
 
 def test_else_by_what_the_kernel_counts_and_the_rest_is_unexplained():
-    told = process("mariadb", cpu=0.9, queue=0.3, io=2.0) | process("client", cpu=0.1)
+    observed = process("mariadb", cpu=0.9, queue=0.3, io=2.0) | process("client", cpu=0.1)
     expected = {"server_cpu": 0.9, "server_cpu_wait": 0.3, "disk": 2, "client_cpu": 0.1, "unexplained": 12.7}
-    assert bands(trial(told)) == pytest.approx(expected)
+    assert bands(trial(observed)) == pytest.approx(expected)
 
 
 def test_one_server_that_does_not_tell_leaves_the_rest_unexplained():
-    told = waits(cpu=1, client=15) | process("memcached", cpu=0.5)
+    observed = waits(cpu=1, client=15) | process("memcached", cpu=0.5)
     both = [{"name": "memcached"}, {"name": "mariadb"}]
-    assert bands(trial(told, servers=both)) == pytest.approx(
+    assert bands(trial(observed, servers=both)) == pytest.approx(
         {"server_cpu": 1.5, "client_cpu": 0.1, "unexplained": 14.4}
     )
 
@@ -120,8 +122,8 @@ def test_nothing_observed_leaves_what_the_load_client_itself_recorded():
 
 def test_seconds_in_which_nobody_answered_are_unexplained():
     silent = np.where(np.isin(np.arange(13), (6, 7, 8)), np.nan, 1.0)
-    told = {name: value * silent for name, value in waits(cpu=16).items()}
-    dark = time_budget(trial(told)).per_second["unexplained"]
+    observed = {name: value * silent for name, value in waits(cpu=16).items()}
+    dark = time_budget(trial(observed)).per_second["unexplained"]
     assert dark[6] == pytest.approx(15.9) and dark[3] == pytest.approx(0)
 
 
@@ -130,14 +132,14 @@ def test_more_than_is_in_flight_is_cut_to_that():
 
 
 def test_an_embedded_store_works_in_the_clients_threads():
-    told = process("client", cpu=1.9, queue=4.0, io=0.5)
+    observed = process("client", cpu=1.9, queue=4.0, io=0.5)
     expected = {"server_cpu": 1.9, "server_cpu_wait": 4, "disk": 0.5, "unexplained": 9.6}
-    assert bands(trial(told, cpu_s=1.9, servers=[], embedded=True)) == pytest.approx(expected)
+    assert bands(trial(observed, cpu_s=1.9, servers=[], embedded=True)) == pytest.approx(expected)
 
 
 def embedded(waiting, **about):
-    told = process("client", cpu=1.5, queue=0.5, io=0.5) | waits("client", **waiting)
-    return trial(told, cpu_s=1.5, servers=[], embedded=True, **about)
+    observed = process("client", cpu=1.5, queue=0.5, io=0.5) | waits("client", **waiting)
+    return trial(observed, cpu_s=1.5, servers=[], embedded=True, **about)
 
 
 def test_what_an_embedded_store_waits_for_is_what_its_threads_stand_still_in():
@@ -167,7 +169,9 @@ def test_in_an_open_loop_what_is_in_flight_follows_from_littles_law():
 def test_in_an_open_loop_a_stall_is_in_flight_while_it_lasts():
     made = trial(waits(disk=16), offered=1000, completed=np.where(np.isin(np.arange(11), (4, 5)), 0, 1000))
     # All 16 clients waited for the two seconds, and their transactions end in the third.
-    intervals = [one._replace(service_s=36.0) if one.second == 6 else one for one in made.recorded.intervals]
+    intervals = [
+        interval._replace(service_s=36.0) if interval.second == 6 else interval for interval in made.recorded.intervals
+    ]
     object.__setattr__(made.recorded, "intervals", tuple(intervals))
     budget = time_budget(made)
     assert sum(budget.per_second.values())[3:8] == pytest.approx([4, 4, 16, 16, 4])

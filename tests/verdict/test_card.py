@@ -15,17 +15,17 @@ def run(tmp_path_factory):
     return read_run(write_run(tmp_path_factory.mktemp("runs") / "run", SYSTEMS, clients=(4,), seconds=2))
 
 
-def lines_of(found, label):
-    (system,) = [one for one in found.systems if one.label == label]
+def lines_of(cards, label):
+    (system,) = [system for system in cards.systems if system.label == label]
     return {line.name: line for line in system.lines}
 
 
 def changed(run, label, observed=None, **about):
     trials = tuple(
-        replace(one, about={**one.about, **about}, observed=one.observed | (observed or {}))
-        if one.label == label
-        else one
-        for one in run.trials
+        replace(trial, about={**trial.about, **about}, observed=trial.observed | (observed or {}))
+        if trial.label == label
+        else trial
+        for trial in run.trials
     )
     return lines_of(card(replace(run, trials=trials)), label)
 
@@ -58,18 +58,18 @@ def test_a_build_that_was_started_from_a_path_is_told_from_others_of_its_version
     build = {"setting": "binary", "path": "/opt/a/redis-server", "version": "7.0.15", "sha256": "ab" * 32}
     for build_id, said in (("cd" * 20, "cdcdcdcdcdcd"), (None, "none")):
         server = {"name": "redis", "version": "7.0.15", "build": build | {"build_id": build_id}}
-        shown = changed(run, "redis", servers=[server])["build"]
-        assert shown.text == f"redis 7.0.15 from /opt/a/redis-server, sha256 abababababab, build id {said}"
+        build_line = changed(run, "redis", servers=[server])["build"]
+        assert build_line.text == f"redis 7.0.15 from /opt/a/redis-server, sha256 abababababab, build id {said}"
     assert "build" not in lines_of(card(run), "redis")
 
 
 def test_a_configuration_file_is_shown_with_all_it_sets(run):
     config = {"path": "/etc/its.conf", "sha256": "ab" * 32, "settings": {"io-threads": "4", "hz": "20"}}
     server = {"name": "redis", "version": "7", "config": config, "started_with": ["io-threads 4", "maxclients 9"]}
-    shown = changed(run, "redis", servers=[server])
-    assert shown["config"].text == "/etc/its.conf, sha256 abababababab: io-threads = 4, hz = 20"
-    assert shown["config"].brief == "config its.conf"
-    assert shown["started with"].brief == "dbdyno set maxclients 9"
+    lines = changed(run, "redis", servers=[server])
+    assert lines["config"].text == "/etc/its.conf, sha256 abababababab: io-threads = 4, hz = 20"
+    assert lines["config"].brief == "config its.conf"
+    assert lines["started with"].brief == "dbdyno set maxclients 9"
 
 
 def test_settings_and_limits_that_were_given(run):
@@ -85,12 +85,12 @@ def test_the_settings_of_an_attached_server_are_its_owners(run):
 
 
 def test_what_dbdyno_told_a_server_is_said_and_its_own_settings_in_short(run):
-    told = ["--no-defaults", "--datadir=DIR/data", "--port=PORT", "--max-connections=151", "-c io-threads=2"]
-    line = changed(run, "redis", servers=[{"name": "redis", "started_with": told}])["started with"]
-    assert line.text == f"redis: {', '.join(told)}"
+    options = ["--no-defaults", "--datadir=DIR/data", "--port=PORT", "--max-connections=151", "-c io-threads=2"]
+    line = changed(run, "redis", servers=[{"name": "redis", "started_with": options}])["started with"]
+    assert line.text == f"redis: {', '.join(options)}"
     assert line.brief == "dbdyno set --no-defaults, --max-connections=151"
-    told = [f"-Xoption{place}" for place in range(9)]
-    line = changed(run, "redis", servers=[{"name": "redis", "started_with": told}])["started with"]
+    options = [f"-Xoption{number}" for number in range(9)]
+    line = changed(run, "redis", servers=[{"name": "redis", "started_with": options}])["started with"]
     assert line.brief.endswith("-Xoption5, 3 more") and "-Xoption8" in line.text
     assert "started with" not in changed(run, "redis", servers=[{"name": "redis", "started_with": None}])
 
@@ -101,21 +101,21 @@ def test_data_and_cache_by_what_was_read_from_the_disk(run, read_per_s, said):
 
 
 def test_what_the_client_read_is_not_what_a_server_that_was_not_seen_did(run):
-    unseen = replace(next(one for one in run.trials if one.label == "mariadb"), usage=())
+    unseen = replace(next(trial for trial in run.trials if trial.label == "mariadb"), usage=())
     unseen = replace(unseen, observed={"process.client.read_bytes_total": 0.0})
     lines = lines_of(card(replace(run, trials=(unseen,))), "mariadb")
     assert lines["memory"].brief == "cache not seen"
 
 
 def test_a_little_that_is_read_anyway_is_not_what_few_transactions_miss_in_the_cache(run, monkeypatch):
-    slow = next(one for one in run.trials if one.label == "mariadb")
+    slow = next(trial for trial in run.trials if trial.label == "mariadb")
     slow = replace(slow, observed={"process.mariadb.read_bytes_total": 200_000.0})
     monkeypatch.setattr(type(slow.recorded), "throughput_per_s", 2.0)
     assert "smaller than the cache" in lines_of(card(replace(run, trials=(slow,))), "mariadb")["memory"].text
 
 
 def test_a_cache_that_is_being_filled_is_not_too_small(run):
-    server = next(one for one in run.trials if one.label == "mariadb")
+    server = next(trial for trial in run.trials if trial.label == "mariadb")
     read = [replace(server, observed={"process.mariadb.read_bytes_total": value}) for value in (0.0, 1e9)]
     text = lines_of(card(replace(run, trials=tuple(read))), "mariadb")["memory"].text
     assert text.startswith("data smaller than the cache: up to ") and "while the cache was being filled" in text
@@ -131,7 +131,7 @@ def test_a_cache_that_is_being_filled_is_not_too_small(run):
     ],
 )
 def test_flushes_that_cannot_have_been(run, per_s, spent_s, badge, said):
-    rate = next(one for one in run.trials if one.label == "mariadb").recorded.throughput_per_s
+    rate = next(trial for trial in run.trials if trial.label == "mariadb").recorded.throughput_per_s
     assert 0.5 * rate / 4 < 400
     seen = {"disk.vda.flushes_total": per_s, "disk.vda.flush_s_total": spent_s} if per_s is not None else {}
     line = changed(run, "mariadb", seen)["flushes"]
@@ -141,9 +141,9 @@ def test_flushes_that_cannot_have_been(run, per_s, spent_s, badge, said):
 
 def doing(run, *operations):
     """The flushes of mariadb, had its transactions been of these operations, each as often."""
-    trial = next(one for one in run.trials if one.label == "mariadb")
+    trial = next(trial for trial in run.trials if trial.label == "mariadb")
     histogram = trial.recorded.service_time
-    done = tuple(Operation(f"{place}", name, None, histogram, 0) for place, name in enumerate(operations))
+    done = tuple(Operation(f"{position}", name, None, histogram, 0) for position, name in enumerate(operations))
     few = {"disk.vda.flushes_total": 0.5, "disk.vda.flush_s_total": 0.001}
     trial = replace(trial, recorded=replace(trial.recorded, operations=done), observed=few)
     return lines_of(card(replace(run, trials=(trial,))), "mariadb")["flushes"]
@@ -166,7 +166,7 @@ def test_which_commits_of_statements_wrote_is_not_known_so_their_flushes_are_not
 
 
 def test_writes_of_one_transaction_wait_for_one_flush(run):
-    trial = next(one for one in run.trials if one.label == "mariadb")
+    trial = next(trial for trial in run.trials if trial.label == "mariadb")
     least = trial.recorded.throughput_per_s / 4
     line = doing(run, "begin", *["update"] * 9, "commit")
     assert line.badge == "flush in doubt" and f"group commit needs at least {least:,.1f}/s" in line.text
@@ -183,8 +183,8 @@ def test_a_devices_flushes_took_its_own_time(run):
 def test_answers_that_were_wrong_or_not_looked_at(run):
     def with_sums(**sums):
         trials = tuple(
-            replace(one, recorded=replace(one.recorded, sums={**one.recorded.sums, **sums}, checks=()))
-            for one in run.trials
+            replace(trial, recorded=replace(trial.recorded, sums={**trial.recorded.sums, **sums}, checks=()))
+            for trial in run.trials
         )
         return lines_of(card(replace(run, trials=trials)), "redis")["answers"]
 
@@ -204,14 +204,14 @@ def test_answers_that_were_wrong_or_not_looked_at(run):
     ],
 )
 def test_cold_or_hot(run, about, said):
-    preparations = {name: replace(one, about=about) for name, one in run.preparations.items()}
+    preparations = {name: replace(preparation, about=about) for name, preparation in run.preparations.items()}
     line = lines_of(card(replace(run, preparations=preparations)), "mariadb")["temperature"]
     assert line.text.startswith(said)
 
 
 def test_queries_that_were_asked_cold_and_hot(run):
     about = {"cache_state": "cold", "analysis": {"cold": "started anew"}}
-    trials = tuple(replace(one, about={**one.about, **about}) for one in run.trials)
+    trials = tuple(replace(trial, about={**trial.about, **about}) for trial in run.trials)
     line = lines_of(card(replace(run, trials=trials)), "mariadb")["temperature"]
     assert (line.text, line.brief) == ("each query cold, then hot: started anew", "cold, then hot")
 
@@ -225,10 +225,10 @@ def test_a_ranking_across_durability_classes_is_badged(run):
 
 
 def test_what_was_not_seen_is_said_once(run):
-    told = [{"band": "waits.mariadb", "reason": "no privilege"}]
-    trials = tuple(replace(one, about={**one.about, "not_seen": told}, observed={}) for one in run.trials)
-    found = card(replace(run, trials=trials))
-    assert found.not_seen[0] == "waits.mariadb: no privilege" and "nothing was observed of sqlite" in found.not_seen[1]
+    missing = [{"band": "waits.mariadb", "reason": "no privilege"}]
+    trials = tuple(replace(trial, about={**trial.about, "not_seen": missing}, observed={}) for trial in run.trials)
+    cards = card(replace(run, trials=trials))
+    assert cards.not_seen[0] == "waits.mariadb: no privilege" and "nothing was observed of sqlite" in cards.not_seen[1]
 
 
 def test_in_short_systems_of_one_kind_share_a_line(run):

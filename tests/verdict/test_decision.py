@@ -14,7 +14,7 @@ from dbdyno.verdict.decision import limited
 from .made import BUSY_HOST, IDLE_HOST, host, process, queue, thread, trial, waits
 
 
-def found(made):
+def decision_of(made):
     return limited(made, time_budget(made))
 
 
@@ -48,14 +48,14 @@ PRESSURE = {"pressure.io_some_s_total": 0.6}
     ],
 )
 def test_the_widest_band(columns, limit, confidence, runner_up):
-    said = found(trial(columns))
+    said = decision_of(trial(columns))
     assert (said.limit, said.confidence, said.runner_up) == (limit, confidence, runner_up)
     assert said.in_flight == 16
 
 
 def test_what_an_embedded_store_does_not_say_itself_is_not_sure():
     def of(**states):
-        return found(trial(waits("client", **states) | PRESSURE, servers=[], embedded=True))
+        return decision_of(trial(waits("client", **states) | PRESSURE, servers=[], embedded=True))
 
     assert (of(lock=15).limit, of(lock=15).confidence) == ("lock", "medium")
     assert (of(lock=15, commit=1).limit, of(lock=15, commit=1).confidence) == ("commit", "high")
@@ -64,86 +64,86 @@ def test_what_an_embedded_store_does_not_say_itself_is_not_sure():
 def test_a_figure_that_only_shows_how_it_was_makes_nothing_surer():
     waited = waits(commit=6, cpu=5, client=5) | IDLE
     flushed = {"disk.sda.flushes_total": 20, "disk.sda.flush_s_total": 0.4}
-    said = found(trial(waited | flushed))
+    said = decision_of(trial(waited | flushed))
     assert (said.limit, said.confidence, said.signs) == ("commit", "low", ())
     assert said.figures == ("20 flushes/s on sda, 20 ms each",)
-    assert found(trial(waited | flushed | PRESSURE)).confidence == "medium"
+    assert decision_of(trial(waited | flushed | PRESSURE)).confidence == "medium"
     written = {"store.mariadb.checkpointer_page_writes_total": 50}
-    assert found(trial(waited | flushed | written)).figures == said.figures
-    waited_for_disk = found(trial(waits(disk=12, cpu=4) | IDLE | flushed | written))
+    assert decision_of(trial(waited | flushed | written)).figures == said.figures
+    waited_for_disk = decision_of(trial(waits(disk=12, cpu=4) | IDLE | flushed | written))
     assert waited_for_disk.figures == (*said.figures, "mariadb wrote 50 pages/s, 100% by checkpoints")
     assert waited_for_disk.confidence == "medium"
-    assert found(trial(CPU | flushed)).figures == ()
+    assert decision_of(trial(CPU | flushed)).figures == ()
 
 
 def test_what_queues_in_front_of_a_full_thread_waits_for_that():
-    said = found(trial(LOOP, **REDIS))
+    said = decision_of(trial(LOOP, **REDIS))
     assert (said.limit, said.confidence, said.runner_up) == ("server-thread", "high", None)
     assert said.signs == ("its thread 'redis-server' was at work 97% of the time (95% on a CPU)",)
     assert said.held == pytest.approx(14.9)
-    assert found(trial(process("mariadb", cpu=0.1) | IDLE | PRESSURE)).limit == "unexplained"
+    assert decision_of(trial(process("mariadb", cpu=0.1) | IDLE | PRESSURE)).limit == "unexplained"
 
 
 def test_a_full_client_is_the_limit_if_more_operations_are_there():
     answers = waits("redis", cpu=0.5, client=0.5) | IDLE | queue("redis", requests=1, answers=13)
-    said = found(trial(answers, cpu_s=1.9, **REDIS))
+    said = decision_of(trial(answers, cpu_s=1.9, **REDIS))
     assert (said.limit, said.confidence) == ("client", "high")
     assert "95% busy" in said.signs[0]
-    assert found(trial(LOOP, cpu_s=1.9, **REDIS)).limit == "server-thread"
+    assert decision_of(trial(LOOP, cpu_s=1.9, **REDIS)).limit == "server-thread"
 
 
 def test_the_client_that_is_not_full_is_nobodys_limit():
     answers = waits("redis", cpu=0.5, client=0.5) | IDLE | queue("redis", answers=13)
-    assert found(trial(answers, **REDIS)).limit == "unexplained"
+    assert decision_of(trial(answers, **REDIS)).limit == "unexplained"
 
 
 def test_requests_that_queue_at_a_pool_are_its_limit_though_its_answers_come_in_bursts():
     pool = waits("redis", cpu=0.97, client=63) | IDLE | IDLE_CLIENT
-    said = found(trial(pool | queue("redis", requests=30, answers=33, whole=64), clients=64, **REDIS))
+    said = decision_of(trial(pool | queue("redis", requests=30, answers=33, whole=64), clients=64, **REDIS))
     assert (said.limit, said.confidence) == ("server-queue", "low")
-    said = found(trial(pool | queue("redis", requests=10, answers=53, whole=64), clients=64, **REDIS))
+    said = decision_of(trial(pool | queue("redis", requests=10, answers=53, whole=64), clients=64, **REDIS))
     assert said.limit == "unexplained"
 
 
 def test_tasks_that_a_server_says_are_queued_are_its_queue():
     reading = {"store.mariadb.read_tasks_pending": 12.0, "store.mariadb.read_tasks_active": 1.0}
     served = process("mariadb", cpu=0.6) | IDLE | IDLE_CLIENT
-    assert found(trial(served)).limit == "unexplained"
-    said = found(trial(served | reading))
+    assert decision_of(trial(served)).limit == "unexplained"
+    said = decision_of(trial(served | reading))
     assert (said.limit, said.confidence, said.held) == ("server-queue", "high", pytest.approx(12))
     assert said.figures == ("mariadb had 12.0 read tasks queued for the threads that worked on 1.0",)
-    assert found(trial(served | {"store.mariadb.compaction_tasks_pending": 12.0})).limit == "unexplained"
+    assert decision_of(trial(served | {"store.mariadb.compaction_tasks_pending": 12.0})).limit == "unexplained"
 
 
 def test_of_a_full_client_and_a_full_server_whose_queues_are_not_seen_the_figure_is_a_lower_bound():
     unseen = {name: value for name, value in LOOP.items() if not name.startswith("queue.")}
-    said = found(trial(unseen, cpu_s=1.9, **REDIS))
+    said = decision_of(trial(unseen, cpu_s=1.9, **REDIS))
     assert (said.limit, said.runner_up) == ("client", "server-thread")
 
 
 def test_a_full_host_is_its_own_limit_unless_the_server_or_another_process_fills_it():
     waiting = waits(cpu=1.4, cpu_wait=7, client=7) | process("client", cpu=0.4, queue=3) | queue(answers=6)
-    said = found(trial(waiting | process("mariadb", cpu=1.5, queue=7) | host(BUSY_HOST), cpu_s=0.4))
+    said = decision_of(trial(waiting | process("mariadb", cpu=1.5, queue=7) | host(BUSY_HOST), cpu_s=0.4))
     assert (said.limit, said.confidence) == ("host-cpu", "high")
     assert said.signs == ("the host's 2 processors were full: mariadb 75%, the load client 20%, other processes 4%",)
     beside = process("mariadb", cpu=0.8, queue=7) | process("client", cpu=0.2, queue=3) | host(BUSY_HOST)
-    assert found(trial(waiting | beside)).limit == "neighbour"
-    assert found(trial(CPU)).limit == "server-cpu"
+    assert decision_of(trial(waiting | beside)).limit == "neighbour"
+    assert decision_of(trial(CPU)).limit == "server-cpu"
 
 
 def test_a_figure_near_the_ceiling_alone_is_no_sign_of_the_client():
     answers = waits("redis", cpu=0.5, client=0.5) | IDLE | queue("redis", answers=13)
-    said = found(trial(answers, client_ceiling_per_s=1250.0, **REDIS))
+    said = decision_of(trial(answers, client_ceiling_per_s=1250.0, **REDIS))
     assert said.limit == "unexplained"
-    said = found(trial(answers, client_ceiling_per_s=1250.0, cpu_s=1.6, **REDIS))
+    said = decision_of(trial(answers, client_ceiling_per_s=1250.0, cpu_s=1.6, **REDIS))
     assert said.limit == "client" and "it reached 80% of the 1,250/s its client reaches" in said.signs[0]
 
 
 def test_a_client_that_is_held_back_queues_its_requests_in_bursts():
     bursts = waits("redis", cpu=0.3, other=0.7) | IDLE | queue("redis", requests=11)
-    assert found(trial(bursts, **REDIS)).limit == "server-queue"
+    assert decision_of(trial(bursts, **REDIS)).limit == "server-queue"
     held_back = bursts | {"cgroup.client.throttled_s_total": 0.6}
-    assert found(trial(held_back, **REDIS)).limit == "client"
+    assert decision_of(trial(held_back, **REDIS)).limit == "client"
 
 
 FULL_LOG = {
@@ -166,38 +166,38 @@ POSTGRESQL = {"servers": [{"name": "postgresql"}]}
 
 
 def test_writers_that_wait_to_log_while_its_size_forces_checkpoints_wait_for_these():
-    said = found(trial(WAITS_TO_LOG | {"store.postgresql.checkpoints_requested_total": 0.05}, **POSTGRESQL))
+    said = decision_of(trial(WAITS_TO_LOG | {"store.postgresql.checkpoints_requested_total": 0.05}, **POSTGRESQL))
     assert (said.limit, said.confidence) == ("checkpoint", "high")
     waited = "8.0 waited to write to the log of postgresql (LWLock:WALInsert)"
     assert said.signs == (f"{waited}, whose size forced a checkpoint every 20 s",)
 
 
 def test_a_latch_is_a_lock_unless_it_is_of_the_log_and_checkpoints_are_forced():
-    assert found(trial(WAITS_TO_LOG, **POSTGRESQL)).limit == "lock"
+    assert decision_of(trial(WAITS_TO_LOG, **POSTGRESQL)).limit == "lock"
     forced = {"store.postgresql.checkpoints_requested_total": 0.05}
     other = {name.replace("WALInsert", "BufferContent"): value for name, value in WAITS_TO_LOG.items()}
-    assert found(trial(other | forced, **POSTGRESQL)).limit == "lock"
+    assert decision_of(trial(other | forced, **POSTGRESQL)).limit == "lock"
     few = WAITS_TO_LOG | {"locks.postgresql.LWLock:WALInsert": 2.0}
-    assert found(trial(few | forced, **POSTGRESQL)).limit == "lock"
+    assert decision_of(trial(few | forced, **POSTGRESQL)).limit == "lock"
 
 
 def test_an_engine_that_flushes_or_reads_again_is_named_for_that():
-    said = found(trial(CPU | FULL_LOG))
+    said = decision_of(trial(CPU | FULL_LOG))
     assert (said.limit, said.confidence, said.runner_up) == ("checkpoint", "high", None)
     evicted = {
         "cgroup.mariadb.memory_bytes": 64 * 2**20,
         "cgroup.mariadb.memory_limit_bytes": 64 * 2**20,
         "cgroup.mariadb.refaulted_pages_total": 500,
     }
-    assert found(trial(CPU | evicted)).limit == "memory"
-    assert found(trial(waits(lock=15, commit=1) | IDLE | FULL_LOG)).limit == "lock"
+    assert decision_of(trial(CPU | evicted)).limit == "memory"
+    assert decision_of(trial(waits(lock=15, commit=1) | IDLE | FULL_LOG)).limit == "lock"
     stalling = trial(waits(other=15, cpu=1) | IDLE | FULL_LOG, completed=np.where(STALLED, 0, 1000))
-    assert found(stalling).limit == "checkpoint"
+    assert decision_of(stalling).limit == "checkpoint"
 
 
 def test_a_rate_that_was_followed_is_all_that_was_asked_for():
-    assert found(trial(CPU, offered=1000)).limit == "rate"
-    assert found(trial(CPU, offered=2000)).limit == "server-cpu"
+    assert decision_of(trial(CPU, offered=1000)).limit == "rate"
+    assert decision_of(trial(CPU, offered=2000)).limit == "server-cpu"
 
 
 STALLED = np.isin(np.arange(11), (3, 4, 8))
@@ -207,17 +207,17 @@ def test_long_stalls_that_nothing_explains_come_before_what_limits_the_rest():
     # Samples stand in the middle of a second, so three that are not there leave two seconds dark.
     dark = np.where(np.isin(np.arange(13), (4, 5, 6, 9, 10)), np.nan, 1.0)
     columns = {name: value * dark for name, value in CPU.items() if name.startswith("waits.")} | IDLE
-    said = found(trial(columns, completed=np.where(STALLED, 0, 1000)))
+    said = decision_of(trial(columns, completed=np.where(STALLED, 0, 1000)))
     assert (said.limit, said.confidence, said.runner_up) == ("stalls", "low", "server-cpu")
     assert said.signs == ("throughput stalled in 3 of 10 s; no observation explains it",)
-    assert found(trial(columns, completed=np.where(STALLED, 500, 1000))).limit == "server-cpu"
+    assert decision_of(trial(columns, completed=np.where(STALLED, 500, 1000))).limit == "server-cpu"
 
 
 def test_requests_that_lie_unread_while_nothing_is_done_are_a_stall():
     at = np.isin(np.arange(13), (4, 5, 6, 9, 10))
     idle = {name: np.where(at, 0.0, value) for name, value in CPU.items() if name.startswith("waits.")}
     unread = idle | {"waits.mariadb.client": np.where(at, 16.0, 0.5)} | queue(requests=np.where(at, 16.0, 0.0)) | IDLE
-    said = found(trial(unread, completed=np.where(STALLED, 0, 1000)))
+    said = decision_of(trial(unread, completed=np.where(STALLED, 0, 1000)))
     assert said.limit == "stalls"
 
 
@@ -243,7 +243,7 @@ def test_stalls_under_a_second_are_named_where_nothing_else_is(columns, share, l
     recorded = replace(made.recorded, service_time=usual)
     recorded.__dict__["stalls"] = stalls(share, longest_ms)
     object.__setattr__(made, "recorded", recorded)
-    said = found(made)
+    said = decision_of(made)
     assert said.limit == limit
     if limit == "stalls":
         (sign,) = said.signs
@@ -251,11 +251,11 @@ def test_stalls_under_a_second_are_named_where_nothing_else_is(columns, share, l
 
 
 def test_stalls_of_a_known_cause_are_not_unknown():
-    assert found(trial(waits(disk=15, cpu=1), completed=np.where(STALLED, 0, 1000))).limit == "disk"
+    assert decision_of(trial(waits(disk=15, cpu=1), completed=np.where(STALLED, 0, 1000))).limit == "disk"
 
 
 def test_an_open_loops_stalls_without_anything_in_flight_explain_nothing():
-    said = found(trial(waits(disk=4), offered=2000, completed=np.where(STALLED, 0, 1000)))
+    said = decision_of(trial(waits(disk=4), offered=2000, completed=np.where(STALLED, 0, 1000)))
     assert said.limit == "disk"
 
 
@@ -278,10 +278,10 @@ def test_what_came_of_taking_some_of_it_away_decides_how_sure_it_is(confirmation
     made = trial(waits(disk=12, cpu=2, client=2) | IDLE)
     confirmed = replace(made, confirmation=confirmation)
     object.__setattr__(confirmed, "observations", made.observations)
-    assert found(confirmed).confidence == confidence
+    assert decision_of(confirmed).confidence == confidence
 
 
 def test_a_network_delay_that_was_asked_for_is_named_with_it():
-    one = found(trial(waits(cpu=1, client=15) | IDLE_CLIENT | queue(whole=0), network_delay_us=14_900))
-    assert (one.limit, one.confidence) == ("network", "high")
-    assert one.signs == ("14.9 waited for the injected delay of 14,900 µs before each request",)
+    decision = decision_of(trial(waits(cpu=1, client=15) | IDLE_CLIENT | queue(whole=0), network_delay_us=14_900))
+    assert (decision.limit, decision.confidence) == ("network", "high")
+    assert decision.signs == ("14.9 waited for the injected delay of 14,900 µs before each request",)

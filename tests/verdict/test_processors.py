@@ -12,8 +12,8 @@ REDIS = {"servers": [{"name": "redis"}]}
 
 
 def full(columns, **about):
-    found = full_processors(Measured.of(trial(columns, **about)))
-    return (found.limit, found.signs) if found else None
+    limit = full_processors(Measured.of(trial(columns, **about)))
+    return (limit.limit, limit.signs) if limit else None
 
 
 def test_a_quota_goes_before_everything():
