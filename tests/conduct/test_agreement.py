@@ -28,10 +28,10 @@ class Witness:
 
 
 def test_writes_that_only_one_has_are_counted_and_their_rows_named():
-    found = compare(versions(3, 5, 0, -1), versions(3, 2, 1, 4))
-    assert (found["store_only"], found["other_only"], found["rows"]) == (3, 6, 3)
-    assert found["first"][0] == {"table": "debit", "key": 2, "store": 5, "other": 2}
-    assert found["first"][2] == {"table": "debit", "key": 4, "store": None, "other": 4}
+    differences = compare(versions(3, 5, 0, -1), versions(3, 2, 1, 4))
+    assert (differences["store_only"], differences["other_only"], differences["rows"]) == (3, 6, 3)
+    assert differences["first"][0] == {"table": "debit", "key": 2, "store": 5, "other": 2}
+    assert differences["first"][2] == {"table": "debit", "key": 4, "store": None, "other": 4}
     assert compare(versions(1), versions(1))["rows"] == 0
 
 
@@ -55,13 +55,13 @@ def test_acknowledged_pairs_that_are_not_there_are_counted(tmp_path):
     ],
 )
 def test_only_a_promise_can_be_broken(promised, has, verdict, said):
-    found = hold_against(Witness(has, promised), versions(3, 5), {"debit": 2}, {})
-    judged, sentence = judge_agreement(found)
+    agreement = hold_against(Witness(has, promised), versions(3, 5), {"debit": 2}, {})
+    judged, sentence = judge_agreement(agreement)
     assert judged == verdict
     assert said in sentence
 
 
 def test_what_it_lacked_alone_and_what_was_odd_is_said():
-    found = hold_against(Witness(versions(1)), versions(1), {"debit": 1}, {"replica": 12})
-    _, sentence = judge_agreement(found | {"odd": "it was refused"})
+    agreement = hold_against(Witness(versions(1)), versions(1), {"debit": 1}, {"replica": 12})
+    _, sentence = judge_agreement(agreement | {"odd": "it was refused"})
     assert sentence.endswith("alone, before the store came back, it lacked 12 acknowledged writes; it was refused")

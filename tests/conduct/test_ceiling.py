@@ -24,8 +24,8 @@ def measure(context, fake_load):
     """Return a function that measures the ceiling of a store's plan in one run."""
     running = context(cpus={"server": [0]})
 
-    def of(store, clients=2, pipeline=1, reached_per_s=0.0, workload=POINT_GET, **told):
-        fake_load(**told)
+    def of(store, clients=2, pipeline=1, reached_per_s=0.0, workload=POINT_GET, **behaviour):
+        fake_load(**behaviour)
         plan = make_plan(running.experiment, "run", MEASURE, store, workload, clients)
         return measure_ceiling(running, workload, replace(plan, pipeline=pipeline), reached_per_s)
 
@@ -68,8 +68,8 @@ def test_null_servers_do_not_answer_sql_of_a_workloads_own(measure):
 
 @pytest.mark.parametrize("tls_in", [lambda store: store, lambda store: {**ARRANGED, "store": store}])
 def test_what_is_encrypted_has_no_ceiling_as_one_without_tls_is_higher(measure, tls_in):
-    found = measure(tls_in({**MYSQL, "tls": {"verify": "nothing", "ca": None}}))
-    assert (found.per_s, found.note) == (None, "null servers have no TLS")
+    ceiling = measure(tls_in({**MYSQL, "tls": {"verify": "nothing", "ca": None}}))
+    assert (ceiling.per_s, ceiling.note) == (None, "null servers have no TLS")
     assert plans(measure) == []
 
 
@@ -116,8 +116,8 @@ def test_another_arrangement_of_the_same_stores_is_another_load(measure):
 def test_whatever_changes_what_the_client_does_is_another_load(measure, other):
     plan = make_plan(measure.context.experiment, "run", MEASURE, MYSQL, POINT_GET, 2)
     assert replace(plan, **other) != plan
-    for one in (plan, replace(plan, **other), plan):
-        measure_ceiling(measure.context, POINT_GET, one)
+    for variant in (plan, replace(plan, **other), plan):
+        measure_ceiling(measure.context, POINT_GET, variant)
     assert len(plans(measure)) == 2
 
 
@@ -190,12 +190,12 @@ def test_a_null_server_that_is_stopped_by_a_signal_is_ended(measure, guard, monk
 
 
 def test_no_null_server_stays(measure, guard, monkeypatch):
-    told = []
-    monkeypatch.setattr(guard, "tell", lambda verb, what: told.append((verb, what)))
+    messages = []
+    monkeypatch.setattr(guard, "tell", lambda verb, what: messages.append((verb, what)))
     measure(ARRANGED)
-    pids = [what for verb, what in told if verb == "pid"]
+    pids = [what for verb, what in messages if verb == "pid"]
     assert len(pids) == 3
-    assert sorted(pids) == sorted(what for verb, what in told if verb == "done")
+    assert sorted(pids) == sorted(what for verb, what in messages if verb == "done")
     assert not any(start_time(pid) for pid in pids)
 
 

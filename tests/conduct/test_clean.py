@@ -68,7 +68,7 @@ def in_postgresql(server, make):
         "relname FROM pg_class",
         "oid FROM pg_largeobject_metadata",
     )
-    return [server._query(f"SELECT {one} ORDER BY 1") for one in asked]
+    return [server._query(f"SELECT {selection} ORDER BY 1") for selection in asked]
 
 
 def in_redis(server, make):
@@ -131,9 +131,9 @@ def test_on_a_real_server_there_is_then_what_was_there_before(name, scheme, ther
             made = plan_of(server.store_plan(secrets) | {"database": DATABASE}, ("prepare",))
             assert executed(made, secrets)[-1]["status"] == "complete"
         assert there(server, False) != before
-        place = server.endpoint
-        login = f"{place.user or ''}:{place.password}@" if place.password else ""
-        url = spec(f"{scheme}://{login}{place.host}:{place.port}/{place.database}")
+        endpoint = server.endpoint
+        login = f"{endpoint.user or ''}:{endpoint.password}@" if endpoint.password else ""
+        url = spec(f"{scheme}://{login}{endpoint.host}:{endpoint.port}/{endpoint.database}")
         left = there(server, False)
         assert clean(url, dry_run=True).removed == removed and there(server, False) == left
         assert clean(url).removed == removed and clean(url).removed == []

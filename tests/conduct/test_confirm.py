@@ -174,7 +174,7 @@ def test_where_others_write_to_the_device_too_the_servers_writes_are_counted_fir
     monkeypatch.setattr(confirm, "_less", less)
     confirm_limit(running, system, plan_of(running, system), ["hidden"], folder)
     written = json.loads((folder / "confirmation.json").read_text())
-    completed = sum(one.completed for one in read_trial(folder).recorded.intervals)
+    completed = sum(interval.completed for interval in read_trial(folder).recorded.intervals)
     writes_per_s = 4000 / completed * 1000
     assert taken == ["8:0 wiops=1000000000", f"8:0 wiops={round(0.8 * writes_per_s)}"]
     assert (written["why_not"], written["followed"], written["how"]) == (None, 0, f"of {writes_per_s:.0f}")

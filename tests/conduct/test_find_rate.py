@@ -30,8 +30,8 @@ class Steps(Listener):
 def searched(fake_load, fake_system, tmp_path):
     """Search on the fake system; returns how the run ended, its listener and its `run.json`."""
 
-    def run(told=None, **keys):
-        fake_load(**({"capacity_per_s": 1000} | (told or {})))
+    def run(behaviour=None, **keys):
+        fake_load(**({"capacity_per_s": 1000} | (behaviour or {})))
         listener = Steps()
         named = experiment(**({"find_rate": "p99 < 10ms", "clients": [1], "seconds": 4} | keys))
         end = conduct(named, "", tmp_path, listener)
@@ -57,8 +57,8 @@ def test_the_highest_rate_is_found_and_recorded(searched):
 
 def test_each_number_of_clients_of_each_system_is_searched(searched):
     _, listener, document = searched(system=["fake", {"system": "fake", "label": "other"}], clients=[1, 2])
-    found = [(search["system"], search["clients"]) for search in document["find_rate"]]
-    assert found == [("fake", 1), ("fake", 2), ("other", 1), ("other", 2)]
+    searches = [(search["system"], search["clients"]) for search in document["find_rate"]]
+    assert searches == [("fake", 1), ("fake", 2), ("other", 1), ("other", 2)]
     assert len(listener.sentences) == 4
 
 

@@ -32,14 +32,14 @@ def test_one_difference_is_found_and_named(copy, difference):
 
 
 def test_the_first_differences_are_told():
-    rows, found = compare_rows([(b"%d" % key, b"a") for key in range(10)], [])
-    assert found == [f"row {key} is missing" for key in range(MOST)]
+    rows, differences = compare_rows([(b"%d" % key, b"a") for key in range(10)], [])
+    assert differences == [f"row {key} is missing" for key in range(MOST)]
     assert rows == MOST
 
 
 def test_a_long_value_is_shown_in_part():
-    _, (found,) = compare_rows([(b"1", b"a" * 200)], [(b"1", b"b")])
-    assert found.endswith("aaa…") and len(found) < 90
+    _, (difference,) = compare_rows([(b"1", b"a" * 200)], [(b"1", b"b")])
+    assert difference.endswith("aaa…") and len(difference) < 90
 
 
 def test_definitions_are_held_against_each_other():

@@ -18,8 +18,8 @@ from synthetic_run import SYSTEMS, write_run
 def ended(fake_load, fake_system, tmp_path):
     """Run the fake system; returns how the run ended and its `run.json`."""
 
-    def run(told=None, **keys):
-        fake_load(**(told or {}))
+    def run(behaviour=None, **keys):
+        fake_load(**(behaviour or {}))
         end = conduct(experiment(**keys), "", tmp_path, Listener())
         return end, json.loads((end.folder / "run.json").read_text())
 
@@ -28,9 +28,9 @@ def ended(fake_load, fake_system, tmp_path):
 
 def test_every_trial_is_judged_by_every_limit(ended):
     end, document = ended(limits={"throughput": "> 1500/s", "max": "< 1s"})
-    found = [(one["trial"], one["limit"], one["holds"]) for one in document["limits"]]
+    outcomes = [(limit["trial"], limit["limit"], limit["holds"]) for limit in document["limits"]]
     assert end.state == "complete"
-    assert found == [
+    assert outcomes == [
         ("001-fake-game-c1", "throughput > 1500/s", False),
         ("001-fake-game-c1", "max < 1s", True),
         ("002-fake-game-c2", "throughput > 1500/s", True),
@@ -46,9 +46,9 @@ def test_a_run_without_limits_says_nothing_of_them(ended):
 def test_a_limit_on_errors_decides_how_many_may_fail(ended):
     assert ended({"errors": 2})[0].state == "failed"
     end, document = ended({"errors": 2}, limits={"errors": "< 50%"})
-    assert end.state == "complete" and {one["holds"] for one in document["limits"]} == {True}
+    assert end.state == "complete" and {limit["holds"] for limit in document["limits"]} == {True}
     end, document = ended({"errors": 2}, limits={"errors": 0})
-    assert end.state == "complete" and {one["holds"] for one in document["limits"]} == {False}
+    assert end.state == "complete" and {limit["holds"] for limit in document["limits"]} == {False}
     assert document["limits"][0]["value"] > 0
 
 
@@ -77,14 +77,14 @@ def test_a_time_is_below_its_limit_or_not(recorded, key):
 
 
 def test_too_few_transactions_are_judged_by_their_maximum(recorded):
-    found = judged(recorded, "p99.999", "< 3600s")
-    assert (found["figure"], found["holds"]) == ("max", True)
+    judgement = judged(recorded, "p99.999", "< 3600s")
+    assert (judgement["figure"], judgement["holds"]) == ("max", True)
 
 
 def test_an_open_loop_is_judged_by_response_times(recorded):
     slower = replace(recorded.service_time, max_ns=5_000_000_000)
-    found = judged(replace(recorded, response_time=slower), "max", "< 4s")
-    assert (found["value"], found["holds"]) == (5e6, False)
+    judgement = judged(replace(recorded, response_time=slower), "max", "< 4s")
+    assert (judgement["value"], judgement["holds"]) == (5e6, False)
 
 
 def test_what_was_not_measured_holds_no_limit(recorded):
@@ -92,5 +92,5 @@ def test_what_was_not_measured_holds_no_limit(recorded):
         recorded, intervals=(), sums={}, service_time=replace(recorded.service_time, count=0), response_time=None
     )
     for key, value in (("p99", "< 1s"), ("throughput", "> 0/s"), ("errors", "< 1%")):
-        found = judged(none, key, value)
-        assert (found["value"], found["holds"]) == (None, False)
+        judgement = judged(none, key, value)
+        assert (judgement["value"], judgement["holds"]) == (None, False)

@@ -16,23 +16,23 @@ def test_right(state, errors, right):
 
 def test_a_listener_that_overrides_nothing_takes_everything():
     listener = Listener()
-    for told in (listener.preparation_begins, listener.trial_begins, listener.record_came, listener.trial_ended):
-        assert told({}) is None
+    for event in (listener.preparation_begins, listener.trial_begins, listener.record_came, listener.trial_ended):
+        assert event({}) is None
     assert listener.trials_are_added(2, 1) is listener.steps_are_left_out(2, "flat") is None
     assert listener.run_begins(None, 1, 2) is listener.system_is_skipped("redis", "missing") is None
 
 
 def test_several_listeners_are_told_of_every_event_in_their_order():
-    told = []
+    events = []
 
     class Told(Listener):
         """Notes every event."""
 
         def __init__(self, name):
             for event in EVENTS:
-                setattr(self, event, lambda *what, event=event: told.append((name, event, *what)))
+                setattr(self, event, lambda *what, event=event: events.append((name, event, *what)))
 
     both = Listeners(Told("first"), Told("second"))
     for event in EVENTS:
         getattr(both, event)("this", event)
-    assert told == [(name, event, "this", event) for event in EVENTS for name in ("first", "second")]
+    assert events == [(name, event, "this", event) for event in EVENTS for name in ("first", "second")]

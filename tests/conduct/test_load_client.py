@@ -22,8 +22,8 @@ from helpers import experiment, workload
 def run(fake_load, guard, interrupts, tmp_path):
     """Have the fake load client execute a plan; returns the summary and the records that were heard."""
 
-    def execute_plan(secrets=(), observer=None, **told):
-        fake_load(**told)
+    def execute_plan(secrets=(), observer=None, **behaviour):
+        fake_load(**behaviour)
         plan = make_plan(experiment().experiment, "run-1", MEASURE, {"kind": "fake"}, workload("game"), 2)
         heard = []
         return execute(plan, list(secrets), tmp_path, Supervision(guard, interrupts), heard.append, observer), heard

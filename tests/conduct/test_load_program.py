@@ -45,8 +45,8 @@ def found_by(site: Path) -> list[str]:
 def test_a_wheel_that_pip_puts_elsewhere_has_its_own_program(option, wheel, tmp_path):
     pytest.importorskip("pip")
     install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--no-compile"]
-    place = [option, str(tmp_path), "--ignore-installed", str(wheel)]
-    subprocess.run([*install, *place], check=True, capture_output=True)
+    destination = [option, str(tmp_path), "--ignore-installed", str(wheel)]
+    subprocess.run([*install, *destination], check=True, capture_output=True)
     (package,) = (path.parent for path in tmp_path.rglob("dbdyno/__init__.py"))
     module, program = found_by(package.parent)
     assert Path(module).is_relative_to(tmp_path) and program == str(tmp_path / "bin" / "dbdyno-load")
@@ -73,6 +73,6 @@ def test_a_checkout_is_no_prefix():
 
 
 def test_the_places_of_this_python_are_among_them():
-    folders = {place.parent for place in installed_places()}
+    folders = {path.parent for path in installed_places()}
     assert {Path(sys.executable).parent, Path(sysconfig.get_path("scripts"))} <= folders
     assert Path(sysconfig.get_path("scripts", sysconfig.get_preferred_scheme("user"))) in folders

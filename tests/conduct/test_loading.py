@@ -19,10 +19,10 @@ ROWS = 12_000
 def mariadb(launch):
     """A private MariaDB."""
     need("mariadb")
-    one = system("mariadb")
-    one.start(launch)
-    yield one
-    one.stop()
+    server = system("mariadb")
+    server.start(launch)
+    yield server
+    server.stop()
 
 
 @pytest.fixture
@@ -43,9 +43,9 @@ def load(mariadb, guard, interrupts, tmp_path):
 @pytest.fixture
 def ask(mariadb):
     """Ask the server something, on a connection of one's own."""
-    place = mariadb.endpoint
-    login = {"user": place.user, "password": place.password, "database": place.database}
-    connection = pymysql.connect(host=place.host, port=place.port, autocommit=True, **login)
+    endpoint = mariadb.endpoint
+    login = {"user": endpoint.user, "password": endpoint.password, "database": endpoint.database}
+    connection = pymysql.connect(host=endpoint.host, port=endpoint.port, autocommit=True, **login)
 
     def query(statement):
         with connection.cursor() as cursor:

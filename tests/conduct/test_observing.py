@@ -40,7 +40,7 @@ def test_a_trial_says_what_was_used_and_what_was_not_seen(running, tmp_path):
     said = end_observing(going, observer, tmp_path, False)
     assert said["observer_cpu_s"] > 0
     assert [used["process"] for used in said["usage"]] == ["client"]
-    assert "pressure" in [one["band"] for one in said["not_seen"]]
+    assert "pressure" in [entry["band"] for entry in said["not_seen"]]
     assert (tmp_path / "observations.parquet").exists()
 
 
@@ -66,8 +66,8 @@ def test_an_attached_server_is_found_by_its_socket(context, launch, tmp_path):
     private = system("redis?connect=socket")
     private.start(launch)
     try:
-        place = private.endpoint
-        attached = system(f"redis://:{place.password}@localhost/0?socket={place.socket}")
+        endpoint = private.endpoint
+        attached = system(f"redis://:{endpoint.password}@localhost/0?socket={endpoint.socket}")
         try:
             attached.start(launch)
             observer = observer_of(context(), attached, tmp_path)
@@ -78,4 +78,4 @@ def test_an_attached_server_is_found_by_its_socket(context, launch, tmp_path):
             attached.stop()
     finally:
         private.stop()
-    assert {one["process"] for one in used} == {"client", "redis"}
+    assert {process["process"] for process in used} == {"client", "redis"}

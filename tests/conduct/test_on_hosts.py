@@ -64,9 +64,9 @@ def start_crew(tmp_path, monkeypatch):
 def run(start_crew, context, fake_load, fake_system, guard):
     """Run the trial of two clients on two hosts; returns its outcome and folder."""
 
-    def run_one(clients=2, **told):
+    def run_one(clients=2, **behaviour):
         # On one host "run" alone is the measurement of a ceiling.
-        fake_load(ceiling_per_s=500, **told)
+        fake_load(ceiling_per_s=500, **behaviour)
         running = context(hosts=HOSTS, clients=[clients])
         object.__setattr__(running, "crew", start_crew())
         trial = expand(running.experiment, running.experiment.system)[0].trials[0]

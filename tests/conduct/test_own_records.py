@@ -14,22 +14,22 @@ def recorded(tmp_path, *arguments, **more):
 
 
 def test_a_pass_is_a_transaction_of_its_operations(tmp_path):
-    found = recorded(tmp_path, [{"dump": 0.5, "restore": 1.5}], True, {"same": None}, None)
-    assert found.completed == 1 and found.seconds == 2.0
-    times = {one.name: one.service_time.sum_ns for one in found.operations}
+    recording = recorded(tmp_path, [{"dump": 0.5, "restore": 1.5}], True, {"same": None}, None)
+    assert recording.completed == 1 and recording.seconds == 2.0
+    times = {operation.name: operation.service_time.sum_ns for operation in recording.operations}
     assert times == {"dump": 500_000_000, "restore": 1_500_000_000}
-    assert found.end["status"] == "complete" and found.checks[0]["ok"]
+    assert recording.end["status"] == "complete" and recording.checks[0]["ok"]
 
 
 def test_passes_before_the_figures_are_marked(tmp_path):
-    found = recorded(tmp_path, [{"dump": 9.0}, {"dump": 1.0}], True, {}, None, warmup_passes=1)
-    assert [interval.warmup for interval in found.intervals] == [True, False]
-    assert found.seconds == 1.0
-    assert found.total["operations"] == {"dump": {"completed": 2, "failed": 0}}
+    recording = recorded(tmp_path, [{"dump": 9.0}, {"dump": 1.0}], True, {}, None, warmup_passes=1)
+    assert [interval.warmup for interval in recording.intervals] == [True, False]
+    assert recording.seconds == 1.0
+    assert recording.total["operations"] == {"dump": {"completed": 2, "failed": 0}}
 
 
 def test_a_pass_that_was_cut_is_no_transaction(tmp_path):
-    found = recorded(tmp_path, [{"dump": 1.0}], False, {"same": "row 1 is missing"}, "mariadb died")
-    assert found.completed == 0
-    assert found.end == {"record": "end", "status": "failed", "reason": "mariadb died"}
-    assert found.checks[0]["ok"] is False and found.checks[0]["found"] == "row 1 is missing"
+    recording = recorded(tmp_path, [{"dump": 1.0}], False, {"same": "row 1 is missing"}, "mariadb died")
+    assert recording.completed == 0
+    assert recording.end == {"record": "end", "status": "failed", "reason": "mariadb died"}
+    assert recording.checks[0]["ok"] is False and recording.checks[0]["found"] == "row 1 is missing"

@@ -74,7 +74,7 @@ def test_a_cleaning_plan_has_them_too():
 
 def test_a_client_library_is_named_in_the_plan():
     named = experiment(system="redis", client=["native", "redis-py"])
-    trials = [one.trials[0] for one in expand(named.experiment, driven(named.experiment))]
+    trials = [preparation.trials[0] for preparation in expand(named.experiment, driven(named.experiment))]
     plans = [make_trial_plan(named.experiment, "run-1", {"kind": "redis"}, trial) for trial in trials]
     assert [plan.document().get("library") for plan in plans] == [None, "redis-py"]
     assert [trial.name for trial in trials] == ["001-redis-game-c1", "003-redis-via-redis-py-game-c1"]

@@ -27,8 +27,8 @@ class Added(Listener):
 def run(fake_load, fake_system, tmp_path):
     """Run two sides with a wanted precision; returns what was added, and `run.json`."""
 
-    def conducted(told=None, **keys):
-        fake_load(second_s=0, noise_count=str(tmp_path / "count"), **(told or {}))
+    def conducted(behaviour=None, **keys):
+        fake_load(second_s=0, noise_count=str(tmp_path / "count"), **(behaviour or {}))
         listener = Added()
         base = {"system": SIDES, "precise": "1%", "clients": [1, 2], "seconds": 1, "warmup_seconds": 0}
         end = conduct(experiment(**(base | keys)), "", tmp_path, listener)

@@ -19,8 +19,8 @@ from helpers import system
 def run(context, fake_load, fake_system):
     """Run the first preparation of the small experiment; returns the context and the outcomes."""
 
-    def run_first(told=None, **keys):
-        fake_load(**(told or {}))
+    def run_first(behaviour=None, **keys):
+        fake_load(**(behaviour or {}))
         running = context(**keys)
         preparation = expand(running.experiment, running.experiment.system)[0]
         return running, list(run_preparation(running, preparation))
@@ -48,8 +48,8 @@ def test_the_owner_of_an_attached_server_is_warned_once(context, fake_load, fake
     monkeypatch.setattr(fake_system, "cautions", lambda self: ["it evicts keys"])
     running, warned = context(repeat=2, clients=[1]), []
     monkeypatch.setattr(running.listener, "owner_is_warned", lambda *what: warned.append(what))
-    for one in expand(running.experiment, running.experiment.system):
-        assert states(run_preparation(running, one)) == ["complete"]
+    for planned in expand(running.experiment, running.experiment.system):
+        assert states(run_preparation(running, planned)) == ["complete"]
     assert warned == [("fake", "it evicts keys")]
 
 
@@ -153,7 +153,7 @@ def verbs(fake_system):
 def test_every_repetition_starts_from_what_was_loaded_once(repeated, fake_system):
     running, trials = repeated(0.0)
     assert verbs(fake_system) == ["start", "keep", "restore", "stop", "restore", "stop", "restore", "stop"]
-    assert [(one["data"], one["cache_state"]) for one in trials] == [("restored", "lukewarm")] * 3
+    assert [(trial["data"], trial["cache_state"]) for trial in trials] == [("restored", "lukewarm")] * 3
     first, second, _ = (
         json.loads(path.read_text()) for path in sorted(running.folder.path.glob("preparations/*/preparation.json"))
     )
@@ -167,7 +167,7 @@ def test_every_repetition_starts_from_what_was_loaded_once(repeated, fake_system
 def test_where_a_copy_takes_longer_than_loading_every_repetition_is_loaded(repeated, fake_system):
     running, trials = repeated(3600.0)
     assert verbs(fake_system) == ["start", "keep", "restore", "stop", "start", *["stop", "start"] * 2, "stop"]
-    assert [(one["data"], one["cache_state"]) for one in trials] == [("loaded", "hot")] * 3
+    assert [(trial["data"], trial["cache_state"]) for trial in trials] == [("loaded", "hot")] * 3
     assert not list(fake_system.copies.glob("kept-*"))
     folder = running.folder.path / "preparations" / "01-fake"
     assert (folder / "again" / "records.jsonl").exists()
@@ -186,7 +186,7 @@ def test_without_room_for_a_copy_it_is_loaded(repeated, fake_system, monkeypatch
     monkeypatch.setattr(Kept, "has_room", lambda self: False)
     _, trials = repeated(0.0, repeat=2)
     assert verbs(fake_system) == ["start", "keep", "start", "stop", "start", "stop"]
-    assert {one["data"] for one in trials} == {"loaded"}
+    assert {trial["data"] for trial in trials} == {"loaded"}
 
 
 def test_a_restart_is_on_a_copy_for_every_trial_and_cold_where_that_was_asked(run, fake_system, tmp_path, monkeypatch):

@@ -25,8 +25,8 @@ def profiled(context, fake_load, fake_system, guard, monkeypatch):
     """Run a trial with `profile = true` and a busy process for a server; returns its outcome, folder and document."""
     monkeypatch.setattr(profiling, "WINDOW_S", 1)
 
-    def run(**told):
-        fake_load(**told)
+    def run(**behaviour):
+        fake_load(**behaviour)
         running = context(profile=True, ceiling=False)
         trial = expand(running.experiment, running.experiment.system)[0].trials[0]
         logs = running.folder.preparation("01-fake")
@@ -74,7 +74,9 @@ def test_server_and_client_are_seen_at_work(profiled):
     assert all(line.startswith("python") and int(line.rpartition(" ")[2]) > 0 for line in lines)
     assert document["transactions_per_s"] == 1000
     unnamed = document["stacks"]["server-on-cpu"]["unnamed"]
-    assert all(0.01 <= one["share"] <= 1 and one.keys() == {"file", "share", "package"} for one in unnamed)
+    assert all(
+        0.01 <= code_file["share"] <= 1 and code_file.keys() == {"file", "share", "package"} for code_file in unnamed
+    )
 
 
 def test_what_happens_in_the_window_is_in_no_figure(profiled, blind):

@@ -10,7 +10,7 @@ LOST = WHOLE | {"missing": 40, "lost_back_s": 0.5}
 
 
 @pytest.mark.parametrize(
-    ("level", "together", "found", "verdict", "said"),
+    ("level", "together", "findings", "verdict", "said"),
     [
         ("D2", True, WHOLE, "kept", "kept its promise (D2): none of 2,000 acknowledged writes is missing"),
         ("D2", True, LOST, "broken", "BROKE its promise (D2): 40 acknowledged writes missing, of 2,000 acknowledged"),
@@ -25,8 +25,8 @@ LOST = WHOLE | {"missing": 40, "lost_back_s": 0.5}
         ("unknown", True, WHOLE, "nothing promised", "promised nothing (unknown): none of"),
     ],
 )
-def test_a_class_allows_what_it_says(level, together, found, verdict, said):
-    judged, sentence = judge_promise(level, together, found)
+def test_a_class_allows_what_it_says(level, together, findings, verdict, said):
+    judged, sentence = judge_promise(level, together, findings)
     assert judged == verdict
     assert said in sentence
 

@@ -31,26 +31,26 @@ class Store:
 @pytest.mark.parametrize("guess_share", [0.1, 0.6, 1.0, 3.0])
 def test_without_noise_it_is_within_five_percent_below_the_answer(capacity, guess_share):
     store = Store(capacity, limit_ms=10)
-    found = search(capacity * guess_share, store.holds)
-    assert store.answer / 1.06 <= found.per_s <= store.answer
-    assert not found.open_above
+    result = search(capacity * guess_share, store.holds)
+    assert store.answer / 1.06 <= result.per_s <= store.answer
+    assert not result.open_above
     assert [(rate, held) for rate, confirms, held in store.tried if confirms] == [
-        *[(found.per_s, True)] * 3,
-        *[(found.fails_per_s, False)] * 2,
+        *[(result.per_s, True)] * 3,
+        *[(result.fails_per_s, False)] * 2,
     ]
-    assert found.per_s < store.answer <= found.fails_per_s <= 1.06 * found.per_s
+    assert result.per_s < store.answer <= result.fails_per_s <= 1.06 * result.per_s
     assert len(store.tried) <= 16
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_with_noise_what_is_found_has_held_three_times_in_a_row(seed):
     store = Store(10_000, limit_ms=5, noise=0.2, seed=seed)
-    found = search(11_000, store.holds)
-    at_answer = [held for rate, confirms, held in store.tried if confirms and rate == found.per_s]
+    result = search(11_000, store.holds)
+    at_answer = [held for rate, confirms, held in store.tried if confirms and rate == result.per_s]
     assert at_answer[-3:] == [True] * 3
-    above = [held for rate, confirms, held in store.tried if confirms and rate == found.fails_per_s]
-    assert above[-2:] == ([False] * 2 if found.fails_per_s else [])
-    assert store.answer * 0.8 <= found.per_s <= store.answer * 1.08
+    above = [held for rate, confirms, held in store.tried if confirms and rate == result.fails_per_s]
+    assert above[-2:] == ([False] * 2 if result.fails_per_s else [])
+    assert store.answer * 0.8 <= result.per_s <= store.answer * 1.08
 
 
 def test_a_confirmation_that_fails_takes_it_one_step_down():
@@ -61,9 +61,9 @@ def test_a_confirmation_that_fails_takes_it_one_step_down():
         tried.append((rate, confirms))
         return next(answers)
 
-    found = search(1000, holds)
-    (first, *_), last = [rate for rate, confirms in tried if confirms], found.per_s
-    assert last == round_rate(first / 1.05) and found.fails_per_s == first
+    result = search(1000, holds)
+    (first, *_), last = [rate for rate, confirms in tried if confirms], result.per_s
+    assert last == round_rate(first / 1.05) and result.fails_per_s == first
 
 
 def test_a_rate_that_failed_by_chance_is_no_end_of_the_answer():
@@ -74,15 +74,15 @@ def test_a_rate_that_failed_by_chance_is_no_end_of_the_answer():
         tried.append(rate)
         return next(answers)
 
-    found = search(1000, holds)
+    result = search(1000, holds)
     noisy = tried[-4]
-    assert found.per_s < noisy < found.fails_per_s == round_rate(noisy * 1.05)
+    assert result.per_s < noisy < result.fails_per_s == round_rate(noisy * 1.05)
 
 
 def test_a_limit_that_holds_by_chance_has_no_upper_end():
     tries = iter([False, True, False, False, False, False, *[True] * 3, *[True, False] * 4])
-    found = search(1000, lambda rate, confirms: next(tries))
-    assert found.fails_per_s is None and not found.open_above
+    result = search(1000, lambda rate, confirms: next(tries))
+    assert result.fails_per_s is None and not result.open_above
 
 
 def test_a_limit_nobody_holds():
@@ -93,8 +93,8 @@ def test_a_limit_nobody_holds():
 
 def test_a_limit_everybody_holds():
     rates = []
-    found = search(1000, lambda rate, confirms: rates.append(rate) or True)
-    assert found == SearchResult(16_000, open_above=True)
+    result = search(1000, lambda rate, confirms: rates.append(rate) or True)
+    assert result == SearchResult(16_000, open_above=True)
     assert rates == [1000, 2000, 4000, 8000, 16_000, 16_000, 16_000, 16_000]
 
 

@@ -52,7 +52,11 @@ def test_settings_that_take_an_operation_away_are_named(engine):
 @pytest.mark.parametrize(
     "system",
     [
-        *sorted(set(SYSTEMS) - {one.name for one in ARRANGEMENTS} - {"duckdb", "chdb", "monetdb", "clickhouse"}),
+        *sorted(
+            set(SYSTEMS)
+            - {arrangement.name for arrangement in ARRANGEMENTS}
+            - {"duckdb", "chdb", "monetdb", "clickhouse"}
+        ),
         "replicated(mariadb*2)",
         "cache-aside(memcached, mariadb)",
         "result-cache(memcached*2, mariadb)",

@@ -41,8 +41,10 @@ def said(**keys):
 
 
 def space_in_sqlite(text):
-    one = workload(text)
-    return kind_of(one).space(experiment(workload=text, rows=ROWS, clients=[1]).experiment, one, system("sqlite"))
+    chosen_workload = workload(text)
+    return kind_of(chosen_workload).space(
+        experiment(workload=text, rows=ROWS, clients=[1]).experiment, chosen_workload, system("sqlite")
+    )
 
 
 @pytest.mark.parametrize("name", ["mariadb", "postgresql", "sqlite", "lmdb", "cache-aside(memcached, mariadb)"])
@@ -91,8 +93,8 @@ def test_a_restart_needs_room_for_a_copy():
 
 
 def test_a_dump_and_a_copy_need_room_beside_the_tables():
-    one, three = (space_in_sqlite(name) for name in ("oltp?tables=2", "dump-restore?tables=2"))
-    assert three.disk_bytes == 3 * one.disk_bytes > 0
+    tables, with_copies = (space_in_sqlite(name) for name in ("oltp?tables=2", "dump-restore?tables=2"))
+    assert with_copies.disk_bytes == 3 * tables.disk_bytes > 0
 
 
 def test_what_somebody_else_has_is_not_estimated():
@@ -124,13 +126,13 @@ LOADED = [
 
 @pytest.mark.parametrize("text", [*LOADED, "insert-indexes?indexes=3", "oltp?tables=2"])
 def test_estimates_are_within_a_factor_of_two_of_what_a_store_takes(text, launch):
-    one = system("sqlite")
-    one.start(launch)
+    store = system("sqlite")
+    store.start(launch)
     try:
         loaded = workload(text)
-        assert execute(one, loaded.name, ["prepare", "load"], rows=ROWS, options=loaded.options).status == 0
-        taken = sum(path.stat().st_size for path in one.path.iterdir())
+        assert execute(store, loaded.name, ["prepare", "load"], rows=ROWS, options=loaded.options).status == 0
+        taken = sum(path.stat().st_size for path in store.path.iterdir())
     finally:
-        one.stop()
+        store.stop()
     estimated = space_in_sqlite(text)
     assert taken / 2 < estimated.disk_bytes < taken * 2

@@ -16,22 +16,22 @@ def sides():
 
 
 def test_a_decision_holds_for_all_configurations_of_a_system(sides):
-    states, (one, other, another) = States(), sides
-    assert states.restored(one) is None
-    states.decide(one, True)
+    states, (first, other, another) = States(), sides
+    assert states.restored(first) is None
+    states.decide(first, True)
     states.decide(other, False)
-    assert (states.restored(one), states.restored(other), states.restored(another)) == (True, True, None)
+    assert (states.restored(first), states.restored(other), states.restored(another)) == (True, True, None)
 
 
 def test_what_is_kept_is_found_by_its_configuration_and_removed(sides, tmp_path):
-    states, (one, other, another) = States(), sides
-    for number, side in enumerate((one, other)):
+    states, (first, other, another) = States(), sides
+    for number, side in enumerate((first, other)):
         (tmp_path / str(number)).mkdir()
         states.keep(side, Kept(tmp_path / str(number), "01-redis"))
     assert states.find(other).path == tmp_path / "1" and states.find(another) is None
-    states.decide(one, True)
+    states.decide(first, True)
     states.drop(other)
-    assert (states.restored(one), states.restored(other)) == (True, False)
+    assert (states.restored(first), states.restored(other)) == (True, False)
     assert states.find(other) is None and [path.name for path in tmp_path.iterdir()] == ["0"]
     states.close()
     assert not list(tmp_path.iterdir())

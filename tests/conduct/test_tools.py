@@ -52,8 +52,8 @@ def test_as_many_run_side_by_side_as_there_are_workers(tools, tmp_path):
     # Each waits for the other, so that alone it would never end.
     meet = "import pathlib, sys, time\npathlib.Path(sys.argv[1]).touch()\n"
     meet += "while not pathlib.Path(sys.argv[2]).exists(): time.sleep(0.01)"
-    one, other = tmp_path / "one", tmp_path / "other"
-    tools.run([Stage([python(meet, one, other), python(meet, other, one)], at_once=2)])
+    first, other = tmp_path / "one", tmp_path / "other"
+    tools.run([Stage([python(meet, first, other), python(meet, other, first)], at_once=2)])
 
 
 def test_a_tool_that_fails_is_quoted(tools):

@@ -17,8 +17,8 @@ from helpers import workload
 def run(context, fake_load, fake_system, guard, tmp_path):
     """Run the first trial of the small experiment; returns its outcome and folder."""
 
-    def run_first(keys=None, **told):
-        fake_load(**told)
+    def run_first(keys=None, **behaviour):
+        fake_load(**behaviour)
         running = context(**(keys or {}))
         trial = expand(running.experiment, running.experiment.system)[0].trials[0]
         logs = running.folder.preparation("01-fake")
@@ -74,7 +74,7 @@ def test_what_the_data_takes_on_disk_is_kept(run, fake_system, tmp_path, monkeyp
 
 
 @pytest.mark.parametrize(
-    ("told", "reason"),
+    ("behaviour", "reason"),
     [
         ({"die": "run"}, "was killed by SIGKILL"),
         ({"mismatches": 1}, "3 rows read were not what was written"),
@@ -84,8 +84,8 @@ def test_what_the_data_takes_on_disk_is_kept(run, fake_system, tmp_path, monkeyp
     ],
     ids=str,
 )
-def test_a_trial_that_went_wrong_says_why(run, told, reason):
-    outcome, folder = run(**told)
+def test_a_trial_that_went_wrong_says_why(run, behaviour, reason):
+    outcome, folder = run(**behaviour)
     document = json.loads((folder / "trial.json").read_text())
     assert outcome.state == document["state"] == "failed"
     assert reason in document["reason"]

@@ -29,8 +29,8 @@ class LeftOut(Listener):
 def run(fake_load, fake_system, tmp_path):
     """Run a sweep; returns what was said, and the run's folder."""
 
-    def conducted(told, **keys):
-        fake_load(second_s=0, **told)
+    def conducted(behaviour, **keys):
+        fake_load(second_s=0, **behaviour)
         listener = LeftOut()
         base = {"clients": CLIENTS, "until_flat": "3%", "ceiling": False, "host": False}
         end = conduct(experiment(**(base | keys)), "", tmp_path, listener)
@@ -50,9 +50,9 @@ def test_further_steps_are_left_out_and_named(run):
     assert trials == 1 and "not run with 32 clients: the curve is flat, 8 and 16 clients gave +0.0%" in sentence
     written = json.loads((folder / "run.json").read_text())
     assert written["state"] == "complete" and written["left_out"][0]["clients"] == [32]
-    shown = document(read_run(folder))
-    assert shown["left_out"] == written["left_out"]
-    assert not_complete(shown) == [("fake, game", written["left_out"][0]["reason"])]
+    json_document = document(read_run(folder))
+    assert json_document["left_out"] == written["left_out"]
+    assert not_complete(json_document) == [("fake, game", written["left_out"][0]["reason"])]
 
 
 def test_each_sweep_ends_by_itself(run):
@@ -89,8 +89,11 @@ def test_on_a_store_what_was_run_is_what_the_rule_says_of_its_recordings(tmp_pat
     keys |= {"seconds": 1, "warmup_seconds": 0, "ceiling": False, "host": False, "observe": False}
     end = conduct(experiment(**keys), "", tmp_path, LeftOut())
     run = read_run(end.folder)
-    left_out = [one["clients"] for one in run.about.get("left_out", [])]
-    assert end.state == "complete" and clients_of(end.folder) + [one for step in left_out for one in step] == clients
-    rates = [[one.completed / one.seconds for one in trial.recorded.whole_seconds] for trial in run.trials]
+    left_out = [step["clients"] for step in run.about.get("left_out", [])]
+    assert (
+        end.state == "complete"
+        and clients_of(end.folder) + [clients_left for step in left_out for clients_left in step] == clients
+    )
+    rates = [[second.completed / second.seconds for second in trial.recorded.whole_seconds] for trial in run.trials]
     ends = [bool(flatness(rates[: step + 1], 0.5)) for step in range(len(rates))]
     assert not any(ends[:-1]) and (ends[-1] or not left_out)

@@ -13,10 +13,10 @@ def of_process(monkeypatch):
     """Say in which groups a process is."""
 
     def tell(lines):
-        def told(path, read=cgroup.read):
+        def read_groups(path, read=cgroup.read):
             return lines.encode() if path.endswith("/cgroup") else read(path)
 
-        monkeypatch.setattr(cgroup, "read", told)
+        monkeypatch.setattr(cgroup, "read", read_groups)
 
     return tell
 

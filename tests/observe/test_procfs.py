@@ -22,9 +22,9 @@ def test_a_list_longer_than_a_page_is_read_whole():
 
 @pytest.fixture
 def kept():
-    one = Kept()
-    yield one
-    one.close()
+    kept_files = Kept()
+    yield kept_files
+    kept_files.close()
 
 
 def test_what_is_kept_open_tells_what_is_true_now(tmp_path, kept):

@@ -18,8 +18,8 @@ def connections():
             pairs.append((client, listening.accept()[0]))
         yield listening.getsockname()[1], [client for client, _ in pairs], [server for _, server in pairs]
         for pair in pairs:
-            for one in pair:
-                one.close()
+            for end in pair:
+                end.close()
 
 
 def look(port, times=2):

@@ -67,40 +67,40 @@ def watch(monkeypatch):
         return begun[-1][0], not_seen
 
     yield begin
-    for one, probe in begun:
+    for store_watch, probe in begun:
         probe.released.set()
-        one.stop()
+        store_watch.stop()
 
 
-def answered(one):
-    one.ask()
-    return one.take()
+def answered(store_watch):
+    store_watch.ask()
+    return store_watch.take()
 
 
 def test_counters_come_when_they_are_asked_for(watch):
-    one, not_seen = watch(FakeProbe())
-    assert wait_until(lambda: answered(one)[0])["store.fake.commands_total"] > 1
+    store_watch, not_seen = watch(FakeProbe())
+    assert wait_until(lambda: answered(store_watch)[0])["store.fake.commands_total"] > 1
     assert not_seen == {}
 
 
 def test_waits_are_the_mean_of_what_came_since(watch):
-    one, _ = watch(FakeProbe(({"client": 3, "lock": 1}, {"locks": 1, "a row": 1})))
-    columns, states = wait_until(lambda: (seen := one.take())[1] and seen)
+    store_watch, _ = watch(FakeProbe(({"client": 3, "lock": 1}, {"locks": 1, "a row": 1})))
+    columns, states = wait_until(lambda: (seen := store_watch.take())[1] and seen)
     assert states == {"client": 3, "lock": 1}
     assert columns == {"locks.fake.locks": 1, "locks.fake.a row": 1}
 
 
 def test_what_is_known_of_single_locks_comes_with_the_counters(watch):
-    one, _ = watch(FakeProbe())
-    columns = wait_until(lambda: answered(one)[0])
+    store_watch, _ = watch(FakeProbe())
+    columns = wait_until(lambda: answered(store_watch)[0])
     assert columns["locks.fake.latch_waits_total"] == columns["store.fake.commands_total"]
 
 
 def test_what_counters_tell_of_single_locks_is_not_asked_for(watch):
     probe = FakeProbe()
     probe.known, probe.locks = {"row locks": 0.0}, None
-    one, _ = watch(probe)
-    assert wait_until(lambda: answered(one)[0])["locks.fake.row locks"] == 0.0
+    store_watch, _ = watch(probe)
+    assert wait_until(lambda: answered(store_watch)[0])["locks.fake.row locks"] == 0.0
 
 
 @pytest.fixture
@@ -145,9 +145,9 @@ def test_a_servers_distance_is_no_cost_of_its_own(clock):
 def test_it_is_known_how_far_a_server_is(watch):
     probe = FakeProbe(({"client": 1}, {}))
     probe.round_trip_s = 0.04
-    one, _ = watch(probe)
-    wait_until(lambda: one.take()[1])
-    assert one._spared_waits.way_s == one._spared_locks.way_s == 0.04
+    store_watch, _ = watch(probe)
+    wait_until(lambda: store_watch.take()[1])
+    assert store_watch._spared_waits.way_s == store_watch._spared_locks.way_s == 0.04
 
 
 def test_what_is_known_of_answerings_cost_goes_before_how_long_it_took(clock):
@@ -174,20 +174,23 @@ def test_however_much_it_costs_it_is_asked_now_and_then(clock):
 def test_a_watch_that_is_answered_slowly_asks_less_often(watch, monkeypatch):
     monkeypatch.setattr(store, "WAITS_SHARE", 1e-9)
     monkeypatch.setattr(store, "LOCKS_SHARE", 1e-9)
-    one, _ = watch(FakeProbe(({"client": 3}, {})))
-    wait_until(lambda: one.take()[1])
-    wait_until(lambda: answered(one)[0].get("locks.fake.latch_waits_total"))
-    columns, states = answered(one)
+    store_watch, _ = watch(FakeProbe(({"client": 3}, {})))
+    wait_until(lambda: store_watch.take()[1])
+    wait_until(lambda: answered(store_watch)[0].get("locks.fake.latch_waits_total"))
+    columns, states = answered(store_watch)
     assert columns.keys() == {"store.fake.commands_total"} and states == {}
-    assert (one._spared_waits.pause_s, one._spared_locks.pause_s) == (store.WAITS_PAUSE_S, store.LOCKS_PAUSE_S)
+    assert (store_watch._spared_waits.pause_s, store_watch._spared_locks.pause_s) == (
+        store.WAITS_PAUSE_S,
+        store.LOCKS_PAUSE_S,
+    )
 
 
 def test_one_that_cannot_be_asked_is_told_and_left_alone(watch):
     probe = FakeProbe()
     probe.fails = True
-    one, not_seen = watch(probe)
+    store_watch, not_seen = watch(probe)
     assert not_seen == {"store.fake": "fake does not answer"} and probe.closed
-    assert answered(one) == ({}, {})
+    assert answered(store_watch) == ({}, {})
 
 
 def test_what_is_not_shown_is_told(watch):
@@ -197,12 +200,12 @@ def test_what_is_not_shown_is_told(watch):
 
 def test_one_that_comes_back_is_asked_again(watch):
     probe = FakeProbe()
-    one, _ = watch(probe)
+    store_watch, _ = watch(probe)
     probe.fails = True
-    one.ask()
+    store_watch.ask()
     wait_until(lambda: probe.closed)
     probe.fails = False
-    assert wait_until(lambda: answered(one)[0])
+    assert wait_until(lambda: answered(store_watch)[0])
     assert probe.opened >= 2
 
 
@@ -210,19 +213,19 @@ def test_one_that_hangs_from_the_beginning_is_told(watch, monkeypatch):
     monkeypatch.setattr(store, "OPEN_S", 0.05)
     probe = FakeProbe()
     probe.released.clear()
-    one, not_seen = watch(probe)
+    store_watch, not_seen = watch(probe)
     assert "did not answer within" in not_seen["store.fake"]
-    assert answered(one) == ({}, {})
+    assert answered(store_watch) == ({}, {})
 
 
 def test_one_that_hangs_is_not_waited_for(watch, monkeypatch):
     monkeypatch.setattr(store, "ANSWER_S", 0.01)
     probe = FakeProbe(({"client": 1}, {}))
-    one, _ = watch(probe)
-    wait_until(lambda: one.take()[1])
+    store_watch, _ = watch(probe)
+    wait_until(lambda: store_watch.take()[1])
     probe.released.clear()
-    wait_until(lambda: one.take() == ({}, {}))
-    one.ask()
-    assert one.take() == ({}, {})
-    one.stop()
-    assert one._thread.is_alive()
+    wait_until(lambda: store_watch.take() == ({}, {}))
+    store_watch.ask()
+    assert store_watch.take() == ({}, {})
+    store_watch.stop()
+    assert store_watch._thread.is_alive()

@@ -11,8 +11,8 @@ def test_a_mean_counts_a_state_that_was_not_there_as_none():
 
 
 def test_processor_time_is_the_kernels_and_the_rest_as_the_store_says():
-    shown = {"cpu": 6, "lock": 2, "commit": 4, "client": 4}
-    states = combine(shown, {"disk": 1.5, "client": 9}, 0.5, 2.5)
+    store_states = {"cpu": 6, "lock": 2, "commit": 4, "client": 4}
+    states = combine(store_states, {"disk": 1.5, "client": 9}, 0.5, 2.5)
     assert states == pytest.approx(
         {"cpu": 0.5, "cpu_wait": 2.5, "disk": 1.5, "lock": 2, "commit": 4, "client": 4, "other": 1.5}
     )

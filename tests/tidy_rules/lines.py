@@ -83,12 +83,15 @@ UNWRAPS: dict[str, int] = {}
 def unwraps(house: House) -> Iterator[str]:
     """Outside tests Rust does not unwrap: an error is passed on, or `expect` says why it cannot be."""
     for path in house.paths("crates/**/*.rs"):
-        found = [number for number, line in lines_outside_tests(house, path) if ".unwrap()" in line.split("//")[0]]
+        line_numbers = [
+            number for number, line in lines_outside_tests(house, path) if ".unwrap()" in line.split("//")[0]
+        ]
         allowed = UNWRAPS.get(path, 0)
-        if len(found) > allowed:
-            yield f"{path}:{found[-1]}: {len(found)} unwraps, {allowed} allowed: pass the error on, or expect it"
-        elif len(found) < allowed:
-            yield f"{path}: only {len(found)} unwraps are left: lower UNWRAPS to that"
+        if len(line_numbers) > allowed:
+            surplus = f"{len(line_numbers)} unwraps, {allowed} allowed"
+            yield f"{path}:{line_numbers[-1]}: {surplus}: pass the error on, or expect it"
+        elif len(line_numbers) < allowed:
+            yield f"{path}: only {len(line_numbers)} unwraps are left: lower UNWRAPS to that"
     for path in UNWRAPS:
         if not house.exists(path):
             yield f"{path}: gone: take it out of UNWRAPS"

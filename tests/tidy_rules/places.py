@@ -75,7 +75,7 @@ def links(house: House) -> Iterator[str]:
 def _anchors(house: House, path: str) -> set[str]:
     """Return the headings of a document as GitHub names them in addresses."""
     headings = (HEADING.match(line) for _, line in house.lines(path))
-    return {re.sub(r"[^\w\- ]", "", found[1].lower()).replace(" ", "-") for found in headings if found}
+    return {re.sub(r"[^\w\- ]", "", heading[1].lower()).replace(" ", "-") for heading in headings if heading}
 
 
 # Packages whose types are another's public interface, and come with it.

@@ -72,7 +72,9 @@ def sentence_openings(house: House) -> Iterator[str]:
     for path in house.paths(*MARKDOWN):
         if path in NOT_COUNTED:
             continue
-        inverted = [one for one in sentences(house.text(path)) if INVERTED.match(one) and "?" not in one]
+        inverted = [
+            sentence for sentence in sentences(house.text(path)) if INVERTED.match(sentence) and "?" not in sentence
+        ]
         if inverted and path not in INVERTED_SENTENCES:
             yield f"{path}: begin with the subject: {inverted[0][:60]}"
         elif not inverted and path in INVERTED_SENTENCES:
@@ -131,11 +133,11 @@ def references(house: House) -> Iterator[str]:
 def _wrong_reference(house: House, path: str, named: str, behind: str) -> str | None:
     """Return what is wrong with the document `named` in `path` and with the section in the text `behind` it."""
     beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), named))
-    document = next((place for place in (named, beside) if house.exists(place)), None)
+    document = next((candidate for candidate in (named, beside) if house.exists(candidate)), None)
     if document is None:
         return f"there is no such document: {named}"
-    headings = [found[1] for _, line in house.lines(document) if (found := HEADING.match(line))]
-    numbers = {found[1] for heading in headings if (found := NUMBERED.match(heading))}
+    headings = [matched[1] for _, line in house.lines(document) if (matched := HEADING.match(line))]
+    numbers = {matched[1] for heading in headings if (matched := NUMBERED.match(heading))}
     for number in filter(None, section.groups() if (section := SECTION.match(behind)) else ()):
         if number not in numbers:
             return f"{named} has no section {number}"

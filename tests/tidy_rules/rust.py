@@ -18,11 +18,11 @@ def functions(house: House, path: str) -> Iterator[tuple[str, int, int]]:
     """Name, first line and length in lines of every function with a body."""
     lines = house.text(path).split("\n")
     for index, line in enumerate(lines):
-        found = FUNCTION.match(line)
-        if found:
-            length = _length(lines[index:], found.group(1))
+        matched = FUNCTION.match(line)
+        if matched:
+            length = _length(lines[index:], matched.group(1))
             if length:
-                yield found.group(2), index + 1, length
+                yield matched.group(2), index + 1, length
 
 
 def _length(lines: list[str], indent: str) -> int:

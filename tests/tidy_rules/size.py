@@ -15,8 +15,8 @@ MAX_FILE_LINES = 500
 def function_length(house: House) -> Iterator[str]:
     """Functions have at most MAX_FUNCTION_LINES lines, docstring included."""
     for path in house.paths("**/*.py", "**/*.rs"):
-        found = rust.functions(house, path) if path.endswith(".rs") else _python_functions(house, path)
-        for name, number, length in found:
+        functions = rust.functions(house, path) if path.endswith(".rs") else _python_functions(house, path)
+        for name, number, length in functions:
             if length > MAX_FUNCTION_LINES:
                 yield f"{path}:{number}: {name} has {length} lines, at most {MAX_FUNCTION_LINES}"
 

@@ -145,10 +145,10 @@ def clean(url: str, environment: dict[str, str]) -> subprocess.CompletedProcess[
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=BOUND_S, env=environment)
 
 
-def environment_of(place: Endpoint, folder: Path) -> dict[str, str]:
+def environment_of(endpoint: Endpoint, folder: Path) -> dict[str, str]:
     """Return the environment of a run whose files go below `folder`."""
     places = dict.fromkeys(("TMPDIR", "XDG_DATA_HOME", "DBDYNO_STATE_DIR"), str(folder))
-    return os.environ | places | ({"DBDYNO_PASSWORD": place.password} if place.password else {})
+    return os.environ | places | ({"DBDYNO_PASSWORD": endpoint.password} if endpoint.password else {})
 
 
 def differences(before: State, after: State) -> list[str]:
@@ -175,17 +175,17 @@ def one_case(kind: Others, chance: random.Random, folder: Path) -> Iterator[str]
         guard = stack.enter_context(Guard())
         stack.callback(server.stop)
         server.start(Launch(guard, folder, clients=16, rows=5000, parent=folder))
-        place = server.endpoint
-        kind.fill(place, chance)
-        before = kind.state(place)
-        yield from _attack_and_clean(kind, draw(chance, kind), place, folder, before)
+        endpoint = server.endpoint
+        kind.fill(endpoint, chance)
+        before = kind.state(endpoint)
+        yield from _attack_and_clean(kind, draw(chance, kind), endpoint, folder, before)
 
 
 def _attack_and_clean(
-    kind: Others, attacks: list[Attack], place: Endpoint, folder: Path, before: State
+    kind: Others, attacks: list[Attack], endpoint: Endpoint, folder: Path, before: State
 ) -> Iterator[str]:
     """Do all attacks, clean, and yield what differs from before."""
-    url, environment = kind.url(place), environment_of(place, folder)
+    url, environment = kind.url(endpoint), environment_of(endpoint, folder)
     ended = [attack(todo, url, folder, environment) for todo in attacks]
     story = "; ".join(f"{todo} ({status})" for todo, status in zip(attacks, ended, strict=True))
     if None in ended:
@@ -195,9 +195,9 @@ def _attack_and_clean(
     said = clean(url, environment)
     if said.returncode != 0 or "Traceback" in said.stderr:
         yield f"after {story}: dbdyno clean failed ({said.returncode}): {(said.stderr.strip() or '-')[-300:]}"
-    if found := differences(before, kind.state(place)):
-        more = f" and {len(found) - SHOWN:,} more" if len(found) > SHOWN else ""
-        yield f"after {story}, and clean ({said.stdout.strip()}): {'; '.join(found[:SHOWN])}{more}"
+    if differing := differences(before, kind.state(endpoint)):
+        more = f" and {len(differing) - SHOWN:,} more" if len(differing) > SHOWN else ""
+        yield f"after {story}, and clean ({said.stdout.strip()}): {'; '.join(differing[:SHOWN])}{more}"
     if not said.returncode and "removed" in (again := clean(url, environment).stdout):
         yield f"after {story}: a second dbdyno clean still removed something: {again.strip()}"
 
@@ -222,12 +222,12 @@ def run(seed: int, cases: range, report: Report) -> None:
         folder.chmod(0o755)
         began = time.monotonic()
         try:
-            found = list(one_case(kind, dice(seed, case), folder))
+            findings = list(one_case(kind, dice(seed, case), folder))
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         report.case(kind.system)
-        report.say(f"case {case}: {kind.system} ({time.monotonic() - began:.1f} s, {len(found)} findings)")
-        for what in found:
+        report.say(f"case {case}: {kind.system} ({time.monotonic() - began:.1f} s, {len(findings)} findings)")
+        for what in findings:
             report.finding(kind.system, case, f"{kind.system}: {what}")
 
 

@@ -27,7 +27,9 @@ def check_folder(out: Path, dbdyno: list[str], status: int | None) -> Iterator[s
     for run in runs:
         # Both at once, as each takes most of its time to begin.
         commands = [[*dbdyno, "show", *options, str(run)] for options in ((), ("--json",))]
-        started = [subprocess.Popen(one, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for one in commands]
+        started = [
+            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for command in commands
+        ]
         answers = [process.communicate(timeout=SHOW_TIMEOUT_S) for process in started]
         for command, process, (output, errors) in zip(commands, started, answers, strict=True):
             if process.returncode not in (0, 1, 130) or "Traceback" in errors or not output.strip():
@@ -42,15 +44,15 @@ def _check_document(run: Path, document: dict[str, Any], status: int | None) -> 
     allowed = OF_A_KILLED_RUN if status is None else STATE_OF_STATUS.get(status, {"interrupted"})
     if document["state"] not in allowed:
         yield f"dbdyno ended with status {status}, but its run says {document['state']}"
-    shown = {trial["trial"]: trial for trial in document["trials"]}
+    trials = {trial["trial"]: trial for trial in document["trials"]}
     for folder in sorted((run / "trials").glob("*")):
         if not (folder / "trial.json").is_file():
             continue
         recorded = intervals(folder / "records.jsonl")
-        if folder.name not in shown:
+        if folder.name not in trials:
             yield f"trial {folder.name} is recorded and not shown"
-        elif len(shown[folder.name]["timeline"]) != recorded:
-            yield f"trial {folder.name} has {recorded} seconds recorded, {len(shown[folder.name]['timeline'])} shown"
+        elif len(trials[folder.name]["timeline"]) != recorded:
+            yield f"trial {folder.name} has {recorded} seconds recorded, {len(trials[folder.name]['timeline'])} shown"
 
 
 def intervals(records: Path) -> int:
@@ -66,10 +68,12 @@ def complete_in_spite(out: Path, struck_unix_s: float) -> Iterator[str]:
     """Yield each trial that counts as complete although its server was killed while its load ran."""
     for folder in out.glob("*/trials/*"):
         about, records = folder / "trial.json", folder / "records.jsonl"
-        if not about.is_file() or not records.is_file() or (told := json.loads(about.read_bytes())).get("crash"):
+        if not about.is_file() or not records.is_file() or (trial := json.loads(about.read_bytes())).get("crash"):
             continue
         phases = [record for record in map(json.loads, records.read_bytes().split(b"\n")[:-1]) if "phase" in record]
-        times = {one["state"]: one["at_unix_s"] for one in phases if one["phase"] == "run" and "at_unix_s" in one}
+        times = {
+            phase["state"]: phase["at_unix_s"] for phase in phases if phase["phase"] == "run" and "at_unix_s" in phase
+        }
         begins, ends = times.get("start", struck_unix_s), times.get("end", struck_unix_s)
-        if told["state"] == "complete" and begins < struck_unix_s < ends - 0.1:
+        if trial["state"] == "complete" and begins < struck_unix_s < ends - 0.1:
             yield f"trial {folder.name} is complete although its server was killed in it"

@@ -34,10 +34,10 @@ def run(seed: int, cases: range, report: Report) -> None:
 
 
 def _play_all(protocol: str, seed: int, cases: range, recorded: list[Conversation], report: Report) -> None:
-    others = [exchange.answer for one in recorded for part in one.connections for exchange in part]
+    others = [exchange.answer for conversation in recorded for part in conversation.connections for exchange in part]
     with event_loop() as loop, ThreadPoolExecutor(AT_ONCE) as pool:
 
-        def one(number: int) -> None:
+        def play_case(number: int) -> None:
             if report.out_of_time:
                 return
             verdict = play(loop, _choose(recorded, number), others, f"{protocol}-{seed}-{number}")
@@ -45,7 +45,7 @@ def _play_all(protocol: str, seed: int, cases: range, recorded: list[Conversatio
             if verdict.kind:
                 report.finding(protocol, number, f"{verdict.kind}: {verdict.seen}")
 
-        for _ in pool.map(one, cases):
+        for _ in pool.map(play_case, cases):
             pass
     report.say(f"{protocol}: {report.cases[protocol]:,} conversations")
 

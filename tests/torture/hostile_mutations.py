@@ -35,57 +35,57 @@ def mutate(answers: list[bytes], others: list[bytes], random: Random) -> list[Pl
     return played
 
 
-def _flip(one: Played, others: list[bytes], random: Random) -> Played:
+def _flip(played: Played, others: list[bytes], random: Random) -> Played:
     del others
-    changed = bytearray(one.answer)
+    changed = bytearray(played.answer)
     for _ in range(random.choice((1, 1, 2, 8))):
         if changed:
             changed[random.randrange(len(changed))] ^= 1 << random.randrange(8)
-    return one._replace(answer=bytes(changed))
+    return played._replace(answer=bytes(changed))
 
 
-def _length(one: Played, others: list[bytes], random: Random) -> Played:
+def _length(played: Played, others: list[bytes], random: Random) -> Played:
     """Overwrite a few bytes by a number that is too large, too small, or none, mostly where lengths are."""
     del others
-    at = random.randrange(min(len(one.answer), random.choice((8, 24, 1 << 20))) or 1)
+    at = random.randrange(min(len(played.answer), random.choice((8, 24, 1 << 20))) or 1)
     value = random.choice(LENGTHS)
-    return one._replace(answer=one.answer[:at] + value + one.answer[at + len(value) :])
+    return played._replace(answer=played.answer[:at] + value + played.answer[at + len(value) :])
 
 
-def _cut(one: Played, others: list[bytes], random: Random) -> Played:
+def _cut(played: Played, others: list[bytes], random: Random) -> Played:
     del others
-    return one._replace(answer=one.answer[: random.randrange(len(one.answer) + 1)], ends=random.random() < 0.5)
+    return played._replace(answer=played.answer[: random.randrange(len(played.answer) + 1)], ends=random.random() < 0.5)
 
 
-def _drop(one: Played, others: list[bytes], random: Random) -> Played:
+def _drop(played: Played, others: list[bytes], random: Random) -> Played:
     del others
-    at = random.randrange(len(one.answer) + 1)
-    return one._replace(answer=one.answer[:at] + one.answer[at + random.randrange(1, 20) :])
+    at = random.randrange(len(played.answer) + 1)
+    return played._replace(answer=played.answer[:at] + played.answer[at + random.randrange(1, 20) :])
 
 
-def _repeat(one: Played, others: list[bytes], random: Random) -> Played:
+def _repeat(played: Played, others: list[bytes], random: Random) -> Played:
     del others
-    begin = random.choice((0, random.randrange(len(one.answer) + 1)))
-    part = one.answer[begin : begin + random.randrange(1, len(one.answer) + 2)]
+    begin = random.choice((0, random.randrange(len(played.answer) + 1)))
+    part = played.answer[begin : begin + random.randrange(1, len(played.answer) + 2)]
     times = random.choice((1, 1, 3, 1000))
-    return one._replace(answer=(one.answer[:begin] + part * times + one.answer[begin:])[: 4 << 20])
+    return played._replace(answer=(played.answer[:begin] + part * times + played.answer[begin:])[: 4 << 20])
 
 
-def _splice(one: Played, others: list[bytes], random: Random) -> Played:
+def _splice(played: Played, others: list[bytes], random: Random) -> Played:
     other = random.choice(others)
-    here, there = random.randrange(len(one.answer) + 1), random.randrange(len(other) + 1)
-    return one._replace(answer=random.choice((other, one.answer[:here] + other[there:], one.answer + other)))
+    here, there = random.randrange(len(played.answer) + 1), random.randrange(len(other) + 1)
+    return played._replace(answer=random.choice((other, played.answer[:here] + other[there:], played.answer + other)))
 
 
-def _noise(one: Played, others: list[bytes], random: Random) -> Played:
+def _noise(played: Played, others: list[bytes], random: Random) -> Played:
     del others
-    at = random.randrange(len(one.answer) + 1)
-    return one._replace(answer=one.answer[:at] + random.randbytes(random.choice((1, 4, 64))) + one.answer[at:])
+    at = random.randrange(len(played.answer) + 1)
+    return played._replace(answer=played.answer[:at] + random.randbytes(random.choice((1, 4, 64))) + played.answer[at:])
 
 
-def _late(one: Played, others: list[bytes], random: Random) -> Played:
+def _late(played: Played, others: list[bytes], random: Random) -> Played:
     del others
-    return one._replace(delay_s=random.uniform(0, MOST_DELAY_S), piece_bytes=random.choice((0, 1, 7)))
+    return played._replace(delay_s=random.uniform(0, MOST_DELAY_S), piece_bytes=random.choice((0, 1, 7)))
 
 
 WAYS = (_flip, _flip, _flip, _length, _length, _cut, _drop, _repeat, _splice, _noise, _late)

@@ -99,12 +99,13 @@ class Part:
 
     def __init__(self, conversation: Conversation, others: list[bytes], random: Random) -> None:
         self.right = 0
-        connections = [one for one in conversation.connections if one]
+        connections = [connection for connection in conversation.connections if connection]
         self._connections = [
-            (one, mutate([exchange.answer for exchange in one], others, random)) for one in connections
+            (connection, mutate([exchange.answer for exchange in connection], others, random))
+            for connection in connections
         ]
         self._next = 0
-        for_rows = [exchange for one in connections for exchange in one if exchange.row()]
+        for_rows = [exchange for connection in connections for exchange in connection if exchange.row()]
         self._tail_bytes = tail_bytes([exchange.request for exchange in for_rows])
         self._rows = {_key(exchange.request, self._tail_bytes): exchange.row() for exchange in for_rows}
 
@@ -128,8 +129,8 @@ def _key(request: bytes, tail_bytes: int) -> tuple[int, bytes]:
 
 def tail_bytes(requests: list[bytes]) -> int:
     """Return how many bytes before their ends requests of one length begin to differ; all if none are of one length."""
-    pairs = ((one, other) for one in requests for other in requests if len(one) == len(other))
-    differ = [len(one) - at for one, other in pairs for at in range(len(one)) if one[at] != other[at]]
+    pairs = ((request, other) for request in requests for other in requests if len(request) == len(other))
+    differ = [len(request) - at for request, other in pairs for at in range(len(request)) if request[at] != other[at]]
     return max(differ, default=max(map(len, requests), default=0))
 
 
@@ -185,12 +186,12 @@ def _judge(conversation: Conversation, part: Part, status: int, said: str, late:
         return Verdict("hang", f"{conversation.plan['phases']}: {said[-300:]}")
     # Records end in a newline and nothing else: what servers say may have Unicode's other ends of a line.
     records = [json.loads(line) for line in said.split("\n") if line.startswith('{"')]
-    ended = next((one for one in records if one["record"] == "end"), None)
+    ended = next((record for record in records if record["record"] == "end"), None)
     if "memory allocation of" in said:
         return Verdict("memory", f"{conversation.plan['phases']}: {said[-300:]}")
     if status not in (0, 1, 2) or ended is None:
         return Verdict("crash", f"{conversation.plan['phases']}: exit status {status}: {said[-300:]}")
-    verified = sum(one["reads_verified"] for one in records if one["record"] == "total")
+    verified = sum(record["reads_verified"] for record in records if record["record"] == "total")
     if verified > part.right:
         return Verdict("wrong data", f"{verified} rows were taken for right, {part.right} were: {said[-300:]}")
     return Verdict(None, f"{verified}")

@@ -47,7 +47,7 @@ class Exchange(NamedTuple):
 
     def row(self) -> list[bytes]:
         """Return the columns of the row in the answer that are known by their look; none if there is no row."""
-        numbers = [found[1] for column in _PADDED if (found := column.search(self.answer))]
+        numbers = [padded[1] for column in _PADDED if (padded := column.search(self.answer))]
         if len(numbers) != len(_PADDED):
             return []
         # Before a number there may be another, the column `k`: any number of writes is right.
@@ -71,12 +71,12 @@ def record(protocol: str) -> tuple[str, list[Conversation]]:
         if name != "null":
             _execute(_plan(store, ["prepare", "load"]), secrets)
         phases = [["run"]] if name == "null" else [["run"], ["verify"], ["cleanup"], ["prepare", "load"]]
-        found = [_record(_plan(store, one), secrets) for one in phases]
+        conversations = [_record(_plan(store, names), secrets) for names in phases]
         # What a store cannot be asked takes no connection.
-        found = [one for one in found if any(one.connections)]
+        conversations = [conversation for conversation in conversations if any(conversation.connections)]
         if name != "null":
             _execute(_plan(store, ["cleanup"]), secrets)
-        return name, found
+        return name, conversations
 
 
 def _server(protocol: str, closing: ExitStack) -> tuple[str, dict[str, Any], list[str]]:
@@ -169,8 +169,8 @@ def _relay(to: tuple[str, int] | str) -> Iterator[tuple[int, list[list[tuple[boo
             while True:
                 client, _ = listener.accept()
                 server = socket.create_connection(to)
-                for one in (client, server):
-                    one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                for side in (client, server):
+                    side.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 connections.append([])
                 for ends in ((client, server, True), (server, client, False)):
                     threading.Thread(target=hand_on, args=(*ends, connections[-1]), daemon=True).start()
@@ -182,20 +182,22 @@ def _relay(to: tuple[str, int] | str) -> Iterator[tuple[int, list[list[tuple[boo
 
 
 def _exchanges(pieces: list[tuple[bool, bytes]]) -> list[Exchange]:
-    found: list[list[bytes]] = [[b"", b""]]
+    pairs: list[list[bytes]] = [[b"", b""]]
     for is_client, piece in pieces:
-        if is_client and found[-1][1]:
-            found.append([b"", b""])
-        found[-1][0 if is_client else 1] += piece
-    return [Exchange(*one) for one in found if one[0] or one[1]]
+        if is_client and pairs[-1][1]:
+            pairs.append([b"", b""])
+        pairs[-1][0 if is_client else 1] += piece
+    return [Exchange(*pair) for pair in pairs if pair[0] or pair[1]]
 
 
 def _without_scram(exchanges: list[Exchange]) -> list[Exchange]:
     """Leave out PostgreSQL's SCRAM, whose answers fit one client's numbers alone: it lets in without a password."""
-    if not any(one.answer.startswith(b"R\0\0\0\x17\0\0\0\x0aSCRAM") for one in exchanges):
+    if not any(exchange.answer.startswith(b"R\0\0\0\x17\0\0\0\x0aSCRAM") for exchange in exchanges):
         return exchanges
-    begins = next(i for i, one in enumerate(exchanges) if one.answer.startswith(b"R\0\0\0\x17\0\0\0\x0aSCRAM"))
-    ends = next(i for i, one in enumerate(exchanges) if b"R\0\0\0\x08\0\0\0\0" in one.answer)
+    begins = next(
+        i for i, exchange in enumerate(exchanges) if exchange.answer.startswith(b"R\0\0\0\x17\0\0\0\x0aSCRAM")
+    )
+    ends = next(i for i, exchange in enumerate(exchanges) if b"R\0\0\0\x08\0\0\0\0" in exchange.answer)
     answer = exchanges[ends].answer
     let_in = Exchange(exchanges[begins].request, answer[answer.index(b"R\0\0\0\x08\0\0\0\0") :])
     return [*exchanges[:begins], let_in, *exchanges[ends + 1 :]]
@@ -204,8 +206,8 @@ def _without_scram(exchanges: list[Exchange]) -> list[Exchange]:
 def _cut(exchanges: list[Exchange]) -> list[Exchange]:
     """Cut a run after its first reads, each of another row."""
     rows: list[list[bytes]] = []
-    for number, one in enumerate(exchanges):
-        if row := one.row():
+    for number, exchange in enumerate(exchanges):
+        if row := exchange.row():
             if row in rows or len(rows) == READS:
                 return exchanges[:number]
             rows.append(row)

@@ -82,11 +82,11 @@ def run(seed: int, cases: range, report: Report, counts: Counts | None = None, r
     """Run cases; recorded: with folders of real runs too, which take a minute or two to record."""
     counts = counts or Counts()
     with ExitStack() as changed:
-        place = changed.enter_context(tempfile.TemporaryDirectory(dir=_memory()))
-        changed.enter_context(chdir(place))
-        changed.enter_context(patch.dict(os.environ, {"XDG_DATA_HOME": place, "COLUMNS": "100"}))
+        folder = changed.enter_context(tempfile.TemporaryDirectory(dir=_memory()))
+        changed.enter_context(chdir(folder))
+        changed.enter_context(patch.dict(os.environ, {"XDG_DATA_HOME": folder, "COLUMNS": "100"}))
         changed.enter_context(patch.object(sys, "argv", sys.argv))
-        inputs = gathered(Path(place), experiments(), runs(Path(place) / "good", recorded))
+        inputs = gathered(Path(folder), experiments(), runs(Path(folder) / "good", recorded))
         _without_servers(changed)
         changed.enter_context(warnings.catch_warnings())
         warnings.simplefilter("always", RuntimeWarning)
@@ -155,7 +155,7 @@ def _one(inputs: Inputs, seed: int, case: int, report: Report, counts: Counts) -
     line = KINDS[kind][0](inputs, random)
     report.case(kind)
 
-    def found(finding: str, what: str) -> None:
+    def add_finding(finding: str, what: str) -> None:
         counts.findings[kind, finding] += 1
         counts.sorts[f"{finding}: {what}"] += 1
         report.finding(kind, case, f"{finding}: {what}: dbdyno {' '.join(line)[:200]!r}")
@@ -167,24 +167,24 @@ def _one(inputs: Inputs, seed: int, case: int, report: Report, counts: Counts) -
             sys.argv = ["dbdyno", *line]
             status = program.run(line)
     except Hang as hang:
-        found("hang", _where(hang))
+        add_finding("hang", _where(hang))
     except MemoryError as error:
-        found("memory", _where(error))
+        add_finding("memory", _where(error))
     except BaseException as error:
-        found("traceback", f"{type(error).__name__} at {_where(error)}")
+        add_finding("traceback", f"{type(error).__name__} at {_where(error)}")
     else:
         counts.statuses[kind, status] += 1
         if status not in STATUSES:
-            found("status", f"{status} of {line[:1]}")
+            add_finding("status", f"{status} of {line[:1]}")
     said.flush()
     text = said.buffer.getvalue().decode(errors="replace")
     goes_on = STOPS in text
     if warned := re.search(r"\w{0,40}\.py:\d+: \w*Warning: .*", text):
-        found("warning", warned[0])
+        add_finding("warning", warned[0])
     counts.slowest = max(counts.slowest, (time.monotonic() - began, case))
     if case % PROGRAM_EACH == 0 and not goes_on and line[0] not in ("host", "systems"):
         counts.programs[kind] += 1
-        _as_program(line, found)
+        _as_program(line, add_finding)
     counts.seconds[kind] += time.monotonic() - made
     if case % PROGRAM_EACH == 0:
         gc.collect()
@@ -210,7 +210,7 @@ def _where(error: BaseException) -> str:
     return f"{Path(own[-1].filename).name}:{own[-1].lineno} {own[-1].name}" if own else "nowhere"
 
 
-def _as_program(line: list[str], found: Callable[[str, str], None]) -> None:
+def _as_program(line: list[str], add_finding: Callable[[str, str], None]) -> None:
     """Run a case as a program of its own, with its memory limited."""
 
     def limit() -> None:
@@ -221,12 +221,12 @@ def _as_program(line: list[str], found: Callable[[str, str], None]) -> None:
     try:
         done = subprocess.run(command, capture_output=True, timeout=6 * MOST_S, preexec_fn=limit, check=False)
     except subprocess.TimeoutExpired:
-        found("hang", "as a program")
+        add_finding("hang", "as a program")
         return
     if b"Traceback" in done.stderr:
-        found("traceback", f"as a program: {done.stderr.decode(errors='replace').splitlines()[-1][:100]}")
+        add_finding("traceback", f"as a program: {done.stderr.decode(errors='replace').splitlines()[-1][:100]}")
     elif done.returncode not in STATUSES:
-        found("status", f"as a program: {done.returncode}")
+        add_finding("status", f"as a program: {done.returncode}")
 
 
 def main() -> int:

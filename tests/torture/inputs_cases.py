@@ -24,18 +24,18 @@ SHARE_OF_REPORTS = 0.03
 
 @dataclass(frozen=True)
 class Inputs:
-    """What cases are made of. place: a directory where nothing else is. run_files: of each run, relative paths."""
+    """What cases are made of. folder: a directory where nothing else is. run_files: of each run, relative paths."""
 
-    place: Path
+    folder: Path
     experiments: list[str]
     runs: list[Path]
     run_files: dict[Path, list[Path]]
 
 
-def gathered(place: Path, experiments: list[str], runs: list[Path]) -> Inputs:
+def gathered(folder: Path, experiments: list[str], runs: list[Path]) -> Inputs:
     """Return inputs of these texts and folders."""
     files = {run: [file.relative_to(run) for file in sorted(run.rglob("*")) if file.is_file()] for run in runs}
-    return Inputs(place, experiments, runs, files)
+    return Inputs(folder, experiments, runs, files)
 
 
 def experiment_case(inputs: Inputs, random: Random) -> list[str]:
@@ -48,7 +48,7 @@ def experiment_case(inputs: Inputs, random: Random) -> list[str]:
         content = text(good, random).encode(errors="surrogatepass")
     else:
         content = data(good.encode(), random)
-    file = inputs.place / "mine.toml"
+    file = inputs.folder / "mine.toml"
     file.write_bytes(content)
     return ["run", str(file)]
 
@@ -112,7 +112,7 @@ def _word(inputs: Inputs, random: Random) -> str:
 def run_case(inputs: Inputs, random: Random) -> list[str]:
     """Make a hostile folder of a run, and return a command line that reads it."""
     good = random.choice(inputs.runs)
-    parent = inputs.place / "hostile"
+    parent = inputs.folder / "hostile"
     shutil.rmtree(parent, ignore_errors=True)
     folder = parent / good.name
     files = inputs.run_files[good]

@@ -52,11 +52,11 @@ def runs(folder: Path, with_recorded: bool) -> list[Path]:
 
 def _recorded(folder: Path) -> Iterator[Path]:
     for arguments in RECORDED:
-        place = folder / str(RECORDED.index(arguments))
+        out = folder / str(RECORDED.index(arguments))
         subprocess.run(
-            [sys.executable, "-m", "dbdyno", "run", *arguments, *_SHORT, "--out", str(place)],
+            [sys.executable, "-m", "dbdyno", "run", *arguments, *_SHORT, "--out", str(out)],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             check=False,
         )
-        yield from (run.parent for run in place.glob("*/run.json"))
+        yield from (run.parent for run in out.glob("*/run.json"))

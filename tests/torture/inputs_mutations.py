@@ -54,26 +54,26 @@ def nested(depth: int) -> Any:
 
 def places(document: Any, most: int = 4000) -> list[tuple[Any, Any]]:
     """Return each container of a document with each of its keys or indexes."""
-    found, waiting = [], [document]
-    while waiting and len(found) < most:
+    positions, waiting = [], [document]
+    while waiting and len(positions) < most:
         inner = waiting.pop()
         keys = list(inner) if isinstance(inner, dict) else range(len(inner)) if isinstance(inner, list) else ()
-        found += [(inner, key) for key in keys]
+        positions += [(inner, key) for key in keys]
         waiting += [inner[key] for key in keys]
-    return found
+    return positions
 
 
 def change(document: Any, random: Random) -> None:
     """Change one place of a document: its value, its kind, its presence, or its size."""
-    found = places(document)
-    if not found:
+    positions = places(document)
+    if not positions:
         return
-    container, key = random.choice(found)
+    container, key = random.choice(positions)
     match random.randrange(8):
         case 0:
             del container[key]
         case 1:
-            other, its_key = random.choice(found)
+            other, its_key = random.choice(positions)
             container[key] = other[its_key]
             if len(places(document)) > 3000:
                 container[key] = None

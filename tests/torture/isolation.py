@@ -42,7 +42,7 @@ def isolate() -> bool:
 
 def _call(function: str, *arguments: object) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
-    wide = [ctypes.c_ulong(one) if isinstance(one, int) else one for one in arguments]
+    wide = [ctypes.c_ulong(argument) if isinstance(argument, int) else argument for argument in arguments]
     if getattr(libc, function)(*wide) != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{function}: {os.strerror(number)}")

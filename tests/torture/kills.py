@@ -139,12 +139,12 @@ class Stage:
         """
         if name == "dbdyno":
             return [self.dbdyno] if is_alive(self.dbdyno) else []
-        found = []
+        matching = []
         for process in sorted(self.processes(), key=lambda process: process.pid):
             with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
                 if process.pid != self.dbdyno.pid and role(process, self.folder) == name.removesuffix("s"):
-                    found.append(process)
-        return found if name == "guards" or not found else [found[int(which * len(found))]]
+                    matching.append(process)
+        return matching if name == "guards" or not matching else [matching[int(which * len(matching))]]
 
 
 def role(process: psutil.Process, folder: Path) -> str:
@@ -248,13 +248,13 @@ def traceback_in(said: str) -> str | None:
     lines = iter(said.splitlines())
     if not any(line.startswith("Traceback") for line in lines):
         return None
-    place = ""
+    location = ""
     for line in lines:
         if not line.startswith(" "):
-            return f"{line} {place}"
+            return f"{line} {location}"
         if line.startswith("  File"):
-            place = line.strip()
-    return f"cut short {place}"
+            location = line.strip()
+    return f"cut short {location}"
 
 
 def _wait(stage: Stage, patience_s: float) -> int | None:
@@ -281,17 +281,17 @@ def run(seed: int, cases: range, report: Report) -> None:
         todo = draw(seed, case, scenes)
         began = time.monotonic()
         try:
-            found = list(one_case(todo))
+            findings = list(one_case(todo))
         except RuntimeError as error:
             report.finding(todo.scene.group, case, f"{todo}: {error}")
             continue
-        if MISSED in found:
+        if MISSED in findings:
             report.case("nobody was hit, the run ended before")
-            found.remove(MISSED)
+            findings.remove(MISSED)
         else:
             report.case(todo.scene.group)
-        report.say(f"case {case}: {todo} ({time.monotonic() - began:.1f} s, {len(found)} findings)")
-        for what in found:
+        report.say(f"case {case}: {todo} ({time.monotonic() - began:.1f} s, {len(findings)} findings)")
+        for what in findings:
             report.finding(todo.scene.group, case, f"{todo}: {what}")
 
 

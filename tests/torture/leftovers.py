@@ -46,7 +46,7 @@ def below(keep: frozenset[int] = frozenset(), waited_for: int | None = None) -> 
             continue
         with suppress(psutil.NoSuchProcess):
             if is_alive(child):
-                alive += [child, *(one for one in child.children(recursive=True) if is_alive(one))]
+                alive += [child, *(descendant for descendant in child.children(recursive=True) if is_alive(descendant))]
             elif child.pid != waited_for:
                 with suppress(ChildProcessError):
                     os.waitpid(child.pid, os.WNOHANG)
@@ -79,7 +79,7 @@ class Snapshot:
 
     def since(self, before: Snapshot) -> set[Leftover]:
         """Return what was not there before, of the kinds looked for both times."""
-        return {one for one in self.there - before.there if one.kind in self.counted & before.counted}
+        return {leftover for leftover in self.there - before.there if leftover.kind in self.counted & before.counted}
 
 
 def snapshot(folder: Path, isolated: bool, keep: frozenset[int] = frozenset()) -> Snapshot:
@@ -93,9 +93,9 @@ def snapshot(folder: Path, isolated: bool, keep: frozenset[int] = frozenset()) -
         looks |= _HOSTS
     if isolated or alone:
         looks |= _PRIVATE
-    found = {Leftover("process", str(process.pid), describe(process)) for process in processes}
-    found |= {Leftover(kind, name) for kind, look in looks.items() for name in look()}
-    return Snapshot(frozenset(found), frozenset({"process", *looks}))
+    leftovers = {Leftover("process", str(process.pid), describe(process)) for process in processes}
+    leftovers |= {Leftover(kind, name) for kind, look in looks.items() for name in look()}
+    return Snapshot(frozenset(leftovers), frozenset({"process", *looks}))
 
 
 def strangers(own: list[psutil.Process]) -> bool:
@@ -117,7 +117,7 @@ def _directories(folder: Path) -> Iterator[str]:
 
 def _mounts(folder: Path) -> list[str]:
     fields = [line.split() for line in Path("/proc/self/mounts").read_text().splitlines()]
-    return [place for _, place, *_ in fields if Path(place).is_relative_to(folder)]
+    return [mount_point for _, mount_point, *_ in fields if Path(mount_point).is_relative_to(folder)]
 
 
 def _loops(folder: Path) -> Iterator[str]:
@@ -129,7 +129,11 @@ def _loops(folder: Path) -> Iterator[str]:
 
 def _listening() -> list[str]:
     there = psutil.net_connections("tcp")
-    return [f"{one.laddr.ip}:{one.laddr.port}" for one in there if one.status == psutil.CONN_LISTEN]
+    return [
+        f"{connection.laddr.ip}:{connection.laddr.port}"
+        for connection in there
+        if connection.status == psutil.CONN_LISTEN
+    ]
 
 
 def _shared_memory() -> list[str]:
@@ -146,8 +150,8 @@ def _groups() -> list[str]:
 
 
 def _namespaces() -> list[str]:
-    place = Path("/run/netns")
-    return [path.name for path in place.iterdir()] if place.is_dir() else []
+    folder = Path("/run/netns")
+    return [path.name for path in folder.iterdir()] if folder.is_dir() else []
 
 
 def _sysctl(name: str) -> str:
@@ -191,20 +195,20 @@ def sweep(folder: Path, leftovers: set[Leftover], keep: frozenset[int] = frozens
         with suppress(psutil.NoSuchProcess):
             process.send_signal(signal.SIGKILL)
     wait_for_the_end(10, keep)
-    for one in leftovers:
-        match one.kind:
+    for leftover in leftovers:
+        match leftover.kind:
             case "mount":
-                subprocess.run(["umount", "--lazy", one.name], check=False, capture_output=True)
+                subprocess.run(["umount", "--lazy", leftover.name], check=False, capture_output=True)
             case "loop device":
-                subprocess.run(["losetup", "--detach", one.name], check=False, capture_output=True)
+                subprocess.run(["losetup", "--detach", leftover.name], check=False, capture_output=True)
             case "shared memory":
-                Path(one.name).unlink(missing_ok=True)
+                Path(leftover.name).unlink(missing_ok=True)
             case "control group":
                 with suppress(OSError):
-                    Path(one.name).rmdir()
-            case "kernel setting" if one.name == "kernel.task_delayacct = 1":
+                    Path(leftover.name).rmdir()
+            case "kernel setting" if leftover.name == "kernel.task_delayacct = 1":
                 Path("/proc/sys/kernel/task_delayacct").write_text("0")
             case kind if kind.startswith("System V"):
                 option = _SYSV[kind.rpartition(" ")[2]]
-                subprocess.run(["ipcrm", option, one.name], check=False, capture_output=True)
+                subprocess.run(["ipcrm", option, leftover.name], check=False, capture_output=True)
     shutil.rmtree(folder, ignore_errors=True)

@@ -36,10 +36,10 @@ class Others:
     fill: Callable[[Endpoint, random.Random], None]
     state: Callable[[Endpoint], State]
 
-    def url(self, place: Endpoint) -> str:
+    def url(self, endpoint: Endpoint) -> str:
         """Return the URL of the database that dbdyno is to use; the password is for DBDYNO_PASSWORD."""
-        login = f"{place.user or ''}:***@" if place.password else ""
-        return f"{self.scheme}://{login}{place.host}:{place.port}/{place.database}"
+        login = f"{endpoint.user or ''}:***@" if endpoint.password else ""
+        return f"{self.scheme}://{login}{endpoint.host}:{endpoint.port}/{endpoint.database}"
 
 
 def _lookalike_ids(chance: random.Random, count: int = 4) -> list[int]:
@@ -47,14 +47,14 @@ def _lookalike_ids(chance: random.Random, count: int = 4) -> list[int]:
     return [3000, *(chance.randrange(1, 9000) for _ in range(chance.randrange(count)))]
 
 
-def _redis(place: Endpoint, database: int = 0) -> redis.Redis:
-    return redis.Redis(place.host, place.port, password=place.password, db=database, protocol=2)
+def _redis(endpoint: Endpoint, database: int = 0) -> redis.Redis:
+    return redis.Redis(endpoint.host, endpoint.port, password=endpoint.password, db=database, protocol=2)
 
 
-def fill_redis(place: Endpoint, chance: random.Random) -> None:
+def fill_redis(endpoint: Endpoint, chance: random.Random) -> None:
     """Fill two databases with keys of every type, with and without an end, and with keys named like dbdyno's."""
     for database in (0, 1):
-        client, ends = _redis(place, database), int(time.time()) + LIFE_S
+        client, ends = _redis(endpoint, database), int(time.time()) + LIFE_S
         for number in range(50):
             client.set(f"session:{number}", chance.randbytes(200), exat=ends + number if number % 3 == 0 else None)
         client.set(BINARY, BINARY)
@@ -73,11 +73,11 @@ def fill_redis(place: Endpoint, chance: random.Random) -> None:
     client.execute_command("ACL", "SETUSER", "reader", "on", ">word", "~*", "+@read")
 
 
-def state_redis(place: Endpoint) -> State:
+def state_redis(endpoint: Endpoint) -> State:
     """Return every key's serialized value and end, all settings, users and functions."""
     state: State = {}
     for database in range(16):
-        client = _redis(place, database)
+        client = _redis(endpoint, database)
         for key in client.scan_iter(count=1000):
             state[f"database {database}, key {key!r}"] = (client.type(key), client.dump(key), client.expiretime(key))
     state["settings"] = client.config_get("*")
@@ -89,8 +89,8 @@ def state_redis(place: Endpoint) -> State:
 class _Memcached:
     """Lines of memcached's text protocol: client libraries give neither flags, nor end, nor what says it was stored."""
 
-    def __init__(self, place: Endpoint) -> None:
-        self._socket = socket.create_connection((place.host, place.port), timeout=10)
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._socket = socket.create_connection((endpoint.host, endpoint.port), timeout=10)
         self._lines = self._socket.makefile("rb")
 
     def store(self, key: str, value: bytes, flags: int, ends: int) -> None:
@@ -101,11 +101,11 @@ class _Memcached:
     def keys(self) -> dict[str, dict[str, str]]:
         """Return what memcached says of every key."""
         self._socket.sendall(b"lru_crawler metadump all\r\n")
-        found = {}
+        items = {}
         while (line := self._lines.readline().strip()) and line != b"END":
             facts = dict(word.split("=", 1) for word in line.decode().split())
-            found[unquote(facts["key"])] = facts
-        return found
+            items[unquote(facts["key"])] = facts
+        return items
 
     def value(self, key: str) -> tuple[bytes, bytes]:
         self._socket.sendall(f"gets {key}\r\n".encode())
@@ -117,9 +117,9 @@ class _Memcached:
         return head, value
 
 
-def fill_memcached(place: Endpoint, chance: random.Random) -> None:
+def fill_memcached(endpoint: Endpoint, chance: random.Random) -> None:
     """Fill it with items with and without flags and an end, and with keys named like dbdyno's."""
-    client, ends = _Memcached(place), int(time.time()) + LIFE_S
+    client, ends = _Memcached(endpoint), int(time.time()) + LIFE_S
     for number in range(100):
         client.store(f"page:{number}", chance.randbytes(300), number, ends + number if number % 3 == 0 else 0)
     for number in _lookalike_ids(chance):
@@ -129,16 +129,18 @@ def fill_memcached(place: Endpoint, chance: random.Random) -> None:
         client.store("dbdyno:marker", b"precious too", 3, 0)
 
 
-def state_memcached(place: Endpoint) -> State:
+def state_memcached(endpoint: Endpoint) -> State:
     """Return every item's flags, value, number of its last change (cas) and end."""
-    client = _Memcached(place)
+    client = _Memcached(endpoint)
     return {f"key {key}": (*client.value(key), facts["exp"]) for key, facts in client.keys().items()}
 
 
-def fill_mysql(place: Endpoint, chance: random.Random) -> None:
+def fill_mysql(endpoint: Endpoint, chance: random.Random) -> None:
     """Make databases, views, routines, users and rows, and tables named like dbdyno's without its mark."""
     tables = [f"dbdyno_{name}" for name in ("warehouse", "sbtest1", "player", "object", "foreign")]
-    with pymysql.connect(host=place.host, port=place.port, user=place.user, password=place.password) as connection:
+    with pymysql.connect(
+        host=endpoint.host, port=endpoint.port, user=endpoint.user, password=endpoint.password
+    ) as connection:
         cursor = connection.cursor()
         for statement in (
             "CREATE DATABASE shop",
@@ -156,7 +158,7 @@ def fill_mysql(place: Endpoint, chance: random.Random) -> None:
             "FLUSH PRIVILEGES",
             "SET GLOBAL max_connections = 77",
             "SET GLOBAL local_infile = 0",
-            f"USE `{place.database}`",
+            f"USE `{endpoint.database}`",
             "CREATE TABLE customers (id INT PRIMARY KEY, name VARCHAR(20)) COMMENT 'dbdyno has not made this'",
             "INSERT INTO customers VALUES (1, 'ü€'), (2, NULL)",
             *(f"CREATE TABLE {table} (id INT PRIMARY KEY)" for table in chance.sample(tables, 2)),
@@ -173,10 +175,10 @@ _MYSQL_ACCOUNTS = ("user", "global_priv", "db", "tables_priv", "columns_priv", "
 _MYSQL_MOVING = ("timestamp", "gtid_", "innodb_buffer_pool_load", "last_", "rand_seed", "pseudo_")
 
 
-def state_mysql(place: Endpoint) -> State:
+def state_mysql(endpoint: Endpoint) -> State:
     """Return how everything was made, all rows, accounts, and global variables."""
     state: State = {}
-    login = {"host": place.host, "port": place.port, "user": place.user, "password": place.password}
+    login = {"host": endpoint.host, "port": endpoint.port, "user": endpoint.user, "password": endpoint.password}
     with pymysql.connect(**login, charset="latin1", use_unicode=False, conv=encoders) as connection:
         cursor = connection.cursor()
         cursor.execute("SET NAMES binary")
@@ -206,10 +208,10 @@ def state_mysql(place: Endpoint) -> State:
     return state
 
 
-def fill_postgresql(place: Endpoint, chance: random.Random) -> None:
+def fill_postgresql(endpoint: Endpoint, chance: random.Random) -> None:
     """Make databases, schemas, roles, large objects and rows, and tables named like dbdyno's without its mark."""
     tables = [f"dbdyno_{name}" for name in ("warehouse", "sbtest1", "player", "object", "foreign")]
-    with _postgresql(place, place.database) as connection:
+    with _postgresql(endpoint, endpoint.database) as connection:
         for statement in (
             "CREATE DATABASE shop",
             "CREATE DATABASE dbdyno_backup",
@@ -229,15 +231,20 @@ def fill_postgresql(place: Endpoint, chance: random.Random) -> None:
             "CREATE TABLE dbdyno_bm_old (id int PRIMARY KEY)",
         ):
             connection.execute(statement)
-    with _postgresql(place, "shop") as connection:
+    with _postgresql(endpoint, "shop") as connection:
         connection.execute("CREATE TABLE dbdyno_bm (id int PRIMARY KEY, what bytea)")
         for number in range(200):
             connection.execute("INSERT INTO dbdyno_bm VALUES (%s, %s)", (number, chance.randbytes(300)))
 
 
-def _postgresql(place: Endpoint, database: str) -> psycopg.Connection:
+def _postgresql(endpoint: Endpoint, database: str) -> psycopg.Connection:
     return psycopg.connect(
-        host=place.host, port=place.port, user=place.user, password=place.password, dbname=database, autocommit=True
+        host=endpoint.host,
+        port=endpoint.port,
+        user=endpoint.user,
+        password=endpoint.password,
+        dbname=database,
+        autocommit=True,
     )
 
 
@@ -266,15 +273,15 @@ _POSTGRESQL_TABLES = (
 )
 
 
-def state_postgresql(place: Endpoint) -> State:
+def state_postgresql(endpoint: Endpoint) -> State:
     """Return every object and row of every database, roles and settings."""
     state: State = {}
-    with _postgresql(place, place.database) as connection:
+    with _postgresql(endpoint, endpoint.database) as connection:
         for kind, query in _POSTGRESQL_LISTS.items():
             state |= {f"{kind} {row[0]}": row for row in connection.execute(query)}
         names = connection.execute("SELECT datname FROM pg_database WHERE datallowconn ORDER BY 1").fetchall()
     for (database,) in names:
-        with _postgresql(place, database) as connection:
+        with _postgresql(endpoint, database) as connection:
             for kind, query in _POSTGRESQL_OBJECTS.items():
                 state[f"{kind}s of {database}"] = sorted(map(repr, connection.execute(query)))
             for table in connection.execute(_POSTGRESQL_TABLES).fetchall():
@@ -283,14 +290,14 @@ def state_postgresql(place: Endpoint) -> State:
     return state
 
 
-def _mongodb(place: Endpoint, **options: object) -> pymongo.MongoClient:
-    return pymongo.MongoClient(place.host, place.port, directConnection=True, **options)
+def _mongodb(endpoint: Endpoint, **options: object) -> pymongo.MongoClient:
+    return pymongo.MongoClient(endpoint.host, endpoint.port, directConnection=True, **options)
 
 
-def fill_mongodb(place: Endpoint, chance: random.Random) -> None:
+def fill_mongodb(endpoint: Endpoint, chance: random.Random) -> None:
     """Fill two databases, with indexes, and with collections named like dbdyno's without its mark."""
-    with _mongodb(place) as client:
-        for database in (place.database or "dbdyno", "shop"):
+    with _mongodb(endpoint) as client:
+        for database in (endpoint.database or "dbdyno", "shop"):
             orders = client[database].orders
             orders.insert_many({"_id": number, "what": chance.randbytes(99)} for number in range(100))
             orders.create_index("what")
@@ -299,13 +306,13 @@ def fill_mongodb(place: Endpoint, chance: random.Random) -> None:
         client.shop.dbdyno_bm.insert_one({"_id": 3000, "here": True})
 
 
-def state_mongodb(place: Endpoint) -> State:
+def state_mongodb(endpoint: Endpoint) -> State:
     """Return every document of every collection as its bytes, and the indexes."""
     state: State = {}
-    with _mongodb(place, document_class=RawBSONDocument) as client:
+    with _mongodb(endpoint, document_class=RawBSONDocument) as client:
         for database in client.list_database_names():
             for name in client[database].list_collection_names():
                 collection = client[database][name]
-                state[f"{database}.{name}"] = sorted(one.raw for one in collection.find())
+                state[f"{database}.{name}"] = sorted(document.raw for document in collection.find())
                 state[f"indexes of {database}.{name}"] = sorted(map(repr, collection.list_indexes()))
     return state

@@ -67,9 +67,9 @@ class Report:
 
     def rows(self) -> Iterator[tuple[str, int, int]]:
         """Yield each group with its cases and its findings."""
-        found = Counter(finding.group for finding in self.findings)
-        for group in sorted({*self.cases, *found}):
-            yield group, self.cases[group], found[group]
+        counts = Counter(finding.group for finding in self.findings)
+        for group in sorted({*self.cases, *counts}):
+            yield group, self.cases[group], counts[group]
 
 
 @dataclass(frozen=True)

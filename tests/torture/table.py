@@ -30,7 +30,7 @@ def write_counts(document: Path, done: list[tuple[Part, Report, float]]) -> None
         raise ValueError(f"{document}: has no place for the counts: {BEGIN} … {END}")
     again = {(part.name, str(report.seed)) for part, report, _ in done}
     kept = [line for line in old.splitlines() if _is_row(line) and _key(line) not in again]
-    rows = sorted([*kept, *(row for one in done for row in _rows(*one))], key=_key)
+    rows = sorted([*kept, *(row for part_done in done for row in _rows(*part_done))], key=_key)
     table = "\n".join([*HEAD, *rows])
     document.write_text(f"{before}{BEGIN}\n\n{table}\n\n{END}{after}", encoding="utf-8")
 

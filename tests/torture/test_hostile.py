@@ -17,7 +17,7 @@ def run():
 
 
 def test_what_is_played_as_it_was_recorded_is_verified(run, monkeypatch):
-    monkeypatch.setattr("torture.hostile_playback.mutate", lambda answers, *_: [Played(one) for one in answers])
+    monkeypatch.setattr("torture.hostile_playback.mutate", lambda answers, *_: [Played(answer) for answer in answers])
     with event_loop() as loop:
         verdict = play(loop, run, [], "seed")
     assert verdict.kind is None and int(verdict.seen) >= READS
@@ -25,7 +25,7 @@ def test_what_is_played_as_it_was_recorded_is_verified(run, monkeypatch):
 
 def test_a_changed_row_is_not_verified(run, monkeypatch):
     def spoil(answers, *_):
-        return [Played(one.replace(b"xxxy", b"xxxz").replace(b"yyyy", b"yyzy")) for one in answers]
+        return [Played(answer.replace(b"xxxy", b"xxxz").replace(b"yyyy", b"yyzy")) for answer in answers]
 
     monkeypatch.setattr("torture.hostile_playback.mutate", spoil)
     with event_loop() as loop:

@@ -38,9 +38,9 @@ def run(tmp_path, **keys):
 
 
 def test_a_run_has_times_sizes_and_answers(tmp_path, caches):
-    end, shown = run(tmp_path)
+    end, recorded_run = run(tmp_path)
     assert (end.state, end.reason) == ("complete", None)
-    for trial in shown.trials:
+    for trial in recorded_run.trials:
         assert trial.state == "complete" and not trial.warnings
         assert trial.about["loaded"]["rows"] == trial.about["rows"] == 2000
         assert trial.about["loaded"]["size_bytes"] > 100_000
@@ -56,8 +56,8 @@ def test_a_run_has_times_sizes_and_answers(tmp_path, caches):
 
 
 def test_a_loaded_preparation_says_how_fast(tmp_path):
-    _, shown = run(tmp_path)
-    assert {preparation.rows for preparation in shown.preparations.values()} == {2000}
+    _, recorded_run = run(tmp_path)
+    assert {preparation.rows for preparation in recorded_run.preparations.values()} == {2000}
 
 
 def test_a_store_that_answers_otherwise_fails(tmp_path, monkeypatch):
@@ -70,18 +70,18 @@ def test_a_store_that_answers_otherwise_fails(tmp_path, monkeypatch):
         return made
 
     monkeypatch.setattr(DuckDB, "analyst", analyst)
-    end, shown = run(tmp_path)
+    end, recorded_run = run(tmp_path)
     assert end.state == "failed"
-    first, second = shown.trials
+    first, second = recorded_run.trials
     assert first.state == "complete"
     assert second.state == "failed" and "1 of 15 answers differ; q3: row 1:" in second.reason
 
 
 def test_variants_of_a_workload_are_tables_and_answers_of_their_own(tmp_path):
     layouts = ["tinyint", "tinyints-varchar"]
-    end, shown = run(tmp_path, workload="wide-rows", system="duckdb", rows=300, options={"layout": layouts})
+    end, recorded_run = run(tmp_path, workload="wide-rows", system="duckdb", rows=300, options={"layout": layouts})
     assert (end.state, end.reason) == ("complete", None)
-    asked = [trial.about["analysis"]["queries"] for trial in shown.trials]
+    asked = [trial.about["analysis"]["queries"] for trial in recorded_run.trials]
     assert [[query["name"] for query in queries] for queries in asked] == [["first", "last", "all"]] * 2
     assert [queries[-1]["columns"] for queries in asked] == [1, 100]
 
@@ -119,9 +119,9 @@ def test_files_of_ones_own_are_loaded(tmp_path):
     folder.mkdir()
     analysis_files = next(iter(generated(plan_months(300, (1988, 1)), 1, folder)))
     assert sum(count for _, count in analysis_files) == 300
-    end, shown = run(tmp_path, system="duckdb", options={"csv": str(folder)})
+    end, recorded_run = run(tmp_path, system="duckdb", options={"csv": str(folder)})
     assert end.state == "complete"
-    assert shown.trials[0].about["rows"] == 300
+    assert recorded_run.trials[0].about["rows"] == 300
 
 
 @pytest.mark.parametrize("options", [{"until": "2009"}, {"until": "1980-01"}, {"csv": "nowhere"}])

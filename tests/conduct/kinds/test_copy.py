@@ -31,26 +31,29 @@ def need_tool(system, tool="sql"):
 
 def test_a_run_has_speeds_sizes_and_a_copy_that_is_the_same(tmp_path):
     need_tool(SQLite(experiment(**KEYS).experiment.system[0]))
-    end, shown = run(tmp_path, options={"tables": 3, "tool": ["sql", "files"]})
+    end, recorded_run = run(tmp_path, options={"tables": 3, "tool": ["sql", "files"]})
     assert (end.state, end.reason) == ("complete", None)
-    for trial, tool in zip(shown.trials, ("sql", "files"), strict=True):
+    for trial, tool in zip(recorded_run.trials, ("sql", "files"), strict=True):
         copy = trial.about["copy"]
         assert (copy["tool"], copy["workers"], copy["rows"], copy["identical"]) == (tool, 1, 900, True)
         assert copy["dump_bytes"] > 900 * 190
         assert copy["dump"]["rows_per_s"] == pytest.approx(900 / copy["dump"]["seconds"])
         assert [table["rows"] for table in copy["tables"]] == [300] * 3
-        assert {one.name: one.service_time.count for one in trial.recorded.operations} == {"dump": 1, "restore": 1}
+        assert {operation.name: operation.service_time.count for operation in trial.recorded.operations} == {
+            "dump": 1,
+            "restore": 1,
+        }
         assert all(check["ok"] for check in trial.recorded.checks) and len(trial.recorded.checks) == 3
 
 
 def test_workers_and_tables_are_each_a_call(tmp_path):
     need("mariadb")
-    end, shown = run(tmp_path, system="mariadb", options={"tables": 3, "workers": 2})
+    end, recorded_run = run(tmp_path, system="mariadb", options={"tables": 3, "workers": 2})
     assert (end.state, end.reason) == ("complete", None)
-    copy = shown.trials[0].about["copy"]
+    copy = recorded_run.trials[0].about["copy"]
     assert copy["workers"] == 2 and copy["dump"]["server_cpu_s"] >= 0
     assert all(table["dump_s"] > 0 and table["restore_s"] > 0 and table["dump_bytes"] for table in copy["tables"])
-    assert "password" not in (end.folder / "trials" / shown.trials[0].name / "trial.json").read_text()
+    assert "password" not in (end.folder / "trials" / recorded_run.trials[0].name / "trial.json").read_text()
 
 
 @pytest.mark.parametrize(
@@ -71,8 +74,8 @@ def test_a_copy_that_differs_fails_the_trial_and_is_named(tmp_path, monkeypatch,
         return [*real(self, tables, folder), Stage([spoil])]
 
     monkeypatch.setattr(SQLiteCopier, "restore", restore)
-    end, shown = run(tmp_path)
-    (trial,) = shown.trials
+    end, recorded_run = run(tmp_path)
+    (trial,) = recorded_run.trials
     assert end.state == trial.state == "failed"
     assert f"the copy differs in 1 of 3 tables; {trial.about['copy']['tables'][1]['table']}: " in trial.reason
     assert said in trial.reason
@@ -84,16 +87,16 @@ def test_a_tool_that_fails_fails_the_trial_in_its_words(tmp_path, monkeypatch):
     need_tool(SQLite(experiment(**KEYS).experiment.system[0]))
     wrong = lambda self, tables, folder: [Stage([Call([self._program, str(self._copy), "SELEC 1"])])]  # noqa: E731
     monkeypatch.setattr(SQLiteCopier, "restore", wrong)
-    end, shown = run(tmp_path)
+    end, recorded_run = run(tmp_path)
     assert end.state == "failed" and "sqlite3 ended with status 1" in end.reason and "SELEC" in end.reason
-    assert shown.trials[0].about["copy"]["dump"]["seconds"] > 0
-    assert shown.trials[0].about["copy"]["identical"] is None
+    assert recorded_run.trials[0].about["copy"]["dump"]["seconds"] > 0
+    assert recorded_run.trials[0].about["copy"]["identical"] is None
 
 
 def test_repetitions_are_prepared_each_for_itself(tmp_path):
     need_tool(SQLite(experiment(**KEYS).experiment.system[0]))
-    end, shown = run(tmp_path, repeat=2)
-    assert end.state == "complete" and [trial.about["repeat"] for trial in shown.trials] == [1, 2]
+    end, recorded_run = run(tmp_path, repeat=2)
+    assert end.state == "complete" and [trial.about["repeat"] for trial in recorded_run.trials] == [1, 2]
 
 
 def test_tool_and_workers_are_of_the_options():

@@ -23,8 +23,8 @@ KEYS = {"workload": "durability", "rows": 400, "clients": [4], "seconds": 1, "wa
 
 def run(tmp_path, *systems, **keys):
     end = conduct(experiment(**KEYS | {"system": list(systems)} | keys), "dbdyno run", tmp_path, Listener())
-    shown = read_run(end.folder)
-    return end, [(trial, trial.about.get("crash")) for trial in shown.trials], shown
+    recorded_run = read_run(end.folder)
+    return end, [(trial, trial.about.get("crash")) for trial in recorded_run.trials], recorded_run
 
 
 def assert_whole(crash):
@@ -38,7 +38,7 @@ def assert_whole(crash):
 def test_a_killed_server_has_what_it_flushed_and_may_lack_what_it_did_not(tmp_path):
     need("mariadb")
     flush = "mariadb?innodb_flush_log_at_trx_commit"
-    end, ((_, flushed), (_, late)), shown = run(tmp_path, f"{flush}=1", f"{flush}=0")
+    end, ((_, flushed), (_, late)), recorded_run = run(tmp_path, f"{flush}=1", f"{flush}=0")
     assert (end.state, end.reason) == ("complete", None)
     assert flushed["writes"] == "transaction"
     assert_whole(flushed)
@@ -47,7 +47,7 @@ def test_a_killed_server_has_what_it_flushed_and_may_lack_what_it_did_not(tmp_pa
     assert late["missing"] > 0 and (late["half_applied"], late["gone"]) == (0, 0)
     assert late["verdict"] == "kept" and "missing, back to" in late["sentence"]
     console = Console(record=True, width=120)
-    print_details(shown, console)
+    print_details(recorded_run, console)
     assert "kept its promise (D2): none of" in " ".join(console.export_text().split())
 
 
@@ -68,7 +68,7 @@ def test_a_server_without_transactions_keeps_its_log_or_nothing(tmp_path):
 def test_a_binary_log_and_a_replica_agree_with_the_store_that_flushes_both(tmp_path):
     need("mariadb")
     both = "replicated(mariadb?sync_binlog=1, mariadb)"
-    end, ((trial, crash),), shown = run(tmp_path, both)
+    end, ((trial, crash),), recorded_run = run(tmp_path, both)
     assert (end.state, end.reason, trial.state) == ("complete", None, "complete")
     assert_whole(crash)
     log, replica = crash["agreement"]
@@ -77,7 +77,7 @@ def test_a_binary_log_and_a_replica_agree_with_the_store_that_flushes_both(tmp_p
         if not held["unable"]:
             assert (held["verdict"], held["store_only"], held["other_only"]) == ("kept", 0, 0)
     console = Console(record=True, width=160)
-    print_details(shown, console)
+    print_details(recorded_run, console)
     assert "the replica replicated-2 holds the same; promised by sync_binlog=1" in " ".join(
         console.export_text().split()
     )

@@ -62,8 +62,8 @@ def test_a_trial_by_sysbench_is_observed_judged_and_said_to_be_not_verified(tmp_
     keys = {"workload": "sysbench", "system": "mariadb", "rows": 100, "clients": [2], "host": False}
     end = conduct(experiment(**keys, options={"script": "oltp_point_select"}), "", tmp_path, Listener())
     assert end.state == "complete"
-    shown = document(read_run(end.folder))
-    (trial,) = shown["trials"]
+    json_document = document(read_run(end.folder))
+    (trial,) = json_document["trials"]
     assert trial["client"] == "sysbench" and trial["transactions"] > 0 and trial["verdict"]
     assert trial["client_cpu_us_per_transaction"] > 0 and trial["server_cpu_us_per_transaction"] > 0
-    assert any("not verified, timed by sysbench" in line for line in shown["fairness"]["short"])
+    assert any("not verified, timed by sysbench" in line for line in json_document["fairness"]["short"])

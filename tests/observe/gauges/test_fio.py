@@ -40,8 +40,8 @@ def test_the_real_one_answers_so(tmp_path, monkeypatch):
         pytest.skip("fio is not installed: apt install fio")
     monkeypatch.setattr(fio, "FILE_BYTES", 1 << 20)
     try:
-        found = measure_by_fio(tmp_path, 1)
+        measured = measure_by_fio(tmp_path, 1)
     except OSError as error:
         pytest.skip(f"no O_DIRECT here: {error}")
-    assert found["read_us"]["p50"] > 0 and found["flush_us"]["count"] > 0
-    assert any(found["read_us"]["slots"]) and any(found["flush_us"]["slots"])
+    assert measured["read_us"]["p50"] > 0 and measured["flush_us"]["count"] > 0
+    assert any(measured["read_us"]["slots"]) and any(measured["flush_us"]["slots"])

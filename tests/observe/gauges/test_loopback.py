@@ -10,9 +10,9 @@ from dbdyno.observe.gauges.loopback import measure_loopback
 
 def test_each_place_has_its_times():
     usable = os.sched_getaffinity(0)
-    found = measure_loopback(0.0)
-    assert found["unpinned"]["p50"] > 0 and found["same_cpu"]["p50"] > 0
-    assert (found["two_cpus"] is None) is (len(usable) == 1)
+    measured = measure_loopback(0.0)
+    assert measured["unpinned"]["p50"] > 0 and measured["same_cpu"]["p50"] > 0
+    assert (measured["two_cpus"] is None) is (len(usable) == 1)
     assert os.sched_getaffinity(0) == usable
 
 

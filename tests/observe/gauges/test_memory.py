@@ -7,9 +7,9 @@ from dbdyno.observe.gauges.memory import FEWEST, measure_memory
 
 
 def test_copies_have_a_rate():
-    found = measure_memory(0.0)
-    assert found["count"] == FEWEST
-    assert found["best_bytes_per_s"] >= found["median_bytes_per_s"] > 0
+    measured = measure_memory(0.0)
+    assert measured["count"] == FEWEST
+    assert measured["best_bytes_per_s"] >= measured["median_bytes_per_s"] > 0
 
 
 def test_little_memory_is_not_taken(monkeypatch):

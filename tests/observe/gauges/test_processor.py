@@ -10,14 +10,14 @@ Times = namedtuple("Times", "user idle steal")
 
 def test_every_slot_has_its_speed(monkeypatch):
     monkeypatch.setattr(processor, "SLOT_S", 0.01)
-    found = measure_processor(0.03)
-    assert len(found["slots"]) == 3
-    assert min(found["slots"]) == found["steps_per_s"]["slowest"] > 0
-    assert 0 < found["cpu_share"] <= 1
+    measured = measure_processor(0.03)
+    assert len(measured["slots"]) == 3
+    assert min(measured["slots"]) == measured["steps_per_s"]["slowest"] > 0
+    assert 0 < measured["cpu_share"] <= 1
 
 
 def test_steal_is_a_share_of_all_time(monkeypatch):
     seen = iter([Times(1.0, 1.0, 0.0), Times(1.5, 1.25, 0.25)])
     monkeypatch.setattr(processor.psutil, "cpu_times", lambda: next(seen))
-    found = measure_processor(0.0)
-    assert found["steal_share"] == 0.25 and found["steal_slots"] == [0.25]
+    measured = measure_processor(0.0)
+    assert measured["steal_share"] == 0.25 and measured["steal_slots"] == [0.25]

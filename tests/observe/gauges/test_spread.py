@@ -4,24 +4,30 @@ from dbdyno.observe.gauges.spread import SLOTS, over_time, spread_us
 
 
 def test_a_spread_is_of_all_times():
-    found = spread_us([1000 * n for n in range(1, 102)], range(0, 101_000_000_000, 1_000_000_000))
-    assert {key: found[key] for key in ("count", "p50", "p99", "max")} == {
+    spread = spread_us([1000 * n for n in range(1, 102)], range(0, 101_000_000_000, 1_000_000_000))
+    assert {key: spread[key] for key in ("count", "p50", "p99", "max")} == {
         "count": 101,
         "p50": 51.0,
         "p99": 100.0,
         "max": 101.0,
     }
-    one = spread_us([2500], [7])
-    assert (one["p50"], one["p99"], one["max"], one["slots"], one["worst"]) == (2.5, 2.5, 2.5, [2.5], [2.5])
+    single = spread_us([2500], [7])
+    assert (single["p50"], single["p99"], single["max"], single["slots"], single["worst"]) == (
+        2.5,
+        2.5,
+        2.5,
+        [2.5],
+        [2.5],
+    )
 
 
 def test_a_stall_is_where_it_was():
     at_ns = list(range(0, 1_000_000_000, 1_000_000))
     values = [10.0] * 1000
     values[500:510] = [900.0] * 10
-    found = over_time(values, at_ns)
-    assert found["slot_s"] == 0.05 and found["slots"] == [10.0] * SLOTS
-    assert found["worst"] == [10.0] * 10 + [900.0] + [10.0] * 9
+    timeline = over_time(values, at_ns)
+    assert timeline["slot_s"] == 0.05 and timeline["slots"] == [10.0] * SLOTS
+    assert timeline["worst"] == [10.0] * 10 + [900.0] + [10.0] * 9
 
 
 def test_of_rates_the_lowest_is_the_worst():
@@ -29,5 +35,5 @@ def test_of_rates_the_lowest_is_the_worst():
 
 
 def test_where_one_value_took_longer_than_a_part_of_the_time_there_is_none():
-    found = over_time([1.0, 80.0, 2.0], [0, 10, 90], 1)
-    assert found["slots"] == [40.5, None, 2.0] and found["worst"] == [80.0, None, 2.0]
+    timeline = over_time([1.0, 80.0, 2.0], [0, 10, 90], 1)
+    assert timeline["slots"] == [40.5, None, 2.0] and timeline["worst"] == [80.0, None, 2.0]

@@ -15,9 +15,9 @@ def small(monkeypatch):
 
 
 def test_reads_and_flushes_have_times_and_nothing_stays(tmp_path):
-    found = measure_storage(tmp_path, 0.0)
-    assert found["by"] == "dbdyno"
-    assert found["read_us"]["p50"] > 0 and found["flush_us"]["p50"] > 0
+    measured = measure_storage(tmp_path, 0.0)
+    assert measured["by"] == "dbdyno"
+    assert measured["read_us"]["p50"] > 0 and measured["flush_us"]["p50"] > 0
     assert not list(tmp_path.iterdir())
 
 
