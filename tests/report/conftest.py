@@ -32,7 +32,7 @@ def run(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def shown(run):
+def run_document(run):
     return document(run)
 
 

@@ -13,9 +13,9 @@ SQLITE, LMDB, MARIADB, CACHED, REDIS = SYSTEMS
 ONCE = "One trial per cell names no winner: add --repeat 5."
 
 
-def flat(shown):
+def flat(run_document):
     """The sentences of all paragraphs."""
-    return [sentence for paragraph in answer(shown) for sentence in paragraph]
+    return [sentence for paragraph in answer(run_document) for sentence in paragraph]
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def test_a_lower_bound_is_no_last_word(answered):
     who, doubt, *_ = answered(REDIS, MARIADB, faults={("mariadb", 8): "client-limited"})
     assert who.startswith("redis was fastest") and doubt == "mariadb may be faster: the client limited it (≥)."
     who, *others = answered(REDIS, MARIADB, faults={("redis", 8): "client-limited"})
-    assert who.startswith("redis was fastest: at least ") and not any("may be faster" in one for one in others)
+    assert who.startswith("redis was fastest: at least ") and not any("may be faster" in line for line in others)
 
 
 def test_repetitions_have_an_interval_and_no_advice(answered):
@@ -86,9 +86,9 @@ def test_an_open_loop_has_the_lowest_p99_and_who_could_not_follow(answered):
 
 def test_a_rate_search_has_its_sentence_and_many_the_highest():
     searches = [{"sentence": f"{rate}/s it is.", "found_rate_per_s": rate} for rate in (100, 300, None, 200)]
-    shown = {"trials": [], "find_rate": searches[:2]}
-    assert flat(shown) == ["100/s it is.", "300/s it is."]
-    assert flat(shown | {"find_rate": searches}) == ["The highest rate of 4 searches: 300/s it is."]
+    run_document = {"trials": [], "find_rate": searches[:2]}
+    assert flat(run_document) == ["100/s it is.", "300/s it is."]
+    assert flat(run_document | {"find_rate": searches}) == ["The highest rate of 4 searches: 300/s it is."]
 
 
 def test_without_a_figure_the_headline_says_why(answered):
@@ -96,8 +96,8 @@ def test_without_a_figure_the_headline_says_why(answered):
 
 
 def test_each_of_a_few_workloads_has_its_own(answered, tmp_path):
-    shown = document(read_run(write_run(tmp_path / "run", (SQLITE, LMDB), clients=(1,))))
-    other = [dict(trial, workload="point-get", trial=f"x{trial['trial']}") for trial in shown["trials"]]
-    said = flat(dict(shown, trials=[*shown["trials"], *other]))
-    assert len(answer(shown)) == 2
+    run_document = document(read_run(write_run(tmp_path / "run", (SQLITE, LMDB), clients=(1,))))
+    other = [dict(trial, workload="point-get", trial=f"x{trial['trial']}") for trial in run_document["trials"]]
+    said = flat(dict(run_document, trials=[*run_document["trials"], *other]))
+    assert len(answer(run_document)) == 2
     assert [line.split(":")[0] for line in said[:2]] == ["lmdb was fastest on game", "lmdb was fastest on point-get"]

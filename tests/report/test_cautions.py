@@ -3,18 +3,18 @@
 from dbdyno.report.cautions import BAD, cautions
 
 
-def said(shown):
-    return [sentence for sentence, _ in cautions(shown)]
+def said(run_document):
+    return [sentence for sentence, _ in cautions(run_document)]
 
 
-def test_failures_come_before_doubts(shown):
-    found = cautions(shown)
-    styles = [style for _, style in found]
-    assert styles[0] == BAD and found[0][0].startswith("This run ")
-    assert any(sentence.startswith("valkey was skipped: ") for sentence, _ in found)
-    assert any(sentence == "1 answers were wrong." for sentence, _ in found)
-    assert any("operations failed; most: " in sentence for sentence, _ in found)
-    assert found[-1][0].startswith("Trials under 30 s") or "Trials under 30 s" in " ".join(said(shown))
+def test_failures_come_before_doubts(run_document):
+    ordered = cautions(run_document)
+    styles = [style for _, style in ordered]
+    assert styles[0] == BAD and ordered[0][0].startswith("This run ")
+    assert any(sentence.startswith("valkey was skipped: ") for sentence, _ in ordered)
+    assert any(sentence == "1 answers were wrong." for sentence, _ in ordered)
+    assert any("operations failed; most: " in sentence for sentence, _ in ordered)
+    assert ordered[-1][0].startswith("Trials under 30 s") or "Trials under 30 s" in " ".join(said(run_document))
 
 
 def test_marks_of_the_table_are_explained_once(limited, opened):
@@ -25,19 +25,19 @@ def test_marks_of_the_table_are_explained_once(limited, opened):
     assert not any(line.startswith("behind") for line in said(dict(opened, find_rate=[{}])))
 
 
-def test_a_badge_names_its_systems_or_every_system(shown):
-    one, other = ({"label": label, "badges": ["flush in doubt"], "card": {}} for label in ("a", "b"))
+def test_a_badge_names_its_systems_or_every_system(run_document):
+    first, other = ({"label": label, "badges": ["flush in doubt"], "card": {}} for label in ("a", "b"))
     clean = {"label": "c", "badges": [], "card": {}}
-    fairness = dict(shown["fairness"], systems=[one, other])
-    assert "Flushes may not reach the disk: every system." in said(dict(shown, fairness=fairness))
-    fairness = dict(shown["fairness"], systems=[one, other, clean])
-    assert "Flushes may not reach the disk: a, b." in said(dict(shown, fairness=fairness))
+    fairness = dict(run_document["fairness"], systems=[first, other])
+    assert "Flushes may not reach the disk: every system." in said(dict(run_document, fairness=fairness))
+    fairness = dict(run_document["fairness"], systems=[first, other, clean])
+    assert "Flushes may not reach the disk: a, b." in said(dict(run_document, fairness=fairness))
 
 
-def test_other_processes_are_named_if_they_used_much(shown):
+def test_other_processes_are_named_if_they_used_much(run_document):
     def beside(cores):
-        trials = [dict(shown["trials"][0], others_cores=cores)]
-        return [line for line in said(dict(shown, trials=trials)) if line.startswith("Other processes")]
+        trials = [dict(run_document["trials"][0], others_cores=cores)]
+        return [line for line in said(dict(run_document, trials=trials)) if line.startswith("Other processes")]
 
     assert beside(0.7) == ["Other processes used up to 0.7 of 2 CPUs during a trial."]
     assert beside(0.1) == beside(None) == []

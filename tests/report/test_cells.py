@@ -80,8 +80,8 @@ def test_runs_are_paired_by_what_they_both_have(two, plain):
 )
 def test_what_is_not_like_with_like(two, about, reason):
     assert differences(side(two), side(two)) == []
-    (found,) = differences(side(two), side(changed(two, **about)))
-    assert found.startswith(reason)
+    (difference,) = differences(side(two), side(changed(two, **about)))
+    assert difference.startswith(reason)
 
 
 def test_what_else_may_make_the_difference(two):
@@ -108,13 +108,13 @@ def of_build(run, sha256, path="/opt/db/bin/server"):
 
 
 def test_two_builds_of_one_version_and_path_are_told_apart(two):
-    one, other = of_build(two, "a" * 64), of_build(two, "b" * 64)
-    assert list(cautions(side(one), side(one))) == []
-    said = [text for text in cautions(side(one), side(other)) if "sha256" in text]
+    first, other = of_build(two, "a" * 64), of_build(two, "b" * 64)
+    assert list(cautions(side(first), side(first))) == []
+    said = [text for text in cautions(side(first), side(other)) if "sha256" in text]
     assert [text.partition("sha256 ")[2][:12] for text in said] == ["a" * 12, "b" * 12]
 
 
 def test_a_history_follows_builds_wherever_they_lie(two):
-    one, other = of_build(two, "a" * 64), of_build(two, "b" * 64, "/tmp/head/bin/server")
-    found = [conditions(run, run.trials[0])["settings"] for run in (one, other)]
-    assert found == ['{"sync": "full"}'] * 2
+    first, other = of_build(two, "a" * 64), of_build(two, "b" * 64, "/tmp/head/bin/server")
+    settings = [conditions(run, run.trials[0])["settings"] for run in (first, other)]
+    assert settings == ['{"sync": "full"}'] * 2

@@ -33,9 +33,9 @@ def verdicts(sides, margin=0.02, noise=0.0, force=False):
     return compare_sides(sides, margin, noise, force)
 
 
-def printed(found, width=80):
+def printed(comparison, width=80):
     console = Console(file=io.StringIO(), width=width, color_system=None)
-    print_comparison(found, console)
+    print_comparison(comparison, console)
     return console.file.getvalue()
 
 
@@ -44,17 +44,17 @@ def with_trials(run, change):
 
 
 def test_a_slower_run_is_slower_in_every_cell(runs):
-    found = verdicts(sides_of_runs(runs["before"], runs["slower"]))
-    assert [(one.cell.clients, one.verdict) for one in found.cells] == [(1, "slower"), (2, "slower")]
-    for one in found.cells:
-        assert one.comparison.low < 1 / 1.1 < one.comparison.high and one.comparison.pairs == 5
+    comparison = verdicts(sides_of_runs(runs["before"], runs["slower"]))
+    assert [(cell.cell.clients, cell.verdict) for cell in comparison.cells] == [(1, "slower"), (2, "slower")]
+    for cell in comparison.cells:
+        assert cell.comparison.low < 1 / 1.1 < cell.comparison.high and cell.comparison.pairs == 5
     back = verdicts(sides_of_runs(runs["slower"], runs["before"]))
-    assert {one.verdict for one in back.cells} == {"faster"}
+    assert {cell.verdict for cell in back.cells} == {"faster"}
 
 
 def test_the_document_is_json_and_agrees_with_itself(runs):
-    found = verdicts(sides_of_runs(runs["before"], runs["slower"]))
-    document = json.loads(json.dumps(comparison_document(found), allow_nan=False))
+    comparison = verdicts(sides_of_runs(runs["before"], runs["slower"]))
+    document = json.loads(json.dumps(comparison_document(comparison), allow_nan=False))
     cell = document["cells"][0]
     ratio = cell["candidate"]["throughput_per_s"] / cell["baseline"]["throughput_per_s"]
     assert ratio == pytest.approx(cell["ratio"]) and cell["low"] < ratio < cell["high"]
@@ -64,19 +64,19 @@ def test_the_document_is_json_and_agrees_with_itself(runs):
 
 
 def test_the_margin_makes_equivalence(runs):
-    found = verdicts(sides_of_runs(runs["before"], runs["slower"]), margin=0.5)
-    assert {one.verdict for one in found.cells} == {"equivalent"}
-    assert "~ equivalent" in printed(found)
+    comparison = verdicts(sides_of_runs(runs["before"], runs["slower"]), margin=0.5)
+    assert {cell.verdict for cell in comparison.cells} == {"equivalent"}
+    assert "~ equivalent" in printed(comparison)
     noisy = verdicts(sides_of_runs(runs["before"], runs["slower"]), noise=0.5)
-    assert {one.comparison.margin for one in noisy.cells} == {0.5}
+    assert {cell.comparison.margin for cell in noisy.cells} == {0.5}
 
 
 def test_one_trial_a_side_has_no_percentage_and_no_winner(tmp_path):
     run = read_run(write_run(tmp_path / "once", SYSTEMS[:2], clients=(1,)))
-    found = verdicts(sides_of_run(run, None))
-    assert found.cells[0].verdict == "one trial a side: no interval, no winner"
-    assert comparison_document(found)["cells"][0]["low"] is None
-    assert " % [" not in printed(found, 120) and "×" not in printed(found, 120)
+    comparison = verdicts(sides_of_run(run, None))
+    assert comparison.cells[0].verdict == "one trial a side: no interval, no winner"
+    assert comparison_document(comparison)["cells"][0]["low"] is None
+    assert " % [" not in printed(comparison, 120) and "×" not in printed(comparison, 120)
 
 
 def test_runs_that_are_not_like_with_like_are_refused_and_badged_by_force(runs):
@@ -91,8 +91,8 @@ def test_runs_that_are_not_like_with_like_are_refused_and_badged_by_force(runs):
 
 def test_systems_of_one_run_carry_the_badge_of_their_durability(tmp_path):
     run = read_run(write_run(tmp_path / "mixed", SYSTEMS[:3], clients=(1,), repeats=2))
-    found = verdicts(sides_of_run(run, None))
-    assert found.badges == ("sqlite and mariadb: durability class: D1 against D2",)
+    comparison = verdicts(sides_of_run(run, None))
+    assert comparison.badges == ("sqlite and mariadb: durability class: D1 against D2",)
 
 
 def test_no_cell_in_common_is_refused(runs):
@@ -113,23 +113,23 @@ def limited_by_client(run):
 def test_a_lower_bound_never_loses(runs):
     limited = limited_by_client(runs["slower"])
     for sides in (sides_of_runs(runs["before"], limited), sides_of_runs(limited, runs["before"])):
-        found = verdicts(sides)
-        assert {one.verdict for one in found.cells} == {"invalid"}
-        assert "limited by the client" in found.cells[0].reason and "limited by the client" in printed(found)
+        comparison = verdicts(sides)
+        assert {cell.verdict for cell in comparison.cells} == {"invalid"}
+        assert "limited by the client" in comparison.cells[0].reason and "limited by the client" in printed(comparison)
 
 
 def test_a_lower_bound_that_is_faster_all_the_same_wins_by_at_least_as_much(runs):
     limited = limited_by_client(runs["before"])
-    found = verdicts(sides_of_runs(runs["slower"], limited))
-    assert {(one.verdict, one.least) for one in found.cells} == {("faster", True)}
-    assert "≥ +" in printed(found) or "≥ ×" in printed(found)
-    assert "so the difference is a lower bound" in " ".join(printed(found).split())
-    assert all(cell["least"] for cell in comparison_document(found)["cells"])
-    found = verdicts(sides_of_runs(limited, runs["slower"]))
-    assert {(one.verdict, one.least) for one in found.cells} == {("slower", True)}
-    assert "≤ -" in printed(found)
+    comparison = verdicts(sides_of_runs(runs["slower"], limited))
+    assert {(cell.verdict, cell.least) for cell in comparison.cells} == {("faster", True)}
+    assert "≥ +" in printed(comparison) or "≥ ×" in printed(comparison)
+    assert "so the difference is a lower bound" in " ".join(printed(comparison).split())
+    assert all(cell["least"] for cell in comparison_document(comparison)["cells"])
+    comparison = verdicts(sides_of_runs(limited, runs["slower"]))
+    assert {(cell.verdict, cell.least) for cell in comparison.cells} == {("slower", True)}
+    assert "≤ -" in printed(comparison)
     both = verdicts(sides_of_runs(limited, limited_by_client(runs["slower"])))
-    assert {one.verdict for one in both.cells} == {"invalid"}
+    assert {cell.verdict for cell in both.cells} == {"invalid"}
 
 
 def fail_one(run):
@@ -142,21 +142,21 @@ def fail_one(run):
 
 def test_a_side_with_a_failed_trial_does_not_win_by_the_others(runs):
     faster, slower = fail_one(runs["before"]), runs["slower"]
-    one, other = verdicts(sides_of_runs(slower, faster)).cells
-    assert (one.verdict, one.comparison.pairs, other.verdict) == ("invalid", 4, "faster")
-    assert "may not win" in one.reason and "it died" in one.left_out[0]
+    failed, other = verdicts(sides_of_runs(slower, faster)).cells
+    assert (failed.verdict, failed.comparison.pairs, other.verdict) == ("invalid", 4, "faster")
+    assert "may not win" in failed.reason and "it died" in failed.left_out[0]
 
 
 def test_a_side_with_a_failed_trial_can_lose(runs):
-    one, _ = verdicts(sides_of_runs(runs["before"], fail_one(runs["slower"]))).cells
-    assert (one.verdict, one.comparison.pairs, len(one.left_out)) == ("slower", 4, 1)
+    failed, _ = verdicts(sides_of_runs(runs["before"], fail_one(runs["slower"]))).cells
+    assert (failed.verdict, failed.comparison.pairs, len(failed.left_out)) == ("slower", 4, 1)
 
 
 def test_nothing_usable_is_invalid_not_an_error(runs):
     dead = with_trials(runs["after"], lambda trial: replace(trial, state="failed", reason="it died"))
-    found = verdicts(sides_of_runs(runs["before"], dead))
-    assert {(one.verdict, one.reason) for one in found.cells} == {("invalid", "no pair of trials can be used")}
-    assert comparison_document(found)["cells"][0]["ratio"] is None and "invalid" in printed(found)
+    comparison = verdicts(sides_of_runs(runs["before"], dead))
+    assert {(cell.verdict, cell.reason) for cell in comparison.cells} == {("invalid", "no pair of trials can be used")}
+    assert comparison_document(comparison)["cells"][0]["ratio"] is None and "invalid" in printed(comparison)
 
 
 def test_an_open_loop_has_no_faster(runs):
@@ -164,8 +164,8 @@ def test_an_open_loop_has_no_faster(runs):
     asked = [
         with_trials(runs[name], lambda t: replace(t, about={**t.about, "rate": rate})) for name in ("before", "slower")
     ]
-    found = verdicts(sides_of_runs(*asked))
-    assert {one.verdict for one in found.cells} == {"invalid"} and "open loop" in found.cells[0].reason
+    comparison = verdicts(sides_of_runs(*asked))
+    assert {cell.verdict for cell in comparison.cells} == {"invalid"} and "open loop" in comparison.cells[0].reason
 
 
 def test_the_workload_is_named_once_or_in_every_row(runs):
@@ -197,28 +197,28 @@ def test_trials_without_a_steady_state_are_said(tmp_path):
         return replace(trial, recorded=replace(trial.recorded, steady=unsteady))
 
     drifting = replace(run, trials=(drift(run.trials[0]), *run.trials[1:]))
-    found = verdicts(sides_of_runs(run, drifting))
-    assert "mariadb after at 4 clients had no steady state in 1 of 2 trials (drifting)" in found.cautions
-    assert not [text for text in found.cautions if "mariadb before at" in text]
+    comparison = verdicts(sides_of_runs(run, drifting))
+    assert "mariadb after at 4 clients had no steady state in 1 of 2 trials (drifting)" in comparison.cautions
+    assert not [text for text in comparison.cautions if "mariadb before at" in text]
 
 
 def test_sides_that_began_in_another_state_are_said(runs):
     cold = with_trials(runs["after"], lambda trial: replace(trial, about={**trial.about, "cache_state": "lukewarm"}))
-    found = verdicts(sides_of_runs(runs["before"], cold))
-    assert 'not alike in cache state: "hot" against "lukewarm"' in found.cautions
+    comparison = verdicts(sides_of_runs(runs["before"], cold))
+    assert 'not alike in cache state: "hot" against "lukewarm"' in comparison.cautions
 
 
 def test_evenness_stands_with_the_means_it_belongs_to(runs):
-    found = verdicts(sides_of_runs(runs["before"], runs["slower"]))
-    uneven = replace(found, cells=(stalled(found.cells[0]), *found.cells[1:]))
+    comparison = verdicts(sides_of_runs(runs["before"], runs["slower"]))
+    uneven = replace(comparison, cells=(stalled(comparison.cells[0]), *comparison.cells[1:]))
     said = comparison_document(uneven)["cells"][0]["candidate"]["stability"]
     assert said["longest_without_completion_s"] == 2 and said["floor"] is None
     assert "game, 1 client: floor – / – of the median second, longest stall – / 2 s" in printed(uneven, 120)
 
 
-def stalled(one):
+def stalled(cell):
     """The cell with a candidate of which one trial stood still for two of its three seconds."""
-    first, *rest = one.trials[1]
+    first, *rest = cell.trials[1]
     still = [interval._replace(completed=0) for interval in first.recorded.intervals[:-1]]
     recorded = replace(first.recorded, intervals=(*still, first.recorded.intervals[-1]))
-    return replace(one, trials=(one.trials[0], (replace(first, recorded=recorded), *rest)))
+    return replace(cell, trials=(cell.trials[0], (replace(first, recorded=recorded), *rest)))

@@ -10,22 +10,22 @@ from dbdyno.report.details import print_details, print_document
 from dbdyno.report.headline import headline
 
 
-def printed(shown, width):
+def printed(run_document, width):
     console = Console(file=io.StringIO(), width=width, color_system=None)
-    print_document(shown, console)
+    print_document(run_document, console)
     return console.file.getvalue()
 
 
 @pytest.mark.parametrize("width", [80, 100, 120])
-def test_it_fits(shown, width):
-    text = printed(shown, width)
+def test_it_fits(run_document, width):
+    text = printed(run_document, width)
     assert max(map(len, text.splitlines())) <= width
     assert ("Too narrow for: p95 µs" in text) == (width < 120)
     assert "…" not in "".join(line for line in text.splitlines() if line.startswith("  "))
 
 
-def test_rows_stand_under_their_headings(shown):
-    lines = printed(shown, 120).splitlines()
+def test_rows_stand_under_their_headings(run_document):
+    lines = printed(run_document, 120).splitlines()
     heading = next(line for line in lines if "clients" in line and "state" in line)
     rows = [line for line in lines if line.rstrip().endswith((" ok", "FAILED", "CUT"))]
     assert len(rows) == 17
@@ -34,8 +34,8 @@ def test_rows_stand_under_their_headings(shown):
     assert {row[:edge].strip() for row in rows} == {"1", "2", "4"} and {row[edge] for row in rows} == {" "}
 
 
-def test_failures_are_marked_with_their_reasons(shown):
-    text = printed(shown, 120)
+def test_failures_are_marked_with_their_reasons(run_document):
+    text = printed(run_document, 120)
     assert "1 WRONG           –  FAILED" in text and "CUT" in text
     assert "mariadb, 4 clients: failed: mariadb was killed (signal 9)" in text
     assert "valkey: skipped: valkey-server is not installed" in text
@@ -48,18 +48,18 @@ def test_repetitions_get_their_column(plain):
     assert "repeat" in console.file.getvalue()
 
 
-def test_what_a_server_said_is_not_mark_up(shown):
-    trial = dict(shown["trials"][0], state="failed", reason="[red]not red[/red] [/]")
-    assert "[red]not red[/red] [/]" in printed(dict(shown, trials=[trial]), 100)
+def test_what_a_server_said_is_not_mark_up(run_document):
+    trial = dict(run_document["trials"][0], state="failed", reason="[red]not red[/red] [/]")
+    assert "[red]not red[/red] [/]" in printed(dict(run_document, trials=[trial]), 100)
 
 
-def test_a_run_without_a_trial(shown):
+def test_a_run_without_a_trial(run_document):
     nothing = headline([], None, [])
-    assert "No trial was completed" in printed(dict(shown, trials=[], headline=nothing), 80)
+    assert "No trial was completed" in printed(dict(run_document, trials=[], headline=nothing), 80)
 
 
-def test_the_fairness_card_stands_below_in_short(shown):
-    text = " ".join(printed(shown, 120).split())
+def test_the_fairness_card_stands_below_in_short(run_document):
+    text = " ".join(printed(run_document, 120).split())
     assert "· redis: tuned: io-threads = 2 · " in text and "client and server on one host" in text
 
 
@@ -88,19 +88,19 @@ def test_what_limited_a_trial_has_a_column_and_that_of_the_best_one_a_sentence(p
     assert text.count("2 clients, repetition") == 1 and "Limited by the network (confidence high): " in text
 
 
-def test_evenness_stands_beside_the_mean(shown):
-    trials = [dict(shown["trials"][0], stability={"floor": 0.876, "longest_without_completion_s": 5})]
-    assert re.search(r"per s +floor +stall ", printed(dict(shown, trials=trials), 100))
-    assert re.search(r" 88% +5 s ", printed(dict(shown, trials=trials), 100))
+def test_evenness_stands_beside_the_mean(run_document):
+    trials = [dict(run_document["trials"][0], stability={"floor": 0.876, "longest_without_completion_s": 5})]
+    assert re.search(r"per s +floor +stall ", printed(dict(run_document, trials=trials), 100))
+    assert re.search(r" 88% +5 s ", printed(dict(run_document, trials=trials), 100))
 
 
-def test_after_a_restart_it_is_told_when_it_was_warm(shown):
-    first = shown["trials"][0]
+def test_after_a_restart_it_is_told_when_it_was_warm(run_document):
+    first = run_document["trials"][0]
     warm = dict(first, warm_up={"warm_per_s": 100.0, "seconds": 7, "first_per_s": 1.0, "answered_s": 0.2})
     rising = dict(first, warm_up=warm["warm_up"] | {"seconds": None}, seconds=20.0)
-    text = printed(dict(shown, trials=[warm, rising]), 120)
+    text = printed(dict(run_document, trials=[warm, rising]), 120)
     assert re.search(r"95% warm", text) and " 7 " in text and "> 20" in text
-    assert "95% warm" not in printed(shown, 120)
+    assert "95% warm" not in printed(run_document, 120)
 
 
 def test_a_lower_bound_is_marked(limited):
@@ -134,8 +134,8 @@ def test_columns_that_are_not_there_need_not_be_given_up(plain):
     assert "Too narrow for: p95" in console.file.getvalue()
 
 
-def test_everything_is_there_section_by_section(shown):
-    lines = printed(shown, 100).splitlines()
+def test_everything_is_there_section_by_section(run_document):
+    lines = printed(run_document, 100).splitlines()
     titles = ["Trials", "What limited each system", "Cache", "Be careful", "Host and observation", "Fairness"]
     places = [lines.index(title) for title in (*titles, "Repeat it")]
-    assert places == sorted(places) and all(not lines[place - 1] for place in places)
+    assert places == sorted(places) and all(not lines[line_number - 1] for line_number in places)

@@ -28,8 +28,8 @@ TRIAL_KEYS = {
 }
 
 
-def find(shown, label, clients):
-    return next(trial for trial in shown["trials"] if (trial["label"], trial["clients"]) == (label, clients))
+def find(run_document, label, clients):
+    return next(trial for trial in run_document["trials"] if (trial["label"], trial["clients"]) == (label, clients))
 
 
 def test_it_is_json_with_every_promised_key(run):
@@ -45,12 +45,12 @@ def test_it_is_json_with_every_promised_key(run):
 
 
 def test_it_is_the_same_once_it_was_json(run):
-    shown = json_document(run)
-    assert json.loads(json.dumps(shown)) == shown
+    run_document = json_document(run)
+    assert json.loads(json.dumps(run_document)) == run_document
 
 
-def test_figures_agree(shown):
-    trial = find(shown, "mariadb", 2)
+def test_figures_agree(run_document):
+    trial = find(run_document, "mariadb", 2)
     measured = [second for second in trial["timeline"] if not second["warmup"]]
     assert trial["transactions"] == sum(second["transactions"] for second in measured)
     assert trial["throughput_per_s"] == pytest.approx(trial["transactions"] / trial["seconds"])
@@ -60,35 +60,37 @@ def test_figures_agree(shown):
     assert trial["client_cpu_us_per_transaction"] == pytest.approx(25, rel=0.01)
     assert trial["server_cpu_us_per_transaction"] == pytest.approx(60, rel=0.01)
     for counted in (trial["transaction"], *trial["operations"].values()):
-        slow = [one["time_us"] for one in counted["slowest"]]
+        slow = [transaction["time_us"] for transaction in counted["slowest"]]
         assert slow[0] == counted["service_time_us"]["max"] and slow == sorted(slow, reverse=True) and len(slow) == 10
-        assert {one["second"] for one in counted["slowest"]} <= {second["second"] for second in measured}
+        assert {transaction["second"] for transaction in counted["slowest"]} <= {
+            second["second"] for second in measured
+        }
     parts = [operation["service_time_us"]["mean"] for operation in trial["operations"].values()]
     assert sum(parts) == pytest.approx(times["mean"], rel=0.05)
 
 
-def test_several_servers_cost_their_sum(shown):
-    assert find(shown, "cache-aside(memcached, mariadb)", 2)["server_cpu_us_per_transaction"] == pytest.approx(
+def test_several_servers_cost_their_sum(run_document):
+    assert find(run_document, "cache-aside(memcached, mariadb)", 2)["server_cpu_us_per_transaction"] == pytest.approx(
         120, rel=0.01
     )
 
 
-def test_an_embedded_store_has_no_server_cpu(shown):
-    assert find(shown, "sqlite", 2)["server_cpu_us_per_transaction"] is None
+def test_an_embedded_store_has_no_server_cpu(run_document):
+    assert find(run_document, "sqlite", 2)["server_cpu_us_per_transaction"] is None
 
 
-def test_errors_of_every_second_count(shown):
-    redis = find(shown, "redis", 4)
+def test_errors_of_every_second_count(run_document):
+    redis = find(run_document, "redis", 4)
     assert redis["errors"] == sum(second["errors"] for second in redis["timeline"]) > 0
     assert redis["errors_by_kind"] == {"connect": redis["errors"]}
     assert redis["stability"]["longest_without_completion_s"] > 0
 
 
-def test_states_and_what_is_missing(shown):
-    states = {(trial["label"], trial["clients"]): trial["state"] for trial in shown["trials"]}
+def test_states_and_what_is_missing(run_document):
+    states = {(trial["label"], trial["clients"]): trial["state"] for trial in run_document["trials"]}
     assert states["sqlite", 4] == states["mariadb", 4] == "failed"
     assert states["lmdb", 4] == "interrupted"
-    unreached = next(trial for trial in shown["trials"] if trial["state"] == "not reached")
+    unreached = next(trial for trial in run_document["trials"] if trial["state"] == "not reached")
     assert (unreached["system"], unreached["throughput_per_s"], unreached["timeline"]) == (None, None, [])
 
 
@@ -99,18 +101,18 @@ def test_few_samples_yield_no_percentile(plain):
     assert slow["stability"]["floor"] is None
 
 
-def test_counters_of_servers_are_differences(shown):
-    assert find(shown, "mariadb", 1)["server_counters"] == {"mariadb": {"Com_stmt_execute": 30_000, "Uptime": 4}}
+def test_counters_of_servers_are_differences(run_document):
+    assert find(run_document, "mariadb", 1)["server_counters"] == {"mariadb": {"Com_stmt_execute": 30_000, "Uptime": 4}}
 
 
-def test_each_load_thread_is_shown(shown):
-    busier, other = find(shown, "mariadb", 1)["load_threads"]
+def test_each_load_thread_is_shown(run_document):
+    busier, other = find(run_document, "mariadb", 1)["load_threads"]
     assert busier["cpu_share"] == pytest.approx(1.5 * other["cpu_share"]) and busier["cpu_share"] > 0
     assert (busier["run_queue_share"], other["run_queue_share"]) == pytest.approx((0.01, 0.02))
 
 
-def test_of_a_closed_loop_there_is_one_time_and_nothing_is_offered(shown):
-    trial = shown["trials"][0]
+def test_of_a_closed_loop_there_is_one_time_and_nothing_is_offered(run_document):
+    trial = run_document["trials"][0]
     assert trial["rate"] is None and not trial.keys() & {"offered_per_s", "late", "unfinished", "never_begun"}
     assert not {"response_time_us", "send_lag_us"} & trial["transaction"].keys()
 
@@ -133,12 +135,12 @@ def test_who_was_limited_by_the_client_is_said_with_the_evidence(limited):
 
 def test_with_an_automatic_warm_up_every_figure_begins_at_the_cut(settled):
     (trial,) = settled["trials"]
-    found = trial["steady_state"]
-    assert (trial["warmup"], found["class"], found["cut_s"], found["applied"]) == ("auto", "warm-up", 40, True)
+    steady = trial["steady_state"]
+    assert (trial["warmup"], steady["class"], steady["cut_s"], steady["applied"]) == ("auto", "warm-up", 40, True)
     counted = [second for second in trial["timeline"] if not second["warmup"]]
     assert (trial["warmup_seconds"], trial["seconds"], counted[0]["second"]) == (41, 80, 41)
     assert trial["transactions"] == sum(second["transactions"] for second in counted) == trial["transaction"]["count"]
-    assert trial["throughput_per_s"] == pytest.approx(found["mean_per_s"])
+    assert trial["throughput_per_s"] == pytest.approx(steady["mean_per_s"])
     assert trial["stability"]["seconds"] == 80
 
 
@@ -148,8 +150,8 @@ def test_repetitions_are_read_by_system_and_load_whatever_order_they_were_run_in
     about = json.loads(file.read_text())
     about |= {"systems": ["lmdb", "sqlite"], "workloads": ["game"], "trials": about["trials"][::-1]}
     file.write_text(json.dumps(about))
-    shown = document(read_run(folder))["trials"]
-    assert [(one["label"], one["clients"], one["repeat"]) for one in shown[:6]] == [
+    trials = document(read_run(folder))["trials"]
+    assert [(trial["label"], trial["clients"], trial["repeat"]) for trial in trials[:6]] == [
         ("lmdb", 1, 1),
         ("lmdb", 1, 2),
         ("sqlite", 1, 1),
@@ -157,7 +159,7 @@ def test_repetitions_are_read_by_system_and_load_whatever_order_they_were_run_in
         ("sqlite", 2, 1),
         ("sqlite", 2, 2),
     ]
-    assert [one["state"] for one in shown[6:]] == ["not reached"] * 2
+    assert [trial["state"] for trial in trials[6:]] == ["not reached"] * 2
     assert read_run(folder).labels == ("lmdb", "sqlite")
 
 
@@ -167,25 +169,28 @@ def test_a_restart_is_told_with_its_warm_rate(tmp_path):
     assert document(run)["trials"][0]["warm_up"] is None
     began = trial.recorded.run_began_unix_s
     about = {**trial.about, "restart": "cold", "answered_unix_s": began - 0.5}
-    (found,) = document(replace(run, trials=(replace(trial, about=about),)))["trials"]
-    assert found["warm_up"]["answered_s"] == 0.5
-    assert found["warm_up"]["first_per_s"] == found["timeline"][0]["transactions"] / found["timeline"][0]["seconds"]
+    (restarted,) = document(replace(run, trials=(replace(trial, about=about),)))["trials"]
+    assert restarted["warm_up"]["answered_s"] == 0.5
+    assert (
+        restarted["warm_up"]["first_per_s"]
+        == restarted["timeline"][0]["transactions"] / restarted["timeline"][0]["seconds"]
+    )
 
 
-def test_the_end_of_a_trial_has_a_mean_of_its_own(shown):
-    trial = next(one for one in shown["trials"] if (one["label"], one["clients"]) == ("mariadb", 2))
+def test_the_end_of_a_trial_has_a_mean_of_its_own(run_document):
+    trial = next(trial for trial in run_document["trials"] if (trial["label"], trial["clients"]) == ("mariadb", 2))
     last = [second for second in trial["timeline"] if not second["warmup"]][-trial["ending"]["seconds"] :]
     assert trial["ending"]["seconds"] == trial["stability"]["seconds"] // 3
-    assert trial["ending"]["throughput_per_s"] == sum(one["transactions"] for one in last) / len(last)
+    assert trial["ending"]["throughput_per_s"] == sum(trial["transactions"] for trial in last) / len(last)
 
 
 def test_an_open_loop_that_was_cut_short_at_once_has_no_figures_and_a_page(tmp_path):
     run = read_run(write_run(tmp_path / "run", SYSTEMS[1:2], clients=(4,), seconds=3, rates=(2000,)))
     (trial,) = run.trials
     cut = replace(trial, state="interrupted", recorded=replace(trial.recorded, intervals=(), total=None))
-    shown = document(replace(run, trials=(cut,)))
-    assert (shown["trials"][0]["offered_per_s"], shown["trials"][0]["unfinished"]) == (None, None)
-    assert "interrupted" in render(shown)
+    run_document = document(replace(run, trials=(cut,)))
+    assert (run_document["trials"][0]["offered_per_s"], run_document["trials"][0]["unfinished"]) == (None, None)
+    assert "interrupted" in render(run_document)
 
 
 def test_stalls_stand_with_the_evenness_and_in_their_seconds(hiccups):

@@ -17,15 +17,15 @@ VERDICT = Verdict(
 )
 
 
-def printed(shown, trials, width=80):
+def printed(run_document, trials, width=80):
     console = Console(file=io.StringIO(), width=width, color_system=None)
-    print_explanations(shown, trials, console)
+    print_explanations(run_document, trials, console)
     return console.file.getvalue().splitlines()
 
 
-def test_a_limit_has_its_evidence_in_short_lines(shown):
-    trial = dict(shown["trials"][0], verdict=VERDICT)
-    assert printed(shown, [trial]) == [
+def test_a_limit_has_its_evidence_in_short_lines(run_document):
+    trial = dict(run_document["trials"][0], verdict=VERDICT)
+    assert printed(run_document, [trial]) == [
         "sqlite, 1 client  001-sqlite-game-c1",
         "  Limited by the client (confidence medium).",
         "  · 0.9 of 2.0 operations were in the client",
@@ -34,38 +34,40 @@ def test_a_limit_has_its_evidence_in_short_lines(shown):
     ]
 
 
-def test_a_rate_that_was_followed_is_no_limit(shown):
+def test_a_rate_that_was_followed_is_no_limit(run_document):
     verdict = replace(VERDICT, limit="rate", confidence="high", evidence=("9/s completed of 9/s offered",))
-    lines = printed(shown, [dict(shown["trials"][0], verdict=replace(verdict, runner_up=None))])
+    lines = printed(run_document, [dict(run_document["trials"][0], verdict=replace(verdict, runner_up=None))])
     assert lines[1:] == [
         "  Not limited: it kept up with the requested rate (confidence high).",
         "  · 9/s completed of 9/s offered",
     ]
-    other = printed(shown, [dict(shown["trials"][0], verdict=replace(verdict, limit="gravity"))])
+    other = printed(run_document, [dict(run_document["trials"][0], verdict=replace(verdict, limit="gravity"))])
     assert other[1] == "  Limited by gravity (confidence high)."
 
 
-def test_what_to_try_is_a_command_in_one_line(shown):
+def test_what_to_try_is_a_command_in_one_line(run_document):
     command = "dbdyno run quickstart --clients 16 " + "--set cpus.client=[0,1] " * 4
     verdict = replace(VERDICT, evidence=(), runner_up=None, next=(NextStep("give it more CPUs", command),))
-    lines = printed(shown, [dict(shown["trials"][0], verdict=verdict)])
+    lines = printed(run_document, [dict(run_document["trials"][0], verdict=verdict)])
     assert lines[2:] == ["  Try: give it more CPUs", f"    {command}"]
 
 
-def test_without_a_verdict_the_reason_is_said(shown):
-    states = {trial["state"]: trial for trial in shown["trials"] if not trial["verdict"]}
-    said = {state: " ".join(printed(shown, [trial])[1:]) for state, trial in states.items()}
+def test_without_a_verdict_the_reason_is_said(run_document):
+    states = {trial["state"]: trial for trial in run_document["trials"] if not trial["verdict"]}
+    said = {state: " ".join(printed(run_document, [trial])[1:]) for state, trial in states.items()}
     assert said["not reached"] == "  No verdict: the trial was not reached"
     assert said["failed"].startswith("  No verdict: the trial failed: ")
-    first = dict(shown["trials"][0], verdict=None, state="complete", transactions=0)
-    assert printed(shown, [first])[1] == "  No verdict: no transaction was completed."
-    blind = printed(shown, [dict(first, transactions=1)])
+    first = dict(run_document["trials"][0], verdict=None, state="complete", transactions=0)
+    assert printed(run_document, [first])[1] == "  No verdict: no transaction was completed."
+    blind = printed(run_document, [dict(first, transactions=1)])
     assert blind[1].startswith("  No verdict: what it waited for was not observed")
 
 
-def test_a_trial_goes_by_its_name_its_number_or_a_part_of_it(shown):
-    name = shown["trials"][4]["trial"]
-    assert [trial["trial"] for trial in trials_named(shown, name)] == [name]
-    assert [trial["trial"] for trial in trials_named(shown, "5")] == [name]
-    assert {trial["label"] for trial in trials_named(shown, "lmdb")} == {"lmdb"}
-    assert trials_named(shown, None) == list(shown["trials"]) and trials_named(shown, "nosuch") == []
+def test_a_trial_goes_by_its_name_its_number_or_a_part_of_it(run_document):
+    name = run_document["trials"][4]["trial"]
+    assert [trial["trial"] for trial in trials_named(run_document, name)] == [name]
+    assert [trial["trial"] for trial in trials_named(run_document, "5")] == [name]
+    assert {trial["label"] for trial in trials_named(run_document, "lmdb")} == {"lmdb"}
+    assert (
+        trials_named(run_document, None) == list(run_document["trials"]) and trials_named(run_document, "nosuch") == []
+    )

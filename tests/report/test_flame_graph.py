@@ -13,18 +13,18 @@ STACKS = {"server;main;work": 3e6, "server;main;work;write_[k]": 1e6, "server;ma
 
 def frames(svg):
     """Return the frames of an image: name to (left, width, distance from the top, what is said), in %, px."""
-    found = {}
+    boxes = {}
     for element in ElementTree.fromstring(svg).iter(f"{SVG}svg"):
         if element.get("class") == "frame":
             left, width = (float(element.get(name).rstrip("%")) for name in ("x", "width"))
             name, said = element.find(f"{SVG}text").text, element.find(f"{SVG}title").text
-            found[name] = (left, width, int(element.get("y")), said, element.find(f"{SVG}rect").get("fill"))
-    return found
+            boxes[name] = (left, width, int(element.get("y")), said, element.find(f"{SVG}rect").get("fill"))
+    return boxes
 
 
 def test_a_function_is_as_wide_as_its_time_and_stands_on_its_caller():
-    found = frames(flame_graph(STACKS, "one"))
-    assert {name: frame[:2] for name, frame in found.items()} == {
+    boxes = frames(flame_graph(STACKS, "one"))
+    assert {name: frame[:2] for name, frame in boxes.items()} == {
         "all": (0, 100),
         "server": (0, 100),
         "main": (0, 100),
@@ -32,8 +32,8 @@ def test_a_function_is_as_wide_as_its_time_and_stands_on_its_caller():
         "work": (50, 50),
         "write": (50, 12.5),
     }
-    assert found["all"][2] > found["server"][2] > found["main"][2] > found["work"][2] > found["write"][2]
-    assert found["work"][3] == "work: 4.000 s, 50.0%"
+    assert boxes["all"][2] > boxes["server"][2] > boxes["main"][2] > boxes["work"][2] > boxes["write"][2]
+    assert boxes["work"][3] == "work: 4.000 s, 50.0%"
 
 
 def test_what_is_too_narrow_to_be_seen_is_left_out():
@@ -51,10 +51,10 @@ def test_no_time_is_said():
 
 
 def test_a_differential_one_says_who_spends_more_and_keeps_what_is_gone():
-    found = frames(differential({"s;same": 2, "s;gone": 2}, {"s;same": 2, "s;new": 4}, "two"))
-    assert found["same"][3] == "same: 2 → 2 µs per transaction"
-    assert {name: round(found[name][1]) for name in ("same", "gone", "new")} == {"same": 40, "gone": 20, "new": 40}
-    red, blue, white = (found[name][4] for name in ("new", "gone", "same"))
+    boxes = frames(differential({"s;same": 2, "s;gone": 2}, {"s;same": 2, "s;new": 4}, "two"))
+    assert boxes["same"][3] == "same: 2 → 2 µs per transaction"
+    assert {name: round(boxes[name][1]) for name in ("same", "gone", "new")} == {"same": 40, "gone": 20, "new": 40}
+    red, blue, white = (boxes[name][4] for name in ("new", "gone", "same"))
     assert red == "hsl(10 85% 60%)" and blue == "hsl(215 85% 60%)" and white.endswith("95%)")
 
 

@@ -20,17 +20,17 @@ def repeated(tmp_path_factory):
 
 
 def test_a_winner_is_named_with_its_interval(repeated):
-    found = document(repeated)["headline"]
-    assert found["winner"] == found["leader"] == "lmdb"
-    assert found["sentence"].startswith("lmdb was fastest: 2.") and "× [2." in found["sentence"]
-    assert "the throughput of sqlite, the next (at 4 clients, 5 pairs of trials)" in found["sentence"]
-    assert found["ratios"]["sqlite"]["verdict"] == "slower" and found["trials"].keys() == {"sqlite", "lmdb"}
+    answer = document(repeated)["headline"]
+    assert answer["winner"] == answer["leader"] == "lmdb"
+    assert answer["sentence"].startswith("lmdb was fastest: 2.") and "× [2." in answer["sentence"]
+    assert "the throughput of sqlite, the next (at 4 clients, 5 pairs of trials)" in answer["sentence"]
+    assert answer["ratios"]["sqlite"]["verdict"] == "slower" and answer["trials"].keys() == {"sqlite", "lmdb"}
 
 
 def test_a_winner_of_another_durability_class_is_said_to_be_that(repeated):
-    shown = document(repeated)
-    trials = [dict(one, durability="D0") if one["label"] == "lmdb" else one for one in shown["trials"]]
-    sentence = headline(trials, shown["comparison"], [])["sentence"]
+    run_document = document(repeated)
+    trials = [dict(trial, durability="D0") if trial["label"] == "lmdb" else trial for trial in run_document["trials"]]
+    sentence = headline(trials, run_document["comparison"], [])["sentence"]
     assert "5 pairs of trials; durability D0 against D1, not like with like)" in sentence
 
 
@@ -51,7 +51,7 @@ def of_three(tmp_path_factory):
     ],
 )
 def test_the_badge_is_of_all_that_the_winner_is_set_against(of_three, classes, said):
-    trials = [one | {"durability": classes.get(one["label"], one["durability"])} for one in of_three["trials"]]
+    trials = [trial | {"durability": classes.get(trial["label"], trial["durability"])} for trial in of_three["trials"]]
     sentence = headline(trials, of_three["comparison"], [])["sentence"]
     assert sentence.startswith("lmdb was fastest") and "of sqlite, the next" in sentence
     assert said in sentence if said else "durability" not in sentence
@@ -59,7 +59,7 @@ def test_the_badge_is_of_all_that_the_winner_is_set_against(of_three, classes, s
 
 def test_nor_is_the_most_that_was_done_named_across_classes_without_it(of_three):
     said = "durability D1 against D2 (mariadb), not like with like)"
-    once = [one for one in of_three["trials"] if one["repeat"] == 1]
+    once = [trial for trial in of_three["trials"] if trial["repeat"] == 1]
     assert said in headline(once, None, [])["sentence"]
     invalid = dict(of_three["comparison"])
     invalid["cells"] = [cell | {"verdict": "invalid", "reason": "it was wrong"} for cell in invalid["cells"]]
@@ -68,15 +68,18 @@ def test_nor_is_the_most_that_was_done_named_across_classes_without_it(of_three)
 
 
 def test_how_even_both_were_stands_beside_the_ratio_of_means(repeated):
-    shown = document(repeated)
+    run_document = document(repeated)
     floors = {"sqlite": 0.91, "lmdb": 0.35}
-    trials = [dict(one, stability=one["stability"] | {"floor": floors[one["label"]]}) for one in shown["trials"]]
-    sentence = headline(trials, shown["comparison"], [])["sentence"]
+    trials = [
+        dict(trial, stability=trial["stability"] | {"floor": floors[trial["label"]]})
+        for trial in run_document["trials"]
+    ]
+    sentence = headline(trials, run_document["comparison"], [])["sentence"]
     assert sentence.endswith("5 pairs of trials; floor 35% against floor 91%).")
 
 
-def with_cells(shown, **change):
-    return dict(shown["comparison"], cells=[cell | change for cell in shown["comparison"]["cells"]])
+def with_cells(run_document, **change):
+    return dict(run_document["comparison"], cells=[cell | change for cell in run_document["comparison"]["cells"]])
 
 
 @pytest.mark.parametrize(
@@ -89,9 +92,9 @@ def with_cells(shown, **change):
     ],
 )
 def test_else_nobody_won_and_why_not_is_said(repeated, change, said):
-    shown = document(repeated)
-    found = headline(shown["trials"], with_cells(shown, **change), [])
-    assert found["winner"] is None and found["sentence"].startswith(said)
+    run_document = document(repeated)
+    answer = headline(run_document["trials"], with_cells(run_document, **change), [])
+    assert answer["winner"] is None and answer["sentence"].startswith(said)
 
 
 def made_up(per_s, **changes):
@@ -100,45 +103,45 @@ def made_up(per_s, **changes):
     even = {"stability": {"floor": None, "longest_without_completion_s": 0}, "durability": "D2"}
     about = {"state": "complete", "client_limited": False, "repeat": 5, **load, **even}
     trials = [
-        about | {"trial": f"{label}-{place}", "system": label, "label": label, "throughput_per_s": rate}
+        about | {"trial": f"{label}-{number}", "system": label, "label": label, "throughput_per_s": rate}
         for label, rates in per_s.items()
-        for place, rate in enumerate(rates)
+        for number, rate in enumerate(rates)
     ]
     means = {label: float(np.exp(np.log(rates).mean())) for label, rates in per_s.items()}
     cells = []
-    for one, other in combinations(per_s, 2):
-        ratio = means[other] / means[one]
+    for first, other in combinations(per_s, 2):
+        ratio = means[other] / means[first]
         verdict = "faster" if ratio > 1 else "slower"
         figures = {"ratio": ratio, "low": ratio / 1.01, "high": ratio * 1.01, "verdict": verdict, "reason": None}
         figures |= {"pairs": 5, "margin": 0.02, "noise": 0.0, "least": False, "p_holm": 0.01} | changes.get(
-            one + other, {}
+            first + other, {}
         )
-        sides = {"baseline": one, "candidate": other}
+        sides = {"baseline": first, "candidate": other}
         names = {role: {"label": label, "throughput_per_s": means[label]} for role, label in sides.items()}
         cells.append(load | names | figures)
     return headline(trials, {"cells": cells}, [])
 
 
 def test_the_leader_is_not_whoever_had_one_good_trial():
-    found = made_up({"A": [1000, 1000, 1000, 1000, 1101], "B": [1100] * 5})
-    assert found["winner"] == found["leader"] == "B" and found["sentence"].startswith("B was fastest: 1.08× [")
+    answer = made_up({"A": [1000, 1000, 1000, 1000, 1101], "B": [1100] * 5})
+    assert answer["winner"] == answer["leader"] == "B" and answer["sentence"].startswith("B was fastest: 1.08× [")
 
 
 def test_fastest_is_only_who_was_compared_with_everybody():
     per_s = {"A": [1200] * 5, "B": [1100] * 5, "C": [1000] * 5}
     assert made_up(per_s)["sentence"].startswith("A was fastest: 1.09× ")
     bound = {"verdict": "invalid", "reason": "C was limited by the client"}
-    found = made_up(per_s, AC=bound, BC=bound)
-    assert (found["winner"], found["leader"]) == (None, "A")
-    assert "A was faster than B, 1.09× [1.08 to 1.10], but not judged against C: C was limited by" in found["sentence"]
+    answer = made_up(per_s, AC=bound, BC=bound)
+    assert (answer["winner"], answer["leader"]) == (None, "A")
+    assert "A was faster than B, 1.09× [1.08 to 1.10], but not judged against C: C was limited by" in answer["sentence"]
     wide = {"verdict": "inconclusive", "low": 0.5, "high": 1.4}
-    found = made_up(per_s, AC=wide)
-    assert found["winner"] is None and "but not told from C, 1.20× [0.714 to 2.00]" in found["sentence"]
+    answer = made_up(per_s, AC=wide)
+    assert answer["winner"] is None and "but not told from C, 1.20× [0.714 to 2.00]" in answer["sentence"]
 
 
 def test_a_difference_within_the_hosts_noise_is_said_to_be_that():
-    found = made_up({"A": [1041] * 5, "B": [1000] * 5}, AB={"verdict": "inconclusive", "noise": 0.056})
-    assert found["winner"] is None and "cannot be told from the noise of this host, ±5.6 % (" in found["sentence"]
+    answer = made_up({"A": [1041] * 5, "B": [1000] * 5}, AB={"verdict": "inconclusive", "noise": 0.056})
+    assert answer["winner"] is None and "cannot be told from the noise of this host, ±5.6 % (" in answer["sentence"]
 
 
 def test_the_noise_that_was_known_goes_with_the_run(tmp_path, monkeypatch):
@@ -154,12 +157,12 @@ def headline_of(folder):
     return document(read_run(folder))["headline"]
 
 
-def test_one_trial_each_names_no_winner(run, shown):
+def test_one_trial_each_names_no_winner(run, run_document):
     assert compared(run) is None
-    found = headline(shown["trials"], None, [])
-    assert found["winner"] is None and found["ratios"] == {}
-    assert found["sentence"].startswith("Highest measured: lmdb, ")
-    assert found["sentence"].endswith(
+    answer = headline(run_document["trials"], None, [])
+    assert answer["winner"] is None and answer["ratios"] == {}
+    assert answer["sentence"].startswith("Highest measured: lmdb, ")
+    assert answer["sentence"].endswith(
         "at 2 clients (floor 93%; durability D1 against D0 and D2, not like with like). "
         "No interval, no winner: one trial each."
     )
@@ -174,8 +177,8 @@ def test_a_lower_bound_is_said_to_be_one(limited):
     assert "mariadb, at least " in headline(limited["trials"], None, [])["sentence"]
 
 
-def test_what_was_searched_for_goes_first(shown):
-    assert headline(shown["trials"], None, [{"sentence": "900/s it is."}])["sentence"] == "900/s it is."
+def test_what_was_searched_for_goes_first(run_document):
+    assert headline(run_document["trials"], None, [{"sentence": "900/s it is."}])["sentence"] == "900/s it is."
 
 
 def test_of_nothing_there_is_no_figure():
@@ -192,6 +195,6 @@ def test_of_nothing_there_is_no_figure():
 @pytest.mark.parametrize(
     ("state", "said"), [("complete", "No transaction was completed within the seconds"), ("failed", "No trial was com")]
 )
-def test_a_store_that_is_too_slow_is_told_from_a_trial_that_failed(shown, state, said):
-    slow = [trial | {"state": state, "throughput_per_s": 0.0} for trial in shown["trials"]]
+def test_a_store_that_is_too_slow_is_told_from_a_trial_that_failed(run_document, state, said):
+    slow = [trial | {"state": state, "throughput_per_s": 0.0} for trial in run_document["trials"]]
     assert headline(slow, None, [])["sentence"].startswith(said)

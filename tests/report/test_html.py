@@ -121,11 +121,11 @@ def test_what_is_seen_of_one_load_or_trial_is_apart_and_parsed_when_looked_at(re
 def test_every_plot_has_its_place_and_every_place_its_plot(read):
     figures = unpacked(read.text["script"][0])["figures"]
     places = [attributes for _, attributes in read.elements if attributes.get("class") == "plot"]
-    chosen = {place["data-figure"] for place in places if "data-figure" in place}
+    chosen = {plot["data-figure"] for plot in places if "data-figure" in plot}
     assert chosen == {"latency-{percentile}"}
-    shown = {place["id"] for place in places if "data-figure" not in place}
-    shown |= {name.replace("{percentile}", key) for name in chosen for key in PERCENTILES}
-    assert shown == set(figures) | {"timeline", "timeline-p99", "timeline-hits", "heat", "budget"}
+    drawn = {plot["id"] for plot in places if "data-figure" not in plot}
+    drawn |= {name.replace("{percentile}", key) for name in chosen for key in PERCENTILES}
+    assert drawn == set(figures) | {"timeline", "timeline-p99", "timeline-hits", "heat", "budget"}
 
 
 def test_the_page_says_what_a_reader_must_know(page):
@@ -153,18 +153,18 @@ def test_what_the_script_reads_cannot_end_its_script():
     assert not set(packed(value)) & set("<>&-") and unpacked(packed(value)) == value
 
 
-def test_a_run_of_which_nothing_was_reached_has_a_page(shown):
-    page = render(dict(shown, trials=[], environment={}, headline=headline([], None, [])))
+def test_a_run_of_which_nothing_was_reached_has_a_page(run_document):
+    page = render(dict(run_document, trials=[], environment={}, headline=headline([], None, [])))
     assert "No trial was reached." in page and "Throughput against clients" not in page
 
 
-def test_rows_of_tpcc_are_warehouses(shown):
+def test_rows_of_tpcc_are_warehouses(run_document):
     def scope(rows):
-        trials = [trial | {"workload": "tpcc", "rows": rows} for trial in shown["trials"]]
-        return render(shown | {"trials": trials})
+        trials = [trial | {"workload": "tpcc", "rows": rows} for trial in run_document["trials"]]
+        return render(run_document | {"trials": trials})
 
     assert ": 1 warehouse, " in scope(1) and ": 10 warehouses, " in scope(10)
-    assert "warehouse" not in render(shown)
+    assert "warehouse" not in render(run_document)
 
 
 def test_the_mean_stands_beside_how_steady_it_was(page):
@@ -172,13 +172,13 @@ def test_the_mean_stands_beside_how_steady_it_was(page):
     assert stalls.index("mean<br>/s") < stalls.index("floor</th>") < stalls.index("a tenth of the median")
 
 
-def test_a_trial_that_recorded_nothing_has_a_page(shown):
-    trial = next(trial for trial in shown["trials"] if trial["label"] == "mariadb")
+def test_a_trial_that_recorded_nothing_has_a_page(run_document):
+    trial = next(trial for trial in run_document["trials"] if trial["label"] == "mariadb")
     times = dict.fromkeys(trial["transaction"]["service_time_us"])
     nothing = {"state": "failed", "reason": "no server", "timeline": [], "operations": {}, "seconds": 0}
     nothing |= {"throughput_per_s": None, "processes": [], "transaction": {"service_time_us": times}}
     nothing |= {"time_budget": None, "verdict": None}
-    assert "no server" in render(dict(shown, trials=[trial | nothing], headline=headline([], None, [])))
+    assert "no server" in render(dict(run_document, trials=[trial | nothing], headline=headline([], None, [])))
 
 
 def test_a_report_that_cannot_be_written_leaves_nothing_behind(run, tmp_path):
@@ -219,42 +219,42 @@ def test_a_rate_search_has_its_steps_and_its_sentence(opened):
     assert "holds (confirming)" in page and "does not hold: not below the limit" in page
 
 
-def test_flame_graphs_are_shown_in_a_frame_that_may_not_touch_the_page(shown, tmp_path):
+def test_flame_graphs_are_shown_in_a_frame_that_may_not_touch_the_page(run_document, tmp_path):
     stacks = tmp_path / "trials" / "001-x" / "profile" / "on-cpu.svg"
     stacks.parent.mkdir(parents=True)
     stacks.write_text('<svg onload="alert(3)"/>')
     flames = flame_graphs(tmp_path)
     assert flames == [("001-x: on-cpu", '<svg onload="alert(3)"/>')]
-    page = render(shown, flames=flames)
+    page = render(run_document, flames=flames)
     assert 'sandbox="allow-scripts"' in page and "&lt;svg onload=" in page and '<svg onload="alert(3)"' not in page
 
 
-def test_a_comparison_is_drawn_as_what_it_is(shown):
-    def cell(label, clients, **found):
+def test_a_comparison_is_drawn_as_what_it_is(run_document):
+    def cell(label, clients, **verdict):
         known = {"throughput_per_s": 1.0}
         sides = {"baseline": {"label": "redis"} | known, "candidate": {"label": label} | known}
-        load = {key: shown["trials"][0][key] for key in ("workload", "rows", "pipeline", "network_delay_us")}
+        load = {key: run_document["trials"][0][key] for key in ("workload", "rows", "pipeline", "network_delay_us")}
         judged = {"pairs": 5, "ratio": 0.99, "low": 0.985, "high": 0.995, "margin": 0.02, "noise": 0.01, "p_holm": 0.5}
-        return sides | load | judged | {"clients": clients, "rate": None, "least": False} | found
+        return sides | load | judged | {"clients": clients, "rate": None, "least": False} | verdict
 
     cache = "cache-aside(memcached, mariadb)"
     equivalent = [cell(cache, clients, verdict="equivalent", reason=None) for clients in (2, 4)]
     invalid = [cell("mariadb", clients, verdict="invalid", reason="<why>") for clients in (2, 4)]
-    page = render(dict(shown, comparison={"cells": equivalent + invalid}))
+    page = render(dict(run_document, comparison={"cells": equivalent + invalid}))
     assert "~ 0.990×" in page and 'class="invalid" title="&lt;why&gt;"' in page and "[0.985, 0.995]" in page
 
 
-def test_an_analytic_run_has_its_queries_and_their_plot(shown):
+def test_an_analytic_run_has_its_queries_and_their_plot(run_document):
     asked = {"name": "q0", "cold_s": 1.5, "hot_s": [0.25, 0.5, 0.75], "differs": None}
     loaded = {"rows": 10, "seconds": 2.0, "rows_per_s": 5.0, "by": "<hand>", "size_bytes": 20}
     analytic = {"analysis": {"cold": "started anew", "queries": [asked]}, "loaded": loaded}
-    page = render({**shown, "trials": [trial | analytic for trial in shown["trials"]]})
+    page = render({**run_document, "trials": [trial | analytic for trial in run_document["trials"]]})
     assert 'id="queries"' in page and "Queries, cold and hot" in page
     assert "1.500" in page and "0.250" in page and "&lt;hand&gt;" in page
-    assert 'id="queries"' not in render(shown)
+    assert 'id="queries"' not in render(run_document)
 
 
-def test_files_without_names_are_told_with_the_packages_that_have_them(shown, tmp_path):
+def test_files_without_names_are_told_with_the_packages_that_have_them(run_document, tmp_path):
     folder = tmp_path / "trials" / "001-x" / "profile"
     folder.mkdir(parents=True)
     unnamed = [
@@ -264,21 +264,21 @@ def test_files_without_names_are_told_with_the_packages_that_have_them(shown, tm
     (folder / "profile.json").write_text(json.dumps({"stacks": {"server-on-cpu": {"unnamed": unnamed}, "old": {}}}))
     nameless = without_names(tmp_path)
     assert nameless == [("<own>", None), ("served", "served-dbgsym")]
-    page = render(shown, flames=[("x", "<svg/>")], nameless=nameless)
+    page = render(run_document, flames=[("x", "<svg/>")], nameless=nameless)
     assert "functions of &lt;own&gt;, served (package <code>served-dbgsym</code>)." in " ".join(page.split())
-    assert "Without names" not in render(shown, flames=[("x", "<svg/>")])
+    assert "Without names" not in render(run_document, flames=[("x", "<svg/>")])
 
 
-def test_what_was_measured_of_the_host_has_a_section_of_its_own(shown):
+def test_what_was_measured_of_the_host_has_a_section_of_its_own(run_document):
     spread = {"p50": 1.0, "slot_s": 0.1, "slots": [1.0, 2.0], "worst": [3.0, 4.0]}
     measured = {"oversleep_us": {**spread}, "not_measured": {"disk": "no room"}}
-    environment = {**shown["environment"], "measured": measured, "measured_after": measured}
-    page = render({**shown, "environment": environment})
+    environment = {**run_document["environment"], "measured": measured, "measured_after": measured}
+    page = render({**run_document, "environment": environment})
     assert "The host before and after the run" in page and 'id="host-2"' in page
     data = re.search(r'<script type="application/gzip" id="data">([^<]*)', page)[1]
     assert "host-2" in unpacked(data)["figures"]
     assert "disk was not measured: no room" in page and "slot_s" not in page
-    assert "The host before" not in render(shown)
+    assert "The host before" not in render(run_document)
 
 
 def test_what_a_template_lacks_is_told_as_a_wrong_value():
@@ -286,15 +286,15 @@ def test_what_a_template_lacks_is_told_as_a_wrong_value():
         rendered(environment_of_templates(), "report.html.j2")
 
 
-def test_of_more_systems_than_can_be_told_apart_one_is_highlighted(shown):
+def test_of_more_systems_than_can_be_told_apart_one_is_highlighted(run_document):
     def relabelled(number):
-        return [dict(trial, label=f"{trial['label']} {number}") for trial in shown["trials"]]
+        return [dict(trial, label=f"{trial['label']} {number}") for trial in run_document["trials"]]
 
     def chips(page):
         return re.findall(r'data-series="\d+"[^>]*aria-pressed="(\w+)"', page)
 
-    few, many = chips(render(shown)), render(dict(shown, trials=relabelled(1) + relabelled(2)))
-    assert set(few) == {"true"} and "all in colour" not in render(shown)
+    few, many = chips(render(run_document)), render(dict(run_document, trials=relabelled(1) + relabelled(2)))
+    assert set(few) == {"true"} and "all in colour" not in render(run_document)
     assert chips(many).count("true") == 1 and len(chips(many)) == 12 and "all in colour" in many
 
 

@@ -11,7 +11,7 @@ def tables(text):
     return re.findall(r"(?:^\|.*\|$\n?)+", text, re.MULTILINE)
 
 
-def test_it_has_the_answer_the_tables_and_the_command(run, shown):
+def test_it_has_the_answer_the_tables_and_the_command(run, run_document):
     text = markdown(run)
     assert text.startswith("### quickstart\n") and text.endswith("```\n")
     assert "**lmdb was fastest: " in text and "```sh\ndbdyno run quickstart\n```" in text
@@ -21,8 +21,8 @@ def test_it_has_the_answer_the_tables_and_the_command(run, shown):
     assert all(len({line.count(" | ") for line in table.split("\n") if line}) == 1 for table in (servers, every))
 
 
-def test_strings_of_the_run_stay_strings(shown):
-    text = render(dict(shown, question="<b>*a* [x](y)", skipped=[{"system": "`x|y`", "reason": "<img src=x>"}]))
+def test_strings_of_the_run_stay_strings(run_document):
+    text = render(dict(run_document, question="<b>*a* [x](y)", skipped=[{"system": "`x|y`", "reason": "<img src=x>"}]))
     assert r"\<b\>\*a\* \[x\](y)" in text and r"`'x\|y'`: skipped: \<img src=x\>" in text
     assert re.findall(r"(?<!\\)<(?!/?(?:details|summary)>)", re.sub(r"`[^`]*`", "", text)) == []
 
@@ -32,8 +32,8 @@ def test_repeated_trials_have_their_ratio(plain):
     assert "ratio" not in text and "| `mariadb` | D2 |" in text
 
 
-def test_a_run_without_a_trial_says_so(shown):
-    text = render(dict(shown, trials=[], environment={}, comparison=None, headline=headline([], None, [])))
+def test_a_run_without_a_trial_says_so(run_document):
+    text = render(dict(run_document, trials=[], environment={}, comparison=None, headline=headline([], None, [])))
     assert "No trial was completed" in text and not tables(text)
 
 

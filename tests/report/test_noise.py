@@ -32,7 +32,7 @@ def fail(trial):
 def test_lower_bounds_have_a_floor_too(sides, floors):
     limited = [tuple(replace(side, run=bounded(side.run)) for side in pair) for pair in sides]
     cells = compare_sides(limited, 0.02, 0.0, False).cells
-    assert {one.verdict for one in cells} == {"invalid"}
+    assert {cell.verdict for cell in cells} == {"invalid"}
     assert [floor.noise for floor in measured_floors(cells)] == [floor.noise for floor in floors]
 
 
@@ -45,30 +45,32 @@ def limit(trial):
 
 
 def test_every_cell_has_its_floor(floors):
-    assert [(one.clients, one.pairs, one.seconds, one.system, one.host) for one in floors] == [
+    assert [(floor.clients, floor.pairs, floor.seconds, floor.system, floor.host) for floor in floors] == [
         (1, 10, 3, "mariadb", "bench-1"),
         (4, 10, 3, "mariadb", "bench-1"),
     ]
-    for one in floors:
-        assert one.low < 1 < one.high and one.noise == max(1 / one.low, one.high) - 1
-        assert floor_sentence(one).endswith("of 10 pairs; the interval holds no difference, as it should.")
+    for floor in floors:
+        assert floor.low < 1 < floor.high and floor.noise == max(1 / floor.low, floor.high) - 1
+        assert floor_sentence(floor).endswith("of 10 pairs; the interval holds no difference, as it should.")
     assert "1 in 20 by chance" in floor_sentence(replace(floors[0], low=1.001))
 
 
 def test_one_pair_or_a_failed_trial_says_none(sides):
     cells = compare_sides(sides, 0.02, 0.0, False).cells
-    failed = [replace(one, trials=tuple(tuple(map(fail, side)) for side in one.trials)) for one in cells]
+    failed = [replace(cell, trials=tuple(tuple(map(fail, side)) for side in cell.trials)) for cell in cells]
     assert measured_floors(failed) == []
-    assert measured_floors([replace(one, comparison=replace(one.comparison, pairs=1)) for one in cells]) == []
+    assert measured_floors([replace(cell, comparison=replace(cell.comparison, pairs=1)) for cell in cells]) == []
 
 
 def test_the_floor_makes_the_margin_where_it_is_more_than_asked_for(sides, floors):
-    high = [replace(one, noise=0.3, run="aa-run") for one in floors]
-    found = compare_sides(sides, 0.02, high, False)
-    assert {one.comparison.margin for one in found.cells} == {0.3} and found.cells[0].verdict == "equivalent"
-    assert "the margin is ±30.0 % at 1 client: what mariadb differed from itself by in aa-run" in found.cautions
-    low = compare_sides(sides, 0.02, [replace(one, noise=0.001) for one in floors], False)
-    assert {one.comparison.margin for one in low.cells} == {0.02}
+    high = [replace(cell, noise=0.3, run="aa-run") for cell in floors]
+    comparison = compare_sides(sides, 0.02, high, False)
+    assert {cell.comparison.margin for cell in comparison.cells} == {0.3} and comparison.cells[
+        0
+    ].verdict == "equivalent"
+    assert "the margin is ±30.0 % at 1 client: what mariadb differed from itself by in aa-run" in comparison.cautions
+    low = compare_sides(sides, 0.02, [replace(cell, noise=0.001) for cell in floors], False)
+    assert {cell.comparison.margin for cell in low.cells} == {0.02}
     assert not any("margin" in text for text in low.cautions) and low.cells[0].noise_from is None
 
 
@@ -76,4 +78,4 @@ def test_trials_of_the_same_length_count_before_the_same_load(sides, floors):
     (baseline, candidate), cell = sides[0], next(iter(sides[0][0].cells()))
     long = replace(floors[0], seconds=600, noise=0.5)
     assert floor_of([long, floors[1]], baseline, candidate, cell) == floors[1]
-    assert floor_of([replace(one, host="other") for one in floors], baseline, candidate, cell) is None
+    assert floor_of([replace(floor, host="other") for floor in floors], baseline, candidate, cell) is None

@@ -17,9 +17,9 @@ from synthetic_run import SYSTEMS, write_run
 PLACES = Places("last", "runs/x/report.html")
 
 
-def printed(shown, width=80, places=PLACES):
+def printed(run_document, width=80, places=PLACES):
     console = Console(file=io.StringIO(), width=width, color_system=None)
-    print_document_summary(shown, places, console)
+    print_document_summary(run_document, places, console)
     return console.file.getvalue()
 
 
@@ -40,11 +40,11 @@ def test_five_systems_at_five_loads_take_about_twenty_five_lines(five, width):
 
 def test_with_short_names_they_take_at_most_twenty_five_at_80_columns(five):
     trials = [dict(trial, label=trial["label"].split("-aside(")[0]) for trial in five["trials"]]
-    shown = dict(five, trials=trials)
-    lines = printed(shown).splitlines()
+    run_document = dict(five, trials=trials)
+    lines = printed(run_document).splitlines()
     assert len(lines) <= 25 and max(map(len, lines)) <= 80
     assert lines[0] == "quickstart — 5 systems × 5 loads, 25 trials, 1 min 40 s"
-    begin = next(place for place, line in enumerate(lines) if line.startswith("  lmdb "))
+    begin = next(number for number, line in enumerate(lines) if line.startswith("  lmdb "))
     headings = " ".join(lines[2:begin])
     assert all(word in headings.split() for word in ("transactions/s", "client", "2", "4", "8", "16", "p99", "limited"))
     names = [line.split()[0] for line in lines[begin : begin + 5]]
@@ -72,15 +72,15 @@ def test_what_to_try_next_is_that_of_the_leader(five):
     ]
 
 
-def test_at_most_three_cautions_and_how_many_more(shown):
-    lines = printed(shown, 100).splitlines()
-    end = next(place for place, line in enumerate(lines) if re.search(r"\d+ more: dbdyno show last --details", line))
-    begin = next(place for place, line in enumerate(lines) if "One trial per cell" in line)
+def test_at_most_three_cautions_and_how_many_more(run_document):
+    lines = printed(run_document, 100).splitlines()
+    end = next(number for number, line in enumerate(lines) if re.search(r"\d+ more: dbdyno show last --details", line))
+    begin = next(number for number, line in enumerate(lines) if "One trial per cell" in line)
     assert 3 <= end - begin - 1 <= 5 and lines[end + 1] == ""
 
 
-def test_what_failed_and_what_is_missing_is_in_its_cell(shown):
-    rows = [line.split() for line in printed(shown, 160).splitlines()]
+def test_what_failed_and_what_is_missing_is_in_its_cell(run_document):
+    rows = [line.split() for line in printed(run_document, 160).splitlines()]
     by_name = {row[0]: row for row in rows if len(row) > 4}
     assert by_name["lmdb"][-3:] != [] and "CUT" in " ".join(map(" ".join, rows)) and "FAILED" in by_name["sqlite"]
 
@@ -93,13 +93,13 @@ def test_loads_between_go_first_where_there_is_no_room(tmp_path):
     assert dropped == ["2", "8", "32", "64", "128"]
 
 
-def test_several_workloads_are_told_apart(shown):
-    first = shown["trials"][0]
+def test_several_workloads_are_told_apart(run_document):
+    first = run_document["trials"][0]
     variants = [dict(first, workload=f"batch-get?batch={count}", trial=str(count)) for count in (1, 100)]
-    text = printed(dict(shown, trials=variants), 100)
+    text = printed(dict(run_document, trials=variants), 100)
     assert re.search(r"\n  batch=1 +D1 ", text) and re.search(r"\n  batch=100 +D1 ", text)
     variants.append(dict(variants[0], label="lmdb", workload="game", trial="3"))
-    assert re.search(r"\n  lmdb · game +D1 ", printed(dict(shown, trials=variants), 100))
+    assert re.search(r"\n  lmdb · game +D1 ", printed(dict(run_document, trials=variants), 100))
 
 
 def test_an_open_loop_shows_times(opened):
@@ -111,18 +111,20 @@ def test_a_limit_that_is_hardly_sure_has_a_question_mark(tmp_path):
     folder = write_run(tmp_path / "run", SYSTEMS[2:3], clients=(1,))
     (trial,) = (folder / "trials").iterdir()
     judge_folder(trial)
-    shown = document(read_run(folder))
-    assert re.search(r" network\n", printed(shown))
-    verdict = replace(shown["trials"][0]["verdict"], confidence="low")
-    assert re.search(r" network\?\n", printed(dict(shown, trials=[dict(shown["trials"][0], verdict=verdict)])))
+    run_document = document(read_run(folder))
+    assert re.search(r" network\n", printed(run_document))
+    verdict = replace(run_document["trials"][0]["verdict"], confidence="low")
+    assert re.search(
+        r" network\?\n", printed(dict(run_document, trials=[dict(run_document["trials"][0], verdict=verdict)]))
+    )
 
 
-def test_a_run_without_a_trial_has_its_reason(shown):
-    nothing = dict(shown, trials=[], headline=shown["headline"] | {"sentence": "No trial was completed."})
+def test_a_run_without_a_trial_has_its_reason(run_document):
+    nothing = dict(run_document, trials=[], headline=run_document["headline"] | {"sentence": "No trial was completed."})
     assert "No trial was completed." in printed(nothing)
 
 
-def test_what_a_server_said_is_not_mark_up_and_takes_few_lines(shown):
-    trial = dict(shown["trials"][0], warnings=["[red]not red[/red] [/] " + "and so on " * 40])
-    said = printed(dict(shown, trials=[trial], state="complete"))
+def test_what_a_server_said_is_not_mark_up_and_takes_few_lines(run_document):
+    trial = dict(run_document["trials"][0], warnings=["[red]not red[/red] [/] " + "and so on " * 40])
+    said = printed(dict(run_document, trials=[trial], state="complete"))
     assert "and so on and so on" not in said or said.count("and so on") < 10

@@ -27,23 +27,23 @@ def test_a_slower_head_is_slower_by_an_interval_that_covers_it_and_has_evidence(
 
 
 def test_noise_that_was_measured_above_the_margin_makes_it_unstable(same, slower):
-    (one,) = decisions(same, 0.10, [FLOOR], 1)
-    assert one.outcome == "unstable" and "A/A noise of this host is ±60.0 % (an-aa-run)" in one.reason
-    (one,) = decisions(slower, 0.10, [FLOOR], 1)
-    assert one.outcome is None
+    (decision,) = decisions(same, 0.10, [FLOOR], 1)
+    assert decision.outcome == "unstable" and "A/A noise of this host is ±60.0 % (an-aa-run)" in decision.reason
+    (decision,) = decisions(slower, 0.10, [FLOOR], 1)
+    assert decision.outcome is None
 
 
 def test_what_is_undecided_at_the_end_says_what_it_lacks(decided):
     slower, same = decided
     undecided = replace(same, outcome=None, noise=0.0005)
-    (one,) = ended([undecided], 0.001, 1)
+    (decision,) = ended([undecided], 0.001, 1)
     assert (
-        one.outcome == "unstable"
-        and "the budget ended after 5 pairs; " in one.reason
-        and one.reason.endswith("would decide")
+        decision.outcome == "unstable"
+        and "the budget ended after 5 pairs; " in decision.reason
+        and decision.reason.endswith("would decide")
     )
-    (one,) = ended([replace(undecided, noise=0.3)], 0.05, 1)
-    assert "A/A noise of this host is ±30.0 % after 5 pairs, above the margin" in one.reason
+    (decision,) = ended([replace(undecided, noise=0.3)], 0.05, 1)
+    assert "A/A noise of this host is ±30.0 % after 5 pairs, above the margin" in decision.reason
     assert ended([slower], 0.05, 1) == [slower]
 
 
@@ -51,8 +51,12 @@ def test_a_side_that_failed_is_not_judged_and_one_that_is_missing_is_refused(tmp
     sides = (replace(SYSTEMS[2], label="base"), replace(SYSTEMS[2], label="head"))
     faults = {("head", 4): "server-died"}
     run = read_run(write_run(tmp_path / "died", sides, clients=(4,), repeats=3, faults=faults))
-    (one,) = decisions(run, 0.05, [], 1)
-    assert (one.outcome, one.decision, one.interval) == (NOT_JUDGED, None, "–") and "no pair" in one.reason
+    (decision,) = decisions(run, 0.05, [], 1)
+    assert (decision.outcome, decision.decision, decision.interval) == (
+        NOT_JUDGED,
+        None,
+        "–",
+    ) and "no pair" in decision.reason
     alone = read_run(write_run(tmp_path / "alone", sides[:1], clients=(4,), repeats=3))
     with pytest.raises(UserError, match="head was not measured: valkey-server is not installed"):
         decisions(alone, 0.05, [], 1)

@@ -1,9 +1,9 @@
 """What was drawn of one system."""
 
 
-def by_series(figure, place, **wanted):
+def by_series(figure, series, **wanted):
     return [
         trace
         for trace in figure["data"]
-        if trace["meta"]["s"] == place and all(trace.get(key) == value for key, value in wanted.items())
+        if trace["meta"]["s"] == series and all(trace.get(key) == value for key, value in wanted.items())
     ]

@@ -11,8 +11,8 @@ from dbdyno.report.sections import throughput
 from .drawn import by_series
 
 
-def test_broken_trials_are_hollow_and_the_line_leaves_them_out(shown):
-    drawn = throughput.figure(series_of(shown))
+def test_broken_trials_are_hollow_and_the_line_leaves_them_out(run_document):
+    drawn = throughput.figure(series_of(run_document))
     (line,) = by_series(drawn, 0, mode="lines")
     assert line["x"] == [1, 2]
     sound, broken = by_series(drawn, 0, mode="markers")
@@ -21,24 +21,24 @@ def test_broken_trials_are_hollow_and_the_line_leaves_them_out(shown):
     assert "not to be used" in broken["text"][0]
 
 
-def test_names_are_escaped_for_plotly(shown):
-    hover = [text for trace in throughput.figure(series_of(shown))["data"] for text in trace.get("text", [])]
+def test_names_are_escaped_for_plotly(run_document):
+    hover = [text for trace in throughput.figure(series_of(run_document))["data"] for text in trace.get("text", [])]
     assert any("&lt;script&gt;" in text for text in hover)
     assert not any("<script" in text for text in hover)
 
 
 def test_repetitions_have_a_band_from_the_lowest_to_the_highest(plain):
-    shown = document(plain)
-    band, *_ = throughput.figure(series_of(shown))["data"]
-    rates = sorted(trial["throughput_per_s"] for trial in shown["trials"] if trial["clients"] == 1)
+    run_document = document(plain)
+    band, *_ = throughput.figure(series_of(run_document))["data"]
+    rates = sorted(trial["throughput_per_s"] for trial in run_document["trials"] if trial["clients"] == 1)
     assert band["fill"] == "toself" and band["x"] == [1, 2, 2, 1]
     assert [band["y"][-1], band["y"][0]] == pytest.approx(rates, abs=0.001)
 
 
 def test_at_one_load_systems_stand_side_by_side(plain):
-    shown = document(plain)
-    one_load = [trial for trial in shown["trials"] if trial["clients"] == 1]
-    bar, points = throughput.figure(series_of(dict(shown, trials=one_load)))["data"]
+    run_document = document(plain)
+    one_load = [trial for trial in run_document["trials"] if trial["clients"] == 1]
+    bar, points = throughput.figure(series_of(dict(run_document, trials=one_load)))["data"]
     assert bar["type"] == "bar" and bar["x"] == ["mariadb"] and points["x"] == ["mariadb"] * 2
     assert min(points["y"]) <= bar["y"][0] <= max(points["y"])
 

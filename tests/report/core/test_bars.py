@@ -4,7 +4,7 @@ from dbdyno.report.core.bars import LINE_LETTERS, STANDING, laid_out
 
 
 def figure(*names):
-    bars = [{"type": "bar", "x": [name], "y": [place], "hovertemplate": "%{y}"} for place, name in enumerate(names)]
+    bars = [{"type": "bar", "x": [name], "y": [height], "hovertemplate": "%{y}"} for height, name in enumerate(names)]
     points = [{"type": "scatter", "x": [names[0]], "y": [7]}]
     axes = {"xaxis": {"type": "category"}, "yaxis": {"rangemode": "tozero", "ticksuffix": " %"}}
     return {"data": bars + points, "layout": axes | {"hovermode": "x unified", "barmode": "stack"}}

@@ -12,8 +12,8 @@ RAMP = {"clients": 4, "rate": {"ramp": [10, 500], "seconds": 5, "words": "10/s t
 
 
 def test_loads_rise_by_clients_then_by_rate():
-    found = loads([trial(4, 2000), trial(1), trial(4, 501), trial(4, 2000), trial(16, 10), RAMP])
-    assert [load.label(True) for load in found] == [
+    load_order = loads([trial(4, 2000), trial(1), trial(4, 501), trial(4, 2000), trial(16, 10), RAMP])
+    assert [load.label(True) for load in load_order] == [
         "1",
         "10/s to 500/s in 5 s, 4 clients",
         "501/s, 4 clients",

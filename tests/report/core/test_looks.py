@@ -10,13 +10,13 @@ LIGHT, DARK = "#ffffff", "#1b1f25"
 
 def luminance(colour):
     """Relative luminance (WCAG 2.2)."""
-    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    parts = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
-def contrast(one, other):
-    low, high = sorted((luminance(one), luminance(other)))
+def contrast(first, other):
+    low, high = sorted((luminance(first), luminance(other)))
     return (high + 0.05) / (low + 0.05)
 
 
@@ -28,9 +28,9 @@ def test_every_shade_is_seen_on_both_backgrounds(colour):
 
 def test_no_two_configurations_of_a_store_look_the_same():
     of_one = looks([3] * 24)
-    assert len({(one.colour, one.symbol, one.dash) for one in of_one}) == 24
-    assert len({str(bar_marker(one)) for one in of_one}) == 3 * len(PATTERNS)
-    assert {one.hue for one in of_one} == {3}
+    assert len({(look.colour, look.symbol, look.dash) for look in of_one}) == 24
+    assert len({str(bar_marker(look)) for look in of_one}) == 3 * len(PATTERNS)
+    assert {look.hue for look in of_one} == {3}
 
 
 def test_variants_are_counted_for_each_hue():

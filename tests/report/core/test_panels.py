@@ -11,8 +11,8 @@ MIB = 1 << 20
 
 def by_name(columns, seconds=4, points=MOST_POINTS):
     columns = {name: np.array(values, float) for name, values in columns.items()}
-    found = panels(Observations(1000.0 + np.arange(seconds), columns), 1000.0, points)
-    return {panel["name"]: panel for panel in found["panels"]}
+    charts = panels(Observations(1000.0 + np.arange(seconds), columns), 1000.0, points)
+    return {panel["name"]: panel for panel in charts["panels"]}
 
 
 def test_processor_time_of_host_and_processes_is_one_panel_in_cores():
@@ -66,8 +66,8 @@ def test_what_never_happened_can_be_chosen_but_is_not_shown_by_itself():
 def test_of_a_long_trial_the_lowest_and_highest_of_each_stretch_are_kept():
     values = np.full(3600, 50.0)
     values[1234], values[2345] = 1, 99
-    found = panels(Observations(1000.0 + np.arange(3600), {"store.a.running": values}), 1000.0, 100)
-    (_, line), times = found["panels"][0]["lines"][0], found["times"]
+    charts = panels(Observations(1000.0 + np.arange(3600), {"store.a.running": values}), 1000.0, 100)
+    (_, line), times = charts["panels"][0]["lines"][0], charts["times"]
     assert len(line) == len(times) == 100 and times == sorted(times)
     assert min(line) == 1 and max(line) == 99 and abs(times[line.index(1)] - 1234) < 100
 

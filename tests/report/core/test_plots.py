@@ -8,8 +8,8 @@ from dbdyno.report.core.series import series_of
 
 def test_labels_keep_their_distance():
     labels = plots.labels_with_room([1, 2, 4, 8, 16, 24, 32, 64, 96, 128, 160])
-    shown = [int(label) for label in labels if label]
-    assert shown[0] == 1 and all(after / before >= 1.4 for before, after in pairwise(shown))
+    numbers = [int(label) for label in labels if label]
+    assert numbers[0] == 1 and all(after / before >= 1.4 for before, after in pairwise(numbers))
     assert plots.labels_with_room([8]) == ["8"]
     assert plots.labels_with_room([]) == []
 

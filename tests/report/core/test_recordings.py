@@ -23,8 +23,8 @@ from dbdyno.results.samples import Observations
         ("commands_total", [1, 2, 3, 4, 5], None),
     ],
 )
-def test_checkpoints_are_told_by_what_the_store_counts(run, shown, name, values, made):
-    trial = next(one for one in run.trials if (one.label, one.about.get("clients")) == ("mariadb", 2))
+def test_checkpoints_are_told_by_what_the_store_counts(run, run_document, name, values, made):
+    trial = next(trial for trial in run.trials if (trial.label, trial.about.get("clients")) == ("mariadb", 2))
     at = trial.recorded.run_began_unix_s + np.arange(5.0)
     known = replace(trial)
     object.__setattr__(known, "observations", Observations(at, {f"store.mariadb.{name}": np.array(values, float)}))
@@ -40,13 +40,15 @@ def test_checkpoints_are_told_by_what_the_store_counts(run, shown, name, values,
         ("connections", [1, 2, 3], None),
     ],
 )
-def test_old_row_versions_lie_under_the_throughput(run, shown, name, values, seen):
-    trial = next(one for one in run.trials if (one.label, one.about.get("clients")) == ("mariadb", 2))
+def test_old_row_versions_lie_under_the_throughput(run, run_document, name, values, seen):
+    trial = next(trial for trial in run.trials if (trial.label, trial.about.get("clients")) == ("mariadb", 2))
     at = trial.recorded.run_began_unix_s + np.arange(3.0)
     known = replace(trial)
     object.__setattr__(known, "observations", Observations(at, {f"store.mariadb.{name}": np.array(values, float)}))
     recordings = recordings_of(replace(run, trials=(known,)))
     assert recordings.old_rows(known.name) == seen
     old = Recordings(old_rows=lambda name: seen if name == known.name else None)
-    figures = [part["timeline-old"] for part in by_load(series_of(shown), old).values() if "timeline-old" in part]
-    assert [(one["data"][0]["x"], one["data"][0]["y"]) for one in figures] == ([seen] if seen else [])
+    figures = [
+        part["timeline-old"] for part in by_load(series_of(run_document), old).values() if "timeline-old" in part
+    ]
+    assert [(trial["data"][0]["x"], trial["data"][0]["y"]) for trial in figures] == ([seen] if seen else [])

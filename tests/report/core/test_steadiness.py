@@ -6,9 +6,9 @@ from dbdyno.report.core.steadiness import drift, remarks, steady_class
 from dbdyno.stats.steady_state import NO_STEADY_STATE, TOO_SHORT
 
 
-def trial(kind="flat", seconds=600, **found):
+def trial(kind="flat", seconds=600, **changes):
     steady = {"class": kind, "steady": kind == "flat", "cut_s": 0, "applied": False, "drift": -0.02}
-    steady |= {"drift_per_hour": -0.12} | found
+    steady |= {"drift_per_hour": -0.12} | changes
     known = {"trial": "1", "system": "a", "label": "a", "pipeline": 1, "clients": 4, "rate": None, "repeat": 1}
     return known | {"seconds": seconds, "steady_state": steady}
 

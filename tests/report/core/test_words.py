@@ -29,8 +29,8 @@ def test_short_counts(value, text):
     assert words.short_count(value) == text
 
 
-def test_the_best_of_each_group_is_of_a_complete_trial(shown):
-    best = words.best_by_group(shown)
+def test_the_best_of_each_group_is_of_a_complete_trial(run_document):
+    best = words.best_by_group(run_document)
     assert all(trial["state"] == "complete" for trial in best)
     assert best[0]["label"] == "lmdb" and best[0]["clients"] == 2
 
@@ -56,10 +56,10 @@ def test_bytes(value, text):
 
 
 def test_a_ratio_never_stands_without_its_interval():
-    found = {"ratio": 1.5, "low": 1.25, "high": 2.0, "verdict": "faster", "least": False}
-    assert words.ratio(found) == "1.50× [1.25, 2.00]"
-    assert words.ratio(found | {"least": True}) == "≥ 1.50× [1.25, 2.00]"
-    assert words.ratio(found | {"low": None, "high": None}) == words.ratio(None) == ""
+    comparison = {"ratio": 1.5, "low": 1.25, "high": 2.0, "verdict": "faster", "least": False}
+    assert words.ratio(comparison) == "1.50× [1.25, 2.00]"
+    assert words.ratio(comparison | {"least": True}) == "≥ 1.50× [1.25, 2.00]"
+    assert words.ratio(comparison | {"low": None, "high": None}) == words.ratio(None) == ""
 
 
 @pytest.mark.parametrize(("value", "text"), [(2, "2.00"), (0.04321, "0.0432"), (123.4, "123"), (12_400, "12,400")])
@@ -67,8 +67,8 @@ def test_factors(value, text):
     assert words.factor(value) == text
 
 
-def test_the_worst_stall_is_named(shown, plain):
-    assert words.worst_stall([t for t in shown["trials"] if t["label"] == "redis"]).startswith(
+def test_the_worst_stall_is_named(run_document, plain):
+    assert words.worst_stall([t for t in run_document["trials"] if t["label"] == "redis"]).startswith(
         "Longest stall: redis, 4"
     )
     even = [dict(t, stability=t["stability"] | {"floor": 0.8}) for t in document(plain)["trials"]]
@@ -82,21 +82,21 @@ def test_the_worst_stall_may_be_shorter_than_a_second(hiccups):
     )
 
 
-def test_classes_that_differ_are_said_and_one_class_is_not(shown, plain):
-    assert words.durability_caution(shown) == "Durability classes differ (D0, D1, D2): not like with like."
+def test_classes_that_differ_are_said_and_one_class_is_not(run_document, plain):
+    assert words.durability_caution(run_document) == "Durability classes differ (D0, D1, D2): not like with like."
     assert words.durability_caution(document(plain)) is None
 
 
-def test_what_observing_took_and_could_not_see_is_said(shown):
-    assert words.observing(shown).startswith("Observing took at most 0.")
+def test_what_observing_took_and_could_not_see_is_said(run_document):
+    assert words.observing(run_document).startswith("Observing took at most 0.")
     trials = [{"observer_cpu_share": 0.0061, "not_seen": [{"band": "pressure", "reason": "x"}]}] * 2
     said = words.observing({"trials": trials})
     assert said == "Observing took at most 0.6% of one processor. Not seen: pressure."
     assert words.observing({"trials": [{"observer_cpu_share": None, "not_seen": []}]}) is None
 
 
-def test_what_is_missing_is_named(shown):
-    missing = dict(words.not_complete(shown))
+def test_what_is_missing_is_named(run_document):
+    missing = dict(words.not_complete(run_document))
     assert missing["valkey"].startswith("skipped: valkey-server is not installed")
     assert missing["mariadb, 4 clients"].startswith("failed: mariadb was killed")
     assert missing["013-redis-game-c1"] == "not reached"
@@ -119,10 +119,12 @@ def test_the_runs_state(state, said):
     assert sentence is None if said is None else said in sentence
 
 
-def test_hit_ratios(shown):
-    ratios = [words.hit_ratio(trial) for trial in shown["trials"] if trial["system"] and "cache" in trial["system"]]
+def test_hit_ratios(run_document):
+    ratios = [
+        words.hit_ratio(trial) for trial in run_document["trials"] if trial["system"] and "cache" in trial["system"]
+    ]
     assert ratios == pytest.approx([0.7, 0.7, 0.7], abs=0.001)
-    assert words.hit_ratios(shown)
+    assert words.hit_ratios(run_document)
 
 
 def test_shares():
@@ -130,11 +132,12 @@ def test_shares():
 
 
 def test_a_warning_that_many_trials_carry_is_said_once(plain):
-    shown = document(plain)
+    run_document = document(plain)
     trials = [
-        dict(trial, warnings=["w", *extra]) for trial, extra in zip(shown["trials"], (["x"], [], [], []), strict=True)
+        dict(trial, warnings=["w", *extra])
+        for trial, extra in zip(run_document["trials"], (["x"], [], [], []), strict=True)
     ]
-    assert words.warnings_by_text(dict(shown, trials=trials)) == [
+    assert words.warnings_by_text(dict(run_document, trials=trials)) == [
         ("mariadb, 4 trials", "w"),
         ("mariadb, 1 client", "x"),
     ]
@@ -169,8 +172,8 @@ def test_a_cell_has_the_longest_stall_or_that_none_is_known():
 
 def test_what_is_normal_is_not_said_beside_every_figure():
     even, low = ({"floor": floor, "longest_without_completion_s": 0} for floor in (0.6, 0.4))
-    assert [words.evenness(one) for one in (even, low)] == ["floor 60%", "floor 40%"]
-    assert [words.unevenness(one) for one in (even, low)] == ["", "floor 40%"]
+    assert [words.evenness(stability) for stability in (even, low)] == ["floor 60%", "floor 40%"]
+    assert [words.unevenness(stability) for stability in (even, low)] == ["", "floor 40%"]
     short = {"floor": None, "longest_without_completion_s": 0}
     assert words.evenness(short) == words.unevenness(short) == ""
     stalled = even | {"longest_without_completion_s": 3}

@@ -48,15 +48,15 @@ def test_words_are_joined_by_no_line(pools):
 
 
 def test_without_a_varied_setting_there_is_no_section(pools):
-    one = dict(pools, trials=[trial for trial in pools["trials"] if trial["label"] == "store pool=1G"])
-    assert part(Page(one)) is None and part(Page(pools, clients_loaded=False)) is None
+    same_pool = dict(pools, trials=[trial for trial in pools["trials"] if trial["label"] == "store pool=1G"])
+    assert part(Page(same_pool)) is None and part(Page(pools, clients_loaded=False)) is None
     assert part(Page(pools)).content["settings"] == ["pool"]
 
 
 def test_an_option_of_the_workload_is_a_setting_too(pools):
     trials = [
         dict(trial, label="store", settings={}, workload=f"insert?indexes={number}")
-        for number, trial in enumerate(one for one in pools["trials"] if one["clients"] == 4)
+        for number, trial in enumerate(trial for trial in pools["trials"] if trial["clients"] == 4)
     ]
     (line,) = varied(series_of(dict(pools, trials=trials[:3])))["indexes"]
     assert line.name == "store · insert" and sorted(value for value, _ in line.trials) == ["0", "1", "2"]

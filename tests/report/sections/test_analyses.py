@@ -31,10 +31,10 @@ def trial(label, differs=None):
 
 def scan(label, layout, columns):
     """Return a trial of whole scans: one reads a column, one all of them."""
-    shown = trial(label) | {"workload": f"wide-rows?layout={layout}"}
-    for query, count in zip(shown["analysis"]["queries"], (1, columns), strict=True):
+    scanned = trial(label) | {"workload": f"wide-rows?layout={layout}"}
+    for query, count in zip(scanned["analysis"]["queries"], (1, columns), strict=True):
         query["columns"] = count
-    return shown
+    return scanned
 
 
 def printed(trials):
@@ -44,8 +44,8 @@ def printed(trials):
 
 
 def test_only_analytic_trials_are_analysed():
-    one = trial("a")
-    assert analysed([one, {"label": "b", "analysis": None}, {"label": "c"}]) == [one]
+    analytic = trial("a")
+    assert analysed([analytic, {"label": "b", "analysis": None}, {"label": "c"}]) == [analytic]
 
 
 def test_each_query_has_cold_best_and_median_of_each_store():
@@ -90,44 +90,44 @@ def test_stores_that_do_not_fit_beside_each_other_stand_below():
 
 
 def test_scans_are_shown_as_speeds_and_time_per_column():
-    one = scan("a", "tinyints", 100)
-    assert name(one) == "a tinyints"
+    scanned = scan("a", "tinyints", 100)
+    assert name(scanned) == "a tinyints"
     # Half a second for 1,000 rows of 100 columns.
-    assert column_ns(one) == 5000
-    headings, row = scans([one])
+    assert column_ns(scanned) == 5000
+    headings, row = scans([scanned])
     assert headings == [
         *("system", "table", "bytes\na row", "loaded\nrows/s"),
         *("q0\nM rows/s", "q1\nM rows/s", "ns a\ncolumn"),
     ]
     assert row == ["a", "tinyints", "200", "500", "0.01", "0.002", "5,000.0"]
-    assert [line.split() for line in printed([one]).splitlines() if line.strip().startswith("a  ")] == [row]
+    assert [line.split() for line in printed([scanned]).splitlines() if line.strip().startswith("a  ")] == [row]
 
 
 def plotted(*trials):
     return figures(
         [
-            Series(place, t["label"], t["workload"], name(t), "D2", "", [t], Look(hue), t["label"])
-            for place, t in enumerate(trials)
-            for hue in (sorted({one["label"] for one in trials}).index(t["label"]),)
+            Series(number, t["label"], t["workload"], name(t), "D2", "", [t], Look(hue), t["label"])
+            for number, t in enumerate(trials)
+            for hue in (sorted({trial["label"] for trial in trials}).index(t["label"]),)
         ]
     )
 
 
 def test_a_plot_has_the_median_of_every_query_of_every_store():
-    found = plotted(trial("a"), trial("b"))
-    assert found.keys() == {"queries"}
-    one, other = found["queries"]["data"]
-    assert (one["x"], one["y"]) == (["q0", "q1"], [0.2, 0.5])
-    assert one["marker"] != other["marker"]
+    plots = plotted(trial("a"), trial("b"))
+    assert plots.keys() == {"queries"}
+    first, other = plots["queries"]["data"]
+    assert (first["x"], first["y"]) == (["q0", "q1"], [0.2, 0.5])
+    assert first["marker"] != other["marker"]
 
 
 def test_a_plot_of_scans_has_a_store_in_one_colour_by_layout():
-    found = plotted(scan("a", "tinyint", 1), scan("a", "tinyints", 100), scan("b", "tinyint", 1))
-    assert found.keys() == {"scans"}
-    one, two, three = found["scans"]["data"]
-    assert one["marker"] == two["marker"] != three["marker"]
-    assert [bars["showlegend"] for bars in (one, two, three)] == [True, False, True]
-    assert (one["x"], two["x"], two["y"]) == (["tinyint"], ["tinyints"], [5000])
+    plots = plotted(scan("a", "tinyint", 1), scan("a", "tinyints", 100), scan("b", "tinyint", 1))
+    assert plots.keys() == {"scans"}
+    first, two, three = plots["scans"]["data"]
+    assert first["marker"] == two["marker"] != three["marker"]
+    assert [bars["showlegend"] for bars in (first, two, three)] == [True, False, True]
+    assert (first["x"], two["x"], two["y"]) == (["tinyint"], ["tinyints"], [5000])
 
 
 def test_other_runs_have_no_such_plot():
@@ -135,7 +135,9 @@ def test_other_runs_have_no_such_plot():
 
 
 def test_the_sentence_names_what_each_store_took():
-    done = [dict(one, state="complete") for one in (trial("b"), trial("a", "other rows"), scan("c", "tinyints", 100))]
+    done = [
+        dict(trial, state="complete") for trial in (trial("b"), trial("a", "other rows"), scan("c", "tinyints", 100))
+    ]
     assert sentence(done[:1]) == "All 2 queries, hot: b 0.7 s. An observation on this host, no ranking."
     assert sentence(done[:2]) == sentence(done[:1])
     assert "where every column is read: c 5,000 ns." in sentence(done[2:])

@@ -20,19 +20,19 @@ RATES = {2000: 0.5, 20_000: 0.9}
 def below(tmp_path_factory):
     """Closed loops of two systems, and open ones of which one system follows the first only."""
     folder = tmp_path_factory.mktemp("runs") / "below"
-    found = document(read_run(write_run(folder, SYSTEMS[1:3], (8,), 12, repeats=2, rates=(None, *RATES))))
-    for trial in found["trials"]:
+    run_document = document(read_run(write_run(folder, SYSTEMS[1:3], (8,), 12, repeats=2, rates=(None, *RATES))))
+    for trial in run_document["trials"]:
         if rate := trial["rate"]:
             share = RATES[rate["per_s"]]
             trial["rate"] = rate | {"share": share, "words": f"{rate['words']} ({share:.0%} of capacity)"}
-    return found
+    return run_document
 
 
 def test_each_share_has_its_row(below):
-    found = rows(at_shares(below))
-    assert {len(row) for row in found} == {len(HEADINGS)} and len(found) == 8
-    assert [row[2] for row in found] == ["50%", "50%", "90%", "90%"] * 2
-    assert found[1][0] == "lmdb #2" and {row[-1] for row in found} == {"ok", "behind"}
+    table = rows(at_shares(below))
+    assert {len(row) for row in table} == {len(HEADINGS)} and len(table) == 8
+    assert [row[2] for row in table] == ["50%", "50%", "90%", "90%"] * 2
+    assert table[1][0] == "lmdb #2" and {row[-1] for row in table} == {"ok", "behind"}
 
 
 def test_a_store_that_could_not_follow_has_no_latency(below):
@@ -60,6 +60,6 @@ def test_the_first_screen_has_it_in_the_place_of_the_closed_loops(below):
 
 
 def test_without_shares_there_is_nothing(plain):
-    shown = document(plain)
-    assert (at_shares(shown), sentence(shown)) == ([], None)
-    assert "Latency below capacity" not in render(shown)
+    run_document = document(plain)
+    assert (at_shares(run_document), sentence(run_document)) == ([], None)
+    assert "Latency below capacity" not in render(run_document)

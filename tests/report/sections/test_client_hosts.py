@@ -18,15 +18,20 @@ HOST = {
 LOST = HOST | {"name": "c2", "clock_before": None, "drift_s": None, "start_skew_s": None, "problem": "lost: <silent>"}
 
 
-def test_without_other_hosts_there_is_no_section(shown):
-    assert part(Page(shown)) is None
+def test_without_other_hosts_there_is_no_section(run_document):
+    assert part(Page(run_document)) is None
 
 
-def test_every_host_has_a_row_with_its_clock(shown):
-    trial = shown["trials"][0] | {"hosts": [HOST, LOST]}
-    content = part(Page(shown | {"trials": [trial]})).content
-    one, lost = content["client_hosts"]
-    assert (one["offset"], one["error"], one["drift"], one["skew"]) == ("+10,800.000012", "0.250", "-0.100", "0.004")
+def test_every_host_has_a_row_with_its_clock(run_document):
+    trial = run_document["trials"][0] | {"hosts": [HOST, LOST]}
+    content = part(Page(run_document | {"trials": [trial]})).content
+    lasting, lost = content["client_hosts"]
+    assert (lasting["offset"], lasting["error"], lasting["drift"], lasting["skew"]) == (
+        "+10,800.000012",
+        "0.250",
+        "-0.100",
+        "0.004",
+    )
     assert (lost["offset"], lost["problem"]) == ("–", "lost: <silent>")
     drawn = templates().get_template(SECTION.template).render(**content)
     assert len(re.findall("<tr>", drawn)) == 3 and "lost: &lt;silent&gt;" in drawn

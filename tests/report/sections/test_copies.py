@@ -21,8 +21,8 @@ def trial(label, tool, workers, dump_s=1.0, restore_s=2.0, state="complete", ide
 
 
 def test_only_trials_that_copied_are_shown():
-    one = trial("a", "sql", 1)
-    assert copied([one, {"label": "b", "copy": None}, {"label": "c"}]) == [one]
+    copying = trial("a", "sql", 1)
+    assert copied([copying, {"label": "b", "copy": None}, {"label": "c"}]) == [copying]
 
 
 def test_dump_and_restore_have_a_row_each():
@@ -40,9 +40,9 @@ def test_of_repetitions_the_median_is_shown():
 def test_a_copy_that_differs_or_did_not_end_is_seen():
     cut = trial("a", "sql", 1, state="failed", identical=None, restore=None)
     wrong = trial("b", "sql", 1, state="failed", identical=False)
-    found = rows([cut, wrong, trial("b", "sql", 1)])
-    assert found[1] == ["", "", "", "restore", "–", "–", "–", "–", "–", "–"]
-    assert found[3][-1] == "NO"
+    table = rows([cut, wrong, trial("b", "sql", 1)])
+    assert table[1] == ["", "", "", "restore", "–", "–", "–", "–", "–", "–"]
+    assert table[3][-1] == "NO"
     assert sentence([cut, wrong]).startswith("No copy was completed")
     assert figures(series_of({"trials": [cut, wrong]})) == {}
 

@@ -27,9 +27,9 @@ def test_what_was_observed_of_a_process_is_divided_by_the_throughput(run):
     trial = of(run, "mariadb")
     rate = trial.recorded.throughput_per_s
     seen = {"voluntary_switches_total": 3 * rate, "involuntary_switches_total": rate, "written_bytes_total": 100 * rate}
-    found = cost(replace(trial, observed={f"process.mariadb.{name}": value for name, value in seen.items()}))
-    assert found["context_switches"] == pytest.approx(4) and found["bytes_written"] == pytest.approx(100)
-    assert found["bytes_read"] is None and found["bytes_on_disk"] is None
+    costs = cost(replace(trial, observed={f"process.mariadb.{name}": value for name, value in seen.items()}))
+    assert costs["context_switches"] == pytest.approx(4) and costs["bytes_written"] == pytest.approx(100)
+    assert costs["bytes_read"] is None and costs["bytes_on_disk"] is None
 
 
 def test_a_trial_of_nothing_has_no_cost(run):
@@ -49,18 +49,18 @@ def test_what_the_client_used_is_not_what_a_server_that_was_not_seen_used(run):
 
 def test_where_one_of_two_servers_was_not_seen_the_others_cost_is_not_the_stores(run):
     both = of(run, "cache-aside(memcached, mariadb)")
-    one = replace(both, usage=tuple(used for used in both.usage if used.process != "mariadb"))
-    assert cost(one)["server_cpu_us"] is None
+    memcached_only = replace(both, usage=tuple(used for used in both.usage if used.process != "mariadb"))
+    assert cost(memcached_only)["server_cpu_us"] is None
 
 
-def test_server_cpu_stands_on_the_clients(shown):
-    plot = figure(series_of(shown))
+def test_server_cpu_stands_on_the_clients(run_document):
+    plot = figure(series_of(run_document))
     client, server = by_series(plot, 2)
     assert server["base"] == pytest.approx(client["y"], abs=0.001)
     assert len(by_series(plot, 0)) == 1
     assert plot["layout"]["yaxis"]["rangemode"] == "tozero"
 
 
-def test_the_section_applies_to_runs_of_clients(shown):
-    assert part(Page(shown)).figures.keys() == {"cost"}
-    assert part(Page(shown, clients_loaded=False)) is None
+def test_the_section_applies_to_runs_of_clients(run_document):
+    assert part(Page(run_document)).figures.keys() == {"cost"}
+    assert part(Page(run_document, clients_loaded=False)) is None

@@ -24,21 +24,21 @@ def bars(figure):
 
 
 def test_a_system_has_a_bar_for_each_kind_of_crash_beside_one_another():
-    found = drawn(trial("a<b", "power-cut", 200, 50, 1.25), trial("a<b", "kill", 200, 0, 0.5))
-    kill, cut = bars(found["crash-missing"])
+    plots = drawn(trial("a<b", "power-cut", 200, 50, 1.25), trial("a<b", "kill", 200, 0, 0.5))
+    kill, cut = bars(plots["crash-missing"])
     assert (kill["x"], kill["text"], kill["name"]) == ([0], ["kill: 0 of 200"], "kill")
     assert (cut["x"], cut["text"], cut["name"]) == ([25], ["power-cut: 50 of 200"], "power-cut")
     assert kill["y"] < cut["y"]
     assert kill["marker"] != cut["marker"]
-    assert [bar["text"] for bar in bars(found["crash-read"])] == [["kill: 0.5 s"], ["power-cut: 1.25 s"]]
-    assert found["crash-missing"]["data"][-1]["text"] == ["a&lt;b"]
-    assert found["crash-missing"]["layout"]["xaxis"]["range"] == [0, 100]
+    assert [bar["text"] for bar in bars(plots["crash-read"])] == [["kill: 0.5 s"], ["power-cut: 1.25 s"]]
+    assert plots["crash-missing"]["data"][-1]["text"] == ["a&lt;b"]
+    assert plots["crash-missing"]["layout"]["xaxis"]["range"] == [0, 100]
 
 
 def test_each_system_adds_its_height_and_each_kind_stands_in_the_legend_once():
-    one = drawn(trial("a", "kill", 200, 0, 0.5))["crash-missing"]
+    alone = drawn(trial("a", "kill", 200, 0, 0.5))["crash-missing"]
     both = drawn(trial("a", "kill", 200, 0, 0.5), trial("b", "kill", 200, 0, 0.5))["crash-missing"]
-    assert both["layout"]["height"] > one["layout"]["height"]
+    assert both["layout"]["height"] > alone["layout"]["height"]
     assert [bar["showlegend"] for bar in bars(both)] == [True, False]
     assert [bar["meta"]["s"] for bar in bars(both)] == [0, 1]
 

@@ -13,10 +13,16 @@ from dbdyno.report.sections.crashes import (
 
 
 def trial(**crash):
-    found = {"kind": "kill", "writes": "transaction", "acknowledged": 2000, "missing": 40, "lost_back_s": 0.5}
-    found |= {"lost_back_is_least": False, "half_applied": 0, "unacknowledged": 3, "ready_s": 1.5, "first_read_s": 1.6}
-    found |= {"verdict": "kept", "sentence": "kept its promise"}
-    return {"label": "store", "pipeline": 1, "durability": "D1", "crash": found | crash}
+    outcome = {"kind": "kill", "writes": "transaction", "acknowledged": 2000, "missing": 40, "lost_back_s": 0.5}
+    outcome |= {
+        "lost_back_is_least": False,
+        "half_applied": 0,
+        "unacknowledged": 3,
+        "ready_s": 1.5,
+        "first_read_s": 1.6,
+    }
+    outcome |= {"verdict": "kept", "sentence": "kept its promise"}
+    return {"label": "store", "pipeline": 1, "durability": "D1", "crash": outcome | crash}
 
 
 def test_a_trial_has_a_row_and_a_sentence():
@@ -41,9 +47,9 @@ def test_what_it_is_held_against_has_a_row_and_a_sentence():
     held |= {"alone_missing": None, "verdict": "broken", "sentence": "BROKE it"}
     unread = {"name": "replica", "unable": "it is gone", "verdict": "nothing promised", "sentence": "not compared"}
     killed = trial(agreement=[held, unread])
-    one, other = agreement_rows([trial(), killed])
-    assert len(one) == len(AGREEMENT_HEADINGS)
-    assert one == ["store", "D1", "kill", "binary log", "0", "1,200", "800", "–", "BROKEN"]
+    first, other = agreement_rows([trial(), killed])
+    assert len(first) == len(AGREEMENT_HEADINGS)
+    assert first == ["store", "D1", "kill", "binary log", "0", "1,200", "800", "–", "BROKEN"]
     assert other[4:] == ["–", "–", "–", "–", "not compared"]
     assert sentences([killed])[1:] == ["store, kill: BROKE it.", "store, kill: not compared."]
 

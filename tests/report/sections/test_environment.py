@@ -8,16 +8,18 @@ def test_nested_facts_are_laid_flat():
     facts = {"cpu": {"model": "x", "flags": ["a", "b"]}, "pinned": True, "none": None}
     assert dict(flattened(facts)) == {"cpu · model": "x", "cpu · flags": "a, b", "pinned": "yes", "none": "–"}
     facts = {"at_unix_s": 0.5e9, "memory_bytes": 3 << 30, "load_average": [19.0117, 0.25], "count": 20660}
-    shown = {
+    readable = {
         "at_unix_s": "1985-11-05 00:53 UTC",
         "memory_bytes": "3.00 GiB",
         "load_average": "19.0, 0.25",
         "count": "20,660",
     }
-    assert dict(flattened(facts)) == shown
+    assert dict(flattened(facts)) == readable
 
 
-def test_what_was_measured_of_the_host_is_not_among_the_facts(shown):
+def test_what_was_measured_of_the_host_is_not_among_the_facts(run_document):
     environment = {"host": "bench-1", "measured": {"clock": 1}, "measured_after": None}
-    assert part(Page(shown | {"environment": environment})).content == {"environment_rows": [("host", "bench-1")]}
-    assert part(Page(shown | {"environment": {}})) is None
+    assert part(Page(run_document | {"environment": environment})).content == {
+        "environment_rows": [("host", "bench-1")]
+    }
+    assert part(Page(run_document | {"environment": {}})) is None

@@ -5,6 +5,6 @@ from dbdyno.report.core.section import Part
 from dbdyno.report.sections.find_rate import part
 
 
-def test_it_applies_to_runs_that_searched(shown):
-    assert part(Page(shown)) is None
-    assert part(Page(shown | {"find_rate": [{"sentence": "…"}]})) == Part()
+def test_it_applies_to_runs_that_searched(run_document):
+    assert part(Page(run_document)) is None
+    assert part(Page(run_document | {"find_rate": [{"sentence": "…"}]})) == Part()

@@ -41,10 +41,10 @@ def test_a_row_has_how_many_of_the_first_a_minute_and_the_times_of_each():
         "stock_level": operation("transaction", per_minute=7.0),
         "read_item": operation("sql"),
     }
-    shown = printed([trial(operations)])
-    assert "store [1]" in shown and "12,346" in shown
-    assert "read_item" not in shown
-    assert shown.count("0.8/9.00") == 2
+    text = printed([trial(operations)])
+    assert "store [1]" in text and "12,346" in text
+    assert "read_item" not in text
+    assert text.count("0.8/9.00") == 2
 
 
 def test_nothing_is_printed_where_all_are_of_one_kind():

@@ -7,8 +7,8 @@ from dbdyno.report.sections import latency
 from ..core.drawn import by_series
 
 
-def test_its_axes_begin_at_zero(shown):
-    plots = latency.part(Page(shown)).figures
+def test_its_axes_begin_at_zero(run_document):
+    plots = latency.part(Page(run_document)).figures
     assert plots.keys() == {f"latency-{key}" for key in PERCENTILES}
     assert {plot["layout"]["yaxis"]["rangemode"] for plot in plots.values()} == {"tozero"}
 
@@ -22,5 +22,5 @@ def test_a_latency_is_no_lower_bound(limited):
     assert len(by_series(latency.figures(series_of(limited))["latency-p99"], 0, mode="markers")) == 1
 
 
-def test_a_run_without_clients_has_none(shown):
-    assert latency.part(Page(shown, clients_loaded=False)) is None
+def test_a_run_without_clients_has_none(run_document):
+    assert latency.part(Page(run_document, clients_loaded=False)) is None

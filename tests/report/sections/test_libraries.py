@@ -75,6 +75,6 @@ def test_without_client_cpu_nothing_is_said_of_it():
     assert "CPU" not in next(understated({"client_libraries": [cost]}))
 
 
-def test_a_run_without_libraries_has_nothing_to_say(shown):
-    assert shown["client_libraries"] == [] and list(understated(shown)) == []
-    assert {one["client"] for one in shown["trials"]} == {"native"}
+def test_a_run_without_libraries_has_nothing_to_say(run_document):
+    assert run_document["client_libraries"] == [] and list(understated(run_document)) == []
+    assert {trial["client"] for trial in run_document["trials"]} == {"native"}

@@ -25,24 +25,24 @@ LATCH = lock("log0log.cc:844", True, None, 312.0)
 
 
 def test_a_trial_has_a_row_for_the_first_of_each_kind():
-    one = trial(ROW, LATCH, lock("buf0buf.cc:1021", True, None, 5.0), latches_seen=True)
-    first, second = rows([one])
+    locked = trial(ROW, LATCH, lock("buf0buf.cc:1021", True, None, 5.0), latches_seen=True)
+    first, second = rows([locked])
     assert first == ["mariadb", "16", "1,234", "lock", "3.25", "700", "row lock, t (PRIMARY)"]
     assert second == ["mariadb", "", "", "latch", "–", "312", "log0log.cc:844"]
     assert len(first) == len(HEADINGS)
 
 
 def test_none_is_not_the_same_as_not_shown():
-    def said(one):
-        return [row[-1] for row in rows([one])]
+    def said(locks):
+        return [row[-1] for row in rows([locks])]
 
     assert said(trial()) == ["none seen", "not shown"]
     assert said(trial(locks_seen=False, latches_seen=True)) == ["not shown", "none seen"]
 
 
 def test_several_workloads_are_named():
-    one, _, other, _ = rows([trial(), trial(workload="db-stress rw=0")])
-    assert (one[0], other[0]) == ("mariadb, game", "mariadb, db-stress rw=0")
+    first, _, other, _ = rows([trial(), trial(workload="db-stress rw=0")])
+    assert (first[0], other[0]) == ("mariadb, game", "mariadb, db-stress rw=0")
 
 
 def test_it_is_shown_where_a_lock_is_worth_naming_and_always_under_stress():

@@ -9,8 +9,8 @@ from dbdyno.report.sections import operations
 from ..core.drawn import by_series
 
 
-def test_every_operation_has_a_plot_and_all_together_their_shares(shown):
-    part = operations.part(Page(shown))
+def test_every_operation_has_a_plot_and_all_together_their_shares(run_document):
+    part = operations.part(Page(run_document))
     names = [name for _, name, _ in part.content["operations"]]
     assert names == ["read_player", "find_account", "update_player"]
     assert part.figures.keys() == {"steps", *(id for id, _, _ in part.content["operations"])}
@@ -26,5 +26,5 @@ def test_latencies_of_an_open_loop_are_response_times(opened):
     assert any(value == pytest.approx(behind["response_time_us"]["p99"] / 1e6, rel=0.5) for value in drawn)
 
 
-def test_a_run_without_clients_has_none(shown):
-    assert operations.part(Page(shown, clients_loaded=False)) is None
+def test_a_run_without_clients_has_none(run_document):
+    assert operations.part(Page(run_document, clients_loaded=False)) is None

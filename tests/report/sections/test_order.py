@@ -13,8 +13,8 @@ def test_each_section_has_its_template():
         assert environment_of_templates().get_template(section.template)
 
 
-def test_no_plot_is_drawn_twice(shown):
-    drawn = Counter(id for _, part in parts_of(Page(shown), SECTIONS) for id in part.figures)
+def test_no_plot_is_drawn_twice(run_document):
+    drawn = Counter(id for _, part in parts_of(Page(run_document), SECTIONS) for id in part.figures)
     assert drawn and set(drawn.values()) == {1}
 
 

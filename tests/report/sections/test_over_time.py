@@ -11,16 +11,16 @@ from dbdyno.report.sections.over_time import by_load, by_trial, thinned
 from dbdyno.results.conclusions import Budget
 
 
-def test_an_outage_is_a_gap_with_marks(shown):
-    timeline = by_load(series_of(shown))[2]["timeline"]
+def test_an_outage_is_a_gap_with_marks(run_document):
+    timeline = by_load(series_of(run_document))[2]["timeline"]
     line, marks = (trace for trace in timeline["data"] if trace["meta"]["s"] == 4)
     gaps = [x for x, y in zip(line["x"], line["y"], strict=True) if y is None]
     assert gaps == marks["x"] and len(gaps) > 1
     assert timeline["layout"]["shapes"][0]["x1"] == 1 and timeline["layout"]["yaxis"]["rangemode"] == "tozero"
 
 
-def test_a_trial_that_is_not_complete_is_grey_and_dotted(shown):
-    (line, *_) = (trace for trace in by_load(series_of(shown))[2]["timeline"]["data"] if trace["meta"]["s"] == 1)
+def test_a_trial_that_is_not_complete_is_grey_and_dotted(run_document):
+    (line, *_) = (trace for trace in by_load(series_of(run_document))[2]["timeline"]["data"] if trace["meta"]["s"] == 1)
     assert (line["line"]["color"], line["line"]["dash"]) == (over_time.UNUSABLE, "dot")
 
 
@@ -36,7 +36,7 @@ def test_a_closed_loop_beside_an_open_one_has_no_response_times(opened):
 
 
 def test_thinning_keeps_the_second_that_stood_still():
-    y = [100.0 + place % 7 for place in range(3600)]
+    y = [100.0 + second % 7 for second in range(3600)]
     y[1234], y[2345], y[3000] = 0.0, 900.0, None
     x, kept = thinned(range(3600), y)
     assert len(x) <= over_time.MOST_POINTS and x == sorted(x)
@@ -44,36 +44,36 @@ def test_thinning_keeps_the_second_that_stood_still():
     assert thinned([1, 2], [3.0, None]) == ([1, 2], [3.0, None])
 
 
-def test_a_heat_map_counts_every_transaction(run, shown):
-    single = by_trial(series_of(shown), recordings_of(run))
+def test_a_heat_map_counts_every_transaction(run, run_document):
+    single = by_trial(series_of(run_document), recordings_of(run))
     (heat,) = single[2, 1]["heat"]["data"]
-    trial = next(one for one in shown["trials"] if (one["label"], one["clients"]) == ("mariadb", 2))
+    trial = next(trial for trial in run_document["trials"] if (trial["label"], trial["clients"]) == ("mariadb", 2))
     assert np.sum(heat["counts"]) == sum(second["transactions"] for second in trial["timeline"])
     assert len(heat["labels"]) == len(heat["y"]) == len(heat["counts"]) + 1 <= over_time.MOST_ROWS + 1
     assert len(heat["x"]) == len(heat["counts"][0]) + 1 == 14
 
 
-def test_a_long_trial_has_a_heat_map_of_a_page_not_of_an_hour(shown):
+def test_a_long_trial_has_a_heat_map_of_a_page_not_of_an_hour(run_document):
     seconds = np.repeat(np.arange(3600), 2)
     latencies = np.stack([seconds, np.tile([80, 400], 3600), np.ones(7200, np.int64)])
-    single = by_trial(series_of(shown), Recordings(lambda _: latencies))
+    single = by_trial(series_of(run_document), Recordings(lambda _: latencies))
     counts = np.array(single[2, 1]["heat"]["data"][0]["counts"])
     assert counts.shape[0] <= over_time.MOST_ROWS and counts.shape[1] <= over_time.MOST_COLUMNS
     assert counts.sum() == 7200
 
 
-def test_what_was_not_recorded_is_not_drawn(shown):
-    part = by_trial(series_of(shown), Recordings())[2, 1]
+def test_what_was_not_recorded_is_not_drawn(run_document):
+    part = by_trial(series_of(run_document), Recordings())[2, 1]
     assert part["heat"] is None and "checkpoints not seen" in part["words"]
     (steady,) = part["shapes"]
     assert steady["label"]["text"] == "too short to tell" and steady["fillcolor"] == "rgba(0,0,0,0)"
 
 
 @pytest.mark.parametrize(("applied", "begin", "dashes"), [(False, 6.0, ["dash", "dot"]), (True, 1.0, ["dot"])])
-def test_the_steady_part_is_from_the_cut_to_the_end(shown, applied, begin, dashes):
+def test_the_steady_part_is_from_the_cut_to_the_end(run_document, applied, begin, dashes):
     steady = {"steady": True, "cut_s": 5, "applied": applied, "class": "warm-up"}
-    trials = [dict(one, steady_state=one["steady_state"] | steady) for one in shown["trials"]]
-    part = by_trial(series_of(dict(shown, trials=trials)), Recordings(checkpoints=lambda _: [4.5]))[2, 1]
+    trials = [dict(trial, steady_state=trial["steady_state"] | steady) for trial in run_document["trials"]]
+    part = by_trial(series_of(dict(run_document, trials=trials)), Recordings(checkpoints=lambda _: [4.5]))[2, 1]
     steady, *lines = part["shapes"]
     assert (steady["x0"], steady["x1"], steady["opacity"]) == (begin, 13.0, 0.13)
     assert [line["line"]["dash"] for line in lines] == dashes and lines[-1]["x0"] == 4.5
@@ -81,41 +81,45 @@ def test_the_steady_part_is_from_the_cut_to_the_end(shown, applied, begin, dashe
     assert part["words"] == "steady state: warm-up, steady from 5 s after the warm-up on; 1 checkpoints"
 
 
-def test_a_budget_is_stacked_band_on_band(shown):
+def test_a_budget_is_stacked_band_on_band(run_document):
     bands = {"server_cpu": [1.0] * 1300, "lock": [None, 3.0] * 650}
     bands["commit"] = [0.0] * 1300
     budget = Budget(16.0, {}, bands, ("lock", "commit"))
-    trials = [dict(one, time_budget=budget) for one in shown["trials"]]
-    cpu, lock, commit = by_trial(series_of(dict(shown, trials=trials)), Recordings())[2, 1]["budget"]["data"]
+    trials = [dict(trial, time_budget=budget) for trial in run_document["trials"]]
+    cpu, lock, commit = by_trial(series_of(dict(run_document, trials=trials)), Recordings())[2, 1]["budget"]["data"]
     assert cpu["stackgroup"] == lock["stackgroup"]
-    assert [one["name"] for one in (cpu, lock, commit)] == ["server cpu", "lock (not all seen)", "commit (not seen)"]
+    assert [trial["name"] for trial in (cpu, lock, commit)] == [
+        "server cpu",
+        "lock (not all seen)",
+        "commit (not seen)",
+    ]
     assert len(cpu["x"]) <= over_time.MOST_POINTS and set(lock["y"]) <= {3.0, None}
-    trials = [dict(one, time_budget=None) for one in shown["trials"]]
-    assert by_trial(series_of(dict(shown, trials=trials)), Recordings())[2, 1]["budget"] is None
+    trials = [dict(trial, time_budget=None) for trial in run_document["trials"]]
+    assert by_trial(series_of(dict(run_document, trials=trials)), Recordings())[2, 1]["budget"] is None
 
 
-def test_hits_are_drawn_of_what_has_a_cache(shown):
+def test_hits_are_drawn_of_what_has_a_cache(run_document):
     def with_hits(ratio):
         one_has = [
-            dict(one, timeline=[dict(second, hit_ratio=ratio(one)) for second in one["timeline"]])
-            for one in shown["trials"]
+            dict(trial, timeline=[dict(second, hit_ratio=ratio(trial)) for second in trial["timeline"]])
+            for trial in run_document["trials"]
         ]
-        return by_load(series_of(dict(shown, trials=one_has)))[1]
+        return by_load(series_of(dict(run_document, trials=one_has)))[1]
 
-    (line,) = with_hits(lambda one: 0.25 if one["label"] == "mariadb" else None)["timeline-hits"]["data"]
+    (line,) = with_hits(lambda trial: 0.25 if trial["label"] == "mariadb" else None)["timeline-hits"]["data"]
     assert set(line["y"]) == {25.0} and "timeline-hits" not in with_hits(lambda _: None)
 
 
-def test_the_longest_stall_of_each_second_is_drawn_if_some_trial_has_any_to_mention(hiccups, shown):
+def test_the_longest_stall_of_each_second_is_drawn_if_some_trial_has_any_to_mention(hiccups, run_document):
     (figure,) = (figures["timeline-stalls"] for figures in by_load(series_of(hiccups)).values())
     (line,) = figure["data"]
     assert line["y"][:4] == [None, 212, 212, 20] and figure["layout"]["yaxis"]["ticksuffix"] == " ms"
-    assert not any("timeline-stalls" in figures for figures in by_load(series_of(shown)).values())
+    assert not any("timeline-stalls" in figures for figures in by_load(series_of(run_document)).values())
 
 
-def test_what_was_observed_of_a_trial_comes_with_it(run, shown):
-    observed = by_trial(series_of(shown), recordings_of(run))[2, 1]["observed"]
+def test_what_was_observed_of_a_trial_comes_with_it(run, run_document):
+    observed = by_trial(series_of(run_document), recordings_of(run))[2, 1]["observed"]
     lines = {panel["name"]: dict(panel["lines"]) for panel in observed["panels"]}
     assert {"host", "client", "mariadb"} <= lines["CPU used"].keys() and "commands" in lines
     assert observed["times"][0] == 0 and len(observed["times"]) == 14
-    assert by_trial(series_of(shown), Recordings())[2, 1]["observed"] is None
+    assert by_trial(series_of(run_document), Recordings())[2, 1]["observed"] is None

@@ -42,14 +42,18 @@ def test_each_stands_at_its_own_best_load(repeated):
         peaked = trial["label"] == "lmdb" and trial["clients"] == 4
         return dict(trial, throughput_per_s=trial["throughput_per_s"] / 100 if peaked else trial["throughput_per_s"])
 
-    shown = dict(repeated, trials=[slower_at_four(trial) for trial in repeated["trials"]])
-    assert {row.series.label: row.load.clients for row in rows_of(shown)} == {"redis": 4, "mariadb": 4, "lmdb": 1}
+    run_document = dict(repeated, trials=[slower_at_four(trial) for trial in repeated["trials"]])
+    assert {row.series.label: row.load.clients for row in rows_of(run_document)} == {
+        "redis": 4,
+        "mariadb": 4,
+        "lmdb": 1,
+    }
 
 
 def test_the_ratio_is_of_the_load_of_the_first(repeated):
     trials = [trial for trial in repeated["trials"] if (trial["label"], trial["clients"]) != ("redis", 4)]
-    shown = dict(repeated, trials=trials)
-    second = rows_of(shown)[1]
+    run_document = dict(repeated, trials=trials)
+    second = rows_of(run_document)[1]
     assert second.verdict == "slower" and second.ratio.startswith("0.1") and "× [" in second.ratio
 
 
@@ -61,23 +65,25 @@ def test_what_limited_each_is_said_of_its_own_best_load(repeated):
     assert limits(series_of(repeated)).startswith("What limited each: redis: by the client; mariadb: by the network.")
 
 
-def test_one_trial_each_has_no_ratio(shown):
-    rows = rows_of(shown)
+def test_one_trial_each_has_no_ratio(run_document):
+    rows = rows_of(run_document)
     assert len(rows) > 2 and {row.ratio for row in rows} == {""}
 
 
 def test_every_load_has_an_entry_for_every_system(repeated):
     series = series_of(repeated)
     loads = list(load_labels(series))
-    by_label = {one.label: entries for one, entries in matrix(repeated, series, loads)}
+    by_label = {system.label: entries for system, entries in matrix(repeated, series, loads)}
     assert [entry.verdict for entry in by_label["lmdb"]] == ["leader", "leader"]
     assert [entry.verdict for entry in by_label["redis"]] == ["slower", "invalid"]
     assert by_label["redis"][1].throughput.startswith("≥ ") and "× [" in by_label["mariadb"][0].ratio
 
 
-def test_a_load_without_a_complete_trial_has_none(shown):
-    series = series_of(shown)
-    entries = dict((one.label, entries) for one, entries in matrix(shown, series, list(load_labels(series))))
+def test_a_load_without_a_complete_trial_has_none(run_document):
+    series = series_of(run_document)
+    entries = dict(
+        (system.label, entries) for system, entries in matrix(run_document, series, list(load_labels(series)))
+    )
     assert entries["sqlite"][2] is None and entries["sqlite"][0].ratio == ""
 
 
@@ -86,6 +92,6 @@ def test_what_is_even_is_not_remarked_on(repeated):
     assert {entry.uneven for _, row in matrix(repeated, series, list(load_labels(series))) for entry in row} == {""}
 
 
-def test_nothing_measured_ranks_nothing(shown):
-    nothing = dict(shown, trials=[])
+def test_nothing_measured_ranks_nothing(run_document):
+    nothing = dict(run_document, trials=[])
     assert ranking(nothing, series_of(nothing)) == []

@@ -5,9 +5,9 @@ from dbdyno.report.html import render
 from dbdyno.report.sections.stalls import part
 
 
-def test_the_worst_stall_is_named(shown):
-    assert part(Page(shown)).content["worst"].startswith("Longest stall: mariadb, 4 clients, 8 s")
-    assert part(Page(shown, clients_loaded=False)) is None
+def test_the_worst_stall_is_named(run_document):
+    assert part(Page(run_document)).content["worst"].startswith("Longest stall: mariadb, 4 clients, 8 s")
+    assert part(Page(run_document, clients_loaded=False)) is None
 
 
 def test_stalls_under_a_second_stand_in_the_table_beside_what_is_not_known(hiccups):

@@ -15,11 +15,11 @@ def swept(folder, **keys):
 
 
 def test_a_closed_queue_scales_by_amdahls_law(tmp_path):
-    (one,) = json.loads(json.dumps(document(swept(tmp_path / "run"))["scalability"], allow_nan=False))
-    assert (one["label"], one["workload"], one["trials"], one["law"]) == ("mariadb", "game", 12, "amdahl")
-    low, high = one["contention"]
-    assert low <= one["parameters"]["contention"] <= high and one["peak_clients"] is None
-    assert one["words"].startswith("each client adds less") and set(one["aicc"]) == {
+    (fit,) = json.loads(json.dumps(document(swept(tmp_path / "run"))["scalability"], allow_nan=False))
+    assert (fit["label"], fit["workload"], fit["trials"], fit["law"]) == ("mariadb", "game", 12, "amdahl")
+    low, high = fit["contention"]
+    assert low <= fit["parameters"]["contention"] <= high and fit["peak_clients"] is None
+    assert fit["words"].startswith("each client adds less") and set(fit["aicc"]) == {
         "linear",
         "ceiling",
         "amdahl",
@@ -31,25 +31,27 @@ def test_failed_trials_and_open_loops_take_no_part(tmp_path):
     run = swept(tmp_path / "run", faults={("mariadb", 32): "server-died"})
     assert sweeps(run)[0]["trials"] == 10
     rate = {"per_s": 100, "words": "100/s"}
-    asked = replace(run, trials=tuple(replace(one, about={**one.about, "rate": rate}) for one in run.trials))
+    asked = replace(run, trials=tuple(replace(trial, about={**trial.about, "rate": rate}) for trial in run.trials))
     assert sweeps(asked) == []
 
 
 def test_a_clients_ceiling_is_not_taken_for_the_stores(tmp_path):
     run = swept(tmp_path / "run")
-    limited = replace(run, trials=tuple(replace(one, judged=Conclusions(client_limited="busy")) for one in run.trials))
+    limited = replace(
+        run, trials=tuple(replace(trial, judged=Conclusions(client_limited="busy")) for trial in run.trials)
+    )
     assert sweeps(limited)[0]["words"].endswith("; 12 of 12 trials were limited by the client")
 
 
 def test_too_few_say_so(plain):
-    (one,) = sweeps(plain)
-    assert one["law"] is None and "too few trials" in one["words"]
+    (fit,) = sweeps(plain)
+    assert fit["law"] is None and "too few trials" in fit["words"]
 
 
 def test_the_steady_state_stands_in_every_trial(tmp_path):
     run = read_run(write_run(tmp_path / "run", SYSTEMS[2:3], clients=(1,), seconds=60))
-    found = document(run)["trials"][0]["steady_state"]
-    assert found["class"] == "flat" and found["cut_s"] == 0 and abs(found["drift_per_hour"]) < 5
+    state = document(run)["trials"][0]["steady_state"]
+    assert state["class"] == "flat" and state["cut_s"] == 0 and abs(state["drift_per_hour"]) < 5
     short = document(swept(tmp_path / "short"))["trials"][0]["steady_state"]
     assert (short["class"], short["drift_per_hour"]) == ("too short to tell", None)
 

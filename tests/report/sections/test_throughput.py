@@ -5,8 +5,8 @@ from dbdyno.report.core.series import series_of
 from dbdyno.report.sections import throughput
 
 
-def test_its_axis_begins_at_zero(shown):
-    assert throughput.figure(series_of(shown))["layout"]["yaxis"]["rangemode"] == "tozero"
+def test_its_axis_begins_at_zero(run_document):
+    assert throughput.figure(series_of(run_document))["layout"]["yaxis"]["rangemode"] == "tozero"
 
 
 def test_the_law_that_was_fitted_is_drawn_no_further_than_was_measured(limited):
@@ -19,7 +19,7 @@ def test_the_law_that_was_fitted_is_drawn_no_further_than_was_measured(limited):
     assert fit not in throughput.figure(series_of(limited), [nothing])["data"]
 
 
-def test_it_applies_to_runs_of_clients_that_measured_something(shown):
-    assert throughput.part(Page(shown)).figures.keys() == {"throughput"}
-    assert throughput.part(Page(shown, clients_loaded=False)) is None
-    assert throughput.part(Page(shown | {"trials": []})) is None
+def test_it_applies_to_runs_of_clients_that_measured_something(run_document):
+    assert throughput.part(Page(run_document)).figures.keys() == {"throughput"}
+    assert throughput.part(Page(run_document, clients_loaded=False)) is None
+    assert throughput.part(Page(run_document | {"trials": []})) is None

@@ -6,8 +6,8 @@ from dbdyno.report.document import document
 from dbdyno.report.sections.unfair import unfair
 
 
-def test_a_run_with_something_of_everything(shown):
-    said = "\n".join(unfair(shown))
+def test_a_run_with_something_of_everything(run_document):
+    said = "\n".join(unfair(run_document))
     for part in (
         "1 read was wrong: the figures of that store do not count.",
         "Durability differs, so a ranking compares two promises (D0: redis; D1: sqlite, lmdb; D2: mariadb, ",
@@ -28,15 +28,15 @@ def test_a_plain_run_has_less_to_be_careful_of(plain):
 
 
 def test_lower_bounds_and_rates_that_were_not_followed(limited, opened):
-    assert any("lower bounds of what the store can do: mariadb." in one for one in unfair(limited))
-    assert any(one.startswith("Could not follow what was offered") for one in unfair(opened))
+    assert any("lower bounds of what the store can do: mariadb." in sentence for sentence in unfair(limited))
+    assert any(sentence.startswith("Could not follow what was offered") for sentence in unfair(opened))
 
 
 @pytest.mark.parametrize("badge", ["flush in doubt", "answers not checked"])
 def test_badges_of_the_card_are_said(plain, badge):
-    shown = document(plain)
-    systems = [one | {"badges": [badge]} for one in shown["fairness"]["systems"]]
-    said = list(unfair(dict(shown, fairness=shown["fairness"] | {"systems": systems})))
+    run_document = document(plain)
+    systems = [system | {"badges": [badge]} for system in run_document["fairness"]["systems"]]
+    said = list(unfair(dict(run_document, fairness=run_document["fairness"] | {"systems": systems})))
     assert f"{badge.capitalize()}: mariadb (see the fairness card)." in said
 
 
@@ -49,10 +49,12 @@ def test_means_without_a_steady_state(settled):
 
 
 def test_a_host_that_others_used_is_said(plain):
-    shown = document(plain)
-    assert not any("other work" in one for one in unfair(shown))
-    trials = [dict(trial, others_cores=cores) for trial, cores in zip(shown["trials"], (0.39, None, 0.5), strict=False)]
-    said = [one for one in unfair(dict(shown, trials=trials)) if "other work" in one]
+    run_document = document(plain)
+    assert not any("other work" in sentence for sentence in unfair(run_document))
+    trials = [
+        dict(trial, others_cores=cores) for trial, cores in zip(run_document["trials"], (0.39, None, 0.5), strict=False)
+    ]
+    said = [sentence for sentence in unfair(dict(run_document, trials=trials)) if "other work" in sentence]
     assert said == [
         "The host had other work: up to 0.5 of its processors went to other processes during 2 of "
         f"{len(trials)} trials."

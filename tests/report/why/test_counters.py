@@ -16,20 +16,20 @@ def _count(**of_slow):
 
 
 def _found(pairs, **of_slow):
-    return {one.name.removesuffix(" per transaction"): one for one in counters(pairs(_count(**of_slow)))}
+    return {counter.name.removesuffix(" per transaction"): counter for counter in counters(pairs(_count(**of_slow)))}
 
 
 def test_a_counter_that_rose_per_transaction_is_named_with_what_it_can_explain(pairs):
-    found = _found(pairs, pages=60_000)
-    pages = found["pages"]
+    by_counter = _found(pairs, pages=60_000)
+    pages = by_counter["pages"]
     assert pages.kind == "counter" and pages.share == 1.0 and pages.note == ""
     assert float(pages.after) > 5 * float(pages.before)
-    assert "gauge" not in found and "words" not in found
+    assert "gauge" not in by_counter and "words" not in by_counter
 
 
 def test_ten_percent_more_events_cannot_explain_twice_the_time(pairs):
-    found = _found(pairs, reads=30_000, pages=6600)
-    assert found["pages"].share < found["reads"].share == 1.0
+    by_counter = _found(pairs, reads=30_000, pages=6600)
+    assert by_counter["pages"].share < by_counter["reads"].share == 1.0
 
 
 def test_events_that_come_by_the_clock_say_so_and_rare_ones_are_none(pairs):
@@ -38,14 +38,14 @@ def test_events_that_come_by_the_clock_say_so_and_rare_ones_are_none(pairs):
         after = {name: value for name, value in grown.items()}
         trial["server_counters"] = {"store": {"before": dict.fromkeys(grown, 0), "after": after}}
 
-    found = {one.name: one for one in counters(pairs(put))}
-    assert found["ticks per transaction"].note == "the same per second"
-    assert "rare per transaction" not in found
+    by_counter = {counter.name: counter for counter in counters(pairs(put))}
+    assert by_counter["ticks per transaction"].note == "the same per second"
+    assert "rare per transaction" not in by_counter
 
 
 def test_processor_time_of_the_server_is_named_as_time(pairs):
-    found = [one for one in counters(pairs()) if "time of mariadb" in one.name]
-    assert all(one.before.endswith(("µs", "ms")) for one in found)
+    processor_times = [counter for counter in counters(pairs()) if "time of mariadb" in counter.name]
+    assert all(counter.before.endswith(("µs", "ms")) for counter in processor_times)
 
 
 def test_one_pair_has_no_noise_to_be_beyond(pairs):

@@ -11,31 +11,31 @@ def test_pairs_are_the_repetitions_that_both_sides_have(pairs):
         if label == "slow" and trial["repeat"] == 2:
             trial |= {"state": "failed", "reason": "it was killed"}
 
-    found = pairs(fail_one)
-    assert [[trial.facts.repeat for trial in found.side(which)] for which in (0, 1)] == [[1, 3, 4]] * 2
-    assert {trial.label for trial in found.side(0)} == {"fast"}
+    paired = pairs(fail_one)
+    assert [[trial.facts.repeat for trial in paired.side(which)] for which in (0, 1)] == [[1, 3, 4]] * 2
+    assert {trial.label for trial in paired.side(0)} == {"fast"}
 
 
 def test_a_transaction_is_in_flight_for_as_long_as_littles_law_says(pairs):
-    found = pairs()
-    trial = found.side(0)[0]
+    paired = pairs()
+    trial = paired.side(0)[0]
     assert time_us(trial) == pytest.approx(4e6 / trial.recorded.throughput_per_s)
-    assert found.time_us == pytest.approx(
-        np.mean([time_us(one) for one in found.side(1)]) - np.mean([time_us(one) for one in found.side(0)])
+    assert paired.time_us == pytest.approx(
+        np.mean([time_us(trial) for trial in paired.side(1)]) - np.mean([time_us(trial) for trial in paired.side(0)])
     )
-    assert found.time_us > 0 and found.log_time > 0
-    assert Pairs(found.compared, ()).time_us == 0
+    assert paired.time_us > 0 and paired.log_time > 0
+    assert Pairs(paired.compared, ()).time_us == 0
 
 
 def test_chance_is_no_evidence_however_many_quantities_are_looked_at():
     rng = np.random.default_rng(3)
     runs = 200
-    noise = {str(place): (rng.normal(0, 1, 5), rng.normal(0, 1, 5)) for place in range(40)}
-    found = sum(
+    noise = {str(number): (rng.normal(0, 1, 5), rng.normal(0, 1, 5)) for number in range(40)}
+    false_alarms = sum(
         bool(beyond_noise({name: (rng.permutation(a), rng.normal(0, 1, 5)) for name, (a, _) in noise.items()}))
         for _ in range(runs)
     )
-    assert found <= 0.1 * runs
+    assert false_alarms <= 0.1 * runs
     noise["moved"] = ([1.0, 1.1, 0.9, 1.0, 1.0], [9.0, 9.1, 8.9, 9.2, 9.0])
     assert beyond_noise(noise) == ["moved"]
 

@@ -27,9 +27,9 @@ def _stacks(slow_us, idle_s=5):
 
 def test_the_slower_function_is_named_with_the_kernels_time_in_it(pairs):
     given = pairs(_stacks(500))
-    (found,) = functions(given)
-    assert (found.kind, found.name) == ("function", "compare, running (server)")
-    assert (found.before, found.after) == ("51.0 µs", "501 µs") and found.share > 0.5 and found.note == ""
+    (function,) = functions(given)
+    assert (function.kind, function.name) == ("function", "compare, running (server)")
+    assert (function.before, function.after) == ("51.0 µs", "501 µs") and function.share > 0.5 and function.note == ""
     run = given.compared.baseline.run.path
     draw_profiles(run)
     assert "server-on-cpu-against-001-mariadb-game-c4.svg" in functions(given)[0].note

@@ -16,17 +16,17 @@ def _put(label, folder, trial):
 
 
 def test_given_settings_come_first_and_ports_are_none(pairs):
-    found = settings(pairs(_put))
-    assert [(one.name, one.before, one.after, one.note) for one in found] == [
+    differing = settings(pairs(_put))
+    assert [(setting.name, setting.before, setting.after, setting.note) for setting in differing] == [
         ("flush", "1", "2", GIVEN),
         ("cache", "x" * 59 + "…", "small", ""),
     ]
-    assert all(one.kind == "setting" and one.share is None for one in found)
+    assert all(setting.kind == "setting" and setting.share is None for setting in differing)
 
 
 def test_a_version_that_differs_is_named(pairs):
-    (found,) = versions(pairs(_put))
-    assert (found.kind, found.name, found.before, found.after) == ("version", "server", "10.11.14", "11.4")
+    (version,) = versions(pairs(_put))
+    assert (version.kind, version.name, version.before, version.after) == ("version", "server", "10.11.14", "11.4")
 
 
 def test_equal_sides_have_none(pairs):
@@ -43,13 +43,13 @@ def test_every_setting_in_force_is_read_from_beside_the_preparation_and_two_serv
         (beside / "settings.json").write_text(json.dumps({"cache": cache, "store": {"memory": "9", "mode": ""}}))
         trial["servers"].append({"name": "cache", "version": None, "effective_settings": {}})
 
-    (found,) = settings(pairs(put))
-    assert (found.name, found.before, found.after) == ("cache memory", "64", "32")
+    (setting,) = settings(pairs(put))
+    assert (setting.name, setting.before, setting.after) == ("cache memory", "64", "32")
 
 
 def test_a_setting_that_only_one_side_gives_and_no_server_shows_is_named(pairs):
     def put(label, _, trial):
         trial["settings"] = {"hidden": "on"} if label == "slow" else {}
 
-    (found,) = settings(pairs(put))
-    assert (found.name, found.before, found.after) == ("hidden", ABSENT, "on")
+    (setting,) = settings(pairs(put))
+    assert (setting.name, setting.before, setting.after) == ("hidden", ABSENT, "on")

@@ -21,7 +21,7 @@ def _budget(commit):
 
 def test_the_band_that_became_wider_is_named_with_its_share_of_the_difference(pairs):
     given = pairs(_budget(2.5))
-    first, *_ = sorted(time_bands(given), key=lambda one: -(one.share or 0))
+    first, *_ = sorted(time_bands(given), key=lambda band: -(band.share or 0))
     assert (first.kind, first.name) == ("time", "commit")
     fast, slow = (sum(1e6 / trial.recorded.throughput_per_s for trial in given.side(which)) / 4 for which in (0, 1))
     assert first.share == pytest.approx(min(1.0, (2.5 * slow - 0.4 * fast) / given.time_us))
@@ -29,8 +29,8 @@ def test_the_band_that_became_wider_is_named_with_its_share_of_the_difference(pa
 
 
 def test_what_no_observation_explains_says_so(pairs):
-    found = {one.name: one for one in time_bands(pairs(_budget(0.4)))}
-    assert "no observation" in found["unexplained"].note and found["unexplained"].share > 0.5
+    by_band = {band.name: band for band in time_bands(pairs(_budget(0.4)))}
+    assert "no observation" in by_band["unexplained"].note and by_band["unexplained"].share > 0.5
 
 
 def test_trials_without_a_budget_have_none(pairs):

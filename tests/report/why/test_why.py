@@ -24,19 +24,19 @@ def verdicts(pairs):
     return Verdicts((pairs(_put).compared,), (), ())
 
 
-def _printed(found, most=6):
+def _printed(reasons_found, most=6):
     console = Console(file=StringIO(), width=120)
-    print_why(found, console, most)
+    print_why(reasons_found, console, most)
     return console.file.getvalue()
 
 
 def test_causes_come_first_and_then_what_explains_most(verdicts):
-    (found,) = reasons(verdicts)
-    kinds = [one.kind for one in found.evidence]
+    (reason,) = reasons(verdicts)
+    kinds = [evidence.kind for evidence in reason.evidence]
     assert kinds[0] == "setting" and "counter" in kinds
     order = ["setting", "time", "counter"]
     assert kinds == sorted(kinds, key=order.index)
-    printed = _printed([found])
+    printed = _printed([reason])
     assert "slow is slower than fast  game, 4 clients: -" in printed
     assert "setting  flush: 2 → 1" in printed and "of the difference" in printed
 
@@ -58,11 +58,11 @@ def test_what_is_undecided_has_no_reason(pairs):
 
 
 def test_more_than_fits_is_counted_and_nothing_at_all_says_what_to_do(verdicts):
-    (found,) = reasons(verdicts)
-    many = Why(found.compared, "slower", "", tuple(Evidence("setting", str(number), "a", "b") for number in range(9)))
+    (reason,) = reasons(verdicts)
+    many = Why(reason.compared, "slower", "", tuple(Evidence("setting", str(number), "a", "b") for number in range(9)))
     printed = _printed([many], most=2)
     assert "… and 7 more (--json)" in printed and "--profile" in printed
-    assert "No setting and no version differs." in _printed([Why(found.compared, "slower", "", ())])
+    assert "No setting and no version differs." in _printed([Why(reason.compared, "slower", "", ())])
 
 
 def test_a_counters_share_is_an_upper_bound():
