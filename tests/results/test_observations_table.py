@@ -1,5 +1,8 @@
 """Any tool reads the table, and what is no table is said to be none."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from pyarrow import parquet
@@ -14,6 +17,36 @@ def test_what_was_not_seen_is_null_to_any_tool(tmp_path):
     write_table(path, Observations(np.array([1.0, 2.0]), {"host.a": np.array([2.0, np.nan])}))
     assert parquet.read_table(path).to_pydict() == {"at_unix_s": [1, 2], "host.a": [2, None]}
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("seconds", [0, 1, 9, 100_000])
+def test_what_was_written_is_read(tmp_path, seconds):
+    path = tmp_path / "observations.parquet"
+    at_unix_s = np.arange(seconds, dtype=float)
+    columns = {
+        "host.whole": at_unix_s / 3,
+        "host.some": np.where(at_unix_s % 3 == 0, np.nan, at_unix_s),
+        "host.none": np.full(seconds, np.nan),
+    }
+    write_table(path, Observations(at_unix_s, columns))
+    read = read_table(path)
+    np.testing.assert_array_equal(read.at_unix_s, at_unix_s)
+    assert list(read.columns) == list(columns)
+    for name, values in columns.items():
+        np.testing.assert_array_equal(read.columns[name], values)
+
+
+def test_reading_imports_no_data_frames(tmp_path):
+    path = tmp_path / "observations.parquet"
+    write_table(path, Observations(np.array([1.0]), {"host.a": np.array([2.0])}))
+    code = (
+        "import sys, pathlib\n"
+        "from dbdyno.results.observations_table import read_table\n"
+        f"read_table(pathlib.Path({str(path)!r}))\n"
+        "print(*{'pandas', 'pyarrow.dataset', 'pyarrow.compute'} & set(sys.modules))"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout.strip(), ended.stderr) == (0, "", "")
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1 no PAR1"])

@@ -19,11 +19,33 @@ def read_table(path: Path) -> Observations:
         UserError: it is not a table of observations.
     """
     try:
-        table = parquet.read_table(path, use_threads=False)
-        columns = {name: np.asarray(table.column(name).to_numpy(), float) for name in table.column_names}
+        # `read_table` also imports data sets, and `show` may last 400 ms.
+        with parquet.ParquetFile(path) as file:
+            table = file.read(use_threads=False)
+        columns = {name: _floats(table.column(name)) for name in table.column_names}
         return Observations(columns.pop(AT), columns)
     except (OSError, KeyError, ValueError, TypeError, pyarrow.ArrowException) as error:
         raise UserError(f"{path}: cannot be read as observations: {error}") from error
+
+
+def _floats(column: pyarrow.ChunkedArray) -> np.ndarray:
+    """Return a column as floats, what is null as NaN.
+
+    `to_numpy` does the same, but imports pandas if that is installed.
+    """
+    if column.type != pyarrow.float64():
+        return np.asarray(column.to_numpy(), float)
+    return np.concatenate([np.zeros(0), *(_floats_of_chunk(chunk) for chunk in column.chunks if len(chunk))])
+
+
+def _floats_of_chunk(chunk: pyarrow.DoubleArray) -> np.ndarray:
+    validity, values = chunk.buffers()
+    part = slice(chunk.offset, chunk.offset + len(chunk))
+    floats = np.frombuffer(values, float)[part]
+    if validity is None:
+        return floats
+    is_valid = np.unpackbits(np.frombuffer(validity, np.uint8), bitorder="little")[part]
+    return np.where(is_valid, floats, np.nan)
 
 
 def write_table(path: Path, observations: Observations) -> None:
