@@ -3,7 +3,7 @@
 import pytest
 
 from dbdyno.systems.mongodb.client import ask, connect
-from dbdyno.systems.mongodb.mongodb import NoAnswer
+from dbdyno.systems.mongodb.no_answer import NoAnswer
 from dbdyno.systems.running.endpoint import Endpoint
 
 

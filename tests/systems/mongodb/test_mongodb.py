@@ -5,7 +5,8 @@ import pytest
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.systems.mongodb import mongodb
 from dbdyno.systems.mongodb.client import connect
-from dbdyno.systems.mongodb.mongodb import UNACKNOWLEDGED, NoAnswer, flat
+from dbdyno.systems.mongodb.mongodb import UNACKNOWLEDGED, flat
+from dbdyno.systems.mongodb.no_answer import NoAnswer
 from helpers import system
 from systems.load import ROWS, execute
 

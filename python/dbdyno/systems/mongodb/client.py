@@ -6,7 +6,7 @@ from urllib.parse import quote_plus
 import pymongo
 from pymongo.errors import OperationFailure, PyMongoError
 
-from dbdyno.systems.mongodb.mongodb import NoAnswer
+from dbdyno.systems.mongodb.no_answer import NoAnswer
 from dbdyno.systems.running.endpoint import Endpoint
 
 

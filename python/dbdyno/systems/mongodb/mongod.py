@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 from dbdyno.errors import UserError
 from dbdyno.systems.base import Durability, Launch, Room
 from dbdyno.systems.builds.layout import Layout, beside
-from dbdyno.systems.mongodb.mongodb import UNACKNOWLEDGED, MongoServer, NoAnswer, client_module
+from dbdyno.systems.mongodb.mongodb import UNACKNOWLEDGED, MongoServer, client_module
+from dbdyno.systems.mongodb.no_answer import NoAnswer
 from dbdyno.systems.running.endpoint import CONNECT_TIMEOUT_S, Endpoint
 from dbdyno.systems.running.process import PrivateDirectory, ServerProcess, find_program
 from dbdyno.systems.settings import PRIVATE, without_secrets

@@ -10,6 +10,7 @@ from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import ADD, FIND_SECONDARY, FIND_UNIQUE, GET, GET_MANY, INSERT, SUM, UPDATE
 from dbdyno.systems.base import Durability
+from dbdyno.systems.mongodb.no_answer import NoAnswer
 from dbdyno.systems.probe import Probe
 from dbdyno.systems.running.endpoint import CONNECT_TIMEOUT_S, Unreached, endpoint_of, refuse_server_settings
 from dbdyno.systems.running.server import Server
@@ -22,14 +23,6 @@ WRITES = ("acknowledged", "unacknowledged")
 UNACKNOWLEDGED = Durability(
     "D0", "write=unacknowledged: a write is sent, not acknowledged, so nothing is promised of it"
 )
-
-
-class NoAnswer(Exception):
-    """A server that was asked a command did not answer, or refused it. refused: it did answer."""
-
-    def __init__(self, message: str, refused: bool) -> None:
-        super().__init__(message)
-        self.refused = refused
 
 
 class MongoServer(Server):

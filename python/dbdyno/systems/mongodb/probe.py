@@ -4,7 +4,7 @@ from typing import Any
 
 from dbdyno.errors import RunFailed
 from dbdyno.systems.mongodb.client import answer, connect
-from dbdyno.systems.mongodb.mongodb import NoAnswer
+from dbdyno.systems.mongodb.no_answer import NoAnswer
 from dbdyno.systems.probe import ANSWER_TIMEOUT_S, Probe
 from dbdyno.systems.running.endpoint import Endpoint
 
