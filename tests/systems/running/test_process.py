@@ -24,7 +24,7 @@ from dbdyno.systems.running.process import (
     run_to_end,
     telling_lines,
 )
-from helpers import need, system, wait_until
+from helpers import need, need_program, system, wait_until
 
 FAILING = ["sh", "-c", "echo starting; echo '[ERROR] unknown variable x'; echo Aborting; exit 7"]
 LASTING = ["sleep", "600"]
@@ -185,6 +185,17 @@ def test_what_a_killed_server_started_ends_with_it(directory, launch):
     wait_until(server.death)
     server.stop()
     assert processes_in([directory.path]) == {}
+
+
+def test_a_command_begins_only_below_the_process_that_wanted_it(tmp_path):
+    need_program("setpriv", "util-linux")
+    command = [*process.ending_with_us(signal.SIGKILL), "touch", str(tmp_path / "began")]
+    # Its parent is a shell, as it would be somebody else if dbdyno had been killed meanwhile.
+    orphaned = subprocess.run(["/bin/sh", "-c", '"$@"; exit $?', "sh", *command], check=False)
+    assert orphaned.returncode == 1
+    assert not (tmp_path / "began").exists()
+    subprocess.run(command, check=True)
+    assert (tmp_path / "began").exists()
 
 
 def test_a_command_that_does_not_end_is_given_up(directory, tmp_path, monkeypatch):

@@ -42,6 +42,8 @@ _TELLING = re.compile(
 _SOCKET_PATH_MAX_BYTES = 107
 _ELF, _ELF_MACHINE = b"\x7fELF", slice(18, 20)
 """What a program begins with, and where it says for which processor it is (elf(5))."""
+_UNLESS_ORPHANED = '[ "$PPID" = "$0" ] && exec "$@"'
+"""A shell's script that becomes a command, unless its parent is another process than the one named first."""
 
 
 def is_too_long_for_a_socket(path: str | Path) -> bool:
@@ -369,10 +371,14 @@ def ending_with_us(number: int) -> list[str]:
     """Return the beginning of a command that gets a signal when dbdyno is gone; empty if this host cannot do that.
 
     It is the last resort if the guards are killed with dbdyno. The kernel sends it when the thread ends that started
-    the command, so that must be one which outlives it.
+    the command, so that must be one which outlives it. If dbdyno is killed before the kernel knows, the shell sees
+    another parent and ends: a Redis without its configuration would listen on every address.
     """
     program = find_program("setpriv")
-    return [program, "--pdeathsig", signal.Signals(number).name.removeprefix("SIG"), "--"] if program else []
+    if not program:
+        return []
+    name = signal.Signals(number).name.removeprefix("SIG")
+    return [program, "--pdeathsig", name, "--", "/bin/sh", "-c", _UNLESS_ORPHANED, str(os.getpid())]
 
 
 def refuse_broken(argv: list[str]) -> None:
