@@ -33,9 +33,9 @@ def run_bounded(argv: list[str], stdin: str = "", kill_after_s: float = 60, **op
         time.sleep(LOOK_S)
     seconds, status = time.monotonic() - began, process.poll()
     if status is None:
-        for one in (*process.children(recursive=True), process):
+        for victim in (*process.children(recursive=True), process):
             with suppress(psutil.NoSuchProcess):
-                one.kill()
+                victim.kill()
     process.wait()
     with output:
         output.seek(0)
@@ -49,8 +49,8 @@ def _resident(process: psutil.Process) -> int:
     with suppress(psutil.NoSuchProcess):
         parent = process.memory_info()
         total = parent.rss
-        for one in process.children(recursive=True):
+        for child in process.children(recursive=True):
             with suppress(psutil.NoSuchProcess):
-                memory = one.memory_info()
-                total += 0 if memory.vms == parent.vms and one.cmdline() == process.cmdline() else memory.rss
+                memory = child.memory_info()
+                total += 0 if memory.vms == parent.vms and child.cmdline() == process.cmdline() else memory.rss
     return total

@@ -29,8 +29,8 @@ def pytest_configure() -> None:
 def fake_load(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., None]:
     """Put the fake load client in the place of the real one; call the fixture to tell it what to do."""
 
-    def tell(**told: object) -> None:
-        monkeypatch.setenv("FAKE_LOAD", json.dumps(told))
+    def tell(**behaviour: object) -> None:
+        monkeypatch.setenv("FAKE_LOAD", json.dumps(behaviour))
 
     # Not by its first line: `env python3` may be a shim that costs more than the trial.
     program = tmp_path_factory.mktemp("bin") / "dbdyno-load"
@@ -45,7 +45,7 @@ def fake_load(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPath
 def fake_system(monkeypatch: pytest.MonkeyPatch) -> type[FakeSystem]:
     """Make `fake` a system, and start with nothing remembered."""
     monkeypatch.setitem(SYSTEMS, "fake", FakeSystem)
-    monkeypatch.setattr(FakeSystem, "told", [])
+    monkeypatch.setattr(FakeSystem, "calls", [])
     monkeypatch.setattr(FakeSystem, "deaths", [])
     monkeypatch.setattr(FakeSystem, "copies", None)
     monkeypatch.setattr(FakeSystem, "lost_s", 0.0)

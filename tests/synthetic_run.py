@@ -345,8 +345,8 @@ def _observations(cell: Cell, intervals: list[dict], began_unix_s: float) -> lis
     samples = []
     for second in range(len(intervals) + 1):
         sample = {"at_unix_s": began_unix_s + second}
-        for place, name in enumerate(names):
-            sample |= _process(name, used_s[name], 9_400_320 * (1 + 10 * place))
+        for number, name in enumerate(names):
+            sample |= _process(name, used_s[name], 9_400_320 * (1 + 10 * number))
         for server in names[1:]:
             sample |= {f"store.{server}.commands_total": done}
             sample |= _waits(server, cell, intervals[second - 1] if second else None)
@@ -354,8 +354,8 @@ def _observations(cell: Cell, intervals: list[dict], began_unix_s: float) -> lis
         if second < len(intervals):
             completed = intervals[second]["transactions"]["completed"]
             done += completed
-            for place, name in enumerate(names):
-                used_s[name] = round(used_s[name] + min(0.95, completed * (6e-5 if place else 2.6e-5)), 6)
+            for number, name in enumerate(names):
+                used_s[name] = round(used_s[name] + min(0.95, completed * (6e-5 if number else 2.6e-5)), 6)
     return samples
 
 
@@ -464,7 +464,10 @@ def main() -> None:
     parser.add_argument("--rates", default="")
     parser.add_argument("--fault", action="append", default=[], metavar="SYSTEM:CLIENTS:FAULT")
     asked = parser.parse_args()
-    faults = {(system, int(count)): fault for system, count, fault in (one.rsplit(":", 2) for one in asked.fault)}
+    faults = {
+        (system, int(count)): fault
+        for system, count, fault in (fault_text.rsplit(":", 2) for fault_text in asked.fault)
+    }
     clients = tuple(int(count) for count in asked.clients.split(","))
     rates = tuple(int(rate) for rate in asked.rates.split(",") if rate) or (None,)
     write_run(asked.folder, SYSTEMS, clients, asked.seconds, asked.repeats, faults, rates)

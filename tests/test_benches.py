@@ -100,7 +100,7 @@ def test_parts_of_a_split_load_and_the_threads_that_answer_them_stay_on_their_pr
         recorded = split_load.execute(wanted, parts, watch)
     assert sorted(map(len, seen.values())) == [4] * (len(cpus) - 1) + [5]
     for records in recorded:
-        assert sum(one["transactions"]["completed"] for one in records if one["record"] == "interval") > 0
+        assert sum(record["transactions"]["completed"] for record in records if record["record"] == "interval") > 0
 
 
 def test_the_table_of_startup_has_the_processor_time_of_hyperfine(bench: Callable[[str], ModuleType]) -> None:

@@ -44,7 +44,7 @@ def commands_in(text: str) -> Iterator[tuple[int, str, bool]]:
                     yield number, joined, True
                 joined = ""
         else:
-            yield from ((number, found, False) for found in INLINE.findall(line))
+            yield from ((number, command, False) for command in INLINE.findall(line))
 
 
 SHOWN = [
@@ -58,9 +58,9 @@ def test_commands_are_found_in_blocks_over_several_lines_and_in_sentences():
     text = (
         "Say `dbdyno list`, or `A=1 dbdyno show`.\n```\ndbdyno run x \\\n  --rows 5   # five\nmake y\n```\n`dbdyno`\n"
     )
-    found = [(number, " ".join(command.split()), whole) for number, command, whole in commands_in(text)]
+    commands = [(number, " ".join(command.split()), whole) for number, command, whole in commands_in(text)]
     said = [(1, "dbdyno list", False), (1, "dbdyno show", False)]
-    assert found == [*said, (4, "dbdyno run x --rows 5 # five", True)]
+    assert commands == [*said, (4, "dbdyno run x --rows 5 # five", True)]
     assert len(SHOWN) > 150
 
 

@@ -79,9 +79,9 @@ def test_pages_of_a_kind_have_the_same_headings(folder: str, headings: tuple[str
     for path in (ROOT / "docs" / folder).glob("*.md"):
         if path.name == "README.md":
             continue
-        found = re.findall(r"^## (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
-        missing = set(headings) - set(found)
-        assert found == [heading for heading in headings if heading in found], path
+        present = re.findall(r"^## (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+        missing = set(headings) - set(present)
+        assert present == [heading for heading in headings if heading in present], path
         assert missing <= MAY_BE_ABSENT, path
 
 

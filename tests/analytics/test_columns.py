@@ -8,7 +8,7 @@ def test_there_are_109_columns_each_of_its_own_name():
 
 
 def test_the_columns_stand_where_the_real_files_have_them():
-    places = {column.name: place for place, column in enumerate(COLUMNS, 1)}
+    places = {column.name: number for number, column in enumerate(COLUMNS, 1)}
     # Counted in the header of a real file.
     known = {"Year": 1, "Origin": 15, "DestWac": 29, "DepDelay": 32, "TaxiOut": 37, "ArrDelayMinutes": 44}
     known |= {"Cancelled": 48, "Distance": 55, "FirstDepTime": 62, "Div1Airport": 70, "Div5TailNum": 109}

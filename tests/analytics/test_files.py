@@ -38,8 +38,10 @@ def spoil(folder: Path, line: int, old: str, new: str) -> None:
 
 
 def load(folder: Path, scratch: Path, skip: bool = False) -> tuple[list[int], list[str]]:
-    told: list[str] = []
-    return [count for batch in checked(own_files(folder), scratch, skip, told.append) for _, count in batch], told
+    complaints: list[str] = []
+    return [
+        count for batch in checked(own_files(folder), scratch, skip, complaints.append) for _, count in batch
+    ], complaints
 
 
 def test_generated_files_hold_all_rows_in_batches(tmp_path, monkeypatch):
@@ -96,9 +98,9 @@ def test_a_malformed_line_is_named_or_left_out_as_asked(own, scratch, old, new, 
     assert problem in str(refused.value)
     for left in scratch.iterdir():
         left.unlink()
-    counts, told = load(own, scratch, skip=True)
+    counts, complaints = load(own, scratch, skip=True)
     assert counts == [19]
-    assert len(told) == 1 and "line 5" in told[0]
+    assert len(complaints) == 1 and "line 5" in complaints[0]
     # What is a person's own stays as it is.
     assert len((own / "2009-07.csv").read_text().splitlines()) == 21
 

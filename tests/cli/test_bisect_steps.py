@@ -33,7 +33,7 @@ def test_a_build_that_does_not_start_is_inconclusive_and_tried_again(tmp_path):
     def fail():
         raise RunFailed("it does not start")
 
-    found = measured((0, 3), kept, fail)
-    assert (found.outcome, found.reason, kept.find((0, 3))) == ("inconclusive", "it does not start", None)
+    measurement = measured((0, 3), kept, fail)
+    assert (measurement.outcome, measurement.reason, kept.find((0, 3))) == ("inconclusive", "it does not start", None)
     with pytest.raises(UserError, match="no answer: it does not start"):
         measured((0, 3), kept, fail, must_work=True)

@@ -32,8 +32,8 @@ def test_the_same_is_same_after_three_pairs_with_four_files(dbdyno, fake_load, f
     status, out, err = _ci(dbdyno)
     assert (status, err) == (0, "") and "1 comparison: 1 same (margin ±5.00 %)" in out
     assert sorted(path.name for path in Path("dbdyno-ci").iterdir()) == ["ci.json", "ci.md", "junit.xml", "otava.csv"]
-    (one,) = _document()["comparisons"]
-    assert (one["outcome"], one["pairs"], one["experiment"]) == ("same", 3, "game")
+    (comparison,) = _document()["comparisons"]
+    assert (comparison["outcome"], comparison["pairs"], comparison["experiment"]) == ("same", 3, "game")
 
 
 @pytest.mark.parametrize(("most", "outcome", "expected"), [(1600, "slower", 1), (3000, "faster", 0)])
@@ -41,20 +41,20 @@ def test_a_head_that_does_less_or_more_is_found(dbdyno, fake_load, fake_system, 
     limits = {1600: {"most_per_s": 1600}, 3000: {"extra": 0.5}}[most]
     fake_load(second_s=0, only_if='"slow"', **limits)
     status, out, _ = _ci(dbdyno, "--quiet")
-    (one,) = _document()["comparisons"]
-    assert (status, out) == (expected, "") and one["outcome"] == outcome
-    assert one["low"] <= most / 2000 <= one["high"]
+    (comparison,) = _document()["comparisons"]
+    assert (status, out) == (expected, "") and comparison["outcome"] == outcome
+    assert comparison["low"] <= most / 2000 <= comparison["high"]
 
 
 def test_noise_above_the_margin_is_unstable_until_the_budget_is_up_and_passes_only_if_allowed(
     dbdyno, fake_load, fake_system, tmp_path
 ):
-    told = {"second_s": 0, "noise": 0.5, "noisy_clients": 2, "noise_count": str(tmp_path / "count")}
-    fake_load(**told)
+    behaviour = {"second_s": 0, "noise": 0.5, "noisy_clients": 2, "noise_count": str(tmp_path / "count")}
+    fake_load(**behaviour)
     status, out, _ = _ci(dbdyno, "--budget", "1s")
     assert status == 2 and "1 unstable" in out
-    (one,) = _document()["comparisons"]
-    assert one["outcome"] == "unstable" and one["reason"] and one["pairs"] >= 3
+    (comparison,) = _document()["comparisons"]
+    assert comparison["outcome"] == "unstable" and comparison["reason"] and comparison["pairs"] >= 3
     assert _ci(dbdyno, "--budget", "1s", "--allow-unstable")[0] == 0
 
 
@@ -64,8 +64,8 @@ def test_a_head_that_does_not_start_or_gives_errors_is_no_answer_and_not_slower(
     assert status == 2 and "no answer: " in err and "fake did not start" in err
     fake_load(second_s=0, only_if='"slow"', errors=1)
     status, _, _ = _ci(dbdyno, "--quiet")
-    (one,) = _document()["comparisons"]
-    assert (status, one["outcome"]) == (2, "not judged") and one["reason"]
+    (comparison,) = _document()["comparisons"]
+    assert (status, comparison["outcome"]) == (2, "not judged") and comparison["reason"]
 
 
 def test_an_unfit_host_is_named_or_refused(dbdyno, fake_load, fake_system, host):

@@ -8,7 +8,7 @@ def test_it_says_that_nothing_is_left(dbdyno, fake_load, fake_system, monkeypatc
     monkeypatch.setitem(ATTACHED, "fake", fake_system)
     status, out, err = dbdyno("clean", "fake://u:hidden@host/d")
     assert (status, out, err) == (0, "fake://host/d: nothing of dbdyno is left there\n", "")
-    assert fake_system.told == ["start", "stop"]
+    assert fake_system.calls == ["start", "stop"]
 
 
 def test_what_was_removed_is_said(dbdyno, monkeypatch):

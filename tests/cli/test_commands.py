@@ -9,8 +9,8 @@ from dbdyno.cli.commands import dbdyno as group
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_is_found_by_its_name(name):
-    found = group.get_command(click.Context(group), name)
-    assert isinstance(found, click.Command) and found.help
+    command = group.get_command(click.Context(group), name)
+    assert isinstance(command, click.Command) and command.help
 
 
 def test_what_is_none_is_not_found():

@@ -21,13 +21,13 @@ def test_two_runs_and_a_margin(dbdyno, tmp_path):
 
 
 def test_refusals(dbdyno, tmp_path):
-    one = str(write_run(tmp_path / "one", SYSTEMS[:1], clients=(1,)))
+    first = str(write_run(tmp_path / "one", SYSTEMS[:1], clients=(1,)))
     other = str(write_run(tmp_path / "other", SYSTEMS[2:3], clients=(1,)))
-    status, out, err = dbdyno("compare", one, other)
+    status, out, err = dbdyno("compare", first, other)
     assert (status, out) == (2, "") and "not like with like: durability class: D1 against D2" in err
-    status, out, _ = dbdyno("compare", one, other, "--force")
+    status, out, _ = dbdyno("compare", first, other, "--force")
     assert status == 0 and "NOT LIKE WITH LIKE" in out
-    assert dbdyno("compare", one)[0] == 2
-    assert "--baseline" in dbdyno("compare", one, one, "--baseline", "sqlite")[2]
-    assert "is no percentage" in dbdyno("compare", one, one, "--margin", "2")[2]
-    assert "is not a run" in dbdyno("compare", str(tmp_path), one)[2]
+    assert dbdyno("compare", first)[0] == 2
+    assert "--baseline" in dbdyno("compare", first, first, "--baseline", "sqlite")[2]
+    assert "is no percentage" in dbdyno("compare", first, first, "--margin", "2")[2]
+    assert "is not a run" in dbdyno("compare", str(tmp_path), first)[2]

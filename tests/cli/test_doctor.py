@@ -17,8 +17,8 @@ def hasty(monkeypatch):
 def findings(monkeypatch):
     """Have only these findings of the host."""
 
-    def have(*found):
-        monkeypatch.setattr(cli_doctor, "examine", lambda *_: list(found))
+    def have(*findings):
+        monkeypatch.setattr(cli_doctor, "examine", lambda *_: list(findings))
 
     have()
     return have

@@ -83,9 +83,9 @@ def test_what_the_client_limited_on_both_sides_can_be_left_out(dbdyno, run):
     assert "0 of 1 cells are confirmed slower by more than 3 %; left out, limited on both sides: 1 " in out
     assert "(mariadb on game at 2 clients: the client)" in out
     status, out, _ = dbdyno("gate", before, same, "--leave-out-limited", "--json")
-    found = json.loads(out)
-    assert found["left_out_limited"] == ["mariadb on game at 2 clients: the client"]
-    assert (status, found["passed"], found["not_judged"]) == (0, True, 0)
+    document = json.loads(out)
+    assert document["left_out_limited"] == ["mariadb on game at 2 clients: the client"]
+    assert (status, document["passed"], document["not_judged"]) == (0, True, 0)
 
 
 def test_a_slowdown_beside_what_is_left_out_still_fails(dbdyno, run):

@@ -45,8 +45,8 @@ def test_whatever_a_server_of_a_protocol_does_is_bounded_and_told(scheme, tmp_pa
     behaviours = {**hostile.ANYWHERE, **hostile.OF_PROTOCOL[scheme]}
     with ThreadPoolExecutor(AT_ONCE) as pool:
         ended = pool.map(lambda behaviour: dbdyno("run", behaviour, scheme, tmp_path), behaviours.values())
-        for name, one in zip(behaviours, ended, strict=True):
-            check(name, one)
+        for name, run_ended in zip(behaviours, ended, strict=True):
+            check(name, run_ended)
 
 
 @pytest.mark.parametrize(

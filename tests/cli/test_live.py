@@ -139,7 +139,7 @@ def test_of_an_open_loop_the_display_shows_what_is_offered_and_response_times():
 
 
 @pytest.mark.parametrize(
-    ("more", "shown"),
+    ("more", "progress"),
     [
         ({"rows_per_s": 250_000.0, "left_s": 61.6}, "load 500,000 of 16,000,000 rows  250,000/s  1 min 2 s left"),
         ({"rows_per_s": 250_000.0, "left_s": 4.4}, "load 500,000 of 16,000,000 rows  250,000/s  4 s left"),
@@ -147,14 +147,14 @@ def test_of_an_open_loop_the_display_shows_what_is_offered_and_response_times():
         ({}, "load 500,000 of 16,000,000 rows"),
     ],
 )
-def test_of_a_load_the_display_shows_how_fast_it_goes_and_how_long_yet(more, shown):
+def test_of_a_load_the_display_shows_how_fast_it_goes_and_how_long_yet(more, progress):
     record = {"record": "progress", "phase": "load", "done": 500_000, "total": 16_000_000, "unit": "rows"}
 
     def tell(display):
         display.preparation_begins(Preparation("01", SystemSpec("fake", label="fake"), workload("game"), 1, (TRIAL,)))
         display.record_came(record | more)
 
-    assert drawn(tell)[0][-1][1:] == ["fake", shown]
+    assert drawn(tell)[0][-1][1:] == ["fake", progress]
 
 
 def test_on_a_terminal_one_display_follows_the_run_and_a_finished_trial_leaves_nothing():

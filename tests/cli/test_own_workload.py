@@ -35,7 +35,7 @@ def items(path: Path, *operations: str) -> str:
     transactions = (
         f'[[workloads.items.transactions]]\nname = "kind_{i}"\n'
         f'operations = [{{ operation = "{operation}", table = "item"{more} }}]\n'
-        for i, (operation, _, more) in enumerate(one.partition(",") for one in operations)
+        for i, (operation, _, more) in enumerate(line.partition(",") for line in operations)
         for more in [f", {more}" if more else ""]
     )
     path.write_text(ITEMS + "\n".join(transactions))
@@ -45,10 +45,10 @@ def items(path: Path, *operations: str) -> str:
 def trials(dbdyno, *arguments: str) -> list[dict]:
     """Run on some stores, and return what is said of each trial, none of which may have an error."""
     assert dbdyno("run", *arguments, *ALONE) == (0, "", "")
-    found = json.loads(dbdyno("show", "last", "--json")[1])["trials"]
-    for trial in found:
+    trials_run = json.loads(dbdyno("show", "last", "--json")[1])["trials"]
+    for trial in trials_run:
         assert trial["errors"] == 0 and trial["transactions"] > 0
-    return found
+    return trials_run
 
 
 def test_a_session_store_runs_on_key_value_and_sql_stores(dbdyno):
@@ -146,9 +146,9 @@ def test_an_answer_with_another_number_of_rows_is_a_mismatch(dbdyno, tmp_path):
 def test_a_set_of_sysbench_is_answered_rightly(dbdyno, system, sets):
     if system != "sqlite":
         need(system)
-    found = trials(dbdyno, "oltp", "--system", system, "--set", f"options.set={json.dumps(sets)}")
-    assert len(found) == len(sets)
-    read_write = found[0]
+    trials_run = trials(dbdyno, "oltp", "--system", system, "--set", f"options.set={json.dumps(sets)}")
+    assert len(trials_run) == len(sets)
+    read_write = trials_run[0]
     assert read_write["reads_verified"] > 100 * read_write["transactions"]
     operations = {name: operation["operation"] for name, operation in read_write["operations"].items()}
     assert operations["distinct_range"] == "sql" and operations["commit"] == "commit"

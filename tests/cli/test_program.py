@@ -152,8 +152,8 @@ def test_a_password_is_in_no_process_list_and_in_no_childs_environment(launch, t
     server = system("mariadb")
     try:
         server.start(launch)
-        place = server.endpoint
-        command = [*PYTHON, "run", experiment, "--system", f"mysql://dbdyno:***@127.0.0.1:{place.port}/dbdyno"]
+        endpoint = server.endpoint
+        command = [*PYTHON, "run", experiment, "--system", f"mysql://dbdyno:***@127.0.0.1:{endpoint.port}/dbdyno"]
         command += [
             "--rows",
             "100",
@@ -167,7 +167,7 @@ def test_a_password_is_in_no_process_list_and_in_no_childs_environment(launch, t
             str(tmp_path / "runs"),
         ]
         command += ["--set", "workload=" + experiment, "--no-observe", "--quiet"]
-        secret, others = place.password, {"PGPASSWORD": place.password, "MYSQL_PWD": place.password}
+        secret, others = endpoint.password, {"PGPASSWORD": endpoint.password, "MYSQL_PWD": endpoint.password}
         environment = {**os.environ, **ENVIRONMENT, "DBDYNO_PASSWORD": secret, **others}
         with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE) as process:
             seen, looks = looked_at(process, secret.encode())

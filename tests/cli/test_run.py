@@ -84,9 +84,11 @@ def test_quiet_says_nothing_where_nothing_is_wrong(dbdyno, fake_load, fake_syste
     assert dbdyno(*SMALL, "--system", "fake", "--quiet") == (0, "", "")
 
 
-@pytest.mark.parametrize("told", [{"errors": 1}, {"mismatches": 1}, {"wrong_check": True}, {"die": "run"}], ids=str)
-def test_a_wrong_answer_is_status_one(dbdyno, fake_load, fake_system, told):
-    fake_load(**told)
+@pytest.mark.parametrize(
+    "behaviour", [{"errors": 1}, {"mismatches": 1}, {"wrong_check": True}, {"die": "run"}], ids=str
+)
+def test_a_wrong_answer_is_status_one(dbdyno, fake_load, fake_system, behaviour):
+    fake_load(**behaviour)
     status, out, err = dbdyno(*SMALL, "--system", "fake", "--quiet")
     assert (status, out) == (1, "")
     assert err.startswith("dbdyno: ")
@@ -227,10 +229,10 @@ def begun(fake_load, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("told", "status", "quiet"), [({}, 0, ()), ({"errors": 1}, 1, ()), ({"die": "run"}, 1, ("--quiet",))], ids=str
+    ("behaviour", "status", "quiet"), [({}, 0, ()), ({"errors": 1}, 1, ()), ({"die": "run"}, 1, ("--quiet",))], ids=str
 )
-def test_a_run_goes_on_when_nobody_reads_any_more(fake_load, tmp_path, told, status, quiet):
-    fake_load(await_file=str(tmp_path / "go"), **told)
+def test_a_run_goes_on_when_nobody_reads_any_more(fake_load, tmp_path, behaviour, status, quiet):
+    fake_load(await_file=str(tmp_path / "go"), **behaviour)
     options = ("--system", "sqlite", "--clients", "1,2", "--set", "host=false", *ALONE, "--out", str(tmp_path))
     process = subprocess.Popen(
         [sys.executable, "-m", "dbdyno", *SMALL, *options, *quiet],
@@ -244,7 +246,7 @@ def test_a_run_goes_on_when_nobody_reads_any_more(fake_load, tmp_path, told, sta
     assert process.wait() == status
     (report,) = tmp_path.glob("*/report.html")
     assert states(report.parent) == ["failed" if quiet else "complete"] * 2
-    assert json.loads(report.with_name("run.json").read_text())["state"] == ("failed" if told else "complete")
+    assert json.loads(report.with_name("run.json").read_text())["state"] == ("failed" if behaviour else "complete")
 
 
 def states(folder):

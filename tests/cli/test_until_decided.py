@@ -18,7 +18,7 @@ def run(tmp_path):
     """A run of 1 and 4 clients, and what was planned of it."""
     sides = tuple(replace(SYSTEMS[2], label=label) for label in ("base", "head"))
     folder = write_run(tmp_path / "run", sides, clients=(1, 4), repeats=2)
-    named = experiment(system=[{"system": "mariadb", "label": one.label} for one in sides], clients=[1, 4], repeat=2)
+    named = experiment(system=[{"system": "mariadb", "label": side.label} for side in sides], clients=[1, 4], repeat=2)
     planned = expand(named.experiment, named.experiment.system)
     places = {trial: name for trial, name in zip(_names(planned), sorted(_folders(folder)), strict=True)}
     for preparation in planned:
@@ -43,14 +43,14 @@ def _place(trial, folder):
 
 def test_the_undecided_go_on_and_the_decided_do_not(run):
     folder, of_run, planned = run
-    one, four = cells_of(of_run)
+    single, four = cells_of(of_run)
 
     def judge(read):
-        found = decisions(read, 0.05, [], 2)
-        return [replace(each, outcome="same" if each.compared.cell.clients == 4 else None) for each in found]
+        decided = decisions(read, 0.05, [], 2)
+        return [replace(each, outcome="same" if each.compared.cell.clients == 4 else None) for each in decided]
 
     rule = UntilDecided(judge, time.monotonic() + 1000)
-    assert rule.undecided(folder, planned, 1.0) == [one]
+    assert rule.undecided(folder, planned, 1.0) == [single]
     assert UntilDecided(lambda _: [], time.monotonic() + 1000).undecided(folder, planned, 1.0) == []
     assert four not in rule.undecided(folder, planned, 1.0)
 

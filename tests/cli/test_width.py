@@ -78,8 +78,8 @@ def test_what_is_said_of_several_runs_fits(output, runs, width):
 @pytest.mark.parametrize("arguments", COMMANDS_WITHOUT_A_RUN, ids=" ".join)
 def test_what_is_said_of_the_host_and_its_systems_fits(output, monkeypatch, arguments, width):
     # What other processes do is another thing each time.
-    found = cli_doctor.examine(None)
-    monkeypatch.setattr(cli_doctor, "examine", lambda *_: found)
+    findings = cli_doctor.examine(None)
+    monkeypatch.setattr(cli_doctor, "examine", lambda *_: findings)
     check(output, arguments, width)
 
 

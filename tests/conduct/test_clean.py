@@ -30,7 +30,7 @@ def fake_url(monkeypatch, fake_system):
 def test_it_is_told_to_clean_up_and_nothing_else(fake_url, fake_load, fake_system):
     fake_load(refuse="run")
     assert clean(fake_url) == Cleaned()
-    assert fake_system.told == ["start", "stop"]
+    assert fake_system.calls == ["start", "stop"]
 
 
 def test_a_dry_run_is_told_to_list_and_nothing_else(fake_url, fake_load):
@@ -43,7 +43,7 @@ def test_what_could_not_be_removed_is_told(fake_url, fake_load, fake_system):
     fake_load(refuse="cleanup", only_if='"workload": null')
     with pytest.raises(RunFailed, match="fake://host: not everything could be removed"):
         clean(fake_url)
-    assert fake_system.told[-1] == "stop"
+    assert fake_system.calls[-1] == "stop"
 
 
 def test_what_dbdyno_starts_itself_is_not_cleaned():

@@ -17,8 +17,8 @@ def running(context, fake_system, monkeypatch):
 
     def make(**keys):
         going = context(**keys)
-        going.listener.told = []
-        going.listener.not_seen = lambda *said: going.listener.told.append(said)
+        going.listener.messages = []
+        going.listener.not_seen = lambda *said: going.listener.messages.append(said)
         return going
 
     return make
@@ -49,7 +49,7 @@ def test_what_cannot_be_seen_is_said_once(running, tmp_path):
     system = build(going.experiment.system[0])
     for _ in range(2):
         end_observing(going, observer_of(going, system, tmp_path), tmp_path, False)
-    assert [band for band, _ in going.listener.told].count("pressure") == 1
+    assert [band for band, _ in going.listener.messages].count("pressure") == 1
 
 
 def test_records_that_cannot_be_understood_leave_processor_time_unknown(running, tmp_path):

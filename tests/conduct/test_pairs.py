@@ -14,13 +14,13 @@ class Twice:
     """Wants the second cell two more times, and remembers what it was told."""
 
     def __init__(self, named):
-        self.cells, self.told = cells_of(named.experiment), []
+        self.cells, self.calls = cells_of(named.experiment), []
 
     def undecided(self, folder, planned, pass_s):
         trials = [trial.name for preparation in planned for trial in preparation.trials]
         assert all((folder / "trials" / name / "records.jsonl").is_file() for name in trials)
-        self.told.append((len(trials), planned[-1].repeat, pass_s))
-        return [self.cells[1]] if len(self.told) <= 2 else []
+        self.calls.append((len(trials), planned[-1].repeat, pass_s))
+        return [self.cells[1]] if len(self.calls) <= 2 else []
 
 
 @pytest.fixture
@@ -34,8 +34,8 @@ def test_only_the_cells_that_are_wanted_go_on(fake_load, fake_system, tmp_path, 
     rule = Twice(named)
     end = conduct(named, "", tmp_path, Listener(), rule)
     names = json.loads((end.folder / "run.json").read_text())["trials"]
-    assert end.state == "complete" and [count for count, _, _ in rule.told] == [8, 10, 12]
-    assert [repeat for _, repeat, _ in rule.told] == [2, 3, 4] and all(pass_s > 0 for _, _, pass_s in rule.told)
+    assert end.state == "complete" and [count for count, _, _ in rule.calls] == [8, 10, 12]
+    assert [repeat for _, repeat, _ in rule.calls] == [2, 3, 4] and all(pass_s > 0 for _, _, pass_s in rule.calls)
     assert {name[-3:] for name in names[8:]} == {"-c2"} and names == sorted(names)
 
 

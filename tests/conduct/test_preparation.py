@@ -35,7 +35,7 @@ def states(outcomes):
 def test_one_start_serves_all_its_trials(run, fake_system):
     running, outcomes = run()
     assert states(outcomes) == ["complete", "complete"]
-    assert (fake_system.told[0], fake_system.told[-1], fake_system.told.count("start")) == ("start", "stop", 1)
+    assert (fake_system.calls[0], fake_system.calls[-1], fake_system.calls.count("start")) == ("start", "stop", 1)
     folder = running.folder.path / "preparations" / "01-fake"
     document = json.loads((folder / "preparation.json").read_text())
     assert document["state"] == "complete" and document["durability"]["class"] == "D0"
@@ -57,7 +57,7 @@ def test_a_system_that_does_not_start_fails_its_trials(run, fake_system):
     running, outcomes = run(system="fake?fail_start")
     assert states(outcomes) == ["failed", "failed"]
     assert {outcome.reason for outcome in outcomes} == {"fake did not start"}
-    assert fake_system.told == ["start", "stop"]
+    assert fake_system.calls == ["start", "stop"]
     assert len(list((running.folder.path / "trials").glob("*/trial.json"))) == 2
 
 
@@ -65,16 +65,16 @@ def test_a_system_that_cannot_be_loaded_fails_its_trials_and_is_stopped(run, fak
     _, outcomes = run({"refuse": "prepare"})
     assert states(outcomes) == ["failed", "failed"]
     assert "fake could not be loaded: a table dbdyno_player without" in outcomes[0].reason
-    assert fake_system.told[-1] == "stop"
+    assert fake_system.calls[-1] == "stop"
 
 
 def test_after_a_death_the_other_trials_go_on(run, fake_system, monkeypatch):
     fake_system.deaths.append("fake was killed by SIGKILL")
-    monkeypatch.setattr(fake_system, "stop", lambda self: (self.told.append("stop"), self.deaths.clear()))
+    monkeypatch.setattr(fake_system, "stop", lambda self: (self.calls.append("stop"), self.deaths.clear()))
     running, outcomes = run(clients=[1, 2, 4])
     assert states(outcomes) == ["failed", "complete", "complete"]
     assert outcomes[0].reason == "fake was killed by SIGKILL during the trial"
-    assert [word for word in fake_system.told if word != "counters"] == ["start", "stop", "start", "stop"]
+    assert [word for word in fake_system.calls if word != "counters"] == ["start", "stop", "start", "stop"]
     assert {path.name for path in (running.folder.path / "preparations").iterdir()} == {"01-fake", "01-fake-again-1"}
     second = json.loads((running.folder.path / "trials" / outcomes[1].trial.name / "trial.json").read_text())
     assert second["preparation"] == "01-fake-again-1"
@@ -147,7 +147,7 @@ def repeated(context, fake_load, fake_system, tmp_path, monkeypatch):
 
 
 def verbs(fake_system):
-    return [verb for verb in fake_system.told if verb != "counters"]
+    return [verb for verb in fake_system.calls if verb != "counters"]
 
 
 def test_every_repetition_starts_from_what_was_loaded_once(repeated, fake_system):
@@ -198,7 +198,7 @@ def test_a_restart_is_on_a_copy_for_every_trial_and_cold_where_that_was_asked(ru
     monkeypatch.setattr(fake_system, "start", lambda self, launch: (launches.append(launch), start(self, launch)))
     running, outcomes = run(restart="cold")
     assert states(outcomes) == ["complete"]
-    assert fake_system.told[:3] == ["start", "keep", "restore"]
+    assert fake_system.calls[:3] == ["start", "keep", "restore"]
     assert [launch.cold for launch in launches] == [False, True]
     (trial,) = (running.folder.path / "trials").glob("*/trial.json")
     about = json.loads(trial.read_text())

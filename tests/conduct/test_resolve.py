@@ -152,11 +152,11 @@ def test_more_clients_than_file_descriptors_are_refused_with_the_remedy(system, 
 def test_settings_are_tried_out_and_what_has_none_is_not(fake_system, guard):
     plain = experiment(system="fake").experiment
     try_out(plain, resolve(plain), guard)
-    assert fake_system.told == []
+    assert fake_system.calls == []
     mistyped = experiment(system=["fake", "fake?fail_start"]).experiment
     with pytest.raises(RunFailed, match="fake did not start"):
         try_out(mistyped, resolve(mistyped), guard)
-    assert fake_system.told == ["start", "stop"]
+    assert fake_system.calls == ["start", "stop"]
 
 
 def test_an_embedded_store_has_no_network():

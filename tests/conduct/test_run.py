@@ -106,7 +106,7 @@ def test_a_full_disk_is_said_and_the_system_stopped(fake_load, fake_system, tmp_
     monkeypatch.setattr(Lines, "append", full)
     with pytest.raises(RunFailed, match="No space left on device: nothing more can be recorded"):
         conduct(experiment(), "", tmp_path, Listener())
-    assert fake_system.told[-1] == "stop"
+    assert fake_system.calls[-1] == "stop"
 
 
 @pytest.mark.parametrize(

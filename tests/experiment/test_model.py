@@ -134,8 +134,8 @@ def test_a_sweep_doubles_and_is_run_twice():
 
 
 def test_a_sweep_without_an_end_has_one_all_the_same():
-    found = read(clients="1..", until_flat="3%")
-    assert (found.clients, found.repeat) == ([1 << power for power in range(11)], 1)
+    experiment = read(clients="1..", until_flat="3%")
+    assert (experiment.clients, experiment.repeat) == ([1 << power for power in range(11)], 1)
     assert read(clients="300 ..", until_flat="50%").clients == [300, 600, 1024]
     for keys in ({}, {"repeat": 1}):
         with pytest.raises(ValidationError, match=r"1\.\. needs something to end it: until_flat"):

@@ -5,7 +5,7 @@ import pytest
 from dbdyno.experiment.rate import read_rates
 
 
-def one(value):
+def rate_of(value):
     (rate,) = read_rates(value)
     return rate
 
@@ -16,30 +16,30 @@ def one(value):
     ids=str,
 )
 def test_what_is_written_back_is_what_was_read(value):
-    assert one(value).as_written() == value
+    assert rate_of(value).as_written() == value
 
 
 def test_a_list_is_a_rate_for_each():
     assert [rate.slug for rate in read_rates([1000, 1234567, 0.5])] == ["r1000", "r1234567", "r0.5"]
-    assert one({"ramp": [1000, 20_000], "seconds": 10}).slug == "ramp1000-20000"
+    assert rate_of({"ramp": [1000, 20_000], "seconds": 10}).slug == "ramp1000-20000"
 
 
 def test_a_constant_rate_is_held_from_the_first_second_on():
-    assert one(20_000).segments(warmup_s=2) == [{"seconds": 1, "from_per_s": 20_000, "to_per_s": 20_000}]
+    assert rate_of(20_000).segments(warmup_s=2) == [{"seconds": 1, "from_per_s": 20_000, "to_per_s": 20_000}]
 
 
 def test_a_shape_begins_after_the_warm_up_which_has_its_first_rate():
-    assert one({"ramp": [10, 50], "seconds": 4}).segments(warmup_s=2) == [
+    assert rate_of({"ramp": [10, 50], "seconds": 4}).segments(warmup_s=2) == [
         {"seconds": 2, "from_per_s": 10, "to_per_s": 10},
         {"seconds": 4, "from_per_s": 10, "to_per_s": 50},
     ]
-    steps = one({"steps": [10, 50], "seconds": 4})
+    steps = rate_of({"steps": [10, 50], "seconds": 4})
     assert [segment["to_per_s"] for segment in steps.segments(warmup_s=0)] == [10, 50]
     assert steps.length_s == 8
 
 
 def test_a_share_is_a_rate_once_its_capacity_is_known():
-    share = one("50%")
+    share = rate_of("50%")
     assert (share.share, share.per_s, share.as_written(), share.slug) == (0.5, (), "50%", "r50pct")
     assert share.words == "50% of capacity"
     known = share.of_capacity(24_690.0, "003-fake-game-c4")
@@ -52,9 +52,9 @@ def test_a_share_is_a_rate_once_its_capacity_is_known():
 
 
 def test_words():
-    assert one(20_000).words == "20,000/s"
-    assert one({"ramp": [10, 5000], "seconds": 4}).words == "10/s to 5,000/s in 4 s"
-    assert one({"steps": [10, 20], "seconds": 4}).words == "10/s, 20/s, 4 s each"
+    assert rate_of(20_000).words == "20,000/s"
+    assert rate_of({"ramp": [10, 5000], "seconds": 4}).words == "10/s to 5,000/s in 4 s"
+    assert rate_of({"steps": [10, 20], "seconds": 4}).words == "10/s, 20/s, 4 s each"
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,12 @@ def test_once_systems_then_workloads_then_clients():
         workload=["point-get", "game"], system=["sqlite", "cache-aside(memcached, mariadb)"], clients=[4, 1]
     ).experiment
     preparations = expand(experiment, experiment.system)
-    assert [one.name for one in preparations[:3]] == ["01-sqlite", "02-sqlite", "03-cache-aside-memcached-mariadb"]
-    names = [trial.name for one in preparations for trial in one.trials]
+    assert [preparation.name for preparation in preparations[:3]] == [
+        "01-sqlite",
+        "02-sqlite",
+        "03-cache-aside-memcached-mariadb",
+    ]
+    names = [trial.name for preparation in preparations for trial in preparation.trials]
     assert len(names) == len(set(names)) == 8
     assert names[:4] == [
         "001-sqlite-point-get-c4",
@@ -27,8 +31,8 @@ def repeated(**keys):
     """The trials of an experiment on three systems at three loads, in their order."""
     experiment = small(**({"system": ["sqlite", "lmdb", "redis"], "clients": [1, 2, 4], "repeat": 4} | keys)).experiment
     preparations = expand(experiment, experiment.system)
-    assert all(len(one.trials) == 1 for one in preparations)
-    return [one.trials[0] for one in preparations]
+    assert all(len(preparation.trials) == 1 for preparation in preparations)
+    return [preparation.trials[0] for preparation in preparations]
 
 
 def test_repeated_every_trial_has_its_own_preparation_and_every_pass_all_of_them():
@@ -44,10 +48,12 @@ def test_repeated_every_trial_has_its_own_preparation_and_every_pass_all_of_them
 
 def test_the_sides_of_a_cell_follow_each_other_and_mirror_the_pass_before():
     trials = repeated()
-    blocks = [trials[place : place + 3] for place in range(0, 36, 3)]
+    blocks = [trials[begin : begin + 3] for begin in range(0, 36, 3)]
     assert all(len({cell_of(trial) for trial in block}) == 1 for block in blocks)
     first, second = trials[:9], trials[9:18]
-    assert [(trial.clients, trial.system) for trial in second] == [(one.clients, one.system) for one in first[::-1]]
+    assert [(trial.clients, trial.system) for trial in second] == [
+        (trial.clients, trial.system) for trial in first[::-1]
+    ]
     assert [trial.clients for trial in trials[18:27:3]] != [trial.clients for trial in trials[0:9:3]]
 
 
@@ -59,14 +65,14 @@ def test_the_seed_decides_the_order():
 def test_a_further_pass_of_some_cells_is_named_on_from_the_others():
     experiment = small(system=["sqlite", "lmdb"], clients=[1, 2], repeat=2).experiment
     planned = expand(experiment, experiment.system)
-    (one, other) = one_pass(experiment, experiment.system, [cells_of(experiment)[1]], 3, planned)
-    assert (one.name[:3], one.trials[0].name[:4], other.trials[0].name[:4]) == ("09-", "009-", "010-")
-    assert {one.trials[0].clients, other.trials[0].clients} == {2} and one.repeat == 3
+    (first, other) = one_pass(experiment, experiment.system, [cells_of(experiment)[1]], 3, planned)
+    assert (first.name[:3], first.trials[0].name[:4], other.trials[0].name[:4]) == ("09-", "009-", "010-")
+    assert {first.trials[0].clients, other.trials[0].clients} == {2} and first.repeat == 3
 
 
 def test_pipelines_then_rates_then_clients():
     experiment = small(clients=[1, 4], rate=[500, 1000]).experiment
-    names = [trial.name for one in expand(experiment, experiment.system) for trial in one.trials]
+    names = [trial.name for preparation in expand(experiment, experiment.system) for trial in preparation.trials]
     assert names == [
         "001-fake-game-c1-r500",
         "002-fake-game-c4-r500",
@@ -74,7 +80,7 @@ def test_pipelines_then_rates_then_clients():
         "004-fake-game-c4-r1000",
     ]
     pipelined = small(clients=[1, 4], pipeline=[1, 16]).experiment
-    trials = [trial for one in expand(pipelined, pipelined.system) for trial in one.trials]
+    trials = [trial for preparation in expand(pipelined, pipelined.system) for trial in preparation.trials]
     assert [trial.name for trial in trials[1:3]] == ["002-fake-game-c4", "003-fake-game-c1-p16"]
     assert (trials[2].pipeline, trials[2].rate, trials[2].step) == (16, None, None)
 
@@ -82,8 +88,8 @@ def test_pipelines_then_rates_then_clients():
 def test_shares_of_capacity_come_behind_all_closed_loops_of_their_system():
     keys = {"clients": [1, 4], "rate": ["50%", "90%"]}
     experiment = small(system=["sqlite", "lmdb"], **keys).experiment
-    one, other = expand(experiment, experiment.system)
-    assert [trial.name[4:] for trial in one.trials] == [
+    first, other = expand(experiment, experiment.system)
+    assert [trial.name[4:] for trial in first.trials] == [
         *("sqlite-game-c1", "sqlite-game-c4", "sqlite-game-r50pct", "sqlite-game-r90pct")
     ]
     assert [trial.rate and trial.rate.share for trial in other.trials] == [None, None, 0.5, 0.9]
@@ -103,11 +109,11 @@ def test_a_rate_search_begins_with_closed_loops_and_names_its_steps_after_them()
 
 def test_a_network_delay_is_a_factor_and_in_the_name():
     named = small(clients=[1, 4], network_delay_us=[0, "1ms"]).experiment
-    trials = [trial for one in expand(named, named.system) for trial in one.trials]
+    trials = [trial for preparation in expand(named, named.system) for trial in preparation.trials]
     assert [trial.network_delay_us for trial in trials] == [0, 0, 1000, 1000]
     assert trials[3].name.endswith("-c4-d1000") and cell_of(trials[3]) != cell_of(trials[1])
 
 
 def test_a_restart_prepares_every_trial_for_itself():
     named = small(clients=[1, 4], restart="cold").experiment
-    assert [len(one.trials) for one in expand(named, named.system)] == [1, 1]
+    assert [len(preparation.trials) for preparation in expand(named, named.system)] == [1, 1]

@@ -36,10 +36,12 @@ def test_a_property_file_becomes_the_shipped_workload(tmp_path):
     assert (experiment.rows, experiment.clients, experiment.seconds) == (1000, [1], 10)
     ours, shipped = experiment.workloads["ycsb"], read_experiment("ycsb").experiment.workloads["ycsb-e"]
     assert (ours.access, ours.tables) == (shipped.access, shipped.tables)
-    total = sum(one.weight for one in ours.transactions)
-    shares = {one.name: one.weight / total for one in ours.transactions}
-    assert shares == {one.name: one.weight / 100 for one in shipped.transactions}
-    assert {one.operations[0] for one in ours.transactions} == {one.operations[0] for one in shipped.transactions}
+    total = sum(transaction.weight for transaction in ours.transactions)
+    shares = {transaction.name: transaction.weight / total for transaction in ours.transactions}
+    assert shares == {transaction.name: transaction.weight / 100 for transaction in shipped.transactions}
+    assert {transaction.operations[0] for transaction in ours.transactions} == {
+        transaction.operations[0] for transaction in shipped.transactions
+    }
 
 
 def test_properties_change_what_they_name(tmp_path):

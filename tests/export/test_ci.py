@@ -33,10 +33,10 @@ def test_a_slower_comparison_is_a_failure_one_without_an_answer_an_error_or_skip
 
 
 def test_four_files_without_passwords(run):
-    found = decisions(run, 0.05, [], 1)
+    decided = decisions(run, 0.05, [], 1)
     secret = "mysql://user:hunter2@host/db"
-    document = ci_document(found, 0.05, [f"{secret} is busy"], 1)
-    files = ci_files(found, [run], document, (secret, "b"))
+    document = ci_document(decided, 0.05, [f"{secret} is busy"], 1)
+    files = ci_files(decided, [run], document, (secret, "b"))
     assert list(files) == ["ci.json", "ci.md", "junit.xml", "otava.csv"]
     assert "hunter2" not in "".join(files.values())
     assert json.loads(files["ci.json"])["comparisons"][0]["outcome"] == "slower"

@@ -44,10 +44,10 @@ def test_failed_operations_are_a_failure_unless_a_limit_allows_them(tmp_path):
     (failure,) = suite_of(read_run(folder)).iter("failure")
     assert failure.get("message").endswith("operations failed")
     limit = {"limit": "errors < 50%", "figure": "errors", "value": 0.1, "unit": "share", "holds": True}
-    shown = state(
+    recorded_run = state(
         folder, limits=[limit | {"trial": name} for name in json.loads((folder / "run.json").read_text())["trials"]]
     )
-    assert counts(suite_of(shown)) == (2, 0, 0, 0)
+    assert counts(suite_of(recorded_run)) == (2, 0, 0, 0)
 
 
 def test_a_broken_limit_is_a_failure_of_its_trial(tmp_path):
@@ -61,8 +61,8 @@ def test_a_broken_limit_is_a_failure_of_its_trial(tmp_path):
 
 def test_a_system_that_was_left_out_is_skipped(tmp_path):
     folder = write_run(tmp_path / "run", SYSTEMS[:1], (1,), 2)
-    shown = state(folder, skipped=[{"system": "redis", "reason": "not\x00 installed & <gone>"}])
-    suite = ElementTree.fromstring(to_junit([shown]))[0]
+    recorded_run = state(folder, skipped=[{"system": "redis", "reason": "not\x00 installed & <gone>"}])
+    suite = ElementTree.fromstring(to_junit([recorded_run]))[0]
     assert counts(suite) == (2, 0, 0, 1)
     assert suite[1].find("skipped").get("message") == "not� installed & <gone>"
 

@@ -50,15 +50,15 @@ def test_repetitions_are_their_median(run_at):
 
 
 def test_a_column_that_a_run_lacks_is_left_out_and_named(run_at):
-    found = to_otava([run_at("one", 1), run_at("other", 2, clients=(2, 4))])
-    (header, *_) = found.text.splitlines()
+    export = to_otava([run_at("one", 1), run_at("other", 2, clients=(2, 4))])
+    (header, *_) = export.text.splitlines()
     assert "c1" not in header and "c2 throughput_per_s" in header and "c4" not in header
-    assert {name.split()[2] for name in found.left_out} == {"c1", "c4"}
+    assert {name.split()[2] for name in export.left_out} == {"c1", "c4"}
 
 
 def test_a_failed_trial_has_no_figure(run_at):
-    found = to_otava([run_at("one", 1, faults={("sqlite", 1): "server-died"})])
-    assert "c1" not in found.text and found.left_out == ()
+    export = to_otava([run_at("one", 1, faults={("sqlite", 1): "server-died"})])
+    assert "c1" not in export.text and export.left_out == ()
 
 
 def test_passwords_are_not_in_the_name_of_a_run(run_at):

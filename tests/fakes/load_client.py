@@ -54,10 +54,10 @@ def rate_at(arrivals, at_s):
     return arrivals["segments"][-1]["to_per_s"]
 
 
-def open_second(plan, told, second, backlog):
+def open_second(plan, behaviour, second, backlog):
     """Return what a second of an open loop adds to its transactions and operations, and how many were completed."""
     due = round(rate_at(plan["arrivals"], second + 0.5))
-    capacity = told.get("capacity_per_s", 1000 * plan["clients"]["count"])
+    capacity = behaviour.get("capacity_per_s", 1000 * plan["clients"]["count"])
     completed = min(due + backlog, capacity)
     wait_s = backlog / capacity + 0.001 / max(0.001, 1 - due / capacity)
     times = {
@@ -68,12 +68,12 @@ def open_second(plan, told, second, backlog):
     return due, completed, times
 
 
-def run_open(plan, told):
+def run_open(plan, behaviour):
     """An open loop on a store that a queue stands before: never more than its capacity, what is left waits."""
     scheduled = backlog = done = 0
     seconds = plan["warmup_s"] + plan["duration_s"]
     for second in range(seconds):
-        due, completed, times = open_second(plan, told, second, backlog)
+        due, completed, times = open_second(plan, behaviour, second, backlog)
         scheduled, backlog, done = scheduled + due, backlog + due - completed, done + completed
         each = {"completed": completed, "failed": 0, **times}
         emit(
@@ -101,25 +101,25 @@ def run_open(plan, told):
     )
 
 
-def run(plan, told):
+def run(plan, behaviour):
     if plan["arrivals"]:
-        run_open(plan, told)
+        run_open(plan, behaviour)
         return
     clients, seconds = plan["clients"]["count"], plan["warmup_s"] + plan["duration_s"]
-    per_second = min(1000 * clients, told.get("most_per_s", 1000 * clients))
-    per_second += int(per_second * told.get("extra", 0))
-    errors, wrong = told.get("errors", 0), told.get("mismatches", 0)
-    await_file = told.get("await_file", "/")
-    if "noise" in told and clients == told["noisy_clients"] and "verify" in plan["phases"]:
-        with open(told["noise_count"], "a+") as count:
-            per_second += int(per_second * told["noise"] * (count.tell() % 2))
+    per_second = min(1000 * clients, behaviour.get("most_per_s", 1000 * clients))
+    per_second += int(per_second * behaviour.get("extra", 0))
+    errors, wrong = behaviour.get("errors", 0), behaviour.get("mismatches", 0)
+    await_file = behaviour.get("await_file", "/")
+    if "noise" in behaviour and clients == behaviour["noisy_clients"] and "verify" in plan["phases"]:
+        with open(behaviour["noise_count"], "a+") as count:
+            per_second += int(per_second * behaviour["noise"] * (count.tell() % 2))
             count.write(".")
     if plan["phases"] == ["run"]:
-        per_second, await_file = told.get("ceiling_per_s", 10 * per_second), "/"
+        per_second, await_file = behaviour.get("ceiling_per_s", 10 * per_second), "/"
     second = completed = 0
     while not interrupts and (second < seconds or not os.path.exists(await_file)):
-        time.sleep(told.get("second_s", 0.01))
-        done_now = per_second // (1 + (second < told.get("slow_seconds", 0)))
+        time.sleep(behaviour.get("second_s", 0.01))
+        done_now = per_second // (1 + (second < behaviour.get("slow_seconds", 0)))
         emit(
             "interval",
             second=second,
@@ -147,20 +147,20 @@ def run(plan, told):
     )
 
 
-def phase(name, plan, told):
+def phase(name, plan, behaviour):
     """Execute one phase; return why the plan is refused, or None."""
-    if told.get("die") == name:
+    if behaviour.get("die") == name:
         print("about to die", file=sys.stderr, flush=True)
         os.kill(os.getpid(), signal.SIGKILL)
-    if name in told.get("refuse", "").split():
+    if name in behaviour.get("refuse", "").split():
         return "a table dbdyno_player without dbdyno's marker is there"
     emit("phase", phase=name, state="begin", at_unix_s=time.time())
     if name == "run":
-        run(plan, told)
+        run(plan, behaviour)
         if plan["clients"]["count"] < plan["clients"]["of"]:
             emit("changes", before=[None, 5], added=3, maybe_added=0, inserted=0, maybe_inserted=0)
     if name == "verify":
-        wrong = bool(told.get("wrong_check"))
+        wrong = bool(behaviour.get("wrong_check"))
         emit("check", name="rows", expected=10, found=None, ok=None, note="this store cannot tell")
         emit("check", name="sum of k", expected=10, found=9 if wrong else 10, ok=not wrong, note=None)
     rows = {"rows": 2 * plan["workload"]["rows"], "rows_per_s": 1e5} if name == "load" else {}
@@ -172,9 +172,9 @@ def note_interrupt(number, frame):
     interrupts.append(number)
 
 
-def serve_null(told):
+def serve_null(behaviour):
     """Say that a null server listens, and wait to be ended; nobody connects."""
-    if told.get("null_ends"):
+    if behaviour.get("null_ends"):
         return 2
     unix = sys.argv[sys.argv.index("--unix") + 1] if "--unix" in sys.argv else None
     emit("listening", port=None if unix else 1, unix=unix)
@@ -183,21 +183,21 @@ def serve_null(told):
 
 
 def main():
-    told = json.loads(os.environ.get("FAKE_LOAD", "{}"))
+    behaviour = json.loads(os.environ.get("FAKE_LOAD", "{}"))
     if sys.argv[1] == "null":
-        return serve_null(told)
+        return serve_null(behaviour)
     if sys.argv[1:] == ["--version"]:
         print("dbdyno-load 0.0.0 (fake)")
         return 0
     signal.signal(signal.SIGINT, note_interrupt)
     plan, secrets = json.loads(sys.stdin.readline()), sys.stdin.readline().strip()
-    if told.get("only_if", "") not in json.dumps(plan):
-        told = {}
+    if behaviour.get("only_if", "") not in json.dumps(plan):
+        behaviour = {}
     if secrets:
         json.loads(secrets)
     emit(
         "hello",
-        contract=told.get("contract", 1),
+        contract=behaviour.get("contract", 1),
         program="fake-load",
         version="0.0.0",
         profile="release",
@@ -207,7 +207,7 @@ def main():
         threads=1,
     )
     for name in plan["phases"]:
-        if reason := phase(name, plan, told):
+        if reason := phase(name, plan, behaviour):
             emit("end", status="refused", reason=reason)
             return 2
     emit("end", status="interrupted" if interrupts else "complete", reason=None)

@@ -7,13 +7,13 @@ PLACE = Place(None, 0, None, None, None, None, None, 5.0)
 
 
 class FakeSession(Session):
-    """Answers at once. What the next operations do can be told: an exception to raise, `missing`, or `wrong`."""
+    """Answers at once. What the next operations do can be given: an exception to raise, `missing`, or `wrong`."""
 
-    def __init__(self, steps, told=(), refuse=()):
+    def __init__(self, steps, answers=(), refuse=()):
         super().__init__(PLACE, steps)
         if refuse:
             raise refuse.pop(0)
-        self.told = list(told)
+        self.answers = list(answers)
         self.asked = []
         self.closed = False
         self.versions = {}
@@ -25,7 +25,7 @@ class FakeSession(Session):
 
     def _obey(self, *asked):
         self.asked.append(asked)
-        order = self.told.pop(0) if self.told else None
+        order = self.answers.pop(0) if self.answers else None
         if isinstance(order, Exception):
             raise order
         return order

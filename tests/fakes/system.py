@@ -1,4 +1,4 @@
-"""A system without a server: remembers what it was told, and fails where it is told to."""
+"""A system without a server: remembers its calls, and fails if its settings say so."""
 
 from pathlib import Path
 from typing import ClassVar
@@ -9,7 +9,7 @@ from dbdyno.systems.base import Durability, System
 
 
 class FakeSystem(System):
-    """Settings: `fail_start`. told: the verbs it was given. deaths: how it is found dead from its first trial on.
+    """Settings: `fail_start`. calls: the verbs it was given. deaths: how it is found dead from its first trial on.
 
     copies: None where its data cannot be kept, else where it is. restore_s: what a start on a copy adds to `lost_s`.
     """
@@ -17,7 +17,7 @@ class FakeSystem(System):
     name = "fake"
     what = "a system for tests"
     operations = frozenset(OPERATIONS)
-    told: ClassVar[list[str]] = []
+    calls: ClassVar[list[str]] = []
     deaths: ClassVar[list[str]] = []
     copies: ClassVar[Path | None] = None
     restore_s: ClassVar[float] = 0.0
@@ -28,13 +28,13 @@ class FakeSystem(System):
         return self.copies is not None
 
     def keep(self):
-        self.told.append("keep")
-        path = self.copies / f"kept-{self.told.count('keep')}"
+        self.calls.append("keep")
+        path = self.copies / f"kept-{self.calls.count('keep')}"
         path.mkdir()
         return path
 
     def start(self, launch):
-        self.told.append("restore" if launch.data else "start")
+        self.calls.append("restore" if launch.data else "start")
         if launch.data:
             assert launch.data.is_dir()
             type(self).lost_s += self.restore_s
@@ -45,7 +45,7 @@ class FakeSystem(System):
         self.asked = 0
 
     def stop(self):
-        self.told.append("stop")
+        self.calls.append("stop")
 
     def death(self):
         return self.deaths[0] if self.deaths and self.asked else None
@@ -58,7 +58,7 @@ class FakeSystem(System):
 
     def counters(self):
         # Asked before and after each trial, so this is also how it knows of one.
-        self.told.append("counters")
+        self.calls.append("counters")
         self.asked += 1
         with self.log.open("a") as log:
             log.write(f"asked {self.asked}\n")

@@ -14,10 +14,10 @@ def test_the_same_programs_are_not_different(tmp_path):
 
 
 def test_the_load_client_is_known_by_its_content(tmp_path):
-    one, other = tmp_path / "one", tmp_path / "other"
-    one.write_bytes(b"one")
+    first, other = tmp_path / "one", tmp_path / "other"
+    first.write_bytes(b"one")
     other.write_bytes(b"other")
-    assert "c1 has dbdyno-load (SHA-256)" in why_different("c1", programs(other), programs(one))
+    assert "c1 has dbdyno-load (SHA-256)" in why_different("c1", programs(other), programs(first))
 
 
 @pytest.mark.parametrize("key", ["dbdyno", "python", "dask", "distributed"])

@@ -29,15 +29,16 @@ def run(hosts, tmp_path):
     """Do what the guide says, with a folder for each host; returns a function that runs an experiment."""
     certificates = tmp_path / "certificates"
     subprocess.run([*DBDYNO, "hosts", "init", "c1", "c2", "--directory", certificates], check=True)
-    place = hosts.addresses[CONDUCTOR]
-    redis = ["redis-server", "--bind", place, "--port", "6379", "--save", "", "--protected-mode", "no"]
+    address = hosts.addresses[CONDUCTOR]
+    redis = ["redis-server", "--bind", address, "--port", "6379", "--save", "", "--protected-mode", "no"]
     with (tmp_path / "redis.log").open("w") as log:
         hosts.start(CONDUCTOR, *redis, stdout=log)
     (tmp_path / "hosts.toml").write_text(
-        f'address = "tls://{place}:8786"\nclient = ["c1", "c2"]\ncertificates = "{certificates}"\nwait_seconds = 120\n'
+        f'address = "tls://{address}:8786"\nclient = ["c1", "c2"]\n'
+        f'certificates = "{certificates}"\nwait_seconds = 120\n'
     )
     for name in ("c1", "c2"):
-        command = [*DBDYNO, "worker", f"tls://{place}:8786", "--name", name, "--role", "client"]
+        command = [*DBDYNO, "worker", f"tls://{address}:8786", "--name", name, "--role", "client"]
         environment = {**os.environ, "DBDYNO_STATE_DIR": str(tmp_path / name)}
         with (tmp_path / f"{name}.log").open("w") as log:
             hosts.start(name, *command, "--certificates", str(certificates), stdout=log, stderr=log, env=environment)
@@ -46,7 +47,7 @@ def run(hosts, tmp_path):
         command = [*DBDYNO, "run", "game", "--hosts", str(tmp_path / "hosts.toml"), "--rows", "100"]
         command += [
             "--system",
-            f"redis://{place}:6379",
+            f"redis://{address}:6379",
             "--out",
             str(tmp_path / "runs"),
             "--set",
@@ -70,16 +71,16 @@ def test_two_hosts_issue_the_load_of_one_trial(run, tmp_path):
     folder = trial_of(tmp_path)
     about = json.loads((folder / "trial.json").read_text())
     assert about["state"] == "complete"
-    assert [(one["hostname"], one["clients"]["count"]) for one in about["hosts"]] == [("c1", 2), ("c2", 1)]
-    assert all(abs(one["start_skew_s"]) < 0.1 for one in about["hosts"])
+    assert [(host["hostname"], host["clients"]["count"]) for host in about["hosts"]] == [("c1", 2), ("c2", 1)]
+    assert all(abs(host["start_skew_s"]) < 0.1 for host in about["hosts"])
     records = [json.loads(line) for line in (folder / "records.jsonl").read_text().splitlines()]
     parts = [
         json.loads(line) for path in folder.glob("hosts/*/records.jsonl") for line in path.read_text().splitlines()
     ]
-    of_total = [one["transactions"]["completed"] for one in records if one["record"] == "total"]
-    assert of_total == [sum(one["transactions"]["completed"] for one in parts if one["record"] == "total")]
-    checks = [one for one in records if one["record"] == "check"]
-    assert checks and all(one["ok"] is True for one in checks)
+    of_total = [record["transactions"]["completed"] for record in records if record["record"] == "total"]
+    assert of_total == [sum(record["transactions"]["completed"] for record in parts if record["record"] == "total")]
+    checks = [record for record in records if record["record"] == "check"]
+    assert checks and all(record["ok"] is True for record in checks)
 
 
 def test_a_host_whose_link_is_cut_makes_the_trial_invalid(run, hosts, tmp_path):
@@ -93,7 +94,7 @@ def test_a_host_whose_link_is_cut_makes_the_trial_invalid(run, hosts, tmp_path):
     assert running.returncode == 1, said
     about = json.loads((trial_of(tmp_path) / "trial.json").read_text())
     assert about["state"] == "failed" and about["reason"].startswith("host c2: lost: ")
-    assert [one["lost"] for one in about["hosts"]] == [False, True]
+    assert [host["lost"] for host in about["hosts"]] == [False, True]
     wait_until(lambda: not load_clients(tmp_path))
 
 

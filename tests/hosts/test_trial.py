@@ -34,7 +34,10 @@ def conductor(certificates) -> ssl.SSLContext:
 
 def parts_of(agents, folder) -> list[Part]:
     cut = slices(len(agents), [agent.member.name for agent in agents])
-    return [Part(agent.member, one, PLAN, folder / one.host) for agent, one in zip(agents, cut, strict=True)]
+    return [
+        Part(agent.member, client_slice, PLAN, folder / client_slice.host)
+        for agent, client_slice in zip(agents, cut, strict=True)
+    ]
 
 
 def run(
@@ -185,8 +188,8 @@ def test_a_full_disk_of_a_host_is_said(start_agent, conductor, tmp_path, fake_lo
 
 def faketime() -> str:
     """Return the library that fakes a program's clock; skip the test if it is not installed."""
-    for found in Path("/usr/lib").glob("*/faketime/libfaketime.so.1"):
-        return str(found)
+    for library in Path("/usr/lib").glob("*/faketime/libfaketime.so.1"):
+        return str(library)
     if os.environ.get("CI") == "true":
         pytest.fail("libfaketime is not installed: apt install faketime")
     pytest.skip("libfaketime is not installed: apt install faketime")

@@ -60,9 +60,9 @@ def execute(command: subprocess.Popen, plan: dict, secrets: list[str]) -> list[d
 class Loaded:
     """A started system that the native load client has loaded with a workload; `store` and `secrets` of its plans."""
 
-    def __init__(self, one: Any, workload: str) -> None:
-        self.system, self.workload, self.secrets = one, workload, []
-        self.store = one.store_plan(self.secrets)
+    def __init__(self, started: Any, workload: str) -> None:
+        self.system, self.workload, self.secrets = started, workload, []
+        self.store = started.store_plan(self.secrets)
 
     def native(self, *phases: str, **keys: Any) -> list[dict]:
         """Have the native load client execute a plan, which must be right; return its records."""
@@ -78,7 +78,7 @@ class Loaded:
         plan = plan_of(self.store, self.workload, **{"library": library} | keys)
         return execute(python_load_client("run"), plan, self.secrets)
 
-    def place(self, **keys: Any) -> Place:
+    def endpoint(self, **keys: Any) -> Place:
         """Return where its server is, with `keys` in the place of what is so."""
         address, layout = self.store["address"], self.store.get("layout")
         known = {
@@ -101,13 +101,13 @@ def loaded(launch: Launch) -> Iterator[Callable[[str, str], Loaded]]:
 
     def load(text: str, workload: str) -> Loaded:
         need(text.split("?", maxsplit=1)[0])
-        one = system(text)
-        started.append(one)
-        one.start(launch)
-        store = Loaded(one, workload)
+        store_system = system(text)
+        started.append(store_system)
+        store_system.start(launch)
+        store = Loaded(store_system, workload)
         store.native("prepare", "load")
         return store
 
     yield load
-    for one in started:
-        one.stop()
+    for store_system in started:
+        store_system.stop()

@@ -49,13 +49,13 @@ def test_whatever_a_server_does_to_a_library_is_bounded_and_told(library):
     behaviours = {**hostile.ANYWHERE, **hostile.OF_PROTOCOL[LIBRARIES[library]]}
     with ThreadPoolExecutor(3) as pool:
         ended = pool.map(lambda behaviour: execute(library, behaviour), behaviours.values())
-        for name, one in zip(behaviours, ended, strict=True):
-            assert one.status == 1, (name, one)
-            assert one.seconds < TIMEOUT_S + GRACE_S + START_S, (name, one)
-            assert one.peak_bytes < MOST_BYTES, (name, one)
-            assert "Traceback" not in one.said, (name, one)
-            last = json.loads(one.said.splitlines()[-1])
-            assert (last["record"], last["status"]) == ("end", "failed") and last["reason"], (name, one)
+        for name, run_ended in zip(behaviours, ended, strict=True):
+            assert run_ended.status == 1, (name, run_ended)
+            assert run_ended.seconds < TIMEOUT_S + GRACE_S + START_S, (name, run_ended)
+            assert run_ended.peak_bytes < MOST_BYTES, (name, run_ended)
+            assert "Traceback" not in run_ended.said, (name, run_ended)
+            last = json.loads(run_ended.said.splitlines()[-1])
+            assert (last["record"], last["status"]) == ("end", "failed") and last["reason"], (name, run_ended)
 
 
 def test_what_does_not_end_is_given_up():

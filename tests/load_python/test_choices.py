@@ -17,14 +17,16 @@ def test_mix_is_splitmix64s():
 
 def test_the_same_seed_client_and_step_choose_the_same_and_others_do_not():
     given = [(1, 2, 4, 3), (1, 2, 4, 3), (2, 2, 4, 3), (1, 3, 4, 3), (1, 2, 4, 4)]
-    chosen = [Choices(*one).next_u64() for one in given]
+    chosen = [Choices(*seed_parts).next_u64() for seed_parts in given]
     assert chosen[0] == chosen[1] and len(set(chosen)) == 4
 
 
 def test_the_native_client_asks_for_the_same_keys_in_the_same_order(loaded):
     store = loaded("redis", "point-get")
-    place = store.place()
-    server = redis.Redis(port=place.port, password=place.password, retry=Retry(NoBackoff(), 0), decode_responses=True)
+    endpoint = store.endpoint()
+    server = redis.Redis(
+        port=endpoint.port, password=endpoint.password, retry=Retry(NoBackoff(), 0), decode_responses=True
+    )
     asked = []
     with server.monitor() as monitor:
         listening = iter(monitor.listen())

@@ -17,20 +17,20 @@ from fakes.session import LOST, FakeSession
 def make():
     """Return a function that makes a connected client whose first session is told what to do."""
 
-    def make_client(name="game", told=(), refuse=(), **keys):
-        workload, told, refuse = make_workload(name, 50, {}), list(told), list(refuse)
-        sessions, shown = [], []
+    def make_client(name="game", answers=(), refuse=(), **keys):
+        workload, answers, refuse = make_workload(name, 50, {}), list(answers), list(refuse)
+        sessions, examples = [], []
 
         def open_session():
-            sessions.append(FakeSession(workload.steps, told if not sessions else (), refuse if sessions else []))
+            sessions.append(FakeSession(workload.steps, answers if not sessions else (), refuse if sessions else []))
             return sessions[-1]
 
-        trial = Trial(workload, open_session, 1, 1, 5.0, True, deque(), shown.append)
+        trial = Trial(workload, open_session, 1, 1, 5.0, True, deque(), examples.append)
         for key, value in keys.items():
             setattr(trial, key, value)
         client = Client(trial, 0)
         client.connect()
-        client.sessions, client.shown = sessions, shown
+        client.sessions, client.examples = sessions, examples
         return client
 
     return make_client
@@ -48,29 +48,29 @@ def test_a_transaction_and_each_operation_are_noted_down_and_follow_each_other(m
     assert [event.step for event in events] == [0, 1, 2, TRANSACTION]
     assert [event.verified for event in events] == [True, False, True, False]
     assert (events[0].begun_ns, events[-1].begun_ns, events[-1].ended_ns) == (begun_ns, begun_ns, ended_ns)
-    assert all(one.ended_ns <= other.begun_ns for one, other in pairwise(events[:3]))
+    assert all(event.ended_ns <= other.begun_ns for event, other in pairwise(events[:3]))
     totals = client.totals
     assert (totals.scheduled, totals.completed, totals.operations) == (1, 1, [[1, 0]] * 3)
     assert (totals.reads_verified, totals.in_flight_ns) == (2, ended_ns - begun_ns)
 
 
 def test_a_wrong_row_is_a_mismatch_that_is_shown_and_ends_the_transaction_alone(make):
-    client = make(told=["wrong"])
+    client = make(answers=["wrong"])
     client.transaction(0, time.monotonic_ns())
     assert [(event.step, event.kind) for event in client.trial.events] == [(0, "mismatch"), (TRANSACTION, "mismatch")]
-    assert [record["record"] for record in client.shown] == ["mismatch", "error"]
-    assert client.shown[0]["column"] == "id" and client.session is client.sessions[0]
+    assert [record["record"] for record in client.examples] == ["mismatch", "error"]
+    assert client.examples[0]["column"] == "id" and client.session is client.sessions[0]
     assert (client.totals.mismatches, client.totals.failed) == (1, 1)
 
 
 def test_rows_are_not_compared_where_that_was_not_asked_for(make):
-    client = make(told=["wrong"], verify_reads=False)
+    client = make(answers=["wrong"], verify_reads=False)
     client.transaction(0, time.monotonic_ns())
     assert client.totals.completed == 1 and client.totals.reads_verified == 0
 
 
 def test_a_row_that_is_not_there_is_missing(make):
-    client = make(told=["missing"])
+    client = make(answers=["missing"])
     client.transaction(0, time.monotonic_ns())
     assert [event.kind for event in client.trial.events] == ["missing", "missing"]
 
@@ -85,14 +85,14 @@ def test_a_row_that_is_not_there_is_missing(make):
     ],
 )
 def test_a_lost_session_is_closed(make, raised, timeout_s, kind):
-    client = make(told=[raised], timeout_s=timeout_s)
+    client = make(answers=[raised], timeout_s=timeout_s)
     client.transaction(0, time.monotonic_ns())
     assert [event.kind for event in client.trial.events] == [kind, kind]
     assert client.session is None and client.sessions[0].closed
 
 
 def test_a_servers_refusal_keeps_the_session(make):
-    client = make(told=[Failure("server", "no")])
+    client = make(answers=[Failure("server", "no")])
     client.transaction(0, time.monotonic_ns())
     assert client.session is not None
 
@@ -106,23 +106,23 @@ def test_what_ends_after_the_run_is_unfinished_but_its_time_in_the_run_counts(ma
 
 
 def test_increments_without_an_answer_may_have_been_done(make):
-    client = make("point-update", told=[LOST])
+    client = make("point-update", answers=[LOST])
     client.transaction(0, time.monotonic_ns())
     assert (client.totals.added, client.totals.maybe_added) == (0, 1)
-    refused = make("point-update", told=[Failure("server", "no")])
+    refused = make("point-update", answers=[Failure("server", "no")])
     refused.transaction(0, time.monotonic_ns())
     assert (refused.totals.added, refused.totals.maybe_added) == (0, 0)
 
 
 def test_only_the_first_failures_of_each_kind_are_shown(make):
-    client = make(told=[Failure("server", "no")] * 20)
+    client = make(answers=[Failure("server", "no")] * 20)
     for step in range(20):
         client.transaction(step, time.monotonic_ns())
-    assert len(client.shown) == 5 and client.totals.failed == 20
+    assert len(client.examples) == 5 and client.totals.failed == 20
 
 
 def test_a_client_lives_from_start_to_end_and_connects_anew_when_it_is_cut_off(make):
-    client = make(told=[LOST], refuse=[Failure("connect", "not yet")])
+    client = make(answers=[LOST], refuse=[Failure("connect", "not yet")])
     trial = client.trial
     trial.start_ns = time.monotonic_ns() + 20_000_000
     trial.end_ns = trial.start_ns + 300_000_000

@@ -57,7 +57,13 @@ def test_every_column_accepts_its_value_and_nothing_else(column):
 
 def test_a_counter_may_only_have_grown():
     counter = Counter("k")
-    assert [counter.accepts(10, 0, found) for found in (9, 10, 11, "10", None)] == [False, True, True, False, False]
+    assert [counter.accepts(10, 0, returned) for returned in (9, 10, 11, "10", None)] == [
+        False,
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 def test_emails_are_unique():

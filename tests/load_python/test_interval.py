@@ -12,15 +12,15 @@ def interval():
 
 
 def test_intervals_merge_by_adding():
-    one = interval()
-    one.merge(interval())
-    record = one.to_record(["get"], warmup_s=3)
+    merged = interval()
+    merged.merge(interval())
+    record = merged.to_record(["get"], warmup_s=3)
     assert (record["second"], record["warmup"], record["seconds"], record["connected"]) == (3, False, 1.0, 8)
     assert (record["transactions"]["completed"], record["transactions"]["failed"]) == (4, 4)
     assert record["operations"]["get"]["service_time"]["buckets"] == [10, 2]
     assert (record["errors"], record["reads_verified"], record["mismatches"]) == ({"server": 2}, 10, 12)
     assert record["client_cpu_s"] == 0.5
-    assert one.to_record(["get"], warmup_s=4)["warmup"]
+    assert merged.to_record(["get"], warmup_s=4)["warmup"]
 
 
 def test_totals_add_up_and_count_the_unfinished():

@@ -44,15 +44,17 @@ def test_a_trial_through_a_library_is_right_and_can_be_read(loaded, tmp_path, sy
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
     recorded = read_records(path)
     assert recorded.completed > 0 and recorded.seconds == 1.0
-    assert [operation.name for operation in recorded.operations] == [one["name"] for one in hello["operations"]]
+    assert [operation.name for operation in recorded.operations] == [
+        operation["name"] for operation in hello["operations"]
+    ]
     # Three clients on two shared processors may wait for them between connecting and their first transaction.
     assert warnings_of(recorded, TrialFacts(seconds=1, clients=None), None) == ()
 
 
 def test_a_row_that_differs_is_found_out(loaded):
     store = loaded("redis", "point-get")
-    place = store.place()
-    server = redis.Redis(port=place.port, password=place.password)
+    endpoint = store.endpoint()
+    server = redis.Redis(port=endpoint.port, password=endpoint.password)
     table = make_workload("point-get", ROWS, {}).tables[0]
     server.set(table.store_key_of(7), table.encode(table.generate(8, 0)))
     records = store.python("redis-py")

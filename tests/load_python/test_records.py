@@ -30,7 +30,7 @@ def test_only_the_first_examples_of_each_kind_of_all_processes():
         records.write_example({"record": "error", "kind": "mismatch", "message": "wrong"})
         records.write_example({"record": "mismatch", "key": 1})
     written = [(line["record"], line.get("kind")) for line in lines(out)]
-    assert {one: written.count(one) for one in written} == {
+    assert {kind: written.count(kind) for kind in written} == {
         ("error", "server"): 5,
         ("error", "mismatch"): 5,
         ("mismatch", None): 5,

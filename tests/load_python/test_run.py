@@ -54,16 +54,19 @@ def test_a_run_is_recorded_and_adds_up():
     (started,) = of_kind(records, "phase")
     assert (started["phase"], started["state"]) == ("run", "start")
     assert asked < started["at_unix_s"] < time.time() - 1.9
-    assert [(one["second"], one["warmup"], one["seconds"]) for one in intervals] == [(0, True, 1.0), (1, False, 1.0)]
+    assert [(interval["second"], interval["warmup"], interval["seconds"]) for interval in intervals] == [
+        (0, True, 1.0),
+        (1, False, 1.0),
+    ]
     assert intervals[0]["connected"] == 3
     transactions = total["transactions"]
-    assert sum(one["transactions"]["completed"] for one in intervals) == transactions["completed"] > 0
+    assert sum(interval["transactions"]["completed"] for interval in intervals) == transactions["completed"] > 0
     assert transactions["scheduled"] == transactions["completed"] + transactions["unfinished"]
     # A transaction that straddles the end has read its row before it.
     assert 0 <= total["reads_verified"] - transactions["completed"] <= 3
     assert total["seconds"] == 2.0
     assert 0 < total["in_flight_mean"] <= 3
-    assert all(one["client_cpu_s"] > 0 for one in intervals)
+    assert all(interval["client_cpu_s"] > 0 for interval in intervals)
 
 
 def test_clients_that_cannot_connect_end_the_run_before_it_began():
@@ -90,6 +93,6 @@ def test_a_signal_ends_the_run_with_what_was_recorded(monkeypatch, begun):
     assert raised is None
     if begun:
         (total,) = of_kind(records, "total")
-        assert total["seconds"] == sum(one["seconds"] for one in of_kind(records, "interval")) < 10
+        assert total["seconds"] == sum(interval["seconds"] for interval in of_kind(records, "interval")) < 10
     else:
         assert not of_kind(records, "interval")

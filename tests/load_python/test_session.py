@@ -60,14 +60,20 @@ def test_one_that_is_missing_says_how_to_get_it(library, kind, monkeypatch):
 
 @pytest.mark.parametrize(("workload", "layout"), [("game", "string"), ("point-update", "hash")])
 def test_redis_holds_hashes_where_single_columns_change(workload, layout):
-    place = find_place(plan("redis-py", REDIS), make_workload(workload, 10, {}))
-    assert (place.layout, place.socket, place.database, place.timeout_s) == (layout, "/s", "3", 5.0)
+    endpoint = find_place(plan("redis-py", REDIS), make_workload(workload, 10, {}))
+    assert (endpoint.layout, endpoint.socket, endpoint.database, endpoint.timeout_s) == (layout, "/s", "3", 5.0)
 
 
 def test_a_place_has_the_password_of_the_plan():
     secret = dataclasses.replace(plan("pymysql", MYSQL), password="open sesame")
-    place = find_place(secret, make_workload("game", 10, {}))
-    assert (place.host, place.port, place.user, place.password, place.layout) == ("h", 3306, "u", "open sesame", None)
+    endpoint = find_place(secret, make_workload("game", 10, {}))
+    assert (endpoint.host, endpoint.port, endpoint.user, endpoint.password, endpoint.layout) == (
+        "h",
+        3306,
+        "u",
+        "open sesame",
+        None,
+    )
 
 
 def test_batches_hold_every_row_once():

@@ -24,8 +24,8 @@ def totals(added, maybe_added=0):
 
 
 def test_each_table_is_counted():
-    found = [(check["name"], check["expected"], check["found"], check["ok"]) for check in checks("game", {}, None)]
-    assert found == [("rows of player", 50, 50, True), ("rows of account", 50, 50, True)]
+    counted = [(check["name"], check["expected"], check["found"], check["ok"]) for check in checks("game", {}, None)]
+    assert counted == [("rows of player", 50, 50, True), ("rows of account", 50, 50, True)]
     (unknown,) = checks("point-get", {}, None, count=lambda table, rows: None)
     assert (unknown["ok"], unknown["note"]) == (None, "this store cannot tell")
     assert checks("point-get", {}, None, count=lambda table, rows: 49)[0]["ok"] is False

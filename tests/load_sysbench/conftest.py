@@ -68,5 +68,5 @@ def server(launch: Launch) -> Iterator[Callable[[str], System]]:
         return running[-1]
 
     yield start
-    for one in running:
-        one.stop()
+    for running_server in running:
+        running_server.stop()

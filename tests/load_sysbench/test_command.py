@@ -21,14 +21,16 @@ def test_a_run_over_tcp():
     assert arguments[-3:] == ["--skip-trx", "oltp_read_write", "run"]
     wanted = ["--db-driver=mysql", "--mysql-user=u", "--mysql-db=d", "--mysql-host=127.0.0.1", "--mysql-port=1"]
     wanted += ["--threads=2", "--time=5", "--report-interval=1", "--histogram=on", "--table-size=100", "--tables=2"]
-    assert set(wanted) <= set(arguments) and not any("hidden" in one for one in arguments)
+    assert set(wanted) <= set(arguments) and not any("hidden" in argument for argument in arguments)
     assert configuration(plan()) == "mysql-password=hidden\n"
 
 
 def test_a_script_is_told_only_what_it_knows():
     arguments = command(plan(), "prepare", "")
-    assert not any("table-size" in one or "--time" in one or "histogram" in one for one in arguments)
-    assert not any("--tables" in one for one in command(plan(), "prepare", KNOWN))
+    assert not any(
+        "table-size" in argument or "--time" in argument or "histogram" in argument for argument in arguments
+    )
+    assert not any("--tables" in argument for argument in command(plan(), "prepare", KNOWN))
 
 
 def test_sockets_and_engines():

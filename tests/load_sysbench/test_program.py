@@ -26,13 +26,16 @@ def test_a_trial_can_be_read_and_adds_up(server, tmp_path, name):
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
     recorded = read_records(path)
     assert recorded.completed == recorded.service_time.count > 0
-    warmups = [one.warmup for one in recorded.intervals]
+    warmups = [interval.warmup for interval in recorded.intervals]
     # Its threads may end late on a busy host, the warm-up's too, which makes an interval more, but never early.
     assert warmups[0] and not warmups[-1] and warmups == sorted(warmups, reverse=True)
     assert recorded.seconds > 1.99
     assert warnings_of(recorded, TrialFacts(seconds=2, clients=None), None) == ()
     assert recorded.hello["program"] == "sysbench" and recorded.hello["not_given"]["brief"]
-    assert all(sum(one.counters[f"queries_{kind}"] for one in recorded.measured) for kind in ("read", "write", "other"))
+    assert all(
+        sum(interval.counters[f"queries_{kind}"] for interval in recorded.measured)
+        for kind in ("read", "write", "other")
+    )
 
 
 def test_a_script_of_ones_own_without_tables(server, tmp_path):

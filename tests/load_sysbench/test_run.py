@@ -17,10 +17,10 @@ LINE = "[ {s}s ] thds: 2 tps: {tps} qps: 0.00 (r/w/o: 0.00/0.00/0.00) lat (ms,95
 def ended(tps, report):
     """Return the intervals of a run that printed so many transactions a second, and then its report."""
     out = io.StringIO()
-    run, one = Run(read(plan_of(STORE)), "", Records(out)), _Run(warmup=False)
+    run, part = Run(read(plan_of(STORE)), "", Records(out)), _Run(warmup=False)
     for second, rate in enumerate(tps, 1):
-        run._take(one, LINE.format(s=second, tps=rate), 1 << 22)
-    run._end(one, report, 1.5)
+        run._take(part, LINE.format(s=second, tps=rate), 1 << 22)
+    run._end(part, report, 1.5)
     return of_kind([json.loads(line) for line in out.getvalue().splitlines()], "interval")
 
 
@@ -41,11 +41,11 @@ def report_of(completed, seconds):
 )
 def test_whatever_was_printed_the_sums_are_the_reports(tps, completed, seconds, lengths):
     intervals = ended(tps, report_of(completed, seconds))
-    assert sum(one["transactions"]["completed"] for one in intervals) == completed
-    assert [one["seconds"] for one in intervals] == pytest.approx(lengths)
-    assert [one["second"] for one in intervals] == list(range(len(lengths)))
-    assert sum(one["client_cpu_s"] for one in intervals) == pytest.approx(1.5)
+    assert sum(interval["transactions"]["completed"] for interval in intervals) == completed
+    assert [interval["seconds"] for interval in intervals] == pytest.approx(lengths)
+    assert [interval["second"] for interval in intervals] == list(range(len(lengths)))
+    assert sum(interval["client_cpu_s"] for interval in intervals) == pytest.approx(1.5)
 
 
 def test_without_a_report_what_was_printed_is_kept():
-    assert [one["transactions"]["completed"] for one in ended([10, 20], None)] == [10, 20]
+    assert [interval["transactions"]["completed"] for interval in ended([10, 20], None)] == [10, 20]

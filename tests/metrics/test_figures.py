@@ -8,8 +8,8 @@ from metrics.conftest import LABELS, ended, histogram, interval, named
 
 
 def only(figures, metric):
-    (found,) = named(figures.now(metric))
-    return found
+    (point,) = named(figures.now(metric))
+    return point
 
 
 def test_counters_add_up_and_gauges_are_of_the_last_second(figures, trial):
@@ -34,14 +34,14 @@ def test_a_second_that_was_cut_short_has_its_own_rate(figures, trial):
 def test_latencies_are_in_seconds(figures, trial):
     figures.trial_begins(trial)
     figures.record_came(interval())
-    found = {one.labels["statistic"]: round(one.value, 4) for one in named(figures.now(names.LATENCY))}
-    assert found == {"p50": 0.004, "p95": 0.004, "p99": 0.004, "max": 0.004}
+    latencies = {point.labels["statistic"]: round(point.value, 4) for point in named(figures.now(names.LATENCY))}
+    assert latencies == {"p50": 0.004, "p95": 0.004, "p99": 0.004, "max": 0.004}
 
 
 def test_too_few_transactions_tell_no_percentile(figures, trial):
     figures.trial_begins(trial)
     figures.record_came(interval(5))
-    assert [one.labels["statistic"] for one in named(figures.now(names.LATENCY))] == ["max"]
+    assert [point.labels["statistic"] for point in named(figures.now(names.LATENCY))] == ["max"]
     figures.record_came(interval(0))
     assert named(figures.now(names.LATENCY)) == []
 
@@ -50,7 +50,7 @@ def test_an_open_loop_has_arrivals_and_response_times(figures, open_trial):
     figures.trial_begins(open_trial)
     figures.record_came(interval(transactions={"scheduled": 500, "response_time": histogram(500, 8_000_000)}))
     assert (only(figures, names.SCHEDULED).value, only(figures, names.SCHEDULED).labels["rate"]) == (500, "500/s")
-    assert {round(one.value, 4) for one in named(figures.now(names.LATENCY))} == {0.008}
+    assert {round(point.value, 4) for point in named(figures.now(names.LATENCY))} == {0.008}
 
 
 def test_after_a_trial_its_counters_stay_and_its_gauges_go(figures, trial):

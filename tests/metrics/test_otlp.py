@@ -38,7 +38,10 @@ class Collector:
         if not self.requests:
             return {}
         metrics = self.requests[-1].resource_metrics[0].scope_metrics[0].metrics
-        return {one.name: list((one.sum if one.HasField("sum") else one.gauge).data_points) for one in metrics}
+        return {
+            metric.name: list((metric.sum if metric.HasField("sum") else metric.gauge).data_points)
+            for metric in metrics
+        }
 
 
 @pytest.fixture
@@ -53,7 +56,7 @@ def collector():
 
 
 def labels_of(point):
-    return {one.key: one.value.string_value for one in point.attributes}
+    return {attribute.key: attribute.value.string_value for attribute in point.attributes}
 
 
 def test_each_second_is_sent(collector, figures, trial):
@@ -73,7 +76,8 @@ def test_each_second_is_sent(collector, figures, trial):
     assert labels_of(collector.points()["dbdyno.trials_ended"][0])["state"] == "complete"
     assert "dbdyno.transactions_per_second" not in collector.points()
     resource = {
-        one.key: one.value.string_value for one in collector.requests[0].resource_metrics[0].resource.attributes
+        attribute.key: attribute.value.string_value
+        for attribute in collector.requests[0].resource_metrics[0].resource.attributes
     }
     assert resource["service.name"] == "dbdyno"
 

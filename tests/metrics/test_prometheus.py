@@ -24,16 +24,19 @@ def test_each_scrape_is_of_its_moment(figures, trial):
         assert "dbdyno_transactions_total" not in scraped(delivery.address)
         figures.trial_begins(trial)
         figures.record_came(interval(2000, errors={"timeout": 3}))
-        found = scraped(delivery.address)
-        assert (found["dbdyno_transactions_total"].value, found["dbdyno_transactions_total"].labels) == (2000, LABELS)
-        assert found["dbdyno_operations_failed_total"].labels == LABELS | {"kind": "timeout"}
-        assert found["dbdyno_client_cpu_seconds_total"].value == 0.25
-        assert found["dbdyno_transactions_per_second"].value == 2000
-        assert found["dbdyno_latency_seconds"].labels["statistic"] == "max"
+        samples = scraped(delivery.address)
+        assert (samples["dbdyno_transactions_total"].value, samples["dbdyno_transactions_total"].labels) == (
+            2000,
+            LABELS,
+        )
+        assert samples["dbdyno_operations_failed_total"].labels == LABELS | {"kind": "timeout"}
+        assert samples["dbdyno_client_cpu_seconds_total"].value == 0.25
+        assert samples["dbdyno_transactions_per_second"].value == 2000
+        assert samples["dbdyno_latency_seconds"].labels["statistic"] == "max"
         figures.trial_ended(ended(trial, "failed"))
-        found = scraped(delivery.address)
-        assert "dbdyno_transactions_per_second" not in found and "dbdyno_transactions_total" in found
-        assert found["dbdyno_trials_ended_total"].labels["state"] == "failed"
+        samples = scraped(delivery.address)
+        assert "dbdyno_transactions_per_second" not in samples and "dbdyno_transactions_total" in samples
+        assert samples["dbdyno_trials_ended_total"].labels["state"] == "failed"
 
 
 def test_nothing_answers_afterwards(figures):

@@ -21,7 +21,7 @@ class FakeProbe:
 
     def __init__(self, waits=None, not_shown=()):
         self.not_shown = dict(not_shown)
-        self.shown = waits
+        self.last_waits = waits
         self.known = None
         self.opened = self.closed = self.asked = 0
         self.fails = False
@@ -42,7 +42,7 @@ class FakeProbe:
     def waits(self):
         self.released.wait(30)
         time.sleep(0.0001)
-        return self.shown
+        return self.last_waits
 
     def locks(self):
         time.sleep(0.0001)

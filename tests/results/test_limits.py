@@ -32,16 +32,16 @@ def test_without_limits_nothing_is_said(run):
 
 
 def test_limits_that_hold_are_one_sentence(run):
-    shown = run(*((n, limit, "p99", 1.0, "us", True) for n in (0, 1) for limit in ("p99 < 1ms", "max < 1s")))
-    assert limit_sentences(shown) == ("Limits hold in 2 of 2 trials: p99 < 1ms, max < 1s.",)
-    assert not limits_broken(shown)
+    limited_run = run(*((n, limit, "p99", 1.0, "us", True) for n in (0, 1) for limit in ("p99 < 1ms", "max < 1s")))
+    assert limit_sentences(limited_run) == ("Limits hold in 2 of 2 trials: p99 < 1ms, max < 1s.",)
+    assert not limits_broken(limited_run)
 
 
 def test_a_broken_limit_names_its_worst_trial(run):
-    shown = run((0, "p99 < 1ms", "p99", 2e3, "us", False), (1, "p99 < 1ms", "max", 3e6, "us", False))
-    (sentence,) = limit_sentences(shown)
+    limited_run = run((0, "p99 < 1ms", "p99", 2e3, "us", False), (1, "p99 < 1ms", "max", 3e6, "us", False))
+    (sentence,) = limit_sentences(limited_run)
     assert sentence == "Limit broken: p99 < 1ms in 2 of 2 trials; the worst is sqlite, game, 2 clients: max 3 s."
-    assert limits_broken(shown)
+    assert limits_broken(limited_run)
 
 
 @pytest.mark.parametrize(
@@ -61,5 +61,5 @@ def test_each_figure_has_its_unit(run, limit, figure, value, unit, words):
 
 def test_the_lowest_throughput_is_the_worst(run):
     limit = "throughput > 9/s"
-    shown = run((0, limit, "throughput", 8, "/s", False), (1, limit, "throughput", 2, "/s", False))
-    assert "2 clients: 2/s" in limit_sentences(shown)[0]
+    limited_run = run((0, limit, "throughput", 8, "/s", False), (1, limit, "throughput", 2, "/s", False))
+    assert "2 clients: 2/s" in limit_sentences(limited_run)[0]

@@ -39,9 +39,9 @@ def test_a_line_that_is_none_is_named():
 def test_of_the_same_host_and_workload_the_most_alike_counts():
     other_load, other_system = replace(FLOOR, clients=8, noise=0.05), replace(FLOOR, system="redis", noise=0.01)
     floors = [FLOOR, other_load, other_system]
-    likes = [lambda one: one.clients == 4, lambda one: one.system == "mariadb"]
+    likes = [lambda floor: floor.clients == 4, lambda floor: floor.system == "mariadb"]
     assert noise_for(floors, "bench-1", "game", likes) == FLOOR
-    assert noise_for(floors, "bench-1", "game", [lambda one: one.clients == 64]) == other_load
+    assert noise_for(floors, "bench-1", "game", [lambda floor: floor.clients == 64]) == other_load
     assert noise_for(floors, "bench-2", "game", likes) is None is noise_for(floors, "bench-1", "point-get", likes)
 
 

@@ -41,7 +41,7 @@ def test_figures_leave_the_warm_up_out(folder):
 def test_a_last_interval_cut_short_counts_with_its_length(folder):
     path = records_of(folder)
     lines = path.read_text().splitlines()
-    last = max(place for place, line in enumerate(lines) if '"interval"' in line)
+    last = max(number for number, line in enumerate(lines) if '"interval"' in line)
     lines[last] = lines[last].replace('"seconds":1.0', '"seconds":0.25')
     path.write_text("\n".join(lines) + "\n")
     recorded = read_run(folder).trials[0].recorded
@@ -184,5 +184,7 @@ def test_what_was_restored_was_loaded_in_the_preparation_it_names(folder):
     restored.mkdir()
     (restored / "preparation.json").write_text(json.dumps({"data": "restored", "loaded_in": "01-mariadb"}))
     edit(folder / "preparations/01-mariadb/preparation.json", lambda about: about.update(loaded_in="01-mariadb"))
-    found = read_run(folder).preparations
-    assert [(one.rows, one.load_seconds) for one in found.values()] == [(40_000, 0.8)] * 2
+    preparations = read_run(folder).preparations
+    assert [(preparation.rows, preparation.load_seconds) for preparation in preparations.values()] == [
+        (40_000, 0.8)
+    ] * 2

@@ -124,7 +124,7 @@ def slow_start(tmp_path, **keys):
     completed = [5, *[50] * 40, *[100] * 80]
     seconds = [interval(second, count, warmup=second < 1) for second, count in enumerate(completed)]
     path = tmp_path / "records.jsonl"
-    path.write_text("".join(json.dumps(one) + "\n" for one in [*seconds, interval(121, 3, seconds=0.1)]))
+    path.write_text("".join(json.dumps(record) + "\n" for record in [*seconds, interval(121, 3, seconds=0.1)]))
     return read_records(path, **keys)
 
 
@@ -154,7 +154,7 @@ def test_too_short_for_an_automatic_warm_up_the_seconds_asked_for_are_left_out(t
 
 def test_service_times_add_up_second_by_second(tmp_path):
     recorded = read(tmp_path, interval(0, 50, warmup=True), interval(1, 30), interval(2, 0))
-    assert [one.service_s for one in recorded.intervals] == [5e-6, 3e-6, 0]
+    assert [second.service_s for second in recorded.intervals] == [5e-6, 3e-6, 0]
 
 
 def test_stalls_are_of_the_measured_seconds_and_whole_over_their_edges(tmp_path):
@@ -165,7 +165,9 @@ def test_stalls_are_of_the_measured_seconds_and_whole_over_their_edges(tmp_path)
     stalls = recorded.stalls
     assert (stalls.threshold_ms, stalls.count, stalls.longest_ms) == (25, 2, 212)
     assert stalls.share == pytest.approx((20 + 212) / 2000)
-    assert [(one.ended, one.longest_ms, one.share) for one in stalls.per_second] == [(1, 212, 0.12), (1, 212, 0.112)]
+    assert [
+        (second_stalled.ended, second_stalled.longest_ms, second_stalled.share) for second_stalled in stalls.per_second
+    ] == [(1, 212, 0.12), (1, 212, 0.112)]
     assert len(stalls.per_second) == len(recorded.measured)
 
 
@@ -185,8 +187,8 @@ def test_gaps_as_long_as_the_usual_transaction_are_no_stalls(tmp_path):
     }
     bursts = interval(0, 1000, gaps_ns=[[begin * 12_000_000, 11_900_000] for begin in range(80)])
     bursts["transactions"] = bursts["transactions"] | {"service_time": slow}
-    found = read(tmp_path, bursts).stalls
-    assert (found.threshold_ms, found.count) == (pytest.approx(24), 0)
+    stalls = read(tmp_path, bursts).stalls
+    assert (stalls.threshold_ms, stalls.count) == (pytest.approx(24), 0)
 
 
 def test_conflicts_of_all_seconds_are_added_up(tmp_path):

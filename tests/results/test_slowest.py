@@ -22,19 +22,19 @@ def test_they_are_those_of_all_seconds_together(spread):
     seconds = [
         (second, np.ceil(1e6 * rng.lognormal(sigma=spread, size=200)).astype(int).tolist()) for second in range(30)
     ]
-    found = slowest((second, histogram(values)) for second, values in seconds)
+    kept = slowest((second, histogram(values)) for second, values in seconds)
     true = sorted(((value, second) for second, values in seconds for value in values), reverse=True)[:MOST]
-    assert [one.time_ns for one in found] == pytest.approx([value for value, _ in true], rel=0.008)
-    assert found[0] == Slow(*true[0])
+    assert [slow.time_ns for slow in kept] == pytest.approx([value for value, _ in true], rel=0.008)
+    assert kept[0] == Slow(*true[0])
     longest = {second: max(values) for second, values in seconds}
-    assert all(one.time_ns <= longest[one.second] for one in found)
+    assert all(slow.time_ns <= longest[slow.second] for slow in kept)
 
 
 def test_many_times_of_one_bucket_in_one_second_are_as_many():
     stall = [5_000_000] * 25 + [1_000]
-    found = slowest([(7, histogram(stall)), (8, histogram([6_000_000]))])
-    assert [one.second for one in found] == [8] + [7] * (MOST - 1)
-    assert [one.time_ns for one in found] == pytest.approx([6_000_000] + [5_000_000] * (MOST - 1), rel=0.008)
+    kept = slowest([(7, histogram(stall)), (8, histogram([6_000_000]))])
+    assert [slow.second for slow in kept] == [8] + [7] * (MOST - 1)
+    assert [slow.time_ns for slow in kept] == pytest.approx([6_000_000] + [5_000_000] * (MOST - 1), rel=0.008)
 
 
 def test_of_few_there_are_as_many_as_there_were():

@@ -40,7 +40,7 @@ def test_it_says_the_same_as_the_recordings(folder, monkeypatch):
     forbid_reading(monkeypatch)
     after = read_summary(trials[0], latencies=True)
     assert after.recorded.intervals == before.recorded.intervals and after.observed == before.observed
-    slow = [[one.slowest for one in (of, *of.operations)] for of in (after.recorded, before.recorded)]
+    slow = [[times.slowest for times in (of, *of.operations)] for of in (after.recorded, before.recorded)]
     assert slow[0] == slow[1] and all(slow[0])
     assert np.array_equal(after.latencies, before.latencies) and after.latencies.shape[0] == 3
     assert read_summary(trials[0]).latencies is None
@@ -51,8 +51,8 @@ def test_gaps_are_kept_and_so_is_that_there_were_none_recorded(folder, monkeypat
     records = of / "records.jsonl"
     kept = [json.loads(line) for line in records.read_text().splitlines()]
     gaps = {"gaps_ns": [[1_500_000_000, 212_000_000]]}
-    more = [one | (gaps if one.get("second") == 1 else {}) for one in kept]
-    records.write_text("".join(json.dumps(one) + "\n" for one in more))
+    more = [record | (gaps if record.get("second") == 1 else {}) for record in kept]
+    records.write_text("".join(json.dumps(record) + "\n" for record in more))
     before = read_summary(of).recorded.stalls
     assert before.longest_ms == 212 and read_summary(without).recorded.stalls is None
     forbid_reading(monkeypatch)
@@ -112,5 +112,5 @@ def test_a_folder_that_cannot_be_written_to_is_read_all_the_same(folder, monkeyp
 
 
 def test_what_was_observed_is_there_as_means(folder):
-    found = read_summary(trials_of(folder)[0]).observed
-    assert found["process.client.threads"] == 3 and 0 < found["process.client.cpu_user_s_total"] < 1
+    observed = read_summary(trials_of(folder)[0]).observed
+    assert observed["process.client.threads"] == 3 and 0 < observed["process.client.cpu_user_s_total"] < 1

@@ -18,11 +18,11 @@ def run(tmp_path_factory):
 
 
 def test_what_may_not_be_used(run):
-    found = {(trial.label, trial.about["clients"]): unusable(trial) for trial in run.trials if trial.system}
-    assert found["mariadb", 1] is None
-    assert found["mariadb", 4].startswith("failed: mariadb was killed")
-    assert found["lmdb", 4].startswith("interrupted")
-    assert found["sqlite", 4].startswith("failed")
+    reasons = {(trial.label, trial.about["clients"]): unusable(trial) for trial in run.trials if trial.system}
+    assert reasons["mariadb", 1] is None
+    assert reasons["mariadb", 4].startswith("failed: mariadb was killed")
+    assert reasons["lmdb", 4].startswith("interrupted")
+    assert reasons["sqlite", 4].startswith("failed")
     unfailed = next(replace(trial, state="complete") for trial in run.trials if "mismatch" in str(unusable(trial)))
     assert unusable(unfailed) == "1 answers were wrong"
 

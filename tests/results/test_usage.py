@@ -51,7 +51,7 @@ def test_what_was_not_observed_is_not_known():
 
 def test_what_is_stated_is_read_back():
     used = Usage("redis", 0.5, 109), Usage("client", None, 7)
-    assert stated_usage({"usage": [asdict(one) for one in used]}, PATH) == used
+    assert stated_usage({"usage": [asdict(process_usage) for process_usage in used]}, PATH) == used
     assert stated_usage({}, PATH) == ()
 
 

@@ -36,15 +36,15 @@ def change(file: Path, **keys: object) -> None:
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run that is half written; and three: the second repeats the first, the third is hostile and of another host."""
-    found = tmp_path_factory.mktemp("served") / "runs"
-    (found / "half").mkdir(parents=True)
-    (found / "half" / "run.json").write_text('{"format": 2, "trials": ["001')
+    runs = tmp_path_factory.mktemp("served") / "runs"
+    (runs / "half").mkdir(parents=True)
+    (runs / "half" / "run.json").write_text('{"format": 2, "trials": ["001')
     for name, day, systems in (("third", 2, (HOSTILE,)), ("first", 0, (SQLITE, LMDB)), ("second", 1, (SQLITE, LMDB))):
-        run = write_run(found / name, systems, clients=(1, 4), seconds=3, repeats=2)
+        run = write_run(runs / name, systems, clients=(1, 4), seconds=3, repeats=2)
         change(run / "run.json", started_unix_s=BEGAN_UNIX_S + 86_400 * day, experiment=f"{name}-experiment")
-    change(found / "third" / "environment.json", host="other-host")
-    (found / "secret.txt").write_text("not a run")
-    return found
+    change(runs / "third" / "environment.json", host="other-host")
+    (runs / "secret.txt").write_text("not a run")
+    return runs
 
 
 @pytest.fixture

@@ -85,8 +85,8 @@ def test_a_page_fits_and_can_be_read_by_everybody(look, site, path, width, schem
     if path == "/live":
         page.wait_for_selector("#throughput .main-svg", state="attached")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    found = axe.Axe().run(page).response["violations"]
-    assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found] == []
+    violations = axe.Axe().run(page).response["violations"]
+    assert [(violation["id"], [node["html"] for node in violation["nodes"]]) for violation in violations] == []
 
 
 def test_what_an_experiment_says_runs_no_script(look, running):

@@ -4,14 +4,14 @@ from dbdyno.serve.comparison import compared
 
 
 def test_the_systems_of_two_runs_are_compared_at_each_load(folder):
-    found = compared(folder / "first", folder / "second", force=False)
-    assert not found.refused and len(found.found["cells"]) == 4
-    assert {cell["verdict"] for cell in found.found["cells"]} <= {"equivalent", "inconclusive", "faster", "slower"}
+    comparison = compared(folder / "first", folder / "second", force=False)
+    assert not comparison.refused and len(comparison.found["cells"]) == 4
+    assert {cell["verdict"] for cell in comparison.found["cells"]} <= {"equivalent", "inconclusive", "faster", "slower"}
 
 
 def test_runs_without_a_common_system_are_refused_with_the_reason(folder):
-    found = compared(folder / "first", folder / "third", force=False)
-    assert found.found is None and "no system in common" in found.refused
+    comparison = compared(folder / "first", folder / "third", force=False)
+    assert comparison.found is None and "no system in common" in comparison.refused
 
 
 def test_a_run_that_cannot_be_read_is_refused_with_the_reason(folder):

@@ -26,13 +26,13 @@ def second(number, **keys):
 
 
 def test_a_closed_loop_has_no_offered_line():
-    found = figures([second(0), second(1, completed=150, seconds=0.5, errors={"timeout": 2})], 10, None)
-    assert found.keys() == {"throughput", "latency", "errors"}
-    (line,) = found["throughput"]["data"]
+    plots = figures([second(0), second(1, completed=150, seconds=0.5, errors={"timeout": 2})], 10, None)
+    assert plots.keys() == {"throughput", "latency", "errors"}
+    (line,) = plots["throughput"]["data"]
     assert (line["x"], line["y"]) == ([0.5, 1.25], [100, 300])
-    assert found["errors"]["data"][0]["y"] == [0, 2]
-    assert found["throughput"]["layout"]["xaxis"]["range"] == [0, 10]
-    assert found["throughput"]["layout"]["shapes"][0]["x1"] == 1
+    assert plots["errors"]["data"][0]["y"] == [0, 2]
+    assert plots["throughput"]["layout"]["xaxis"]["range"] == [0, 10]
+    assert plots["throughput"]["layout"]["shapes"][0]["x1"] == 1
 
 
 def test_an_open_loop_shows_what_was_offered():
@@ -41,9 +41,9 @@ def test_an_open_loop_shows_what_was_offered():
 
 
 def test_latency_is_in_one_unit_and_an_unknown_one_is_a_gap():
-    found = figures([second(0), second(1, p99_ns=None)], 2, None)["latency"]
-    assert [(one["name"], one["y"]) for one in found["data"]] == [("p99", [3000, None]), ("p50", [2000, 2000])]
-    assert found["layout"]["yaxis"]["ticksuffix"] == " µs"
+    latency = figures([second(0), second(1, p99_ns=None)], 2, None)["latency"]
+    assert [(line["name"], line["y"]) for line in latency["data"]] == [("p99", [3000, None]), ("p50", [2000, 2000])]
+    assert latency["layout"]["yaxis"]["ticksuffix"] == " µs"
 
 
 def test_an_empty_second_is_left_out_and_nothing_is_an_empty_plot():
@@ -51,6 +51,6 @@ def test_an_empty_second_is_left_out_and_nothing_is_an_empty_plot():
 
 
 def test_the_budget_lies_on_the_same_axis():
-    found = figures([second(0)], 7, Budget(4.0, {}, {"server_cpu": [1.0], "unexplained": [3.0]}))
-    assert [one["name"] for one in found["budget"]["data"]] == ["server cpu", "unexplained"]
-    assert found["budget"]["layout"]["xaxis"]["range"] == [0, 7]
+    plots = figures([second(0)], 7, Budget(4.0, {}, {"server_cpu": [1.0], "unexplained": [3.0]}))
+    assert [band["name"] for band in plots["budget"]["data"]] == ["server cpu", "unexplained"]
+    assert plots["budget"]["layout"]["xaxis"]["range"] == [0, 7]

@@ -33,13 +33,13 @@ def live(running, clock):
 
 
 def test_the_trial_that_runs_is_shown_as_far_as_it_is(live):
-    found = live.document()
-    assert (found["run"], found["state"], found["trials"], found["begun"]) == ("now", "running", 1, 1)
-    trial = found["trial"]
+    document = live.document()
+    assert (document["run"], document["state"], document["trials"], document["begun"]) == ("now", "running", 1, 1)
+    trial = document["trial"]
     assert (trial["title"], trial["state"], trial["planned_s"]) == ("mariadb, game, 4 clients", "running", 6)
     assert trial["last"]["second"] == 6 and trial["last"]["p99"].endswith(("ms", "µs"))
     assert trial["figures"].keys() == {"throughput", "latency", "errors", "budget"}
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert json.loads(json.dumps(document, allow_nan=False)) == document
 
 
 def test_it_looks_once_a_second_however_many_ask(live, clock, monkeypatch):
@@ -84,8 +84,8 @@ def test_a_run_that_cannot_be_read_says_so_and_is_read_again(live, running, cloc
     (trial,) = running.glob("trials/*/trial.json")
     whole = trial.read_text()
     trial.write_text(whole[:40])
-    found = live.document()
-    assert found["state"] == "unreadable" and "trial.json: is not JSON" in found["reason"]
+    document = live.document()
+    assert document["state"] == "unreadable" and "trial.json: is not JSON" in document["reason"]
     trial.write_text(whole)
     clock.now_s = 5
     assert live.document()["trial"]["last"]["second"] == 6
@@ -95,8 +95,8 @@ def test_a_run_without_a_trial_yet(live, running):
     change(running / "run.json", trials=["001-x", "002-x"])
     for file in running.glob("trials/*/*"):
         file.unlink()
-    found = live.document()
-    assert (found["trial"], found["trials"], found["begun"]) == (None, 2, 0)
+    document = live.document()
+    assert (document["trial"], document["trials"], document["begun"]) == (None, 2, 0)
 
 
 def test_no_run_yet(tmp_path):

@@ -15,10 +15,10 @@ def copied(folder, tmp_path):
 
 
 def test_the_newest_comes_first_and_a_half_written_one_last(folder):
-    found = Runs(folder).summaries()
-    assert [one.entry.name for one in found] == ["third", "second", "first", "half"]
-    assert "is not JSON" in found[-1].entry.broken and found[-1].cells == ()
-    assert found[0].entry.link == "/report/third" and found[1].entry.systems == "sqlite, lmdb"
+    summaries = Runs(folder).summaries()
+    assert [summary.entry.name for summary in summaries] == ["third", "second", "first", "half"]
+    assert "is not JSON" in summaries[-1].entry.broken and summaries[-1].cells == ()
+    assert summaries[0].entry.link == "/report/third" and summaries[1].entry.systems == "sqlite, lmdb"
 
 
 def test_only_what_changed_is_read_again(copied, monkeypatch):
@@ -29,10 +29,12 @@ def test_only_what_changed_is_read_again(copied, monkeypatch):
     assert sorted(read) == ["first", "half", "second", "third"]
     change(copied / "second" / "run.json", question="another one?")
     read.clear()
-    assert [one.entry.question for one in runs.summaries() if one.entry.name == "second"] == ["another one?"]
+    assert [summary.entry.question for summary in runs.summaries() if summary.entry.name == "second"] == [
+        "another one?"
+    ]
     assert read == ["second"]
     shutil.rmtree(copied / "second")
-    assert [one.entry.name for one in runs.summaries()] == ["third", "first", "half"]
+    assert [summary.entry.name for summary in runs.summaries()] == ["third", "first", "half"]
 
 
 def test_a_run_is_found_by_its_name_and_nothing_else_is(folder):

@@ -22,9 +22,9 @@ def test_it_listens_on_the_address_and_nowhere_else(tmp_path):
 
 
 def test_every_server_has_a_token_of_its_own(tmp_path):
-    with serving(tmp_path, "127.0.0.1", 0) as one, serving(tmp_path, "127.0.0.1", 0) as other:
-        assert Site(one).token != Site(other).token
-        assert Site(one).ask("/", Cookie=f"{Site(one).cookie.partition('=')[0]}={Site(other).token}").status == 403
+    with serving(tmp_path, "127.0.0.1", 0) as first, serving(tmp_path, "127.0.0.1", 0) as other:
+        assert Site(first).token != Site(other).token
+        assert Site(first).ask("/", Cookie=f"{Site(first).cookie.partition('=')[0]}={Site(other).token}").status == 403
 
 
 def test_an_address_of_the_sixth_version(tmp_path):

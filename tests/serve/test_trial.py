@@ -24,18 +24,18 @@ def without_the_half_line(trial):
 def test_what_is_appended_is_read_on(trial):
     last = without_the_half_line(trial)
     trial.look()
-    assert [one.second for one in trial.intervals] == [0, 1, 2, 3, 4, 5] and trial.intervals[-1].p99_ns
+    assert [interval.second for interval in trial.intervals] == [0, 1, 2, 3, 4, 5] and trial.intervals[-1].p99_ns
     wrong = {"record": "error", "kind": "connection", "message": "refused"}
     with (trial.folder / "records.jsonl").open("a") as file:
         file.write(json.dumps(last | {"second": 6, "errors": {"connection": 2}}) + "\n" + json.dumps(wrong) + "\n")
     trial.look()
-    assert [one.second for one in trial.intervals] == [0, 1, 2, 3, 4, 5, 6]
+    assert [interval.second for interval in trial.intervals] == [0, 1, 2, 3, 4, 5, 6]
     assert trial.errors == ["refused"]
 
 
 def test_a_half_written_line_is_left_for_later(trial):
     trial.look()
-    assert [one.second for one in trial.intervals] == [0, 1, 2, 3, 4, 5]
+    assert [interval.second for interval in trial.intervals] == [0, 1, 2, 3, 4, 5]
 
 
 def test_it_says_where_the_operations_are_and_what_was_observed(trial):

@@ -15,11 +15,11 @@ def started(launch):
     def start(text, launch=launch):
         if not (spec := parse_system(text)).attached:
             need(text if class_of(spec).path_of(spec) else spec.product)
-        one = system(text)
-        systems.append(one)
-        one.start(launch)
-        return one
+        started_system = system(text)
+        systems.append(started_system)
+        started_system.start(launch)
+        return started_system
 
     yield start
-    for one in systems:
-        one.stop()
+    for started_system in systems:
+        started_system.stop()

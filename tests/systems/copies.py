@@ -27,8 +27,8 @@ def run_stages(copier: Copier, stages: Sequence[Stage], log_path: Path) -> None:
 def differences(copier: Copier, table: str) -> list[str]:
     """Return how the copy of a table differs from it."""
     definitions = [copier.definition(table, of_copy) for of_copy in (False, True)]
-    _, found = compare_rows(copier.rows(table, of_copy=False), copier.rows(table, of_copy=True))
-    return [*compare_definitions(*definitions), *found]
+    _, differing = compare_rows(copier.rows(table, of_copy=False), copier.rows(table, of_copy=True))
+    return [*compare_definitions(*definitions), *differing]
 
 
 def copy_and_spoil(copier: Copier, spoil: Callable[[str], None], unkeyed: str, log_path: Path) -> None:
@@ -47,8 +47,8 @@ def copy_and_spoil(copier: Copier, spoil: Callable[[str], None], unkeyed: str, l
     assert differences(copier, "t") == differences(copier, "u") == []
     for was, becomes, key in (("'a'", "'A'", 1), ("'a '", "'a'", 3), ("''", "NULL", 4), ("NULL", "'NULL'", 8)):
         spoil(f"UPDATE t SET c = {becomes} WHERE id = {key}")
-        (found,) = differences(copier, "t")
-        assert found.startswith(f"row {key}, column 3: ")
+        (differing,) = differences(copier, "t")
+        assert differing.startswith(f"row {key}, column 3: ")
         spoil(f"UPDATE t SET c = {was} WHERE id = {key}")
     assert differences(copier, "t") == []
     spoil("INSERT INTO u SELECT * FROM t WHERE id = 2")
@@ -56,11 +56,11 @@ def copy_and_spoil(copier: Copier, spoil: Callable[[str], None], unkeyed: str, l
     spoil("DELETE FROM t WHERE id = 5")
     assert differences(copier, "t") == ["row 5 is missing"]
     spoil("INSERT INTO t (id, k, c) VALUES (5, 7, '')")
-    assert [found.partition(":")[0] for found in differences(copier, "t")] == ["row 5, column 2"]
+    assert [differing.partition(":")[0] for differing in differences(copier, "t")] == ["row 5, column 2"]
     spoil("DELETE FROM t WHERE id = 5")
     spoil(unkeyed)
     spoil("INSERT INTO t SELECT * FROM t WHERE id = 2")
-    found = differences(copier, "t")
-    assert found[-2:] == ["row 2 is there once too often", "row 5 is missing"] and len(found) > 2
+    differing = differences(copier, "t")
+    assert differing[-2:] == ["row 2 is there once too often", "row 5 is missing"] and len(differing) > 2
     copier.drop()
     assert not folder.exists()

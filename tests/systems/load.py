@@ -38,17 +38,17 @@ def plan_of(store, workload, phases, rows=ROWS, options=None, **more):
     }
 
 
-def rows_read(one):
+def rows_read(store):
     """Make dbdyno's table there, read its rows and remove it; return how many were read, each as it was written."""
-    done = execute(one, "point-get", ["prepare", "load", "run", "cleanup"])
+    done = execute(store, "point-get", ["prepare", "load", "run", "cleanup"])
     (total,) = done.of("total")
     assert (done.status, done.errors(), total["mismatches"]) == (0, set(), 0)
     return total["reads_verified"]
 
 
-def begin(one, plan, secrets=None):
+def begin(store, plan, secrets=None):
     known = []
-    plan["store"] = one.store_plan(known)
+    plan["store"] = store.store_plan(known)
     process = subprocess.Popen([find_load_client(), "run"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     process.stdin.write(f"{json.dumps(plan)}\n{json.dumps({'secrets': secrets or known})}\n")
     process.stdin.close()
@@ -69,5 +69,5 @@ def end(process, records=()):
     return Outcome(records, process.wait())
 
 
-def execute(one, *arguments, secrets=None, **more):
-    return end(begin(one, plan_of(None, *arguments, **more), secrets))
+def execute(store, *arguments, secrets=None, **more):
+    return end(begin(store, plan_of(None, *arguments, **more), secrets))

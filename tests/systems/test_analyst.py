@@ -70,10 +70,10 @@ def test_it_loads_keeps_and_answers_as_the_others_do(started, file, answers):
     started.restart()
     with closing(started.analyst()) as analyst:
         for query in queries(3000):
-            found = plain(analyst.ask(query.sql))
-            assert found, query.name
-            first, expected = answers.setdefault(query.name, (started.spec.label, found))
-            assert difference(found, expected) is None, f"{query.name}: {started.spec.label} against {first}"
+            answer = plain(analyst.ask(query.sql))
+            assert answer, query.name
+            first, expected = answers.setdefault(query.name, (started.spec.label, answer))
+            assert difference(answer, expected) is None, f"{query.name}: {started.spec.label} against {first}"
 
 
 def test_values_are_those_of_the_file_and_empty_ones_are_null(started, file):
@@ -97,9 +97,9 @@ def test_wide_rows_are_the_same_everywhere(started, layout, tmp_path, answers):
             analyst.load(workload.table, [path for path, _ in batch])
         assert analyst.finish(workload.table) >= 700
         for query in workload.queries(700):
-            found = plain(analyst.ask(query.sql))
-            first, expected = answers.setdefault(f"{layout} {query.name}", (started.spec.label, found))
-            assert difference(found, expected) is None, f"{query.name}: {started.spec.label} against {first}"
+            answer = plain(analyst.ask(query.sql))
+            first, expected = answers.setdefault(f"{layout} {query.name}", (started.spec.label, answer))
+            assert difference(answer, expected) is None, f"{query.name}: {started.spec.label} against {first}"
         assert plain(analyst.ask(workload.queries(700)[0].sql)) == [[0]]
 
 

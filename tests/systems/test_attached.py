@@ -17,8 +17,8 @@ def attach(url):
 
 def test_what_a_server_shows_comes_through_the_child(started, guard, tmp_path):
     server = started("redis")
-    place = server.endpoint
-    other = attach(f"redis://:{place.password}@{place.host}:{place.port}/0")
+    endpoint = server.endpoint
+    other = attach(f"redis://:{endpoint.password}@{endpoint.host}:{endpoint.port}/0")
     other.start(Launch(guard, tmp_path, 1, 1))
     assert other.servers()[0]["version"] == server.servers()[0]["version"]
     assert other.counters()["redis"]["total_connections_received"] > 0

@@ -71,16 +71,16 @@ LOSES_ADDITIONS = ("ferretdb", "ferretdb?backend=postgresql", "mariadb?engine=Mr
 pytestmark = pytest.mark.timeout(1200)
 
 
-def after_a_crash(text, one, launch):
+def after_a_crash(text, store, launch):
     """Kill the server under load; start another in its place; the same clients must go on there."""
-    process, records = begin(one, plan_of(None, "point-get", ["run"], duration_s=300)), []
+    process, records = begin(store, plan_of(None, "point-get", ["run"], duration_s=300)), []
     until_completed(process, records)
     # Of Spider it is the server that clients are connected with.
-    dead = one.nodes[text != SPIDER] if isinstance(one, Cluster) else one
+    dead = store.nodes[text != SPIDER] if isinstance(store, Cluster) else store
     dead._server._process.send_signal(CRASH.get(text, signal.SIGKILL))
     dead._server._process.wait()
-    assert "was killed by" in one.death() or text in CRASH
-    other = revived(text, dead) if text in REVIVED else replaced(text, one, launch)
+    assert "was killed by" in store.death() or text in CRASH
+    other = revived(text, dead) if text in REVIVED else replaced(text, store, launch)
     try:
         until_completed(process, records)
     finally:
@@ -90,20 +90,20 @@ def after_a_crash(text, one, launch):
     return outcome
 
 
-def revived(text, one):
+def revived(text, store):
     """Start the server that was killed again, with all that it has on disk; load it where that is nothing."""
-    one._server.stop()
-    one._server = one._run()
-    one._server.wait_ready(one._answers)
+    store._server.stop()
+    store._server = store._run()
+    store._server.wait_ready(store._answers)
     if text in FORGETFUL:
-        assert execute(one, "point-get", ["prepare", "load"]).status == 0
-    return one
+        assert execute(store, "point-get", ["prepare", "load"]).status == 0
+    return store
 
 
-def replaced(text, one, launch):
+def replaced(text, store, launch):
     """Start a new server at the port of the one that was killed, and load it."""
-    one.stop()
-    other, port = system(text), one.endpoint.port
+    store.stop()
+    other, port = system(text), store.endpoint.port
     other.new_port = lambda: port
     try:
         other.start(launch)
@@ -116,23 +116,23 @@ def replaced(text, one, launch):
 
 def put_through(text, launch):
     """Return the outcome of every case; the system is stopped after it."""
-    one, found = system(text), {}
+    store, outcomes_by_case = system(text), {}
     try:
-        one.start(launch)
-        directories = one.data_directories()
+        store.start(launch)
+        directories = store.data_directories()
         for workload, options in CASES.items():
             alone = ONE_CLIENT if workload == "point-update" and text in LOSES_ADDITIONS else {}
-            found[workload] = execute(one, workload, ALL_PHASES, options=options, **PATIENT, **alone)
-        found["extreme values"] = execute(one, "extreme-values", ALL_PHASES, **PATIENT)
-        assert execute(one, "point-get", ["prepare", "load"]).status == 0
-        found["missing rows"] = execute(one, "point-get", ["run"], 2 * ROWS, **PATIENT)
+            outcomes_by_case[workload] = execute(store, workload, ALL_PHASES, options=options, **PATIENT, **alone)
+        outcomes_by_case["extreme values"] = execute(store, "extreme-values", ALL_PHASES, **PATIENT)
+        assert execute(store, "point-get", ["prepare", "load"]).status == 0
+        outcomes_by_case["missing rows"] = execute(store, "point-get", ["run"], 2 * ROWS, **PATIENT)
         if text in SERVERS:
-            found["wrong password"] = execute(one, "point-get", ["run"], secrets=["wrong"] * 9)
-            found["crash"] = after_a_crash(text, one, launch)
+            outcomes_by_case["wrong password"] = execute(store, "point-get", ["run"], secrets=["wrong"] * 9)
+            outcomes_by_case["crash"] = after_a_crash(text, store, launch)
     finally:
-        one.stop()
-    found["left behind"] = left_behind(directories)
-    return found
+        store.stop()
+    outcomes_by_case["left behind"] = left_behind(directories)
+    return outcomes_by_case
 
 
 def left_behind(directories):
@@ -159,14 +159,14 @@ def outcomes(request, tmp_path_factory):
     patch = pytest.MonkeyPatch()
     # A server that takes another's place must know the same password.
     patch.setattr("secrets.token_hex", lambda size: "ab" * size)
-    found: dict[str, Future] = {}
+    by_store: dict[str, Future] = {}
     with Guard() as guard, ThreadPoolExecutor(len(wanted)) as pool:
         for text in wanted:
             if not missing(parse_system(text)):
                 launch = Launch(guard, tmp_path_factory.mktemp("store"), clients=8, rows=2 * ROWS)
-                found[text] = pool.submit(put_through, text, launch)
+                by_store[text] = pool.submit(put_through, text, launch)
     patch.undo()
-    return found
+    return by_store
 
 
 @pytest.fixture

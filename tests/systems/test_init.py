@@ -8,15 +8,15 @@ from dbdyno.systems import ARRANGEMENTS, ATTACHED, SYSTEMS, missing, sized
 from helpers import system
 
 
-@pytest.mark.parametrize("name", sorted(set(SYSTEMS) - {one.name for one in ARRANGEMENTS}))
+@pytest.mark.parametrize("name", sorted(set(SYSTEMS) - {arrangement.name for arrangement in ARRANGEMENTS}))
 def test_a_system_goes_by_its_name(name):
     assert type(system(name)) is SYSTEMS[name]
 
 
 @pytest.mark.parametrize("scheme", sorted(ATTACHED))
 def test_a_url_goes_by_its_scheme(scheme):
-    place = "keyspace" if scheme == "cassandra" else "1"
-    assert type(system(f"{scheme}://host/{place}")) is ATTACHED[scheme]
+    path = "keyspace" if scheme == "cassandra" else "1"
+    assert type(system(f"{scheme}://host/{path}")) is ATTACHED[scheme]
 
 
 def test_a_variant_takes_over_what_it_serves_and_nothing_else():
@@ -43,7 +43,7 @@ def test_what_is_no_system_is_refused(text, said):
 
 
 @pytest.mark.parametrize("key", ["requirepass", "init_file", "user", "PORT", "datadir", "bind-address", "socket"])
-@pytest.mark.parametrize("name", sorted(set(SYSTEMS) - {one.name for one in ARRANGEMENTS}))
+@pytest.mark.parametrize("name", sorted(set(SYSTEMS) - {arrangement.name for arrangement in ARRANGEMENTS}))
 def test_what_is_dbdynos_own_to_set_is_refused_by_its_name(name, key):
     with pytest.raises(UserError, match=f"'{key}' is (dbdyno's own to set|taken for .*, which is dbdyno's own)"):
         system(f"{name}?{key}=x")

@@ -22,9 +22,9 @@ class OwnersRedis:
     """A Redis as its owner sees it."""
 
     def __init__(self, server):
-        self.server, place = server, server.endpoint
-        self.url = f"redis://:{place.password}@{place.host}:{place.port}/0"
-        self.client = redis.Redis(port=place.port, password=place.password, decode_responses=True)
+        self.server, endpoint = server, server.endpoint
+        self.url = f"redis://:{endpoint.password}@{endpoint.host}:{endpoint.port}/0"
+        self.client = redis.Redis(port=endpoint.port, password=endpoint.password, decode_responses=True)
 
     def put(self, key, value):
         self.client.set(key, value)
@@ -183,8 +183,10 @@ def test_a_key_that_appears_when_rows_are_about_to_be_loaded_is_refused(started,
         done = execute(store.server, "point-get", ["load"], 2000)
         assert done.status == 2 and "dbdyno:bm:1234 is not dbdyno's" in done.of("end")[0]["reason"]
         assert store.get("dbdyno:bm:1234") == "precious"
-        (told,) = [one["left"] for one in execute(store.server, "point-get", ["cleanup"]).of("phase") if "left" in one]
-        assert told == ["dbdyno:bm:1234 holds no row of dbdyno's and is left there"]
+        (left,) = [
+            phase["left"] for phase in execute(store.server, "point-get", ["cleanup"]).of("phase") if "left" in phase
+        ]
+        assert left == ["dbdyno:bm:1234 holds no row of dbdyno's and is left there"]
         assert (store.get("dbdyno:bm:1234"), store.count()) == ("precious", 1)
 
 

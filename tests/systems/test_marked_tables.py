@@ -18,13 +18,13 @@ class OwnersSql:
     """A database as its owner sees it."""
 
     def __init__(self, server, scheme):
-        self.server, place = server, server.endpoint
-        self.url = f"{scheme}://{place.user}:{place.password}@{place.host}:{place.port}/{place.database}"
-        login = {"host": place.host, "port": place.port, "user": place.user, "password": place.password}
+        self.server, endpoint = server, server.endpoint
+        self.url = f"{scheme}://{endpoint.user}:{endpoint.password}@{endpoint.host}:{endpoint.port}/{endpoint.database}"
+        login = {"host": endpoint.host, "port": endpoint.port, "user": endpoint.user, "password": endpoint.password}
         if scheme == "mysql":
-            self._connection = pymysql.connect(database=place.database, autocommit=True, **login)
+            self._connection = pymysql.connect(database=endpoint.database, autocommit=True, **login)
         else:
-            self._connection = psycopg.connect(dbname=place.database, autocommit=True, **login)
+            self._connection = psycopg.connect(dbname=endpoint.database, autocommit=True, **login)
 
     def ask(self, statement):
         with self._connection.cursor() as cursor:
@@ -43,18 +43,18 @@ class OwnersSql:
         return [tuple(map(str, row)) for row in rows] == [("1", "precious")]
 
     def tables(self):
-        found = self.ask("SELECT table_name FROM information_schema.tables WHERE table_name LIKE 'dbdyno%'")
-        return sorted(name for (name,) in found)
+        rows = self.ask("SELECT table_name FROM information_schema.tables WHERE table_name LIKE 'dbdyno%'")
+        return sorted(name for (name,) in rows)
 
 
 class OwnersMongodb:
     """The same of a database of collections."""
 
     def __init__(self, server, _):
-        self.server, place = server, server.endpoint
-        login = f"{place.user}:{place.password}@" if place.password else ""
-        self.url = f"mongodb://{login}{place.host}:{place.port}/{place.database}"
-        self.database = pymongo.MongoClient(f"mongodb://{login}{place.host}:{place.port}")[place.database]
+        self.server, endpoint = server, server.endpoint
+        login = f"{endpoint.user}:{endpoint.password}@" if endpoint.password else ""
+        self.url = f"mongodb://{login}{endpoint.host}:{endpoint.port}/{endpoint.database}"
+        self.database = pymongo.MongoClient(f"mongodb://{login}{endpoint.host}:{endpoint.port}")[endpoint.database]
 
     def make(self, table):
         self.database[table].insert_one({"_id": 1, "note": "precious"})

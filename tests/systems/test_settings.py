@@ -49,6 +49,6 @@ def test_secrets_are_not_for_storing():
         }
     )
     assert kept == {"threads": "1"}
-    shown = {"default_authentication_plugin": "x", "authenticator": "x", "password_encryption": "x"}
+    kept_settings = {"default_authentication_plugin": "x", "authenticator": "x", "password_encryption": "x"}
     secret = ("wsrep_sst_auth", "tls-key-file-pass", "primary_conninfo", "authentication_ldap_simple_bind_root_pwd")
-    assert without_secrets(shown | dict.fromkeys(secret, "x")) == shown
+    assert without_secrets(kept_settings | dict.fromkeys(secret, "x")) == kept_settings

@@ -25,11 +25,11 @@ ETC_TABLE = (
 def redis(tmp_path_factory):
     """A Redis of this module's own."""
     need("redis")
-    one = system("redis")
+    server = system("redis")
     with Guard() as guard:
-        one.start(Launch(guard, tmp_path_factory.mktemp("redis"), clients=4, rows=ROWS))
-        yield one
-        one.stop()
+        server.start(Launch(guard, tmp_path_factory.mktemp("redis"), clients=4, rows=ROWS))
+        yield server
+        server.stop()
 
 
 def shape(experiment, workload):

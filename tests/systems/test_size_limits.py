@@ -61,10 +61,10 @@ PATIENT = {"duration_s": 300, "operation_timeout_s": 60}
 EVERYTHING = ("prepare", "load", "run", "verify", "cleanup")
 
 
-def put(one, size_bytes, phases, until="completed"):
+def put(store, size_bytes, phases, until="completed"):
     """Give the store rows with a value of that size until two transactions ended so; say what became of it."""
     plan = plan_of(None, "extreme-values", list(phases), ROWS, options={"size_bytes": size_bytes}, **PATIENT)
-    process, records = begin(one, plan), []
+    process, records = begin(store, plan), []
     ended = 0
     for line in process.stdout:
         records.append(json.loads(line))
@@ -93,15 +93,15 @@ def is_kept(done):
 
 @pytest.mark.parametrize("text", each(*AT_THE_LIMIT))
 def test_the_largest_value_is_kept_and_one_byte_more_is_refused_while_others_go_on(started, text):
-    one, largest = started_if_there(started, text), AT_THE_LIMIT[text]
-    is_kept(put(one, largest, EVERYTHING))
+    store, largest = started_if_there(started, text), AT_THE_LIMIT[text]
+    is_kept(put(store, largest, EVERYTHING))
 
-    assert execute(one, "point-get", ["prepare", "load"], run_id="another").status == 0
-    other, records = begin(one, plan_of(None, "point-get", ["run"], run_id="another", **PATIENT)), []
+    assert execute(store, "point-get", ["prepare", "load"], run_id="another").status == 0
+    other, records = begin(store, plan_of(None, "point-get", ["run"], run_id="another", **PATIENT)), []
     try:
         until_completed(other, records)
-        loaded = put(one, largest + 1, EVERYTHING, until="failed")
-        written = put(one, largest + 1, ("prepare", "run", "cleanup"), until="failed")
+        loaded = put(store, largest + 1, EVERYTHING, until="failed")
+        written = put(store, largest + 1, ("prepare", "run", "cleanup"), until="failed")
         until_completed(other, records)
     finally:
         other.send_signal(signal.SIGINT)

@@ -54,21 +54,21 @@ def test_every_condition_holds_after_loading_and_after_transactions_of_every_kin
     assert (outcome.status, outcome.of("error"), outcome.of("mismatch")) == (0, [], [])
     (total,) = outcome.of("total")
     assert all(total["operations"][kind]["completed"] for kind in KINDS)
-    found = conditions(outcome)
-    assert len(found) == 24
-    assert all(check["ok"] for check in found)
+    checks = conditions(outcome)
+    assert len(checks) == 24
+    assert all(check["ok"] for check in checks)
 
 
 def test_every_condition_names_the_rows_that_violate_it_and_no_others(started):
-    one = started("sqlite")
-    execute(one, "tpcc", ["prepare", "load"], rows=1)
+    store = started("sqlite")
+    execute(store, "tpcc", ["prepare", "load"], rows=1)
     expected = {}
-    with closing(sqlite3.connect(one.store_plan([])["path"])) as database, database:
+    with closing(sqlite3.connect(store.store_plan([])["path"])) as database, database:
         for damage, violated in DAMAGES:
             database.execute(damage)
             for condition, rows in violated.items():
                 expected.setdefault(condition, set()).update(rows)
-    found = conditions(execute(one, "tpcc", ["verify"], rows=1))
-    named = {int(check["name"].split(":")[0].split(".")[-1]): set(check["note"].split("; ")) for check in found}
+    checks = conditions(execute(store, "tpcc", ["verify"], rows=1))
+    named = {int(check["name"].split(":")[0].split(".")[-1]): set(check["note"].split("; ")) for check in checks}
     assert sorted(named) == list(range(1, 13))
     assert named == expected

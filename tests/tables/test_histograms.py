@@ -18,4 +18,4 @@ def test_buckets_are_those_recorded(run):
         open_loop = {"response_time", "send_lag"} if trial.facts.rate else set()
         assert {row["time"] for row in own} == {"service_time"} | open_loop
     named = {row["operation"] for row in rows} - {None}
-    assert named == {one.name for trial in run.trials for one in trial.recorded.operations}
+    assert named == {operation.name for trial in run.trials for operation in trial.recorded.operations}

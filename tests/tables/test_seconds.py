@@ -17,9 +17,9 @@ def test_the_seconds_are_those_recorded(run):
     rows = rows_of(run)
     for trial in run.trials:
         own = [row for row in rows if row["trial"] == trial.name]
-        assert [row["transactions"] for row in own] == [one.completed for one in trial.recorded.intervals]
+        assert [row["transactions"] for row in own] == [interval.completed for interval in trial.recorded.intervals]
         assert [row["warmup"] for row in own] == [True, False, False, False]
-        assert [row["max_us"] for row in own] == [one.max_ns / 1000 for one in trial.recorded.intervals]
+        assert [row["max_us"] for row in own] == [interval.max_ns / 1000 for interval in trial.recorded.intervals]
         assert sum(row["transactions"] for row in own if not row["warmup"]) == trial.recorded.completed
 
 

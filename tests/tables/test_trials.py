@@ -12,9 +12,9 @@ def rows_of(*runs):
 
 
 def test_the_figures_are_those_of_the_document(run):
-    rows, shown = rows_of(run), document(run)["trials"]
-    assert [row["trial"] for row in rows] == [trial["trial"] for trial in shown]
-    for row, trial in zip(rows, shown, strict=True):
+    rows, trials = rows_of(run), document(run)["trials"]
+    assert [row["trial"] for row in rows] == [trial["trial"] for trial in trials]
+    for row, trial in zip(rows, trials, strict=True):
         times = trial["transaction"]
         assert row["throughput_per_s"] == trial["throughput_per_s"] > 0
         assert row["service_time_p99_us"] == times["service_time_us"]["p99"] > 0

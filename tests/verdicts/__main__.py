@@ -39,9 +39,9 @@ class Trials:
         folder = folder_of(self.parent, scenario, variant, repeat)
         if not self.reuse:
             shutil.rmtree(folder, ignore_errors=True)
-        found = read(scenario, variant, repeat, folder, self.judge)
-        if found or self.judge:
-            return found
+        verdict = read(scenario, variant, repeat, folder, self.judge)
+        if verdict or self.judge:
+            return verdict
         # What is there of an earlier attempt is not whole.
         shutil.rmtree(folder, ignore_errors=True)
         try:

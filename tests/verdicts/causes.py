@@ -190,10 +190,10 @@ def in_background(stage: Stage, repeat: Callable[[Callable[[float], bool]], None
 
 def with_children(pids: list[int]) -> list[int]:
     """Return these processes and all below them: PostgreSQL has one for each connection."""
-    found = list(pids)
+    all_pids = list(pids)
     for pid in pids:
         try:
-            found += [child.pid for child in psutil.Process(pid).children(recursive=True)]
+            all_pids += [child.pid for child in psutil.Process(pid).children(recursive=True)]
         except psutil.NoSuchProcess:
             continue  # It has ended, and nothing is below it.
-    return found
+    return all_pids

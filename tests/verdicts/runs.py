@@ -73,10 +73,10 @@ def attach(scenario: Load | Case, stage: Stage) -> None:
     stage.stack.callback(stage.server.stop)
     keys = keys_of(scenario)
     stage.server.start(Launch(stage.guard, logs, keys["clients"], keys["rows"], stage.server_cpus))
-    place = stage.server.endpoint
+    endpoint = stage.server.endpoint
     scheme = SCHEMES.get(stage.server.name, stage.server.name)
-    login = f"{place.user or ''}:{quote(place.password)}@" if place.password else ""
-    stage.url = f"{scheme}://{login}127.0.0.1:{place.port}/{place.database}"
+    login = f"{endpoint.user or ''}:{quote(endpoint.password)}@" if endpoint.password else ""
+    stage.url = f"{scheme}://{login}127.0.0.1:{endpoint.port}/{endpoint.database}"
 
 
 def start_scripted(text: str, stage: Stage) -> None:

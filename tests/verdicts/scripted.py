@@ -20,10 +20,10 @@ class Store:
 
     def get(self, words, with_unique):
         """Answer `get` and `gets`."""
-        found = [(key, *self.values[key]) for key in words[1:] if key in self.values]
+        entries = [(key, *self.values[key]) for key in words[1:] if key in self.values]
         lines = [
             b"VALUE %b 0 %d%b\r\n%b\r\n" % (key, len(value), b" %d" % unique if with_unique else b"", value)
-            for key, unique, value in found
+            for key, unique, value in entries
         ]
         return b"".join(lines) + b"END\r\n"
 

@@ -31,8 +31,8 @@ def pausing(paused_s: float, period_s: float) -> Cause:
 
     def begin(stage: Stage) -> None:
         def pause(is_over: Callable[[float], bool]) -> None:
-            place = stage.server.endpoint
-            with redis.Redis(place.host, place.port, password=place.password) as client:
+            endpoint = stage.server.endpoint
+            with redis.Redis(endpoint.host, endpoint.port, password=endpoint.password) as client:
                 while not is_over(period_s):
                     client.client_pause(round(1000 * paused_s))
 
@@ -43,16 +43,20 @@ def pausing(paused_s: float, period_s: float) -> Cause:
 
 def connect(stage: Stage) -> pymysql.Connection | psycopg.Connection:
     """Connect to the server that is attached to, as its own user."""
-    place = stage.server.endpoint
+    endpoint = stage.server.endpoint
     if stage.url.startswith("mysql:"):
         return pymysql.connect(
-            host=place.host, port=place.port, user=place.user, password=place.password, database=place.database
+            host=endpoint.host,
+            port=endpoint.port,
+            user=endpoint.user,
+            password=endpoint.password,
+            database=endpoint.database,
         )
     return psycopg.connect(
-        host=place.host,
-        port=place.port,
-        user=place.user,
-        password=place.password,
-        dbname=place.database,
+        host=endpoint.host,
+        port=endpoint.port,
+        user=endpoint.user,
+        password=endpoint.password,
+        dbname=endpoint.database,
         autocommit=True,
     )

@@ -11,9 +11,9 @@ GAME, POINT_GET = make_workload("game", ROWS, {}), make_workload("point-get", RO
 POINT_UPDATE, SECONDARY_GET = make_workload("point-update", ROWS, {}), make_workload("secondary-get", ROWS, {})
 
 
-def reads_every_row_of_the_game(library: type[Session], place: Place) -> None:
+def reads_every_row_of_the_game(library: type[Session], endpoint: Place) -> None:
     """The golden test: each row, generator by generator, is what the native load client stored."""
-    session = library(place, GAME.steps)
+    session = library(endpoint, GAME.steps)
     players = [session.get(0, key) for key in range(1, ROWS + 1)]
     assert players == [GAME.tables[0].generate(key, 0) for key in range(1, ROWS + 1)]
     accounts = [session.find(2, player[EMAIL]) for player in players]
@@ -22,26 +22,26 @@ def reads_every_row_of_the_game(library: type[Session], place: Place) -> None:
     session.close()
 
 
-def reads_every_row_of_bm(library: type[Session], place: Place) -> None:
+def reads_every_row_of_bm(library: type[Session], endpoint: Place) -> None:
     """The same for the table of the key lookups."""
-    session = library(place, POINT_GET.steps)
+    session = library(endpoint, POINT_GET.steps)
     rows = [session.get(0, key) for key in range(1, ROWS + 1)]
     assert rows == [POINT_GET.tables[0].generate(key, 0) for key in range(1, ROWS + 1)]
     session.close()
 
 
-def stores_a_new_version(library: type[Session], place: Place) -> None:
+def stores_a_new_version(library: type[Session], endpoint: Place) -> None:
     """A stored version is read back, and the rest of the table is as it was."""
-    session = library(place, GAME.steps)
+    session = library(endpoint, GAME.steps)
     assert session.update(1, 3, 1 << 20)
     assert session.get(0, 3) == GAME.tables[0].generate(3, 1 << 20)
     assert session.get(0, 4) == GAME.tables[0].generate(4, 0)
     session.close()
 
 
-def counts_up(library: type[Session], place: Place) -> None:
+def counts_up(library: type[Session], endpoint: Place) -> None:
     """Increments arrive, and sums and counts say so."""
-    session = library(place, POINT_UPDATE.steps)
+    session = library(endpoint, POINT_UPDATE.steps)
     table = POINT_UPDATE.tables[0]
     before = session.total(table, "k", ROWS)
     assert before == sum(range(1, ROWS + 1))
@@ -51,10 +51,10 @@ def counts_up(library: type[Session], place: Place) -> None:
     session.close()
 
 
-def says_that_nobody_answers(library: type[Session], place: Place) -> None:
+def says_that_nobody_answers(library: type[Session], endpoint: Place) -> None:
     """A server that is gone is a failure to connect."""
     with pytest.raises(Failure) as failed:
-        library(place, GAME.steps)
+        library(endpoint, GAME.steps)
     assert failed.value.kind == "connect" and failed.value.message
 
 

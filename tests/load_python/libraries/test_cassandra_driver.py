@@ -19,13 +19,13 @@ from load_python.libraries import checks
 @pytest.mark.systems
 def test_it_reads_and_stores_what_the_native_client_does(loaded):
     store = loaded("cassandra?heap=512M", "game")
-    place = replace(store.place(), database=store.store["keyspace"], consistency="ONE")
-    checks.reads_every_row_of_the_game(Session, place)
-    checks.stores_a_new_version(Session, place)
+    endpoint = replace(store.endpoint(), database=store.store["keyspace"], consistency="ONE")
+    checks.reads_every_row_of_the_game(Session, endpoint)
+    checks.stores_a_new_version(Session, endpoint)
     store.workload = "point-get"
     store.native("prepare", "load")
-    checks.reads_every_row_of_bm(Session, place)
-    session = Session(place, checks.POINT_GET.steps)
+    checks.reads_every_row_of_bm(Session, endpoint)
+    session = Session(endpoint, checks.POINT_GET.steps)
     table = checks.POINT_GET.tables[0]
     assert (session.count(table, 50), session.total(table, "k", 50)) == (50, None)
     with pytest.raises(Failure, match="cannot add"):
@@ -36,7 +36,7 @@ def test_it_reads_and_stores_what_the_native_client_does(loaded):
     assert lost.value.kind in ("connection", "timeout")
     session.close()
     session.close()
-    checks.says_that_nobody_answers(Session, replace(place, port=1))
+    checks.says_that_nobody_answers(Session, replace(endpoint, port=1))
 
 
 @pytest.mark.parametrize(

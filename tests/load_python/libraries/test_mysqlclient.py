@@ -15,20 +15,20 @@ LIBRARY = pytest.importorskip(
 
 
 def test_it_reads_and_stores_what_the_native_client_does(loaded):
-    place = loaded("mariadb", "game").place()
-    checks.reads_every_row_of_the_game(LIBRARY.Session, place)
-    checks.stores_a_new_version(LIBRARY.Session, place)
+    endpoint = loaded("mariadb", "game").endpoint()
+    checks.reads_every_row_of_the_game(LIBRARY.Session, endpoint)
+    checks.stores_a_new_version(LIBRARY.Session, endpoint)
 
 
 def test_it_counts_and_loses_its_session_over_a_socket(loaded):
     store = loaded("mariadb?connect=socket", "point-update")
-    checks.reads_every_row_of_bm(LIBRARY.Session, store.place())
-    checks.counts_up(LIBRARY.Session, store.place())
+    checks.reads_every_row_of_bm(LIBRARY.Session, store.endpoint())
+    checks.counts_up(LIBRARY.Session, store.endpoint())
     with pytest.raises(Failure, match="Access denied") as refused:
-        LIBRARY.Session(dataclasses.replace(store.place(), password="guess"), checks.GAME.steps)
+        LIBRARY.Session(dataclasses.replace(store.endpoint(), password="guess"), checks.GAME.steps)
     assert refused.value.kind == "connect"
-    session = LIBRARY.Session(store.place(), checks.POINT_GET.steps)
+    session = LIBRARY.Session(store.endpoint(), checks.POINT_GET.steps)
     store.system.stop()
     checks.loses_a_session(session)
-    checks.says_that_nobody_answers(LIBRARY.Session, store.place())
+    checks.says_that_nobody_answers(LIBRARY.Session, store.endpoint())
     assert LIBRARY.Session.version().startswith("mysqlclient 2.")

@@ -10,17 +10,17 @@ from load_python.libraries import checks
 
 
 def test_it_reads_and_stores_what_the_native_client_does(loaded):
-    place = loaded("memcached", "game").place()
-    checks.reads_every_row_of_the_game(Session, place)
-    checks.stores_a_new_version(Session, place)
+    endpoint = loaded("memcached", "game").endpoint()
+    checks.reads_every_row_of_the_game(Session, endpoint)
+    checks.stores_a_new_version(Session, endpoint)
 
 
 def test_what_is_no_row_and_a_session_that_is_lost(loaded):
     store = loaded("memcached?connect=socket", "point-get")
-    place = store.place()
-    checks.reads_every_row_of_bm(Session, place)
-    session = Session(place, checks.POINT_GET.steps)
-    Client(place.socket).set("dbdyno:bm:1", "no row", noreply=False)
+    endpoint = store.endpoint()
+    checks.reads_every_row_of_bm(Session, endpoint)
+    session = Session(endpoint, checks.POINT_GET.steps)
+    Client(endpoint.socket).set("dbdyno:bm:1", "no row", noreply=False)
     with pytest.raises(Failure) as mismatch:
         session.get(0, 1)
     assert mismatch.value.kind == "mismatch"
@@ -30,12 +30,12 @@ def test_what_is_no_row_and_a_session_that_is_lost(loaded):
         session.add(0, 1, 1)
     store.system.stop()
     checks.loses_a_session(session)
-    checks.says_that_nobody_answers(Session, place)
+    checks.says_that_nobody_answers(Session, endpoint)
 
 
 def test_a_full_memcached_is_full(loaded):
-    place = loaded("memcached?memory=2", "game").place()
-    session = Session(place, checks.GAME.steps)
+    endpoint = loaded("memcached?memory=2", "game").endpoint()
+    session = Session(endpoint, checks.GAME.steps)
     with pytest.raises(Failure) as full:
         for key in range(1, 10_000):
             session.update(1, key, 0)

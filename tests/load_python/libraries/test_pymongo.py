@@ -18,25 +18,25 @@ def ferretdb(loaded):
 
 
 def test_it_reads_and_stores_what_the_native_client_does(ferretdb):
-    place = ferretdb("ferretdb", "game").place()
-    checks.reads_every_row_of_the_game(Session, place)
-    checks.stores_a_new_version(Session, place)
-    with pymongo.MongoClient(place.host, place.port) as server:
-        server[place.database]["dbdyno_player"].delete_one({"_id": 1})
-    session = Session(place, checks.GAME.steps)
+    endpoint = ferretdb("ferretdb", "game").endpoint()
+    checks.reads_every_row_of_the_game(Session, endpoint)
+    checks.stores_a_new_version(Session, endpoint)
+    with pymongo.MongoClient(endpoint.host, endpoint.port) as server:
+        server[endpoint.database]["dbdyno_player"].delete_one({"_id": 1})
+    session = Session(endpoint, checks.GAME.steps)
     assert session.get(0, 1) is None and not session.update(1, 1, 1)
     session.close()
 
 
 def test_it_counts_up_and_loses_its_session(ferretdb):
     store = ferretdb("ferretdb", "point-update")
-    place = store.place()
-    checks.reads_every_row_of_bm(Session, place)
-    checks.counts_up(Session, place)
-    session = Session(place, checks.POINT_GET.steps)
+    endpoint = store.endpoint()
+    checks.reads_every_row_of_bm(Session, endpoint)
+    checks.counts_up(Session, endpoint)
+    session = Session(endpoint, checks.POINT_GET.steps)
     store.system.stop()
     checks.loses_a_session(session)
-    checks.says_that_nobody_answers(Session, place)
+    checks.says_that_nobody_answers(Session, endpoint)
     assert Session.version().startswith("PyMongo 4.")
 
 

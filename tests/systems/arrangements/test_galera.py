@@ -20,12 +20,12 @@ def cluster(tmp_path_factory):
     """One cluster for all that does not change how it is started."""
     need("galera")
     with Guard() as guard:
-        one = system("galera?nodes=2&wsrep_retry_autocommit=0&wsrep_provider_options=gcache.size=16M&tls=on")
+        galera = system("galera?nodes=2&wsrep_retry_autocommit=0&wsrep_provider_options=gcache.size=16M&tls=on")
         try:
-            one.start(Launch(guard, tmp_path_factory.mktemp("galera"), clients=8, rows=100))
-            yield one
+            galera.start(Launch(guard, tmp_path_factory.mktemp("galera"), clients=8, rows=100))
+            yield galera
         finally:
-            one.stop()
+            galera.stop()
 
 
 @slow
@@ -36,10 +36,10 @@ def test_every_node_has_its_settings_figures_and_log(cluster):
     assert all(server["effective_settings"]["wsrep_retry_autocommit"] == "0" for server in cluster.servers())
     assert all(server["effective_settings"]["tls"].startswith("TLSv1.") for server in cluster.servers())
     assert all("wsrep_local_cert_failures" in counted for counted in cluster.counters().values())
-    found = cluster.durability()
-    assert found.level == "D2" and "each of 2 nodes" in found.reason
+    durability = cluster.durability()
+    assert durability.level == "D2" and "each of 2 nodes" in durability.reason
     assert len(cluster.data_directories()) == 2 and cluster.death() is None
-    assert all("--wsrep-on=ON" in told for told in cluster.started_with().values())
+    assert all("--wsrep-on=ON" in settings for settings in cluster.started_with().values())
     for probe in cluster.probes():
         probe.open()
         assert probe.counters()["galera_certification_failures_total"] >= 0
@@ -63,7 +63,7 @@ def test_what_all_nodes_were_sent_all_nodes_hold(cluster):
 def test_a_write_is_seen_at_the_other_node(cluster):
     done = execute(cluster, "replication-lag", ["prepare", "load", "run", "verify", "cleanup"])
     (total,) = done.of("total")
-    counts = {name: one["completed"] for name, one in total["operations"].items()}
+    counts = {name: operation["completed"] for name, operation in total["operations"].items()}
     assert done.status == 0 and total["mismatches"] == 0
     assert 0 < counts["until_seen"] <= counts["first_read"] <= counts["write"]
     assert counts["second_read"] <= counts["first_read"]
@@ -73,17 +73,17 @@ def test_a_write_is_seen_at_the_other_node(cluster):
 @pytest.mark.systems
 def test_a_node_that_died_is_told_and_all_are_gone_when_stopped(launch):
     need("galera")
-    one = system("galera?nodes=2&write=one")
+    galera = system("galera?nodes=2&write=one")
     try:
-        one.start(launch)
-        assert one.store_plan([])["own_nodes"] == 1
-        directories, pids = one.data_directories(), one.server_pids()
-        one.nodes[1]._server._process.kill()
-        one.nodes[1]._server._process.wait()
-        assert one.death() == "galera-2 was killed by SIGKILL"
+        galera.start(launch)
+        assert galera.store_plan([])["own_nodes"] == 1
+        directories, pids = galera.data_directories(), galera.server_pids()
+        galera.nodes[1]._server._process.kill()
+        galera.nodes[1]._server._process.wait()
+        assert galera.death() == "galera-2 was killed by SIGKILL"
     finally:
-        one.stop()
-    assert one.server_pids() == {} and not any(map(Path.exists, directories))
+        galera.stop()
+    assert galera.server_pids() == {} and not any(map(Path.exists, directories))
     wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids.values()))
 
 

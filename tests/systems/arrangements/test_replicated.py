@@ -29,8 +29,8 @@ def test_a_replica_follows_and_comes_back_to_a_primary_that_was_killed(launch):
         ask(pair.primary.endpoint, "UPDATE dbdyno.dbdyno_t SET version = 1 WHERE id = 2")
         for witness in (log, replica):
             if not witness.unable:
-                found, odd = witness.versions(tables)
-                assert (found["dbdyno_t"].tolist(), odd) == ([-1, 4, 1, -1], None)
+                versions, odd = witness.versions(tables)
+                assert (versions["dbdyno_t"].tolist(), odd) == ([-1, 4, 1, -1], None)
     finally:
         pair.stop()
 

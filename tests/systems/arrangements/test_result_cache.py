@@ -47,58 +47,61 @@ def test_several_nodes_are_written_as_one():
 @pytest.mark.parametrize("weights", [(1, 1, 1), (1, 1, 3)])
 def test_results_are_where_another_library_looks_for_them(launch, weights):
     need("memcached", "redis")
-    one = system(f"result-cache(memcached*3, redis)?weights={':'.join(map(str, weights))}")
+    caching = system(f"result-cache(memcached*3, redis)?weights={':'.join(map(str, weights))}")
     try:
-        one.start(launch)
-        names = [f"127.0.0.1:{node.endpoint.port}" for node in one.caches]
-        assert set(one.server_pids()) == {"memcached-1", "memcached-2", "memcached-3", "redis"}
-        assert execute(one, "point-get", ["prepare", "load", "run"], ROWS).status == 0
+        caching.start(launch)
+        names = [f"127.0.0.1:{node.endpoint.port}" for node in caching.caches]
+        assert set(caching.server_pids()) == {"memcached-1", "memcached-2", "memcached-3", "redis"}
+        assert execute(caching, "point-get", ["prepare", "load", "run"], ROWS).status == 0
         ring = HashRing(dict(zip(names, weights, strict=True)), hash_fn="ketama")
         clients = {name: Client(name) for name in names}
         query = "SELECT id, k, c, pad FROM dbdyno_bm WHERE id = "
         keys = [f"dbdyno:result:{md5(f'{query}{key}'.encode()).hexdigest()}" for key in range(1, ROWS + 1)]
-        found = {key: [name for name, client in clients.items() if client.get(key)] for key in keys}
-        assert found == {key: [ring.get_node(key)] for key in keys}
-        assert {name for (name,) in found.values()} == set(names)
+        holders = {key: [name for name, client in clients.items() if client.get(key)] for key in keys}
+        assert holders == {key: [ring.get_node(key)] for key in keys}
+        assert {name for (name,) in holders.values()} == set(names)
     finally:
-        one.stop()
-    assert one.server_pids() == {}
+        caching.stop()
+    assert caching.server_pids() == {}
 
 
 def counted(outcome):
     counters = [interval.get("counters", {}) for interval in outcome.of("interval")]
-    return {name: sum(one.get(name, 0) for one in counters) for name in ("cache_hits", "cache_misses", "stale_reads")}
+    return {
+        name: sum(counted_interval.get(name, 0) for counted_interval in counters)
+        for name in ("cache_hits", "cache_misses", "stale_reads")
+    }
 
 
 def test_what_is_not_removed_is_stale_and_what_is_removed_is_not(launch):
     need("memcached", "redis")
     stale = {}
     for settings in ("", "?expire_s=60"):
-        one = system(f"result-cache(memcached*2, redis){settings}")
+        caching = system(f"result-cache(memcached*2, redis){settings}")
         try:
-            one.start(launch)
+            caching.start(launch)
             plan = plan_of(None, "result-cache", ["prepare", "load", "run", "verify"], 20)
             plan["workload"]["options"] = {"updates_percent": "10"}
-            outcome = end(begin(one, plan))
+            outcome = end(begin(caching, plan))
             assert outcome.status == 0 and not outcome.errors(), json.dumps(outcome.of("error"))
             assert counted(outcome)["cache_hits"] > 0
             stale[settings] = counted(outcome)["stale_reads"] / counted(outcome)["cache_hits"]
         finally:
-            one.stop()
+            caching.stop()
     assert stale["?expire_s=60"] > 0.1 > stale[""]
 
 
 def test_a_node_that_leaves_takes_its_results_along(launch):
     need("memcached", "redis")
-    one = system("result-cache(memcached*2, redis)?leaves_s=1")
+    caching = system("result-cache(memcached*2, redis)?leaves_s=1")
     try:
-        one.start(launch)
-        outcome = execute(one, "point-get", ["prepare", "load", "run"], ROWS, duration_s=2)
+        caching.start(launch)
+        outcome = execute(caching, "point-get", ["prepare", "load", "run"], ROWS, duration_s=2)
         assert outcome.status == 0
         (total,) = outcome.of("total")
         keys = total["moved_keys"]
         assert 0 < keys["moved"] < keys["asked"] <= ROWS and keys["due"] == keys["asked"] / 2
-        before, after = ([node.counters()[node.server_name]["curr_items"] for node in one.caches] for _ in range(2))
+        before, after = ([node.counters()[node.server_name]["curr_items"] for node in caching.caches] for _ in range(2))
         assert before == after and sum(after) > ROWS + 2
     finally:
-        one.stop()
+        caching.stop()

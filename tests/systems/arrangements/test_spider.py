@@ -24,16 +24,16 @@ def spider(tmp_path_factory):
     need("mariadb")
     text = "mariadb?engine=Spider&backends=2&innodb_flush_log_at_trx_commit=0&spider_bulk_size=20000"
     with Guard() as guard:
-        one = system(text)
+        spider_system = system(text)
         try:
-            one.start(Launch(guard, tmp_path_factory.mktemp("spider"), clients=8, rows=2 * ROWS))
-            yield one
+            spider_system.start(Launch(guard, tmp_path_factory.mktemp("spider"), clients=8, rows=2 * ROWS))
+            yield spider_system
         except UserError as reason:
             if "apt install" not in str(reason) or os.environ.get("CI") == "true":
                 raise
             pytest.skip(str(reason))
         finally:
-            one.stop()
+            spider_system.stop()
 
 
 def rows_of(server, statement):
@@ -51,8 +51,8 @@ def test_settings_go_where_they_act(spider):
         "1",
     )
     assert [backend["innodb_flush_log_at_trx_commit"] for backend in backends] == ["0", "0"]
-    found = spider.durability()
-    assert found.level == "D1" and "innodb_flush_log_at_trx_commit=0" in found.reason
+    durability = spider.durability()
+    assert durability.level == "D1" and "innodb_flush_log_at_trx_commit=0" in durability.reason
     assert len(spider.data_directories()) == 3 and spider.death() is None
 
 
@@ -121,9 +121,9 @@ def test_what_several_backends_cannot_do_is_declared():
 
 
 def test_rows_are_counted_once_in_what_it_takes():
-    one, three = (system(f"mariadb?engine=Spider&backends={n}").space(3e6, 3e9) for n in (1, 3))
+    single, three = (system(f"mariadb?engine=Spider&backends={n}").space(3e6, 3e9) for n in (1, 3))
     empty = system("mariadb").space(0, 0)
-    assert three.disk_bytes - one.disk_bytes == pytest.approx(2 * empty.disk_bytes)
+    assert three.disk_bytes - single.disk_bytes == pytest.approx(2 * empty.disk_bytes)
 
 
 @pytest.mark.parametrize(

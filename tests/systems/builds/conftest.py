@@ -9,6 +9,6 @@ import pytest
 @pytest.fixture
 def folder():
     """A folder that the user of servers gets to; pytest closes its own to others whenever another session begins."""
-    with tempfile.TemporaryDirectory() as place:
-        Path(place).chmod(0o755)
-        yield Path(place)
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)

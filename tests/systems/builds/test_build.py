@@ -114,9 +114,9 @@ def test_a_postgresql_copied_elsewhere_starts_and_has_its_own_tools(started, fol
 def test_a_mariadb_at_its_base_directory_starts(started):
     need("mariadb")
     server = started("mariadb?basedir=/usr&innodb_buffer_pool_size=64M")
-    (shown,) = server.servers()
-    assert shown["effective_settings"]["innodb_buffer_pool_size"] == str(64 << 20)
-    assert server.build.version == shown["version"]
+    (server_document,) = server.servers()
+    assert server_document["effective_settings"]["innodb_buffer_pool_size"] == str(64 << 20)
+    assert server.build.version == server_document["version"]
 
 
 @pytest.mark.versions
@@ -169,9 +169,9 @@ def test_a_build_is_described_with_its_content(started, folder):
     ],
 )
 def test_each_system_knows_its_own(name, says, version):
-    found = {other: system.layout.says.search(says) for other, system in SYSTEMS.items() if system.layout}
-    assert found[name]["version"] == version
-    assert [other for other, match in found.items() if match and other != name] == []
+    matches = {other: system.layout.says.search(says) for other, system in SYSTEMS.items() if system.layout}
+    assert matches[name]["version"] == version
+    assert [other for other, match in matches.items() if match and other != name] == []
 
 
 def test_a_program_for_several_purposes_is_told_which(folder):

@@ -97,9 +97,9 @@ def test_a_system_whose_files_are_not_read_says_so():
 def test_a_setting_given_beside_the_file_goes_before_it(tmp_path):
     path = tmp_path / "redis.conf"
     path.write_text("hz 20\nappendonly yes\n")
-    one = system(f"redis?config={path}&hz=30")
-    assert one.server_settings == {"hz": "30", "appendonly": "yes"}
-    assert one.origins()["redis"]["config"] == {
+    redis = system(f"redis?config={path}&hz=30")
+    assert redis.server_settings == {"hz": "30", "appendonly": "yes"}
+    assert redis.origins()["redis"]["config"] == {
         "path": str(path),
         "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
         "settings": {"hz": "20", "appendonly": "yes"},
@@ -117,8 +117,8 @@ def test_a_setting_given_beside_the_file_goes_before_it(tmp_path):
 def test_its_settings_are_in_force(started, tmp_path, name, text, setting, value):
     need(name)
     (tmp_path / "its.conf").write_text(text)
-    (shown,) = started(f"{name}?config={tmp_path}/its.conf").servers()
-    assert shown["effective_settings"][setting] == value
+    (server_document,) = started(f"{name}?config={tmp_path}/its.conf").servers()
+    assert server_document["effective_settings"][setting] == value
 
 
 def test_one_that_the_server_does_not_take_is_said_in_its_words(started, tmp_path):

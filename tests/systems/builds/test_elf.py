@@ -18,8 +18,8 @@ def program(name):
 
 def test_the_build_id_is_the_one_that_readelf_shows():
     path = program("env")
-    shown = subprocess.run(["readelf", "--notes", path], capture_output=True, text=True, check=True).stdout
-    assert build_id(path) == re.search(r"Build ID: (\w+)", shown)[1]
+    notes = subprocess.run(["readelf", "--notes", path], capture_output=True, text=True, check=True).stdout
+    assert build_id(path) == re.search(r"Build ID: (\w+)", notes)[1]
 
 
 def test_a_program_of_this_host_is_for_its_processor():

@@ -33,4 +33,4 @@ def test_a_program_that_may_not_be_run_is_an_error_of_the_system(folder):
 
 def test_the_libraries_of_a_program_are_found():
     needed = words.needed_libraries(Path("/bin/ls"))
-    assert all(Path(place).exists() for place in needed.values()) and "libc.so.6" in needed
+    assert all(Path(path).exists() for path in needed.values()) and "libc.so.6" in needed

@@ -21,12 +21,12 @@ def server(tmp_path_factory):
     need("cassandra")
     with Guard() as guard:
         launch = Launch(guard, tmp_path_factory.mktemp("cassandra"), clients=8, rows=2 * ROWS)
-        one = system("cassandra?heap=512M&authenticator=PasswordAuthenticator&commitlog_sync=batch")
+        cassandra = system("cassandra?heap=512M&authenticator=PasswordAuthenticator&commitlog_sync=batch")
         try:
-            one.start(launch)
-            yield one
+            cassandra.start(launch)
+            yield cassandra
         finally:
-            one.stop()
+            cassandra.stop()
 
 
 def url_of(server, password="cassandra"):
@@ -36,8 +36,8 @@ def url_of(server, password="cassandra"):
 @slow
 @pytest.mark.systems
 def test_it_has_the_settings_it_was_given(server):
-    (shown,) = server.servers()
-    assert shown["version"] == "5.0.2" and shown["effective_settings"]["commitlog_sync"] == "batch"
+    (server_document,) = server.servers()
+    assert server_document["version"] == "5.0.2" and server_document["effective_settings"]["commitlog_sync"] == "batch"
     assert {"commitlog_sync", "read_request_timeout"} <= server.all_settings()["cassandra"].keys()
     assert server.durability().level == "D2"
     assert server.data_directories()[0].exists() and set(server.server_pids()) == {"cassandra"}
@@ -95,10 +95,10 @@ def test_attached_it_is_read_and_foreign_tables_stay(server, started):
 @pytest.mark.systems
 def test_a_setting_it_does_not_know_is_said_in_its_words(launch):
     need("cassandra")
-    one = system("cassandra?heap=512M&bogus=1")
+    cassandra = system("cassandra?heap=512M&bogus=1")
     with pytest.raises(UserError, match="bogus"):
-        one.start(launch)
-    one.stop()
+        cassandra.start(launch)
+    cassandra.stop()
 
 
 def test_what_cannot_be_its_setting_is_refused():

@@ -18,16 +18,16 @@ NAMES = ("rocksdb", "tokyocabinet", "kyotocabinet", "tkrzw")
 @pytest.mark.parametrize("name", NAMES)
 def test_the_plan_names_the_library_and_every_setting(launch, name):
     need(name)
-    one = system(name)
-    one.start(launch)
-    plan = one.store_plan([])
-    one.stop()
+    library = system(name)
+    library.start(launch)
+    plan = library.store_plan([])
+    library.stop()
     assert (plan["kind"], plan["path"].startswith("/")) == (name, True)
     assert plan["library"].startswith(f"lib{name}.so")
 
 
 @pytest.mark.parametrize(
-    ("text", "found", "hidden"),
+    ("text", "settings", "hidden"),
     [
         ("rocksdb?write_buffer_mib=5&cache_mib=9", {"write_buffer_mib": "5", "cache_mib": "9"}, ["bloom_bits"]),
         ("rocksdb?compression=none&sync=none&wal=off&bloom_bits=0", {"compression": "none", "wal": "off"}, None),
@@ -40,21 +40,21 @@ def test_the_plan_names_the_library_and_every_setting(launch, name):
         ("tkrzw?type=tree&cached_pages=77", {"cached_pages": "77"}, ["file"]),
     ],
 )
-def test_what_the_library_uses_is_read_back_from_it(launch, text, found, hidden):
+def test_what_the_library_uses_is_read_back_from_it(launch, text, settings, hidden):
     need(text.partition("?")[0])
-    one = system(text)
-    one.start(launch)
+    store = system(text)
+    store.start(launch)
     try:
-        outcome = execute(one, "point-get", ["prepare", "load"])
-        one.opened(outcome.of("hello")[0]["store"])
-        (server,) = one.servers()
+        outcome = execute(store, "point-get", ["prepare", "load"])
+        store.opened(outcome.of("hello")[0]["store"])
+        (server,) = store.servers()
     finally:
-        one.stop()
+        store.stop()
     assert outcome.status == 0
     assert re.fullmatch(r"\d+\.\d+\.\d+", server["version"])
     assert server.get("not_readable") == hidden
-    assert found.items() <= server["effective_settings"].items()
-    assert server["effective_settings"].keys() == one.settings().keys() <= one.all_settings()[one.name].keys()
+    assert settings.items() <= server["effective_settings"].items()
+    assert server["effective_settings"].keys() == store.settings().keys() <= store.all_settings()[store.name].keys()
 
 
 @pytest.mark.parametrize("name", ("tokyocabinet", "kyotocabinet", "tkrzw"))
@@ -85,10 +85,10 @@ def test_a_library_that_is_missing_is_named_with_what_installs_it(monkeypatch, n
 def test_a_hash_has_two_buckets_a_row_or_as_many_as_are_given_and_a_tree_none(launch, name):
     buckets = {}
     for settings in ("", "?buckets=7", "?type=tree"):
-        one = system(name + settings)
-        one.start(launch)
-        buckets[settings] = one.settings()["buckets"]
-        one.stop()
+        store = system(name + settings)
+        store.start(launch)
+        buckets[settings] = store.settings()["buckets"]
+        store.stop()
     assert buckets == {"": 2 * launch.rows, "?buckets=7": 7, "?type=tree": 0}
 
 

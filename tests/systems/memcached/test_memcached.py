@@ -11,8 +11,11 @@ from systems.load import rows_read
 
 def test_it_starts_with_its_settings_and_counts(started):
     server = started("memcached?memory=100&threads=2")
-    (shown,) = server.servers()
-    assert (shown["effective_settings"]["maxbytes"], shown["effective_settings"]["num_threads"]) == (
+    (server_document,) = server.servers()
+    assert (
+        server_document["effective_settings"]["maxbytes"],
+        server_document["effective_settings"]["num_threads"],
+    ) == (
         str(100 << 20),
         "2",
     )
@@ -62,8 +65,12 @@ def test_a_setting_it_does_not_have_is_refused_with_those_it_has():
 
 def test_what_it_was_given_is_in_force(started):
     server = started("memcached?memory=100&threads=3&connections=900&item_size_max=2m&growth_factor=1.5")
-    shown = server.all_settings()["memcached"]
-    assert (shown["maxbytes"], shown["num_threads"], shown["item_size_max"]) == (str(100 << 20), "3", str(2 << 20))
+    settings = server.all_settings()["memcached"]
+    assert (settings["maxbytes"], settings["num_threads"], settings["item_size_max"]) == (
+        str(100 << 20),
+        "3",
+        str(2 << 20),
+    )
 
 
 def test_a_value_it_takes_otherwise_is_an_error(started):

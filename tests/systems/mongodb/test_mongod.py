@@ -43,13 +43,15 @@ def test_each_write_concern_is_the_servers_and_rows_are_loaded(started, mongod, 
     need("ferretdb")
     text = f"mongodb?binary={mongod}&write={write}&wiredTigerCacheSizeGB=0.25&setParameter.ttlMonitorEnabled=false"
     server = started(text)
-    (shown,) = server.servers()
-    assert shown["effective_settings"] == {"defaultWriteConcern": concern}
+    (server_document,) = server.servers()
+    assert server_document["effective_settings"] == {"defaultWriteConcern": concern}
     assert (server.durability().level, server.build.version) == (level, "7.0.5")
     acknowledged = "unacknowledged" if write == "unacknowledged" else "acknowledged"
     assert server.store_plan([])["write"] == acknowledged and rows_read(server) > 0
-    told = server.started_with()["mongodb"]
-    assert {"--replSet=dbdyno", "--wiredTigerCacheSizeGB=0.25", "--setParameter ttlMonitorEnabled=false"} <= set(told)
+    settings = server.started_with()["mongodb"]
+    assert {"--replSet=dbdyno", "--wiredTigerCacheSizeGB=0.25", "--setParameter ttlMonitorEnabled=false"} <= set(
+        settings
+    )
     directory = server._directory.path
     server.stop()
     assert not directory.exists()

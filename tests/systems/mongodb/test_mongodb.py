@@ -45,34 +45,34 @@ def test_where_nobody_answers_it_is_said(launch):
 
 def test_settings_are_flat_without_passwords_or_say_that_they_are_not_shown(monkeypatch):
     options = {"storage": {"engine": "wiredTiger"}, "net": {"tls": {"certificateKeyFilePassword": "x"}}}
-    told = {
+    answers = {
         "getParameter": {"quiet": False, "$clusterTime": {"t": 1}, "ok": 1.0},
         "getCmdLineOpts": {"parsed": options},
     }
 
     class Client:
-        def ask(self, place, auth_database, command, timeout_s, value):
-            assert place.database == "admin"
-            return told[command]
+        def ask(self, endpoint, auth_database, command, timeout_s, value):
+            assert endpoint.database == "admin"
+            return answers[command]
 
     monkeypatch.setattr(mongodb, "client_module", Client)
-    one = in_the_child("mongodb://h/d")
-    assert one.all_settings() == {"mongodb": {"quiet": "False", "parsed.storage.engine": "wiredTiger"}}
+    server = in_the_child("mongodb://h/d")
+    assert server.all_settings() == {"mongodb": {"quiet": "False", "parsed.storage.engine": "wiredTiger"}}
     assert flat({"argv": ["--password", "x"]}) == {}
 
     def refuse(self, *asked):
         raise NoAnswer("not authorized on admin", True)
 
     monkeypatch.setattr(Client, "ask", refuse)
-    shown = one.all_settings()["mongodb"]
-    assert shown.keys() == told.keys() and all("not authorized" in value for value in shown.values())
+    settings = server.all_settings()["mongodb"]
+    assert settings.keys() == answers.keys() and all("not authorized" in value for value in settings.values())
 
 
 @pytest.mark.systems
 def test_attached_it_is_read_and_only_what_carries_a_marker_is_removed(started):
     server = started("ferretdb")
-    place = f"mongodb://127.0.0.1:{server.endpoint.port}/theirs"
-    attached = started(place)
+    url = f"mongodb://127.0.0.1:{server.endpoint.port}/theirs"
+    attached = started(url)
     assert attached.server_pids() == {} and attached.servers()[0]["version"]
     assert "quiet" in attached.all_settings()["mongodb"]
     assert execute(attached, "point-get", ["prepare", "load"]).status == 0

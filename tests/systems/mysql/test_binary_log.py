@@ -48,10 +48,10 @@ COMMIT/*!*/;
 
 
 def test_a_row_has_the_version_of_its_last_committed_change():
-    found = nothing_of({"debit": 3})
-    apply(LINES.splitlines(keepends=True), found)
+    versions = nothing_of({"debit": 3})
+    apply(LINES.splitlines(keepends=True), versions)
     # The last change was not committed; the one before has no more than what changed.
-    assert found["debit"].tolist() == [-1, 4, 1, -1]
+    assert versions["debit"].tolist() == [-1, 4, 1, -1]
 
 
 @pytest.mark.parametrize(("sync", "flush", "holds"), [("1", "1", True), ("0", "1", False), ("1", "2", False)])
@@ -72,5 +72,5 @@ def test_a_log_that_is_gone_or_no_log_is_said(tmp_path):
         log.versions({"debit": 1})
     torn = tmp_path / "binlog.000002"
     torn.write_bytes(b"\xfebin torn")
-    found, odd = BinaryLog(VARIABLES, "dbdyno", lambda: [torn]).versions({"debit": 1})
-    assert found["debit"].tolist() == [-1, -1] and odd.startswith("binlog.000002: ")
+    versions, odd = BinaryLog(VARIABLES, "dbdyno", lambda: [torn]).versions({"debit": 1})
+    assert versions["debit"].tolist() == [-1, -1] and odd.startswith("binlog.000002: ")

@@ -40,8 +40,8 @@ def made(folder, *names):
     ],
 )
 def test_each_is_known_by_what_it_says_of_its_version(says, mysql, mariadb):
-    found = [match and match["version"] for match in (MYSQL.says.search(says), MARIADB.says.search(says))]
-    assert found == [mysql, mariadb]
+    known = [match and match["version"] for match in (MYSQL.says.search(says), MARIADB.says.search(says))]
+    assert known == [mysql, mariadb]
 
 
 @pytest.mark.parametrize(
@@ -129,8 +129,8 @@ exec env LD_LIBRARY_PATH={folder} {folder}/mysqld "$@" --default-authentication-
 def test_a_mysql_that_lacks_options_and_the_older_way_to_log_in_is_loaded(started):
     need("mysql@8.0")
     own = system("mysql@8.0").installation().folder
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
         folder.chmod(0o755)
         (folder / "bin").mkdir()
         (folder / "share").symlink_to(own / "share")

@@ -9,15 +9,15 @@ from dbdyno.systems.mysql.client import connect
 from dbdyno.systems.running.endpoint import Endpoint
 
 
-def cipher(place):
-    with connect(place) as connection, connection.cursor() as cursor:
+def cipher(endpoint):
+    with connect(endpoint) as connection, connection.cursor() as cursor:
         cursor.execute("SHOW SESSION STATUS LIKE 'Ssl_cipher'")
         return cursor.fetchone()[1]
 
 
 def test_a_connection_is_encrypted_where_that_was_asked_for(started):
-    place = started("mariadb?tls=on").endpoint
-    assert cipher(place) and not cipher(replace(place, tls=None))
+    endpoint = started("mariadb?tls=on").endpoint
+    assert cipher(endpoint) and not cipher(replace(endpoint, tls=None))
 
 
 def test_what_else_is_wanted_is_handed_on(started):

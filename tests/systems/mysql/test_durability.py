@@ -31,8 +31,8 @@ def test_durability(engine, variables, level):
 
 def test_of_settings_that_are_not_shown_or_do_nothing_nothing_is_promised():
     tidb = {"version": "8.0.11-TiDB-v8.4.0", "innodb_flush_log_at_trx_commit": "1"}
-    found = durability_of("InnoDB", tidb)
-    assert (found.level, "TiDB" in found.reason) == ("unknown", True)
+    durability = durability_of("InnoDB", tidb)
+    assert (durability.level, "TiDB" in durability.reason) == ("unknown", True)
     assert durability_of("InnoDB", {}).level == "unknown"
 
 

@@ -22,26 +22,26 @@ def ask(address, request):
 
 
 def test_both_ports_want_the_secret_which_no_process_list_shows(started):
-    one = started("handlersocket?handlersocket_threads=2")
+    server = started("handlersocket?handlersocket_threads=2")
     secrets = []
-    plan = one.store_plan(secrets)
+    plan = server.store_plan(secrets)
     secret = secrets[plan["password"]["secret"]]
     for port in ("address", "write_address"):
         assert ask(plan[port], b"P\t1\tdbdyno\tt\tPRIMARY\tid\n") == b"3\t1\tunauth\n"
         assert ask(plan[port], f"A\t1\t{secret}\n".encode()) == b"0\t1\n"
-    (pid,) = one.server_pids().values()
+    (pid,) = server.server_pids().values()
     assert secret not in Path(f"/proc/{pid}/cmdline").read_text()
-    (server,) = one.servers()
-    assert server["effective_settings"]["handlersocket_threads"] == "2"
-    assert secret not in str(server) and one.durability().level == "D2"
+    (server_document,) = server.servers()
+    assert server_document["effective_settings"]["handlersocket_threads"] == "2"
+    assert secret not in str(server_document) and server.durability().level == "D2"
 
 
 @pytest.mark.parametrize(
     ("workload", "more"), [("batch-get", {}), ("insert-indexes", {}), ("point-get", {"pipeline": 8})]
 )
 def test_rows_are_read_and_written_in_every_way_it_has(started, workload, more):
-    one = started("handlersocket?innodb_flush_log_at_trx_commit=0")
-    done = execute(one, workload, ["prepare", "load", "run", "verify", "cleanup"], **more)
+    server = started("handlersocket?innodb_flush_log_at_trx_commit=0")
+    done = execute(server, workload, ["prepare", "load", "run", "verify", "cleanup"], **more)
     (total,) = done.of("total")
     assert done.status == 0 and total["transactions"]["completed"] > 0 and total["transactions"]["failed"] == 0
     assert total["reads_verified"] > 0 or workload == "insert-indexes"
@@ -49,21 +49,21 @@ def test_rows_are_read_and_written_in_every_way_it_has(started, workload, more):
 
 
 def test_a_table_is_made_anew_right_after_a_client_that_had_it_open_has_gone(started):
-    one = started("handlersocket")
-    assert execute(one, "insert-indexes", ["prepare"]).status == 0
+    server = started("handlersocket")
+    assert execute(server, "insert-indexes", ["prepare"]).status == 0
     secrets = []
-    plan = one.store_plan(secrets)
+    plan = server.store_plan(secrets)
     port, secret = plan["write_address"]["port"], secrets[plan["password"]["secret"]]
-    (pid,) = one.server_pids().values()
+    (pid,) = server.server_pids().values()
     with socket.create_connection(("127.0.0.1", port)) as client:
         for request in (f"A\t1\t{secret}\n", "P\t1\tdbdyno\tdbdyno_inserted\tPRIMARY\tid\n"):
             client.sendall(request.encode())
             assert client.recv(100) == b"0\t1\n"
         # The server finds the next one waiting at the moment that it sees this one go.
         os.kill(pid, signal.SIGSTOP)
-        process = begin(one, plan_of(None, "insert-indexes", ["prepare"], operation_timeout_s=20))
+        process = begin(server, plan_of(None, "insert-indexes", ["prepare"], operation_timeout_s=20))
         connections = psutil.Process(process.pid).net_connections
-        wait_until(lambda: any(found.raddr and found.raddr.port == port for found in connections("tcp")))
+        wait_until(lambda: any(connection.raddr and connection.raddr.port == port for connection in connections("tcp")))
     os.kill(pid, signal.SIGCONT)
     done = end(process)
     assert done.status == 0, done.of("end")

@@ -7,11 +7,11 @@ from helpers import system
 
 
 def test_a_setting_is_changed_while_it_runs(started):
-    one = started("mariadb?innodb_log_file_size=8M")
-    assert int(one.setting("innodb_log_file_size")) == 8 << 20
-    one.change_setting("innodb_log_file_size", str(16 << 20))
-    assert int(one.setting("innodb_log_file_size")) == 16 << 20
+    server = started("mariadb?innodb_log_file_size=8M")
+    assert int(server.setting("innodb_log_file_size")) == 8 << 20
+    server.change_setting("innodb_log_file_size", str(16 << 20))
+    assert int(server.setting("innodb_log_file_size")) == 16 << 20
     with pytest.raises(UserError, match="does not take innodb_page_size=1 while it runs"):
-        one.change_setting("innodb_page_size", "1")
-    assert one.live_setting("checkpoint").name == "innodb_log_file_size"
+        server.change_setting("innodb_page_size", "1")
+    assert server.live_setting("checkpoint").name == "innodb_log_file_size"
     assert system("mariadb?engine=Aria").live_setting("checkpoint") is None

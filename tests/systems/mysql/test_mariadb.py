@@ -17,14 +17,16 @@ from systems.load import execute, rows_read
 
 
 def url_of(mariadb, password=None):
-    place = mariadb.endpoint
-    return f"mysql://{place.user}:{password or place.password}@{place.host}:{place.port}/{place.database}"
+    endpoint = mariadb.endpoint
+    return (
+        f"mysql://{endpoint.user}:{password or endpoint.password}@{endpoint.host}:{endpoint.port}/{endpoint.database}"
+    )
 
 
 def connect(mariadb, **other):
-    place = mariadb.endpoint
-    login = {"user": place.user, "password": place.password} | other
-    return pymysql.connect(host=place.host, port=place.port, database=place.database, **login)
+    endpoint = mariadb.endpoint
+    login = {"user": endpoint.user, "password": endpoint.password} | other
+    return pymysql.connect(host=endpoint.host, port=endpoint.port, database=endpoint.database, **login)
 
 
 def test_it_starts_with_its_settings_and_is_gone_when_stopped(started):
@@ -76,9 +78,9 @@ def test_clients_may_be_told_to_take_the_socket(started):
     assert "unix" in mariadb.store_plan([])["address"]
     assert mariadb.servers()[0]["effective_settings"]["connect"] == "socket"
     assert mariadb.durability().level == "D2"
-    place = mariadb.endpoint
-    attached = started(f"mysql://dbdyno:{place.password}@/dbdyno?socket={place.socket}")
-    assert attached.endpoint.socket == place.socket and rows_read(attached) > 0
+    endpoint = mariadb.endpoint
+    attached = started(f"mysql://dbdyno:{endpoint.password}@/dbdyno?socket={endpoint.socket}")
+    assert attached.endpoint.socket == endpoint.socket and rows_read(attached) > 0
 
 
 def test_an_account_of_the_hosts_user_lets_in_that_user_alone(started):
@@ -148,13 +150,13 @@ def test_an_attached_url_needs_a_database_and_no_server_settings():
 
 @pytest.mark.parametrize("settings", ["access=handler", "protocol=text", "access=handler&protocol=text&engine=Aria"])
 def test_rows_are_the_same_by_every_access_path_and_protocol(started, settings):
-    one = started(f"mariadb?{settings}&innodb_flush_log_at_trx_commit=0")
+    server = started(f"mariadb?{settings}&innodb_flush_log_at_trx_commit=0")
     for workload in ("game", "secondary-get", *(() if "handler" in settings else ("batch-get",))):
-        done = execute(one, workload, ["prepare", "load", "run", "verify", "cleanup"])
+        done = execute(server, workload, ["prepare", "load", "run", "verify", "cleanup"])
         (total,) = done.of("total")
         assert done.status == 0 and total["transactions"]["completed"] > 0 and total["transactions"]["failed"] == 0
         assert total["reads_verified"] > 0 and total["mismatches"] == 0
-    counters = one.counters()["mariadb"]
+    counters = server.counters()["mariadb"]
     assert counters["Com_ha_read"] > 0 if "handler" in settings else counters["Com_ha_read"] == 0
     assert counters["Com_stmt_execute"] < 100 or "text" not in settings
 
@@ -182,18 +184,18 @@ def test_an_engine_whose_plugin_is_not_there_is_missing_and_not_a_mistake(tmp_pa
     need("mariadb")
     monkeypatch.setattr(mariadb, "PLUGIN_FOLDERS", (str(tmp_path), str(tmp_path / "none")))
     (tmp_path / "ha_spider.so").touch()
-    found = [missing(parse_system(f"mariadb?engine={engine}")) for engine in ("RocksDB", "Spider", "Aria")]
-    assert found == ["its engine RocksDB is not installed: apt install mariadb-plugin-rocksdb", None, None]
+    reasons = [missing(parse_system(f"mariadb?engine={engine}")) for engine in ("RocksDB", "Spider", "Aria")]
+    assert reasons == ["its engine RocksDB is not installed: apt install mariadb-plugin-rocksdb", None, None]
     monkeypatch.setattr(mariadb, "PLUGIN_FOLDERS", (str(tmp_path / "none"),))
     assert missing(parse_system("mariadb?engine=RocksDB")) is None
 
 
 def test_an_engines_package_is_named_for_the_hosts_own_server_alone(monkeypatch):
     for text, said in (("mariadb", "apt install mariadb-plugin-rocksdb"), ("mariadb@11.4", "it has InnoDB")):
-        one = system(f"{text}?engine=RocksDB")
-        monkeypatch.setattr(one, "_query", lambda _: (("InnoDB", "DEFAULT"),))
+        server = system(f"{text}?engine=RocksDB")
+        monkeypatch.setattr(server, "_query", lambda _: (("InnoDB", "DEFAULT"),))
         with pytest.raises(UserError, match=f"no engine 'RocksDB'; {said}"):
-            one._check_engine()
+            server._check_engine()
 
 
 def test_what_was_loaded_is_kept_and_started_from_again(launch):

@@ -43,14 +43,14 @@ def test_the_default_password_method_of_8_0_is_known_in_full_and_from_the_server
     mysql = system(f"mysql@8.0?default_authentication_plugin=caching_sha2_password&tls={tls}")
     try:
         mysql.start(launch)
-        place = mysql.endpoint
+        endpoint = mysql.endpoint
         assert ("caching_sha2_password",) in mysql._query("SELECT plugin FROM mysql.user WHERE user = 'dbdyno'")
         # Emptied, the server's memory of passwords asks for the whole exchange: the password in TLS, or a public key.
         mysql._query("FLUSH PRIVILEGES")
         for _ in ("in full", "remembered"):
             assert execute(mysql, "point-get", ["prepare", "load", "run"]).of("total")[0]["reads_verified"] > 0
         mysql._query("FLUSH PRIVILEGES")
-        url = f"mysql://{place.user}:{place.password}@{place.host}:{place.port}/{place.database}"
+        url = f"mysql://{endpoint.user}:{endpoint.password}@{endpoint.host}:{endpoint.port}/{endpoint.database}"
         system(f"{url}?tls={'off' if tls == 'off' else 'required'}").start(launch)
         (last,) = execute(mysql, "point-get", ["run"], secrets=["wrong"]).of("end")
         assert "Access denied" in last["reason"]

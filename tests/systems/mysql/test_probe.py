@@ -21,10 +21,10 @@ from helpers import need, system, wait_until
 def server(tmp_path_factory, request):
     need("mariadb")
     with Guard() as guard:
-        one = system(request.param)
-        one.start(Launch(guard, tmp_path_factory.mktemp("logs"), clients=8, rows=100))
-        yield one
-        one.stop()
+        started_server = system(request.param)
+        started_server.start(Launch(guard, tmp_path_factory.mktemp("logs"), clients=8, rows=100))
+        yield started_server
+        started_server.stop()
 
 
 @pytest.fixture
@@ -32,9 +32,9 @@ def connect(server):
     opened = []
 
     def connect(**login):
-        place = server.endpoint
-        own = {"user": place.user, "password": place.password, "database": place.database}
-        opened.append(pymysql.connect(host=place.host, port=place.port, **own | login))
+        endpoint = server.endpoint
+        own = {"user": endpoint.user, "password": endpoint.password, "database": endpoint.database}
+        opened.append(pymysql.connect(host=endpoint.host, port=endpoint.port, **own | login))
         return opened[-1]
 
     yield connect
@@ -44,10 +44,10 @@ def connect(server):
 
 @pytest.fixture
 def probe(server):
-    (one,) = server.probes()
-    one.open()
-    yield one
-    one.close()
+    (started_probe,) = server.probes()
+    started_probe.open()
+    yield started_probe
+    started_probe.close()
 
 
 def run(connection, *statements):
@@ -118,19 +118,21 @@ def test_who_waits_for_a_whole_table_is_counted_with_those_who_wait_for_rows(pro
 
 def latches(spec, launch, *statements):
     """Return a server's latches as they were after a first question and after some statements."""
-    one = system(spec)
+    server = system(spec)
     try:
-        one.start(launch)
-        (probe,) = one.probes()
+        server.start(launch)
+        (probe,) = server.probes()
         probe.open()
-        place = one.endpoint
-        with pymysql.connect(host=place.host, port=place.port, user=place.user, password=place.password) as connection:
+        endpoint = server.endpoint
+        with pymysql.connect(
+            host=endpoint.host, port=endpoint.port, user=endpoint.user, password=endpoint.password
+        ) as connection:
             run(connection, "USE dbdyno", *statements)
         assert probe.counters()["innodb_history_list_length"] >= 0
         seen = {name: value for name, value in probe.locks().items() if name != "row locks"}
         probe.close()
     finally:
-        one.stop()
+        server.stop()
     return seen
 
 
@@ -164,25 +166,25 @@ def test_a_mariadb_that_counts_none_says_nothing(probe, server):
 
 def test_a_user_who_may_not_see_transactions_is_told(server, connect):
     run(connect(), "CREATE USER 'small'@'%' IDENTIFIED BY 'x'")
-    place = server.endpoint
-    one = MySQLProbe("mariadb", Endpoint(place.host, place.port, None, "small", "x", ""))
-    one.open()
-    assert one.not_shown.keys() == {"locks.mariadb.row locks"}
-    assert "GRANT PROCESS" in one.not_shown["locks.mariadb.row locks"]
-    assert one.waits().states == {"client": 0, "lock": 0, "commit": 0, "cpu": 0}
-    assert one.locks() == {}
-    assert one.counters()["questions_total"] > 0
-    one.close()
+    endpoint = server.endpoint
+    probe = MySQLProbe("mariadb", Endpoint(endpoint.host, endpoint.port, None, "small", "x", ""))
+    probe.open()
+    assert probe.not_shown.keys() == {"locks.mariadb.row locks"}
+    assert "GRANT PROCESS" in probe.not_shown["locks.mariadb.row locks"]
+    assert probe.waits().states == {"client": 0, "lock": 0, "commit": 0, "cpu": 0}
+    assert probe.locks() == {}
+    assert probe.counters()["questions_total"] > 0
+    probe.close()
 
 
 def test_one_that_refuses_is_told(server):
-    place = server.endpoint
-    one = MySQLProbe("mariadb", Endpoint(place.host, place.port, None, "nobody-here", "x", ""))
+    endpoint = server.endpoint
+    probe = MySQLProbe("mariadb", Endpoint(endpoint.host, endpoint.port, None, "nobody-here", "x", ""))
     with pytest.raises(RunFailed, match="mariadb does not show"):
-        one.open()
+        probe.open()
     with pytest.raises(RunFailed, match="not connected"):
-        one.counters()
-    one.close()
+        probe.counters()
+    probe.close()
 
 
 def test_one_that_hangs_is_given_up(monkeypatch):

@@ -10,17 +10,17 @@ def test_a_replica_that_stopped_is_read_as_it_is_and_says_why(launch):
     pair = system("replicated(mariadb*2)")
     try:
         pair.start(launch)
-        primary, place = pair.primary.endpoint, pair.replicas[0].endpoint
-        (replica,) = (one for one in pair.witnesses() if isinstance(one, Replica))
+        primary, replica_endpoint = pair.primary.endpoint, pair.replicas[0].endpoint
+        (replica,) = (witness for witness in pair.witnesses() if isinstance(witness, Replica))
         ask(primary, "CREATE TABLE dbdyno.dbdyno_t (id INT PRIMARY KEY, version BIGINT)")
         ask(primary, "INSERT INTO dbdyno.dbdyno_t VALUES (1, 4), (2, 0)")
-        found, odd = replica.versions({"dbdyno_t": 2})
-        assert (found["dbdyno_t"].tolist(), odd) == ([-1, 4, 0], None)
+        versions, odd = replica.versions({"dbdyno_t": 2})
+        assert (versions["dbdyno_t"].tolist(), odd) == ([-1, 4, 0], None)
         # What it was sent it cannot do any more.
-        ask(place, "DELETE FROM dbdyno.dbdyno_t WHERE id = 2")
+        ask(replica_endpoint, "DELETE FROM dbdyno.dbdyno_t WHERE id = 2")
         ask(primary, "UPDATE dbdyno.dbdyno_t SET version = 2 WHERE id = 2")
-        found, odd = replica.versions({"dbdyno_t": 2})
-        assert found["dbdyno_t"].tolist() == [-1, 4, -1]
+        versions, odd = replica.versions({"dbdyno_t": 2})
+        assert versions["dbdyno_t"].tolist() == [-1, 4, -1]
         assert "Update_rows" in odd
     finally:
         pair.stop()

@@ -18,26 +18,26 @@ END = b"\xfe\0\0\2\0"
 
 
 @pytest.fixture
-def place(tmp_path):
+def endpoint(tmp_path):
     need("mariadb")
     with Guard() as guard:
-        one = system("mariadb")
-        one.start(Launch(guard, tmp_path, clients=16, rows=100))
-        yield one.endpoint
-        one.stop()
+        server = system("mariadb")
+        server.start(Launch(guard, tmp_path, clients=16, rows=100))
+        yield server.endpoint
+        server.stop()
 
 
-def test_it_counts_what_a_driver_reads(place):
-    login = {"host": place.host, "port": place.port, "user": place.user, "password": place.password}
+def test_it_counts_what_a_driver_reads(endpoint):
+    login = {"host": endpoint.host, "port": endpoint.port, "user": endpoint.user, "password": endpoint.password}
     asking, *others = (pymysql.connect(**login) for _ in range(5))
     # A connection that has just come is doing something else for a moment.
     connections = Connections(asking)
-    found = wait_until(lambda: (seen := connections.count(5)).get(("Sleep", "")) == 4 and seen)
-    assert connections._counted_at_once(heard(asking)) == found
+    counts = wait_until(lambda: (seen := connections.count(5)).get(("Sleep", "")) == 4 and seen)
+    assert connections._counted_at_once(heard(asking)) == counts
     with asking.cursor() as cursor:
         cursor.execute(LIST)
         rows = cursor.fetchall()
-    assert found == Counter((row[4], row[6] or "") for row in rows if row[0] != asking.thread_id())
+    assert counts == Counter((row[4], row[6] or "") for row in rows if row[0] != asking.thread_id())
     assert [columns(row, 2) for row in answer(asking, "SELECT NULL, 'x' UNION SELECT 17, REPEAT('y', 70000)", 5)] == [
         [b"", b"x"],
         [b"17", b"y" * 70_000],
@@ -100,8 +100,8 @@ UPDATING = text(b"Updating")
 
 def test_long_values_nothing_and_its_own_connection(answering):
     rows = row(1, b"Sleep", NULL), OWN, row(8, b"Query", UPDATING, b"u" * 300)
-    found = Connections(answering(answer_of(*rows))).count(1)
-    assert found == {("Sleep", ""): 1, ("Query", "Updating"): 1}
+    counts = Connections(answering(answer_of(*rows))).count(1)
+    assert counts == {("Sleep", ""): 1, ("Query", "Updating"): 1}
 
 
 @pytest.mark.parametrize(
@@ -128,8 +128,8 @@ def test_all_are_counted_at_once_where_that_is_certain_to_be_right(answering, mo
     connections._own = ("Query", "starting")
     exact = Connections(answering(whole)).count(1)
     assert sum(exact.values()) == len(others)
-    found = connections._counted_at_once(whole)
-    assert found == (exact if at_once else None)
+    counts = connections._counted_at_once(whole)
+    assert counts == (exact if at_once else None)
     assert connections.count(1) == exact
 
 

@@ -38,11 +38,11 @@ def test_its_data_is_loaded_for_every_repetition():
 @pytest.mark.systems
 def test_it_has_its_settings_figures_and_nobody_without_a_password(started):
     server = started("tidb?tidb_enable_1pc=off&tidb_mem_quota_query=134217728&connect=socket")
-    (told,) = server.servers()
-    assert told["version"].startswith("8.0.11-TiDB-v8.4.0")
-    assert told["effective_settings"]["tidb_enable_1pc"] == "OFF"
-    assert told["effective_settings"]["tidb_mem_quota_query"] == "134217728"
-    assert told["effective_settings"]["store"] == "unistore"
+    (server_document,) = server.servers()
+    assert server_document["version"].startswith("8.0.11-TiDB-v8.4.0")
+    assert server_document["effective_settings"]["tidb_enable_1pc"] == "OFF"
+    assert server_document["effective_settings"]["tidb_mem_quota_query"] == "134217728"
+    assert server_document["effective_settings"]["store"] == "unistore"
     assert not any(name.startswith("innodb_flush") for name in server.all_settings()["tidb"])
     assert server.durability().level == "D0"
     assert server._query("SELECT user FROM mysql.user WHERE account_locked <> 'Y'") == (("dbdyno",),)
@@ -51,7 +51,7 @@ def test_it_has_its_settings_figures_and_nobody_without_a_password(started):
     assert server.counters()["tidb"]["tidb_server_query_total"] > counted
     assert server.endpoint.password not in server._server.log_path.read_text()
     assert {"-status=PORT", "tidb_enable_noop_functions=ON"} <= set(server.started_with()["tidb"])
-    assert told["effective_settings"]["tidb_enable_noop_functions"] == "ON"
+    assert server_document["effective_settings"]["tidb_enable_noop_functions"] == "ON"
 
 
 @pytest.mark.systems
@@ -74,15 +74,16 @@ def test_attached_it_shows_what_does_something_and_takes_nothing_that_does_not(s
     server = started("tidb?tidb_enable_1pc=off")
     server._query("SET GLOBAL innodb_flush_log_at_trx_commit = 2")
     assert dict(server._query("SHOW GLOBAL VARIABLES"))["innodb_flush_log_at_trx_commit"] == "2"
-    place = server.endpoint
-    url = f"mysql://{place.user}:{place.password}@{place.host}:{place.port}/{place.database}"
+    endpoint = server.endpoint
+    url = f"mysql://{endpoint.user}:{endpoint.password}@{endpoint.host}:{endpoint.port}/{endpoint.database}"
     for refused, said in (("engine=InnoDB", "reads and forgets"), ("access=handler", "has no HANDLER")):
         with pytest.raises(UserError, match=said):
             started(f"{url}?{refused}")
     attached = started(url)
-    shown = attached.servers()[0]["effective_settings"]
+    settings = attached.servers()[0]["effective_settings"]
     assert (
-        shown["tidb_enable_1pc"] == "OFF" and "innodb_flush_log_at_trx_commit" not in attached.all_settings()["mysql"]
+        settings["tidb_enable_1pc"] == "OFF"
+        and "innodb_flush_log_at_trx_commit" not in attached.all_settings()["mysql"]
     )
     assert attached.all_settings()["mysql"].keys() == server.all_settings()["tidb"].keys()
     assert (attached.durability().level, attached.probes()) == ("unknown", [])
@@ -118,8 +119,8 @@ def test_what_was_acknowledged_is_there_after_the_server_is_killed_or_stopped_an
     process.send_signal(signal.SIGINT)
     acknowledged = end(process).of("total")[0]["transactions"]["completed"]
     server.start_again()
-    found = server._query(total)[0][0]
+    rows = server._query(total)[0][0]
     # What was under way when it died may be there as well, one for each client.
-    assert 0 < acknowledged <= found - loaded <= acknowledged + 2
+    assert 0 < acknowledged <= rows - loaded <= acknowledged + 2
     server.restart()
-    assert server._query(total)[0][0] == found
+    assert server._query(total)[0][0] == rows

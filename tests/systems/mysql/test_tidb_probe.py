@@ -41,9 +41,9 @@ def port():
 def test_a_metric_is_summed_over_its_labels(port, monkeypatch):
     # Whatever proxy the environment names is not asked.
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-    found = metrics_of("tidb", port)
-    assert found["tidb_server_query_total"] == 1502 and found["process_cpu_seconds_total"] == 12.25
-    assert set(found) == {"tidb_server_query_total", "process_cpu_seconds_total"}
+    metrics = metrics_of("tidb", port)
+    assert metrics["tidb_server_query_total"] == 1502 and metrics["process_cpu_seconds_total"] == 12.25
+    assert set(metrics) == {"tidb_server_query_total", "process_cpu_seconds_total"}
 
 
 def test_who_does_not_answer_does_not_show_its_figures():

@@ -28,16 +28,16 @@ def begun(tmp_path):
 
         def begin(text):
             need(text.split("?")[0])
-            one = system(text)
-            started.append(one)
-            one.start(Launch(guard, tmp_path, clients=8, rows=100))
-            (probe,) = one.probes()
+            server = system(text)
+            started.append(server)
+            server.start(Launch(guard, tmp_path, clients=8, rows=100))
+            (probe,) = server.probes()
             probe.open()
-            return one, probe
+            return server, probe
 
         yield begin
-        for one in started:
-            one.stop()
+        for server in started:
+            server.stop()
 
 
 # With 1 MB of buffers what works for a client finds no clean page and writes one, however many there are of others.

@@ -12,10 +12,10 @@ from helpers import need, system
 from systems.copies import TEXTS, copy_and_spoil
 
 
-@pytest.mark.parametrize("place", ["tcp", "socket"])
-def test_a_copy_is_the_same_until_something_is_changed(launch, place):
+@pytest.mark.parametrize("transport", ["tcp", "socket"])
+def test_a_copy_is_the_same_until_something_is_changed(launch, transport):
     need("postgresql")
-    server = system(f"postgresql?connect={place}")
+    server = system(f"postgresql?connect={transport}")
     try:
         server.start(launch)
         with connect(server.endpoint) as connection:
@@ -51,7 +51,7 @@ def test_tools_connect_with_tls_where_the_server_has_it(launch):
     try:
         server.start(launch)
         with closing(server.copier("sql", 1)) as copier:
-            place = copier._to(COPY_NAME)
-        assert f"sslmode=verify-full sslrootcert={server.endpoint.tls.ca}" in place
+            connection_text = copier._to(COPY_NAME)
+        assert f"sslmode=verify-full sslrootcert={server.endpoint.tls.ca}" in connection_text
     finally:
         server.stop()

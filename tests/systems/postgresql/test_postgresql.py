@@ -23,25 +23,26 @@ from systems.load import begin, end, execute, plan_of, rows_read
 def server(tmp_path_factory):
     """One that is only read."""
     need("postgresql")
-    one = system("postgresql")
+    started_server = system("postgresql")
     with Guard() as guard:
         try:
-            one.start(Launch(guard, tmp_path_factory.mktemp("log"), clients=8, rows=100))
-            yield one
+            started_server.start(Launch(guard, tmp_path_factory.mktemp("log"), clients=8, rows=100))
+            yield started_server
         finally:
-            one.stop()
+            started_server.stop()
 
 
 def url_of(server, password=None):
-    place = server.endpoint
-    return f"postgresql://{place.user}:{password or place.password}@{place.host}:{place.port}/{place.database}"
+    endpoint = server.endpoint
+    login = f"{endpoint.user}:{password or endpoint.password}"
+    return f"postgresql://{login}@{endpoint.host}:{endpoint.port}/{endpoint.database}"
 
 
 def test_it_starts_with_its_settings_and_is_gone_when_stopped(started):
     server = started("postgresql?shared_buffers=16MB&synchronous_commit=OFF&checkpoint_timeout=1h&connect=socket")
-    (shown,) = server.servers()
-    assert shown["version"][0].isdecimal()
-    effective = shown["effective_settings"]
+    (server_document,) = server.servers()
+    assert server_document["version"][0].isdecimal()
+    effective = server_document["effective_settings"]
     assert (effective["shared_buffers"], effective["checkpoint_timeout"]) == ("16MB", "1h")
     assert server.durability().level == "D1"
     secrets = []
@@ -61,10 +62,10 @@ def test_counters_count_what_was_asked(server):
 
 
 def test_nobody_gets_in_without_the_password(server):
-    place = server.endpoint
+    endpoint = server.endpoint
     for user in ("postgres", "dbdyno"):
         with pytest.raises(psycopg.OperationalError, match="authentication failed"):
-            psycopg.connect(host=place.host, port=place.port, user=user, password="x", dbname=place.database)
+            psycopg.connect(host=endpoint.host, port=endpoint.port, user=user, password="x", dbname=endpoint.database)
 
 
 @pytest.mark.parametrize(
@@ -95,10 +96,10 @@ def test_attached_it_is_read_and_not_changed(started, server):
 
 
 def test_attached_by_the_directory_of_its_socket_its_rows_are_read(started):
-    place = started("postgresql?connect=socket").endpoint
-    login = f"{place.user}:{place.password}"
-    attached = started(f"postgresql://{login}@:{place.port}/{place.database}?host={Path(place.socket).parent}")
-    assert attached.endpoint.socket == place.socket and rows_read(attached) > 0
+    endpoint = started("postgresql?connect=socket").endpoint
+    login = f"{endpoint.user}:{endpoint.password}"
+    attached = started(f"postgresql://{login}@:{endpoint.port}/{endpoint.database}?host={Path(endpoint.socket).parent}")
+    assert attached.endpoint.socket == endpoint.socket and rows_read(attached) > 0
 
 
 def test_an_index_that_lacks_a_row_is_found_by_counting_through_it(started):
@@ -213,9 +214,9 @@ def test_durability(changed, level, reason):
 
 @pytest.mark.parametrize("relation", ["TABLE dbdyno_bm (id int)", "VIEW dbdyno_bm AS SELECT 1"])
 def test_what_is_not_dbdynos_is_neither_dropped_nor_cleaned(server, relation):
-    place = server.endpoint
-    login = {"user": place.user, "password": place.password, "dbname": place.database}
-    with psycopg.connect(host=place.host, port=place.port, autocommit=True, **login) as connection:
+    endpoint = server.endpoint
+    login = {"user": endpoint.user, "password": endpoint.password, "dbname": endpoint.database}
+    with psycopg.connect(host=endpoint.host, port=endpoint.port, autocommit=True, **login) as connection:
         connection.execute(f"CREATE {relation}")
         try:
             outcome = execute(server, "point-get", ["prepare"])
@@ -239,12 +240,12 @@ def test_a_statement_that_cannot_be_prepared_says_so_each_time(started):
 
 
 def test_a_setting_is_changed_while_it_runs_unless_it_was_started_with_it(started, monkeypatch):
-    one = started("postgresql?max_wal_size=64MB")
-    assert one.setting("synchronous_commit") == "on"
-    one.change_setting("synchronous_commit", "off")
-    assert one.setting("synchronous_commit") == "off"
-    one.change_setting("synchronous_commit", "on")
+    server = started("postgresql?max_wal_size=64MB")
+    assert server.setting("synchronous_commit") == "on"
+    server.change_setting("synchronous_commit", "off")
+    assert server.setting("synchronous_commit") == "off"
+    server.change_setting("synchronous_commit", "on")
     monkeypatch.setattr(postgresql, "_RELOADED_WITHIN_S", 0.2)
     with pytest.raises(UserError, match="does not take max_wal_size=8GB while it runs"):
-        one.change_setting("max_wal_size", "8GB")
-    assert one.setting("max_wal_size") == "64MB"
+        server.change_setting("max_wal_size", "8GB")
+    assert server.setting("max_wal_size") == "64MB"

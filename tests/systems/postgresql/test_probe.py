@@ -16,13 +16,13 @@ from helpers import need, system, wait_until
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     need("postgresql")
-    one = system("postgresql")
+    started_server = system("postgresql")
     with Guard() as guard:
         try:
-            one.start(Launch(guard, tmp_path_factory.mktemp("logs"), clients=8, rows=100))
-            yield one
+            started_server.start(Launch(guard, tmp_path_factory.mktemp("logs"), clients=8, rows=100))
+            yield started_server
         finally:
-            one.stop()
+            started_server.stop()
 
 
 @pytest.fixture
@@ -63,14 +63,14 @@ def test_the_server_is_several_processes_and_its_data_is_known(server):
 
 def test_one_that_is_gone_or_was_never_there_is_told(launch):
     need("postgresql")
-    one = system("postgresql")
-    one.start(launch)
-    (probe,) = one.probes()
+    server = system("postgresql")
+    server.start(launch)
+    (probe,) = server.probes()
     with pytest.raises(RunFailed, match="not connected"):
         probe.waits()
     probe.open()
-    one._server._process.send_signal(signal.SIGQUIT)
-    one.stop()
+    server._server._process.send_signal(signal.SIGQUIT)
+    server.stop()
     for ask in (probe.counters, probe.waits, probe.open):
         with pytest.raises(RunFailed, match="postgresql does not show its figures"):
             ask()
@@ -79,24 +79,24 @@ def test_one_that_is_gone_or_was_never_there_is_told(launch):
 
 def test_a_socket_is_a_directory_and_a_port_to_libpq(launch):
     need("postgresql")
-    one = system("postgresql?connect=socket")
+    server = system("postgresql?connect=socket")
     try:
-        one.start(launch)
-        with connect(one.endpoint) as connection:
-            assert connection.info.host == str(one._directory.path)
+        server.start(launch)
+        with connect(server.endpoint) as connection:
+            assert connection.info.host == str(server._directory.path)
             assert isinstance(connection, psycopg.Connection)
     finally:
-        one.stop()
+        server.stop()
 
 
 def test_its_processes_are_called_what_they_do(launch):
     need("postgresql")
-    one = system("postgresql")
+    server = system("postgresql")
     try:
-        one.start(launch)
-        sampler = ProcessSampler("postgresql", one.server_pids()["postgresql"], {}, with_children=True)
+        server.start(launch)
+        sampler = ProcessSampler("postgresql", server.server_pids()["postgresql"], {}, with_children=True)
         expected = {"checkpointer", "walwriter", "background writer"}
         wait_until(lambda: sampler.sample() and expected <= set(sampler._titles.values()))
         sampler.close()
     finally:
-        one.stop()
+        server.stop()

@@ -20,8 +20,8 @@ def url_of(server, password=None):
 
 def test_it_starts_with_its_directives_and_is_gone_when_stopped(started):
     server = started("redis?appendonly=yes&appendfsync=always&layout=hash&hz=20")
-    (shown,) = server.servers()
-    assert shown["version"] and shown["effective_settings"]["hz"] == "20"
+    (server_document,) = server.servers()
+    assert server_document["version"] and server_document["effective_settings"]["hz"] == "20"
     assert server.durability().level == "D2"
     secrets = []
     plan = server.store_plan(secrets)
@@ -58,9 +58,9 @@ def test_a_directive_it_does_not_know_is_said_in_its_words(started):
 
 
 def test_what_it_was_given_is_in_force_and_its_password_is_not_for_storing(started):
-    shown = started("redis?maxmemory=100mb&appendonly=yes&save=60 1").all_settings()["redis"]
-    assert (shown["maxmemory"], shown["appendonly"], shown["save"]) == (str(100 << 20), "yes", "60 1")
-    assert "requirepass" not in shown
+    settings = started("redis?maxmemory=100mb&appendonly=yes&save=60 1").all_settings()["redis"]
+    assert (settings["maxmemory"], settings["appendonly"], settings["save"]) == (str(100 << 20), "yes", "60 1")
+    assert "requirepass" not in settings
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_what_it_was_given_is_in_force_and_its_password_is_not_for_storing(start
 def test_the_owner_of_one_that_evicts_keys_is_warned(started, settings, which):
     cautions = started(url_of(started(f"redis?{settings}"))).cautions()
     assert bool(cautions) == bool(which) and all(
-        f"evicts {which} its maxmemory of 67,108,864" in one for one in cautions
+        f"evicts {which} its maxmemory of 67,108,864" in caution for caution in cautions
     )
 
 
@@ -89,10 +89,13 @@ def test_attached_it_is_read(started):
 def test_by_the_socket_its_rows_are_read(started):
     server = started("redis?connect=socket")
     assert server.servers()[0]["effective_settings"]["connect"] == "socket"
-    place = server.endpoint
-    for url in (f"unix://:{place.password}@{place.socket}?db=0", f"redis://:{place.password}@/0?socket={place.socket}"):
+    endpoint = server.endpoint
+    for url in (
+        f"unix://:{endpoint.password}@{endpoint.socket}?db=0",
+        f"redis://:{endpoint.password}@/0?socket={endpoint.socket}",
+    ):
         attached = started(url)
-        assert attached.endpoint.socket == place.socket and rows_read(attached) > 0
+        assert attached.endpoint.socket == endpoint.socket and rows_read(attached) > 0
 
 
 def test_a_wrong_password_is_said_without_it(started):

@@ -15,8 +15,8 @@ def test_it_starts_says_its_own_version_and_is_gone_when_stopped(launch):
     server = system(f"{VERSION}?appendonly=yes&appendfsync=always")
     try:
         server.start(launch)
-        (shown,) = server.servers()
-        assert (shown["name"], shown["version"]) == ("valkey", PACKAGES[VERSION].release)
+        (server_document,) = server.servers()
+        assert (server_document["name"], server_document["version"]) == ("valkey", PACKAGES[VERSION].release)
         assert server.durability().level == "D2"
         assert server.store_plan([])["kind"] == "redis"
         assert set(server.counters()) == set(server.server_pids()) == {"valkey"}

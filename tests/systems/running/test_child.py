@@ -48,10 +48,10 @@ def _the_child_finds_this_module(monkeypatch):
 
 @pytest.fixture
 def child():
-    one = Child(Subject(), timeout_s=20, lines=2)
-    yield one
-    one.end()
-    assert not psutil.pid_exists(one.pid)
+    started_child = Child(Subject(), timeout_s=20, lines=2)
+    yield started_child
+    started_child.end()
+    assert not psutil.pid_exists(started_child.pid)
 
 
 def test_it_does_what_it_is_told_in_another_process_on_each_line(child):
@@ -61,9 +61,9 @@ def test_it_does_what_it_is_told_in_another_process_on_each_line(child):
 
 def test_it_is_not_given_the_password(monkeypatch):
     monkeypatch.setenv("DBDYNO_PASSWORD", "secret")
-    one = Child(Subject(), timeout_s=20)
-    assert one.call("password") is None
-    one.end()
+    child = Child(Subject(), timeout_s=20)
+    assert child.call("password") is None
+    child.end()
 
 
 def test_what_is_for_a_person_comes_back_as_it_was_raised(child):
@@ -97,8 +97,8 @@ def test_a_library_that_crashes_is_told_as_that(child):
 
 
 def test_it_ends_when_nobody_asks_any_more():
-    one = Child(Subject(), timeout_s=20)
-    process = psutil.Process(one.pid)
-    for line in one._lines:
+    child = Child(Subject(), timeout_s=20)
+    process = psutil.Process(child.pid)
+    for line in child._lines:
         line.close()
     process.wait(10)

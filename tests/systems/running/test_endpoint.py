@@ -29,10 +29,10 @@ def test_a_password_that_was_taken_out_must_be_given_again(monkeypatch):
 
 def test_address_and_secret_are_as_the_contract_has_them():
     secrets = ["first"]
-    place = Endpoint("h", 1, None, "u", "pw")
-    assert place.address() == {"host": "h", "port": 1}
-    assert place.secret(secrets) == {"secret": 1} and secrets == ["first", "pw"]
-    assert "pw" not in repr(place)
+    endpoint = Endpoint("h", 1, None, "u", "pw")
+    assert endpoint.address() == {"host": "h", "port": 1}
+    assert endpoint.secret(secrets) == {"secret": 1} and secrets == ["first", "pw"]
+    assert "pw" not in repr(endpoint)
     assert Endpoint(socket="/s").address() == {"unix": "/s"} and Endpoint(socket="/s").secret(secrets) is None
 
 

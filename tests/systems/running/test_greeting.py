@@ -8,31 +8,33 @@ from dbdyno.systems.running.tls import Tls
 from fakes import hostile
 
 
-def told(behaviour, name, **more):
+def greeting_error(behaviour, name, **more):
     with hostile.server(behaviour) as port:
         return came_instead(Endpoint("127.0.0.1", port, **more), name)
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_other_servers_are_named(name):
-    assert told(hostile.http, name) == f"answers HTTP, not {name}: check the port"
-    assert told(hostile.ssh, name) == f"answers SSH, not {name}: check the port"
-    assert told(hostile.silent, name).startswith("takes the connection and says nothing")
-    assert told(hostile.closes, name).startswith("closes the connection without a word")
-    assert told(hostile.says(b"\x03\x02\x01?"), name) == (
+    assert greeting_error(hostile.http, name) == f"answers HTTP, not {name}: check the port"
+    assert greeting_error(hostile.ssh, name) == f"answers SSH, not {name}: check the port"
+    assert greeting_error(hostile.silent, name).startswith("takes the connection and says nothing")
+    assert greeting_error(hostile.closes, name).startswith("closes the connection without a word")
+    assert greeting_error(hostile.says(b"\x03\x02\x01?"), name) == (
         f"answers what is not {name}, beginning with b'\\x03\\x02\\x01?': check the port"
     )
 
 
 @pytest.mark.parametrize("name", ["PostgreSQL", "Redis", "memcached", "MongoDB", "CQL"])
 def test_a_server_of_another_protocol_is_named(name):
-    assert told(hostile.says(hostile.mysql_packet(hostile.GREETING, 0)), name).startswith("answers MySQL, not ")
+    assert greeting_error(hostile.says(hostile.mysql_packet(hostile.GREETING, 0)), name).startswith(
+        "answers MySQL, not "
+    )
 
 
 def test_tls_where_it_was_not_asked_for_is_said():
     alert = hostile.says(b"\x15\x03\x03\0\x02\x02\x46", at_once=False)
-    assert "ask for TLS (tls=required)" in told(alert, "Redis")
-    assert told(alert, "Redis", tls=Tls("nothing")) is None
+    assert "ask for TLS (tls=required)" in greeting_error(alert, "Redis")
+    assert greeting_error(alert, "Redis", tls=Tls("nothing")) is None
 
 
 @pytest.mark.parametrize(

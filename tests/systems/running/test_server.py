@@ -28,7 +28,7 @@ def test_a_driver_error_becomes_a_failed_run():
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("memcached?memory=70", ["-l 127.0.0.1", "-p PORT", "-m 70", "-c 1024", "-M"]),
         ("redis?appendonly=yes", ["requirepass …", "port PORT", 'dir "DIR"', "maxclients 10000", "appendonly yes"]),
@@ -36,15 +36,17 @@ def test_a_driver_error_becomes_a_failed_run():
         ("postgresql", ["-D DIR/data", "-c port=PORT", "-c max_connections=100", "initdb --locale=C"]),
     ],
 )
-def test_what_a_server_was_started_with_is_told_without_what_is_private(launch, text, told):
+def test_what_a_server_was_started_with_is_told_without_what_is_private(launch, text, expected):
     need(text.partition("?")[0])
-    one = system(text)
-    assert one.started_with() == {}
+    server = system(text)
+    assert server.started_with() == {}
     try:
-        one.start(launch)
-        (found,) = one.started_with().values()
-        assert set(told) <= set(found)
-        assert not any(str(one._directory.path) in setting or str(one.endpoint.port) in setting for setting in found)
-        assert not one.endpoint.password or one.endpoint.password not in " ".join(found)
+        server.start(launch)
+        (settings,) = server.started_with().values()
+        assert set(expected) <= set(settings)
+        assert not any(
+            str(server._directory.path) in setting or str(server.endpoint.port) in setting for setting in settings
+        )
+        assert not server.endpoint.password or server.endpoint.password not in " ".join(settings)
     finally:
-        one.stop()
+        server.stop()

@@ -101,25 +101,29 @@ def test_a_private_servers_key_is_for_it_alone(launch):
         directory.remove()
 
 
-def attached(one, tls):
-    place, scheme = one.endpoint, SCHEMES[one.name]
-    return system(f"{scheme}://{place.user or ''}:{place.password}@localhost:{place.port}/{place.database}?{tls}")
+def attached(server, tls):
+    endpoint, scheme = server.endpoint, SCHEMES[server.name]
+    return system(
+        f"{scheme}://{endpoint.user or ''}:{endpoint.password}@localhost:{endpoint.port}/{endpoint.database}?{tls}"
+    )
 
 
 @pytest.mark.parametrize("name", SCHEMES)
 def test_who_is_not_trusted_is_not_spoken_to_and_who_is_is(name, started, launch, other_authority):
-    one = started(f"{name}?tls=on")
-    for tls in ("tls=required", f"tls=verify&tls_ca={one.endpoint.tls.ca}"):
-        trusting = attached(one, tls)
+    server = started(f"{name}?tls=on")
+    for tls in ("tls=required", f"tls=verify&tls_ca={server.endpoint.tls.ca}"):
+        trusting = attached(server, tls)
         trusting.start(launch)
         (total,) = execute(trusting, "point-get", ["prepare", "load", "run"]).of("total")
         assert total["reads_verified"] > 0 and total["transactions"]["failed"] == total["mismatches"] == 0
     for tls in ("tls=verify", f"tls=verify&tls_ca={other_authority}"):
-        doubting = attached(one, tls)
+        doubting = attached(server, tls)
         with pytest.raises(UserError, match="name its authority's file"):
             doubting.start(launch)
         (last,) = execute(doubting, "point-get", ["run"]).of("end")
-        assert last["status"] == "failed" and "tls_ca" in last["reason"] and one.endpoint.password not in last["reason"]
+        assert (
+            last["status"] == "failed" and "tls_ca" in last["reason"] and server.endpoint.password not in last["reason"]
+        )
 
 
 @pytest.mark.parametrize("name", ["mariadb", "postgresql"])
@@ -142,10 +146,12 @@ def test_who_insists_on_tls_is_not_spoken_to_without(name, setting, started, lau
 def test_what_observes_a_server_is_encrypted_too_and_the_settings_say_so(started):
     for name in SCHEMES:
         need(name)
-        one = started(f"{name}?tls=on")
-        assert one.servers()[0]["effective_settings"]["tls"].startswith(("TLSv1.", "on"))
-        (probe,) = one.probes()
+        server = started(f"{name}?tls=on")
+        assert server.servers()[0]["effective_settings"]["tls"].startswith(("TLSv1.", "on"))
+        (probe,) = server.probes()
         probe.open()
         assert probe.counters()
         probe.close()
-        assert replace(one.endpoint, tls=None).encryption() is None and one.libraries_for(one.spec.settings) == ()
+        assert (
+            replace(server.endpoint, tls=None).encryption() is None and server.libraries_for(server.spec.settings) == ()
+        )
