@@ -21,7 +21,7 @@ def test_ten_pairs_say_the_noise_floor_which_is_kept(dbdyno, fake_load, fake_sys
     fake_load(second_s=0)
     status, out, err = dbdyno("aa", "fake", *SMALL)
     assert (status, err) == (0, "")
-    assert "game, 2 clients: noise floor ±0.0072 % of 10 pairs; the interval holds no difference" in " ".join(
+    assert "game, 2 clients: noise floor ±0.0072 % from 10 pairs; the interval includes no difference" in " ".join(
         out.split()
     )
     (floor,) = read_noise()

@@ -54,8 +54,8 @@ def test_whatever_a_server_of_a_protocol_does_is_bounded_and_told(scheme, tmp_pa
     [
         (hostile.http, "answers HTTP, not MySQL: check the port"),
         (hostile.ssh, "answers SSH, not MySQL: check the port"),
-        (hostile.silent, "takes the connection and says nothing"),
-        (hostile.closes, "closes the connection without a word of MySQL"),
+        (hostile.silent, "accepts the connection and sends nothing"),
+        (hostile.closes, "closes the connection without speaking MySQL"),
         (hostile.OF_PROTOCOL["mysql"]["half a greeting"], "answers as MySQL does at first, and then does not"),
     ],
 )

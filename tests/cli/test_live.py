@@ -283,8 +283,8 @@ def test_trials_that_are_added_are_counted_and_said():
     listener.trials_are_added(4, 2)
     listener.trials_are_added(2, 1)
     assert console.file.getvalue().splitlines()[1:] == [
-        "2 cells are not known as exactly as wanted: 4 more trials",
-        "one cell is not known as exactly as wanted: 2 more trials",
+        "2 cells are not precise enough yet: 4 more trials",
+        "one cell is not precise enough yet: 2 more trials",
     ]
     assert listener.place(TRIAL, 1).startswith("[ 1/16]")
 

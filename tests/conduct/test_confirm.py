@@ -186,7 +186,7 @@ def test_of_a_commit_what_was_counted_is_taken_from_by_how_much_it_waited(monkey
     (tmp_path / "sda").mkdir()
     (tmp_path / "sda" / "dev").write_text("8:0\n")
     writing = reading(commit=8, client=8) | WRITING | {"disk.sda.write_bytes_total": 5e6}
-    with pytest.raises(_OthersWrite, match="others than the server write to sda") as others:
+    with pytest.raises(_OthersWrite, match="other processes write to sda") as others:
         _less("commit", trial(writing, **ABOUT))
     assert others.value.device == "8:0"
     assert _less("commit", trial(writing, **ABOUT), 200).how == "400 reads/s left and 160 writes/s left"

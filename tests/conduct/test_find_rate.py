@@ -82,7 +82,7 @@ class Recorded:
 
     def __init__(self, response_time, followed=True):
         self.response_time, self.followed = response_time, followed
-        self.behind = None if followed else "only 90.0% of what was offered was completed"
+        self.behind = None if followed else "only 90.0% of the offered load was completed"
         self.offered_per_s, self.throughput_per_s = 100.0, 100.0 if followed else 90.0
 
 
@@ -110,7 +110,7 @@ class Times:
             "p99 < 10ms",
             Recorded(Times(1, 1), followed=False),
             "p99",
-            "90/s achieved; only 90.0% of what was offered was completed",
+            "90/s achieved; only 90.0% of the offered load was completed",
         ),
         ("p99 < 10ms", Recorded(None), "p99", "no transaction was completed"),
     ],
@@ -122,7 +122,7 @@ def test_judging_a_step(limit, recorded, statistic, why_not):
 
 def test_a_rate_with_nothing_above_it_is_said_to_be_a_lower_bound():
     said = conclude("redis", parse_limit("p99 < 10ms"), SearchResult(16_000, open_above=True), [])
-    assert "up to 16,000/s; the highest is above that" in said
+    assert "up to 16,000/s. The highest rate is above that" in said
 
 
 def steps_of(*tries):
@@ -138,8 +138,8 @@ def test_both_ends_of_the_answer_stand_in_the_sentence_with_their_tries():
     )
     said = conclude("redis", limit, SearchResult(100, 110), tried)
     assert said == (
-        "redis: 100/s is the highest rate that holds p99 < 10ms, in 4 of 4 tries; 110/s does not, in 0 of 2 tries. "
-        "Between them tries differ (105/s)."
+        "redis: 100/s is the highest rate with p99 < 10ms (held in 4 of 4 tries). 110/s fails (held in 0 of 2 tries). "
+        "Between them the tries differ (105/s)."
     )
     noisy = conclude("redis", limit, SearchResult(100, None), tried)
-    assert noisy.endswith("in 4 of 4 tries. Higher rates held in some tries and not in others: the answer is noisy.")
+    assert noisy.endswith("(held in 4 of 4 tries). Higher rates held in some tries only: the answer is noisy.")

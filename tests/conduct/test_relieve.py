@@ -80,7 +80,7 @@ def test_what_nothing_moves(limit):
 def test_a_server_of_somebody_elses_is_left_as_it_is():
     attached = Changing(LiveSetting("innodb_log_file_size"))
     attached.spec = system("mysql://root@127.0.0.1:3307/bench").spec
-    with pytest.raises(UserError, match="dbdyno did not start the server, so it changes nothing of it"):
+    with pytest.raises(UserError, match="dbdyno did not start the server, so it changes none of its settings"):
         change_of(attached, PLAN, trial(), "checkpoint")
 
 

@@ -66,7 +66,7 @@ def test_a_place_for_data_that_is_not_there_is_said_before_anything_begins(tmp_p
 @pytest.mark.parametrize("name", ["memcached", "redis", "valkey"])
 def test_nor_those_that_do_not_fit_the_memory(name):
     error = said(system=name, rows={"small": 10, "full": 10_000_000}, scale="full")
-    assert error.endswith(" GB of memory, and 10.0 GB can be had: give fewer --rows or --scale small")
+    assert error.endswith(" GB of memory, and 10.0 GB are free: give fewer --rows or --scale small")
 
 
 def test_a_table_that_is_loaded_in_bulk_is_one_of_them():

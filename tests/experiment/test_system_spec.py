@@ -55,7 +55,7 @@ def test_a_socket_as_its_own_clients_write_it(text, name, socket, database):
     ("text", "said"),
     [
         ("cache-aside(" * 2000 + "mariadb" + ")" * 2000, "more than 4,096 characters"),
-        ("cache-aside(" * 20 + "mariadb" + ")" * 20, "at most 8 arrangements are in each other"),
+        ("cache-aside(" * 20 + "mariadb" + ")" * 20, "arrangements nest at most 8 deep"),
         ("redis?save=60 1%0Arequirepass x", r"save = '60 1\nrequirepass x': a setting has no line breaks"),
         ("redis?save=60 1\rrequirepass", "a setting has no line breaks"),
         ("cassandra?num_tokens=1%E2%80%A8authenticator: x", "a setting has no line breaks"),

@@ -106,7 +106,7 @@ def test_after_a_restart_it_is_told_when_it_was_warm(run_document):
 def test_a_lower_bound_is_marked(limited):
     text = printed(limited, 100)
     assert text.count("≥") == 2
-    assert "≥ limited by the client, or near to all it can do: a lower bound" in " ".join(text.split())
+    assert "≥ limited by the client, or near its ceiling: a lower bound" in " ".join(text.split())
     assert "Highest measured: mariadb, at least" in " ".join(text.split())
 
 
@@ -116,11 +116,11 @@ def test_the_steady_state_is_told_where_trials_are_long_enough(settled, plain):
     console = Console(file=io.StringIO(), width=130, color_system=None)
     print_details(plain, console)
     assert "steady\n" not in console.file.getvalue()
-    assert "under 30 s are too short to tell" in " ".join(console.file.getvalue().split())
+    assert "under 30 s are too short to show" in " ".join(console.file.getvalue().split())
     trial = settled["trials"][0]
     short = dict(trial, steady_state=trial["steady_state"] | {"class": "too short to tell", "applied": False})
     said = " ".join(printed(dict(settled, trials=[short]), 130).split())
-    assert "in 1 of 1 trials (too short to tell) after the seconds that were asked for." in said
+    assert "in 1 of 1 trials (too short to tell) after `warmup_seconds`." in said
 
 
 def test_how_a_sweep_scales_is_said(settled):

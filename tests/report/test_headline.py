@@ -23,7 +23,7 @@ def test_a_winner_is_named_with_its_interval(repeated):
     answer = document(repeated)["headline"]
     assert answer["winner"] == answer["leader"] == "lmdb"
     assert answer["sentence"].startswith("lmdb was fastest: 2.") and "× [2." in answer["sentence"]
-    assert "the throughput of sqlite, the next (at 4 clients, 5 pairs of trials)" in answer["sentence"]
+    assert "the throughput of sqlite, the runner-up (at 4 clients, 5 pairs of trials)" in answer["sentence"]
     assert answer["ratios"]["sqlite"]["verdict"] == "slower" and answer["trials"].keys() == {"sqlite", "lmdb"}
 
 
@@ -53,7 +53,7 @@ def of_three(tmp_path_factory):
 def test_the_badge_is_of_all_that_the_winner_is_set_against(of_three, classes, said):
     trials = [trial | {"durability": classes.get(trial["label"], trial["durability"])} for trial in of_three["trials"]]
     sentence = headline(trials, of_three["comparison"], [])["sentence"]
-    assert sentence.startswith("lmdb was fastest") and "of sqlite, the next" in sentence
+    assert sentence.startswith("lmdb was fastest") and "of sqlite, the runner-up" in sentence
     assert said in sentence if said else "durability" not in sentence
 
 
@@ -64,7 +64,7 @@ def test_nor_is_the_most_that_was_done_named_across_classes_without_it(of_three)
     invalid = dict(of_three["comparison"])
     invalid["cells"] = [cell | {"verdict": "invalid", "reason": "it was wrong"} for cell in invalid["cells"]]
     sentence = headline(of_three["trials"], invalid, [])["sentence"]
-    assert sentence.startswith("No winner: lmdb did most, but it was wrong (") and said in sentence
+    assert sentence.startswith("No winner: lmdb reached most, but it was wrong (") and said in sentence
 
 
 def test_how_even_both_were_stands_beside_the_ratio_of_means(repeated):
@@ -85,10 +85,10 @@ def with_cells(run_document, **change):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"verdict": "inconclusive"}, "No winner: lmdb is ahead of sqlite, "),
+        ({"verdict": "inconclusive"}, "No winner: lmdb's lead over sqlite, "),
         ({"verdict": "equivalent"}, "No winner: lmdb and sqlite are equivalent within 2 %, "),
-        ({"verdict": "invalid", "reason": "it was wrong"}, "No winner: lmdb did most, but it was wrong ("),
-        ({"low": None, "high": None}, "No winner: lmdb did most, but there is no interval ("),
+        ({"verdict": "invalid", "reason": "it was wrong"}, "No winner: lmdb reached most, but it was wrong ("),
+        ({"low": None, "high": None}, "No winner: lmdb reached most, but there is no interval ("),
     ],
 )
 def test_else_nobody_won_and_why_not_is_said(repeated, change, said):
@@ -133,15 +133,15 @@ def test_fastest_is_only_who_was_compared_with_everybody():
     bound = {"verdict": "invalid", "reason": "C was limited by the client"}
     answer = made_up(per_s, AC=bound, BC=bound)
     assert (answer["winner"], answer["leader"]) == (None, "A")
-    assert "A was faster than B, 1.09× [1.08 to 1.10], but not judged against C: C was limited by" in answer["sentence"]
+    assert "A was faster than B, 1.09× [1.08 to 1.10], but C was not compared: C was limited by" in answer["sentence"]
     wide = {"verdict": "inconclusive", "low": 0.5, "high": 1.4}
     answer = made_up(per_s, AC=wide)
-    assert answer["winner"] is None and "but not told from C, 1.20× [0.714 to 2.00]" in answer["sentence"]
+    assert answer["winner"] is None and "but C may be equal, 1.20× [0.714 to 2.00]" in answer["sentence"]
 
 
 def test_a_difference_within_the_hosts_noise_is_said_to_be_that():
     answer = made_up({"A": [1041] * 5, "B": [1000] * 5}, AB={"verdict": "inconclusive", "noise": 0.056})
-    assert answer["winner"] is None and "cannot be told from the noise of this host, ±5.6 % (" in answer["sentence"]
+    assert answer["winner"] is None and "may be the noise of this host, ±5.6 % (" in answer["sentence"]
 
 
 def test_the_noise_that_was_known_goes_with_the_run(tmp_path, monkeypatch):
@@ -170,7 +170,7 @@ def test_one_trial_each_names_no_winner(run, run_document):
 
 def test_one_system_has_nothing_beside_it(plain):
     assert compared(plain) is None
-    assert document(plain)["headline"]["sentence"].endswith("No winner: nothing stands beside it.")
+    assert document(plain)["headline"]["sentence"].endswith("No winner: there is nothing to compare it with.")
 
 
 def test_a_lower_bound_is_said_to_be_one(limited):

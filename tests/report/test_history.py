@@ -68,17 +68,14 @@ def test_the_noise_of_the_host_is_what_a_change_must_exceed(runs):
     past = history(runs, [floor])
     assert past.series[0].changes == ()
     assert "no confirmed change of 24 %" in printed(past)
-    assert (
-        "of game on bench-1 a change counts from 2 × 12 % on, what mariadb differed from itself by in the-aa-run"
-        in (printed(past))
-    )
+    assert "game on bench-1: a change counts from 2 × 12 % on, the noise of mariadb in the-aa-run" in (printed(past))
     document = history_document(past)["series"][0]
     keys = ("noise", "noise_from", "least_change")
     assert [document[key] for key in keys] == [0.12, "the-aa-run", pytest.approx(0.24)]
     elsewhere = history(runs, [replace(floor, host="bench-2")])
     assert len(elsewhere.series[0].changes) == 1
-    assert "of game on bench-1 no noise floor is known" in printed(elsewhere)
-    assert "a change counts from 2 × 0 % on, as asked for" in printed(history(runs, 0.0))
+    assert "game on bench-1: no noise floor is known" in printed(elsewhere)
+    assert "a change counts from 2 × 0 % on, as requested" in printed(history(runs, 0.0))
 
 
 @pytest.mark.parametrize(
@@ -94,7 +91,7 @@ def test_the_noise_of_the_host_is_what_a_change_must_exceed(runs):
 def test_what_was_run_otherwise_is_another_history(runs, other, apart):
     past = history([*runs[:5], *(of_trials(run, **other) for run in runs[5:])], 0.0)
     assert [(len(series.points), series.apart) for series in past.series] == [(5, (apart,))] * 2
-    assert f"Note: runs that differ in {apart} are no one history: mariadb on game at 1 client." in printed(past)
+    assert f"Note: runs that differ in {apart} are separate histories: mariadb on game at 1 client." in printed(past)
     documents = history_document(past)["series"]
     assert [series["differs_in"] for series in documents] == [[apart]] * 2
     assert documents[0]["conditions"][apart] != documents[1]["conditions"][apart]

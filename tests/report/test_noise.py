@@ -51,7 +51,7 @@ def test_every_cell_has_its_floor(floors):
     ]
     for floor in floors:
         assert floor.low < 1 < floor.high and floor.noise == max(1 / floor.low, floor.high) - 1
-        assert floor_sentence(floor).endswith("of 10 pairs; the interval holds no difference, as it should.")
+        assert floor_sentence(floor).endswith("from 10 pairs; the interval includes no difference, as it should.")
     assert "1 in 20 by chance" in floor_sentence(replace(floors[0], low=1.001))
 
 
@@ -68,7 +68,7 @@ def test_the_floor_makes_the_margin_where_it_is_more_than_asked_for(sides, floor
     assert {cell.comparison.margin for cell in comparison.cells} == {0.3} and comparison.cells[
         0
     ].verdict == "equivalent"
-    assert "the margin is ±30.0 % at 1 client: what mariadb differed from itself by in aa-run" in comparison.cautions
+    assert "the margin is ±30.0 % at 1 client: the noise of mariadb in aa-run" in comparison.cautions
     low = compare_sides(sides, 0.02, [replace(cell, noise=0.001) for cell in floors], False)
     assert {cell.comparison.margin for cell in low.cells} == {0.02}
     assert not any("margin" in text for text in low.cautions) and low.cells[0].noise_from is None

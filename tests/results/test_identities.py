@@ -94,8 +94,8 @@ def test_one_that_is_not_is_a_result_with_a_sentence(tmp_path):
     assert trial.state == "complete"
     (said,) = trial.warnings
     assert said.startswith("could not follow: 90,000/s offered, ")
-    assert re.search(r"achieved; only \d+\.\d% of what was offered was completed; [\d,]+ arrivals had not ended", said)
-    assert said.endswith("of them not even begun, so response times say above all how long the trial was")
+    assert re.search(r"achieved; only \d+\.\d% of the offered load was completed; [\d,]+ arrivals had not ended", said)
+    assert said.endswith("of them not even begun, so response times mainly say how long the trial was")
 
 
 def test_a_ceiling_that_is_not_known_is_said(tmp_path):

@@ -72,15 +72,15 @@ def test_who_wrote_the_pages_is_told_and_what_it_says_of_the_buffers():
     late = {"client_backend": 60, "background_writer": 35, "checkpointer": 4.9, "other": 0.1}
     columns = {f"store.mariadb.{who}_page_writes_total": rate for who, rate in late.items()}
     assert list(evidence.page_writers(measured(columns))) == [
-        "mariadb wrote 100 pages/s, 60% by what works for clients, 35% by the background writer, 5% by checkpoints: "
-        "too few of its buffers were clean when they were needed"
+        "mariadb wrote 100 pages/s, 60% by processes that serve clients, 35% by the background writer, "
+        "5% by checkpoints: too few of its buffers were clean when they were needed"
     ]
     in_time = columns | {
         "store.mariadb.client_backend_page_writes_total": 2,
         "store.mariadb.checkpointer_page_writes_total": 63,
     }
     (said,) = evidence.page_writers(measured(in_time))
-    assert said.endswith("63% by checkpoints, 35% by the background writer, 2% by what works for clients")
+    assert said.endswith("63% by checkpoints, 35% by the background writer, 2% by processes that serve clients")
     assert not list(evidence.page_writers(measured(dict.fromkeys(columns, 0.2))))
 
 

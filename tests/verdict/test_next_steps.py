@@ -33,16 +33,16 @@ AGAIN = "dbdyno run point-get --system 'mariadb?a=1' --clients 16"
 
 def test_the_same_load_with_one_thing_changed(run):
     assert steps(run, "lock") == [
-        ("see whether fewer clients do as much", "dbdyno run point-get --system 'mariadb?a=1' --clients 4,16")
+        ("see whether fewer clients reach as much", "dbdyno run point-get --system 'mariadb?a=1' --clients 4,16")
     ]
     assert steps(run, "host-cpu") == [
         (
-            "give the load client and the server processors of their own",
+            "give client and server separate processors",
             f"{AGAIN} --set 'cpus={{client=[0], server=[1]}}'",
         )
     ]
     assert steps(run, "host-cpu", client_cpus=[0], server_cpus=[1]) == []
-    assert steps(run, "neighbour") == [("see what else this host does, and stop it", "dbdyno doctor")]
+    assert steps(run, "neighbour") == [("see what else runs on this host, and stop it", "dbdyno doctor")]
     assert steps(run, "memory", memory_limit_bytes=64 << 20)[0][1] == f"{AGAIN} --set memory_limit=128M"
 
 
@@ -52,13 +52,13 @@ def test_the_setting_that_should_move_it(run):
     assert why == "compare with innodb_log_file_size=1G"
     assert shlex.split(command)[-4:] == ["--system", "mariadb?a=1&innodb_log_file_size=1G", "--repeat", "3"]
     ((why, _),) = steps(run, "checkpoint", levers=levers, settings={"innodb_log_file_size": "4M"})
-    assert why == "change it alone: does throughput follow?"
+    assert why == "change only this and see whether throughput follows"
 
 
 def test_an_idle_program_at_the_port_of_a_server_may_be_a_relay(run):
     there = {"label": "mysql://root@127.0.0.1:3307/bench", "attached": True}
     looking = (
-        "see which program answers there: if it is a relay or a proxy, attach to the server behind it",
+        "see which program answers there; if it is a proxy, attach to the server behind it",
         "ss -tlnp 'sport = :3307'",
     )
     idle = queue() | process("mariadb", cpu=0.05)
@@ -70,7 +70,10 @@ def test_an_idle_program_at_the_port_of_a_server_may_be_a_relay(run):
 
 
 def test_what_can_be_reduced_can_be_confirmed(run):
-    assert steps(run, "disk")[-1] == ("take a fifth of it away: does throughput follow?", f"{AGAIN} --confirm-limit")
+    assert steps(run, "disk")[-1] == (
+        "remove a fifth of it and see whether throughput follows",
+        f"{AGAIN} --confirm-limit",
+    )
     assert not any("--confirm-limit" in command for _, command in steps(run, "disk", attached=True))
 
 
@@ -86,7 +89,7 @@ def test_without_its_run_there_is_nothing_to_repeat(tmp_path):
 
 
 def test_what_can_be_changed_alone_can_be_confirmed_too(run):
-    change = ("change it alone: does throughput follow?", f"{AGAIN} --confirm-limit")
+    change = ("change only this and see whether throughput follows", f"{AGAIN} --confirm-limit")
     levers = {"checkpoint": "innodb_log_file_size=1G"}
     assert steps(run, "checkpoint", levers=levers)[-1] == change
     assert steps(run, "memory", memory_limit_bytes=64 << 20)[-1] == change

@@ -37,7 +37,7 @@ def command(system: str, experiment: str, out: Path, quiet: bool, **options: Any
     # Through several clients it would be compared with something else than itself.
     named = read_experiment(experiment, {**overrides_of(asked), "client": NATIVE})
     if named.experiment.rate or named.experiment.find_rate:
-        raise UserError(f"{experiment}: is an open loop, whose throughput is what was asked for; name a closed one")
+        raise UserError(f"{experiment}: is an open loop, whose throughput is the requested rate; name a closed one")
     console = make_console(quiet=quiet)
     end = run_experiment(named, out, console, quiet)
     if end.state == "complete":

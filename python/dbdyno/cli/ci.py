@@ -80,7 +80,7 @@ def paired(experiment: str, sides: tuple[str, str], options: dict[str, Any]) -> 
     whole = {"client": NATIVE, "precise": None, "if_missing": "error"}
     named = read_experiment(experiment, {**overrides_of(asked), **whole})
     if named.experiment.rate or named.experiment.find_rate:
-        raise UserError(f"{experiment}: is an open loop, whose throughput is what was asked for; name a closed one")
+        raise UserError(f"{experiment}: is an open loop, whose throughput is the requested rate; name a closed one")
     return named
 
 

@@ -36,7 +36,7 @@ def _print(measured: dict[str, Any], console: Console) -> None:
     sketches = [sketch(course(measured, gauge)) for gauge in GAUGES]
     columns = [("", [gauge.name for gauge in GAUGES]), ("", written), ("over time", sketches)]
     print_columns([Column(name, cells, left=True) for name, cells in columns], console, 0)
-    say(console, "Beside it: the median of each part of the time it took, from zero to the highest.", "dim")
+    say(console, "The sketch has the median of each part of the measurement, from zero to the highest.", "dim")
     for name, reason in measured["not_measured"].items():
         say(console, f"{name}: {reason}", "yellow")
     if measured["disk"]:

@@ -13,7 +13,7 @@ from dbdyno.report.core.terminal import Column, print_columns, say
 from dbdyno.systems import ATTACHED, SYSTEMS
 
 BESIDE = {
-    "host": "What does this host do by itself? A command of its own: dbdyno host",
+    "host": "What does this host do by itself? A separate command: dbdyno host",
     "your own": "tables, statements and transactions in a file: docs/own-workload.md, and two in examples/",
 }
 """Experiments that no shipped file holds."""

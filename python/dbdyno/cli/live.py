@@ -67,7 +67,7 @@ class Plain(Listener):
     def trials_are_added(self, trials: int, cells: int) -> None:
         self._trials += trials
         where = "one cell is" if cells == 1 else f"{cells} cells are"
-        self.say(f"{where} not known as exactly as wanted: {trials} more trials", "dim")
+        self.say(f"{where} not precise enough yet: {trials} more trials", "dim")
 
     def steps_are_left_out(self, trials: int, sentence: str) -> None:
         self._trials -= trials

@@ -29,7 +29,7 @@ class Capacity:
 def run_share(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
     """Run a trial that is offered a share of its system's capacity; without a capacity it fails."""
     if trial.rate is None or (capacity := capacity_of(context.folder.path / "trials", trial)) is None:
-        reason = "no closed loop before it can be used, so there is no capacity to offer a share of"
+        reason = "no usable closed loop came before it, so its capacity is not known"
         return fail_trial(context, trial, prepared.name, reason)
     rate = trial.rate.of_capacity(capacity.per_s, capacity.trial)
     return run_trial(context, prepared, replace(trial, rate=rate, clients=capacity.clients))

@@ -69,9 +69,9 @@ def _unanswered(workload: WorkloadSpec) -> str | None:
     declaration = workload.definition.declaration
     # A statement that is declared is prepared, even if no transaction has it.
     if declaration["statements"] if declaration else SQL in workload.operations:
-        return "null servers do not answer SQL statements of a workload's own"
+        return "null servers do not answer a workload's own SQL statements"
     if GET_ELSEWHERE in workload.operations:
-        return "null servers keep nothing, so that no write is ever seen at another"
+        return "null servers keep nothing, so no write ever appears at another"
     if any(operation in workload.operations for operation in _UNANSWERED):
         return "null servers do not answer deletions and scans"
     return None

@@ -54,7 +54,7 @@ class _OthersWrite(UserError):
     """How many of a device's writes are the server's is not told; device: its number, `8:0`."""
 
     def __init__(self, name: str, device: str) -> None:
-        super().__init__(f"others than the server write to {name}, so what it had of that is not known")
+        super().__init__(f"other processes write to {name}, so the server's share is not known")
         self.device = device
 
 
@@ -172,7 +172,7 @@ def _processes(trial: Trial, of_client: bool) -> tuple[str, ...]:
     """Return the processes to take something from; raises UserError where they are not dbdyno's."""
     processes = ("client",) if of_client else tuple(trial.about.get("server_pids") or ())
     if not processes:
-        raise UserError("dbdyno did not start the server, so it takes nothing away from it")
+        raise UserError("dbdyno did not start the server, so it removes nothing from it")
     return processes
 
 

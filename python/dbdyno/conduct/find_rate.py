@@ -58,7 +58,7 @@ class _Searching:
         shorter = self._context.experiment.model_copy(update={"seconds": seconds})
         outcome = self._run(replace(self._context, experiment=shorter), self._first)
         if not outcome.transactions:
-            raise _Broken("nothing was completed in the closed loop it begins with")
+            raise _Broken("the closed loop that it begins with completed nothing")
         return outcome.transactions / outcome.seconds
 
     def holds(self, rate_per_s: float, confirms: bool) -> bool:
@@ -129,18 +129,16 @@ def conclude(what: str, limit: Limit, result: SearchResult, steps: list[Step]) -
         lowest = min(step.rate_per_s for step in steps)
         return f"{what}: no rate holds {limit}, not even {lowest:,}/s."
     if result.open_above:
-        return (
-            f"{what}: {limit} held at every rate that was tried, up to {result.per_s:,}/s; the highest is above that."
-        )
-    said = f"{what}: {result.per_s:,}/s is the highest rate that holds {limit}, {_tries(result.per_s, steps)}"
+        return f"{what}: {limit} held at every rate tried, up to {result.per_s:,}/s. The highest rate is above that."
+    said = f"{what}: {result.per_s:,}/s is the highest rate with {limit} ({_tries(result.per_s, steps)})"
     if result.fails_per_s is None:
-        return f"{said}. Higher rates held in some tries and not in others: the answer is noisy."
+        return f"{said}. Higher rates held in some tries only: the answer is noisy."
     between = sorted({step.rate_per_s for step in steps if result.per_s < step.rate_per_s < result.fails_per_s})
-    noisy = f" Between them tries differ ({', '.join(f'{rate:,}/s' for rate in between)})." if between else ""
-    return f"{said}; {result.fails_per_s:,}/s does not, {_tries(result.fails_per_s, steps)}.{noisy}"
+    noisy = f" Between them the tries differ ({', '.join(f'{rate:,}/s' for rate in between)})." if between else ""
+    return f"{said}. {result.fails_per_s:,}/s fails ({_tries(result.fails_per_s, steps)}).{noisy}"
 
 
 def _tries(rate_per_s: float, steps: list[Step]) -> str:
     """Return in how many of the tries a rate held."""
     tried = [step.holds for step in steps if step.rate_per_s == rate_per_s]
-    return f"in {sum(tried)} of {len(tried)} tries"
+    return f"held in {sum(tried)} of {len(tried)} tries"

@@ -44,7 +44,7 @@ def change_of(system: System, plan: Plan, trial: Trial, limit: str) -> Change:
         how = f"an injected delay of {delay_us:,} µs instead of {plan.network_delay_us:,} µs"
         return Change(limit, how, replace(plan, network_delay_us=delay_us), nullcontext, grows=False)
     if system.spec.attached:
-        raise UserError("dbdyno did not start the server, so it changes nothing of it")
+        raise UserError("dbdyno did not start the server, so it changes none of its settings")
     if limit == MEMORY and (bytes_now := trial.facts.memory_limit_bytes):
         how = f"{TIMES * bytes_now >> 20} MiB of memory instead of {bytes_now >> 20} MiB"
         return Change(limit, how, plan, lambda: _more_memory(system, TIMES * bytes_now))

@@ -111,7 +111,7 @@ def _check_limits(experiment: Experiment, system: System) -> None:
         )
     if experiment.restart and not system.restorable:
         able = ", ".join(_restarted(experiment))
-        raise UserError(f"restart: '{spec.label}' keeps nothing that dbdyno could start it from again; {able} can")
+        raise UserError(f"restart: '{spec.label}' cannot start again from its data; {able} can")
     if experiment.memory_limit and (system.embedded or spec.attached):
         why = "runs inside the load client" if system.embedded else "was not started by dbdyno"
         raise UserError(

@@ -37,7 +37,7 @@ def check_room(experiment: Experiment, systems: Sequence[SystemSpec], lineup: Li
                 )
             if needed.memory_bytes > (free := free_memory_bytes(experiment.memory_limit_bytes)):
                 raise UserError(
-                    f"{what} {_gigabytes(needed.memory_bytes)} of memory, and {_gigabytes(free)} can be had: {remedy}"
+                    f"{what} {_gigabytes(needed.memory_bytes)} of memory, and {_gigabytes(free)} are free: {remedy}"
                 )
 
 

@@ -245,7 +245,7 @@ def judge(summary: Summary, folder: Path, death: str | None, interrupted: bool) 
     if reason := _why_wrong(summary):
         return "failed", reason
     if summary.end and summary.end["status"] == "interrupted":
-        return ("interrupted", "by the user") if interrupted else ("failed", "dbdyno-load was told to end")
+        return ("interrupted", "by the user") if interrupted else ("failed", "dbdyno-load was asked to end")
     return "complete", None
 
 

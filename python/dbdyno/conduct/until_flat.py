@@ -80,5 +80,5 @@ def conclude(clients: Sequence[int], further: Sequence[Trial], flat: Flat, share
     left = ", ".join(str(trial.clients) for trial in further)
     return (
         f"not run with {left} clients: the curve is flat, {last} clients gave {rises} over the best before "
-        f"({clients[flat.best]}), which is less than {100 * share:.4g} % beyond noise ({noise})"
+        f"({clients[flat.best]}), less than {100 * share:.4g} % beyond noise ({noise})"
     )

@@ -31,12 +31,12 @@ class Library:
 LIBRARIES = {
     library.name: library
     for library in (
-        Library("pymysql", "PyMySQL, in Python alone", "pymysql", "pymysql"),
+        Library("pymysql", "PyMySQL, pure Python", "pymysql", "pymysql"),
         Library("mysqlclient", "mysqlclient (MySQLdb), over the C library", "MySQLdb", "mysqlclient"),
-        Library("redis-py", "redis-py, in Python, its parser in C where hiredis is installed", "redis", "redis"),
-        Library("pymemcache", "pymemcache, in Python alone", "pymemcache", "pymemcache"),
-        Library("pymongo", "PyMongo, in Python, its documents in C", "pymongo", "pymongo"),
-        Library("cassandra-driver", "cassandra-driver, in Python, compiled by Cython", "cassandra", "cassandra"),
+        Library("redis-py", "redis-py, pure Python; its parser is in C if hiredis is installed", "redis", "redis"),
+        Library("pymemcache", "pymemcache, pure Python", "pymemcache", "pymemcache"),
+        Library("pymongo", "PyMongo, Python with documents in C", "pymongo", "pymongo"),
+        Library("cassandra-driver", "cassandra-driver, Python compiled by Cython", "cassandra", "cassandra"),
     )
 }
 """The libraries there are, by the name an experiment gives them; which systems each speaks to, `systems` knows."""

@@ -143,7 +143,7 @@ def _read_percent(value: Any, info: ValidationInfo) -> float:
         raise ValueError(f"{why}: give a share such as 2%")
     if info.field_name == "until_flat" and share > MOST_FLAT:
         raise ValueError(
-            f"at most {MOST_FLAT:.0%}: with more every curve is flat that does not double with its clients"
+            f"at most {MOST_FLAT:.0%}: with more, every curve that does not double with its clients is flat"
         )
     return share
 
@@ -338,7 +338,7 @@ class Experiment(_Strict):
         if not FEWEST_PAIRS <= self.repeat <= MOST_PAIRS:
             raise ValueError(f"precise: repeats {FEWEST_PAIRS} to {MOST_PAIRS} times; leave repeat out, or give that")
         if self.rate or self.find_rate:
-            raise ValueError("precise: the throughput of an open loop is what was asked for; leave one of the two out")
+            raise ValueError("precise: the throughput of an open loop is the requested rate; leave one of the two out")
         return self
 
     @model_validator(mode="after")
@@ -347,11 +347,11 @@ class Experiment(_Strict):
         if self.until_flat is None:
             return self
         if (self.rate and not self.of_capacity) or self.find_rate:
-            raise ValueError("until_flat: an open loop's throughput is what was asked for; leave one of the two out")
+            raise ValueError("until_flat: an open loop's throughput is the requested rate; leave one of the two out")
         if self.prepared_alone:
             raise ValueError(
-                "until_flat: repeated, restarted and crashed trials go through the clients in a drawn order, so no "
-                "step has all smaller ones before it; leave until_flat out, or repeat and restart"
+                "until_flat: repeated, restarted and crashed trials run the numbers of clients in random order, so "
+                "a step may come before smaller ones; leave until_flat out, or repeat and restart"
             )
         if self.clients != sorted(self.clients):
             raise ValueError("until_flat: give numbers of clients that rise, e.g. [1, 2, 4, 8]")
@@ -368,7 +368,7 @@ class Experiment(_Strict):
             raise ValueError("arrivals: a closed loop has none; give a rate (or find_rate), or leave arrivals out")
         if (self.rate or self.find_rate) and max(self.pipeline) > 1:
             raise ValueError(
-                "pipeline sends requests several at once, an open loop each at its own time; leave one out"
+                "pipeline sends several requests at once, an open loop sends each at its own time; leave one out"
             )
         if self.restart and self.find_rate:
             raise ValueError("restart: the steps of a search share one start; leave one of the two out")

@@ -298,7 +298,7 @@ class OwnWorkload(_Strict):
         if operation.operation in _VERSIONED and "version" not in generators:
             raise ValueError(f"table '{table.name}' is updated, so a column must have the generator 'version'")
         if operation.operation == "add" and (other := self._replaces(table.name)):
-            raise ValueError(f"table '{table.name}' has '{other}', so no sum can be held against its 'add'")
+            raise ValueError(f"table '{table.name}' has '{other}', so no sum can check its 'add'")
         if operation.column is None:
             return
         generator = table.column(operation.column).generator

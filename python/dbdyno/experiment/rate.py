@@ -94,8 +94,8 @@ def read_rates(value: Any) -> list[Rate]:
         raise ValueError("give at least one rate, and each once, e.g. [1000, 5000, 20000]")
     if len({rate.share is None for rate in rates}) > 1:
         raise ValueError(
-            "shares of capacity and rates per second are given together; a share is of what closed loops measure "
-            "first, and rates per second are run in their place: give one of the two"
+            "give shares of capacity or rates per second, not both: shares need closed loops first, and rates per "
+            "second replace these"
         )
     return rates
 
@@ -125,8 +125,8 @@ def _read_rate(entry: Any) -> Rate:
 def _checked_share(text: str, share: float) -> float:
     if not 0 < share <= 1:
         raise ValueError(
-            f"'{text}': a share of capacity is above 0% and at most 100%, as no store does more for long; to "
-            "offer that all the same, give it in transactions per second"
+            f"'{text}': a share of capacity is above 0% and at most 100%, as no store does more for long; "
+            "to offer more, give transactions per second"
         )
     return share
 

@@ -104,7 +104,7 @@ def override(document: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[
     result = dict(document)
     for key, value in overrides.items():
         if key.count(".") >= MOST_DEPTH:
-            raise UserError(f"--set {cut(key)}: tables lie at most {MOST_DEPTH} deep within each other")
+            raise UserError(f"--set {cut(key)}: tables nest at most {MOST_DEPTH} deep")
         head, _, rest = key.partition(".")
         if not rest:
             result[head] = value

@@ -97,7 +97,7 @@ def _check_extent(text: str) -> None:
         raise ValueError(f"'{cut(redact(text[:MOST_TEXT]))}' is no system: it has more than {MOST_TEXT:,} characters")
     opened = list(accumulate({"(": 1, ")": -1}.get(character, 0) for character in text))
     if max(opened, default=0) > MOST_ARRANGED:
-        raise ValueError(f"'{cut(redact(text))}' is no system: at most {MOST_ARRANGED} arrangements are in each other")
+        raise ValueError(f"'{cut(redact(text))}' is no system: arrangements nest at most {MOST_ARRANGED} deep")
 
 
 def _parts_of(text: str) -> list[str]:

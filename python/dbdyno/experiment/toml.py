@@ -14,5 +14,5 @@ def parse_toml(text: str) -> dict[str, Any]:
         document = None
     # A dotted key nests without recursion.
     if document is None or is_too_deep(document):
-        raise ValueError(f"tables and lists lie more than {MOST_DEPTH} deep within each other")
+        raise ValueError(f"tables and lists nest more than {MOST_DEPTH} deep")
     return document

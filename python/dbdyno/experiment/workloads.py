@@ -38,7 +38,7 @@ OPERATIONS = {
     DELETE: "delete a row",
     SCAN: "read rows in the order of their keys",
     SUM: "sum a column over the table",
-    SQL: "run prepared SQL statements of the workload's own",
+    SQL: "run the workload's own prepared SQL statements",
     PARTITION: "keep a table in partitions by a hash of its key",
 }
 """The logical operations on which workloads and stores meet, and what each is for a person."""
@@ -47,7 +47,7 @@ WORDS = {
     **OPERATIONS,
     EXPIRE: "let a row expire by itself",
     ANALYSE: "answer SQL queries over a whole table that was loaded in bulk",
-    COPY: "be dumped and restored by tools of its own",
+    COPY: "be dumped and restored by its own tools",
     GET_ELSEWHERE: "get a row at another node than the one it was written to",
     SYSBENCH: "be driven by sysbench",
 }

@@ -103,7 +103,7 @@ def make_certificates(folder: Path, names: Sequence[str]) -> list[Path]:
     """
     wanted = [*names] if (folder / CONDUCTOR).exists() else [CONDUCTOR, *names]
     if there := [name for name in wanted if (folder / name).exists()]:
-        raise UserError(f"{folder / there[0]}: is there already; remove it to make a new certificate for {there[0]}")
+        raise UserError(f"{folder / there[0]}: exists already; remove it to make a new certificate for {there[0]}")
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         authority, key = _authority(folder)

@@ -59,9 +59,9 @@ class Channel:
         except (OSError, ssl.SSLError) as error:
             raise Lost(f"the connection was lost: {error}") from None
         except ValueError:
-            raise Lost("sent what is no message") from None
+            raise Lost("sent something that is not a message") from None
         if not isinstance(message, dict):
-            raise Lost("sent what is no message")
+            raise Lost("sent something that is not a message")
         return message
 
     async def send_file(self, path: Path) -> None:

@@ -23,9 +23,8 @@ from dbdyno.load_sysbench.run import Run
 
 NOT_GIVEN = {
     "brief": "not verified, timed by sysbench",
-    "text": "not verified, timed by sysbench: no answer was compared with what it must be; times are in its "
-    "histogram's buckets of 1.8 %, of the whole run and not of each second, and of transactions alone; how late any "
-    "was sent is not known",
+    "text": "not verified, timed by sysbench: no answer was compared. Times come from its histogram (buckets of 1.8 %) "
+    "for the whole run and for whole transactions only. Send lag is not known",
 }
 """What a figure of sysbench's cannot say (docs/contract.md, hello)."""
 _EMPTY = (

@@ -148,8 +148,8 @@ def _autogroup() -> Finding:
     by = {"0": "thread", "1": "session"}.get(enabled or "")
     return Finding(
         by != "session",
-        f"processors are shared out by {by}" if by else "how processors are shared out: not observable here",
-        "nice counts within a session alone, so other work does not give way: sysctl kernel.sched_autogroup_enabled=0",
+        f"processors are shared by {by}" if by else "how processors are shared: not observable here",
+        "nice works only within a session, so other work does not give way: sysctl kernel.sched_autogroup_enabled=0",
         "scheduler",
         spoils=False,
     )
@@ -160,7 +160,7 @@ def _virtual() -> Finding:
     return Finding(
         not layers,
         f"between dbdyno and the hardware: {', '.join(layers) or 'nothing'}",
-        "neighbours may take their part at any time; repeat trials (--repeat 5)",
+        "other virtual machines may use the processors at any time; repeat trials (--repeat 5)",
         "hardware",
         spoils=False,
     )
@@ -174,7 +174,7 @@ def _memory() -> Finding:
 
 def _swap() -> Finding:
     used = psutil.swap_memory().used
-    return Finding(used == 0, f"swap in use: {used >> 20} MiB", "swapoff -a, if the memory suffices", "swap")
+    return Finding(used == 0, f"swap in use: {used >> 20} MiB", "swapoff -a, if memory suffices", "swap")
 
 
 def _hugepages() -> Finding:

@@ -65,7 +65,7 @@ class ThreadStates:
             read(f"{self._folder}/{pid}/syscall")
         except (PermissionError, FileNotFoundError):
             self._known = False
-            not_seen[f"waits.{name}.disk"] = "this user may not see what that server's threads wait in"
+            not_seen[f"waits.{name}.disk"] = "this user may not see what that server's threads wait for"
         except OSError:
             self._known = False  # It has ended.
         self.learn()

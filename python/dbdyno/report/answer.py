@@ -64,11 +64,12 @@ def _sentences(found: Standing, name_workload: bool) -> Iterator[str]:
         yield f"{leader} reached {figure}{on}, limited by {_limit(found.top)}."
     elif found.judged:
         _, who, _ = verdict(found)
-        yield f"{who}{on}. {leader} did {figure}."
+        yield f"{who}{on}."
+        yield f"{leader} reached {figure}."
     else:
         yield f"{leader} was fastest{on}: {figure}."
         if bounds := [label for label, one in found.chosen.items() if one["client_limited"] and one is not found.top]:
-            yield f"{listed(bounds)} may be faster: the client limited {'it' if len(bounds) == 1 else 'them'} (≥)."
+            yield f"{listed(bounds)} may be faster (≥)."
     yield from _durability(found)
 
 
@@ -82,8 +83,8 @@ def _followed(found: Standing) -> Iterator[str]:
         yield f"{found.top['label']} followed {rate} with a p99 of {words.length(next(iter(known.values())))}."
     elif known:
         low = min(known, key=lambda label: known[label])
-        beside = "" if len(known) == 1 else f"; highest: {words.length(max(known.values()))}"
-        yield f"Lowest p99 at {rate}: {low}, {words.length(known[low])}{beside}."
+        highest = "" if len(known) == 1 else f" (highest: {words.length(max(known.values()))})"
+        yield f"Lowest p99 at {rate}: {low}, {words.length(known[low])}{highest}."
     if behind:
         yield f"{listed(behind)} could not follow {rate}."
 
@@ -110,11 +111,11 @@ def _durability(found: Standing) -> Iterator[str]:
         yield f"It also promises most: it {_promise(own)} ({own}). Weaker: {weaker}."
         return
     same = [label for label in others[own] if label != leader]
-    who = f"Like {listed(same)}, it" if same else "It is also the only one that"
-    yield f"{who} {_promise(own)} ({own}), so this is no like-for-like ranking."
+    who = f"Like {listed(same)}, {leader}" if same else f"{leader} alone"
+    yield f"{who} {_promise(own)} ({own}): no like-for-like ranking."
     best = max((found.chosen[label] for label in others[strongest]), key=rate_per_s)
     if len(others[strongest]) > 1:
-        yield f"Fastest that {_promise(strongest)} ({strongest}) {at(best)}: {best['label']}, {_figure(best)}."
+        yield f"The fastest that {_promise(strongest)} ({strongest}) was {best['label']}: {_figure(best)}."
 
 
 def _known(classes: Iterable[str]) -> list[str]:

@@ -187,7 +187,7 @@ def _listed(values: Iterable[object]) -> str:
 def cautions(baseline: Side, candidate: Side) -> Iterator[str]:
     """Yield what else differs and may be what makes the difference."""
     if baseline.run is not candidate.run:
-        yield "the runs were made one after the other, so whatever changed on the host between them is in the ratio"
+        yield "the runs were made one after the other, so the ratio includes every change of the host between them"
         for key in ("host", *_KIND_OF_HOST):
             ours, theirs = (side.run.environment.get(key) for side in (baseline, candidate))
             if ours != theirs and None not in (ours, theirs):

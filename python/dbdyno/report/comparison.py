@@ -26,7 +26,7 @@ from dbdyno.verdict.limits import CLIENT, RATE, noun_of
 
 INVALID = "invalid"
 """No verdict: what was measured is not what was asked."""
-OPEN_LOOP = "an open loop: its throughput is the rate that was asked for"
+OPEN_LOOP = "an open loop: its throughput is the requested rate"
 EVEN_FLOOR = 0.5
 """Of the median second: a side whose slowest seconds do less is named."""
 _STYLES = {FASTER: "green", SLOWER: "red", INVALID: "dim"}
@@ -66,11 +66,11 @@ def compare_sides(
     for baseline, candidate in sides:
         reasons = differences(baseline, candidate)
         if reasons and not force and baseline.run is not candidate.run:
-            raise UserError(f"not like with like: {'; '.join(reasons)}. Compare them all the same with --force")
+            raise UserError(f"not like with like: {'; '.join(reasons)}. Compare them anyway with --force")
         badges |= dict.fromkeys(f"{baseline.name} and {candidate.name}: {reason}" for reason in reasons)
         found += _cells(baseline, candidate, margin, noise)
     if not found:
-        raise UserError("the two sides have no cell in common: no workload, size and load that both were measured at")
+        raise UserError("the two sides have no cell in common: no workload, size and load was measured on both")
     cells = _conclusions(found)
     said = dict.fromkeys(text for pair in sides for text in cautions(*pair))
     said |= dict.fromkeys(text for one in cells for text in _cautions(one))
@@ -95,7 +95,7 @@ def _cautions(one: Compared) -> Iterator[str]:
         yield f"the client limited {faster.name} at {one.cell.load}, so the difference is a lower bound"
     if one.noise_from and one.comparison:
         margin = f"the margin is ±{words.significant(100 * one.comparison.margin)} % at {one.cell.load}"
-        yield f"{margin}: what {one.noise_from.system} differed from itself by in {one.noise_from.run}"
+        yield f"{margin}: the noise of {one.noise_from.system} in {one.noise_from.run}"
     for side, trials in zip((one.baseline, one.candidate), one.trials, strict=True):
         found = [trial.recorded.steady for trial in trials if not unusable(trial)]
         if unsteady := [steady.kind for steady in found if not steady.steady and steady.kind != TOO_SHORT]:
@@ -167,7 +167,7 @@ def _invalid(one: Compared, bounds: Set[int]) -> str | None:
         if not one.least and any(id(trial) in bounds for trial in trials):
             return lower_bound(side)
         if comparison.verdict in (wins, EQUIVALENT) and any(map(unusable, trials)):
-            return f"{side.name} had trials that failed, and may not win by those that did not"
+            return f"{side.name} had failed trials, so it cannot win by the others"
     return None
 
 
@@ -325,4 +325,4 @@ def sentence(verdicts: Verdicts) -> str:
     margin = " to ".join(f"±{100 * one:.3g} %" for one in dict.fromkeys((margins[0], margins[-1])))
     said = ", ".join(f"{count} {verdict}" for verdict, count in counted.most_common())
     cells = f"{len(verdicts.cells)} cell{'' if len(verdicts.cells) == 1 else 's'}"
-    return f"Of {cells}: {said} (margin {margin})."
+    return f"{cells}: {said} (margin {margin})."

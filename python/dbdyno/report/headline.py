@@ -202,14 +202,14 @@ def verdict(found: Standing) -> tuple[str | None, str, str | None]:
     }
     unknown |= {label: "there is no pair" for label in found.chosen if label != leader and label not in found.ratios}
     if not known:
-        return None, f"No winner: {leader} did most, but {'; '.join(dict.fromkeys(unknown.values()))}", None
+        return None, f"No winner: {leader} reached most, but {'; '.join(dict.fromkeys(unknown.values()))}", None
     following = max(known, key=lambda label: known[label]["ratio"] or 0.0)
     ratio = known.pop(following)
-    doubts = [f"not told from {label}, {_times(one)}" for label, one in known.items() if one["verdict"] != "slower"]
-    doubts += [f"not judged against {label}: {why}" for label, why in unknown.items()]
+    doubts = [f"{label} may be equal, {_times(one)}" for label, one in known.items() if one["verdict"] != "slower"]
+    doubts += [f"{label} was not compared: {why}" for label, why in unknown.items()]
     doubt = "; ".join(doubts)
     if ratio["verdict"] == "slower" and not doubts:
-        return leader, f"{leader} was fastest: {_times(ratio)} the throughput of {following}, the next", following
+        return leader, f"{leader} was fastest: {_times(ratio)} the throughput of {following}, the runner-up", following
     if ratio["verdict"] == "slower":
         return None, f"No winner: {leader} was faster than {following}, {_times(ratio)}, but {doubt}", following
     doubt = f"; {doubt}" if doubt else ""
@@ -232,7 +232,7 @@ def _not_told(leader: str, following: str, found: RatioDocument) -> str:
     noise = found["noise"] or 0.0
     within = abs(log(found["ratio"] or nan)) <= log1p(noise)
     chance = f"the noise of this host, ±{100 * noise:.3g} %" if within else "chance"
-    return f"{leader} is ahead of {following}, {_times(found)}, which cannot be told from {chance}"
+    return f"{leader}'s lead over {following}, {_times(found)}, may be {chance}"
 
 
 def _pairs_at(top: TrialDocument, pairs: int) -> str:
@@ -270,7 +270,7 @@ def _observed(top: TrialDocument, chosen: Mapping[str, TrialDocument], trials: S
     least = "at least " if top["client_limited"] else ""
     kind = "achieved" if top["rate"] else "measured"
     once = max((trial["repeat"] or 1 for trial in trials), default=1) == 1
-    caution = " No interval, no winner: one trial each." if once else " No winner: nothing stands beside it."
+    caution = " No interval, no winner: one trial each." if once else " No winner: there is nothing to compare it with."
     figure = f"{least}{words.significant(top['throughput_per_s'])} transactions/s{of} {at(top)}"
     if remarks := f"{words.evenness(top['stability'])}{_classes(top, chosen)}".removeprefix("; "):
         figure += f" ({remarks})"

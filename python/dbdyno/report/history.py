@@ -203,7 +203,7 @@ def _notes(found: History) -> Iterator[str]:
         if one.apart:
             apart.setdefault(one.apart, {})[one.name] = None
     for what, names in apart.items():
-        yield f"runs that differ in {', '.join(what)} are no one history: {'; '.join(names)}"
+        yield f"runs that differ in {', '.join(what)} are separate histories: {'; '.join(names)}"
     for one in found.series:
         if len(one.hosts) > 1:
             yield f"{one.name} is of {len(one.hosts)} hosts of one kind, so what tells these apart may be a change"
@@ -211,12 +211,12 @@ def _notes(found: History) -> Iterator[str]:
     for one in found.series:
         on = f"{one.cell.workload} on {one.hosts[-1]}"
         if found.noise_given:
-            said[f"a change counts from {_times(one.noise)} on, as asked for"] = None
+            said[f"a change counts from {_times(one.noise)} on, as requested"] = None
         elif one.noise_from:
-            of = f"what {one.noise_from.system} differed from itself by in {one.noise_from.run}"
-            said[f"of {on} a change counts from {_times(one.noise)} on, {of}"] = None
+            of = f"the noise of {one.noise_from.system} in {one.noise_from.run}"
+            said[f"{on}: a change counts from {_times(one.noise)} on, {of}"] = None
         else:
-            said[f"of {on} no noise floor is known: `dbdyno aa` measures it"] = None
+            said[f"{on}: no noise floor is known; `dbdyno aa` measures it"] = None
     yield from said
 
 

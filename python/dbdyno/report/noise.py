@@ -62,10 +62,10 @@ def _floor(one: Compared, comparison: Comparison, low: float, high: float) -> No
 def floor_sentence(floor: NoiseFloor) -> str:
     """Say what an A/A run found in a cell. Its interval is to hold no difference, and 1 in 20 does not, by chance."""
     holds = floor.low <= 1 <= floor.high
-    found = "holds no difference, as it should" if holds else "does not hold that there is none, as 1 in 20 by chance"
+    found = "includes no difference, as it should" if holds else "excludes no difference, as in 1 in 20 by chance"
     cell = f"{floor.workload}, {floor.clients} client{'' if floor.clients == 1 else 's'}"
     noise = words.significant(100 * floor.noise)
-    return f"{cell}: noise floor ±{noise} % of {floor.pairs} pairs; the interval {found}."
+    return f"{cell}: noise floor ±{noise} % from {floor.pairs} pairs; the interval {found}."
 
 
 def host_of(side: Side) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -56,9 +57,7 @@ def print_document_summary(shown: RunDocument, places: Places, console: Console)
     if not specific and (groups := words.groups(shown)):
         print_columns(_columns(groups, shown), console, INDENT)
     console.print()
-    for place, (first, *others) in enumerate(answer(shown)):
-        said = Text(first, style="" if place else "bold")
-        say(console, said.append("".join(f" {sentence}" for sentence in others), "not bold"), indent=INDENT)
+    _print_answer(answer(shown), console)
     _print_cautions(shown, places, console)
     console.print()
     if places.report:
@@ -69,6 +68,21 @@ def print_document_summary(shown: RunDocument, places: Places, console: Console)
     for step in _next_steps(shown)[:1]:
         _print_place("next", step.command, console)
         say(console, step.why, "dim", INDENT + 9)
+
+
+def _print_answer(paragraphs: Sequence[Sequence[str]], console: Console) -> None:
+    """Print the sentences of each paragraph, as many to a line as fit whole; the first of all in bold."""
+    for place, paragraph in enumerate(paragraphs):
+        lines: list[Text] = []
+        for sentence in paragraph:
+            if lines and cell_len(f"{lines[-1].plain} {sentence}") <= console.width - INDENT:
+                lines[-1].append(f" {sentence}")
+            else:
+                lines.append(Text(sentence))
+        if not place:
+            lines[0].stylize("bold", 0, len(paragraph[0]))
+        for line in lines:
+            say(console, line, indent=INDENT)
 
 
 def _print_place(name: str, where: str, console: Console) -> None:

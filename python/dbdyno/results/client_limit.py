@@ -27,7 +27,7 @@ def client_limited(recorded: Recorded, facts: TrialFacts, embedded: bool) -> str
     if recorded.followed or recorded.seconds <= 0 or embedded:
         return None
     signs = [sign for sign in (_near_ceiling(recorded, facts), _busy_load_threads(recorded, facts)) if sign]
-    return " and ".join(signs) + ", so the store may be able to do more" if signs else None
+    return " and ".join(signs) + ", so the store may do more" if signs else None
 
 
 def _near_ceiling(recorded: Recorded, facts: TrialFacts) -> str | None:

@@ -50,7 +50,7 @@ def _shape(recorded: Recorded, facts: TrialFacts) -> Iterator[str]:
     if hello.get("profile") == "debug":
         yield "the load client is a debug build: its figures say nothing about the store"
     if wrong := recorded.sums.get("mismatches"):
-        yield f"{wrong} read{'s' if wrong > 1 else ''} returned something else than was written"
+        yield f"{wrong} read{'s' if wrong > 1 else ''} returned something other than was written"
     if planned_s and recorded.intervals and recorded.seconds < planned_s - 0.5:
         yield f"measured for {recorded.seconds:.1f} of {planned_s} s"
     if note := facts.client_ceiling_note:
@@ -81,5 +81,5 @@ def _behind(recorded: Recorded) -> Iterator[str]:
     begun = f", {never:,} of them not even begun" if (never := transactions.get("never_begun")) else ""
     yield (
         f"could not follow: {recorded.offered_per_s:,.0f}/s offered, {recorded.throughput_per_s:,.0f}/s achieved; "
-        f"{recorded.behind}{left}{begun}, so response times say above all how long the trial was"
+        f"{recorded.behind}{left}{begun}, so response times mainly say how long the trial was"
     )

@@ -48,13 +48,13 @@ class Offered:
 def behind(offered: Offered) -> str | None:
     """Return how it is seen that the store did not follow, or `None` where it did."""
     if offered.due - offered.completed > _left_at_any_end(offered):
-        return f"only {offered.completed / offered.due:.1%} of what was offered was completed"
+        return f"only {offered.completed / offered.due:.1%} of the offered load was completed"
     waiting = offered.outstanding - offered.clients
     much = min((1 - DONE) * offered.due, WAITING_S * offered.due / offered.seconds)
     if waiting.min() > much:
-        return f"at no time had it caught up: {waiting.min():,.0f} arrivals or more were waiting in every second"
+        return f"it never caught up: {waiting.min():,.0f} arrivals or more waited in every second"
     if waiting[-1] > much and _grew_evenly(waiting[1:]):
-        return f"ever more arrivals were waiting, {waiting[-1]:,.0f} when time was up"
+        return f"the backlog grew, to {waiting[-1]:,.0f} arrivals at the end"
     return None
 
 

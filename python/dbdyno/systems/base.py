@@ -204,7 +204,7 @@ class System(ABC):
 
     def versions(self, tables: Mapping[str, int]) -> Versions:
         """Return the version of each row of these tables (name to rows); only where it has `witnesses`."""
-        raise NotImplementedError(f"{self.name} has nothing to be held against")
+        raise NotImplementedError(f"{self.name} has nothing to be compared with")
 
     def opened(self, library: Mapping[str, Any]) -> None:
         """Take what an embedded store's library said of itself when it was opened (`store` in docs/contract.md)."""

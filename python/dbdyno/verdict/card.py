@@ -195,7 +195,7 @@ def _memory(trials: Sequence[Trial]) -> Line:
         text = f"data larger than the cache: {least:,.0f} bytes or more read from disk a transaction ({caches})"
         return Line("memory", text, "data larger than the cache")
     filled = f"up to {most:,.0f} bytes read from disk a transaction, while the cache was being filled"
-    figure = filled if most >= FROM_DISK_BYTES else "next to nothing was read from disk"
+    figure = filled if most >= FROM_DISK_BYTES else "almost nothing was read from disk"
     return Line("memory", f"data smaller than the cache: {figure} ({caches})", "data smaller than the cache")
 
 
@@ -254,7 +254,7 @@ def _flushed(trial: Trial, commits_per_s: float | None) -> Line | None:
         return Line("flushes", text, "flush in doubt", "flush in doubt")
     took = "" if mean_s is None else f", {mean_s * 1e6:,.0f} µs each"
     if commits_per_s is None:
-        text = f"not judged, as nothing tells which commits wrote; {per_s:,.1f}/s reached the device{took}"
+        text = f"not judged: which commits wrote is unknown; {per_s:,.1f}/s reached the device{took}"
         return Line("flushes", text, "flushes not judged")
     return Line("flushes", f"{per_s:,.0f}/s reached the device{took}")
 

@@ -25,7 +25,7 @@ BUSY_DISK = 0.9
 CLIENTS_WRITE = 0.1
 """Of a server's pages, written by what works for its clients: from there on it says that its buffers lack room."""
 WRITERS = {
-    "client_backend": "what works for clients",
+    "client_backend": "processes that serve clients",
     "background_writer": "the background writer",
     "checkpointer": "checkpoints",
     "autovacuum_worker": "vacuuming",

@@ -82,12 +82,12 @@ def _nothing(_: Trial) -> Iterator[Step]:
 def _pin(trial: Trial) -> Iterator[Step]:
     """Give each side a processor of its own, unless they have that."""
     if not trial.embedded and not trial.facts.attached and not (trial.facts.client_cpus and trial.facts.server_cpus):
-        yield Step("give the load client and the server processors of their own", ("--set", PINNED))
+        yield Step("give client and server separate processors", ("--set", PINNED))
 
 
 def _profile(trial: Trial) -> Iterator[Step]:
     del trial
-    yield Step("see in which functions the time goes", ("--profile",))
+    yield Step("see which functions take the time", ("--profile",))
 
 
 def _find_out(trial: Trial) -> Iterator[Step]:
@@ -104,25 +104,25 @@ def _who_answers(trial: Trial) -> Iterator[Step]:
     (server, *others), used = trial.server_names, measured.cores(trial.server_names)
     is_here = measured.mean(f"queue.{server}.unread_requests") is not None
     if is_here and not others and used is not None and used < AT_WORK:
-        why = "see which program answers there: if it is a relay or a proxy, attach to the server behind it"
+        why = "see which program answers there; if it is a proxy, attach to the server behind it"
         yield Step(why, None, shlex.join(["ss", "-tlnp", f"sport = :{port[1]}"]))
 
 
 def _fewer_clients(trial: Trial) -> Iterator[Step]:
     clients = trial.facts.clients or 1
     if clients > 1:
-        yield Step("see whether fewer clients do as much", ("--clients", f"{max(1, clients // 4)},{clients}"))
+        yield Step("see whether fewer clients reach as much", ("--clients", f"{max(1, clients // 4)},{clients}"))
 
 
 def _more_clients(trial: Trial) -> Iterator[Step]:
     clients = trial.facts.clients or 1
-    yield Step("see whether more clients hide the way", ("--clients", f"{clients},{4 * clients}"))
+    yield Step("see whether more clients hide the network delay", ("--clients", f"{clients},{4 * clients}"))
 
 
 def _higher_rate(trial: Trial) -> Iterator[Step]:
     offered = trial.recorded.offered_per_s
     if offered:
-        yield Step("see whether it follows twice the rate", ("--rate", f"{2 * offered:.0f}"))
+        yield Step("see whether it keeps up with twice the rate", ("--rate", f"{2 * offered:.0f}"))
 
 
 def _more_memory(trial: Trial) -> Iterator[Step]:
@@ -132,7 +132,7 @@ def _more_memory(trial: Trial) -> Iterator[Step]:
 
 def _doctor(trial: Trial) -> Iterator[Step]:
     del trial
-    yield Step("see what else this host does, and stop it", None, "dbdyno doctor")
+    yield Step("see what else runs on this host, and stop it", None, "dbdyno doctor")
 
 
 def _lever(trial: Trial, limit: str) -> Iterator[Step]:
@@ -145,9 +145,9 @@ def _lever(trial: Trial, limit: str) -> Iterator[Step]:
 
 def _confirm(trial: Trial, decided: Limited) -> Iterator[Step]:
     if LIMITS[decided.limit].resource and not trial.facts.attached and trial.confirmation is None:
-        yield Step("take a fifth of it away: does throughput follow?", ("--confirm-limit",))
+        yield Step("remove a fifth of it and see whether throughput follows", ("--confirm-limit",))
     elif _can_change(trial, decided.limit) and trial.confirmation is None:
-        yield Step("change it alone: does throughput follow?", ("--confirm-limit",))
+        yield Step("change only this and see whether throughput follows", ("--confirm-limit",))
 
 
 def _can_change(trial: Trial, limit: str) -> bool:

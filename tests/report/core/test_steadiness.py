@@ -35,11 +35,11 @@ def test_the_class_stands_before_its_drift():
 def test_trials_without_a_steady_state_are_named_and_short_ones_are_one_line():
     assert list(remarks([trial()])) == []
     assert list(remarks([trial(TOO_SHORT, 20, drift=None)] * 2)) == [
-        "Trials under 30 s are too short to tell whether a steady state was reached."
+        "Trials under 30 s are too short to show a steady state."
     ]
     (said,) = remarks([trial(), trial("drifting"), trial(NO_STEADY_STATE, drift=None)])
     assert said == (
-        "No steady state in 2 of 3 trials, so their means depend on how long they ran: "
+        "No steady state in 2 of 3 trials, so their means depend on their length: "
         "a, 4 clients (drifting, -12.0% an hour); a, 4 clients."
     )
     (many,) = remarks([trial("drifting")] * 9)

@@ -39,11 +39,11 @@ def test_the_best_of_each_group_is_of_a_complete_trial(run_document):
     ("limits", "said"),
     [
         ({}, ""),
-        ({"a": "not observed", "b": "not observed"}, "What limited them was not observed."),
-        ({"a": "locks", "b": "not observed"}, "What limited each: a: by locks. What limited b was not observed."),
-        ({"a": "unexplained"}, "What limited it is unexplained."),
-        ({"a": "locks"}, "What limited it: locks."),
-        ({"a": "locks", "b": "the disk", "c": "locks"}, "What limited each: a, c: by locks; b: by the disk."),
+        ({"a": "not observed", "b": "not observed"}, "The limit was not observed."),
+        ({"a": "locks", "b": "not observed"}, "Limited: a by locks. The limit of b was not observed."),
+        ({"a": "unexplained"}, "The limit is unknown."),
+        ({"a": "locks"}, "It was limited by locks."),
+        ({"a": "locks", "b": "the disk", "c": "locks"}, "Limited: a, c by locks; b by the disk."),
     ],
 )
 def test_what_limited_each(limits, said):
@@ -146,7 +146,7 @@ def test_a_warning_that_many_trials_carry_is_said_once(plain):
 def test_a_trial_too_short_for_a_floor_has_none_written():
     assert words.evenness({"floor": None, "longest_without_completion_s": 2}) == "longest stall 2 s"
     still = {"floor": 0.0, "longest_without_completion_s": 7, "seconds": 20, "seconds_below_tenth": 12}
-    assert words.evenness(still) == "floor 0% (stood still in 12 of 20 s), longest stall 7 s"
+    assert words.evenness(still) == "floor 0% (stalled in 12 of 20 s), longest stall 7 s"
     assert words.evenness({"floor": 0.5, "longest_without_completion_s": 0}) == "floor 50%"
     assert words.evenness({"floor": None, "longest_without_completion_s": 0}) == ""
 
@@ -194,7 +194,7 @@ def test_keys_that_have_another_node_are_said_beside_the_share_that_was_due():
     trial |= {"counters": {"cache_hits": 9, "cache_misses": 1}, "workload": "result-cache", "moved_keys": keys}
     (said,) = words.cached({"trials": [trial]})
     assert said.endswith(
-        "; 5,540 of the 20,000 keys asked for have another node since the pool changed (27.7%; its share was 25.0%)."
+        "; 5,540 of the 20,000 requested keys have another node since the pool changed (27.7%; its share was 25.0%)."
     )
     (silent,) = words.cached({"trials": [trial | {"moved_keys": None}]})
     assert silent.endswith("found something in the cache.")

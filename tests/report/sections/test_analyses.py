@@ -138,7 +138,7 @@ def test_the_sentence_names_what_each_store_took():
     done = [
         dict(trial, state="complete") for trial in (trial("b"), trial("a", "other rows"), scan("c", "tinyints", 100))
     ]
-    assert sentence(done[:1]) == "All 2 queries, hot: b 0.7 s. An observation on this host, no ranking."
+    assert sentence(done[:1]) == "All 2 queries, hot: b 0.7 s. This is one observation, not a ranking."
     assert sentence(done[:2]) == sentence(done[:1])
-    assert "where every column is read: c 5,000 ns." in sentence(done[2:])
+    assert "if every column is read: c 5,000 ns." in sentence(done[2:])
     assert sentence(done[1:2]).startswith("No store answered every query")

@@ -55,8 +55,8 @@ def test_an_embedded_store_has_no_server():
 def test_the_sentence_names_the_most_rows_of_each_step():
     said = sentence([trial("a", "sql", 1, 0.5, 4.0), trial("b", "files", 2, 1.0, 2.0)])
     assert said == (
-        "Most rows in a dump: 2,000/s, a by sql with 1 worker. "
-        "Most rows in a restore: 500/s, b by files with 2 workers. An observation on this host, no ranking."
+        "Fastest dump: 2,000 rows/s, a by sql with 1 worker. "
+        "Fastest restore: 500 rows/s, b by files with 2 workers. This is one observation, not a ranking."
     )
 
 

@@ -57,11 +57,10 @@ def test_what_it_is_held_against_has_a_row_and_a_sentence():
 def test_the_page_begins_with_whose_promise_was_broken():
     bare = {"verdict": "nothing promised"}
     assert sentence([trial(), trial(**bare), trial(**bare, missing=0)]) == (
-        "3 crashes. In 1 the store had promised something, which was kept in each; of the 2 without a promise 1 lost "
-        "acknowledged writes."
+        "1 crash with a promise: kept in each. 2 crashes without a promise: acknowledged writes lost in 1."
     )
     gone = {"label": "redis", "pipeline": 1, "workload": "durability?crash=power-cut", "state": "failed", "crash": None}
     assert unread([gone, gone | {"state": "interrupted"}, gone | {"workload": "game"}]) == [gone]
-    assert sentence([trial()], [gone]).endswith(" After 1 more NOTHING could be read: redis.")
+    assert sentence([trial()], [gone]).endswith(" 1 crash left NOTHING to read: redis.")
     log = {"name": "binary log", "unable": None, "verdict": "broken"}
-    assert "BROKEN in 1: store (kill);" in sentence([trial(), trial(agreement=[log])])
+    assert "BROKEN in 1: store (kill)." in sentence([trial(), trial(agreement=[log])])

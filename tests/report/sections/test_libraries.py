@@ -61,11 +61,11 @@ def test_what_failed_is_held_against_nothing(spoilt):
 def test_the_headline_is_at_the_native_clients_highest_and_an_observation():
     trials = [native(1000), native(8000, clients=16), through(250), through(400, clients=16)]
     sentence, caution = understated({"client_libraries": library_costs(trials)})
-    what, rates, cpu = sentence.partition(" (")[0], sentence.partition(" (")[2].split(")")[0], sentence.split("), ")[1]
+    what, rates, cpu = sentence.partition(" (")[0], sentence.partition(" (")[2].split(")")[0], sentence.split("). ")[1]
     assert what == "store via slow-py, game at 16 clients: 0.05 × the native client's throughput"
     assert rates == "400 against 8,000/s; one trial each"
-    assert cpu == "at 5.00 × its CPU time a transaction, 12.5 µs of it dbdyno's own."
-    assert "observations: no interval" in caution
+    assert cpu == "Client CPU per transaction: 5.00 × the native client's, of which dbdyno used 12.5 µs."
+    assert "ratios have no interval" in caution
 
 
 def test_without_client_cpu_nothing_is_said_of_it():

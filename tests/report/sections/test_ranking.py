@@ -62,7 +62,7 @@ def test_another_durability_class_is_marked_within_its_group(repeated):
 
 
 def test_what_limited_each_is_said_of_its_own_best_load(repeated):
-    assert limits(series_of(repeated)).startswith("What limited each: redis: by the client; mariadb: by the network.")
+    assert limits(series_of(repeated)).startswith("Limited: redis by the client; mariadb by the network.")
 
 
 def test_one_trial_each_has_no_ratio(run_document):

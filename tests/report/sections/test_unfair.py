@@ -13,7 +13,7 @@ def test_a_run_with_something_of_everything(run_document):
         "Durability differs, so a ranking compares two promises (D0: redis; D1: sqlite, lmdb; D2: mariadb, ",
         "One trial each: ",
         "Trials under 30 s are too short",
-        "Embedded, so that client CPU is the store's too and no network is paid for: sqlite, lmdb.",
+        "Embedded, so client CPU includes the store's and no network is used: sqlite, lmdb.",
         "Attached, so that neither",
         "Client and servers shared one host; the client was pinned to CPU 0, servers to 1.",
         "1 trial carries a warning: see Checks.",
@@ -44,7 +44,7 @@ def test_means_without_a_steady_state(settled):
     trial = settled["trials"][0]
     drifting = dict(trial, steady_state=trial["steady_state"] | {"steady": False, "class": "drifting", "drift": None})
     said = list(unfair(dict(settled, trials=[drifting])))
-    why = "so their means depend on how long they ran"
+    why = "so their means depend on their length"
     assert f"No steady state in 1 of 1 trials, {why}: mariadb, 4 clients (drifting)." in said
 
 

@@ -77,7 +77,7 @@ def waits_for_a_lock(thread):
 
 def test_another_file_than_was_pinned_is_refused_and_removed(package):
     other = replace(package, sha256="0" * 64)
-    with pytest.raises(RunFailed, match="not what was seen working"):
+    with pytest.raises(RunFailed, match="it is not the tested file"):
         install(other, lambda _: None)
     assert installed(other) is None
     assert not (cache_folder() / "downloads" / package.name / package.file).exists()

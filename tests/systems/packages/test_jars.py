@@ -61,7 +61,7 @@ def test_what_is_not_what_was_pinned_is_refused_and_removed(package, tmp_path, c
         case "more":
             (repository / "c.jar").touch()
     wrong = "c.jar" if change == "more" else "b.jar"
-    with pytest.raises(RunFailed, match=f"1 of its files are not what was seen working.* the first is {wrong}"):
+    with pytest.raises(RunFailed, match=f"1 of its files differ from the tested ones.* the first is {wrong}"):
         download_jars(package, tmp_path / "d", lambda _: None)
     assert not (tmp_path / "d" / "jars").exists()
 

@@ -42,7 +42,7 @@ class CopyKind(WorkloadKind):
     """A dump and a restore of all tables by the store's own tools."""
 
     def refuse(self, experiment: Experiment, workload: WorkloadSpec) -> None:
-        refuse_load(experiment, f"'{workload}' has tools copy tables, with options.workers side by side")
+        refuse_load(experiment, f"'{workload}' copies tables with tools, options.workers in parallel")
         if attached := [spec.label for spec in experiment.system if spec.attached]:
             raise UserError(
                 f"{attached[0]}: '{workload}' makes a database beside the tables: give one that dbdyno starts"

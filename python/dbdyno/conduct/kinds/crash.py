@@ -248,7 +248,7 @@ def _recover(context: Context, prepared: Prepared, trial: Trial, folder: Path) -
     if context.interrupts.requested:
         raise KeyboardInterrupt
     if not read_back:
-        raise RunFailed(f"what it had acknowledged could not be read: {why_it_failed(summary, reading)}")
+        raise RunFailed(f"its acknowledged writes could not be read: {why_it_failed(summary, reading)}")
     first_read_s = read_back.pop("first_read_unix_s") - began
     return read_back | {"ready_s": ready_s, "first_read_s": first_read_s, "repaired": repaired}
 

@@ -106,7 +106,7 @@ class Session(session.Session):
         except ERRORS as error:
             raise failure_of(error) from None
         if len(rows) > 1:
-            raise Failure("mismatch", f"{len(rows)} rows where there is one")
+            raise Failure("mismatch", f"{len(rows)} rows instead of one")
         return rows[0] if rows else None
 
     def get(self, step: int, key: int) -> Row | None:

@@ -87,7 +87,7 @@ class DbApiSession(session.Session):
     def _read(self, step: int, value: Value) -> Row | None:
         rows = self._execute(self._statements[step], (value,)).fetchall()
         if len(rows) > 1:
-            raise Failure("mismatch", f"{len(rows)} rows where there is one")
+            raise Failure("mismatch", f"{len(rows)} rows instead of one")
         return rows[0] if rows else None
 
     def get(self, step: int, key: int) -> Row | None:

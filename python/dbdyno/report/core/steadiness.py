@@ -34,11 +34,11 @@ def remarks(trials: Sequence[TrialDocument]) -> Iterator[str]:
     """Yield what must be said of trials that had no steady state, and of those too short to tell."""
     measured = [trial for trial in trials if trial["seconds"] > 0]
     if any(trial["steady_state"]["class"] == TOO_SHORT for trial in measured):
-        yield f"Trials under {SHORTEST_S} s are too short to tell whether a steady state was reached."
+        yield f"Trials under {SHORTEST_S} s are too short to show a steady state."
     unsteady = [trial for trial in measured if _unsteady(trial)]
     if unsteady:
         yield (
-            f"No steady state in {len(unsteady)} of {len(trials)} trials, so their means depend on how long they ran: "
+            f"No steady state in {len(unsteady)} of {len(trials)} trials, so their means depend on their length: "
             f"{'; '.join(_named(unsteady))}."
         )
 

@@ -86,7 +86,7 @@ def _floor(stability: Evenness) -> str:
         return ""
     below, seconds = stability.get("seconds_below_tenth"), stability.get("seconds")
     # Only with a median of 0 can most seconds be below a tenth of it.
-    still = f" (stood still in {below} of {seconds} s)" if below and seconds and 2 * below > seconds else ""
+    still = f" (stalled in {below} of {seconds} s)" if below and seconds and 2 * below > seconds else ""
     return f"floor {percent(floor)}{still}"
 
 
@@ -219,13 +219,12 @@ def limits(by_label: Mapping[str, str]) -> str:
         by_limit.setdefault(limit, []).append(label)
     unknown = {words: by_limit.pop(words) for words in (UNEXPLAINED, NOT_SEEN) if words in by_limit}
     if len(by_label) == 1 and by_limit:
-        return f"What limited it: {next(iter(by_limit))}."
-    said = [f"{listed(labels)}: by {limit}" for limit, labels in by_limit.items()]
-    parts = [f"What limited each: {'; '.join(said)}."] if said else []
-    all_of_them = "them" if len(by_label) > 1 else "it"
+        return f"It was limited by {next(iter(by_limit))}."
+    said = [f"{listed(labels)} by {limit}" for limit, labels in by_limit.items()]
+    parts = [f"Limited: {'; '.join(said)}."] if said else []
     for limit, labels in unknown.items():
-        whom = listed(labels) if said or len(unknown) > 1 else all_of_them
-        parts.append(f"What limited {whom} {'is unexplained' if limit == UNEXPLAINED else 'was not observed'}.")
+        whose = f" of {listed(labels)}" if said or len(unknown) > 1 else ""
+        parts.append(f"The limit{whose} {'is unknown' if limit == UNEXPLAINED else 'was not observed'}.")
     return " ".join(parts)
 
 
@@ -304,7 +303,7 @@ def automatic_warmup(document: RunDocument) -> str | None:
     if not left:
         return said + "."
     why = ", ".join(dict.fromkeys(left))
-    return f"{said}; in {len(left)} of {len(trials)} trials ({why}) after the seconds that were asked for."
+    return f"{said}; in {len(left)} of {len(trials)} trials ({why}) after `warmup_seconds`."
 
 
 def limit_sentences(document: RunDocument) -> list[tuple[str, str]]:
@@ -322,7 +321,7 @@ def client_limited(document: RunDocument) -> str | None:
     """What the mark of client-limited figures means, or `None` where there are none."""
     if not any(trial["client_limited"] for trial in document["trials"]):
         return None
-    return "≥ limited by the client, or near to all it can do: a lower bound of what the store can do"
+    return "≥ limited by the client, or near its ceiling: a lower bound of what the store can do"
 
 
 def observing(document: RunDocument) -> str | None:
@@ -366,7 +365,7 @@ def worst_stall(trials: Sequence[TrialDocument]) -> str | None:
     floor, lowest = min(known, key=lambda one: one[0], default=(None, None))
     if lowest is None:
         return None
-    return f"No second stood still. Lowest floor: {trial_name(lowest)}, {percent(floor)} of its median second."
+    return f"No second stalled. Lowest floor: {trial_name(lowest)}, {percent(floor)} of its median second."
 
 
 def _longest_stall_ms(trial: TrialDocument) -> float:
@@ -406,7 +405,7 @@ def _moved(trial: TrialDocument) -> str:
         return ""
     moved, due = (percent(keys[which] / keys["asked"], 1) for which in ("moved", "due"))
     return (
-        f"; {keys['moved']:,} of the {keys['asked']:,} keys asked for have another node since the pool changed "
+        f"; {keys['moved']:,} of the {keys['asked']:,} requested keys have another node since the pool changed "
         f"({moved}; its share was {due})"
     )
 

@@ -202,7 +202,7 @@ def sentence(trials: Sequence[TrialDocument]) -> str:
     if not whole:
         return "No store answered every query as the others did, so there is no figure to name."
     said = _columns_in_words(whole) if is_scans(whole) else _queries_in_words(whole)
-    return f"{said}. An observation on this host, no ranking."
+    return f"{said}. This is one observation, not a ranking."
 
 
 def _queries_in_words(trials: Sequence[TrialDocument]) -> str:
@@ -219,7 +219,7 @@ def _columns_in_words(trials: Sequence[TrialDocument]) -> str:
     for whose, spent_ns in sorted(found.items(), key=lambda one: min(one[1])):
         low, high = significant(min(spent_ns)), significant(max(spent_ns))
         told.append(f"{whose} {low if low == high else f'{low} to {high}'} ns")
-    return f"A column of a row, hot, where every column is read: {', '.join(told)}"
+    return f"Time per column, hot, if every column is read: {', '.join(told)}"
 
 
 def _queries(trials: Sequence[TrialDocument]) -> list[str]:
@@ -251,6 +251,6 @@ SECTION = Section(
     part,
     {
         "queries": "Queries, hot: the median of three",
-        "scans": "A column of a row where every column is read, hot, at best",
+        "scans": "Time per column of a row if every column is read, hot, at best",
     },
 )

@@ -22,9 +22,9 @@ HEADINGS = (
     *("p50\nms", "p99\nms", "max\nms", "state"),
 )
 NOTE = (
-    "Response time of transactions, from when each was due to its answer, in an open loop at a share of the system's "
-    "own capacity: the most its closed loops did, with the clients that did it. Behind: it could not follow, so that "
-    "times grow for as long as the trial lasts."
+    "Response time of transactions, from due to answered, in an open loop at a share of the system's capacity. "
+    "Capacity is the highest throughput of its closed loops; the open loop has as many clients as that trial. Behind: "
+    "it could not follow, so its times grow for as long as the trial lasts."
 )
 BEHIND = "behind"
 

@@ -22,7 +22,7 @@ Step = Literal["dump", "restore"]
 StepKey = Literal["seconds", "rows_per_s", "bytes_per_s", "tool_cpu_s", "server_cpu_s"]
 STEPS: tuple[Step, Step] = ("dump", "restore")
 NOTE = (
-    "MB/s is of the dump's files, which are of another size for each tool: rows/s is what can be compared. "
+    "MB/s counts the dump's files, whose size differs by tool, so compare rows/s. "
     "Identical: every row of the copy was compared with the original's, and every table's definition."
 )
 
@@ -111,7 +111,7 @@ def sentence(trials: Sequence[TrialDocument]) -> str:
     done = [same for same in _cells([one for one in trials if one["state"] == "complete"])]
     if not done:
         return "No copy was completed and identical, so there is no figure to name."
-    return " ".join(_most(done, step) for step in STEPS) + " An observation on this host, no ranking."
+    return " ".join(_most(done, step) for step in STEPS) + " This is one observation, not a ranking."
 
 
 def _most(cells: Sequence[Sequence[TrialDocument]], step: Step) -> str:
@@ -119,7 +119,7 @@ def _most(cells: Sequence[Sequence[TrialDocument]], step: Step) -> str:
     top = max(speeds)
     copy = copy_of(speeds[top])
     by = f"{speeds[top]['label']} by {copy['tool']} with {copy['workers']} worker{'s' if copy['workers'] > 1 else ''}"
-    return f"Most rows in a {step}: {top:,.0f}/s, {by}."
+    return f"Fastest {step}: {top:,.0f} rows/s, {by}."
 
 
 def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:

@@ -15,19 +15,18 @@ HEADINGS = (
     *("ready\ns", "read\ns", "promise"),
 )
 NOTE = (
-    "Acknowledged: pairs of rows written until the store was killed. Missing: of these, not there after its recovery; "
-    "back: how long before the last one the oldest missing one was acknowledged. Half: one row of a pair without the "
-    "other, in brackets where they were not one transaction. Not acked: there, but in flight when it was killed. "
-    "Ready, read: after so long a restarted server answered, and a first row was read."
+    "Acknowledged: pairs of rows written until the store was killed. Missing: acknowledged pairs that are gone after "
+    "its recovery; back: how long before the last pair the oldest missing one was acknowledged. Half: one row of a "
+    "pair without the other, in brackets if they were not one transaction. Not acked: there, but in flight when it was "
+    "killed. Ready, read: how long after its restart the server answered, and a first row was read."
 )
 AGREEMENT_HEADINGS = (
     *("system", "", "crash", "held against", "store\nonly", "there\nonly", "rows", "alone\nmissing", "agreement"),
 )
 AGREEMENT_NOTE = (
-    "Held against: what should have the same rows after recovery, and a replica has caught up. Store only, there only: "
-    "writes of a row that only one of both has, in so many rows. Alone missing: acknowledged writes (pairs) that it "
-    "would have lacked in the place of the store, before that came back. Agreement: none is promised unless both "
-    "are flushed at each commit."
+    "Held against: a log or replica that should have the same rows after recovery. Store only, there only: writes that "
+    "only one side has, and in how many rows. Alone missing: acknowledged writes (pairs) that it would have lacked if "
+    "it had replaced the store before its recovery. Agreement: none is promised unless both are flushed at each commit."
 )
 _RETURN: tuple[Literal["ready_s", "first_read_s"], ...] = ("ready_s", "first_read_s")
 _HELD: tuple[Literal["store_only", "other_only", "rows", "alone_missing"], ...] = (
@@ -101,16 +100,22 @@ def sentence(trials: Sequence[TrialDocument], silent: Sequence[TrialDocument] = 
     silent: trials that failed before anything was read back.
     """
     bound = [trial for trial in trials if _promised(trial)]
+    free = [trial for trial in trials if not _promised(trial)]
     broken = [f"{words.label_of(trial)} ({crash_of(trial)['kind']})" for trial in bound if "broken" in _verdicts(trial)]
-    kept = f"BROKEN in {len(broken)}: {', '.join(broken)}" if broken else "kept in each"
-    lost = sum(crash_of(trial)["missing"] > 0 for trial in trials if not _promised(trial))
-    never = (
-        f" After {len(silent)} more NOTHING could be read: {', '.join(map(words.label_of, silent))}." if silent else ""
-    )
-    return (
-        f"{len(trials)} crashes. In {len(bound)} the store had promised something, which was {kept}; of the "
-        f"{len(trials) - len(bound)} without a promise {lost} lost acknowledged writes.{never}"
-    )
+    parts = []
+    if bound:
+        kept = f"BROKEN in {len(broken)}: {', '.join(broken)}" if broken else "kept in each"
+        parts.append(f"{_crashes(bound)} with a promise: {kept}.")
+    if free:
+        lost = sum(crash_of(trial)["missing"] > 0 for trial in free)
+        parts.append(f"{_crashes(free)} without a promise: acknowledged writes lost in {lost}.")
+    if silent:
+        parts.append(f"{_crashes(silent)} left NOTHING to read: {', '.join(map(words.label_of, silent))}.")
+    return " ".join(parts)
+
+
+def _crashes(trials: Sequence[TrialDocument]) -> str:
+    return f"{len(trials)} crash{'' if len(trials) == 1 else 'es'}"
 
 
 def _promised(trial: TrialDocument) -> bool:

@@ -32,7 +32,7 @@ def print_kinds(trials: Sequence[TrialDocument], console: Console) -> None:
     cells = [[trial["label"] for trial in trials], *zip(*rows, strict=True)]
     columns = [Column(name, column) for name, column in zip(headings, cells, strict=True)]
     print_columns(columns, console, 0, titled=True)
-    say(console, f"Of each kind of transaction p50/p99, {unit}.", "dim")
+    say(console, f"p50/p99 of each kind of transaction, {unit}.", "dim")
 
 
 def _row(trial: TrialDocument, names: Sequence[str], length_us: float) -> list[str]:

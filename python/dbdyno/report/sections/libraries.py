@@ -77,10 +77,7 @@ def understated(shown: RunDocument) -> Iterator[str]:
     for cost in peaks.values():
         yield _sentence(cost)
     if peaks:
-        yield (
-            "A figure taken through a library says what store and library reach together. "
-            "These ratios are observations: no interval is computed."
-        )
+        yield ("A figure through a library shows what store and library reach together. These ratios have no interval.")
 
 
 def _sentence(cost: LibraryCostDocument) -> str:
@@ -88,11 +85,11 @@ def _sentence(cost: LibraryCostDocument) -> str:
     rates = f"{words.whole(cost['throughput_per_s'])} against {words.whole(cost['native_throughput_per_s'])}/s"
     cpu, own_us = "", cost["own_cpu_us_per_transaction"]
     if cost["client_cpu_ratio"]:
-        own = f", {words.significant(own_us)} µs of it dbdyno's own" if own_us else ""
-        cpu = f", at {words.significant(cost['client_cpu_ratio'])} × its CPU time a transaction{own}"
+        own = f", of which dbdyno used {words.significant(own_us)} µs" if own_us else ""
+        cpu = f" Client CPU per transaction: {words.significant(cost['client_cpu_ratio'])} × the native client's{own}."
     often = "one trial each"
     if cost["repetitions"] > 1:
         spread = f"{words.significant(cost['lowest'])} to {words.significant(cost['highest'])}"
         often = f"{spread} in {cost['repetitions']} repetitions"
     load = at({"clients": cost["clients"], "rate": None})
-    return f"{cost['label']}, {cost['workload']} {load}: {ratio} ({rates}; {often}){cpu}."
+    return f"{cost['label']}, {cost['workload']} {load}: {ratio} ({rates}; {often}).{cpu}"

@@ -17,8 +17,8 @@ HEADINGS = ("system", "clients", "per s", "", "waiting", "waits/s", "waited for 
 LEFT = (0, 3, 6)
 """The places of columns of words."""
 NOTE = (
-    "Locks are of rows and tables, latches of the server's own memory; waiting: how many connections (threads) "
-    "waited for it on average; waits per second where they are counted. Not shown: the server does not tell, or not "
+    "Locks protect rows and tables, latches the server's own memory. Waiting: how many connections (threads) waited "
+    "for it on average; waits per second if the server counts them. Not shown: the server does not report it, or not "
     "with these settings (docs/experiments/db-stress.md)."
 )
 

@@ -30,7 +30,7 @@ def unfair(shown: RunDocument) -> Iterator[str]:
             f"{len(disturbed)} of {len(trials)} trials."
         )
     if trials and max(trial["repeat"] or 1 for trial in trials) == 1:
-        yield "One trial each: two runs of one store differ too, and by how much is not known from this."
+        yield "One trial each: two runs of one store also differ, and one trial does not show by how much."
     if not analysed(shown["trials"]):
         yield from remarks(trials)
     yield from _where_it_ran(trials)
@@ -56,20 +56,20 @@ def _promises(shown: RunDocument) -> Iterator[str]:
 def _limits(trials: list[TrialDocument]) -> Iterator[str]:
     if limited := [trial for trial in trials if trial["client_limited"]]:
         yield (
-            f"{len(limited)} of {len(trials)} trials were limited by the client, or near to all it can do, so that "
-            f"their figures are lower bounds of what the store can do: {_labels(limited)}."
+            f"{len(limited)} of {len(trials)} trials were limited by the client, or near its ceiling, so their "
+            f"figures are lower bounds: {_labels(limited)}."
         )
     if behind := _labels(trial for trial in trials if trial.get("followed") is False):
-        yield f"Could not follow what was offered, so response times say above all how long the trial was: {behind}."
+        yield f"Could not follow what was offered, so response times mainly say how long the trial was: {behind}."
 
 
 def _where_it_ran(trials: list[TrialDocument]) -> Iterator[str]:
     embedded = _labels(trial for trial in trials if trial["embedded"])
     attached = _labels(trial for trial in trials if trial["attached"])
     if embedded:
-        yield f"Embedded, so that client CPU is the store's too and no network is paid for: {embedded}."
+        yield f"Embedded, so client CPU includes the store's and no network is used: {embedded}."
     if attached:
-        yield f"Attached, so that neither the server's CPU nor its host was seen: {attached}."
+        yield f"Attached, so neither the server's CPU nor its host was observed: {attached}."
     if any(not trial["attached"] and not trial["embedded"] for trial in trials):
         yield f"Client and servers shared one host; {_pinning(trials)}."
 

@@ -47,8 +47,8 @@ def download(package: Package, folder: Path, progress: Callable[[int], None]) ->
     if (found := sum_of(file)) != package.sha256:
         file.unlink()
         raise RunFailed(
-            f"{package.name}: {package.file} has the SHA-256 sum {found}, not {package.sha256}: it is not what was "
-            "seen working, and was removed"
+            f"{package.name}: {package.file} has the SHA-256 sum {found}, not {package.sha256}: it is not the tested "
+            "file, and was removed"
         )
     progress(package.size_bytes)
     return file

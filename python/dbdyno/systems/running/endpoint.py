@@ -86,6 +86,6 @@ def refuse_server_settings(spec: SystemSpec, own: tuple[str, ...]) -> None:
     for key in spec.settings:
         if key not in own:
             raise UserError(
-                f"{spec.label}: '{key}' is a setting of a server that dbdyno did not start, and does not change; "
-                f"what may follow the URL is {', '.join(own)}"
+                f"{spec.label}: dbdyno did not start this server, so it does not change '{key}'; "
+                f"the URL takes {', '.join(own)}"
             )

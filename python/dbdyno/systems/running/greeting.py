@@ -95,10 +95,10 @@ def came_instead(place: Endpoint, name: str) -> str | None:
     except ConnectionResetError:
         said = b""
     if said is None:
-        return f"takes the connection and says nothing: check the port, and that a server of {name} runs there"
+        return f"accepts the connection and sends nothing: check the port, and that a server of {name} runs there"
     if not said:
         todo = "check the port, and whether it wants TLS (tls=required)"
-        return f"closes the connection without a word of {name}: {todo}"
+        return f"closes the connection without speaking {name}: {todo}"
     if protocol.is_answer(said):
         return None
     return _describe(said, place, name)

@@ -33,16 +33,16 @@ _VERIFY = {"required": "nothing", "verify-ca": "authority", "verify": "host"}
 _LIBPQ = {"nothing": "require", "authority": "verify-ca", "host": "verify-full"}
 _SSLMODES = {"disable": "off", "require": "required", "verify-ca": "verify-ca", "verify-full": "verify"}
 _HINTS = {
-    "mismatch": "ask for it by a name that it has, or say tls=verify-ca, which does not look at names",
-    "does not match host name": "ask for it by a name that it has, or say tls=verify-ca, which does not look at names",
+    "mismatch": "use a name that the certificate has, or tls=verify-ca, which does not check names",
+    "does not match host name": "use a name that the certificate has, or tls=verify-ca, which does not check names",
     "certificate verify failed": "name its authority's file (tls_ca), or say tls=required, which trusts any server",
     "unsupported protocol": "its TLS is older than 1.2: leave 'tls' out",
     "alert protocol version": "its TLS is older than 1.2: leave 'tls' out",
     "doesn't support it": "it has no TLS: give it a certificate, or leave 'tls' out",
     "support ssl": "it has no TLS: give it a certificate, or leave 'tls' out",
-    "wrong version number": "it has no TLS there: ask for the port that has, or leave 'tls' out",
-    "insecure transport": "say tls=required, or tls=verify to look at its certificate as well",
-    "no encryption": "say tls=required, or tls=verify to look at its certificate as well",
+    "wrong version number": "it has no TLS there: use the port that has, or leave 'tls' out",
+    "insecure transport": "say tls=required, or tls=verify to check its certificate too",
+    "no encryption": "say tls=required, or tls=verify to check its certificate too",
 }
 """What drivers and servers say of TLS (OpenSSL's words are theirs) to what a person can do about it."""
 _VALID_DAYS = 30
