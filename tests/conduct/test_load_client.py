@@ -15,6 +15,7 @@ from dbdyno.errors import RunFailed, UserError
 from dbdyno.observe.observer import Observed, Observer
 from dbdyno.results.observations import read_observations
 from dbdyno.results.write import Lines
+from dbdyno.systems.running.guard import Guard
 from helpers import experiment, workload
 
 
@@ -85,6 +86,20 @@ def test_client_and_servers_are_observed(run, tmp_path):
     run(observer=Observer(Observed({"server": os.getpid()}), tmp_path), second_s=0.1)
     names = read_observations(tmp_path).names("process.")
     assert {"process.client.threads", "process.server.threads"} <= set(names)
+
+
+def test_the_guard_knows_the_client_before_it_has_its_plan(run, monkeypatch):
+    happened, feed = [], load_client.feed
+
+    def noted(process, text):
+        happened.append(f"fed {process.pid}")
+        feed(process, text)
+
+    monkeypatch.setattr(load_client, "feed", noted)
+    monkeypatch.setattr(Guard, "tell", lambda self, verb, what: happened.append(f"{verb} {what}"))
+    run()
+    pid = happened[0].removeprefix("pid ")
+    assert happened == [f"pid {pid}", f"fed {pid}", f"done {pid}"]
 
 
 def test_without_an_observer_nothing_is_observed(run, tmp_path):

@@ -1,8 +1,18 @@
 """What is too much is seen before it is made, and said in a short line."""
 
+from pathlib import Path
+
 import pytest
 
-from dbdyno.experiment.bounds import MOST_DEPTH, brief, check_variants, check_whole, cut, is_too_deep
+from dbdyno.experiment.bounds import (
+    MOST_DEPTH,
+    brief,
+    check_variants,
+    check_whole,
+    cut,
+    is_too_deep,
+    read_bounded,
+)
 
 
 def nested(depth):
@@ -34,3 +44,15 @@ def test_a_message_is_short_whatever_it_is_about():
     assert brief("x") == "'x'" and cut("x") == "x"
     assert len(brief("x" * 10**6)) < 200
     assert brief([1 << 100_000]) == "a number of thousands of digits"
+
+
+def test_a_file_is_read_whole_up_to_the_limit(tmp_path):
+    (tmp_path / "file").write_bytes(b"12345")
+    assert read_bounded(tmp_path / "file", 5) == b"12345"
+    with pytest.raises(ValueError, match="it has more than 4 bytes"):
+        read_bounded(tmp_path / "file", 4)
+
+
+def test_a_device_that_never_ends_is_refused():
+    with pytest.raises(ValueError, match="it has more than 1,048,576 bytes"):
+        read_bounded(Path("/dev/zero"))

@@ -87,7 +87,7 @@ def test_a_file_goes_by_its_name(file):
         ({"system": {"system": "mariadb", "label": "a\nb"}}, r"system: label = 'a\nb': give text in one line"),
         ({"system": {"system": "redis", "settings": {"save": "1\nuser x"}}}, r"save = '1\nuser x': a setting has no"),
         ({"system": {"system": "lmdb", "settings": {"a": "9" * 5000}}}, "99…: a setting has at most 4,096 characters"),
-        ({"a" + ".a" * 3000: 1}, "tables lie at most 32 deep"),
+        ({"a" + ".a" * 3000: 1}, "tables nest at most 32 deep"),
     ],
     ids=lambda value: brief(value)[:30],
 )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from dbdyno.errors import RunFailed, UserError
+from dbdyno.experiment.bounds import read_bounded
 from dbdyno.experiment.system_spec import parse_system
 from dbdyno.systems.packages.catalogue import PACKAGES
 
@@ -39,8 +40,8 @@ def builds_between(good: str, bad: str, listed: Path | None, build: str | None, 
 
 def _listed(file: Path) -> list[str]:
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()[:_MOST_LINES]
-    except (OSError, UnicodeDecodeError) as error:
+        lines = read_bounded(file).decode().splitlines()[:_MOST_LINES]
+    except (OSError, ValueError) as error:
         raise UserError(f"{file}: cannot be read: {error}") from None
     builds = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
     if twice := [one for one in builds if builds.count(one) > 1]:

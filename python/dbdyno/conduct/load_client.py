@@ -22,7 +22,7 @@ from dbdyno.experiment.workloads import SYSBENCH
 from dbdyno.results.model import WHOLE_SECOND
 from dbdyno.results.write import Lines, write_object
 from dbdyno.systems.running.guard import Guard
-from dbdyno.systems.running.process import describe_exit, feed, refuse_broken
+from dbdyno.systems.running.process import describe_exit, ending_with_us, feed, refuse_broken
 
 PROGRAM_VARIABLE = "DBDYNO_LOAD"
 _READ_SIZE = 1 << 20
@@ -139,8 +139,7 @@ def execute(
     records = Lines(folder / "records.jsonl")
     summary, guard, interrupts = Summary(), supervision.guard, supervision.interrupts
     with (folder / "load.log").open("ab") as log:
-        process, output = _start(plan, secrets, log)
-    guard.tell("pid", process.pid)
+        process, output = _start(plan, secrets, log, guard)
     watchdog = Watchdog(process.pid, plan, interrupts, supervision.death)
     try:
         watching = observer.watching(process.pid, plan.library is not None) if observer else nullcontext()
@@ -162,21 +161,23 @@ def execute(
     return summary
 
 
-def _start(plan: Plan, secrets: list[str], log: IO[bytes]) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
-    """Start it and return it with its output.
+def _start(plan: Plan, secrets: list[str], log: IO[bytes], guard: Guard) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
+    """Start it, tell the guard, and return it with its output.
 
-    It has a process group of its own: a terminal's Ctrl-C reaches it once, by way of dbdyno.
+    It has a process group of its own: a terminal's Ctrl-C reaches it once, by way of dbdyno. The kernel ends it if
+    dbdyno is killed before the guard knows it: one that is stopped by SIGSTOP would stay.
     """
     command = _command(plan)
     refuse_broken(command)
     process = subprocess.Popen(
-        command,
+        [*ending_with_us(signal.SIGKILL), *command],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=log,
         process_group=0,
         env=_environment(),
     )
+    guard.tell("pid", process.pid)
     second_line = json.dumps({"secrets": secrets}) if secrets else ""
     feed(process, f"{json.dumps(plan.document())}\n{second_line}\n")
     assert process.stdout is not None, "it is a pipe"

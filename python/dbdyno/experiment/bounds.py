@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from math import prod
+from pathlib import Path
 from typing import Any
 
 MOST_SECONDS = 7 * 24 * 3600
@@ -23,6 +24,18 @@ MOST_TEXT = 4096
 MOST_ARRANGED = 8
 """Of arrangements within each other."""
 _BRIEF = 120
+
+
+def read_bounded(path: Path, most_bytes: int = MOST_FILE_BYTES) -> bytes:
+    """Return what is in a file; raises ValueError if it is more than `most_bytes`, OSError if it cannot be read.
+
+    The size is not asked for: a device such as /dev/zero has none, and never ends.
+    """
+    with path.open("rb") as file:
+        content = file.read(most_bytes + 1)
+    if len(content) > most_bytes:
+        raise ValueError(f"it has more than {most_bytes:,} bytes")
+    return content
 
 
 def check_variants(what: str, choices: Iterable[list[Any]]) -> None:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from dbdyno.errors import UserError, did_you_mean
-from dbdyno.experiment.bounds import MOST_DEPTH, MOST_FILE_BYTES, brief, cut
+from dbdyno.experiment.bounds import MOST_DEPTH, brief, cut, read_bounded
 from dbdyno.experiment.hosts import Hosts
 from dbdyno.experiment.model import Cpus, Experiment
 from dbdyno.experiment.own_workload import KEYS, OwnWorkload
@@ -73,10 +73,8 @@ def read_experiment(name_or_file: str, overrides: Mapping[str, Any] | None = Non
 def read_toml(path: Path) -> dict[str, Any]:
     """Return the tables of a file; raises UserError if it cannot be read or is no TOML."""
     try:
-        if path.stat().st_size > MOST_FILE_BYTES:
-            raise UserError(f"{path}: is no experiment: it has more than {MOST_FILE_BYTES:,} bytes")
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        text = read_bounded(path).decode()
+    except (OSError, ValueError) as error:
         raise UserError(f"{path}: cannot be read: {error}") from None
     if is_ycsb(text):
         return _read_ycsb(path, text)

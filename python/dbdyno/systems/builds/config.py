@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dbdyno.errors import UserError
+from dbdyno.experiment.bounds import read_bounded
 from dbdyno.experiment.system_spec import checked_setting
 from dbdyno.systems.settings import plain, without_secrets
 
@@ -39,9 +40,7 @@ def read_config(label: str, given: str, read: Reader, reserved: Collection[str])
     path = Path(given).expanduser().absolute()
     settings: dict[str, str] = {}
     try:
-        content = path.read_bytes()[: MOST_BYTES + 1]
-        if len(content) > MOST_BYTES:
-            raise ValueError(f"it has more than {MOST_BYTES:,} bytes")
+        content = read_bounded(path, MOST_BYTES)
         for key, value in read(content.decode().splitlines()):
             key, value = checked_setting(key, value)  # noqa: PLW2901
             settings[key] = value
