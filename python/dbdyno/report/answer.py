@@ -24,21 +24,21 @@ _PROMISES = {
 }
 
 
-def answer(shown: RunDocument) -> list[list[str]]:
+def answer(document: RunDocument) -> list[list[str]]:
     """Return the paragraphs, each of sentences."""
-    loaded = [trial for trial in shown["trials"] if not any(trial.get(key) for key in ("analysis", "crash", "copy"))]
-    if searches := shown["find_rate"]:
+    loaded = [trial for trial in document["trials"] if not any(trial.get(key) for key in ("analysis", "crash", "copy"))]
+    if searches := document["find_rate"]:
         return [[sentence] for sentence in _searched(searches)]
-    if libraries := list(understated(shown)):
+    if libraries := list(understated(document)):
         return [[sentence] for sentence in libraries[:MOST_WORKLOADS]]
-    if len(loaded) < len(shown["trials"]) or not any(map(_has_figure, loaded)):
-        return [[shown["headline"]["sentence"]]]
+    if len(loaded) < len(document["trials"]) or not any(map(_has_figure, loaded)):
+        return [[document["headline"]["sentence"]]]
     workloads = list(dict.fromkeys(trial["workload"] for trial in filter(_has_figure, loaded)))
     several = 1 < len(workloads) <= MOST_WORKLOADS
-    groups = [[one for one in loaded if one["workload"] == name] for name in workloads] if several else [loaded]
-    found = [one for group in groups if (one := standing(group, shown["comparison"]))]
-    said = [list(_sentences(one, len(workloads) > 1)) for one in found]
-    repeats = _repeats(found, max(trial["repeat"] or 1 for trial in loaded))
+    groups = [[trial for trial in loaded if trial["workload"] == name] for name in workloads] if several else [loaded]
+    peaks = [peak for group in groups if (peak := standing(group, document["comparison"]))]
+    said = [list(_sentences(peak, len(workloads) > 1)) for peak in peaks]
+    repeats = _repeats(peaks, max(trial["repeat"] or 1 for trial in loaded))
     return [*said, [repeats]] if repeats else said
 
 
@@ -54,33 +54,34 @@ def _has_figure(trial: TrialDocument) -> bool:
     return trial["system"] is not None and trial["state"] == "complete" and bool(trial["throughput_per_s"])
 
 
-def _sentences(found: Standing, name_workload: bool) -> Iterator[str]:
-    on = f" on {found.top['workload']}" if name_workload else ""
-    figure = f"{_figure(found.top)} {at(found.top)}"
-    leader = words.label_of(found.top)
-    if is_open([found.top]):
-        yield from _followed(found)
-    elif len(found.chosen) == 1:
-        yield f"{leader} reached {figure}{on}, limited by {_limit(found.top)}."
-    elif found.judged:
-        _, who, _ = verdict(found)
+def _sentences(peak: Standing, name_workload: bool) -> Iterator[str]:
+    on = f" on {peak.top['workload']}" if name_workload else ""
+    figure = f"{_figure(peak.top)} {at(peak.top)}"
+    leader = words.label_of(peak.top)
+    if is_open([peak.top]):
+        yield from _followed(peak)
+    elif len(peak.chosen) == 1:
+        yield f"{leader} reached {figure}{on}, limited by {_limit(peak.top)}."
+    elif peak.judged:
+        _, who, _ = verdict(peak)
         yield f"{who}{on}."
         yield f"{leader} reached {figure}."
     else:
         yield f"{leader} was fastest{on}: {figure}."
-        if bounds := [label for label, one in found.chosen.items() if one["client_limited"] and one is not found.top]:
+        bounds = [label for label, trial in peak.chosen.items() if trial["client_limited"] and trial is not peak.top]
+        if bounds:
             yield f"{listed(bounds)} may be faster (≥)."
-    yield from _durability(found)
+    yield from _durability(peak)
 
 
-def _followed(found: Standing) -> Iterator[str]:
+def _followed(peak: Standing) -> Iterator[str]:
     """Yield who followed the highest rate, with the lowest p99."""
-    rate = load_of(found.top).words
-    behind = [label for label, trial in found.chosen.items() if trial.get("followed") is False]
-    p99s = {label: times_us(one["transaction"], time_name([one]))["p99"] for label, one in found.chosen.items()}
+    rate = load_of(peak.top).words
+    behind = [label for label, trial in peak.chosen.items() if trial.get("followed") is False]
+    p99s = {label: times_us(trial["transaction"], time_name([trial]))["p99"] for label, trial in peak.chosen.items()}
     known = {label: p99 for label, p99 in p99s.items() if p99 is not None and label not in behind}
-    if known and len(found.chosen) == 1:
-        yield f"{found.top['label']} followed {rate} with a p99 of {words.length(next(iter(known.values())))}."
+    if known and len(peak.chosen) == 1:
+        yield f"{peak.top['label']} followed {rate} with a p99 of {words.length(next(iter(known.values())))}."
     elif known:
         low = min(known, key=lambda label: known[label])
         highest = "" if len(known) == 1 else f" (highest: {words.length(max(known.values()))})"
@@ -98,14 +99,15 @@ def _limit(trial: TrialDocument) -> str:
     return {words.UNEXPLAINED: "something unknown", words.NOT_SEEN: "something not observed"}.get(limit, limit)
 
 
-def _durability(found: Standing) -> Iterator[str]:
+def _durability(peak: Standing) -> Iterator[str]:
     """Yield why the ranking is not like for like, and the fastest system of the strongest class."""
-    classes = {label: str(trial["durability"] or "unknown") for label, trial in found.chosen.items()}
+    classes = {label: str(trial["durability"] or "unknown") for label, trial in peak.chosen.items()}
     if len(set(classes.values())) == 1:
         return
-    leader = found.top["label"]
+    leader = peak.top["label"]
     own, strongest = classes[leader], max(_known(classes.values()), default="unknown")
-    others = {name: [label for label, one in classes.items() if one == name] for name in sorted(set(classes.values()))}
+    levels = sorted(set(classes.values()))
+    others = {name: [label for label, level in classes.items() if level == name] for name in levels}
     if own == strongest:
         weaker = "; ".join(f"{name}: {listed(labels)}" for name, labels in others.items() if name != own)
         yield f"It also promises most: it {_promise(own)} ({own}). Weaker: {weaker}."
@@ -113,7 +115,7 @@ def _durability(found: Standing) -> Iterator[str]:
     same = [label for label in others[own] if label != leader]
     who = f"Like {listed(same)}, {leader}" if same else f"{leader} alone"
     yield f"{who} {_promise(own)} ({own}): no like-for-like ranking."
-    best = max((found.chosen[label] for label in others[strongest]), key=rate_per_s)
+    best = max((peak.chosen[label] for label in others[strongest]), key=rate_per_s)
     if len(others[strongest]) > 1:
         yield f"The fastest that {_promise(strongest)} ({strongest}) was {best['label']}: {_figure(best)}."
 
@@ -126,13 +128,13 @@ def _promise(name: str) -> str:
     return _PROMISES.get(name, "has unknown durability")
 
 
-def _repeats(found: Sequence[Standing], repeats: int) -> str | None:
+def _repeats(peaks: Sequence[Standing], repeats: int) -> str | None:
     """Say what a run of so few repeats cannot tell."""
-    if repeats >= ENOUGH_REPEATS or not found or any(share_of(one.top) for one in found):
+    if repeats >= ENOUGH_REPEATS or not peaks or any(share_of(peak.top) for peak in peaks):
         return None
     if repeats > 1:
-        wins = all(verdict(one)[0] for one in found if one.judged)
+        wins = all(verdict(peak)[0] for peak in peaks if peak.judged)
         return None if wins else f"{repeats} repeats give a wide interval: add --repeat {ENOUGH_REPEATS}."
-    if any(len(one.chosen) > 1 for one in found):
+    if any(len(peak.chosen) > 1 for peak in peaks):
         return f"One trial per cell names no winner: add --repeat {ENOUGH_REPEATS}."
     return f"One trial per cell has no confidence interval: add --repeat {ENOUGH_REPEATS}."

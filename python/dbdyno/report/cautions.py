@@ -18,25 +18,27 @@ BUSY_SHARE = 0.1
 """Of the host's processors: other processes that used more are named."""
 
 
-def cautions(shown: RunDocument) -> list[tuple[str, str]]:
+def cautions(document: RunDocument) -> list[tuple[str, str]]:
     """Return the sentences, each with the style it is printed in."""
-    return [*_failures(shown), *_badges(shown), *_doubts(shown)]
+    return [*_failures(document), *_badges(document), *_doubts(document)]
 
 
-def _failures(shown: RunDocument) -> Iterator[tuple[str, str]]:
-    state = words.run_state(shown)
+def _failures(document: RunDocument) -> Iterator[tuple[str, str]]:
+    state = words.run_state(document)
     if state:
         yield state, BAD
-    trials = {words.trial_name(trial) for trial in shown["trials"]}
-    for name, what in words.not_complete(shown):
+    trials = {words.trial_name(trial) for trial in document["trials"]}
+    for name, what in words.not_complete(document):
         # The state of a run names the first trial that failed.
         if name not in trials or not state:
             yield f"{name} was {what}" if what.startswith("skipped") else f"{name}: {what}", WARNING
-    wrong = sum(trial["mismatches"] for trial in shown["trials"])
+    wrong = sum(trial["mismatches"] for trial in document["trials"])
     if wrong:
         yield f"{wrong:,} answers were wrong.", BAD
     # Operations must fail when the store is killed.
-    failing = [one for one in shown["trials"] if one["errors"] and not one["mismatches"] and not one.get("crash")]
+    failing = [
+        trial for trial in document["trials"] if trial["errors"] and not trial["mismatches"] and not trial.get("crash")
+    ]
     if failing:
         most = max(failing, key=lambda trial: trial["errors"])
         kinds = ", ".join(most["errors_by_kind"])
@@ -45,36 +47,36 @@ def _failures(shown: RunDocument) -> Iterator[tuple[str, str]]:
         yield f"{which}: {sum(trial['errors'] for trial in failing):,} operations failed{of}.", BAD
 
 
-def _badges(shown: RunDocument) -> Iterator[tuple[str, str]]:
+def _badges(document: RunDocument) -> Iterator[tuple[str, str]]:
     """Yield what the fairness card marks of each system."""
     by_badge: dict[str, list[str]] = {}
-    for system in shown["fairness"]["systems"]:
+    for system in document["fairness"]["systems"]:
         for badge in system["badges"]:
             by_badge.setdefault(badge, []).append(system["label"])
     for badge, labels in by_badge.items():
-        everybody = len(labels) == len(shown["fairness"]["systems"]) and len(labels) > 1
+        everybody = len(labels) == len(document["fairness"]["systems"]) and len(labels) > 1
         yield f"{_BADGES.get(badge, badge.capitalize())}: {'every system' if everybody else listed(labels)}.", WARNING
 
 
-def _doubts(shown: RunDocument) -> Iterator[tuple[str, str]]:
-    trials = [trial for trial in shown["trials"] if trial["system"] is not None]
-    searched = bool(shown["find_rate"])
+def _doubts(document: RunDocument) -> Iterator[tuple[str, str]]:
+    trials = [trial for trial in document["trials"] if trial["system"] is not None]
+    searched = bool(document["find_rate"])
     if any(trial["client_limited"] for trial in trials) and not searched:
         yield "≥: the client limited this trial, so the store may do more.", WARNING
     if any(trial.get("followed") is False for trial in trials) and not searched:
         yield "behind: the store could not follow the rate, so its times only grow.", WARNING
     if any(words.stalled(trial["stability"]) for trial in trials):
         yield words.worst_stall(trials) or "", WARNING
-    measured, after = shown["environment"].get("measured"), shown["environment"].get("measured_after")
+    measured, after = document["environment"].get("measured"), document["environment"].get("measured_after")
     for line in worsened(measured, after):
         yield f"The host was slower after the run: {line}.", WARNING
-    cpus = shown["environment"].get("cpus")
+    cpus = document["environment"].get("cpus")
     busy = max((trial["others_cores"] or 0.0 for trial in trials), default=0.0)
     if cpus and busy >= BUSY_SHARE * cpus:
         yield f"Other processes used up to {busy:.1f} of {cpus} CPUs during a trial.", WARNING
     if not any(trial.get(key) for trial in trials for key in ("analysis", "crash", "copy")):
         for remark in reversed(list(remarks(trials))):
             yield remark, WARNING
-    for name, warning in words.warnings_by_text(shown):
+    for name, warning in words.warnings_by_text(document):
         if not warning.startswith(_SAID_BY_MARKS):
             yield f"{name}: {warning}", WARNING

@@ -62,15 +62,15 @@ class Side:
     @property
     def durability(self) -> str:
         """The durability classes its trials ran with, as a rule one."""
-        found = {trial.facts.promised.level for trial in self.trials}
-        return ", ".join(sorted(found))
+        levels = {trial.facts.promised.level for trial in self.trials}
+        return ", ".join(sorted(levels))
 
     def cells(self) -> dict[Cell, dict[int, Trial]]:
         """Its trials by cell and repetition."""
-        found: dict[Cell, dict[int, Trial]] = {}
+        by_cell: dict[Cell, dict[int, Trial]] = {}
         for trial in self.trials:
-            found.setdefault(cell_of(trial), {})[int(trial.facts.repeat or 1)] = trial
-        return found
+            by_cell.setdefault(cell_of(trial), {})[int(trial.facts.repeat or 1)] = trial
+        return by_cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,10 @@ def sides_of_runs(baseline: Run, candidate: Run) -> list[tuple[Side, Side]]:
         raise UserError(
             f"the runs have no system in common: {baseline.path.name} has {ours}, {candidate.path.name} {theirs}"
         )
-    return [(Side(baseline, one, f"{one} before"), Side(candidate, other, f"{other} after")) for one, other in common]
+    return [
+        (Side(baseline, before, f"{before} before"), Side(candidate, after, f"{after} after"))
+        for before, after in common
+    ]
 
 
 def differences(baseline: Side, candidate: Side) -> list[str]:
@@ -176,7 +179,7 @@ def missing(sides: Sequence[tuple[Side, Side]]) -> Iterator[str]:
         # Cells that differ in more than their load were compared by that, which was forced.
         cells = ours.cells(), theirs.cells()
         had, has = cells if cells[0].keys() & cells[1].keys() else map(loosened, cells)
-        for cell in (one for one in had if one not in has):
+        for cell in (cell for cell in had if cell not in has):
             yield f"{ours.label} on {cell.workload} at {cell.load} is not in {candidate.path.name}"
 
 
@@ -196,8 +199,8 @@ def cautions(baseline: Side, candidate: Side) -> Iterator[str]:
     builds = [sorted({build for trial in side.trials for build in builds_of(trial)}) for side in (baseline, candidate)]
     if builds[0] != builds[1]:
         # Two can say the same version, and one path can have another build each day.
-        for side, found in zip((baseline, candidate), builds, strict=True):
-            yield f"{side.name} is {' and '.join(found) or 'of no path'}"
+        for side, side_builds in zip((baseline, candidate), builds, strict=True):
+            yield f"{side.name} is {' and '.join(side_builds) or 'of no path'}"
     for key in TRIAL_KEYS:
         default = _DEFAULTS.get(key)
         values = [

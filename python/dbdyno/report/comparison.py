@@ -61,47 +61,49 @@ def compare_sides(
     Raises:
         UserError: two sides cannot be compared, or have no cell in common.
     """
-    found: list[Compared] = []
+    compared: list[Compared] = []
     badges: dict[str, None] = {}
     for baseline, candidate in sides:
         reasons = differences(baseline, candidate)
         if reasons and not force and baseline.run is not candidate.run:
             raise UserError(f"not like with like: {'; '.join(reasons)}. Compare them anyway with --force")
         badges |= dict.fromkeys(f"{baseline.name} and {candidate.name}: {reason}" for reason in reasons)
-        found += _cells(baseline, candidate, margin, noise)
-    if not found:
+        compared += _cells(baseline, candidate, margin, noise)
+    if not compared:
         raise UserError("the two sides have no cell in common: no workload, size and load was measured on both")
-    cells = _conclusions(found)
+    cells = _conclusions(compared)
     said = dict.fromkeys(text for pair in sides for text in cautions(*pair))
-    said |= dict.fromkeys(text for one in cells for text in _cautions(one))
+    said |= dict.fromkeys(text for cell in cells for text in _cautions(cell))
     return Verdicts(cells, tuple(badges), tuple(said), tuple(missing(sides)))
 
 
-def _conclusions(found: Sequence[Compared]) -> tuple[Compared, ...]:
+def _conclusions(cells: Sequence[Compared]) -> tuple[Compared, ...]:
     """The verdicts of all cells: those that are invalid first, so that the correction is for those that are not."""
-    trials = {id(trial): trial for one in found for side in one.trials for trial in side}
-    bounds = {place for place, trial in trials.items() if judged(trial).client_limited}
-    found = [replace(one, least=_least(one, bounds)) for one in found]
-    reasons = [_invalid(one, bounds) for one in found]
-    valid = [one.comparison for one, why in zip(found, reasons, strict=True) if one.comparison and not why]
+    trials = {id(trial): trial for compared in cells for side in compared.trials for trial in side}
+    bounds = {identity for identity, trial in trials.items() if judged(trial).client_limited}
+    cells = [replace(compared, least=_least(compared, bounds)) for compared in cells]
+    reasons = [_invalid(compared, bounds) for compared in cells]
+    valid = [
+        compared.comparison for compared, why in zip(cells, reasons, strict=True) if compared.comparison and not why
+    ]
     adjusted = iter(holm(valid))
-    return tuple(_concluded(one, why, adjusted) for one, why in zip(found, reasons, strict=True))
+    return tuple(_concluded(compared, why, adjusted) for compared, why in zip(cells, reasons, strict=True))
 
 
-def _cautions(one: Compared) -> Iterator[str]:
+def _cautions(compared: Compared) -> Iterator[str]:
     """Yield what a reader must know of a cell's margin and of the seconds its figures are taken from."""
-    if one.least:
-        faster = one.candidate if one.verdict == FASTER else one.baseline
-        yield f"the client limited {faster.name} at {one.cell.load}, so the difference is a lower bound"
-    if one.noise_from and one.comparison:
-        margin = f"the margin is ±{words.significant(100 * one.comparison.margin)} % at {one.cell.load}"
-        yield f"{margin}: the noise of {one.noise_from.system} in {one.noise_from.run}"
-    for side, trials in zip((one.baseline, one.candidate), one.trials, strict=True):
-        found = [trial.recorded.steady for trial in trials if not unusable(trial)]
-        if unsteady := [steady.kind for steady in found if not steady.steady and steady.kind != TOO_SHORT]:
+    if compared.least:
+        faster = compared.candidate if compared.verdict == FASTER else compared.baseline
+        yield f"the client limited {faster.name} at {compared.cell.load}, so the difference is a lower bound"
+    if compared.noise_from and compared.comparison:
+        margin = f"the margin is ±{words.significant(100 * compared.comparison.margin)} % at {compared.cell.load}"
+        yield f"{margin}: the noise of {compared.noise_from.system} in {compared.noise_from.run}"
+    for side, trials in zip((compared.baseline, compared.candidate), compared.trials, strict=True):
+        states = [trial.recorded.steady for trial in trials if not unusable(trial)]
+        if unsteady := [steady.kind for steady in states if not steady.steady and steady.kind != TOO_SHORT]:
             kinds = ", ".join(dict.fromkeys(unsteady))
-            of = f"{len(unsteady)} of {len(found)} trials"
-            yield f"{side.name} at {one.cell.load} had no steady state in {of} ({kinds})"
+            of = f"{len(unsteady)} of {len(states)} trials"
+            yield f"{side.name} at {compared.cell.load} had no steady state in {of} ({kinds})"
 
 
 def _cells(baseline: Side, candidate: Side, margin: float, noise: float | Sequence[NoiseFloor]) -> list[Compared]:
@@ -135,36 +137,38 @@ def _compared(
     return Compared(baseline, candidate, cell, everything, comparison, INCONCLUSIVE, None, left_out, decides)
 
 
-def _concluded(one: Compared, reason: str | None, adjusted: Iterator[Comparison]) -> Compared:
+def _concluded(compared: Compared, reason: str | None, adjusted: Iterator[Comparison]) -> Compared:
     """The verdict of a cell, by the next of those that were corrected together, unless it is invalid."""
     if reason:
-        figures = replace(one.comparison, p_holm=None) if one.comparison else None
-        return replace(one, comparison=figures, verdict=INVALID, reason=reason)
+        figures = replace(compared.comparison, p_holm=None) if compared.comparison else None
+        return replace(compared, comparison=figures, verdict=INVALID, reason=reason)
     comparison = next(adjusted)
-    return replace(one, comparison=comparison, verdict=comparison.verdict)
+    return replace(compared, comparison=comparison, verdict=comparison.verdict)
 
 
-def _least(one: Compared, bounds: Set[int]) -> bool:
+def _least(compared: Compared, bounds: Set[int]) -> bool:
     """Whether only the faster side has lower bounds: then it is faster, by at least as much."""
-    if one.comparison is None:
+    if compared.comparison is None:
         return False
-    bounded = tuple(any(id(trial) in bounds for trial in trials) for trials in one.trials)
-    return (bounded, one.comparison.verdict) in (((True, False), SLOWER), ((False, True), FASTER))
+    bounded = tuple(any(id(trial) in bounds for trial in trials) for trials in compared.trials)
+    return (bounded, compared.comparison.verdict) in (((True, False), SLOWER), ((False, True), FASTER))
 
 
-def _invalid(one: Compared, bounds: Set[int]) -> str | None:
+def _invalid(compared: Compared, bounds: Set[int]) -> str | None:
     """Why a cell has no verdict: a trial that failed never wins nor loses silently, and a lower bound never loses.
 
     Args:
         bounds: the `id` of each trial whose figure is a lower bound, its client having limited it.
     """
-    comparison = one.comparison
+    comparison = compared.comparison
     if comparison is None:
         return "no pair of trials can be used"
-    if one.cell.rate:
+    if compared.cell.rate:
         return OPEN_LOOP
-    for side, trials, wins in zip((one.baseline, one.candidate), one.trials, (SLOWER, FASTER), strict=True):
-        if not one.least and any(id(trial) in bounds for trial in trials):
+    for side, trials, wins in zip(
+        (compared.baseline, compared.candidate), compared.trials, (SLOWER, FASTER), strict=True
+    ):
+        if not compared.least and any(id(trial) in bounds for trial in trials):
             return lower_bound(side)
         if comparison.verdict in (wins, EQUIVALENT) and any(map(unusable, trials)):
             return f"{side.name} had failed trials, so it cannot win by the others"
@@ -176,17 +180,17 @@ def lower_bound(side: Side) -> str:
     return f"{side.name} was limited by the client, its figure is a lower bound"
 
 
-def limited_on_both(one: Compared) -> str | None:
+def limited_on_both(compared: Compared) -> str | None:
     """Return by what both sides of a cell were limited that is not the store, so that none can be told from the other.
 
     The rate, where every trial of both followed it: one that did not is a store's trouble. Else the client, where it
     limited a trial of either side. `None` of any other cell, and of one with a trial that cannot be used.
     """
-    if any(map(unusable, (trial for side in one.trials for trial in side))):
+    if any(map(unusable, (trial for side in compared.trials for trial in side))):
         return None
-    if one.cell.rate and all(trial.recorded.followed for side in one.trials for trial in side):
+    if compared.cell.rate and all(trial.recorded.followed for side in compared.trials for trial in side):
         return noun_of(RATE)
-    clients = all(any(judged(trial).client_limited for trial in side) for side in one.trials)
+    clients = all(any(judged(trial).client_limited for trial in side) for side in compared.trials)
     return noun_of(CLIENT) if clients else None
 
 
@@ -196,23 +200,23 @@ def comparison_document(verdicts: Verdicts) -> ComparisonDocument:
         "badges": list(verdicts.badges),
         "cautions": list(verdicts.cautions),
         "missing": list(verdicts.missing),
-        "cells": [_cell_document(one) for one in verdicts.cells],
+        "cells": [_cell_document(compared) for compared in verdicts.cells],
         "sentence": sentence(verdicts),
     }
 
 
-def _cell_document(one: Compared) -> CellDocument:
-    baseline, candidate = one.trials
-    figures = one.comparison
+def _cell_document(compared: Compared) -> CellDocument:
+    baseline, candidate = compared.trials
+    figures = compared.comparison
     return {
-        "workload": one.cell.workload,
-        "rows": one.cell.rows,
-        "clients": one.cell.clients,
-        "pipeline": one.cell.pipeline,
-        "network_delay_us": one.cell.network_delay_us,
-        "rate": one.cell.rate or None,
-        "baseline": _side_document(one.baseline, baseline),
-        "candidate": _side_document(one.candidate, candidate),
+        "workload": compared.cell.workload,
+        "rows": compared.cell.rows,
+        "clients": compared.cell.clients,
+        "pipeline": compared.cell.pipeline,
+        "network_delay_us": compared.cell.network_delay_us,
+        "rate": compared.cell.rate or None,
+        "baseline": _side_document(compared.baseline, baseline),
+        "candidate": _side_document(compared.candidate, candidate),
         "pairs": figures.pairs if figures else None,
         "ratio": figures.ratio if figures else None,
         "low": figures.low if figures else None,
@@ -222,11 +226,11 @@ def _cell_document(one: Compared) -> CellDocument:
         "p_sign_flip": figures.p_sign_flip if figures else None,
         "margin": figures.margin if figures else None,
         "noise": figures.noise if figures else None,
-        "noise_from": one.noise_from.run if one.noise_from else None,
-        "verdict": one.verdict,
-        "least": one.least,
-        "reason": one.reason,
-        "left_out": list(one.left_out),
+        "noise_from": compared.noise_from.run if compared.noise_from else None,
+        "verdict": compared.verdict,
+        "least": compared.least,
+        "reason": compared.reason,
+        "left_out": list(compared.left_out),
     }
 
 
@@ -248,20 +252,24 @@ def _throughput(trials: Sequence[Trial]) -> float | None:
 
 def print_comparison(verdicts: Verdicts, console: Console) -> None:
     """Print a table for each pair of sides, and what may be said of it."""
-    pairs = dict.fromkeys((one.baseline.name, one.candidate.name) for one in verdicts.cells)
+    pairs = dict.fromkeys((compared.baseline.name, compared.candidate.name) for compared in verdicts.cells)
     for baseline, candidate in pairs:
-        rows = [one for one in verdicts.cells if (one.baseline.name, one.candidate.name) == (baseline, candidate)]
+        rows = [
+            compared
+            for compared in verdicts.cells
+            if (compared.baseline.name, compared.candidate.name) == (baseline, candidate)
+        ]
         durability = f"{rows[0].baseline.durability} / {rows[0].candidate.durability}"
         title = Text.assemble((candidate, "bold"), " against ", (baseline, "bold"), (f"  {durability}", "cyan"))
-        workloads = dict.fromkeys(one.cell.workload for one in rows)
+        workloads = dict.fromkeys(compared.cell.workload for compared in rows)
         if len(workloads) == 1:
             title.append(f"  {rows[0].cell.workload}", "dim")
         say(console, title, hang=2)
         _print_table(rows, len(workloads) > 1, console)
         for text in filter(None, map(_unevenness, rows)):
             say(console, text, "yellow", hang=2)
-    for one in verdicts.cells:
-        for text in (*one.left_out, *([f"{one.cell.load}: {one.reason}"] if one.reason else [])):
+    for compared in verdicts.cells:
+        for text in (*compared.left_out, *([f"{compared.cell.load}: {compared.reason}"] if compared.reason else [])):
             say(console, text, "yellow", hang=2)
     for text in verdicts.missing:
         say(console, f"Missing: {text}", "yellow", hang=2)
@@ -275,14 +283,14 @@ def print_comparison(verdicts: Verdicts, console: Console) -> None:
 def _print_table(rows: Sequence[Compared], name_workloads: bool, console: Console) -> None:
     cells = [
         (
-            *((one.cell.workload,) if name_workloads else ()),
-            one.cell.load,
-            *(words.whole(_throughput(trials)) for trials in one.trials),
-            difference(one),
-            str(one.comparison.pairs) if one.comparison else "0",
-            ("~ " if one.verdict == EQUIVALENT else "") + one.verdict,
+            *((compared.cell.workload,) if name_workloads else ()),
+            compared.cell.load,
+            *(words.whole(_throughput(trials)) for trials in compared.trials),
+            difference(compared),
+            str(compared.comparison.pairs) if compared.comparison else "0",
+            ("~ " if compared.verdict == EQUIVALENT else "") + compared.verdict,
         )
-        for one in rows
+        for compared in rows
     ]
     named = ("workload",) if name_workloads else ()
     headings = (*named, "load", "baseline/s", "candidate/s", "difference [95 %]", "n", "verdict")
@@ -290,26 +298,26 @@ def _print_table(rows: Sequence[Compared], name_workloads: bool, console: Consol
         Column(name, column, 1 if name == "n" else None, left=name in ("workload", "load", "verdict"))
         for name, column in zip(headings, zip(*cells, strict=True), strict=True)
     ]
-    print_columns(columns, console, styles=[_STYLES.get(one.verdict, "") for one in rows])
+    print_columns(columns, console, styles=[_STYLES.get(compared.verdict, "") for compared in rows])
 
 
-def _unevenness(one: Compared) -> str | None:
+def _unevenness(compared: Compared) -> str | None:
     """The lowest floor and the longest stall of either side, which equal means may hide; `None` if both are even."""
-    sides = [evenness(trials) for trials in one.trials]
+    sides = [evenness(trials) for trials in compared.trials]
     stalled = any(map(words.stalled, sides))
     if not stalled and all(side["floor"] is None or side["floor"] >= EVEN_FLOOR for side in sides):
         return None
     floors = " / ".join(words.percent(side["floor"]) for side in sides)
     stalls = f", longest stall {' / '.join(map(words.longest_stall, sides))}" if stalled else ""
-    return f"{one.cell.workload}, {one.cell.load}: floor {floors} of the median second{stalls}"
+    return f"{compared.cell.workload}, {compared.cell.load}: floor {floors} of the median second{stalls}"
 
 
-def difference(one: Compared) -> str:
+def difference(compared: Compared) -> str:
     """The ratio, never without its interval; as a percentage where that is easy to read."""
-    comparison = one.comparison
+    comparison = compared.comparison
     if comparison is None or comparison.low is None or comparison.high is None:
         return words.UNKNOWN
-    bound = {FASTER: "≥ ", SLOWER: "≤ "}.get(one.verdict, "") if one.least else ""
+    bound = {FASTER: "≥ ", SLOWER: "≤ "}.get(compared.verdict, "") if compared.least else ""
     ratios = comparison.ratio, comparison.low, comparison.high
     if not 0.5 < comparison.ratio < 2:
         centre, low, high = map(words.significant, ratios)
@@ -320,9 +328,9 @@ def difference(one: Compared) -> str:
 
 def sentence(verdicts: Verdicts) -> str:
     """Say in one sentence what the cells add up to."""
-    counted = Counter(one.verdict for one in verdicts.cells)
-    margins = sorted({one.comparison.margin for one in verdicts.cells if one.comparison}) or [0.0]
-    margin = " to ".join(f"±{100 * one:.3g} %" for one in dict.fromkeys((margins[0], margins[-1])))
+    counted = Counter(compared.verdict for compared in verdicts.cells)
+    margins = sorted({compared.comparison.margin for compared in verdicts.cells if compared.comparison}) or [0.0]
+    margin = " to ".join(f"±{100 * share:.3g} %" for share in dict.fromkeys((margins[0], margins[-1])))
     said = ", ".join(f"{count} {verdict}" for verdict, count in counted.most_common())
     cells = f"{len(verdicts.cells)} cell{'' if len(verdicts.cells) == 1 else 's'}"
     return f"{cells}: {said} (margin {margin})."

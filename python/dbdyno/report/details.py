@@ -43,35 +43,36 @@ def print_details(run: Run, console: Console) -> None:
     print_document(document(run, timelines=False), console)
 
 
-def print_document(shown: RunDocument, console: Console) -> None:
+def print_document(run_document: RunDocument, console: Console) -> None:
     """Print what `dbdyno.report.document.document` returned."""
-    say(console, shown["headline"]["sentence"], "bold")
-    if below := capacity.sentence(shown):
+    say(console, run_document["headline"]["sentence"], "bold")
+    if below := capacity.sentence(run_document):
         say(console, below, "bold")
     heading(console, "Trials")
-    grouped = words.groups(shown)
-    if not print_specific(shown, console, notes=True) and grouped:
+    grouped = words.groups(run_document)
+    if not print_specific(run_document, console, notes=True) and grouped:
         _print_trials(grouped, console)
-    _print_blocks(shown, console)
-    _print_lines("What limited each system", _limits(shown), console)
-    _print_lines("Scaling and warm-up", _scaling(shown), console)
-    _print_lines("Cache", words.cached(shown), console)
-    _print_lines("Client libraries", list(understated(shown)), console)
-    _print_lines("Be careful", list(_remarks(shown)), console)
-    _print_lines("Host and observation", list(_host(shown)), console)
+    _print_blocks(run_document, console)
+    _print_lines("What limited each system", _limits(run_document), console)
+    _print_lines("Scaling and warm-up", _scaling(run_document), console)
+    _print_lines("Cache", words.cached(run_document), console)
+    _print_lines("Client libraries", list(understated(run_document)), console)
+    _print_lines("Be careful", list(_remarks(run_document)), console)
+    _print_lines("Host and observation", list(_host(run_document)), console)
     heading(console, "Fairness")
-    print_card(shown["fairness"], console)
-    if command := shown["fairness"]["command"]:
+    print_card(run_document["fairness"], console)
+    if command := run_document["fairness"]["command"]:
         heading(console, "Repeat it")
         print_command(command, console)
 
 
-def print_specific(shown: RunDocument, console: Console, notes: bool) -> bool:
+def print_specific(run_document: RunDocument, console: Console, notes: bool) -> bool:
     """Print the table of a run of queries, copies or crashes. Returns whether it is one.
 
     notes: say what its columns are, and how each trial went.
     """
-    asked, copies, killed = analysed(shown["trials"]), copied(shown["trials"]), crashes.crashed(shown["trials"])
+    trials = run_document["trials"]
+    asked, copies, killed = analysed(trials), copied(trials), crashes.crashed(trials)
     if asked:
         print_analyses(asked, console, notes)
     elif copies:
@@ -93,7 +94,7 @@ def _print_trials(grouped: dict[tuple[str, str | None], list[TrialDocument]], co
     trials = [trial for group in grouped.values() for trial in group]
     titles = [_title(label, workload, group) for (label, workload), group in grouped.items() for _ in group]
     figures = _figures(trials)
-    columns = [Column(one.heading, [one.cell(trial) for trial in trials], _drop(one.heading)) for one in figures]
+    columns = [Column(figure.heading, list(map(figure.cell, trials)), _drop(figure.heading)) for figure in figures]
     styles = [_STYLES.get(trial["state"], "") for trial in trials]
     print_columns([Column("", titles, left=True, style="bold"), *columns], console, 0, styles, titled=True)
     say(console, f"Latencies: {time_label(trials)}. CPU µs: per transaction. {_FLOOR}", "dim")
@@ -103,9 +104,9 @@ def _print_trials(grouped: dict[tuple[str, str | None], list[TrialDocument]], co
 
 
 def _drop(name: str) -> int | None:
-    for place, beginning in enumerate(_GIVE_UP_FIRST):
+    for index, beginning in enumerate(_GIVE_UP_FIRST):
         if name.startswith(beginning):
-            return len(_GIVE_UP_FIRST) - place
+            return len(_GIVE_UP_FIRST) - index
     return None
 
 
@@ -198,10 +199,10 @@ def _rows_read(trial: TrialDocument) -> str:
 
 def _warm(trial: TrialDocument) -> str:
     """After how many seconds of load it was warm; `>` where it still rose when the trial ended."""
-    found = trial.get("warm_up")
-    if found is None:
+    warm_up = trial.get("warm_up")
+    if warm_up is None:
         return words.UNKNOWN
-    return f"> {words.whole(trial['seconds'])}" if found["seconds"] is None else words.whole(found["seconds"])
+    return f"> {words.whole(trial['seconds'])}" if warm_up["seconds"] is None else words.whole(warm_up["seconds"])
 
 
 def _throughput(trial: TrialDocument) -> str:
@@ -222,14 +223,14 @@ def _print_crashes(trials: list[TrialDocument], console: Console, notes: bool) -
         say(console, sentence, indent=2, hang=2)
 
 
-def _print_blocks(shown: RunDocument, console: Console) -> None:
-    if below := capacity.at_shares(shown):
+def _print_blocks(run_document: RunDocument, console: Console) -> None:
+    if below := capacity.at_shares(run_document):
         heading(console, "Latency below capacity")
         _print_block(capacity.HEADINGS, capacity.rows(below), capacity.NOTE, console)
-    if elsewhere := replication.replicated(shown):
+    if elsewhere := replication.replicated(run_document):
         heading(console, "Seen at another node")
         _print_block(replication.HEADINGS, replication.rows(elsewhere), replication.NOTE, console)
-    if locked := locks.shown_trials(shown):
+    if locked := locks.shown_trials(run_document):
         heading(console, "Locks waited for")
         _print_block(locks.HEADINGS, locks.rows(locked), locks.NOTE, console, locks.LEFT)
 
@@ -243,36 +244,44 @@ def _print_block(
         left: the places of columns of words.
     """
     columns = zip(headings, zip(*rows, strict=True), strict=True)
-    print_columns([Column(name, cells, left=place in left) for place, (name, cells) in enumerate(columns)], console)
+    print_columns([Column(name, cells, left=index in left) for index, (name, cells) in enumerate(columns)], console)
     if note:
         say(console, note, "dim", indent=2)
 
 
-def _remarks(shown: RunDocument) -> Iterator[str]:
+def _is_specific(trials: Sequence[TrialDocument]) -> bool:
+    """Whether the trials are queries, copies or crashes."""
+    return bool(analysed(trials) or copied(trials) or crashes.crashed(trials))
+
+
+def _remarks(run_document: RunDocument) -> Iterator[str]:
     """Yield what is missing, what must not be used, and what makes figures doubtful."""
-    yield from (f"{name}: {what}" for name, what in words.not_complete(shown))
-    yield from (f"{name}: {warning}" for name, warning in words.warnings_by_text(shown))
+    yield from (f"{name}: {what}" for name, what in words.not_complete(run_document))
+    yield from (f"{name}: {warning}" for name, warning in words.warnings_by_text(run_document))
+    trials, environment = run_document["trials"], run_document["environment"]
     # Queries have no steady state.
-    if not (analysed(shown["trials"]) or copied(shown["trials"]) or crashes.crashed(shown["trials"])):
-        yield from remarks([trial for trial in shown["trials"] if trial["system"] is not None])
-    said = (words.client_limited(shown), words.run_state(shown), words.durability_caution(shown))
+    if not _is_specific(trials):
+        yield from remarks([trial for trial in trials if trial["system"] is not None])
+    said = (words.client_limited(run_document), words.run_state(run_document), words.durability_caution(run_document))
     yield from filter(None, said)
-    for line in worsened(shown["environment"].get("measured"), shown["environment"].get("measured_after")):
+    for line in worsened(environment.get("measured"), environment.get("measured_after")):
         yield f"The host was worse after the run: {line}."
 
 
-def _host(shown: RunDocument) -> Iterator[str]:
-    yield from filter(None, (words.observing_cost(shown), host_in_words(shown["environment"].get("measured"))))
-    yield from (f"Not observed: {line}" for line in shown["fairness"]["not_seen"])
+def _host(run_document: RunDocument) -> Iterator[str]:
+    host = host_in_words(run_document["environment"].get("measured"))
+    yield from filter(None, (words.observing_cost(run_document), host))
+    yield from (f"Not observed: {line}" for line in run_document["fairness"]["not_seen"])
 
 
-def _scaling(shown: RunDocument) -> list[str]:
-    sweeps = [f"{one['label']}, {one['workload']}: {one['words']}" for one in shown["scalability"] if one["law"]]
-    return [*filter(None, [words.automatic_warmup(shown)]), *sweeps]
+def _scaling(run_document: RunDocument) -> list[str]:
+    fitted = [sweep for sweep in run_document["scalability"] if sweep["law"]]
+    sentences = [f"{sweep['label']}, {sweep['workload']}: {sweep['words']}" for sweep in fitted]
+    return [*filter(None, [words.automatic_warmup(run_document)]), *sentences]
 
 
-def _limits(shown: RunDocument) -> list[str]:
-    if analysed(shown["trials"]) or copied(shown["trials"]) or crashes.crashed(shown["trials"]):
+def _limits(run_document: RunDocument) -> list[str]:
+    if _is_specific(run_document["trials"]):
         return []
-    sentences = [f"{name}: {sentence}" for name, sentence in words.limit_sentences(shown)]
-    return sentences or [*filter(None, [words.limits(shown["headline"]["limits"])])]
+    sentences = [f"{name}: {sentence}" for name, sentence in words.limit_sentences(run_document)]
+    return sentences or [*filter(None, [words.limits(run_document["headline"]["limits"])])]

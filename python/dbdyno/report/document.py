@@ -67,7 +67,7 @@ def document(run: Run, timelines: bool = True) -> RunDocument:
     error is not less of one because it came early. What is not known, or has too few samples, is `None`.
     """
     facts = run.facts
-    trials = [_trial(one, run, timelines) for one in in_reading_order(run)]
+    trials = [_trial(trial, run, timelines) for trial in in_reading_order(run)]
     comparison = compared(run)
     first = headline(trials, comparison, facts.find_rate)
     if copies := copied(trials):
@@ -104,8 +104,8 @@ def document(run: Run, timelines: bool = True) -> RunDocument:
 
 def json_document(run: Run) -> dict[str, Any]:
     """Return the document of a run as plain JSON values, as `dbdyno show --json` prints it."""
-    shown = document(run)
-    return {**shown, "trials": [{**trial, **_plain(trial)} for trial in shown["trials"]]}
+    run_document = document(run)
+    return {**run_document, "trials": [{**trial, **_plain(trial)} for trial in run_document["trials"]]}
 
 
 def _plain(concluded: ConcludedDocument) -> dict[str, Any]:
@@ -123,7 +123,7 @@ def in_reading_order(run: Run) -> Sequence[Trial]:
         return run.trials
     labels, workloads = run.labels, list(run.facts.workloads)
 
-    def place(trial: Trial) -> tuple[Any, ...]:
+    def reading_order(trial: Trial) -> tuple[Any, ...]:
         facts = trial.facts
         if trial.system is None:
             return (len(labels),)
@@ -134,7 +134,7 @@ def in_reading_order(run: Run) -> Sequence[Trial]:
         way = pipeline, facts.network_delay_us or 0
         return labels.index(trial.label), workload, *way, facts.clients, rate, facts.repeat or 1
 
-    return sorted(run.trials, key=place)
+    return sorted(run.trials, key=reading_order)
 
 
 def _trial(trial: Trial, run: Run, timelines: bool) -> TrialDocument:
@@ -253,21 +253,21 @@ def _timeline(trial: Trial) -> list[SecondDocument]:
     return [_second(*both) for both in zip(recorded.intervals, [*warmup, *stalled], strict=True)]
 
 
-def fairness(found: Card) -> FairnessDocument:
+def fairness(fairness_card: Card) -> FairnessDocument:
     """Return the fairness card as plain JSON values."""
     return {
-        "command": found.command,
-        "badge": found.badge,
+        "command": fairness_card.command,
+        "badge": fairness_card.badge,
         "systems": [
             {
                 "label": system.label,
                 "badges": list(system.badges),
                 "card": {line.name: line.text for line in system.lines},
             }
-            for system in found.systems
+            for system in fairness_card.systems
         ],
-        "not_seen": list(found.not_seen),
-        "short": short(found),
+        "not_seen": list(fairness_card.not_seen),
+        "short": short(fairness_card),
     }
 
 
@@ -305,14 +305,18 @@ def _warm_up(trial: Trial) -> WarmUpDocument | None:
     """
     recorded = trial.recorded
     whole = [interval for interval in recorded.intervals if interval.seconds > WHOLE_SECOND]
-    found = warm_up(np.array([one.completed / one.seconds for one in whole])) if trial.facts.restart else None
-    if found is None:
+    warm = (
+        warm_up(np.array([interval.completed / interval.seconds for interval in whole]))
+        if trial.facts.restart
+        else None
+    )
+    if warm is None:
         return None
     answered, began = trial.facts.answered_unix_s, recorded.run_began_unix_s
     return {
-        "warm_per_s": found.warm_per_s,
-        "seconds": found.seconds,
-        "first_per_s": found.first_per_s,
+        "warm_per_s": warm.warm_per_s,
+        "seconds": warm.seconds,
+        "first_per_s": warm.first_per_s,
         "answered_s": round(began - answered, 2) if answered and began else None,
     }
 
@@ -344,8 +348,8 @@ def _observer_share(facts: TrialFacts) -> float | None:
 
 def _added(counts: Iterable[Mapping[str, _Number]]) -> dict[str, _Number]:
     total: dict[str, _Number] = {}
-    for one in counts:
-        for name, count in one.items():
+    for by_name in counts:
+        for name, count in by_name.items():
             total[name] = total[name] + count if name in total else count
     return total
 
@@ -362,7 +366,7 @@ def _times_us(of: Recorded | Operation) -> TimedDocument:
         "count": of.service_time.count,
         "service_time_us": _statistics_us(of.service_time),
         **open_loop,
-        "slowest": [{"time_us": one.time_ns / 1000, "second": one.second} for one in of.slowest],
+        "slowest": [{"time_us": slow.time_ns / 1000, "second": slow.second} for slow in of.slowest],
     }
 
 
@@ -430,16 +434,16 @@ def _steady_state(recorded: Recorded) -> SteadyStateDocument:
 
     applied: the figures begin at the cut (`warmup = "auto"`).
     """
-    found = recorded.steady
+    steady = recorded.steady
     return {
-        "class": found.kind,
-        "steady": found.steady,
-        "cut_s": found.cut_s,
-        "kept": found.kept,
-        "period_s": found.period_s,
-        "drift": found.drift,
-        "drift_per_hour": found.drift_per_hour,
-        "mean_per_s": found.mean_per_s,
+        "class": steady.kind,
+        "steady": steady.steady,
+        "cut_s": steady.cut_s,
+        "kept": steady.kept,
+        "period_s": steady.period_s,
+        "drift": steady.drift,
+        "drift_per_hour": steady.drift_per_hour,
+        "mean_per_s": steady.mean_per_s,
         "applied": recorded.cut,
     }
 

@@ -17,9 +17,9 @@ INDENT = 2
 _ENDED = {"failed": "failed", "interrupted": "was interrupted", "not reached": "was not reached"}
 
 
-def trials_named(shown: RunDocument, name: str | None) -> list[TrialDocument]:
+def trials_named(document: RunDocument, name: str | None) -> list[TrialDocument]:
     """Return the trials that a person means: all without a name, else by name, number or a part of the name."""
-    trials = list(shown["trials"])
+    trials = list(document["trials"])
     if name is None:
         return trials
     exact = [trial for trial in trials if trial["trial"] == name]
@@ -27,11 +27,11 @@ def trials_named(shown: RunDocument, name: str | None) -> list[TrialDocument]:
     return exact or numbered or [trial for trial in trials if name in trial["trial"]]
 
 
-def print_explanations(shown: RunDocument, trials: Sequence[TrialDocument], console: Console) -> None:
+def print_explanations(document: RunDocument, trials: Sequence[TrialDocument], console: Console) -> None:
     """Print for each trial its limit, the evidence and what to try next."""
     several = len({trial["workload"] for trial in trials}) > 1
-    for place, trial in enumerate(trials):
-        if place:
+    for index, trial in enumerate(trials):
+        if index:
             console.print()
         workload = f", {trial['workload']}" if several else ""
         name = Text(f"{words.trial_name(trial)}{workload}", style="bold").append(f"  {trial['trial']}", "not bold dim")
@@ -39,7 +39,7 @@ def print_explanations(shown: RunDocument, trials: Sequence[TrialDocument], cons
         if verdict := trial.get("verdict"):
             _print_verdict(trial, verdict, console)
         else:
-            say(console, _why_not(shown, trial), "yellow", INDENT, 2)
+            say(console, _why_not(document, trial), "yellow", INDENT, 2)
 
 
 def _print_verdict(trial: TrialDocument, verdict: Verdict, console: Console) -> None:
@@ -56,12 +56,12 @@ def _print_verdict(trial: TrialDocument, verdict: Verdict, console: Console) -> 
         console.print(Text(f"{' ' * 2 * INDENT}{step.command}", style="cyan"), soft_wrap=True)
 
 
-def _why_not(shown: RunDocument, trial: TrialDocument) -> str:
+def _why_not(document: RunDocument, trial: TrialDocument) -> str:
     """Return why a trial has no verdict."""
     if trial["state"] != "complete":
         reason = f": {trial['reason']}" if trial["reason"] else ""
         return f"No verdict: the trial {_ENDED.get(trial['state'], 'did not end')}{reason}"
     if not trial["transactions"]:
         return "No verdict: no transaction was completed."
-    unseen = "; ".join(dict.fromkeys(shown["fairness"]["not_seen"]))
+    unseen = "; ".join(dict.fromkeys(document["fairness"]["not_seen"]))
     return f"No verdict: what it waited for was not observed{f' ({unseen})' if unseen else ''}."

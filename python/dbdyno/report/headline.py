@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from math import log, log1p, nan
 from statistics import fmean
 from typing import Any, Literal
@@ -59,7 +60,7 @@ def compared(run: Run) -> ComparisonDocument | None:
     if len(labels) < 2 or max((trial.facts.repeat or 1 for trial in reached), default=1) < 2:
         return None
     sides = [Side(run, label, label) for label in labels]
-    pairs = [(one, other) for place, one in enumerate(sides) for other in sides[place + 1 :]]
+    pairs = list(combinations(sides, 2))
     try:
         return comparison_document(compare_sides(pairs, MARGIN, known_noise(run.path), force=False))
     except UserError:
@@ -83,19 +84,19 @@ def headline(
         by label, the name of the trial that stands for the system at the leader's load; `ratios`: by label, the other
         systems over the leader there; `limits`: by label, what limited that trial.
     """
-    found = standing(trials, comparison)
-    if found is None:
+    peak = standing(trials, comparison)
+    if peak is None:
         sentence = f"{_of_nothing(trials)}, so there is no figure to name."
         return {"winner": None, "leader": None, "trials": {}, "ratios": {}, "limits": {}, "sentence": sentence}
     searched = " ".join(search["sentence"] for search in found_rates)
-    winner, sentence = _verdict(found) if found.judged else (None, _observed(found.top, found.chosen, trials))
+    winner, sentence = _verdict(peak) if peak.judged else (None, _observed(peak.top, peak.chosen, trials))
     return {
         "sentence": searched or sentence,
         "winner": None if searched else winner,
-        "leader": found.top["label"],
-        "trials": {label: trial["trial"] for label, trial in found.chosen.items()},
-        "ratios": found.ratios,
-        "limits": {label: limit_of(trial) for label, trial in found.chosen.items()},
+        "leader": peak.top["label"],
+        "trials": {label: trial["trial"] for label, trial in peak.chosen.items()},
+        "ratios": peak.ratios,
+        "limits": {label: limit_of(trial) for label, trial in peak.chosen.items()},
     }
 
 
@@ -123,7 +124,7 @@ def _at_the_load_of(top: TrialDocument, trials: Sequence[TrialDocument]) -> Iter
         if load_of(trial) == load_of(top) and all(trial[key] == top[key] for key in LOAD_KEYS)
     ]
     for label in dict.fromkeys(trial["label"] for trial in same):
-        repeated = sorted((one for one in same if one["label"] == label), key=rate_per_s)
+        repeated = sorted((trial for trial in same if trial["label"] == label), key=rate_per_s)
         yield repeated[(len(repeated) - 1) // 2]
 
 
@@ -143,7 +144,7 @@ def _highest(trials: Iterable[TrialDocument]) -> TrialDocument | None:
     for trial in filter(_usable, trials):
         load = tuple(trial[key] for key in LOAD_KEYS)
         repeated.setdefault((trial["label"], load_of(trial), *load), []).append(trial)
-    means = {key: fmean(log(rate_per_s(one)) for one in same) for key, same in repeated.items()}
+    means = {key: fmean(log(rate_per_s(trial)) for trial in same) for key, same in repeated.items()}
     most = max(means, key=means.__getitem__, default=None)
     return max(repeated[most], key=rate_per_s) if most else None
 
@@ -171,41 +172,45 @@ def _leader(cells: Iterable[CellDocument]) -> str | None:
 
 def _ratios(leader: str, cells: Iterable[CellDocument]) -> dict[str, RatioDocument]:
     """The comparisons of other systems with the leader, turned so that the leader is the baseline."""
-    found = {}
+    by_label = {}
     for cell in cells:
         labels = cell["baseline"]["label"], cell["candidate"]["label"]
         if leader in labels:
-            found[labels[labels[0] == leader]] = turned(cell, labels[1] == leader)
-    return found
+            by_label[labels[labels[0] == leader]] = turned(cell, labels[1] == leader)
+    return by_label
 
 
-def _verdict(found: Standing) -> tuple[str | None, str]:
+def _verdict(peak: Standing) -> tuple[str | None, str]:
     """Who won over every other, or why nobody did; and where they were compared."""
-    winner, words_of_it, following = verdict(found)
+    winner, words_of_it, following = verdict(peak)
     if following is None:
-        pairs = max(one["pairs"] or 0 for one in found.ratios.values())
-        return winner, f"{words_of_it} ({_pairs_at(found.top, pairs)}{_classes(found.top, found.chosen)})."
+        pairs = max(ratio["pairs"] or 0 for ratio in peak.ratios.values())
+        return winner, f"{words_of_it} ({_pairs_at(peak.top, pairs)}{_classes(peak.top, peak.chosen)})."
     return (
         winner,
-        f"{words_of_it} ({_where(found.top, found.chosen, following, found.ratios[following]['pairs'] or 0)}).",
+        f"{words_of_it} ({_where(peak.top, peak.chosen, following, peak.ratios[following]['pairs'] or 0)}).",
     )
 
 
-def verdict(found: Standing) -> tuple[str | None, str, str | None]:
+def verdict(peak: Standing) -> tuple[str | None, str, str | None]:
     """Return the winner or `None`, who won by how much or why nobody did, and the next system if one is known."""
-    leader = found.top["label"]
+    leader = peak.top["label"]
     known = {
-        label: one for label, one in found.ratios.items() if one["verdict"] != "invalid" and one["low"] is not None
+        label: ratio
+        for label, ratio in peak.ratios.items()
+        if ratio["verdict"] != "invalid" and ratio["low"] is not None
     }
     unknown = {
-        label: one["reason"] or "there is no interval" for label, one in found.ratios.items() if label not in known
+        label: ratio["reason"] or "there is no interval" for label, ratio in peak.ratios.items() if label not in known
     }
-    unknown |= {label: "there is no pair" for label in found.chosen if label != leader and label not in found.ratios}
+    unknown |= {label: "there is no pair" for label in peak.chosen if label != leader and label not in peak.ratios}
     if not known:
         return None, f"No winner: {leader} reached most, but {'; '.join(dict.fromkeys(unknown.values()))}", None
     following = max(known, key=lambda label: known[label]["ratio"] or 0.0)
     ratio = known.pop(following)
-    doubts = [f"{label} may be equal, {_times(one)}" for label, one in known.items() if one["verdict"] != "slower"]
+    doubts = [
+        f"{label} may be equal, {_times(ratio)}" for label, ratio in known.items() if ratio["verdict"] != "slower"
+    ]
     doubts += [f"{label} was not compared: {why}" for label, why in unknown.items()]
     doubt = "; ".join(doubts)
     if ratio["verdict"] == "slower" and not doubts:
@@ -216,23 +221,23 @@ def verdict(found: Standing) -> tuple[str | None, str, str | None]:
     return None, f"No winner: {_not_told(leader, following, ratio)}{doubt}", following
 
 
-def _times(found: RatioDocument) -> str:
+def _times(ratio: RatioDocument) -> str:
     """How many times the throughput of the other one the leader did, with the interval."""
-    centre, low, high = (found[key] or nan for key in _INTERVAL)
+    centre, low, high = (ratio[key] or nan for key in _INTERVAL)
     times, least, most = (words.factor(1 / value) for value in (centre, high, low))
-    bound = "at least " if found["least"] else ""
+    bound = "at least " if ratio["least"] else ""
     return f"{bound}{times}× [{least} to {most}]"
 
 
-def _not_told(leader: str, following: str, found: RatioDocument) -> str:
+def _not_told(leader: str, following: str, ratio: RatioDocument) -> str:
     """Why the leader did not win over the next one."""
-    if found["verdict"] == "equivalent":
-        margin = f"{100 * (found['margin'] or 0.0):.3g} %"
-        return f"{leader} and {following} are equivalent within {margin}, {_times(found)}"
-    noise = found["noise"] or 0.0
-    within = abs(log(found["ratio"] or nan)) <= log1p(noise)
+    if ratio["verdict"] == "equivalent":
+        margin = f"{100 * (ratio['margin'] or 0.0):.3g} %"
+        return f"{leader} and {following} are equivalent within {margin}, {_times(ratio)}"
+    noise = ratio["noise"] or 0.0
+    within = abs(log(ratio["ratio"] or nan)) <= log1p(noise)
     chance = f"the noise of this host, ±{100 * noise:.3g} %" if within else "chance"
-    return f"{leader}'s lead over {following}, {_times(found)}, may be {chance}"
+    return f"{leader}'s lead over {following}, {_times(ratio)}, may be {chance}"
 
 
 def _pairs_at(top: TrialDocument, pairs: int) -> str:
@@ -242,7 +247,7 @@ def _pairs_at(top: TrialDocument, pairs: int) -> str:
 def _where(top: TrialDocument, chosen: Mapping[str, TrialDocument], following: str, pairs: int) -> str:
     """Where the leader and the next one were compared, and what a ratio of means does not say."""
     both = [words.evenness(trial["stability"]) for trial in (top, chosen[following])]
-    even = f"; {' against '.join(one or 'no stall' for one in both)}" if any(both) else ""
+    even = f"; {' against '.join(text or 'no stall' for text in both)}" if any(both) else ""
     return f"{_pairs_at(top, pairs)}{_classes(top, chosen)}{even}"
 
 

@@ -142,79 +142,82 @@ def _series(
             yield Series(label, cell, common, apart, tuple(points), least, floor, counts, changes)
 
 
-def history_document(found: History) -> dict[str, Any]:
+def history_document(run_history: History) -> dict[str, Any]:
     """Return the series as plain JSON values; `index` counts the series' runs from 0."""
     return {
-        "series": [_series_document(one) for one in found.series],
-        "left_out": list(found.left_out),
-        "notes": list(_notes(found)),
+        "series": [_series_document(series) for series in run_history.series],
+        "left_out": list(run_history.left_out),
+        "notes": list(_notes(run_history)),
     }
 
 
-def _series_document(one: Series) -> dict[str, Any]:
-    changes = None if one.changes is None else [asdict(c) | {"run": one.points[c.index].run} for c in one.changes]
+def _series_document(series: Series) -> dict[str, Any]:
+    changes = (
+        None if series.changes is None else [asdict(c) | {"run": series.points[c.index].run} for c in series.changes]
+    )
     return {
-        "label": one.label,
-        "durability": one.conditions["durability class"],
-        **{key: getattr(one.cell, key) for key in LOAD_KEYS},
-        "conditions": dict(one.conditions),
-        "differs_in": list(one.apart),
-        "hosts": list(one.hosts),
+        "label": series.label,
+        "durability": series.conditions["durability class"],
+        **{key: getattr(series.cell, key) for key in LOAD_KEYS},
+        "conditions": dict(series.conditions),
+        "differs_in": list(series.apart),
+        "hosts": list(series.hosts),
         "runs": [
-            {key: getattr(point, key) for key in ("run", "throughput_per_s", "stability")} for point in one.points
+            {key: getattr(point, key) for key in ("run", "throughput_per_s", "stability")} for point in series.points
         ],
-        "noise": one.noise,
-        "noise_from": one.noise_from.run if one.noise_from else None,
-        "least_change": one.least_change,
+        "noise": series.noise,
+        "noise_from": series.noise_from.run if series.noise_from else None,
+        "least_change": series.least_change,
         "changes": changes,
     }
 
 
-def print_history(found: History, console: Console) -> None:
+def print_history(run_history: History, console: Console) -> None:
     """Print a line for each series and one for each change, then what was left out and what a reader must know."""
-    for one in found.series:
-        say(console, f"{one.label}  {one.cell.workload}, {one.cell.load}  {_level(one)}", "bold", hang=2)
-        if one.apart:
-            shared = ", ".join(f"{name} {one.conditions[name]}" for name in one.apart)
+    for series in run_history.series:
+        say(console, f"{series.label}  {series.cell.workload}, {series.cell.load}  {_level(series)}", "bold", hang=2)
+        if series.apart:
+            shared = ", ".join(f"{name} {series.conditions[name]}" for name in series.apart)
             say(console, f"with {shared}", "dim", indent=4, hang=2)
-        for change in one.changes or ():
+        for change in series.changes or ():
             size = f"{100 * change.change:+.1f} % [{100 * change.low:+.1f}, {100 * change.high:+.1f}]"
-            said = f"{size} from {one.points[change.index].run} on (p = {change.p_value:.2g})"
+            said = f"{size} from {series.points[change.index].run} on (p = {change.p_value:.2g})"
             say(console, said, "red" if change.change < 0 else "green", indent=4, hang=2)
-    for text in found.left_out:
+    for text in run_history.left_out:
         say(console, f"Left out: {text}", "yellow", hang=2)
-    for text in _notes(found):
+    for text in _notes(run_history):
         say(console, f"Note: {text}.", "dim", hang=2)
 
 
-def _level(one: Series) -> str:
-    count, last = len(one.points), one.points[-1]
+def _level(series: Series) -> str:
+    count, last = len(series.points), series.points[-1]
     even = f" ({said})" if (said := words.evenness(last.stability)) else ""
     level = f"{words.whole(last.throughput_per_s)}/s{even} in the last of {count} run{'' if count == 1 else 's'}"
-    if one.changes is None:
+    if series.changes is None:
         return f"{level}: too few to tell a change, {2 * SHORTEST_SEGMENT} are needed"
-    return level if one.changes else f"{level}: no confirmed change of {100 * one.least_change:.3g} %"
+    return level if series.changes else f"{level}: no confirmed change of {100 * series.least_change:.3g} %"
 
 
-def _notes(found: History) -> Iterator[str]:
+def _notes(run_history: History) -> Iterator[str]:
     """Yield what is not one history and why, and whose noise a change is held against, each once."""
     apart: dict[tuple[str, ...], dict[str, None]] = {}
-    for one in found.series:
-        if one.apart:
-            apart.setdefault(one.apart, {})[one.name] = None
+    for series in run_history.series:
+        if series.apart:
+            apart.setdefault(series.apart, {})[series.name] = None
     for what, names in apart.items():
         yield f"runs that differ in {', '.join(what)} are separate histories: {'; '.join(names)}"
-    for one in found.series:
-        if len(one.hosts) > 1:
-            yield f"{one.name} is of {len(one.hosts)} hosts of one kind, so what tells these apart may be a change"
+    for series in run_history.series:
+        if len(series.hosts) > 1:
+            hosts = f"{len(series.hosts)} hosts of one kind"
+            yield f"{series.name} is of {hosts}, so what tells these apart may be a change"
     said: dict[str, None] = {}
-    for one in found.series:
-        on = f"{one.cell.workload} on {one.hosts[-1]}"
-        if found.noise_given:
-            said[f"a change counts from {_times(one.noise)} on, as requested"] = None
-        elif one.noise_from:
-            of = f"the noise of {one.noise_from.system} in {one.noise_from.run}"
-            said[f"{on}: a change counts from {_times(one.noise)} on, {of}"] = None
+    for series in run_history.series:
+        on = f"{series.cell.workload} on {series.hosts[-1]}"
+        if run_history.noise_given:
+            said[f"a change counts from {_times(series.noise)} on, as requested"] = None
+        elif series.noise_from:
+            of = f"the noise of {series.noise_from.system} in {series.noise_from.run}"
+            said[f"{on}: a change counts from {_times(series.noise)} on, {of}"] = None
         else:
             said[f"{on}: no noise floor is known; `dbdyno aa` measures it"] = None
     yield from said

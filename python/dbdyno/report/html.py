@@ -57,17 +57,17 @@ def write_page(page: str, path: Path) -> None:
 
 def flame_graphs(folder: Path) -> list[tuple[str, str]]:
     """Return the stacks that were taken during a run, as (trial and name, the SVG)."""
-    found = sorted(folder.glob("trials/*/profile/*.svg"))
-    return [(f"{path.parent.parent.name}: {path.stem}", path.read_text(encoding="utf-8")) for path in found]
+    files = sorted(folder.glob("trials/*/profile/*.svg"))
+    return [(f"{path.parent.parent.name}: {path.stem}", path.read_text(encoding="utf-8")) for path in files]
 
 
 def without_names(folder: Path) -> list[tuple[str, str | None]]:
     """Return the files whose functions stand without names in a run's stacks, each with the package that has them."""
-    found: dict[str, str | None] = {}
+    packages: dict[str, str | None] = {}
     for path in sorted(folder.glob("trials/*/profile/profile.json")):
         for stacks in read_object(path).get("stacks", {}).values():
-            found |= {one["file"]: one["package"] for one in stacks.get("unnamed", ())}
-    return sorted(found.items())
+            packages |= {unnamed["file"]: unnamed["package"] for unnamed in stacks.get("unnamed", ())}
+    return sorted(packages.items())
 
 
 def environment_of_templates() -> Environment:
@@ -84,7 +84,7 @@ def environment_of_templates() -> Environment:
 
 
 def render(
-    shown: RunDocument,
+    run_document: RunDocument,
     recordings: Recordings | None = None,
     flames: Sequence[tuple[str, str]] = (),
     nameless: Sequence[tuple[str, str | None]] = (),
@@ -99,23 +99,23 @@ def render(
         flames: names and SVGs of flame graphs; they are shown in a frame that may not touch the page.
         nameless: files whose functions stand in them without names, and the packages that have these.
     """
-    page = Page(shown, recordings or Recordings(), flames, nameless, clients_loaded(shown))
+    page = Page(run_document, recordings or Recordings(), flames, nameless, clients_loaded(run_document))
     first, others = parts_of(page, FIRST), parts_of(page, SECTIONS)
     environment = environment_of_templates()
     figures = {id: figure for _, part in others for id, figure in part.figures.items()}
-    later = {id: part for _, one in others for id, part in one.later.items()}
+    later = {id: content for _, part in others for id, content in part.later.items()}
     return rendered(
         environment,
         "report.html.j2",
-        shown=shown,
+        document=run_document,
         clients_loaded=page.clients_loaded,
-        when=words.when(shown["started_unix_s"]),
-        latency=capacity.sentence(shown),
-        answer=answer(shown),
+        when=words.when(run_document["started_unix_s"]),
+        latency=capacity.sentence(run_document),
+        answer=answer(run_document),
         limits=ranking.limits(page.series),
-        scope=_scope(shown),
-        first=[_filled(environment, page, *one) for one in first],
-        parts=[_filled(environment, page, *one) for one in others],
+        scope=_scope(run_document),
+        first=[_filled(environment, page, *pair) for pair in first],
+        parts=[_filled(environment, page, *pair) for pair in others],
         data=packed({"figures": figures}),
         later=[(id, packed(part)) for id, part in later.items()],
         has_plots=bool(figures),
@@ -126,9 +126,9 @@ def render(
     )
 
 
-def clients_loaded(shown: RunDocument) -> bool:
+def clients_loaded(run_document: RunDocument) -> bool:
     """Whether clients put the load on: neither queries asked one at a time, nor tools that copy."""
-    return not (copies.copied(shown["trials"]) or analyses.analysed(shown["trials"]))
+    return not (copies.copied(run_document["trials"]) or analyses.analysed(run_document["trials"]))
 
 
 def parts_of(page: Page, sections: Sequence[Section]) -> list[tuple[Section, Part]]:
@@ -160,9 +160,9 @@ def inlined(name: str) -> Markup:
     return Markup((TEMPLATES / name).read_text(encoding="utf-8"))
 
 
-def _scope(shown: RunDocument) -> str:
+def _scope(run_document: RunDocument) -> str:
     """What was measured, in one sentence."""
-    trials = [trial for trial in shown["trials"] if trial["system"] is not None]
+    trials = [trial for trial in run_document["trials"] if trial["system"] is not None]
     if not trials:
         return "No trial was reached."
     size = _size(trials)
@@ -170,16 +170,16 @@ def _scope(shown: RunDocument) -> str:
         _span(trial["clients"] or None for trial in trials),
         _span(round(trial["seconds"]) for trial in trials),
     )
-    complete = sum(trial["state"] == "complete" for trial in shown["trials"])
+    complete = sum(trial["state"] == "complete" for trial in run_document["trials"])
     workloads = ", ".join(dict.fromkeys(str(trial["workload"]) for trial in trials))
     systems = len(dict.fromkeys(trial["label"] for trial in trials))
     noun = "client" if clients == "1" else "clients"
     what = f"{workloads} on {systems} system{'s' if systems > 1 else ''}: {size}"
-    if analyses.analysed(shown["trials"]):
-        return f"{what}. {complete} of {len(shown['trials'])} trials are complete."
+    if analyses.analysed(run_document["trials"]):
+        return f"{what}. {complete} of {len(run_document['trials'])} trials are complete."
     return (
         f"{what}, {_loop(trials)} of {clients} {noun}, {seconds} s measured a trial after the warm-up. "
-        f"{complete} of {len(shown['trials'])} trials are complete."
+        f"{complete} of {len(run_document['trials'])} trials are complete."
     )
 
 

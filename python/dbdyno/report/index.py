@@ -45,11 +45,11 @@ def write_index(folder: Path) -> Path:
         UserError: there is no run in `folder`.
         RunFailed: the page cannot be written.
     """
-    found = [entry_of(file.parent) for file in sorted(folder.glob("*/run.json"))]
-    if not found:
+    entries = [entry_of(file.parent) for file in sorted(folder.glob("*/run.json"))]
+    if not entries:
         raise UserError(f"{folder}: holds no run; runs are folders with a run.json")
     path = folder / "index.html"
-    write_page(render_index(folder.resolve().name, found), path)
+    write_page(render_index(folder.resolve().name, entries), path)
     return path
 
 
@@ -68,27 +68,27 @@ def broken(run: Path, error: Exception, link: str = "") -> Entry:
     return Entry(run.name, link, str(error).replace(f"{run}/", ""))
 
 
-def described(name: str, shown: RunDocument, link: str) -> Entry:
+def described(name: str, run_document: RunDocument, link: str) -> Entry:
     """Return the entry of a run by its document."""
     labels, workloads = (
-        dict.fromkeys(str(trial[key]) for trial in shown["trials"] if trial["system"] is not None)
+        dict.fromkeys(str(trial[key]) for trial in run_document["trials"] if trial["system"] is not None)
         for key in ("label", "workload")
     )
-    complete = sum(trial["state"] == "complete" for trial in shown["trials"])
+    complete = sum(trial["state"] == "complete" for trial in run_document["trials"])
     return Entry(
         name,
         link,
         "",
-        str(shown["experiment"] or ""),
-        str(shown["question"] or ""),
-        words.when(shown["started_unix_s"]),
-        float(shown["started_unix_s"] or 0.0),
-        host_of(shown["environment"]),
-        str(shown["dbdyno"] or ""),
-        str(shown["state"]),
-        str(shown["headline"]["sentence"]),
-        words.limits(shown["headline"]["limits"]),
-        f"{complete} of {len(shown['trials'])} trials",
+        str(run_document["experiment"] or ""),
+        str(run_document["question"] or ""),
+        words.when(run_document["started_unix_s"]),
+        float(run_document["started_unix_s"] or 0.0),
+        host_of(run_document["environment"]),
+        str(run_document["dbdyno"] or ""),
+        str(run_document["state"]),
+        str(run_document["headline"]["sentence"]),
+        words.limits(run_document["headline"]["limits"]),
+        f"{complete} of {len(run_document['trials'])} trials",
         ", ".join(labels),
         ", ".join(workloads),
     )
@@ -103,16 +103,16 @@ def host_of(environment: JsonObject) -> str:
     return ", ".join(str(part) for part in (*parts, words.short_bytes(memory) if memory else None) if part)
 
 
-def render_index(title: str, found: Iterable[Entry]) -> str:
+def render_index(title: str, entries: Iterable[Entry]) -> str:
     """Return the page; the newest run comes first, those that cannot be read last."""
-    shown = sorted(found, key=lambda entry: (bool(entry.broken), -entry.started_unix_s, entry.name))
+    ordered = sorted(entries, key=lambda entry: (bool(entry.broken), -entry.started_unix_s, entry.name))
     return (
         environment_of_templates()
         .get_template("index.html.j2")
         .render(
             title=title,
-            entries=[entry for entry in shown if not entry.broken],
-            broken=[entry for entry in shown if entry.broken],
+            entries=[entry for entry in ordered if not entry.broken],
+            broken=[entry for entry in ordered if entry.broken],
             style=inlined("page.css") + inlined("index.css"),
             theme=inlined("theme.js"),
         )

@@ -26,27 +26,28 @@ def markdown(run: Run) -> str:
     return render(document(run, timelines=False))
 
 
-def render(shown: RunDocument) -> str:
+def render(run_document: RunDocument) -> str:
     """Return the Markdown of what `dbdyno.report.document.document` returned.
 
     Names, errors and anything a server said are untrusted text: none of it becomes mark-up.
     """
-    page = Page(shown, clients_loaded=clients_loaded(shown))
-    blocks = [f"### {escaped(shown['experiment'] or shown['run'])}", escaped(shown["question"] or "")]
-    for first, *others in answer(shown):
+    page = Page(run_document, clients_loaded=clients_loaded(run_document))
+    title = escaped(run_document["experiment"] or run_document["run"])
+    blocks = [f"### {title}", escaped(run_document["question"] or "")]
+    for first, *others in answer(run_document):
         blocks.append(" ".join([f"**{escaped(first)}**", *map(escaped, others)]))
     if page.clients_loaded and page.series:
         blocks += [*map(escaped, [limits(page.series)]), *_ranking(page), *_every_load(page)]
-    if careful := [f"- {escaped(sentence)}" for sentence in unfair(shown)]:
+    if careful := [f"- {escaped(sentence)}" for sentence in unfair(run_document)]:
         blocks.append("\n".join(["What would be unfair to conclude:", "", *careful]))
-    blocks += _missing(shown)
-    blocks += _where(shown)
+    blocks += _missing(run_document)
+    blocks += _where(run_document)
     return "\n\n".join(filter(None, blocks)) + "\n"
 
 
 def _ranking(page: Page) -> Iterator[str]:
     """A table for each group of systems, each system at its own best load."""
-    groups = ranking(page.shown, page.series)
+    groups = ranking(page.document, page.series)
     if not groups:
         return
     unit, length_us = words.latency_unit(page.trials)
@@ -88,31 +89,31 @@ def _every_load(page: Page) -> Iterator[str]:
         return
     headings = ["offered" if page.context["open"] else "clients", *map(escaped, page.load_labels.values())]
     rows = [
-        [code(one.name), *(words.UNKNOWN if entry is None else entry.throughput for entry in entries)]
-        for one, entries in matrix(page.shown, page.series, list(page.load_labels))
+        [code(series.name), *(words.UNKNOWN if entry is None else entry.throughput for entry in entries)]
+        for series, entries in matrix(page.document, page.series, list(page.load_labels))
     ]
     summary = "<details><summary>Transactions/s at every load</summary>"
     yield f"{summary}\n\n{table(headings, rows)}\n\n</details>"
 
 
-def _missing(shown: RunDocument) -> Iterator[str]:
-    if missing := [f"- {code(name)}: {escaped(why)}" for name, why in words.not_complete(shown)]:
+def _missing(run_document: RunDocument) -> Iterator[str]:
+    if missing := [f"- {code(name)}: {escaped(why)}" for name, why in words.not_complete(run_document)]:
         yield "\n".join(["Not measured, or not to its end:", "", *missing])
 
 
-def _where(shown: RunDocument) -> Iterator[str]:
+def _where(run_document: RunDocument) -> Iterator[str]:
     """On what it was measured, with which versions, and the command that repeats it."""
-    host = shown["environment"]
+    host = run_document["environment"]
     known = (host.get("cpu_model"), f"{host['cpus']} processors" if host.get("cpus") else None, host.get("kernel"))
-    about = ", ".join(str(one) for one in known if one)
-    said = [f"Host: {about}" if about else "", f"Versions: {found}" if (found := _versions(shown)) else ""]
-    yield ". ".join(escaped(one) for one in said if one) + ("." if any(said) else "")
-    if command := shown["command"]:
+    about = ", ".join(str(fact) for fact in known if fact)
+    said = [f"Host: {about}" if about else "", f"Versions: {named}" if (named := _versions(run_document)) else ""]
+    yield ". ".join(escaped(text) for text in said if text) + ("." if any(said) else "")
+    if command := run_document["command"]:
         yield f"```sh\n{command.replace('```', '')}\n```"
 
 
-def _versions(shown: RunDocument) -> str:
-    return versions(shown["fairness"]["systems"])
+def _versions(run_document: RunDocument) -> str:
+    return versions(run_document["fairness"]["systems"])
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

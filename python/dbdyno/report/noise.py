@@ -32,40 +32,43 @@ def measured_floors(cells: Sequence[Compared]) -> list[NoiseFloor]:
 
     A cell that its client limited says one, too: its lower bounds differ by as much as the store and the client do.
     """
-    known = [(one, one.comparison) for one in cells if one.comparison and not any(map(unusable, chain(*one.trials)))]
+    usable = [compared for compared in cells if not any(map(unusable, chain(*compared.trials)))]
     return [
-        _floor(one, comparison, comparison.low, comparison.high)
-        for one, comparison in known
-        if comparison.pairs > 1 and comparison.low is not None and comparison.high is not None
+        _floor(compared, comparison, comparison.low, comparison.high)
+        for compared in usable
+        if (comparison := compared.comparison)
+        and comparison.pairs > 1
+        and comparison.low is not None
+        and comparison.high is not None
     ]
 
 
-def _floor(one: Compared, comparison: Comparison, low: float, high: float) -> NoiseFloor:
+def _floor(compared: Compared, comparison: Comparison, low: float, high: float) -> NoiseFloor:
     return NoiseFloor(
-        host=host_of(one.candidate),
-        system=_system(one.candidate),
-        workload=one.cell.workload,
-        rows=one.cell.rows,
-        clients=one.cell.clients,
-        pipeline=one.cell.pipeline,
-        seconds=_seconds(one.candidate),
+        host=host_of(compared.candidate),
+        system=_system(compared.candidate),
+        workload=compared.cell.workload,
+        rows=compared.cell.rows,
+        clients=compared.cell.clients,
+        pipeline=compared.cell.pipeline,
+        seconds=_seconds(compared.candidate),
         pairs=comparison.pairs,
         low=low,
         high=high,
         noise=aa_noise(comparison),
-        run=one.candidate.run.path.name,
-        at_unix_s=float(one.candidate.run.facts.started_unix_s or 0.0),
-        network_delay_us=one.cell.network_delay_us,
+        run=compared.candidate.run.path.name,
+        at_unix_s=float(compared.candidate.run.facts.started_unix_s or 0.0),
+        network_delay_us=compared.cell.network_delay_us,
     )
 
 
 def floor_sentence(floor: NoiseFloor) -> str:
     """Say what an A/A run found in a cell. Its interval is to hold no difference, and 1 in 20 does not, by chance."""
     holds = floor.low <= 1 <= floor.high
-    found = "includes no difference, as it should" if holds else "excludes no difference, as in 1 in 20 by chance"
+    outcome = "includes no difference, as it should" if holds else "excludes no difference, as in 1 in 20 by chance"
     cell = f"{floor.workload}, {floor.clients} client{'' if floor.clients == 1 else 's'}"
     noise = words.significant(100 * floor.noise)
-    return f"{cell}: noise floor ±{noise} % from {floor.pairs} pairs; the interval {found}."
+    return f"{cell}: noise floor ±{noise} % from {floor.pairs} pairs; the interval {outcome}."
 
 
 def host_of(side: Side) -> str:

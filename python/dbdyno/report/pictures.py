@@ -78,8 +78,8 @@ def _size(path: Path, figure: Figure) -> dict[str, Any]:
 
 def _figures(run: Run) -> Iterator[tuple[str, str, Figure]]:
     """Every plot with its name and title; those of one load are of the headline's, those of one system its leader's."""
-    shown = document(run)
-    page = Page(shown, clients_loaded=clients_loaded(shown))
+    run_document = document(run)
+    page = Page(run_document, clients_loaded=clients_loaded(run_document))
     time = page.time_name
     titled = [section for section in SECTIONS if section.titles and section is not over_time.SECTION]
     drawn = {
@@ -91,15 +91,15 @@ def _figures(run: Run) -> Iterator[tuple[str, str, Figure]]:
     steps = drawn.pop("steps", None)
     for name, (title, figure) in drawn.items():
         yield name, title, figure
-    headline = shown["headline"]
+    headline = run_document["headline"]
     if not page.clients_loaded or headline["leader"] is None:
         return
     by_name = {trial["trial"]: (series, trial) for series in page.series for trial in series.trials}
     leader, trial = by_name[headline["trials"][headline["leader"]]]
-    place = places_of(page.series)[load_of(trial)]
+    load_index = places_of(page.series)[load_of(trial)]
     if steps:
         title, figure = steps
-        figure["data"] = [bar for bar in figure["data"] if bar["meta"]["c"] == place]
+        figure["data"] = [bar for bar in figure["data"] if bar["meta"]["c"] == load_index]
         yield "steps", f"{title}, {at(trial)}", figure
     yield from _over_time(run, page.series, leader, trial, time)
 
@@ -109,7 +109,7 @@ def _over_time(
 ) -> Iterator[tuple[str, str, Figure]]:
     """The plots over time at the load of a trial, and those of that trial alone."""
     recordings, load = recordings_of(run), load_of(trial)
-    alone = by_trial([leader], recordings)[leader.place, places_of([leader])[load]]
+    alone = by_trial([leader], recordings)[leader.index, places_of([leader])[load]]
     for name, figure in by_load(series, recordings)[places_of(series)[load]].items():
         if name == "timeline":
             figure["layout"]["shapes"] += alone["shapes"]
@@ -133,13 +133,13 @@ def _dressed(title: str, figure: Mapping[str, Any]) -> Figure:
     above = category and len(names) <= NAMES_IN_A_LINE
     columns = max(1, int(WIDTH / (LETTER_PX * max(map(len, names), default=1) + KEY_PX)))
     legend_px = 0 if above else max(0, ceil(len(names) / columns) - 2) * LINE_PX
-    place = {"y": 1, "yanchor": "bottom"} if above else {"y": -0.16, "yanchor": "top"}
+    legend_position = {"y": 1, "yanchor": "bottom"} if above else {"y": -0.16, "yanchor": "top"}
     looks = {
         "title": {"text": title, "font": {"size": 16}, "x": 0.01, "xanchor": "left"},
         "showlegend": bool(names),
         # A legend of many names would else take its room from the plot.
         "height": max(HEIGHT, layout.get("height", 0)) + legend_px,
-        "legend": {"orientation": "h", "x": 0} | place,
+        "legend": {"orientation": "h", "x": 0} | legend_position,
         "font": {"family": "system-ui, sans-serif", "size": 13, "color": _INK},
         "paper_bgcolor": "#ffffff",
         "plot_bgcolor": "#ffffff",

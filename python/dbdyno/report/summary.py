@@ -49,37 +49,37 @@ def print_summary(run: Run, places: Places, console: Console) -> None:
     print_document_summary(document(run, timelines=False), places, console)
 
 
-def print_document_summary(shown: RunDocument, places: Places, console: Console) -> None:
+def print_document_summary(run_document: RunDocument, places: Places, console: Console) -> None:
     """Print the summary of what `dbdyno.report.document.document` returned."""
-    say(console, _title(shown), hang=INDENT)
+    say(console, _title(run_document), hang=INDENT)
     console.print()
-    specific = print_specific(shown, console, notes=False)
-    if not specific and (groups := words.groups(shown)):
-        print_columns(_columns(groups, shown), console, INDENT)
+    specific = print_specific(run_document, console, notes=False)
+    if not specific and (groups := words.groups(run_document)):
+        print_columns(_columns(groups, run_document), console, INDENT)
     console.print()
-    _print_answer(answer(shown), console)
-    _print_cautions(shown, places, console)
+    _print_answer(answer(run_document), console)
+    _print_cautions(run_document, places, console)
     console.print()
     if places.report:
         _print_place("report", places.report, console)
     _print_place("details", f"dbdyno show {places.run} --details", console)
-    if not specific and any(trial.get("verdict") for trial in shown["trials"]):
+    if not specific and any(trial.get("verdict") for trial in run_document["trials"]):
         _print_place("limits", f"dbdyno explain {places.run}", console)
-    for step in _next_steps(shown)[:1]:
+    for step in _next_steps(run_document)[:1]:
         _print_place("next", step.command, console)
         say(console, step.why, "dim", INDENT + 9)
 
 
 def _print_answer(paragraphs: Sequence[Sequence[str]], console: Console) -> None:
     """Print the sentences of each paragraph, as many to a line as fit whole; the first of all in bold."""
-    for place, paragraph in enumerate(paragraphs):
+    for index, paragraph in enumerate(paragraphs):
         lines: list[Text] = []
         for sentence in paragraph:
             if lines and cell_len(f"{lines[-1].plain} {sentence}") <= console.width - INDENT:
                 lines[-1].append(f" {sentence}")
             else:
                 lines.append(Text(sentence))
-        if not place:
+        if not index:
             lines[0].stylize("bold", 0, len(paragraph[0]))
         for line in lines:
             say(console, line, indent=INDENT)
@@ -90,49 +90,51 @@ def _print_place(name: str, where: str, console: Console) -> None:
     console.print(line, soft_wrap=True)
 
 
-def _next_steps(shown: RunDocument) -> list[NextStep]:
+def _next_steps(run_document: RunDocument) -> list[NextStep]:
     """Return what to try next, by the verdict on the leader's trial."""
-    headline = shown["headline"]
+    headline = run_document["headline"]
     name = headline["trials"].get(headline["leader"] or "")
-    verdicts = [trial.get("verdict") for trial in shown["trials"] if trial["trial"] == name]
+    verdicts = [trial.get("verdict") for trial in run_document["trials"] if trial["trial"] == name]
     return [step for verdict in verdicts if verdict for step in verdict.next]
 
 
-def _print_cautions(shown: RunDocument, places: Places, console: Console) -> None:
-    found = cautions(shown)
-    kept = found[:MOST_CAUTIONS]
+def _print_cautions(run_document: RunDocument, places: Places, console: Console) -> None:
+    all_cautions = cautions(run_document)
+    kept = all_cautions[:MOST_CAUTIONS]
     for sentence, style in kept:
         say(console, shortened(sentence, console.width - INDENT, 3 if style == BAD else 1), style, INDENT)
-    if left := len(found) - len(kept):
+    if left := len(all_cautions) - len(kept):
         say(console, f"{left} more: dbdyno show {places.run} --details", "yellow", INDENT)
 
 
-def _title(shown: RunDocument) -> Text:
-    trials = [trial for trial in shown["trials"] if trial["system"] is not None]
+def _title(run_document: RunDocument) -> Text:
+    trials = [trial for trial in run_document["trials"] if trial["system"] is not None]
     # The steps of a search have a rate each.
-    measured = [trial for trial in trials if share_of(trial) is None and not (shown["find_rate"] and trial["rate"])]
+    searched = bool(run_document["find_rate"])
+    measured = [trial for trial in trials if share_of(trial) is None and not (searched and trial["rate"])]
     parts = [
         _counted(len({trial["label"] for trial in trials}), "system"),
         _counted(len(loads(measured)), "load"),
         _counted(max((trial["repeat"] or 1 for trial in trials), default=1), "repeat"),
     ]
     crossed = " × ".join(part for part in parts if not part.startswith("1 r"))
-    complete = sum(trial["state"] == "complete" for trial in shown["trials"])
-    of = f"{complete} of " if complete < len(shown["trials"]) else ""
-    said = [crossed, of + _counted(len(shown["trials"]), "trial"), *_duration(shown)]
-    return Text(str(shown["experiment"] or shown["run"]), style="bold").append(f" — {', '.join(said)}", "not bold")
+    complete = sum(trial["state"] == "complete" for trial in run_document["trials"])
+    of = f"{complete} of " if complete < len(run_document["trials"]) else ""
+    said = [crossed, of + _counted(len(run_document["trials"]), "trial"), *_duration(run_document)]
+    name = str(run_document["experiment"] or run_document["run"])
+    return Text(name, style="bold").append(f" — {', '.join(said)}", "not bold")
 
 
 def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
-def _duration(shown: RunDocument) -> Iterator[str]:
-    if shown["started_unix_s"] and shown["ended_unix_s"]:
-        yield words.duration(shown["ended_unix_s"] - shown["started_unix_s"])
+def _duration(run_document: RunDocument) -> Iterator[str]:
+    if run_document["started_unix_s"] and run_document["ended_unix_s"]:
+        yield words.duration(run_document["ended_unix_s"] - run_document["started_unix_s"])
 
 
-def _columns(groups: Mapping[tuple[str, str | None], list[TrialDocument]], shown: RunDocument) -> list[Column]:
+def _columns(groups: Mapping[tuple[str, str | None], list[TrialDocument]], run_document: RunDocument) -> list[Column]:
     """Return the table of a run whose clients loaded systems, the highest throughput first."""
     trials = [trial for group in groups.values() for trial in group]
     workloads = list(dict.fromkeys(workload for _, workload in groups))
@@ -140,16 +142,16 @@ def _columns(groups: Mapping[tuple[str, str | None], list[TrialDocument]], shown
     best = [_best(group) for _, group in rows]
     keys = [key for key, _ in rows]
     durability = Column("", [str(trial["durability"] or "") if trial else "" for trial in best], left=True)
-    if searches := shown["find_rate"]:
+    if searches := run_document["find_rate"]:
         figure = f"rate/s with {searches[0]['limit']}"
-        return [Column(figure, _names(keys), left=True, style="bold"), durability, *_found_rates(keys, shown)]
+        return [Column(figure, _names(keys), left=True, style="bold"), durability, *_found_rates(keys, run_document)]
     name, limits = time_name(trials), Column("limited by", [_limit(trial) for trial in best], left=True)
     unit, length_us = words.one_unit(times_us(trial["transaction"], name)["p99"] for trial in trials)
     timed = is_open(trials)
     figure = f"p99, {unit}" if timed else "transactions/s"
     columns = [Column(figure, _names(keys), left=True, style="bold"), durability]
     columns += _load_columns([group for _, group in rows], name if timed else None, length_us)
-    columns += _kind_columns(best) + _share_columns(keys, shown)
+    columns += _kind_columns(best) + _share_columns(keys, run_document)
     if not timed:
         p99s = [times_us(trial["transaction"], name)["p99"] if trial else None for trial in best]
         columns.append(Column("p99 at best", list(map(words.length, p99s)), _GIVE_UP_P99))
@@ -173,14 +175,14 @@ def _rate(trial: TrialDocument | None) -> float:
 
 def _best(trials: Sequence[TrialDocument]) -> TrialDocument | None:
     """Return the trial that stands for a system: of the load with the highest throughput."""
-    standing = [one for load in loads(trials) if (one := _middle(trials, load)) and one["state"] == "complete"]
+    standing = [trial for load in loads(trials) if (trial := _middle(trials, load)) and trial["state"] == "complete"]
     return max(standing, key=_rate, default=None)
 
 
 def _middle(trials: Sequence[TrialDocument], load: Load) -> TrialDocument | None:
     """Return the trial of median throughput at a load; one that is not complete only if there is no other."""
     at_load = [trial for trial in trials if load_of(trial) == load]
-    complete = sorted((one for one in at_load if one["state"] == "complete"), key=_rate)
+    complete = sorted((trial for trial in at_load if trial["state"] == "complete"), key=_rate)
     return complete[(len(complete) - 1) // 2] if complete else next(iter(at_load), None)
 
 
@@ -193,10 +195,10 @@ def _load_columns(groups: Sequence[Sequence[TrialDocument]], time: TimeName | No
     # Every second one goes first, so that those that stay are spread evenly.
     order = [*(load for load in every[1:-1] if load in peaks), *between[1::2], *between[::2]]
     columns = []
-    for place, load in enumerate(every):
+    for index, load in enumerate(every):
         cells = [_cell(_middle(group, load), time, length_us) for group in groups]
         heading = load.label(several_clients)
-        if not place and not load.words:
+        if not index and not load.words:
             heading = _counted(load.clients, "client")
         drop = _GIVE_UP_LOADS + order.index(load) if load in order else None
         columns.append(Column(heading, cells, drop))
@@ -214,36 +216,37 @@ def _cell(trial: TrialDocument | None, time: TimeName | None, length_us: float) 
     return words.significant(None if p99_us is None else p99_us / length_us)
 
 
-def _found_rates(keys: Sequence[tuple[str, str | None]], shown: RunDocument) -> list[Column]:
+def _found_rates(keys: Sequence[tuple[str, str | None]], run_document: RunDocument) -> list[Column]:
     """Return a column for each number of clients: the highest rate that held the limit."""
-    first = {trial["trial"]: trial for trial in shown["trials"]}
-    searches = [(first[one["first"]], one) for one in shown["find_rate"] if one["first"] in first]
-    found = {
-        (words.label_of(trial), trial["workload"], one["clients"]): one["found_rate_per_s"] for trial, one in searches
+    first = {trial["trial"]: trial for trial in run_document["trials"]}
+    searches = [(first[search["first"]], search) for search in run_document["find_rate"] if search["first"] in first]
+    rates = {
+        (words.label_of(trial), trial["workload"], search["clients"]): search["found_rate_per_s"]
+        for trial, search in searches
     }
-    counts = sorted({clients for *_, clients in found})
+    counts = sorted({clients for *_, clients in rates})
     return [
-        Column(_counted(count, "client"), [words.whole(found.get((*key, count))) for key in keys]) for count in counts
+        Column(_counted(count, "client"), [words.whole(rates.get((*key, count))) for key in keys]) for count in counts
     ]
 
 
 def _kind_columns(best: Sequence[TrialDocument | None]) -> list[Column]:
     """Return how many transactions of the first kind there were a minute, if there are several kinds."""
     kinds = [kinds_of(trial) if trial else {} for trial in best]
-    first = next((next(iter(one)) for one in kinds if one), None)
+    first = next((next(iter(by_name)) for by_name in kinds if by_name), None)
     if first is None:
         return []
-    cells = [words.whole(one[first]["per_minute"]) if first in one else words.UNKNOWN for one in kinds]
+    cells = [words.whole(by_name[first]["per_minute"]) if first in by_name else words.UNKNOWN for by_name in kinds]
     return [Column(f"{first}/min", cells, _GIVE_UP_KINDS)]
 
 
-def _share_columns(keys: Sequence[tuple[str, str | None]], shown: RunDocument) -> list[Column]:
+def _share_columns(keys: Sequence[tuple[str, str | None]], run_document: RunDocument) -> list[Column]:
     """Return the p99 of response times at shares of capacity, if the run has these."""
-    p99s = capacity.p99s(shown)
+    p99s = capacity.p99s(run_document)
     shares = sorted({share for by_share in p99s.values() for share in by_share})
-    found = [p99s.get((label, str(workload)), {}) for label, workload in keys]
+    by_row = [p99s.get((label, str(workload)), {}) for label, workload in keys]
     return [
-        Column(f"p99 at {share:.0%}", [one.get(share, words.UNKNOWN) for one in found], _GIVE_UP_SHARES)
+        Column(f"p99 at {share:.0%}", [by_share.get(share, words.UNKNOWN) for by_share in by_row], _GIVE_UP_SHARES)
         for share in shares
     ]
 

@@ -8,7 +8,7 @@ def test_the_page_begins_with_the_headlines_system_and_load(run_document):
     series, trial = page.first
     assert series.label == run_document["headline"]["leader"] == trial["label"]
     assert page.context["load_labels"][page.context["chosen"]] == str(trial["clients"])
-    assert page.context["chosen_series"] == series.place
+    assert page.context["chosen_series"] == series.index
 
 
 def test_a_run_of_nothing_begins_with_nothing(run_document):

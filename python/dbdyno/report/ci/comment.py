@@ -14,7 +14,7 @@ MARKS = {SLOWER: "🔴", FASTER: "🟢", SAME: "⚪", UNSTABLE: "🟡", NOT_JUDG
 _HEADINGS = ("experiment", "load", "base/s", "head/s", "difference [95 %]", "pairs", "outcome")
 
 
-def comment(found: Sequence[Decided], margin: float, sides: tuple[str, str], host: Sequence[str]) -> str:
+def comment(all_decided: Sequence[Decided], margin: float, sides: tuple[str, str], host: Sequence[str]) -> str:
     """Return the comment, GitHub-flavoured Markdown that ends with a newline.
 
     Args:
@@ -22,29 +22,33 @@ def comment(found: Sequence[Decided], margin: float, sides: tuple[str, str], hos
         host: what of this host spoils a measurement, a sentence each.
     """
     blocks = [
-        f"### dbdyno: {escaped(sentence(found, margin))}",
+        f"### dbdyno: {escaped(sentence(all_decided, margin))}",
         f"base {code(sides[0])}, head {code(sides[1])}",
-        table(_HEADINGS, [_row(one) for one in found]),
-        *_why(found),
+        table(_HEADINGS, [_row(decided) for decided in all_decided]),
+        *_why(all_decided),
     ]
-    careful = [f"{one.experiment}, {one.compared.cell.load}: {one.reason}" for one in found if one.reason]
+    careful = [
+        f"{decided.experiment}, {decided.compared.cell.load}: {decided.reason}"
+        for decided in all_decided
+        if decided.reason
+    ]
     careful += [f"This host: {what}" for what in host]
     blocks.append("\n".join(f"- {escaped(text)}" for text in careful))
     return "\n\n".join(filter(None, blocks)) + "\n"
 
 
-def _row(one: Decided) -> list[str]:
-    *cells, outcome = row_of(one)
+def _row(decided: Decided) -> list[str]:
+    *cells, outcome = row_of(decided)
     return [*map(escaped, cells), f"{MARKS[outcome]} {outcome}"]
 
 
-def _why(found: Sequence[Decided]) -> Iterator[str]:
+def _why(all_decided: Sequence[Decided]) -> Iterator[str]:
     """What changed in each difference, folded."""
-    for one in found:
-        if one.outcome in (SLOWER, FASTER):
-            title = escaped(f"Why {one.experiment} at {one.compared.cell.load} is {one.outcome}")
-            causes = [evidence for evidence in one.evidence if evidence.share is None]
-            effects = [evidence for evidence in one.evidence if evidence.share is not None]
+    for decided in all_decided:
+        if decided.outcome in (SLOWER, FASTER):
+            title = escaped(f"Why {decided.experiment} at {decided.compared.cell.load} is {decided.outcome}")
+            causes = [evidence for evidence in decided.evidence if evidence.share is None]
+            effects = [evidence for evidence in decided.evidence if evidence.share is not None]
             lines = [f"- {escaped(evidence_sentence(each))}" for each in (*causes[:FEW], *effects[:FEW])]
             listed = "\n".join(lines) or "Nothing that was observed explains it."
             yield f"<details><summary>{title}</summary>\n\n{listed}\n\n</details>"

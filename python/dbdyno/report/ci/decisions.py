@@ -83,108 +83,125 @@ def decisions(run: Run, margin: float, floors: Sequence[NoiseFloor], comparisons
         UserError: a side is missing.
     """
     if missing := [side for side in (BASE, HEAD) if side not in run.labels]:
-        why = "; ".join(str(one["reason"]) for one in run.facts.skipped) or "no trial of it was reached"
+        why = "; ".join(str(skipped["reason"]) for skipped in run.facts.skipped) or "no trial of it was reached"
         raise UserError(f"{run.path.name}: {missing[0]} was not measured: {why}")
     verdicts = compare_sides(sides_of_run(run, BASE), margin, 0.0, force=False)
-    return [_decided(run, one, margin, floors, comparisons) for one in _of_head(verdicts)]
+    return [_decided(run, compared, margin, floors, comparisons) for compared in _of_head(verdicts)]
 
 
 def _of_head(verdicts: Verdicts) -> list[Compared]:
-    return [one for one in verdicts.cells if one.candidate.label == HEAD]
+    return [compared for compared in verdicts.cells if compared.candidate.label == HEAD]
 
 
-def _decided(run: Run, one: Compared, margin: float, floors: Sequence[NoiseFloor], comparisons: int) -> Decided:
-    pairs = Pairs.of(one)
+def _decided(run: Run, compared: Compared, margin: float, floors: Sequence[NoiseFloor], comparisons: int) -> Decided:
+    pairs = Pairs.of(compared)
     rates = tuple([compared_rate_per_s(trial) for trial in pairs.side(which)] for which in (0, 1))
     both = (rates[0], rates[1])
     name = str(run.facts.experiment)
-    if one.verdict == INVALID or not pairs.trials:
-        return Decided(name, one, None, NOT_JUDGED, one.reason or "no pair of trials can be used", None, both)
-    floor = floor_of(floors, one.baseline, one.candidate, one.cell)
+    if compared.verdict == INVALID or not pairs.trials:
+        return Decided(name, compared, None, NOT_JUDGED, compared.reason or "no pair of trials can be used", None, both)
+    floor = floor_of(floors, compared.baseline, compared.candidate, compared.cell)
     decision = decide(log_ratios(*both).tolist(), margin, floor.noise if floor else 0.0, comparisons)
     reason = None
     if decision.outcome == UNSTABLE and floor:
         noise = words.significant(100 * floor.noise)
         reason = f"A/A noise of this host is ±{noise} % ({floor.run}), above the margin"
-    return Decided(name, one, decision, decision.outcome, reason, aa_noise(both[0], comparisons), both)
+    return Decided(name, compared, decision, decision.outcome, reason, aa_noise(both[0], comparisons), both)
 
 
-def ended(found: Sequence[Decided], margin: float, comparisons: int) -> list[Decided]:
+def ended(all_decided: Sequence[Decided], margin: float, comparisons: int) -> list[Decided]:
     """Return the comparisons when no pair is added any more: what is undecided is unstable, and says why."""
-    return [one if one.outcome else _unstable(one, margin, comparisons) for one in found]
+    return [decided if decided.outcome else _unstable(decided, margin, comparisons) for decided in all_decided]
 
 
-def _unstable(one: Decided, margin: float, comparisons: int) -> Decided:
-    pairs = len(one.rates_per_s[0])
-    if one.noise is not None and one.noise > margin:
-        reason = (
-            f"A/A noise of this host is ±{words.significant(100 * one.noise)} % after {pairs} pairs, above the margin"
-        )
+def _unstable(decided: Decided, margin: float, comparisons: int) -> Decided:
+    pairs = len(decided.rates_per_s[0])
+    if decided.noise is not None and decided.noise > margin:
+        noise = words.significant(100 * decided.noise)
+        reason = f"A/A noise of this host is ±{noise} % after {pairs} pairs, above the margin"
     else:
-        needed = pairs_for(log_ratios(*one.rates_per_s).tolist(), margin, comparisons)
+        needed = pairs_for(log_ratios(*decided.rates_per_s).tolist(), margin, comparisons)
         reason = f"the budget ended after {pairs} pairs; {f'about {needed}' if needed else 'more than 50'} would decide"
-    return Decided(one.experiment, one.compared, one.decision, UNSTABLE, reason, one.noise, one.rates_per_s)
+    return Decided(
+        decided.experiment, decided.compared, decided.decision, UNSTABLE, reason, decided.noise, decided.rates_per_s
+    )
 
 
-def ci_document(found: Sequence[Decided], margin: float, host: Sequence[str], status: int) -> dict[str, Any]:
+def ci_document(all_decided: Sequence[Decided], margin: float, host: Sequence[str], status: int) -> dict[str, Any]:
     """Return the decisions as plain JSON values; ratios are of the head over the base.
 
     host: what of this host spoils a measurement, a sentence each. status: what the command ends with.
     """
     return {
         "format": 1,
-        "sentence": sentence(found, margin),
+        "sentence": sentence(all_decided, margin),
         "status": status,
         "margin": margin,
         "host": list(host),
-        "comparisons": [_document(one) for one in found],
+        "comparisons": [_document(decided) for decided in all_decided],
     }
 
 
-def _document(one: Decided) -> dict[str, Any]:
+def _document(decided: Decided) -> dict[str, Any]:
     return {
-        "experiment": one.experiment,
-        "run": one.compared.candidate.run.path.name,
-        **{key: getattr(one.compared.cell, key) for key in LOAD_KEYS},
-        "base_per_s": one.rates_per_s[0],
-        "head_per_s": one.rates_per_s[1],
-        **(asdict(one.decision) if one.decision else {}),
-        "outcome": one.outcome,
-        "reason": one.reason,
-        "aa_noise": one.noise,
-        "evidence": [asdict(evidence) for evidence in one.evidence],
+        "experiment": decided.experiment,
+        "run": decided.compared.candidate.run.path.name,
+        **{key: getattr(decided.compared.cell, key) for key in LOAD_KEYS},
+        "base_per_s": decided.rates_per_s[0],
+        "head_per_s": decided.rates_per_s[1],
+        **(asdict(decided.decision) if decided.decision else {}),
+        "outcome": decided.outcome,
+        "reason": decided.reason,
+        "aa_noise": decided.noise,
+        "evidence": [asdict(evidence) for evidence in decided.evidence],
     }
 
 
-def sentence(found: Sequence[Decided], margin: float) -> str:
+def sentence(all_decided: Sequence[Decided], margin: float) -> str:
     """Say in one sentence what the comparisons come to."""
-    counts = Counter(one.outcome for one in found)
+    counts = Counter(decided.outcome for decided in all_decided)
     parts = [f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome]]
-    comparisons = f"{len(found)} comparison{'' if len(found) == 1 else 's'}"
+    comparisons = f"{len(all_decided)} comparison{'' if len(all_decided) == 1 else 's'}"
     return f"{comparisons}: {', '.join(parts)} (margin ±{words.significant(100 * margin)} %)"
 
 
-def print_decisions(found: Sequence[Decided], margin: float, console: Console) -> None:
+def print_decisions(all_decided: Sequence[Decided], margin: float, console: Console) -> None:
     """Print a table of the comparisons, why some were not decided, and the evidence for differences."""
-    rows = list(zip(*map(row_of, found), strict=True))
+    rows = list(zip(*map(row_of, all_decided), strict=True))
     headings = ("experiment", "load", "base/s", "head/s", "difference [95 %]", "n", "outcome")
     left = ("experiment", "load", "outcome")
     columns = [
         Column(name, cells, 1 if name == "n" else None, left=name in left)
         for name, cells in zip(headings, rows, strict=True)
     ]
-    print_columns(columns, console, styles=[_STYLES.get(one.outcome or "", "") for one in found])
-    for one in found:
-        if one.reason:
-            say(console, f"{one.experiment}, {one.compared.cell.load}: {one.outcome}, {one.reason}", "yellow", hang=2)
-    differ = [one for one in found if one.outcome in (FASTER, SLOWER)]
-    print_why([Why(one.compared, str(one.outcome), one.interval, one.evidence) for one in differ], console, FEW)
-    say(console, sentence(found, margin), "bold")
+    print_columns(columns, console, styles=[_STYLES.get(decided.outcome or "", "") for decided in all_decided])
+    for decided in all_decided:
+        if decided.reason:
+            say(
+                console,
+                f"{decided.experiment}, {decided.compared.cell.load}: {decided.outcome}, {decided.reason}",
+                "yellow",
+                hang=2,
+            )
+    differ = [decided for decided in all_decided if decided.outcome in (FASTER, SLOWER)]
+    print_why(
+        [Why(decided.compared, str(decided.outcome), decided.interval, decided.evidence) for decided in differ],
+        console,
+        FEW,
+    )
+    say(console, sentence(all_decided, margin), "bold")
 
 
-def row_of(one: Decided) -> tuple[str, ...]:
+def row_of(decided: Decided) -> tuple[str, ...]:
     """Return a comparison as the cells of a table: experiment, load, base/s, head/s, difference, pairs, outcome."""
-    rates = (words.whole(sum(side) / len(side)) if side else words.UNKNOWN for side in one.rates_per_s)
-    workload = one.compared.cell.workload
-    named = one.experiment if one.experiment == workload else f"{one.experiment}: {workload}"
-    return named, one.compared.cell.load, *rates, one.interval, str(len(one.rates_per_s[0])), str(one.outcome)
+    rates = (words.whole(sum(side) / len(side)) if side else words.UNKNOWN for side in decided.rates_per_s)
+    workload = decided.compared.cell.workload
+    named = decided.experiment if decided.experiment == workload else f"{decided.experiment}: {workload}"
+    return (
+        named,
+        decided.compared.cell.load,
+        *rates,
+        decided.interval,
+        str(len(decided.rates_per_s[0])),
+        str(decided.outcome),
+    )

@@ -85,15 +85,15 @@ def hues(stores: Iterable[str]) -> dict[str, int]:
     have the same the later one by name has the next that is free; where none is, they share it.
     """
     named = sorted(set(stores))
-    found: dict[str, int] = {}
+    hue_of: dict[str, int] = {}
     for store in named:
-        if (own := _own_hue(store)) not in found.values():
-            found[store] = own
+        if (own := _own_hue(store)) not in hue_of.values():
+            hue_of[store] = own
     for store in named:
         own = _own_hue(store)
         following = [(own + step) % len(HUES) for step in range(len(HUES))]
-        found.setdefault(store, next((hue for hue in following if hue not in found.values()), own))
-    return found
+        hue_of.setdefault(store, next((hue for hue in following if hue not in hue_of.values()), own))
+    return hue_of
 
 
 def _own_hue(store: str) -> int:
@@ -103,8 +103,8 @@ def _own_hue(store: str) -> int:
 def looks(of_hues: Sequence[int]) -> list[Look]:
     """Return a look for each of several hues, in their order, of which no two are the same."""
     counted: Counter[int] = Counter()
-    found = []
+    distinct = []
     for hue in of_hues:
-        found.append(Look(hue, counted[hue]))
+        distinct.append(Look(hue, counted[hue]))
         counted[hue] += 1
-    return found
+    return distinct

@@ -34,7 +34,7 @@ class Page:
         clients_loaded: clients put the load on, so that there are loads, latencies and limits.
     """
 
-    shown: RunDocument
+    document: RunDocument
     recordings: Recordings = field(default_factory=Recordings)
     flames: Sequence[tuple[str, str]] = ()
     nameless: Sequence[tuple[str, str | None]] = ()
@@ -43,7 +43,7 @@ class Page:
     @cached_property
     def series(self) -> list[Series]:
         """The systems, each with its look."""
-        return series_of(self.shown)
+        return series_of(self.document)
 
     @cached_property
     def trials(self) -> list[TrialDocument]:
@@ -58,7 +58,7 @@ class Page:
     @cached_property
     def first(self) -> tuple[Series, TrialDocument] | None:
         """The system and trial that the headline begins with; `None` if it names none."""
-        names = set(self.shown["headline"]["trials"].values())
+        names = set(self.document["headline"]["trials"].values())
         named = [(series, trial) for series in self.series for trial in series.trials if trial["trial"] in names]
         return max(named, key=lambda pair: rate_per_s(pair[1]), default=None)
 
@@ -80,7 +80,7 @@ class Page:
         time = time_name(self.trials)
         labels = list(self.load_labels)
         return {
-            "shown": self.shown,
+            "document": self.document,
             "series": self.series,
             "words": words,
             "clients_loaded": self.clients_loaded,
@@ -94,7 +94,7 @@ class Page:
             "load_labels": list(self.load_labels.values()),
             "load_labels_by_load": self.load_labels,
             "chosen": labels.index(load_of(self.first[1])) if self.first else len(labels) - 1,
-            "chosen_series": self.first[0].place if self.first else 0,
+            "chosen_series": self.first[0].index if self.first else 0,
             "left_out_of_names": self.left_out_of_names,
             "one_load": at_one_load(self.series),
             "percentiles": PERCENTILES,

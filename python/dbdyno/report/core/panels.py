@@ -67,12 +67,12 @@ def panels(observations: Observations, began_unix_s: float, points: int = MOST_P
     during = observations.at_unix_s >= began_unix_s
     if not during.any():
         return None
-    found: dict[tuple[str, str, str], list[list[Any]]] = {}
+    by_quantity: dict[tuple[str, str, str], list[list[Any]]] = {}
     seconds = observations.at_unix_s[during] - began_unix_s
     for group, name, unit, subject, values in _lines(observations):
         seen = values[during]
         if not np.isnan(seen).all():
-            found.setdefault((group, name, unit), []).append([subject, _values(_thinned(seen, points))])
+            by_quantity.setdefault((group, name, unit), []).append([subject, _values(_thinned(seen, points))])
     order = list(dict.fromkeys(BANDS.values()))
     return {
         "times": _times(seconds, points),
@@ -85,7 +85,7 @@ def panels(observations: Observations, began_unix_s: float, points: int = MOST_P
                 "lines": lines,
             }
             for (group, name, unit), lines in sorted(
-                found.items(), key=lambda item: (order.index(item[0][0]), item[0][1])
+                by_quantity.items(), key=lambda item: (order.index(item[0][0]), item[0][1])
             )
         ],
     }
@@ -138,10 +138,10 @@ def _described(band: str, quantity: str) -> tuple[str, str, float]:
 def _times(seconds: np.ndarray, points: int) -> list[float]:
     """The time of each point; of a stretch that has two, those of its first and its last sample."""
     if len(seconds) <= points:
-        return [round(float(one), 2) for one in seconds]
+        return [round(float(second), 2) for second in seconds]
     edges = _edges(len(seconds), points)
     ends = [(begin, end - 1) for begin, end in pairwise(edges)]
-    return [round(float(seconds[place]), 2) for both in ends for place in both]
+    return [round(float(seconds[index]), 2) for both in ends for index in both]
 
 
 def _thinned(values: np.ndarray, points: int) -> np.ndarray:
@@ -155,7 +155,7 @@ def _thinned(values: np.ndarray, points: int) -> np.ndarray:
         if np.isnan(stretch).all():
             kept += [np.nan, np.nan]
         else:
-            kept += [stretch[place] for place in sorted((int(np.nanargmin(stretch)), int(np.nanargmax(stretch))))]
+            kept += [stretch[index] for index in sorted((int(np.nanargmin(stretch)), int(np.nanargmax(stretch))))]
     return np.array(kept)
 
 
@@ -166,6 +166,6 @@ def _edges(count: int, points: int) -> list[int]:
 
 def _values(values: np.ndarray) -> list[float | None] | float:
     """The values with four digits; one, if all samples have it."""
-    written = [None if np.isnan(one) else float(f"{one:.4g}") for one in values]
-    known = {one for one in written if one is not None}
+    written = [None if np.isnan(value) else float(f"{value:.4g}") for value in values]
+    known = {value for value in written if value is not None}
     return known.pop() if len(known) == 1 else written

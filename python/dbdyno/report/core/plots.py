@@ -37,9 +37,9 @@ def scaled(value: float | None, unit: float) -> float | None:
     return None if value is None else round(value / unit, 4)
 
 
-def meta(series: Series, place: int | None = None) -> dict[str, int | None]:
+def meta(series: Series, load_index: int | None = None) -> dict[str, int | None]:
     """Return to which series a trace belongs, and to which load if not to all."""
-    return {"s": series.place, "c": place}
+    return {"s": series.index, "c": load_index}
 
 
 def load_axes(all_series: Sequence[Series], suffix: str) -> Figure:

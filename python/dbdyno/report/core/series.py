@@ -26,7 +26,7 @@ class Series:
         short: its name where there is little room, without what the names of all say (`dbdyno.report.core.names`).
     """
 
-    place: int
+    index: int
     label: str
     workload: str | None
     name: str
@@ -51,7 +51,7 @@ def series_of(document: RunDocument) -> list[Series]:
     names = [f"{label} · {workload}" if several else label for label, workload in grouped]
     return [
         Series(
-            place,
+            index,
             label,
             workload,
             name,
@@ -61,7 +61,7 @@ def series_of(document: RunDocument) -> list[Series]:
             look,
             short,
         )
-        for place, (((label, workload), trials), name, short, look) in enumerate(
+        for index, (((label, workload), trials), name, short, look) in enumerate(
             zip(
                 grouped.items(),
                 names,
@@ -83,13 +83,13 @@ def operations(all_series: Sequence[Series]) -> dict[str, str | None]:
 
     Where there are transactions of several kinds, these in their place: dozens of plots would show nothing.
     """
-    told: dict[str, str | None] = {}
+    operation_of: dict[str, str | None] = {}
     for series in all_series:
         for trial in series.trials:
             for name, operation in trial["operations"].items():
-                told.setdefault(name, operation["operation"])
-    kinds: dict[str, str | None] = {name: operation for name, operation in told.items() if operation == KIND}
-    return kinds or dict(sorted(told.items(), key=lambda item: _ORDER.index(group_of(item[1]))))
+                operation_of.setdefault(name, operation["operation"])
+    kinds: dict[str, str | None] = {name: operation for name, operation in operation_of.items() if operation == KIND}
+    return kinds or dict(sorted(operation_of.items(), key=lambda item: _ORDER.index(group_of(item[1]))))
 
 
 def trials_of(all_series: Iterable[Series]) -> list[TrialDocument]:
@@ -99,9 +99,9 @@ def trials_of(all_series: Iterable[Series]) -> list[TrialDocument]:
 
 def load_labels(all_series: Sequence[Series]) -> dict[Load, str]:
     """The loads of the sweep, rising, each with its name."""
-    found = loads(trials_of(all_series))
-    several = len({load.clients for load in found}) > 1
-    return {load: load.label(several) for load in found}
+    all_loads = loads(trials_of(all_series))
+    several = len({load.clients for load in all_loads}) > 1
+    return {load: load.label(several) for load in all_loads}
 
 
 def representatives(series: Series) -> dict[Load, TrialDocument]:
@@ -116,4 +116,4 @@ def representatives(series: Series) -> dict[Load, TrialDocument]:
 
 def places_of(all_series: Iterable[Series]) -> dict[Load, int]:
     """The place of each load among those of the run."""
-    return {load: place for place, load in enumerate(loads(trials_of(all_series)))}
+    return {load: index for index, load in enumerate(loads(trials_of(all_series)))}

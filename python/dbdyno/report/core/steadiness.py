@@ -21,13 +21,13 @@ def steady_class(trial: TrialDocument) -> str:
 
 def drift(trial: TrialDocument) -> str:
     """Return the change over the part that was kept, per hour where that is long enough; empty if not known."""
-    found = trial["steady_state"]
-    if found.get("drift") is None:
+    state = trial["steady_state"]
+    if state.get("drift") is None:
         return ""
-    kept_s = round(trial["seconds"] - (0 if found["applied"] else found["cut_s"]))
-    if kept_s < PER_HOUR_FROM_S or found["drift_per_hour"] is None:
-        return f"{found['drift']:+.1%} in {'the last ' if found['cut_s'] else ''}{kept_s} s"
-    return f"{found['drift_per_hour']:+.1%} an hour"
+    kept_s = round(trial["seconds"] - (0 if state["applied"] else state["cut_s"]))
+    if kept_s < PER_HOUR_FROM_S or state["drift_per_hour"] is None:
+        return f"{state['drift']:+.1%} in {'the last ' if state['cut_s'] else ''}{kept_s} s"
+    return f"{state['drift_per_hour']:+.1%} an hour"
 
 
 def remarks(trials: Sequence[TrialDocument]) -> Iterator[str]:
@@ -44,8 +44,8 @@ def remarks(trials: Sequence[TrialDocument]) -> Iterator[str]:
 
 
 def _unsteady(trial: TrialDocument) -> bool:
-    found = trial["steady_state"]
-    return found["class"] != TOO_SHORT and not found["steady"]
+    state = trial["steady_state"]
+    return state["class"] != TOO_SHORT and not state["steady"]
 
 
 def _named(trials: Sequence[TrialDocument]) -> Iterable[str]:

@@ -139,10 +139,10 @@ def _narrowed(first: Column, others: Sequence[Column], room: int) -> list[Column
     """Return the columns beside the first, with headings broken from the last on until names of usual length fit."""
     usual = max((width for cell in first.cells if (width := cell_len(cell)) <= LONG_NAME_SHARE * room), default=0)
     narrowed = list(others)
-    for place in range(len(narrowed) - 1, -1, -1):
+    for index in range(len(narrowed) - 1, -1, -1):
         if usual + GAP + _least_total(narrowed) <= room:
             break
-        narrowed[place] = narrowed[place].narrowed()
+        narrowed[index] = narrowed[index].narrowed()
     return narrowed
 
 
@@ -161,7 +161,9 @@ def _name_width(first: Column, others: Sequence[Column], room: int) -> int:
 def keep(columns: Sequence[Column], room: int) -> list[Column]:
     """Return the columns without those that must go for the others to fit."""
     kept = list(columns)
-    for column in sorted((one for one in columns if one.drop is not None), key=lambda one: -(one.drop or 0)):
+    for column in sorted(
+        (column for column in columns if column.drop is not None), key=lambda column: -(column.drop or 0)
+    ):
         if _least_total(kept) <= room:
             break
         kept.remove(column)
@@ -202,8 +204,8 @@ def _print_rows(
         cells = [[name if fits else ""]]
         for column, width in zip(others, widths[1:], strict=True):
             cells.append(_cell(column, row, width))
-        for place in range(max(map(len, cells))):
-            parts = [cell[place] if place < len(cell) else "" for cell in cells]
+        for line in range(max(map(len, cells))):
+            parts = [cell[line] if line < len(cell) else "" for cell in cells]
             looks = [f"{column.style} {style}".strip() for column in columns]
             console.print(_line(parts, columns, widths, looks, indent), soft_wrap=True)
 
@@ -221,15 +223,13 @@ def _print_headings(
 ) -> None:
     """Print the headings, each on the bottom line; the first column's goes above where there is no room for it."""
     columns = [first, *others]
-    lines = [[""] if place == 0 else column.heading.split("\n") for place, column in enumerate(columns)]
+    lines = [[""] if index == 0 else column.heading.split("\n") for index, column in enumerate(columns)]
     height = max(map(len, lines))
     headings = []
-    for place in range(height):
-        parts = [line[place - height + len(line)] if place >= height - len(line) else "" for line in lines]
+    for row in range(height):
+        parts = [line[row - height + len(line)] if row >= height - len(line) else "" for line in lines]
         headings.append(_line(parts, columns, widths, ["dim"] * len(columns), indent).plain)
-    room = next(
-        (place for place in range(height - 1, -1, -1) if _is_free(headings[place], first.heading, indent)), None
-    )
+    room = next((row for row in range(height - 1, -1, -1) if _is_free(headings[row], first.heading, indent)), None)
     if room is not None:
         beside = headings[room][indent + cell_len(first.heading) :]
         headings[room] = f"{' ' * indent}{first.heading}{beside}"
@@ -249,14 +249,14 @@ def _line(
 ) -> Text:
     """Return a line of a table, which ends with its last text."""
     line = Text(" " * indent)
-    last = max((place for place, part in enumerate(parts) if part), default=-1)
-    for place, (part, column, width, style) in enumerate(zip(parts, columns, widths, styles, strict=True)):
-        if place > last:
+    last = max((index for index, part in enumerate(parts) if part), default=-1)
+    for index, (part, column, width, style) in enumerate(zip(parts, columns, widths, styles, strict=True)):
+        if index > last:
             break
         fill = " " * (width - cell_len(part))
         line.append("" if column.left else fill)
         line.append(part, style or None)
-        line.append((fill if column.left and place < last else "") + (" " * GAP if place < last else ""))
+        line.append((fill if column.left and index < last else "") + (" " * GAP if index < last else ""))
     return line
 
 
@@ -269,8 +269,8 @@ def _print_list(columns: Sequence[Column], console: Console, indent: int, styles
         for column in others:
             if column.cells[row]:
                 title = " ".join(_rejoined(column.heading))
-                told = f"{title}: {column.cells[row]}" if title else column.cells[row]
-                say(console, told, style, indent + GAP, GAP)
+                text = f"{title}: {column.cells[row]}" if title else column.cells[row]
+                say(console, text, style, indent + GAP, GAP)
 
 
 def _rejoined(lines: str) -> Iterator[str]:

@@ -114,15 +114,15 @@ def longest_stall(stability: Evenness) -> str:
     return f"{whole(still_s)} s" if still_s else "none" if stalls else UNKNOWN
 
 
-def ratio(found: RatioDocument | None) -> str:
+def ratio(comparison: RatioDocument | None) -> str:
     """Write a comparison's ratio, never without its interval; empty if there is none.
 
     If the client limited the faster side, the ratio is a bound.
     """
-    if not found or found["ratio"] is None or found["low"] is None or found["high"] is None:
+    if not comparison or comparison["ratio"] is None or comparison["low"] is None or comparison["high"] is None:
         return ""
-    centre, low, high = factor(found["ratio"]), factor(found["low"]), factor(found["high"])
-    bound = {"slower": "≤ ", "faster": "≥ "}.get(found["verdict"], "") if found["least"] else ""
+    centre, low, high = factor(comparison["ratio"]), factor(comparison["low"]), factor(comparison["high"])
+    bound = {"slower": "≤ ", "faster": "≥ "}.get(comparison["verdict"], "") if comparison["least"] else ""
     return f"{bound}{centre}× [{low}, {high}]"
 
 
@@ -138,9 +138,9 @@ def when(unix_s: float | None) -> str:
 
 def latency_unit(trials: Iterable[TrialDocument]) -> tuple[str, float]:
     """Choose one unit for all latencies shown together. Returns its name and its length in µs."""
-    shown = list(trials)
-    name = time_name(shown)
-    times = [times_us(trial["transaction"], name) for trial in shown]
+    all_trials = list(trials)
+    name = time_name(all_trials)
+    times = [times_us(trial["transaction"], name) for trial in all_trials]
     medians = [time["p50"] for time in times if time["p50"] is not None]
     seconds = any((time["p99"] or 0) >= 1e6 for time in times)
     return ("ms", 1000.0) if seconds or (medians and min(medians) >= 200) else ("µs", 1.0)
@@ -172,8 +172,8 @@ def length(time_us: float | None) -> str:
 def short_workloads(names: Sequence[str]) -> list[str]:
     """Return the names of workloads without what all of them begin with: of variants their options."""
     split = [name.partition("?") for name in names]
-    one = len({base for base, _, _ in split}) == 1 and all(options for _, _, options in split)
-    return [options for _, _, options in split] if one else list(names)
+    are_variants = len({base for base, _, _ in split}) == 1 and all(options for _, _, options in split)
+    return [options for _, _, options in split] if are_variants else list(names)
 
 
 def groups(document: RunDocument) -> dict[tuple[str, str | None], list[TrialDocument]]:
@@ -183,11 +183,11 @@ def groups(document: RunDocument) -> dict[tuple[str, str | None], list[TrialDocu
     was offered as a share of capacity is an open loop beside closed ones, which it has a table apart from
     (`dbdyno.report.sections.capacity`).
     """
-    found: dict[tuple[str, str | None], list[TrialDocument]] = {}
+    by_group: dict[tuple[str, str | None], list[TrialDocument]] = {}
     for trial in document["trials"]:
         if trial["system"] is not None and share_of(trial) is None:
-            found.setdefault((label_of(trial), trial["workload"]), []).append(trial)
-    return found
+            by_group.setdefault((label_of(trial), trial["workload"]), []).append(trial)
+    return by_group
 
 
 def label_of(trial: LabelledDocument) -> str:
@@ -248,8 +248,8 @@ def not_complete(document: RunDocument) -> list[tuple[str, str]]:
     if unreached:
         others = f", nor {len(unreached) - 1} more" if unreached[1:] else ""
         marked.append((unreached[0], f"not reached{others}"))
-    skipped = [(str(one.get("system")), f"skipped: {one.get('reason')}") for one in document["skipped"]]
-    return marked + skipped + [(_name_of_sweep(one), str(one["reason"])) for one in document["left_out"]]
+    skipped = [(str(system.get("system")), f"skipped: {system.get('reason')}") for system in document["skipped"]]
+    return marked + skipped + [(_name_of_sweep(sweep), str(sweep["reason"])) for sweep in document["left_out"]]
 
 
 def _name_of_sweep(left_out: JsonObject) -> str:
@@ -268,11 +268,11 @@ def trial_name(trial: TrialDocument) -> str:
 
 def warnings_by_text(document: RunDocument) -> list[tuple[str, str]]:
     """Each warning once, as (the trial that carries it, or how many of which systems, text)."""
-    found: dict[str, list[TrialDocument]] = {}
+    by_text: dict[str, list[TrialDocument]] = {}
     for trial in document["trials"]:
         for warning in trial["warnings"]:
-            found.setdefault(warning, []).append(trial)
-    return [(_names(trials), warning) for warning, trials in found.items()]
+            by_text.setdefault(warning, []).append(trial)
+    return [(_names(trials), warning) for warning, trials in by_text.items()]
 
 
 def _names(trials: Sequence[TrialDocument]) -> str:
@@ -283,9 +283,9 @@ def _names(trials: Sequence[TrialDocument]) -> str:
 
 def steady_state(trial: TrialDocument) -> str:
     """A trial's steady state in a few characters: its class, and after how many seconds it begins."""
-    found = trial["steady_state"]
-    name = {NO_STEADY_STATE: "none", TOO_SHORT: UNKNOWN}.get(found["class"], found["class"])
-    return f"{name} {found['cut_s']} s" if found["cut_s"] and found["steady"] else name
+    state = trial["steady_state"]
+    name = {NO_STEADY_STATE: "none", TOO_SHORT: UNKNOWN}.get(state["class"], state["class"])
+    return f"{name} {state['cut_s']} s" if state["cut_s"] and state["steady"] else name
 
 
 def long_enough(trials: Iterable[TrialDocument]) -> bool:
@@ -327,7 +327,7 @@ def client_limited(document: RunDocument) -> str | None:
 def observing(document: RunDocument) -> str | None:
     """What observing took, and what could not be observed."""
     cost = observing_cost(document)
-    bands = dict.fromkeys(one["band"] for trial in document["trials"] for one in trial["not_seen"])
+    bands = dict.fromkeys(unseen["band"] for trial in document["trials"] for unseen in trial["not_seen"])
     return f"{cost} Not seen: {', '.join(bands)}." if cost and bands else cost
 
 
@@ -362,7 +362,7 @@ def worst_stall(trials: Sequence[TrialDocument]) -> str | None:
         often = _how_often(stalls) if stalls else ""
         return f"Longest stall: {trial_name(worst)}, {longest} without a completion{often}."
     known = [(floor, trial) for trial in trials if (floor := trial["stability"]["floor"]) is not None]
-    floor, lowest = min(known, key=lambda one: one[0], default=(None, None))
+    floor, lowest = min(known, key=lambda pair: pair[0], default=(None, None))
     if lowest is None:
         return None
     return f"No second stalled. Lowest floor: {trial_name(lowest)}, {percent(floor)} of its median second."
@@ -387,15 +387,15 @@ def hit_ratios(document: RunDocument) -> bool:
 
 def cached(document: RunDocument) -> list[str]:
     """Say of every complete trial with a cache how often it had the row, and how often one that was out of date."""
-    found = []
+    sentences = []
     for trial in document["trials"]:
         if trial["state"] != "complete" or (ratio := hit_ratio(trial)) is None:
             continue
         hits, stale = trial["counters"].get("cache_hits", 0), trial["counters"].get("stale_reads", 0)
         late = f"; {stale:,} of {hits:,} hits were older than a change acknowledged before" if stale else ""
         said = f"{percent(ratio, 1)} of the lookups found something in the cache"
-        found.append(f"{trial_name(trial)}: {said}{late}{_moved(trial)}.")
-    return found
+        sentences.append(f"{trial_name(trial)}: {said}{late}{_moved(trial)}.")
+    return sentences
 
 
 def _moved(trial: TrialDocument) -> str:

@@ -53,21 +53,21 @@ def _options(trial: TrialDocument) -> dict[str, str]:
 
 def varied(all_series: Sequence[Series]) -> dict[str, list[Line]]:
     """Return the settings with several values, each with its lines; the others of a line's settings are alike."""
-    found: dict[str, list[Line]] = {}
+    by_setting: dict[str, list[Line]] = {}
     every = [(series, load, trial) for series in all_series for load, trial in representatives(series).items()]
     names = dict.fromkeys(name for _, _, trial in every for name in settings_of(trial))
     for name in names:
         lines: dict[tuple[Any, ...], list[tuple[Series, Load, TrialDocument]]] = {}
-        for one in every:
-            own = settings_of(one[2])
+        for point in every:
+            own = settings_of(point[2])
             if name in own:
                 others = tuple(sorted(item for item in own.items() if item[0] != name))
-                key = (one[2]["system"], str(one[2]["workload"]).partition("?")[0], others)
-                lines.setdefault(key, []).append(one)
+                key = (point[2]["system"], str(point[2]["workload"]).partition("?")[0], others)
+                lines.setdefault(key, []).append(point)
         kept = [_line(name, points) for points in lines.values() if len(_values(name, points)) > 1]
         if kept:
-            found[name] = kept
-    return found
+            by_setting[name] = kept
+    return by_setting
 
 
 def _values(name: str, points: Sequence[tuple[Series, Load, TrialDocument]]) -> set[str]:
@@ -99,19 +99,19 @@ def figures(all_series: Sequence[Series]) -> dict[str, Figure]:
     """Return the plots by id: `setting-0-throughput`, `setting-0-p99` of the first setting, and so on."""
     unit, length_us = plot_unit(all_series)
     time, places = time_name(trials_of(all_series)), places_of(all_series)
-    found = {}
+    plots = {}
     for number, (name, lines) in enumerate(varied(all_series).items()):
         values = rising([value for line in lines for value, _ in line.trials])
         per_s = {id(trial): trial["throughput_per_s"] for line in lines for trial in line.trials.values()}
-        found[f"setting-{number}-throughput"] = _figure(name, values, lines, places, per_s, "/s")
+        plots[f"setting-{number}-throughput"] = _figure(name, values, lines, places, per_s, "/s")
         for key in PERCENTILES:
             times = {
                 id(trial): scaled(times_us(trial["transaction"], time)[key], length_us)
                 for line in lines
                 for trial in line.trials.values()
             }
-            found[f"setting-{number}-{key}"] = _figure(name, values, lines, places, times, unit)
-    return found
+            plots[f"setting-{number}-{key}"] = _figure(name, values, lines, places, times, unit)
+    return plots
 
 
 def _figure(

@@ -70,8 +70,8 @@ def _print_times(trials: list[TrialDocument], console: Console) -> None:
 def _print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], console: Console) -> None:
     cells = zip(*rows, strict=True)
     columns = [
-        Column(heading, column, left=place == 0 or rows[0][place][:1].isalpha())
-        for place, (heading, column) in enumerate(zip(headings, cells, strict=True))
+        Column(heading, column, left=index == 0 or rows[0][index][:1].isalpha())
+        for index, (heading, column) in enumerate(zip(headings, cells, strict=True))
     ]
     print_columns(columns, console)
 
@@ -110,7 +110,9 @@ def scans(trials: Sequence[TrialDocument]) -> list[list[str]]:
 
 def _scan(trial: TrialDocument, queries: list[str]) -> list[str]:
     loaded, asked = _loaded(trial), {query["name"]: query for query in analysis_of(trial)["queries"]}
-    speeds = [f"{loaded['rows'] / min(asked[one]['hot_s']) / 1e6:.3g}" if one in asked else "–" for one in queries]
+    speeds = [
+        f"{loaded['rows'] / min(asked[query]['hot_s']) / 1e6:.3g}" if query in asked else "–" for query in queries
+    ]
     size = f"{loaded['size_bytes'] / max(loaded['rows'], 1):.0f}"
     return [trial["label"], _variant(trial), size, f"{loaded['rows_per_s']:,.0f}", *speeds, f"{column_ns(trial):,.1f}"]
 
@@ -128,27 +130,27 @@ def _columns(query: QueryStated) -> int:
 
 def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
     """Return the plot of an analytic run, by its name: times of queries, or times per column; none of another run."""
-    found = [(series, trial) for series in all_series for trial in analysed(series.trials)]
-    if not found:
+    pairs = [(series, trial) for series in all_series for trial in analysed(series.trials)]
+    if not pairs:
         return {}
     axis = {"type": "log", "dtick": 1, "ticksuffix": " s", "exponentformat": "none"}
-    if not is_scans([trial for _, trial in found]):
+    if not is_scans([trial for _, trial in pairs]):
         data = [
-            _bars(series, trial, list(medians), list(medians.values()), series.place, series.look)
-            for series, trial in found
+            _bars(series, trial, list(medians), list(medians.values()), series.index, series.look)
+            for series, trial in pairs
             for medians in (_medians(trial),)
         ]
         return {"queries": {"data": data, "layout": {"barmode": "group", "yaxis": axis}}}
-    places = {label: place for place, label in enumerate(dict.fromkeys(trial["label"] for _, trial in found))}
-    hue_of = {trial["label"]: series.look.hue for series, trial in found}
-    of_labels = looks([hue_of[label] for label in places])
+    index_of = {label: index for index, label in enumerate(dict.fromkeys(trial["label"] for _, trial in pairs))}
+    hue_of = {trial["label"]: series.look.hue for series, trial in pairs}
+    of_labels = looks([hue_of[label] for label in index_of])
     data = [
-        _bars(series, trial, [_variant(trial)], [column_ns(trial)], place, of_labels[place])
-        for series, trial in found
-        for place in (places[trial["label"]],)
+        _bars(series, trial, [_variant(trial)], [column_ns(trial)], index, of_labels[index])
+        for series, trial in pairs
+        for index in (index_of[trial["label"]],)
     ]
-    for place, bars in enumerate(data):
-        bars["showlegend"] = bars["offsetgroup"] not in {one["offsetgroup"] for one in data[:place]}
+    for index, bars in enumerate(data):
+        bars["showlegend"] = bars["offsetgroup"] not in {earlier["offsetgroup"] for earlier in data[:index]}
     return {"scans": {"data": data, "layout": {"barmode": "group", "yaxis": axis | {"ticksuffix": " ns"}}}}
 
 
@@ -157,16 +159,16 @@ def _medians(trial: TrialDocument) -> dict[str, float]:
 
 
 def _bars(
-    series: Series, trial: TrialDocument, x: Sequence[str], y: Sequence[float], place: int, look: Look
+    series: Series, trial: TrialDocument, x: Sequence[str], y: Sequence[float], index: int, look: Look
 ) -> dict[str, Any]:
     return {
         "type": "bar",
         "x": list(x),
         "y": list(y),
         "name": escape(trial["label"]),
-        "offsetgroup": str(place),
+        "offsetgroup": str(index),
         "marker": bar_marker(look),
-        "meta": {"s": series.place, "c": 0},
+        "meta": {"s": series.index, "c": 0},
         "hovertemplate": f"{escape(name(trial))}: %{{y:.4g}}",
     }
 
@@ -183,14 +185,14 @@ def loading(trial: TrialDocument) -> str:
 
 def answers(trials: list[TrialDocument]) -> str:
     """Say whether all stores gave the same answers, and where not."""
-    found = [
+    differing = [
         f"{name(trial)}, {query['name']}: {query['differs']}"
         for trial in trials
         for query in analysis_of(trial)["queries"]
         if query["differs"]
     ]
-    if found:
-        return "Answers DIFFER: " + "; ".join(found)
+    if differing:
+        return "Answers DIFFER: " + "; ".join(differing)
     several = len({trial["label"] for trial in trials}) > 1
     return "All stores gave the same answers." if several else "Every answer was the same each time."
 
@@ -207,23 +209,25 @@ def sentence(trials: Sequence[TrialDocument]) -> str:
 
 def _queries_in_words(trials: Sequence[TrialDocument]) -> str:
     spent_s = {name(trial): sum(_medians(trial).values()) for trial in trials}
-    told = [f"{whose} {significant(seconds)} s" for whose, seconds in sorted(spent_s.items(), key=lambda one: one[1])]
-    return f"All {len(_queries(trials))} queries, hot: {', '.join(told)}"
+    parts = [
+        f"{whose} {significant(seconds)} s" for whose, seconds in sorted(spent_s.items(), key=lambda item: item[1])
+    ]
+    return f"All {len(_queries(trials))} queries, hot: {', '.join(parts)}"
 
 
 def _columns_in_words(trials: Sequence[TrialDocument]) -> str:
-    found: dict[str, list[float]] = {}
+    by_label: dict[str, list[float]] = {}
     for trial in trials:
-        found.setdefault(trial["label"], []).append(column_ns(trial))
-    told = []
-    for whose, spent_ns in sorted(found.items(), key=lambda one: min(one[1])):
+        by_label.setdefault(trial["label"], []).append(column_ns(trial))
+    parts = []
+    for whose, spent_ns in sorted(by_label.items(), key=lambda item: min(item[1])):
         low, high = significant(min(spent_ns)), significant(max(spent_ns))
-        told.append(f"{whose} {low if low == high else f'{low} to {high}'} ns")
-    return f"Time per column, hot, if every column is read: {', '.join(told)}"
+        parts.append(f"{whose} {low if low == high else f'{low} to {high}'} ns")
+    return f"Time per column, hot, if every column is read: {', '.join(parts)}"
 
 
 def _queries(trials: Sequence[TrialDocument]) -> list[str]:
-    return list(dict.fromkeys(one["name"] for trial in trials for one in analysis_of(trial)["queries"]))
+    return list(dict.fromkeys(query["name"] for trial in trials for query in analysis_of(trial)["queries"]))
 
 
 def _cells(trial: TrialDocument, name: str) -> list[str]:
@@ -235,7 +239,7 @@ def _cells(trial: TrialDocument, name: str) -> list[str]:
 
 def part(page: Page) -> Part | None:
     """Return the plot and the table of queries, or of scans."""
-    trials = analysed(page.shown["trials"])
+    trials = analysed(page.document["trials"])
     if not (trials and page.series):
         return None
     plots = figures(page.series)

@@ -53,7 +53,7 @@ def _keys_a_request(trial: TrialDocument) -> int | None:
 def part(page: Page) -> Part | None:
     """Return the plot of rows by keys a request."""
     plots = figures(page.series) if page.clients_loaded else {}
-    median_of = ", the median of repetitions" if repeated(page.shown) else ""
+    median_of = ", the median of repetitions" if repeated(page.document) else ""
     note = (
         f"Rows a second against the keys of a request, both logarithmic; complete trials only{median_of}. Where a line "
         "turns flat the cost of a request is spread so thin that the rows' own is left."

@@ -29,11 +29,11 @@ NOTE = (
 BEHIND = "behind"
 
 
-def at_shares(shown: RunDocument) -> list[TrialDocument]:
+def at_shares(document: RunDocument) -> list[TrialDocument]:
     """Return the trials of a run that were offered a share of capacity, by system, share and repetition."""
-    found = [trial for trial in shown["trials"] if trial["system"] is not None and share_of(trial) is not None]
-    labels = list(dict.fromkeys(map(_name, found)))
-    return sorted(found, key=lambda one: (labels.index(_name(one)), share_of(one) or 0, one["repeat"] or 1))
+    trials = [trial for trial in document["trials"] if trial["system"] is not None and share_of(trial) is not None]
+    labels = list(dict.fromkeys(map(_name, trials)))
+    return sorted(trials, key=lambda trial: (labels.index(_name(trial)), share_of(trial) or 0, trial["repeat"] or 1))
 
 
 def _name(trial: TrialDocument) -> str:
@@ -64,20 +64,20 @@ def _time_ms(trial: TrialDocument, key: str) -> float | None:
     return None if times is None or (time_us := times[key]) is None else time_us / 1000
 
 
-def p99s(shown: RunDocument) -> dict[tuple[str, str], dict[float, str]]:
+def p99s(document: RunDocument) -> dict[tuple[str, str], dict[float, str]]:
     """Return the p99 of response times in words, by (label, workload) and share, of complete trials.
 
     Of several repetitions the median trial's, as percentiles may not be averaged. A store that could not follow has
     none: its times say how long the trial was.
     """
-    found: dict[tuple[str, str], dict[float, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for trial in at_shares(shown):
+    times_ms: dict[tuple[str, str], dict[float, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for trial in at_shares(document):
         p99 = inf if trial.get("followed") is False else _time_ms(trial, "p99")
         if trial["state"] == "complete" and p99 is not None:
-            found[words.label_of(trial), str(trial["workload"])][share_of(trial) or 0].append(p99)
+            times_ms[words.label_of(trial), str(trial["workload"])][share_of(trial) or 0].append(p99)
     return {
         system: {share: _in_words(sorted(times)[(len(times) - 1) // 2]) for share, times in sorted(by_share.items())}
-        for system, by_share in found.items()
+        for system, by_share in times_ms.items()
     }
 
 
@@ -85,9 +85,9 @@ def _in_words(time_ms: float) -> str:
     return BEHIND if time_ms == inf else f"{words.significant(time_ms)} ms"
 
 
-def sentence(shown: RunDocument) -> str | None:
+def sentence(document: RunDocument) -> str | None:
     """Say what each system's latency is, in one sentence; `None` where nothing was offered as a share of capacity."""
-    known = p99s(shown)
+    known = p99s(document)
     several = len({workload for _, workload in known}) > 1
     said = [
         (f"{label}, {workload}: " if several else f"{label}: " if len(known) > 1 else "")
@@ -99,7 +99,7 @@ def sentence(shown: RunDocument) -> str | None:
 
 def part(page: Page) -> Part | None:
     """Return the table of the trials at shares of capacity."""
-    trials = at_shares(page.shown)
+    trials = at_shares(page.document)
     content = {"heading": "Latency below capacity", "note": NOTE, "headings": HEADINGS, "left": (0, len(HEADINGS) - 1)}
     return Part(content | {"rows": rows(trials)}) if trials else None
 

@@ -11,7 +11,7 @@ from dbdyno.report.core.section import Part, Section
 
 def part(page: Page) -> Part | None:
     """Return a row for each host of each trial; `None` if this host issued the load itself."""
-    rows = [row for trial in page.shown["trials"] for row in _rows(trial)]
+    rows = [row for trial in page.document["trials"] for row in _rows(trial)]
     return Part({"client_hosts": rows}) if rows else None
 
 

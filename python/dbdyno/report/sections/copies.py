@@ -53,10 +53,10 @@ def rows(trials: Sequence[TrialDocument]) -> list[list[str]]:
 
 
 def _cells(trials: Sequence[TrialDocument]) -> list[list[TrialDocument]]:
-    found: dict[tuple[str, str | None], list[TrialDocument]] = {}
+    by_configuration: dict[tuple[str, str | None], list[TrialDocument]] = {}
     for trial in trials:
-        found.setdefault((trial["label"], trial["workload"]), []).append(trial)
-    return list(found.values())
+        by_configuration.setdefault((trial["label"], trial["workload"]), []).append(trial)
+    return list(by_configuration.values())
 
 
 def _row(trials: Sequence[TrialDocument], step: Step) -> list[str]:
@@ -65,19 +65,19 @@ def _row(trials: Sequence[TrialDocument], step: Step) -> list[str]:
 
     copy, per_s = copy_of(trials[0]), of("rows_per_s")
     is_first = step == STEPS[0]
-    told = [trials[0]["label"], copy["tool"], str(copy["workers"])] if is_first else [""] * 3
+    labels = [trials[0]["label"], copy["tool"], str(copy["workers"])] if is_first else [""] * 3
     rate = UNKNOWN if per_s is None else short_count(per_s)
     figures = [of("seconds"), of("bytes_per_s", 1e6), of("tool_cpu_s"), of("server_cpu_s")]
     seconds, *others = map(significant, figures)
-    return [*told, step, seconds, rate, *others, "" if is_first else _identical(trials)]
+    return [*labels, step, seconds, rate, *others, "" if is_first else _identical(trials)]
 
 
 def _middle(
     trials: Sequence[TrialDocument], step: Step, figure: Callable[[CopyStepStated], float | None]
 ) -> float | None:
     """Return the median of a step's figure over the copies that have it."""
-    took = [one for trial in trials if (one := copy_of(trial)[step])]
-    known = [value for one in took if (value := figure(one)) is not None]
+    took = [stated for trial in trials if (stated := copy_of(trial)[step])]
+    known = [value for stated in took if (value := figure(stated)) is not None]
     return median(known) if known else None
 
 
@@ -87,8 +87,8 @@ def _rows_per_s(trials: Sequence[TrialDocument], step: Step) -> float:
 
 
 def _identical(trials: Sequence[TrialDocument]) -> str:
-    told = {copy_of(trial)["identical"] for trial in trials}
-    return "NO" if False in told else "yes" if told == {True} else UNKNOWN
+    answers = {copy_of(trial)["identical"] for trial in trials}
+    return "NO" if False in answers else "yes" if answers == {True} else UNKNOWN
 
 
 def print_copies(trials: list[TrialDocument], console: Console, notes: bool = True) -> None:
@@ -98,8 +98,8 @@ def print_copies(trials: list[TrialDocument], console: Console, notes: bool = Tr
     """
     cells = zip(*rows(trials), strict=True)
     columns = [
-        Column(heading, column, place if heading.endswith("CPU s") else None, left=place in LEFT)
-        for place, (heading, column) in enumerate(zip(HEADINGS, cells, strict=True))
+        Column(heading, column, index if heading.endswith("CPU s") else None, left=index in LEFT)
+        for index, (heading, column) in enumerate(zip(HEADINGS, cells, strict=True))
     ]
     print_columns(columns, console)
     if notes:
@@ -108,7 +108,7 @@ def print_copies(trials: list[TrialDocument], console: Console, notes: bool = Tr
 
 def sentence(trials: Sequence[TrialDocument]) -> str:
     """Say which configuration dumped and which restored most rows a second; one look is no ranking."""
-    done = [same for same in _cells([one for one in trials if one["state"] == "complete"])]
+    done = _cells([trial for trial in trials if trial["state"] == "complete"])
     if not done:
         return "No copy was completed and identical, so there is no figure to name."
     return " ".join(_most(done, step) for step in STEPS) + " This is one observation, not a ranking."
@@ -124,8 +124,8 @@ def _most(cells: Sequence[Sequence[TrialDocument]], step: Step) -> str:
 
 def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
     """Return the plots of a run of copies, rows a second against workers by step; none of another run."""
-    found = copied(trials_of(all_series))
-    complete = [trial for trial in found if trial["state"] == "complete"]
+    trials = copied(trials_of(all_series))
+    complete = [trial for trial in trials if trial["state"] == "complete"]
     lines: dict[tuple[str, str], list[list[TrialDocument]]] = {}
     for same in _cells(complete):
         lines.setdefault((same[0]["label"], copy_of(same[0])["tool"]), []).append(same)
@@ -151,7 +151,7 @@ def _line(look: Look, label: str, tool: str, cells: Sequence[Sequence[TrialDocum
 
 def part(page: Page) -> Part | None:
     """Return the plots and the table of dump and restore."""
-    trials = copied(page.shown["trials"])
+    trials = copied(page.document["trials"])
     if not (trials and page.series):
         return None
     plots = figures(page.series)

@@ -79,7 +79,7 @@ def figure(all_series: Sequence[Series]) -> Figure:
         common = {
             "type": "bar",
             "x": [labels[load] for load in by_load],
-            "offsetgroup": str(series.place),
+            "offsetgroup": str(series.index),
             "meta": meta(series),
         }
         data.append(_cost_bars(series, common, client, None, "client"))

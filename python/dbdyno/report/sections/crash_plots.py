@@ -33,7 +33,7 @@ def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
     missing = _figure(all_series, _missing_percent, _missing_words, "of the acknowledged writes, %")
     missing["layout"]["xaxis"]["range"] = [0, 100]
     read = _figure(all_series, _read_s, _read_words, "s from the start after the crash to the first row read")
-    return {name: one for name, one in {"crash-missing": missing, "crash-read": read}.items() if one["data"]}
+    return {name: plot for name, plot in {"crash-missing": missing, "crash-read": read}.items() if plot["data"]}
 
 
 def _missing_percent(trial: TrialDocument) -> float | None:
@@ -56,16 +56,16 @@ def _read_words(trial: TrialDocument) -> str:
 
 
 def _figure(all_series: Sequence[Series], value: _Value, in_words: _Words, title: str) -> dict[str, Any]:
-    worst = [(one, *found) for one in all_series if (found := _worst(one, value))]
+    worst = [(series, *trial_figure) for series in all_series if (trial_figure := _worst(series, value))]
     systems = list(dict.fromkeys(label_of(trial) for _, trial, _ in worst))
-    worst.sort(key=lambda one: crash_of(one[1])["kind"])
+    worst.sort(key=lambda bar: crash_of(bar[1])["kind"])
     kinds = sorted({crash_of(trial)["kind"] for _, trial, _ in worst})
     bars = [
         _bar(series, trial, figure, in_words(trial), systems.index(label_of(trial)), kinds)
         for series, trial, figure in worst
     ]
-    for place, bar in enumerate(bars):
-        bar["showlegend"] = bar["name"] not in {one["name"] for one in bars[:place]}
+    for index, bar in enumerate(bars):
+        bar["showlegend"] = bar["name"] not in {earlier["name"] for earlier in bars[:index]}
     layout = {
         "height": _AROUND_PX + _SYSTEM_PX * len(systems),
         "bargap": 0,
@@ -79,11 +79,11 @@ def _figure(all_series: Sequence[Series], value: _Value, in_words: _Words, title
 
 def _worst(series: Series, value: _Value) -> tuple[TrialDocument, float] | None:
     known = [(trial, figure) for trial in crashed(series.trials) if (figure := value(trial)) is not None]
-    return max(known, key=lambda one: one[1], default=None)
+    return max(known, key=lambda pair: pair[1], default=None)
 
 
 def _bar(
-    series: Series, trial: TrialDocument, figure: float, said: str, place: int, kinds: Sequence[str]
+    series: Series, trial: TrialDocument, figure: float, said: str, row: int, kinds: Sequence[str]
 ) -> dict[str, Any]:
     kind, thick = crash_of(trial)["kind"], 0.64 / len(kinds)
     at = kinds.index(kind)
@@ -94,7 +94,7 @@ def _bar(
         "type": "bar",
         "orientation": "h",
         "x": [round(figure, 4)],
-        "y": [round(place - 0.1 + thick * (at + 0.5), 4)],
+        "y": [round(row - 0.1 + thick * (at + 0.5), 4)],
         "width": [thick * 0.9],
         "text": [said],
         # Where there is a choice a bar of nothing has no words.
@@ -107,7 +107,7 @@ def _bar(
         "name": kind,
         "legendgroup": kind,
         "hovertemplate": f"{escape(label_of(trial))}, {said}<extra></extra>",
-        "meta": {"s": series.place},
+        "meta": {"s": series.index},
     }
 
 
@@ -116,7 +116,7 @@ def _names(systems: Sequence[str]) -> dict[str, Any]:
         "type": "scatter",
         "mode": "text",
         "x": [0] * len(systems),
-        "y": [place - 0.26 for place in range(len(systems))],
+        "y": [row - 0.26 for row in range(len(systems))],
         "text": [escape(name) for name in systems],
         "textposition": "middle right",
         "hoverinfo": "skip",
@@ -129,7 +129,7 @@ def _names(systems: Sequence[str]) -> dict[str, Any]:
 
 def part(page: Page) -> Part | None:
     """Return the plots and the tables of what was there after the crash."""
-    trials = crashed(page.shown["trials"])
+    trials = crashed(page.document["trials"])
     if not (trials and page.series):
         return None
     plots = figures(page.series)

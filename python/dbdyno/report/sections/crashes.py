@@ -85,12 +85,12 @@ def agreement_rows(trials: Sequence[TrialDocument]) -> list[list[str]]:
     """Return a row of `AGREEMENT_HEADINGS` for each binary log and replica of each trial."""
     return [
         [
-            *(words.label_of(trial), str(trial["durability"]), crash_of(trial)["kind"], found["name"]),
-            *(words.whole(found.get(key)) for key in _HELD),
-            "not compared" if found["unable"] else _VERDICTS[found["verdict"]],
+            *(words.label_of(trial), str(trial["durability"]), crash_of(trial)["kind"], agreement["name"]),
+            *(words.whole(agreement.get(key)) for key in _HELD),
+            "not compared" if agreement["unable"] else _VERDICTS[agreement["verdict"]],
         ]
         for trial in trials
-        for found in _agreements(trial)
+        for agreement in _agreements(trial)
     ]
 
 
@@ -123,7 +123,10 @@ def _promised(trial: TrialDocument) -> bool:
 
 
 def _verdicts(trial: TrialDocument) -> list[str]:
-    return [crash_of(trial)["verdict"], *(found["verdict"] for found in _agreements(trial) if not found["unable"])]
+    return [
+        crash_of(trial)["verdict"],
+        *(agreement["verdict"] for agreement in _agreements(trial) if not agreement["unable"]),
+    ]
 
 
 def sentences(trials: Sequence[TrialDocument]) -> list[str]:
@@ -131,5 +134,5 @@ def sentences(trials: Sequence[TrialDocument]) -> list[str]:
     return [
         f"{words.label_of(trial)}, {crash_of(trial)['kind']}: {said}."
         for trial in trials
-        for said in (crash_of(trial)["sentence"], *(found["sentence"] for found in _agreements(trial)))
+        for said in (crash_of(trial)["sentence"], *(agreement["sentence"] for agreement in _agreements(trial)))
     ]

@@ -17,7 +17,7 @@ _WRITTEN = {"_unix_s": words.when, "_bytes": words.short_bytes}
 
 def part(page: Page) -> Part | None:
     """Return the environment's facts, each with its path."""
-    described = {name: value for name, value in page.shown["environment"].items() if name not in MEASURED}
+    described = {name: value for name, value in page.document["environment"].items() if name not in MEASURED}
     rows = list(flattened(described))
     return Part({"environment_rows": rows}) if rows else None
 

@@ -44,9 +44,9 @@ def print_command(command: str, console: Console) -> None:
 
 def versions(systems: Sequence[SystemCardDocument]) -> str:
     """Return every version that the card names, each once, the programs that measured last."""
-    told = [system["card"].get("versions", "").split(", ") for system in systems]
-    ordered = [one for named in told for one in named[:-PROGRAMS]] + [
-        one for named in told for one in named[-PROGRAMS:]
+    by_system = [system["card"].get("versions", "").split(", ") for system in systems]
+    ordered = [version for named in by_system for version in named[:-PROGRAMS]] + [
+        version for named in by_system for version in named[-PROGRAMS:]
     ]
     return ", ".join(filter(None, dict.fromkeys(ordered)))
 
@@ -70,7 +70,7 @@ def command_lines(command: str, width: int) -> Iterator[str]:
 
 def part(page: Page) -> Part | None:
     """Return the card line by line, and in each the systems together of which it says the same."""
-    lines = card_lines(page.shown["fairness"]["systems"])
+    lines = card_lines(page.document["fairness"]["systems"])
     return Part({"card_lines": lines}) if lines else None
 
 

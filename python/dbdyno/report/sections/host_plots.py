@@ -67,14 +67,14 @@ def host_figures(environment: Mapping[str, Any]) -> dict[str, Figure]:
 
 
 def _seen(environment: Mapping[str, Any]) -> dict[str, Measured]:
-    found = {"before": environment.get("measured"), "after": environment.get("measured_after")}
-    return {when: measured for when, measured in found.items() if measured}
+    measurements = {"before": environment.get("measured"), "after": environment.get("measured_after")}
+    return {when: measured for when, measured in measurements.items() if measured}
 
 
 def _plotted(seen: Mapping[str, Measured]) -> Iterator[tuple[str, Gauge]]:
-    for place, gauge in enumerate(GAUGES):
+    for index, gauge in enumerate(GAUGES):
         if any(value is not None for measured in seen.values() for value in course(measured, gauge)):
-            yield f"host-{place}", gauge
+            yield f"host-{index}", gauge
 
 
 def _figure(seen: Mapping[str, Measured], gauge: Gauge) -> Figure:
@@ -84,7 +84,7 @@ def _figure(seen: Mapping[str, Measured], gauge: Gauge) -> Figure:
     data = []
     for when, measured in seen.items():
         length_s = slot_s(measured, gauge)
-        at_s = [round((place + 0.5) * length_s, 5) for place in range(len(values[when]))]
+        at_s = [round((slot + 0.5) * length_s, 5) for slot in range(len(values[when]))]
         data += [*_line(when, at_s, values[when], gauge), *_points(when, at_s, extremes[when], gauge, top)]
     return {
         "data": data,
@@ -137,8 +137,8 @@ def _points(when: str, at_s: list[float], values: list[float | None], gauge: Gau
 
 def part(page: Page) -> Part | None:
     """Return what was measured of the host, if it was."""
-    host = host_section(page.shown["environment"])
-    return Part({"host": host}, host_figures(page.shown["environment"])) if host else None
+    host = host_section(page.document["environment"])
+    return Part({"host": host}, host_figures(page.document["environment"])) if host else None
 
 
 SECTION = Section("hosts.html.j2", part)

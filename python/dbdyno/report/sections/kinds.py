@@ -17,7 +17,11 @@ from dbdyno.results.operations import KIND
 
 def kinds_of(trial: TrialDocument) -> dict[str, OperationDocument]:
     """Return the kinds of transaction that a trial had, by name; none where all are of one kind."""
-    return {name: one for name, one in trial["operations"].items() if one["operation"] == KIND and "per_minute" in one}
+    return {
+        name: operation
+        for name, operation in trial["operations"].items()
+        if operation["operation"] == KIND and "per_minute" in operation
+    }
 
 
 def print_kinds(trials: Sequence[TrialDocument], console: Console) -> None:
@@ -50,7 +54,7 @@ def _times(kind: OperationDocument, name: TimeName, length_us: float) -> str:
 
 def part(page: Page) -> Part | None:
     """Return an empty part if a trial has several kinds of transaction."""
-    has_kinds = page.clients_loaded and page.series and any(kinds_of(trial) for trial in page.shown["trials"])
+    has_kinds = page.clients_loaded and page.series and any(kinds_of(trial) for trial in page.document["trials"])
     return Part({"kinds_of": kinds_of}) if has_kinds else None
 
 

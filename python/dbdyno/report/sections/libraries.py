@@ -42,8 +42,11 @@ def _key(trial: TrialDocument) -> str:
 
 def _cost(pairs: list[tuple[TrialDocument, TrialDocument]]) -> LibraryCostDocument:
     trial, native = pairs[0]
-    ratios = [rate_per_s(one) / rate_per_s(other) for one, other in pairs]
-    cpu_us = [(one["client_cpu_us_per_transaction"], other["client_cpu_us_per_transaction"]) for one, other in pairs]
+    ratios = [rate_per_s(library_trial) / rate_per_s(native_trial) for library_trial, native_trial in pairs]
+    cpu_us = [
+        (library_trial["client_cpu_us_per_transaction"], native_trial["client_cpu_us_per_transaction"])
+        for library_trial, native_trial in pairs
+    ]
     cpu_ratios = [ours / theirs for ours, theirs in cpu_us if ours and theirs]
     return {
         "label": trial["label"],
@@ -55,8 +58,8 @@ def _cost(pairs: list[tuple[TrialDocument, TrialDocument]]) -> LibraryCostDocume
         "throughput_ratio": _mean(ratios),
         "lowest": min(ratios),
         "highest": max(ratios),
-        "throughput_per_s": _mean([rate_per_s(one) for one, _ in pairs]),
-        "native_throughput_per_s": _mean([rate_per_s(other) for _, other in pairs]),
+        "throughput_per_s": _mean([rate_per_s(library_trial) for library_trial, _ in pairs]),
+        "native_throughput_per_s": _mean([rate_per_s(native_trial) for _, native_trial in pairs]),
         "client_cpu_ratio": _mean(cpu_ratios) if len(cpu_ratios) == len(pairs) else None,
         "own_cpu_us_per_transaction": trial["client_own_cpu_us_per_transaction"],
     }
@@ -67,10 +70,10 @@ def _mean(ratios: list[float]) -> float:
     return math.exp(sum(map(math.log, ratios)) / len(ratios))
 
 
-def understated(shown: RunDocument) -> Iterator[str]:
+def understated(document: RunDocument) -> Iterator[str]:
     """Yield, for each library, how its throughput stands to the native client's where that reached its highest."""
     peaks: dict[tuple[str, str | None], LibraryCostDocument] = {}
-    for cost in shown["client_libraries"]:
+    for cost in document["client_libraries"]:
         key = cost["label"], cost["workload"]
         if key not in peaks or cost["native_throughput_per_s"] > peaks[key]["native_throughput_per_s"]:
             peaks[key] = cost

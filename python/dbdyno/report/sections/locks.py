@@ -23,14 +23,14 @@ NOTE = (
 )
 
 
-def shown_trials(shown: RunDocument) -> list[TrialDocument]:
+def shown_trials(document: RunDocument) -> list[TrialDocument]:
     """Return the trials of a run in which a lock is worth naming, those without beside them; of `db-stress` always."""
-    looked = [trial for trial in shown["trials"] if trial["locks"].locks_seen or trial["locks"].latches_seen]
+    looked = [trial for trial in document["trials"] if trial["locks"].locks_seen or trial["locks"].latches_seen]
     return looked if any(map(_worth_naming, looked)) else []
 
 
 def _worth_naming(trial: TrialDocument) -> bool:
-    many = any((one.waiting or 0.0) >= WORTH_NAMING * (trial["clients"] or 0) for one in trial["locks"].waited_for)
+    many = any((lock.waiting or 0.0) >= WORTH_NAMING * (trial["clients"] or 0) for lock in trial["locks"].waited_for)
     return many or str(trial["workload"]).startswith(STRESS)
 
 
@@ -40,27 +40,27 @@ def rows(trials: Sequence[TrialDocument]) -> list[list[str]]:
     Clients and throughput are in the first one.
     """
     several = len({trial["workload"] for trial in trials}) > 1
-    found = []
+    lines = []
     for trial in trials:
         label = words.label_of(trial) + (f", {trial['workload']}" if several else "")
         load = [str(trial["clients"]), words.significant(trial["throughput_per_s"])]
-        found += [[label, *load, *_most(trial, latch=False)], [label, "", "", *_most(trial, latch=True)]]
-    return found
+        lines += [[label, *load, *_most(trial, latch=False)], [label, "", "", *_most(trial, latch=True)]]
+    return lines
 
 
 def _most(trial: TrialDocument, latch: bool) -> list[str]:
     kind = "latch" if latch else "lock"
-    found = [one for one in trial["locks"].waited_for if one.latch == latch]
-    if not found:
+    waited = [lock for lock in trial["locks"].waited_for if lock.latch == latch]
+    if not waited:
         seen = trial["locks"].latches_seen if latch else trial["locks"].locks_seen
         return [kind, words.UNKNOWN, words.UNKNOWN, "none seen" if seen else "not shown"]
-    most = found[0]
+    most = waited[0]
     return [kind, words.significant(most.waiting), words.significant(most.waits_per_s), most.name]
 
 
 def part(page: Page) -> Part | None:
     """Return the table of locks; a system's name stands in the first of its rows."""
-    trials = shown_trials(page.shown)
+    trials = shown_trials(page.document)
     named = [[*(row[:1] if row[1] else [""]), *row[1:]] for row in rows(trials)]
     content = {"heading": "Locks waited for", "note": NOTE, "headings": HEADINGS, "left": LEFT, "rows": named}
     return Part(content) if trials and page.series else None

@@ -9,7 +9,7 @@ from dbdyno.report.core.words import not_complete
 
 def part(page: Page) -> Part | None:
     """Return what is missing, each with the reason."""
-    missing = not_complete(page.shown)
+    missing = not_complete(page.document)
     return Part({"missing": missing}) if missing else None
 
 

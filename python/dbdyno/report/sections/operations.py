@@ -7,7 +7,7 @@ from html import escape
 
 from dbdyno.report.core.loads import time_name, times_us
 from dbdyno.report.core.looks import bar_marker
-from dbdyno.report.core.page import Page
+from dbdyno.report.core.page import PERCENTILES, Page
 from dbdyno.report.core.plots import Figure, meta, plot_unit, scaled
 from dbdyno.report.core.section import Part, Section
 from dbdyno.report.core.series import Series, hovermode, operations, places_of, representatives, trials_of
@@ -20,10 +20,10 @@ def part(page: Page) -> Part | None:
     """Return a plot for each operation, and the shares of time."""
     plots = figures(page.series) if page.clients_loaded else {}
     named = enumerate(operations(page.series).items())
-    drawn = [(id, name, kind) for place, (name, kind) in named if (id := f"operation-{place}") in plots]
+    drawn = [(id, name, kind) for index, (name, kind) in named if (id := f"operation-{index}") in plots]
     if not drawn:
         return None
-    kinds = any(kinds_of(trial) for trial in page.shown["trials"])
+    kinds = any(kinds_of(trial) for trial in page.document["trials"])
     return Part({"operations": drawn, "kinds": kinds, "group_of": group_of, "steps": "steps" in plots}, plots)
 
 
@@ -34,8 +34,8 @@ def figures(all_series: Sequence[Series]) -> dict[str, Figure]:
     """Return the plots by id: `steps`, and `operation-N` for each operation; one without data is left out."""
     unit, length_us = plot_unit(all_series)
     plots = {"steps": shares(all_series)}
-    for place, operation in enumerate(operations(all_series)):
-        plots[f"operation-{place}"] = _operation(all_series, operation, unit, length_us)
+    for index, operation in enumerate(operations(all_series)):
+        plots[f"operation-{index}"] = _operation(all_series, operation, unit, length_us)
     return {id: plot for id, plot in plots.items() if plot["data"]}
 
 
@@ -47,8 +47,7 @@ def _operation(all_series: Sequence[Series], name: str, unit: str, length_us: fl
             if (operation := trial["operations"].get(name)) is None:
                 continue
             times = times_us(operation, shown_time)
-            shown = {"p50": "p50", "p95": "p95", "p99": "p99", "p999": "p99.9"}
-            known = {label: times[key] for key, label in shown.items() if times.get(key) is not None}
+            known = {label: times[key] for key, label in PERCENTILES.items() if times.get(key) is not None}
             if known:
                 data.append(
                     {

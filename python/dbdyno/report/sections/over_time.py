@@ -43,8 +43,8 @@ def by_load(all_series: Sequence[Series], recordings: Recordings | None = None) 
     old_rows = (recordings or Recordings()).old_rows
     unit, length_us = plot_unit(all_series)
     beside_open = is_open(trials_of(all_series))
-    found: dict[int, dict[str, Figure]] = {}
-    for load, place in places_of(all_series).items():
+    plots: dict[int, dict[str, Figure]] = {}
+    for load, load_index in places_of(all_series).items():
         rates: list[Figure] = []
         stalls: list[Figure] = []
         times: list[Figure] = []
@@ -59,7 +59,7 @@ def by_load(all_series: Sequence[Series], recordings: Recordings | None = None) 
             if seen := old_rows(trial["trial"]):
                 x, y = thinned(*seen)
                 old.append(_line(series, trial, stands, [], "") | {"x": x, "y": y})
-        found[place] = {
+        plots[load_index] = {
             name: {"data": data, "layout": _axes(all_series, suffix)}
             for name, data, suffix in (
                 ("timeline", rates, ""),
@@ -70,7 +70,7 @@ def by_load(all_series: Sequence[Series], recordings: Recordings | None = None) 
             )
             if data
         }
-    return found
+    return plots
 
 
 def _of_load(all_series: Sequence[Series], load: Load) -> Iterator[tuple[Series, TrialDocument, bool]]:
@@ -89,30 +89,30 @@ def by_trial(all_series: Sequence[Series], recordings: Recordings) -> dict[tuple
     them; `heat` and `budget`: figures, or `None` where that was not seen; `observed`: as
     `dbdyno.report.core.panels.panels`, or `None`.
     """
-    found = {}
+    contents = {}
     places = places_of(all_series)
     points = points_of_a_trial(sum(len(representatives(series)) for series in all_series))
     for series in all_series:
         for load, trial in representatives(series).items():
             observed = recordings.observed(trial["trial"])
             latencies, checkpoints = recordings.latencies(trial["trial"]), recordings.checkpoints(trial["trial"])
-            found[series.place, places[load]] = {
+            contents[series.index, places[load]] = {
                 "shapes": [*_steady(series, trial), *_checkpoint_lines(series, checkpoints or ())],
                 "words": _steady_words(trial, checkpoints),
                 "heat": _heat(all_series, latencies) if latencies is not None and latencies.size else None,
                 "budget": budget_figure(trial.get("time_budget")),
                 "observed": panels(*observed, points) if observed else None,
             }
-    return found
+    return contents
 
 
 def _steady(series: Series, trial: TrialDocument) -> Iterator[Figure]:
     """Mark the steady state's class over its seconds, shaded, and the cut (docs/statistics.md, section 2)."""
-    found = trial["steady_state"]
+    state = trial["steady_state"]
     # With an automatic warm-up what lies before the cut is warm-up already.
-    cut_s = found["cut_s"] if found["steady"] and not found["applied"] else 0
+    cut_s = state["cut_s"] if state["steady"] and not state["applied"] else 0
     begin, end = (round(trial["warmup_seconds"] + after_s, 1) for after_s in (cut_s, trial["seconds"]))
-    shade = {"fillcolor": series.colour, "opacity": 0.13} if found["steady"] else {"fillcolor": "rgba(0,0,0,0)"}
+    shade = {"fillcolor": series.colour, "opacity": 0.13} if state["steady"] else {"fillcolor": "rgba(0,0,0,0)"}
     label = {"text": escape(_steady_class(trial)), "textposition": "top right", **_ABOVE}
     yield _OF_TIME | shade | {"type": "rect", "x0": begin, "x1": end, "line": {"width": 0}, "label": label}
     if cut_s:
@@ -121,7 +121,7 @@ def _steady(series: Series, trial: TrialDocument) -> Iterator[Figure]:
 
 def _checkpoint_lines(series: Series, at_s: Sequence[float]) -> list[Figure]:
     line = {"color": series.colour, "width": 1.5, "dash": "dot"}
-    return [_upright(one, line) | {"y1": CHECKPOINT_HEIGHT} for one in at_s]
+    return [_upright(checkpoint_s, line) | {"y1": CHECKPOINT_HEIGHT} for checkpoint_s in at_s]
 
 
 def _upright(at_s: float, line: Figure) -> Figure:
@@ -129,23 +129,25 @@ def _upright(at_s: float, line: Figure) -> Figure:
 
 
 def _steady_class(trial: TrialDocument) -> str:
-    found = trial["steady_state"]
-    cut = f", steady from {found['cut_s']} s after the warm-up on" if found["steady"] and found["cut_s"] else ""
-    return f"{found['class']}{cut}"
+    state = trial["steady_state"]
+    cut = f", steady from {state['cut_s']} s after the warm-up on" if state["steady"] and state["cut_s"] else ""
+    return f"{state['class']}{cut}"
 
 
 def _steady_words(trial: TrialDocument, checkpoints: list[float] | None) -> str:
     seen = "checkpoints not seen" if checkpoints is None else f"{len(checkpoints)} checkpoints"
-    drifted = f"drift {found}; " if (found := drift(trial)) else ""
+    drifted = f"drift {change}; " if (change := drift(trial)) else ""
     return f"steady state: {_steady_class(trial)}; {drifted}{seen}"
 
 
 def _throughput(series: Series, trial: TrialDocument, stands: bool) -> list[Figure]:
     """Second by second; a second without a completion but with errors is a gap, one without either is 0."""
-    seconds = [one for one in trial["timeline"] if one["seconds"] > 0]
+    seconds = [second for second in trial["timeline"] if second["seconds"] > 0]
     rates = [
-        None if one["transactions"] == 0 and one["errors"] else round(one["transactions"] / one["seconds"], 1)
-        for one in seconds
+        None
+        if second["transactions"] == 0 and second["errors"]
+        else round(second["transactions"] / second["seconds"], 1)
+        for second in seconds
     ]
     return [_line(series, trial, stands, rates, "/s"), *_error_marks(series, trial)] if rates else []
 
@@ -155,19 +157,19 @@ def _stalls(series: Series, trial: TrialDocument, stands: bool) -> list[Figure]:
     stalls = trial["stability"]["stalls"]
     if not (stalls and stalls["notable"]):
         return []
-    longest_ms = [one.get("longest_stall_ms") for one in trial["timeline"] if one["seconds"] > 0]
-    return [_line(series, trial, stands, [scaled(one, 1.0) for one in longest_ms], "ms")]
+    longest_ms = [second.get("longest_stall_ms") for second in trial["timeline"] if second["seconds"] > 0]
+    return [_line(series, trial, stands, [scaled(stall_ms, 1.0) for stall_ms in longest_ms], "ms")]
 
 
 def _p99(series: Series, trial: TrialDocument, stands: bool, unit: str, length_us: float) -> list[Figure]:
-    times = [scaled(one["p99_us"], length_us) for one in trial["timeline"] if one["seconds"] > 0]
+    times = [scaled(second["p99_us"], length_us) for second in trial["timeline"] if second["seconds"] > 0]
     known = any(time is not None for time in times)
     return [_line(series, trial, stands, times, unit)] if known else []
 
 
 def _hits(series: Series, trial: TrialDocument, stands: bool) -> list[Figure]:
     """A cache's hits of its lookups in each second, in percent; nothing of a system without a cache."""
-    ratios = [one.get("hit_ratio") for one in trial["timeline"] if one["seconds"] > 0]
+    ratios = [second.get("hit_ratio") for second in trial["timeline"] if second["seconds"] > 0]
     if all(ratio is None for ratio in ratios):
         return []
     return [_line(series, trial, stands, [scaled(ratio, 0.01) for ratio in ratios], "%")]
@@ -175,7 +177,7 @@ def _hits(series: Series, trial: TrialDocument, stands: bool) -> list[Figure]:
 
 def _line(series: Series, trial: TrialDocument, stands: bool, y: list[float | None], unit: str) -> Figure:
     usable = trial["state"] == "complete"
-    x = [round(one["second"] + one["seconds"] / 2, 2) for one in trial["timeline"] if one["seconds"] > 0]
+    x = [round(second["second"] + second["seconds"] / 2, 2) for second in trial["timeline"] if second["seconds"] > 0]
     x, y = thinned(x, y or [None] * len(x))
     again = "" if stands else f", repetition {trial['repeat']}"
     return {
@@ -210,9 +212,9 @@ def thinned(x: Sequence[float], y: Sequence[float | None]) -> tuple[list[float],
     kept: list[int] = []
     for begin, end in pairwise(ends.tolist()):
         stretch = range(begin, end)
-        low, high = (choose(stretch, key=lambda place: _height(y[place])) for choose in (min, max))
+        low, high = (choose(stretch, key=lambda index: _height(y[index])) for choose in (min, max))
         kept += sorted({low, high})
-    return [x[place] for place in kept], [y[place] for place in kept]
+    return [x[index] for index in kept], [y[index] for index in kept]
 
 
 def _height(value: float | None) -> float:
@@ -220,18 +222,18 @@ def _height(value: float | None) -> float:
 
 
 def _error_marks(series: Series, trial: TrialDocument) -> list[Figure]:
-    wrong = [one for one in trial["timeline"] if one["errors"]]
+    wrong = [second for second in trial["timeline"] if second["errors"]]
     if not wrong:
         return []
     return [
         {
             "type": "scatter",
             "mode": "markers",
-            "x": [one["second"] + one["seconds"] / 2 for one in wrong],
+            "x": [second["second"] + second["seconds"] / 2 for second in wrong],
             "y": [0] * len(wrong),
             "cliponaxis": False,
             "marker": {"symbol": "x-thin", "size": 9, "color": ERRORS, "line": {"width": 2, "color": ERRORS}},
-            "text": [f"{one['errors']:,} errors, {one['connected']} connected" for one in wrong],
+            "text": [f"{second['errors']:,} errors, {second['connected']} connected" for second in wrong],
             "name": escape(series.short),
             "hovertemplate": "%{text}",
             "showlegend": False,
@@ -281,7 +283,7 @@ def _heat(all_series: Sequence[Series], latencies: np.ndarray) -> Figure:
         "counts": counts.tolist(),
         "labels": [_time_words(edge) for edge in edges_us],
     }
-    axis = {"tickvals": np.log10(ticks).round(4).tolist(), "ticktext": [_time_words(one) for one in ticks]}
+    axis = {"tickvals": np.log10(ticks).round(4).tolist(), "ticktext": [_time_words(tick) for tick in ticks]}
     layout = {"xaxis": {"title": {"text": "seconds since the trial began"}}, "yaxis": axis}
     return {"data": [trace], "layout": layout, "time": time_name(trials_of(all_series)).removesuffix("_us")}
 
@@ -289,8 +291,8 @@ def _heat(all_series: Sequence[Series], latencies: np.ndarray) -> Figure:
 def _ticks_us(low: float, high: float) -> list[float]:
     """Every decade within a range; of fewer than three, twice and five times them too."""
     steps = (1, 2, 5) if high < 1000 * low else (1,)
-    found = [step * 10.0**power for power in range(-3, 10) for step in steps]
-    return [tick for tick in found if low <= tick <= high]
+    ticks = [step * 10.0**power for power in range(-3, 10) for step in steps]
+    return [tick for tick in ticks if low <= tick <= high]
 
 
 def _edge_us(coarse: int) -> float:
@@ -346,14 +348,14 @@ def part(page: Page) -> Part | None:
     loads = by_load(page.series, page.recordings) if page.clients_loaded else {}
     if not loads:
         return None
-    later: dict[str, Any] = {f"load-{place}": figures for place, figures in loads.items()}
+    later: dict[str, Any] = {f"load-{load_index}": figures for load_index, figures in loads.items()}
     alone = by_trial(page.series, page.recordings)
     later |= {f"trial-{system}-{load}": figures for (system, load), figures in alone.items()}
     drawn = {name for figures in loads.values() for name in figures}
     content = {
         "old_rows": "timeline-old" in drawn,
         "stalls": "timeline-stalls" in drawn,
-        "observed": any(one["observed"] for one in alone.values()),
+        "observed": any(plots["observed"] for plots in alone.values()),
     }
     return Part(content, later=later)
 

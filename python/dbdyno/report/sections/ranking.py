@@ -67,42 +67,42 @@ def best_trials(series: Sequence[Series]) -> list[tuple[Series, TrialDocument]]:
 
     Of repetitions it is the one of median throughput.
     """
-    found = [(one, list(representatives(one).values())) for one in series]
-    best = [(one, max(trials, key=rate_per_s)) for one, trials in found if any(map(rate_per_s, trials))]
+    candidates = [(system, list(representatives(system).values())) for system in series]
+    best = [(system, max(trials, key=rate_per_s)) for system, trials in candidates if any(map(rate_per_s, trials))]
     return sorted(best, key=lambda pair: -rate_per_s(pair[1]))
 
 
-def ranking(shown: RunDocument, series: Sequence[Series]) -> list[Group]:
+def ranking(document: RunDocument, series: Sequence[Series]) -> list[Group]:
     """Return the systems by workload, embedded ones apart from servers: an embedded one pays for no network."""
     grouped: dict[tuple[str | None, bool], list[tuple[Series, TrialDocument]]] = {}
-    for one, trial in best_trials(series):
-        grouped.setdefault((one.workload, bool(trial["embedded"])), []).append((one, trial))
-    workloads, embedded = ({key[place] for key in grouped} for place in (0, 1))
-    order = list(dict.fromkeys(one.workload for one in series))
+    for system, trial in best_trials(series):
+        grouped.setdefault((system.workload, bool(trial["embedded"])), []).append((system, trial))
+    workloads, embedded = ({key[index] for key in grouped} for index in (0, 1))
+    order = list(dict.fromkeys(system.workload for system in series))
     groups = []
     for key in sorted(grouped, key=lambda key: (order.index(key[0]), key[1])):
         kind = "Embedded in the client's process, no network" if key[1] else "Servers, over a connection"
         title = [str(key[0])] * (len(workloads) > 1) + [kind] * (len(embedded) > 1)
-        groups.append(Group(": ".join(title), _rows(shown, grouped[key])))
+        groups.append(Group(": ".join(title), _rows(document, grouped[key])))
     return groups
 
 
-def _rows(shown: RunDocument, best: Sequence[tuple[Series, TrialDocument]]) -> list[Ranked]:
-    badges = {one["label"]: tuple(one["badges"]) for one in shown["fairness"]["systems"]}
+def _rows(document: RunDocument, best: Sequence[tuple[Series, TrialDocument]]) -> list[Ranked]:
+    badges = {system["label"]: tuple(system["badges"]) for system in document["fairness"]["systems"]}
     leader = best[0][1]
     rows = []
-    for one, trial in best:
-        found = _compared(shown, leader, leader["label"], trial["label"])
+    for system, trial in best:
+        comparison = _compared(document, leader, leader["label"], trial["label"])
         leads = trial is leader
         rows.append(
             Ranked(
-                one,
+                system,
                 trial,
                 load_of(trial),
                 rate_per_s(trial) / rate_per_s(leader),
-                words.ratio(found),
-                "leader" if leads else found["verdict"] if found else "",
-                (found["reason"] if found else None) or "",
+                words.ratio(comparison),
+                "leader" if leads else comparison["verdict"] if comparison else "",
+                (comparison["reason"] if comparison else None) or "",
                 limit_of(trial),
                 badges.get(trial["label"], ()),
                 trial["durability"] != leader["durability"],
@@ -112,35 +112,35 @@ def _rows(shown: RunDocument, best: Sequence[tuple[Series, TrialDocument]]) -> l
 
 
 def matrix(
-    shown: RunDocument, series: Sequence[Series], loads: Sequence[Load]
+    document: RunDocument, series: Sequence[Series], loads: Sequence[Load]
 ) -> list[tuple[Series, list[Entry | None]]]:
     """Return, for each system, its entry at every load; `None` where it has no complete trial there."""
-    leader = shown["headline"]["leader"]
+    leader = document["headline"]["leader"]
     rows = []
-    for one in series:
-        standing = representatives(one)
-        rows.append((one, [_entry(shown, standing.get(load), leader) for load in loads]))
+    for system in series:
+        standing = representatives(system)
+        rows.append((system, [_entry(document, standing.get(load), leader) for load in loads]))
     return rows
 
 
-def _entry(shown: RunDocument, trial: TrialDocument | None, leader: str | None) -> Entry | None:
+def _entry(document: RunDocument, trial: TrialDocument | None, leader: str | None) -> Entry | None:
     if trial is None:
         return None
     throughput = ("≥ " if trial["client_limited"] else "") + words.significant(trial["throughput_per_s"])
     figures = throughput, words.unevenness(trial["stability"])
     if trial["label"] == leader:
         return Entry(*figures, "", "leader", "")
-    found = _compared(shown, trial, leader, trial["label"])
+    comparison = _compared(document, trial, leader, trial["label"])
     return (
-        Entry(*figures, words.ratio(found), found["verdict"], found["reason"] or "")
-        if found
+        Entry(*figures, words.ratio(comparison), comparison["verdict"], comparison["reason"] or "")
+        if comparison
         else Entry(*figures, "", "", "")
     )
 
 
-def _compared(shown: RunDocument, at: TrialDocument, leader: str | None, label: str) -> RatioDocument | None:
+def _compared(document: RunDocument, at: TrialDocument, leader: str | None, label: str) -> RatioDocument | None:
     """The comparison of a system with the leader at the load of a trial, the leader as the baseline."""
-    comparison = shown["comparison"]
+    comparison = document["comparison"]
     for cell in comparison["cells"] if comparison else ():
         labels = cell["baseline"]["label"], cell["candidate"]["label"]
         same = all(cell[key] == at[key] for key in LOAD_KEYS)
@@ -151,11 +151,11 @@ def _compared(shown: RunDocument, at: TrialDocument, leader: str | None, label: 
 
 def first_part(page: Page) -> Part | None:
     """Return the table of the systems, each at its own best load."""
-    groups = ranking(page.shown, page.series) if page.clients_loaded else []
+    groups = ranking(page.document, page.series) if page.clients_loaded else []
     rows = [row for group in groups for row in group.rows]
     if not rows:
         return None
-    p99s = capacity.p99s(page.shown)
+    p99s = capacity.p99s(page.document)
     return Part(
         {
             "groups": groups,
@@ -172,14 +172,14 @@ def first_part(page: Page) -> Part | None:
 
 def limits(series: Sequence[Series]) -> str:
     """Return what limited each system at its own best load, as a sentence."""
-    return words.limits({one.name: limit_of(trial) for one, trial in best_trials(series)})
+    return words.limits({system.name: limit_of(trial) for system, trial in best_trials(series)})
 
 
 def every_load(page: Page) -> Part | None:
     """Return the table of the systems at every load, if there are several."""
     if not (page.first and page.clients_loaded and len(page.load_labels) > 1):
         return None
-    return Part({"matrix": matrix(page.shown, page.series, list(page.load_labels)), "marks": MARKS})
+    return Part({"matrix": matrix(page.document, page.series, list(page.load_labels)), "marks": MARKS})
 
 
 RANKING = Section("ranking.html.j2", first_part)

@@ -20,14 +20,14 @@ NOTE = (
 )
 
 
-def replicated(shown: RunDocument) -> list[TrialDocument]:
+def replicated(document: RunDocument) -> list[TrialDocument]:
     """Return the trials of a run that read elsewhere what they wrote, and got as far as a read."""
-    return [trial for trial in shown["trials"] if any(one["count"] for one in _reads(trial))]
+    return [trial for trial in document["trials"] if any(operation["count"] for operation in _reads(trial))]
 
 
 def _reads(trial: TrialDocument) -> list[OperationDocument]:
     """The first read after each write, then the second ones, which follow a stale first one, then all further ones."""
-    return [one for one in trial["operations"].values() if one["operation"] == _ELSEWHERE]
+    return [operation for operation in trial["operations"].values() if operation["operation"] == _ELSEWHERE]
 
 
 def rows(trials: Sequence[TrialDocument]) -> list[list[str]]:
@@ -39,8 +39,10 @@ def rows(trials: Sequence[TrialDocument]) -> list[list[str]]:
 
 
 def _row(trial: TrialDocument) -> list[str]:
-    first, *repeated = (one["count"] for one in _reads(trial))
-    seen = next(one["service_time_us"] for one in trial["operations"].values() if one["operation"] == _PART)
+    first, *repeated = (operation["count"] for operation in _reads(trial))
+    seen = next(
+        operation["service_time_us"] for operation in trial["operations"].values() if operation["operation"] == _PART
+    )
     return [
         *(words.label_of(trial), str(trial["clients"]), words.whole(first)),
         words.percent(repeated[0] / first, 1),
@@ -51,7 +53,7 @@ def _row(trial: TrialDocument) -> list[str]:
 
 def part(page: Page) -> Part | None:
     """Return the table of what was read at another node."""
-    trials = replicated(page.shown)
+    trials = replicated(page.document)
     content = {"heading": "Seen at another node", "note": NOTE, "headings": HEADINGS, "left": (0,)}
     return Part(content | {"rows": rows(trials)}) if trials else None
 

@@ -41,7 +41,7 @@ def shares(all_series: Sequence[Series]) -> dict[str, Any]:
                     "showlegend": escape(name) not in named,
                     "marker": {"color": colours[name]},
                     "hovertemplate": "%{y:.1f} %",
-                    "meta": {"s": series.place, "c": places[load]},
+                    "meta": {"s": series.index, "c": places[load]},
                 }
                 for name, share in _shares(trial, time).items()
             ]
@@ -61,9 +61,9 @@ def _shares(trial: TrialDocument, time: TimeName) -> dict[str, float]:
 
 def _colours(every: Mapping[str, str | None]) -> dict[str, str]:
     counted = dict.fromkeys(COLOURS, 0)
-    found = {}
+    colour_of = {}
     for name, kind in every.items():
         group = group_of(kind)
-        found[name] = COLOURS[group][counted[group] % len(COLOURS[group])]
+        colour_of[name] = COLOURS[group][counted[group] % len(COLOURS[group])]
         counted[group] += 1
-    return found
+    return colour_of

@@ -18,12 +18,12 @@ def sweeps(run: Run) -> list[SweepDocument]:
     `law` and the figures are `None` where the sweep is too small. Where the client limited a trial, `words` say so:
     what looks like the store's ceiling may be the client's.
     """
-    found: dict[tuple[str, str, int, int], list[Trial]] = {}
+    groups: dict[tuple[str, str, int, int], list[Trial]] = {}
     for trial in run.trials:
         if trial.system is not None and not unusable(trial) and not (cell := cell_of(trial)).rate:
-            found.setdefault((trial.label, cell.workload, cell.pipeline, cell.network_delay_us), []).append(trial)
+            groups.setdefault((trial.label, cell.workload, cell.pipeline, cell.network_delay_us), []).append(trial)
     drawn = str(run.facts.order or "").startswith("randomised")
-    return [_sweep(*key, trials, drawn) for key, trials in found.items()]
+    return [_sweep(*key, trials, drawn) for key, trials in groups.items()]
 
 
 def _sweep(label: str, workload: str, pipeline: int, delay_us: int, trials: list[Trial], drawn: bool) -> SweepDocument:
@@ -60,5 +60,5 @@ def _sweep(label: str, workload: str, pipeline: int, delay_us: int, trials: list
             "coherency": law.coherency,
             "ceiling_per_s": law.ceiling_per_s,
         },
-        "aicc": {one.name: one.aicc for one in fitted.laws},
+        "aicc": {fit.name: fit.aicc for fit in fitted.laws},
     }

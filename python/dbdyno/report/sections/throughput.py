@@ -22,10 +22,10 @@ FIT_POINTS = 40
 
 def part(page: Page) -> Part | None:
     """Return the plot, and how each system scales."""
-    plot = figure(page.series, page.shown["scalability"]) if page.clients_loaded else None
+    plot = figure(page.series, page.document["scalability"]) if page.clients_loaded else None
     if not plot:
         return None
-    return Part({"fits": [sweep for sweep in page.shown["scalability"] if sweep["law"]]}, {"throughput": plot})
+    return Part({"fits": [sweep for sweep in page.document["scalability"] if sweep["law"]]}, {"throughput": plot})
 
 
 SECTION = Section("throughput.html.j2", part, {"throughput": "Throughput, transactions/s"})

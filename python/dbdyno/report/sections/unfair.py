@@ -14,14 +14,14 @@ from dbdyno.report.sections.analyses import analysed
 from dbdyno.report.sections.libraries import understated
 
 
-def unfair(shown: RunDocument) -> Iterator[str]:
+def unfair(document: RunDocument) -> Iterator[str]:
     """Yield each thing in a sentence, the gravest first."""
-    trials = [trial for trial in shown["trials"] if trial["system"] is not None]
-    if sentence := words.run_state(shown):
+    trials = [trial for trial in document["trials"] if trial["system"] is not None]
+    if sentence := words.run_state(document):
         yield sentence
     if wrong := sum(trial["mismatches"] for trial in trials):
         yield f"{wrong:,} read{'s were' if wrong > 1 else ' was'} wrong: the figures of that store do not count."
-    yield from _promises(shown)
+    yield from _promises(document)
     yield from _limits(trials)
     if disturbed := [cores for trial in trials if (cores := trial["others_cores"])]:
         most = max(disturbed)
@@ -31,25 +31,25 @@ def unfair(shown: RunDocument) -> Iterator[str]:
         )
     if trials and max(trial["repeat"] or 1 for trial in trials) == 1:
         yield "One trial each: two runs of one store also differ, and one trial does not show by how much."
-    if not analysed(shown["trials"]):
+    if not analysed(document["trials"]):
         yield from remarks(trials)
     yield from _where_it_ran(trials)
-    yield from understated(shown)
-    if warned := sum(bool(trial["warnings"]) for trial in shown["trials"]):
+    yield from understated(document)
+    if warned := sum(bool(trial["warnings"]) for trial in document["trials"]):
         yield f"{warned} trial{'s carry' if warned > 1 else ' carries'} a warning: see Checks."
 
 
-def _promises(shown: RunDocument) -> Iterator[str]:
+def _promises(document: RunDocument) -> Iterator[str]:
     """What stores promise for an answer, and whether they keep it."""
-    classes = words.durability_classes(shown)
+    classes = words.durability_classes(document)
     if len(classes) > 1:
         by_class = {
-            name: _labels(trial for trial in shown["trials"] if trial["durability"] == name) for name in classes
+            name: _labels(trial for trial in document["trials"] if trial["durability"] == name) for name in classes
         }
         said = "; ".join(f"{name}: {labels}" for name, labels in by_class.items())
         yield f"Durability differs, so a ranking compares two promises ({said})."
     for badge in ("flush in doubt", "answers not checked"):
-        if systems := [one["label"] for one in shown["fairness"]["systems"] if badge in one["badges"]]:
+        if systems := [system["label"] for system in document["fairness"]["systems"] if badge in system["badges"]]:
             yield f"{badge.capitalize()}: {listed(systems)} (see the fairness card)."
 
 
@@ -90,7 +90,7 @@ def _pinning(trials: list[TrialDocument]) -> str:
 
 def part(page: Page) -> Part | None:
     """Return the sentences, if there are any."""
-    sentences = list(unfair(page.shown))
+    sentences = list(unfair(page.document))
     return Part({"sentences": sentences}) if sentences else None
 
 

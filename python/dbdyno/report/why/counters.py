@@ -38,42 +38,45 @@ def counters(pairs: Pairs) -> list[Evidence]:
     sides = [[_counted(trial) for trial in pairs.side(which)] for which in (0, 1)]
     if len(pairs.trials) < 2 or not pairs.log_time:
         return []
-    names = set.intersection(*(set(one.events) for side in sides for one in side))
+    names = set.intersection(*(set(counted.events) for side in sides for counted in side))
     often = {
         name
         for name in names
-        if max(min(one.events[name] for one in side) for side in sides) >= (0 if _is_time(name) else LEAST_EVENTS)
-        and min(one.events[name] for side in sides for one in side) >= 0
+        if max(min(counted.events[name] for counted in side) for side in sides)
+        >= (0 if _is_time(name) else LEAST_EVENTS)
+        and min(counted.events[name] for side in sides for counted in side) >= 0
     }
     logs = {
         name: (
-            [_log_per_transaction(one, name) for one in sides[0]],
-            [_log_per_transaction(one, name) for one in sides[1]],
+            [_log_per_transaction(counted, name) for counted in sides[0]],
+            [_log_per_transaction(counted, name) for counted in sides[1]],
         )
         for name in sorted(often)
     }
-    found = [_evidence(name, pairs, sides) for name in beyond_noise(logs)]
-    ranked = sorted((one for one in found if one), key=lambda one: (bool(one[0].note), -one[1]))
+    changed = [_evidence(name, pairs, sides) for name in beyond_noise(logs)]
+    ranked = sorted(filter(None, changed), key=lambda pair: (bool(pair[0].note), -pair[1]))
     return [evidence for evidence, _ in ranked]
 
 
-def _log_per_transaction(one: _Counted, name: str) -> float:
+def _log_per_transaction(counted: _Counted, name: str) -> float:
     """Half an event is added, so that none at all has a logarithm too."""
-    return log((one.events[name] + 0.5) / one.transactions[name])
+    return log((counted.events[name] + 0.5) / counted.transactions[name])
 
 
 def _evidence(name: str, pairs: Pairs, sides: list[list[_Counted]]) -> tuple[Evidence, float] | None:
     """The evidence of one counter and how far it changed; `None` if that is too little."""
-    logs = [np.mean([_log_per_transaction(one, name) for one in side]) for side in sides]
+    logs = [np.mean([_log_per_transaction(counted, name) for counted in side]) for side in sides]
     change = float(logs[1] - logs[0])
     if abs(change) < log(LEAST_FACTOR):
         return None
-    means = [float(np.mean([one.events[name] / one.transactions[name] for one in side])) for side in sides]
+    means = [float(np.mean([counted.events[name] / counted.transactions[name] for counted in side])) for side in sides]
     is_time = _is_time(name)
     share = (means[1] - means[0]) * 1e6 / pairs.time_us if is_time else abs(change / pairs.log_time)
     if share < LEAST_SHARE:
         return None
-    by_second = [np.mean([log((one.events[name] + 0.5) / one.seconds[name]) for one in side]) for side in sides]
+    by_second = [
+        np.mean([log((counted.events[name] + 0.5) / counted.seconds[name]) for counted in side]) for side in sides
+    ]
     clock = abs(float(by_second[1] - by_second[0])) < BY_THE_CLOCK * abs(change)
     before, after = (words.length(1e6 * mean) if is_time else words.significant(mean) for mean in means)
     name = name.replace(f"{_SECONDS} of ", " time of ", 1)

@@ -52,7 +52,8 @@ class Pairs:
         sides = [
             {trial.facts.repeat or 1: trial for trial in trials if not unusable(trial)} for trials in compared.trials
         ]
-        return cls(compared, tuple((sides[0][one], sides[1][one]) for one in sorted(sides[0]) if one in sides[1]))
+        repeats = sorted(sides[0].keys() & sides[1].keys())
+        return cls(compared, tuple((sides[0][repeat], sides[1][repeat]) for repeat in repeats))
 
     def side(self, which: int) -> tuple[Trial, ...]:
         """Return the trials of the baseline (0) or of the candidate (1)."""

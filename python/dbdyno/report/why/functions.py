@@ -22,37 +22,37 @@ def functions(pairs: Pairs) -> list[Evidence]:
     if not pairs.time_us:
         return []
     sides = [_profiles(pairs.side(which)) for which in (0, 1)]
-    kinds = sorted(set.intersection(*({kind for one in side for kind in one.stacks} for side in sides)))
-    found = [one for kind in kinds for one in _changes(kind, sides, pairs.time_us)]
-    return sorted(found, key=lambda one: -(one.share or 0.0))
+    kinds = sorted(set.intersection(*({kind for profile in side for kind in profile.stacks} for side in sides)))
+    changes = [evidence for kind in kinds for evidence in _changes(kind, sides, pairs.time_us)]
+    return sorted(changes, key=lambda evidence: -(evidence.share or 0.0))
 
 
 def _changes(kind: str, sides: list[list[Profiled]], time_us: float) -> Iterator[Evidence]:
     """Yield what changed in one kind of stacks, of one process."""
     process, _, way = kind.removesuffix("-cpu").rpartition("-")
     own_us = [_own_us(side, kind) for side in sides]
-    rates = [sum(one.rate_per_s or 0.0 for one in side) / len(side) for side in sides]
+    rates = [sum(profile.rate_per_s or 0.0 for profile in side) / len(side) for side in sides]
     for name in own_us[0].keys() | own_us[1].keys():
         before, after = (side[name] for side in own_us)
         share = (after - before) / time_us
         by_second = after * rates[1] - before * rates[0]
         # A thread that waits all the time for work waits longer per transaction if there are fewer of these.
         if share >= LEAST_SHARE and by_second > BY_THE_CLOCK * (after - before) * rates[1]:
-            shown = f"{name}, {_WAYS[way]} ({process})"
+            described = f"{name}, {_WAYS[way]} ({process})"
             times = words.length(before), words.length(after)
-            yield Evidence("function", shown, *times, min(1.0, share), _graph(sides, kind))
+            yield Evidence("function", described, *times, min(1.0, share), _graph(sides, kind))
 
 
 def _profiles(trials: Iterable[Trial]) -> list[Profiled]:
     folders = [trial.folder / "profile" for trial in trials if trial.folder]
     profiles = [Profiled(folder) for folder in folders if (folder / "profile.json").exists()]
-    return [one for one in profiles if one.rate_per_s]
+    return [profile for profile in profiles if profile.rate_per_s]
 
 
 def _own_us(profiles: list[Profiled], kind: str) -> defaultdict[str, float]:
     """The time of a transaction in each function itself, kernel included; the mean of all trials."""
     own_us: defaultdict[str, float] = defaultdict(float)
-    having = [one for one in profiles if kind in one.stacks]
+    having = [profile for profile in profiles if kind in profile.stacks]
     for profile in having:
         for stack, us in profile.per_transaction(kind).items():
             own = [name for name in stack.split(";") if not name.endswith(KERNEL)]

@@ -16,25 +16,25 @@ _MOST_CHARACTERS = 60
 
 def settings(pairs: Pairs) -> list[Evidence]:
     """Return the settings that differ in force; first those that the experiment gives."""
-    found = [_constant(map(_in_force, pairs.side(which))) for which in (0, 1)]
+    by_side = [_constant(map(_in_force, pairs.side(which))) for which in (0, 1)]
     given = {name for which in (0, 1) for trial in pairs.side(which) for name in trial.facts.settings or {}}
-    both = {*found[0]} & {*found[1]} | given
-    names = [name for name in dict.fromkeys([*found[0], *found[1]]) if name in both]
-    names = [name for name in names if found[0].get(name) != found[1].get(name)]
+    both = {*by_side[0]} & {*by_side[1]} | given
+    names = [name for name in dict.fromkeys([*by_side[0], *by_side[1]]) if name in both]
+    names = [name for name in names if by_side[0].get(name) != by_side[1].get(name)]
     names.sort(key=lambda name: name.rpartition(" ")[2] not in given)
     return [
-        Evidence("setting", name, *_both(found, name), note=GIVEN if name.rpartition(" ")[2] in given else "")
+        Evidence("setting", name, *_both(by_side, name), note=GIVEN if name.rpartition(" ")[2] in given else "")
         for name in names
     ]
 
 
 def versions(pairs: Pairs) -> list[Evidence]:
     """Return the servers whose version differs."""
-    found = [_constant(map(_versions, pairs.side(which))) for which in (0, 1)]
+    by_side = [_constant(map(_versions, pairs.side(which))) for which in (0, 1)]
     return [
-        Evidence("version", name, *_both(found, name))
-        for name in found[0]
-        if name in found[1] and found[0][name] != found[1][name]
+        Evidence("version", name, *_both(by_side, name))
+        for name in by_side[0]
+        if name in by_side[1] and by_side[0][name] != by_side[1][name]
     ]
 
 
@@ -44,7 +44,7 @@ def _both(sides: Sequence[Mapping[str, str]], name: str) -> tuple[str, str]:
 
 def _in_force(trial: Trial) -> dict[str, str]:
     """Every setting in force, by server and name; the server is left out if there is one."""
-    servers: Mapping[str, Any] = {one.name: one.effective_settings or {} for one in trial.facts.known_servers}
+    servers: Mapping[str, Any] = {server.name: server.effective_settings or {} for server in trial.facts.known_servers}
     file = trial.folder and trial.folder.parent.parent / "preparations" / str(trial.facts.preparation) / "settings.json"
     if file and file.is_file():
         servers = read_object(file) or servers
@@ -60,7 +60,7 @@ def _in_force(trial: Trial) -> dict[str, str]:
 
 def _versions(trial: Trial) -> dict[str, str]:
     servers = trial.facts.known_servers
-    names = [f"server {place}" if len(servers) > 1 else "server" for place in range(1, len(servers) + 1)]
+    names = [f"server {number}" if len(servers) > 1 else "server" for number in range(1, len(servers) + 1)]
     return {name: server.version for name, server in zip(names, servers, strict=True) if server.version}
 
 

@@ -21,17 +21,18 @@ def time_bands(pairs: Pairs) -> list[Evidence]:
         return []
     names = dict.fromkeys(name for side in sides for bands in side for name in bands)
     values = {
-        name: ([one.get(name, 0.0) for one in sides[0]], [one.get(name, 0.0) for one in sides[1]]) for name in names
+        name: ([bands.get(name, 0.0) for bands in sides[0]], [bands.get(name, 0.0) for bands in sides[1]])
+        for name in names
     }
-    found = []
+    evidence = []
     for name in beyond_noise(values):
         before, after = (sum(side) / len(side) for side in values[name])
         share = (after - before) / pairs.time_us
         if share >= LEAST_SHARE:
             note = "no observation tells where" if name == UNEXPLAINED else ""
             times = words.length(before), words.length(after)
-            found.append(Evidence("time", name.replace("_", " "), *times, min(1.0, share), note))
-    return found
+            evidence.append(Evidence("time", name.replace("_", " "), *times, min(1.0, share), note))
+    return evidence
 
 
 def _bands_us(trial: Trial) -> dict[str, float]:

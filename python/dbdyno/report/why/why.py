@@ -45,8 +45,8 @@ class Why:
 
 def reasons(verdicts: Verdicts) -> list[Why]:
     """Return the evidence for each cell in which one side is faster for certain."""
-    decided = [one for one in verdicts.cells if one.verdict in (FASTER, SLOWER)]
-    return [Why(one, one.verdict, difference(one), evidence_of(one)) for one in decided]
+    decided = [compared for compared in verdicts.cells if compared.verdict in (FASTER, SLOWER)]
+    return [Why(compared, compared.verdict, difference(compared), evidence_of(compared)) for compared in decided]
 
 
 def evidence_of(compared: Compared) -> tuple[Evidence, ...]:
@@ -54,39 +54,40 @@ def evidence_of(compared: Compared) -> tuple[Evidence, ...]:
     pairs = Pairs.of(compared)
     if not pairs.trials:
         return ()
-    found = [one for kind in KINDS for one in kind(pairs)]
-    return tuple(sorted(found, key=lambda one: (one.share is not None, one.kind in _AT_MOST, -(one.share or 0.0))))
+    evidence = [piece for kind in KINDS for piece in kind(pairs)]
+    evidence.sort(key=lambda piece: (piece.share is not None, piece.kind in _AT_MOST, -(piece.share or 0.0)))
+    return tuple(evidence)
 
 
-def why_document(found: Sequence[Why]) -> list[dict[str, Any]]:
+def why_document(whys: Sequence[Why]) -> list[dict[str, Any]]:
     """Return the evidence as plain JSON values, an object a cell."""
     return [
         {
-            **{key: getattr(one.compared.cell, key) for key in LOAD_KEYS},
-            "baseline": one.compared.baseline.label,
-            "candidate": one.compared.candidate.label,
-            "verdict": one.verdict,
-            "ratio": one.compared.comparison and one.compared.comparison.ratio,
-            "evidence": [asdict(evidence) for evidence in one.evidence],
+            **{key: getattr(why.compared.cell, key) for key in LOAD_KEYS},
+            "baseline": why.compared.baseline.label,
+            "candidate": why.compared.candidate.label,
+            "verdict": why.verdict,
+            "ratio": why.compared.comparison and why.compared.comparison.ratio,
+            "evidence": [asdict(evidence) for evidence in why.evidence],
         }
-        for one in found
+        for why in whys
     ]
 
 
-def print_why(found: Sequence[Why], console: Console, most: int = MOST_SHOWN) -> None:
+def print_why(whys: Sequence[Why], console: Console, most: int = MOST_SHOWN) -> None:
     """Print for each decided cell what differs, and what that does to a transaction."""
-    for one in found:
+    for why in whys:
         console.print()
-        sides = f"{one.compared.candidate.name} is {one.verdict} than {one.compared.baseline.name}"
-        load = f"{one.compared.cell.workload}, {one.compared.cell.load}: {one.interval}"
+        sides = f"{why.compared.candidate.name} is {why.verdict} than {why.compared.baseline.name}"
+        load = f"{why.compared.cell.workload}, {why.compared.cell.load}: {why.interval}"
         say(console, Text(sides, "bold").append(f"  {load}", "not bold dim"), hang=2)
-        for sentence in _sentences(one.evidence, most):
+        for sentence in _sentences(why.evidence, most):
             say(console, sentence, indent=2, hang=2)
 
 
 def _sentences(evidence: Sequence[Evidence], most: int) -> Iterator[str]:
-    causes = [one for one in evidence if one.share is None]
-    effects = [one for one in evidence if one.share is not None]
+    causes = [piece for piece in evidence if piece.share is None]
+    effects = [piece for piece in evidence if piece.share is not None]
     for group in (causes, effects):
         yield from map(sentence, group[:most])
         if len(group) > most:
@@ -97,11 +98,11 @@ def _sentences(evidence: Sequence[Evidence], most: int) -> Iterator[str]:
         yield "Nothing that was observed explains it. Record more: --profile, or more repetitions."
 
 
-def sentence(one: Evidence) -> str:
+def sentence(evidence: Evidence) -> str:
     """Say what changed, and how much of the difference that can explain."""
     share = ""
-    if one.share is not None:
-        most = "up to " if one.kind in _AT_MOST else ""
-        share = f", {most}{words.percent(one.share)} of the difference"
-    note = f" ({one.note})" if one.note else ""
-    return f"{one.kind:<9}{one.name}: {one.before} → {one.after}{share}{note}"
+    if evidence.share is not None:
+        most = "up to " if evidence.kind in _AT_MOST else ""
+        share = f", {most}{words.percent(evidence.share)} of the difference"
+    note = f" ({evidence.note})" if evidence.note else ""
+    return f"{evidence.kind:<9}{evidence.name}: {evidence.before} → {evidence.after}{share}{note}"
