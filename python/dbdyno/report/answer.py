@@ -1,4 +1,4 @@
-"""What a run found, in a few short sentences: who was fastest, and whether that can be trusted."""
+"""The answer of a run in a few short sentences: the fastest system, and how far to trust that."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dbdyno.report.sections.libraries import understated
 from dbdyno.results.facts import JsonObject
 
 MOST_WORKLOADS = MOST_SEARCHES = 3
-"""A run of more workloads has an answer for the highest throughput alone; its table has the others."""
+"""With more workloads or searches the answer names only the best; the table has the rest."""
 ENOUGH_REPEATS = 5
 _PROMISES = {
     "D0": "does not flush commits",
@@ -43,7 +43,7 @@ def answer(document: RunDocument) -> list[list[str]]:
 
 
 def _searched(searches: Sequence[JsonObject]) -> list[str]:
-    """Return what the rate searches found, of many the highest rate."""
+    """Return the sentences of the rate searches; of many, only the one with the highest rate."""
     if len(searches) <= MOST_SEARCHES:
         return [search["sentence"] for search in searches]
     best = max(searches, key=lambda search: search["found_rate_per_s"] or 0.0)
@@ -75,7 +75,7 @@ def _sentences(peak: Standing, name_workload: bool) -> Iterator[str]:
 
 
 def _followed(peak: Standing) -> Iterator[str]:
-    """Yield who followed the highest rate, with the lowest p99."""
+    """Yield which systems followed the highest rate, and which had the lowest p99."""
     rate = load_of(peak.top).words
     behind = [label for label, trial in peak.chosen.items() if trial.get("followed") is False]
     p99s = {label: times_us(trial["transaction"], time_name([trial]))["p99"] for label, trial in peak.chosen.items()}
@@ -129,7 +129,7 @@ def _promise(name: str) -> str:
 
 
 def _repeats(peaks: Sequence[Standing], repeats: int) -> str | None:
-    """Say what a run of so few repeats cannot tell."""
+    """Return what too few repeats leave open, or `None` if there are enough."""
     if repeats >= ENOUGH_REPEATS or not peaks or any(share_of(peak.top) for peak in peaks):
         return None
     if repeats > 1:

@@ -1,4 +1,4 @@
-"""What a reader must be careful of before using a run's figures, the most serious first."""
+"""Cautions about a run's figures, the most serious first."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from dbdyno.report.sections.hosts import worsened
 BAD, WARNING = "red", "yellow"
 _BADGES = {"flush in doubt": "Flushes may not reach the disk", "answers not checked": "Answers were not checked"}
 _SAID_BY_MARKS = ("limited by the client", "could not follow")
-"""Beginnings of warnings that the marks of the table stand for."""
+"""Warnings that begin like this are left out: marks in the table say the same."""
 BUSY_SHARE = 0.1
-"""Of the host's processors: other processes that used more are named."""
+"""Other processes are named if they used more than this share of the host's processors."""
 
 
 def cautions(document: RunDocument) -> list[tuple[str, str]]:
@@ -48,7 +48,7 @@ def _failures(document: RunDocument) -> Iterator[tuple[str, str]]:
 
 
 def _badges(document: RunDocument) -> Iterator[tuple[str, str]]:
-    """Yield what the fairness card marks of each system."""
+    """Yield each badge of the fairness cards, with its systems."""
     by_badge: dict[str, list[str]] = {}
     for system in document["fairness"]["systems"]:
         for badge in system["badges"]:

@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from dbdyno.stats.comparison import Comparison
 
 _DEFAULTS = {"client": "native", "data": "loaded", "cache_state": "hot", "warmup": None}
-"""What was so in runs from before this was written down."""
+"""Values of older runs, which did not record these keys."""
 _KIND_OF_HOST = ("kernel", "cpu_model", "cpus")
 _PLACED = ("client_cpus", "server_cpus", "memory_limit_bytes", "attached", "restart")
 TRIAL_KEYS = ("seconds", "warmup_seconds", *_PLACED, *_DEFAULTS)
-"""What of a host's kind (`environment.json`) and of a trial (`trial.json`) may be what makes a difference."""
+"""Keys of `environment.json` and of `trial.json` whose values may explain a difference."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Cell:
-    """What two trials must share: the work, the size, and the load. `rate` is an open loop's, in words, else empty."""
+    """Two trials of a cell share the work, the size and the load. `rate` is an open loop's in words, else empty."""
 
     workload: str
     options: str
@@ -61,7 +61,7 @@ class Side:
 
     @property
     def durability(self) -> str:
-        """The durability classes its trials ran with, as a rule one."""
+        """The durability classes of its trials, usually one."""
         levels = {trial.facts.promised.level for trial in self.trials}
         return ", ".join(sorted(levels))
 
@@ -78,12 +78,12 @@ class Compared:
     """One cell of two sides.
 
     Attributes:
-        comparison: `None` where there is no usable pair.
+        comparison: `None` if there is no usable pair.
         verdict: the comparison's, or `invalid`.
         reason: why it is invalid, else `None`.
         left_out: trials that were not used, with the reason.
-        noise_from: the noise floor that makes the margin, where it is more than was asked for.
-        least: the client limited the faster side, so that the difference is a lower bound.
+        noise_from: the noise floor that sets the margin, if it exceeds the requested margin.
+        least: the client limited the faster side, so the difference is a lower bound.
     """
 
     baseline: Side
@@ -131,7 +131,8 @@ def sides_of_run(run: Run, baseline: str | None) -> list[tuple[Side, Side]]:
 
 
 def sides_of_runs(baseline: Run, candidate: Run) -> list[tuple[Side, Side]]:
-    """Return the systems that both runs have; where each has one only, these, whatever they are called.
+    """Return the systems that both runs have. If each run has a single system, they form the pair, whatever their
+    names.
 
     Raises:
         UserError: there is no such pair.
@@ -152,7 +153,7 @@ def sides_of_runs(baseline: Run, candidate: Run) -> list[tuple[Side, Side]]:
 
 
 def differences(baseline: Side, candidate: Side) -> list[str]:
-    """Return why the figures of two sides are not like with like, each reason a few words; of comparable ones, none."""
+    """Return why two sides are not comparable, each reason in a few words; empty if they are."""
     sides = baseline.cells(), candidate.cells()
     reasons = []
     for what, key in (("workload", "workload"), ("options", "options"), ("rows per table", "rows")):
@@ -165,9 +166,9 @@ def differences(baseline: Side, candidate: Side) -> list[str]:
 
 
 def missing(sides: Sequence[tuple[Side, Side]]) -> Iterator[str]:
-    """Yield each system and each cell that the first of two runs has and the second lacks; of one run's systems none.
+    """Yield each system and each cell that the first of two runs has and the second lacks; nothing within one run.
 
-    What a sweep of one system left out is in that run's own table, and no reason to doubt another.
+    The table of a single run shows itself what the sweep of a system left out.
     """
     baseline, candidate = sides[0][0].run, sides[0][1].run
     if baseline is candidate:
@@ -176,7 +177,7 @@ def missing(sides: Sequence[tuple[Side, Side]]) -> Iterator[str]:
         if label not in {side.label for side, _ in sides}:
             yield f"{label}, which {baseline.path.name} has, is not in {candidate.path.name}"
     for ours, theirs in sides:
-        # Cells that differ in more than their load were compared by that, which was forced.
+        # A forced comparison matches cells by their load alone.
         cells = ours.cells(), theirs.cells()
         had, has = cells if cells[0].keys() & cells[1].keys() else map(loosened, cells)
         for cell in (cell for cell in had if cell not in has):
@@ -188,7 +189,7 @@ def _listed(values: Iterable[object]) -> str:
 
 
 def cautions(baseline: Side, candidate: Side) -> Iterator[str]:
-    """Yield what else differs and may be what makes the difference."""
+    """Yield what else differs between the sides and may cause the difference."""
     if baseline.run is not candidate.run:
         yield "the runs were made one after the other, so the ratio includes every change of the host between them"
         for key in ("host", *_KIND_OF_HOST):
@@ -198,7 +199,7 @@ def cautions(baseline: Side, candidate: Side) -> Iterator[str]:
         yield from host_differences(*(side.run.environment.get("measured") for side in (baseline, candidate)))
     builds = [sorted({build for trial in side.trials for build in builds_of(trial)}) for side in (baseline, candidate)]
     if builds[0] != builds[1]:
-        # Two can say the same version, and one path can have another build each day.
+        # Two builds can state the same version, and a path can hold another build each day.
         for side, side_builds in zip((baseline, candidate), builds, strict=True):
             yield f"{side.name} is {' and '.join(side_builds) or 'of no path'}"
     for key in TRIAL_KEYS:
@@ -211,13 +212,13 @@ def cautions(baseline: Side, candidate: Side) -> Iterator[str]:
 
 
 def conditions(run: Run, trial: Trial) -> dict[str, str]:
-    """Return all that must not change if the throughput of a cell is to be followed from run to run, in words by name.
+    """Return the conditions that all runs of a history share, by name, in words.
 
-    Versions are not among it: what a new one does to the throughput is what a history is looked at for. Nor is the
-    host's name, which builds that are made in a new container each time never have twice.
+    Versions are left out: a history shows the effect of a new one. The host's name is left out too: builds in a new
+    container have a new name each time.
     """
     about, cell = trial.about, cell_of(trial)
-    # Where a build is, is not among it either: one that is made each day lies elsewhere each day.
+    # The path of a build is left out as well: a daily build has another path each day.
     places = {server.build["setting"] for server in trial.facts.known_servers if server.build}
     settings = {key: value for key, value in (trial.facts.settings or {}).items() if key.split(".")[-1] not in places}
     of_trial = {key.replace("_", " "): json.dumps(about.get(key, _DEFAULTS.get(key))) for key in TRIAL_KEYS}
@@ -232,7 +233,7 @@ def conditions(run: Run, trial: Trial) -> dict[str, str]:
 
 
 def loosened(cells: dict[Cell, dict[int, Trial]]) -> dict[Cell, dict[int, Trial]]:
-    """Return cells by their load alone, for a comparison that was forced; of several of one load, the first."""
+    """Return cells by their load alone, for a forced comparison; the first cell of each load is kept."""
     loose: dict[Cell, dict[int, Trial]] = {}
     for cell, trials in cells.items():
         loose.setdefault(replace(cell, workload="any", options="{}", rows=0), trials)

@@ -25,19 +25,19 @@ from dbdyno.verdict.judge import judged
 from dbdyno.verdict.limits import CLIENT, RATE, noun_of
 
 INVALID = "invalid"
-"""No verdict: what was measured is not what was asked."""
+"""No verdict: the trials cannot answer the question."""
 OPEN_LOOP = "an open loop: its throughput is the requested rate"
 EVEN_FLOOR = 0.5
-"""Of the median second: a side whose slowest seconds do less is named."""
+"""A side is named if its floor is below this share of its median second."""
 _STYLES = {FASTER: "green", SLOWER: "red", INVALID: "dim"}
 
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """All cells that were looked at together.
+    """All cells that were judged together.
 
     Attributes:
-        badges: what makes them less than like with like.
+        badges: why they are not like with like.
         missing: what the first of two runs has and the second lacks, a system or a cell each.
     """
 
@@ -54,9 +54,9 @@ def compare_sides(
 
     Args:
         margin: the share that counts as no difference.
-        noise: what a system differs from itself by on this host, or what is known of that; the margin is never below.
-        force: compare what cannot be compared, with a badge. Systems of one run were put side by side by whoever wrote
-            the experiment: a difference in durability is then a badge without being forced.
+        noise: the A/A noise of this host, or its known noise floors; the margin is never smaller.
+        force: compare sides that are not comparable, with a badge. Within one run no force is needed: the author of the
+            experiment put its systems side by side, so a difference in durability is only a badge.
 
     Raises:
         UserError: two sides cannot be compared, or have no cell in common.
@@ -78,7 +78,7 @@ def compare_sides(
 
 
 def _conclusions(cells: Sequence[Compared]) -> tuple[Compared, ...]:
-    """The verdicts of all cells: those that are invalid first, so that the correction is for those that are not."""
+    """Return all cells with their verdicts. Holm's correction counts only the cells that are not invalid."""
     trials = {id(trial): trial for compared in cells for side in compared.trials for trial in side}
     bounds = {identity for identity, trial in trials.items() if judged(trial).client_limited}
     cells = [replace(compared, least=_least(compared, bounds)) for compared in cells]
@@ -91,7 +91,7 @@ def _conclusions(cells: Sequence[Compared]) -> tuple[Compared, ...]:
 
 
 def _cautions(compared: Compared) -> Iterator[str]:
-    """Yield what a reader must know of a cell's margin and of the seconds its figures are taken from."""
+    """Yield cautions about a cell: a lower bound, the source of its margin, trials without a steady state."""
     if compared.least:
         faster = compared.candidate if compared.verdict == FASTER else compared.baseline
         yield f"the client limited {faster.name} at {compared.cell.load}, so the difference is a lower bound"
@@ -138,7 +138,7 @@ def _compared(
 
 
 def _concluded(compared: Compared, reason: str | None, adjusted: Iterator[Comparison]) -> Compared:
-    """The verdict of a cell, by the next of those that were corrected together, unless it is invalid."""
+    """Return a cell with its verdict: invalid if there is a reason, else by the next of the corrected comparisons."""
     if reason:
         figures = replace(compared.comparison, p_holm=None) if compared.comparison else None
         return replace(compared, comparison=figures, verdict=INVALID, reason=reason)
@@ -147,7 +147,7 @@ def _concluded(compared: Compared, reason: str | None, adjusted: Iterator[Compar
 
 
 def _least(compared: Compared, bounds: Set[int]) -> bool:
-    """Whether only the faster side has lower bounds: then it is faster, by at least as much."""
+    """Whether only the faster side has lower bounds: then it is faster by at least the ratio."""
     if compared.comparison is None:
         return False
     bounded = tuple(any(id(trial) in bounds for trial in trials) for trials in compared.trials)
@@ -155,10 +155,10 @@ def _least(compared: Compared, bounds: Set[int]) -> bool:
 
 
 def _invalid(compared: Compared, bounds: Set[int]) -> str | None:
-    """Why a cell has no verdict: a trial that failed never wins nor loses silently, and a lower bound never loses.
+    """Return why a cell has no verdict, or `None`: failed trials must not decide silently, a lower bound never loses.
 
     Args:
-        bounds: the `id` of each trial whose figure is a lower bound, its client having limited it.
+        bounds: the `id` of each trial whose figure is a lower bound, because its client limited it.
     """
     comparison = compared.comparison
     if comparison is None:
@@ -181,10 +181,10 @@ def lower_bound(side: Side) -> str:
 
 
 def limited_on_both(compared: Compared) -> str | None:
-    """Return by what both sides of a cell were limited that is not the store, so that none can be told from the other.
+    """Return what limited both sides of a cell, if it was not the store: then the cell cannot compare the stores.
 
-    The rate, where every trial of both followed it: one that did not is a store's trouble. Else the client, where it
-    limited a trial of either side. `None` of any other cell, and of one with a trial that cannot be used.
+    It is the rate if every trial followed it, else the client if it limited a trial of each side. `None` for any other
+    cell, and for a cell with an unusable trial.
     """
     if any(map(unusable, (trial for side in compared.trials for trial in side))):
         return None
@@ -245,13 +245,13 @@ def _side_document(side: Side, trials: Sequence[Trial]) -> SideDocument:
 
 
 def _throughput(trials: Sequence[Trial]) -> float | None:
-    """The geometric mean of the trials that can be used, as the ratio is one of geometric means."""
+    """Return the geometric mean of the usable trials: the ratio is one of geometric means too."""
     rates = [compared_rate_per_s(trial) for trial in trials if not unusable(trial)]
     return float(np.exp(np.mean(np.log(rates)))) if rates else None
 
 
 def print_comparison(verdicts: Verdicts, console: Console) -> None:
-    """Print a table for each pair of sides, and what may be said of it."""
+    """Print a table for each pair of sides, remarks, and the conclusion."""
     pairs = dict.fromkeys((compared.baseline.name, compared.candidate.name) for compared in verdicts.cells)
     for baseline, candidate in pairs:
         rows = [
@@ -302,7 +302,7 @@ def _print_table(rows: Sequence[Compared], name_workloads: bool, console: Consol
 
 
 def _unevenness(compared: Compared) -> str | None:
-    """The lowest floor and the longest stall of either side, which equal means may hide; `None` if both are even."""
+    """Return the floors and the longest stalls of both sides, which equal means may hide; `None` if both are even."""
     sides = [evenness(trials) for trials in compared.trials]
     stalled = any(map(words.stalled, sides))
     if not stalled and all(side["floor"] is None or side["floor"] >= EVEN_FLOOR for side in sides):
@@ -313,7 +313,7 @@ def _unevenness(compared: Compared) -> str | None:
 
 
 def difference(compared: Compared) -> str:
-    """The ratio, never without its interval; as a percentage where that is easy to read."""
+    """Return the ratio with its interval, as a percentage if that is easy to read."""
     comparison = compared.comparison
     if comparison is None or comparison.low is None or comparison.high is None:
         return words.UNKNOWN
@@ -327,7 +327,7 @@ def difference(compared: Compared) -> str:
 
 
 def sentence(verdicts: Verdicts) -> str:
-    """Say in one sentence what the cells add up to."""
+    """Return the number of cells by verdict, in one sentence."""
     counted = Counter(compared.verdict for compared in verdicts.cells)
     margins = sorted({compared.comparison.margin for compared in verdicts.cells if compared.comparison}) or [0.0]
     margin = " to ".join(f"±{100 * share:.3g} %" for share in dict.fromkeys((margins[0], margins[-1])))

@@ -1,4 +1,4 @@
-"""All that can be said of a run in a terminal, in sections: what `dbdyno show --details` prints."""
+"""The details of a run for a terminal, in sections, as `dbdyno show --details` prints them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from dbdyno.verdict.limits import label_of
 _STATES = {"complete": "ok", "failed": "FAILED", "interrupted": "CUT", "not reached": "–"}
 _STYLES = {"complete": "", "failed": "bold red", "interrupted": "yellow"}
 _GIVE_UP_FIRST = ("p95", "reads\nverified", "server\nCPU µs", "client\nCPU µs", "steady", "max", "limit")
-"""Columns left out, in this order, where the terminal is too narrow for all."""
+"""Columns that a narrow terminal leaves out, in this order."""
 
 _FLOOR = "Floor: the 1st percentile of the seconds, of their median."
 
@@ -69,7 +69,7 @@ def print_document(run_document: RunDocument, console: Console) -> None:
 def print_specific(run_document: RunDocument, console: Console, notes: bool) -> bool:
     """Print the table of a run of queries, copies or crashes. Returns whether it is one.
 
-    notes: say what its columns are, and how each trial went.
+    notes: also explain its columns, and say how each trial went.
     """
     trials = run_document["trials"]
     asked, copies, killed = analysed(trials), copied(trials), crashes.crashed(trials)
@@ -90,7 +90,7 @@ def _print_lines(title: str, lines: Sequence[str], console: Console) -> None:
 
 
 def _print_trials(grouped: dict[tuple[str, str | None], list[TrialDocument]], console: Console) -> None:
-    """Print a row for each trial of clients, and what its columns are."""
+    """Print a row for each trial of clients, and explain its columns."""
     trials = [trial for group in grouped.values() for trial in group]
     titles = [_title(label, workload, group) for (label, workload), group in grouped.items() for _ in group]
     figures = _figures(trials)
@@ -159,7 +159,7 @@ def _limit(trial: TrialDocument) -> str:
 
 
 def _left_over(trials: list[TrialDocument]) -> list[_Figure]:
-    """Arrivals of an open loop that began late, or had not ended, where there were any."""
+    """Return columns for arrivals of an open loop that began late or did not end, if there were any."""
 
     def column(heading: str, key: Literal["late", "unfinished"]) -> list[_Figure]:
         if not any(trial.get(key) for trial in trials):
@@ -186,7 +186,7 @@ def _offered(trial: TrialDocument) -> str:
 
 
 def _reads_several(trial: TrialDocument) -> bool:
-    """Whether a request reads several rows; of transactions of several kinds nobody asks."""
+    """Whether a request reads several rows; false for transactions of several kinds."""
     if kinds_of(trial):
         return False
     answered_per_s = sum(operation["count"] for operation in trial["operations"].values()) / (trial["seconds"] or 1)
@@ -198,7 +198,7 @@ def _rows_read(trial: TrialDocument) -> str:
 
 
 def _warm(trial: TrialDocument) -> str:
-    """After how many seconds of load it was warm; `>` where it still rose when the trial ended."""
+    """Return the seconds of load until the store was warm; `>` if throughput still rose at the end of the trial."""
     warm_up = trial.get("warm_up")
     if warm_up is None:
         return words.UNKNOWN
@@ -238,10 +238,10 @@ def _print_blocks(run_document: RunDocument, console: Console) -> None:
 def _print_block(
     headings: Sequence[str], rows: list[list[str]], note: str, console: Console, left: Sequence[int] = (0,)
 ) -> None:
-    """Print what one kind of experiment is about, and what its columns are.
+    """Print the table of one kind of experiment, and a note about its columns.
 
     Args:
-        left: the places of columns of words.
+        left: indices of the columns of words.
     """
     columns = zip(headings, zip(*rows, strict=True), strict=True)
     print_columns([Column(name, cells, left=index in left) for index, (name, cells) in enumerate(columns)], console)

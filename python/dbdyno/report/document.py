@@ -54,17 +54,17 @@ _Number = TypeVar("_Number", int, float)
 
 PERCENTILES = {"p50": 50.0, "p95": 95.0, "p98": 98.0, "p99": 99.0, "p999": 99.9}
 LATE_S = 300
-"""The published runs of `db-stress` were compared by the mean of so many seconds at their end."""
+"""The published runs of `db-stress` were compared by the mean of their last seconds, this many."""
 
 
 def document(run: Run, timelines: bool = True) -> RunDocument:
     """Return the run as every report shows it.
 
     Args:
-        timelines: with every second of every trial; what shows none need not wait for them.
+        timelines: include every second of every trial, which takes longer.
 
     Figures leave the warm-up out. Errors, failures, verified reads and mismatches count every second of the run: an
-    error is not less of one because it came early. What is not known, or has too few samples, is `None`.
+    early error is an error too. A figure is `None` if it is unknown or has too few samples.
     """
     facts = run.facts
     trials = [_trial(trial, run, timelines) for trial in in_reading_order(run)]
@@ -118,7 +118,7 @@ def _plain(concluded: ConcludedDocument) -> dict[str, Any]:
 
 
 def in_reading_order(run: Run) -> Sequence[Trial]:
-    """The trials as a person reads them: by system and load, also those that are run in a drawn order."""
+    """Return the trials as a person reads them: by system and load, even if they ran in random order."""
     if not any((trial.facts.repeat or 1) > 1 or trial.facts.crash for trial in run.trials):
         return run.trials
     labels, workloads = run.labels, list(run.facts.workloads)
@@ -159,7 +159,7 @@ def _trial(trial: Trial, run: Run, timelines: bool) -> TrialDocument:
 
 
 def _asked(trial: Trial) -> AskedDocument:
-    """What the trial is of, and how it ended."""
+    """Return the plan of a trial, and how it ended."""
     facts, hello = trial.facts, trial.recorded.hello or {}
     return {
         "trial": trial.name,
@@ -196,7 +196,7 @@ def _asked(trial: Trial) -> AskedDocument:
 
 
 def _recorded(recorded: Recorded) -> RecordedDocument:
-    """What was told by the load client."""
+    """Return the records of the load client."""
     return {
         "transaction": _transaction(recorded),
         "operations": {operation.name: _operation(operation, recorded) for operation in recorded.operations},
@@ -210,7 +210,7 @@ def _recorded(recorded: Recorded) -> RecordedDocument:
 
 
 def _surroundings(trial: Trial, run: Run) -> SurroundingsDocument:
-    """Where it ran, and what was seen of that."""
+    """Return where a trial ran, and what was observed there."""
     facts, recorded = trial.facts, trial.recorded
     preparation = run.preparations.get(str(facts.preparation))
     load: PreparedDocument | None = None
@@ -272,7 +272,7 @@ def fairness(fairness_card: Card) -> FairnessDocument:
 
 
 def _figures(trial: Trial) -> FiguresDocument:
-    """The figures of a trial's transactions as a whole."""
+    """Return the figures of a trial's transactions as a whole."""
     recorded = trial.recorded
     errors = _added(interval.errors for interval in recorded.intervals)
     return {
@@ -293,15 +293,15 @@ def _figures(trial: Trial) -> FiguresDocument:
 
 
 def _rows_read_per_s(recorded: Recorded) -> float | None:
-    """Rows read and verified per second; `None` where the client did not verify, and so did not count them."""
+    """Return rows read and verified per second; `None` if the client did not verify, and so did not count them."""
     rows = sum(interval.reads_verified for interval in recorded.measured)
     return rows / recorded.seconds if rows and recorded.seconds else None
 
 
 def _warm_up(trial: Trial) -> WarmUpDocument | None:
-    """How long it took to be warm after a restart, counted from the first second of the load; else `None`.
+    """Return the warm-up after a restart, counted from the first second of the load; `None` without a restart.
 
-    answered_s: how long before the load the store had answered, and could reload its cache.
+    answered_s: seconds from the store's first answer to the load, in which it could reload its cache.
     """
     recorded = trial.recorded
     whole = [interval for interval in recorded.intervals if interval.seconds > WHOLE_SECOND]
@@ -322,9 +322,9 @@ def _warm_up(trial: Trial) -> WarmUpDocument | None:
 
 
 def _open_loop(trial: Trial) -> OpenLoopDocument:
-    """What was offered and what became of it; nothing in a closed loop. Arrivals are counted from the warm-up on.
+    """Return the offered rate and what became of it; empty for a closed loop. Arrivals count from the warm-up on.
 
-    Of a trial that was cut short before anything was measured each is `None`.
+    Each value is `None` if the trial ended before anything was measured.
     """
     recorded = trial.recorded
     if recorded.offered is None and not trial.facts.rate:
@@ -341,7 +341,7 @@ def _open_loop(trial: Trial) -> OpenLoopDocument:
 
 
 def _observer_share(facts: TrialFacts) -> float | None:
-    """What observing took of one processor, over the whole trial; `None` where nothing was observed."""
+    """Return the share of one processor that observing took over the whole trial; `None` if nothing was observed."""
     used_s, begun, ended = facts.observer_cpu_s, facts.started_unix_s, facts.ended_unix_s
     return None if used_s is None or begun is None or ended is None or ended <= begun else used_s / (ended - begun)
 
@@ -355,8 +355,7 @@ def _added(counts: Iterable[Mapping[str, _Number]]) -> dict[str, _Number]:
 
 
 def _times_us(of: Recorded | Operation) -> TimedDocument:
-    """The times that are known: the service time, in an open loop response time and send lag beside it; and the slowest
-    of what a client waited for."""
+    """Return the known times: the service time, in an open loop also response time and send lag, and the slowest."""
     open_loop: OpenTimesDocument = {}
     if of.response_time is not None:
         open_loop["response_time_us"] = _statistics_us(of.response_time)
@@ -385,7 +384,7 @@ def _transaction(recorded: Recorded) -> TransactionDocument:
 
 
 def _operation(operation: Operation, recorded: Recorded) -> OperationDocument:
-    """The figures of an operation; of whole transactions of one kind also how many there were a minute."""
+    """Return the figures of an operation; for transactions of one kind also their number per minute."""
     per_minute: PerMinuteDocument = {}
     if operation.operation == KIND and recorded.seconds > 0:
         per_minute = {"per_minute": 60 * operation.service_time.count / recorded.seconds}
@@ -401,7 +400,7 @@ def _operation(operation: Operation, recorded: Recorded) -> OperationDocument:
 
 
 def _conflicts(counted: Mapping[str, Any]) -> int:
-    """How often another transaction was in the way, over the whole run, so that one was tried again."""
+    """Return how many conflicts with another transaction led to a retry, over the whole run."""
     return int(counted.get("conflicts", 0))
 
 
@@ -422,7 +421,7 @@ def _stability(recorded: Recorded) -> StabilityDocument:
 
 
 def _ending(recorded: Recorded) -> EndingDocument:
-    """The mean of the last third, at most LATE_S: what is left of a store that falls behind."""
+    """Return the mean of the last third, at most LATE_S: it shows whether a store became slower."""
     last = recorded.whole_seconds[-max(1, min(LATE_S, len(recorded.whole_seconds) // 3)) :]
     seconds = sum(interval.seconds for interval in last)
     rate = sum(interval.completed for interval in last) / seconds if seconds else None
@@ -430,7 +429,7 @@ def _ending(recorded: Recorded) -> EndingDocument:
 
 
 def _steady_state(recorded: Recorded) -> SteadyStateDocument:
-    """Where throughput became steady; `cut_s` counts from the end of the warm-up the experiment asked for.
+    """Return when throughput became steady; `cut_s` counts from the end of the configured warm-up.
 
     applied: the figures begin at the cut (`warmup = "auto"`).
     """
@@ -466,7 +465,7 @@ def _second(interval: Interval, stalled: StallSecond | None) -> SecondDocument:
 
 
 def _counted(counters: Mapping[str, Any]) -> dict[str, dict[str, float]]:
-    """By how much each of the servers' own numeric counters rose while the load client ran."""
+    """Return by how much each server's own numeric counters rose while the load client ran."""
     rose: dict[str, dict[str, float]] = {}
     for server, taken in counters.items():
         before, after = taken.get("before") or {}, taken.get("after") or {}

@@ -1,4 +1,4 @@
-"""What limited each trial of a run, what speaks for it, and what to try next: what `dbdyno explain` prints."""
+"""The limit of each trial of a run, its evidence and what to try next, as `dbdyno explain` prints them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ENDED = {"failed": "failed", "interrupted": "was interrupted", "not reached": "
 
 
 def trials_named(document: RunDocument, name: str | None) -> list[TrialDocument]:
-    """Return the trials that a person means: all without a name, else by name, number or a part of the name."""
+    """Return the trials with this name or number, or with this text in their names; all of them without a name."""
     trials = list(document["trials"])
     if name is None:
         return trials

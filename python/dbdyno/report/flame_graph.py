@@ -1,8 +1,8 @@
 """Flame graphs of folded stacks (B. Gregg, The Flame Graph, Communications of the ACM 59(6), 2016), as SVG.
 
-A function's width is the time in it and in what it called; a click shows it alone, over the whole width. A
-differential one holds two systems under the same load: wide is what costs much in either, red what the second spends
-more on, blue what it spends less on.
+A function's width is the time in it and in the functions it called. A click zooms in on a function. A differential
+graph compares two systems under the same load. A wide function costs much in either; it is red if the second system
+spends more on it, and blue if it spends less.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from dbdyno.results.jsonfiles import read_object
 from dbdyno.results.write import write_whole
 
 NARROWEST = 0.001
-"""Of the whole width: what is narrower can be neither seen nor hit, and would make up most of the file."""
+"""Narrower functions, as a share of the whole width, are left out. Nobody can see or click them, and they would fill
+most of the file."""
 ROW_PX = 17
 _KERNEL = "_[k]"
 
@@ -28,7 +29,7 @@ Stacks = Mapping[str, float]
 
 @dataclass
 class _Function:
-    """A function as called from one place, and the µs in it and below: of the first system, and of the second."""
+    """A function at one position of the call tree, with the µs in it and below, for the first and the second system."""
 
     first: float = 0.0
     second: float = 0.0
@@ -41,7 +42,7 @@ class _Function:
 
 @dataclass(frozen=True)
 class Frame:
-    """A rectangle: left edge and width as shares of the whole, row from the bottom, its text, what is said of it."""
+    """A rectangle: left edge and width as shares of the whole, row from the bottom, its text, its tooltip."""
 
     left: float
     width: float
@@ -103,7 +104,7 @@ def _frames(root: _Function, describe: Any, color: Any) -> list[Frame]:
 
 
 def _color(name: str, waiting: bool) -> str:
-    """Return a name's colour, always the same: warm for work, cold for waits, and the kernel's of a hue of its own."""
+    """Return a name's colour, always the same: warm for work, cold for waits, another hue for the kernel."""
     spread = crc32(name.encode()) % 20
     hue = (205 if waiting else 40) + spread - (25 if name.endswith(_KERNEL) else 0)
     return f"hsl({hue} 75% {70 + spread % 7}%)"
@@ -121,7 +122,7 @@ def _svg(title: str, frames: list[Frame]) -> str:
 
 
 def draw_profiles(run_folder: Path) -> list[Path]:
-    """Draw every trial's stacks, beside them; and against those of the run's first system under the same load.
+    """Draw every trial's stacks beside them, and their difference to the run's first system under the same load.
 
     Returns the files. Raises UserError if a file cannot be understood.
     """
@@ -141,7 +142,7 @@ def draw_profiles(run_folder: Path) -> list[Path]:
 
 
 class Profiled:
-    """A trial that was profiled: its label, its load in words, stacks by kind, transactions in a second meanwhile."""
+    """A profiled trial: its label, its load in words, its stacks by kind, and the transactions/s during the profile."""
 
     def __init__(self, folder: Path) -> None:
         trial, profile = read_object(folder.parent / "trial.json"), read_object(folder / "profile.json")
@@ -156,7 +157,7 @@ class Profiled:
         self.stacks = {path.stem: read_folded(path) for path in sorted(folder.glob("*.folded"))}
 
     def per_transaction(self, kind: str) -> dict[str, float]:
-        """Return µs in each stack for each transaction; there must have been one."""
+        """Return the µs per transaction in each stack; the profile must have seen a transaction."""
         transactions = (self.rate_per_s or 0.0) * self.seconds
         return {stack: us / transactions for stack, us in self.stacks[kind].items()}
 

@@ -51,9 +51,9 @@ class Standing:
 
 
 def compared(run: Run) -> ComparisonDocument | None:
-    """Return every pair of a run's systems, cell by cell, as `dbdyno compare` has it, the correction over all of them.
+    """Return every pair of a run's systems compared cell by cell, as by `dbdyno compare`, corrected over all cells.
 
-    `None` where there is nothing to compare: one trial a side, or one system.
+    `None` if there is nothing to compare: one trial a side, or one system.
     """
     reached = [trial for trial in run.trials if trial.system is not None]
     labels = list(dict.fromkeys(trial.label for trial in reached))
@@ -117,7 +117,7 @@ def _usable(trial: TrialDocument) -> bool:
 
 
 def _at_the_load_of(top: TrialDocument, trials: Sequence[TrialDocument]) -> Iterable[TrialDocument]:
-    """Of each system the trial of median throughput at the load of `top`."""
+    """Yield each system's trial of median throughput at the load of `top`."""
     same = [
         trial
         for trial in filter(_usable, trials)
@@ -136,9 +136,9 @@ def _of_nothing(trials: Sequence[TrialDocument]) -> str:
 
 
 def _highest(trials: Iterable[TrialDocument]) -> TrialDocument | None:
-    """The trial that stands for the highest throughput: of the system and load of the highest geometric mean, the best.
+    """Return the best trial of the system and load with the highest geometric mean.
 
-    Not the best of all, which of two systems that are alike is that of the less even one.
+    The best trial of all would favour the less even of two similar systems.
     """
     repeated: dict[tuple[Any, ...], list[TrialDocument]] = {}
     for trial in filter(_usable, trials):
@@ -150,7 +150,7 @@ def _highest(trials: Iterable[TrialDocument]) -> TrialDocument | None:
 
 
 def _cells_at(top: TrialDocument, comparison: ComparisonDocument) -> list[CellDocument]:
-    """The comparisons at the load of `top`."""
+    """Return the comparisons at the load of `top`."""
     return [
         cell
         for cell in comparison["cells"]
@@ -159,7 +159,7 @@ def _cells_at(top: TrialDocument, comparison: ComparisonDocument) -> list[CellDo
 
 
 def _leader(cells: Iterable[CellDocument]) -> str | None:
-    """Whom none of the comparisons calls slower, and of several the one of the highest geometric mean."""
+    """Return the system that no comparison calls slower; of several, the one with the highest geometric mean."""
     reached: dict[str, float] = {}
     slower = set()
     for cell in cells:
@@ -171,7 +171,7 @@ def _leader(cells: Iterable[CellDocument]) -> str | None:
 
 
 def _ratios(leader: str, cells: Iterable[CellDocument]) -> dict[str, RatioDocument]:
-    """The comparisons of other systems with the leader, turned so that the leader is the baseline."""
+    """Return the comparisons of other systems with the leader, turned so that the leader is the baseline."""
     by_label = {}
     for cell in cells:
         labels = cell["baseline"]["label"], cell["candidate"]["label"]
@@ -181,7 +181,7 @@ def _ratios(leader: str, cells: Iterable[CellDocument]) -> dict[str, RatioDocume
 
 
 def _verdict(peak: Standing) -> tuple[str | None, str]:
-    """Who won over every other, or why nobody did; and where they were compared."""
+    """Return the winner over every other system or `None`, and the sentence that says so with the load."""
     winner, words_of_it, following = verdict(peak)
     if following is None:
         pairs = max(ratio["pairs"] or 0 for ratio in peak.ratios.values())
@@ -218,19 +218,19 @@ def verdict(peak: Standing) -> tuple[str | None, str, str | None]:
     if ratio["verdict"] == "slower":
         return None, f"No winner: {leader} was faster than {following}, {_times(ratio)}, but {doubt}", following
     doubt = f"; {doubt}" if doubt else ""
-    return None, f"No winner: {_not_told(leader, following, ratio)}{doubt}", following
+    return None, f"No winner: {_undecided(leader, following, ratio)}{doubt}", following
 
 
 def _times(ratio: RatioDocument) -> str:
-    """How many times the throughput of the other one the leader did, with the interval."""
+    """Return how many times the other system's throughput the leader reached, with the interval."""
     centre, low, high = (ratio[key] or nan for key in _INTERVAL)
     times, least, most = (words.factor(1 / value) for value in (centre, high, low))
     bound = "at least " if ratio["least"] else ""
     return f"{bound}{times}× [{least} to {most}]"
 
 
-def _not_told(leader: str, following: str, ratio: RatioDocument) -> str:
-    """Why the leader did not win over the next one."""
+def _undecided(leader: str, following: str, ratio: RatioDocument) -> str:
+    """Return why the leader did not win over the next system."""
     if ratio["verdict"] == "equivalent":
         margin = f"{100 * (ratio['margin'] or 0.0):.3g} %"
         return f"{leader} and {following} are equivalent within {margin}, {_times(ratio)}"
@@ -245,16 +245,16 @@ def _pairs_at(top: TrialDocument, pairs: int) -> str:
 
 
 def _where(top: TrialDocument, chosen: Mapping[str, TrialDocument], following: str, pairs: int) -> str:
-    """Where the leader and the next one were compared, and what a ratio of means does not say."""
+    """Return where the leader and the next system were compared, and how even both were."""
     both = [words.evenness(trial["stability"]) for trial in (top, chosen[following])]
     even = f"; {' against '.join(text or 'no stall' for text in both)}" if any(both) else ""
     return f"{_pairs_at(top, pairs)}{_classes(top, chosen)}{even}"
 
 
 def _classes(top: TrialDocument, chosen: Mapping[str, TrialDocument]) -> str:
-    """The badge of a sentence about systems of which some promise another durability than the leader, else nothing.
+    """Return the badge for systems whose durability differs from the leader's; empty if none does.
 
-    Of all that the leader is set against: who was fastest was so against the third as well.
+    It counts all of them, because the leader is compared with each, not only with the next.
     """
     others: dict[str, list[str]] = {}
     for label, trial in chosen.items():
@@ -262,14 +262,14 @@ def _classes(top: TrialDocument, chosen: Mapping[str, TrialDocument]) -> str:
             others.setdefault(str(trial["durability"] or "unknown"), []).append(label)
     if not others:
         return ""
-    # One needs no name, and many would be longer than the sentence.
+    # A single system needs no name, and many names would be longer than the sentence.
     naming = len(chosen) > 2 and sum(map(len, others.values())) <= 2
     named = [f"{name} ({', '.join(labels)})" if naming else name for name, labels in sorted(others.items())]
     return f"; durability {top['durability'] or 'unknown'} against {' and '.join(named)}, not like with like"
 
 
 def _observed(top: TrialDocument, chosen: Mapping[str, TrialDocument], trials: Sequence[TrialDocument]) -> str:
-    """The highest figure, as the observation it is."""
+    """Return the highest figure as an observation, without a winner."""
     several = len({trial["workload"] for trial in filter(_usable, trials)}) > 1
     of = f" of {top['workload']}" if several else ""
     least = "at least " if top["client_limited"] else ""

@@ -47,9 +47,9 @@ class Series:
 
     Attributes:
         conditions: what all its runs have in common (`conditions`), by name.
-        apart: the names of those in which other series of the same system and load differ from it.
-        noise: what the system differs from itself by, as asked for or as `noise_from` found; 0 where nobody knows.
-        least_change: from which share on a change counts.
+        apart: the names of the conditions in which other series of the same system and load differ from it.
+        noise: the system's A/A noise, as requested or from `noise_from`; 0 if unknown.
+        least_change: the smallest change, as a share, that counts.
         changes: confirmed changes of level; `None` with too few runs to tell.
     """
 
@@ -70,13 +70,14 @@ class Series:
 
     @property
     def name(self) -> str:
-        """What it is of, for people."""
+        """Its system, workload and load, for people."""
         return f"{self.label} on {self.cell.workload} at {self.cell.load}"
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """All series of a folder; `left_out` names what is in none, with the reason; `noise_given`: not as `aa` found."""
+    """All series of a folder. `left_out`: cells and trials in no series, with the reason. `noise_given`: not from
+    `aa`."""
 
     series: tuple[Series, ...]
     left_out: tuple[str, ...]
@@ -90,7 +91,7 @@ def history(runs: Sequence[Run], noise: float | Sequence[NoiseFloor]) -> History
     store's.
 
     Args:
-        noise: what a system differs from itself by on these hosts, or what is known of that.
+        noise: the A/A noise of these hosts, or their known noise floors.
     """
     followed: dict[tuple[str, Cell, tuple[tuple[str, str], ...]], list[Point]] = {}
     left_out: list[str] = []
@@ -199,7 +200,7 @@ def _level(series: Series) -> str:
 
 
 def _notes(run_history: History) -> Iterator[str]:
-    """Yield what is not one history and why, and whose noise a change is held against, each once."""
+    """Yield which runs form no common history and why, and the noise that a change must exceed, each once."""
     apart: dict[tuple[str, ...], dict[str, None]] = {}
     for series in run_history.series:
         if series.apart:

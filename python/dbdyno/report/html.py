@@ -1,4 +1,4 @@
-"""The report: one HTML file that needs nothing else, no network among it."""
+"""The report: one HTML file that needs no other file and no network."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def write_report(run: Run, path: Path) -> None:
     """Write the report of `run` to `path`, whole or not at all.
 
     Raises:
-        RunFailed: it cannot be written, for want of room or of permission.
+        RunFailed: it cannot be written, for lack of space or of permission.
     """
     write_page(page_of(run), path)
 
@@ -56,13 +56,13 @@ def write_page(page: str, path: Path) -> None:
 
 
 def flame_graphs(folder: Path) -> list[tuple[str, str]]:
-    """Return the stacks that were taken during a run, as (trial and name, the SVG)."""
+    """Return the flame graphs of a run, as (trial and name, the SVG)."""
     files = sorted(folder.glob("trials/*/profile/*.svg"))
     return [(f"{path.parent.parent.name}: {path.stem}", path.read_text(encoding="utf-8")) for path in files]
 
 
 def without_names(folder: Path) -> list[tuple[str, str | None]]:
-    """Return the files whose functions stand without names in a run's stacks, each with the package that has them."""
+    """Return the files whose functions have no names in a run's stacks, each with the package that has the names."""
     packages: dict[str, str | None] = {}
     for path in sorted(folder.glob("trials/*/profile/profile.json")):
         for stacks in read_object(path).get("stacks", {}).values():
@@ -71,7 +71,7 @@ def without_names(folder: Path) -> list[tuple[str, str | None]]:
 
 
 def environment_of_templates() -> Environment:
-    """Return what fills pages in, with the ways they write figures."""
+    """Return the environment of templates, with the filters that write figures."""
     environment = templates()
     environment.filters |= {
         "significant": words.significant,
@@ -89,15 +89,15 @@ def render(
     flames: Sequence[tuple[str, str]] = (),
     nameless: Sequence[tuple[str, str | None]] = (),
 ) -> str:
-    """Return the page of what `dbdyno.report.document.document` returned.
+    """Return the page of a run's document, as `dbdyno.report.document.document` returns it.
 
     Labels, settings, errors and anything a server said are untrusted text: the templates escape all of it, and what
     the script reads is base64.
 
     Args:
-        recordings: what the plots over time need beside it; without, they show throughput only.
-        flames: names and SVGs of flame graphs; they are shown in a frame that may not touch the page.
-        nameless: files whose functions stand in them without names, and the packages that have these.
+        recordings: data for the plots over time; without it they show throughput only.
+        flames: names and SVGs of flame graphs; a frame shows them that cannot touch the page.
+        nameless: files whose functions have no names in the flame graphs, and the packages that have the names.
     """
     page = Page(run_document, recordings or Recordings(), flames, nameless, clients_loaded(run_document))
     first, others = parts_of(page, FIRST), parts_of(page, SECTIONS)
@@ -127,12 +127,12 @@ def render(
 
 
 def clients_loaded(run_document: RunDocument) -> bool:
-    """Whether clients put the load on: neither queries asked one at a time, nor tools that copy."""
+    """Whether clients generated the load, and not single queries or copy tools."""
     return not (copies.copied(run_document["trials"]) or analyses.analysed(run_document["trials"]))
 
 
 def parts_of(page: Page, sections: Sequence[Section]) -> list[tuple[Section, Part]]:
-    """Return the sections that apply to a run, each with what it shows."""
+    """Return the sections that apply to a run, each with its part."""
     return [(section, part) for section in sections if (part := section.part(page)) is not None]
 
 
@@ -141,7 +141,7 @@ def _filled(environment: Environment, page: Page, section: Section, part: Part) 
 
 
 def rendered(environment: Environment, template: str, **content: Any) -> str:
-    """Return a filled template; raises ValueError if what it is to be filled with lacks something."""
+    """Return a filled template; raises ValueError if its content lacks a name."""
     try:
         return environment.get_template(template).render(**content)
     except TemplateError as error:
@@ -149,7 +149,7 @@ def rendered(environment: Environment, template: str, **content: Any) -> str:
 
 
 def packed(value: Any) -> str:
-    """Return JSON as gzip in base64: what is looked at of one load or trial at a time is most of a long run's page."""
+    """Return JSON as gzip in base64: the data of single loads and trials is most of a long run's page."""
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
     # Without a time, so that the same run has the same page.
     return b64encode(gzip.compress(text.encode(), mtime=0)).decode()
@@ -161,7 +161,7 @@ def inlined(name: str) -> Markup:
 
 
 def _scope(run_document: RunDocument) -> str:
-    """What was measured, in one sentence."""
+    """Return what was measured, in one sentence."""
     trials = [trial for trial in run_document["trials"] if trial["system"] is not None]
     if not trials:
         return "No trial was reached."
@@ -184,7 +184,7 @@ def _scope(run_document: RunDocument) -> str:
 
 
 def _size(trials: list[TrialDocument]) -> str:
-    """What the `rows` of the trials are, in words: of tpcc the number of warehouses."""
+    """Return the `rows` of the trials in words; for tpcc they are warehouses."""
     rows = _span(trial["rows"] for trial in trials)
     if any(trial["workload"] != "tpcc" for trial in trials):
         return f"{rows} rows a table"

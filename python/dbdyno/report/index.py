@@ -1,4 +1,4 @@
-"""One page over many runs: what was asked, when, where, what came out, and where its report is."""
+"""A page of many runs: the question, time, host and headline of each, and a link to its report."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dbdyno.results.understood import understood
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One folder. `broken`: why it cannot be shown, else empty. `link`: its report's, or empty where there is none."""
+    """One folder. `broken`: why it cannot be shown, else empty. `link`: its report's, or empty if there is none."""
 
     name: str
     link: str
@@ -54,7 +54,7 @@ def write_index(folder: Path) -> Path:
 
 
 def entry_of(run: Path) -> Entry:
-    """Return what is said of the run in a folder, also if it cannot be read."""
+    """Return the entry of a run's folder, also if it cannot be read."""
     link = f"{quote(run.name)}/report.html" if (run / "report.html").is_file() else ""
     try:
         with understood(run):
@@ -95,7 +95,7 @@ def described(name: str, run_document: RunDocument, link: str) -> Entry:
 
 
 def host_of(environment: JsonObject) -> str:
-    """Return what tells one host from another: its name where that is known, its processor and its memory."""
+    """Return a host in words: its name if known, its processors and its memory."""
     cpu = environment.get("cpu_model") or (environment.get("cpu") or {}).get("model")
     cpus = environment.get("cpus")
     memory = environment.get("memory_bytes")

@@ -22,12 +22,12 @@ _LATENCIES = ("p50", "p99")
 
 
 def markdown(run: Run) -> str:
-    """Return what the report of a run begins with, as GitHub-flavoured Markdown that ends with a newline."""
+    """Return the first part of a run's report as GitHub-flavoured Markdown that ends with a newline."""
     return render(document(run, timelines=False))
 
 
 def render(run_document: RunDocument) -> str:
-    """Return the Markdown of what `dbdyno.report.document.document` returned.
+    """Return the Markdown of a run's document, as `dbdyno.report.document.document` returns it.
 
     Names, errors and anything a server said are untrusted text: none of it becomes mark-up.
     """
@@ -46,7 +46,7 @@ def render(run_document: RunDocument) -> str:
 
 
 def _ranking(page: Page) -> Iterator[str]:
-    """A table for each group of systems, each system at its own best load."""
+    """Yield a table for each group of systems, each system at its own best load."""
     groups = ranking(page.document, page.series)
     if not groups:
         return
@@ -84,7 +84,7 @@ def _ranking_rows(page: Page, group: Group, unit: str, length_us: float) -> tupl
 
 
 def _every_load(page: Page) -> Iterator[str]:
-    """Throughput at every load, folded: it is as wide as the experiment has loads."""
+    """Yield throughput at every load, folded: it is as wide as the experiment has loads."""
     if len(page.load_labels) < 2:
         return
     headings = ["offered" if page.context["open"] else "clients", *map(escaped, page.load_labels.values())]
@@ -102,7 +102,7 @@ def _missing(run_document: RunDocument) -> Iterator[str]:
 
 
 def _where(run_document: RunDocument) -> Iterator[str]:
-    """On what it was measured, with which versions, and the command that repeats it."""
+    """Yield the host, the versions, and the command that repeats the run."""
     host = run_document["environment"]
     known = (host.get("cpu_model"), f"{host['cpus']} processors" if host.get("cpus") else None, host.get("kernel"))
     about = ", ".join(str(fact) for fact in known if fact)
@@ -117,16 +117,16 @@ def _versions(run_document: RunDocument) -> str:
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table whose columns are aligned to the right, but for the first."""
+    """Return a table; all columns but the first are aligned to the right."""
     lines = [headings, [":--", *["--:"] * (len(headings) - 1)], *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def escaped(text: str) -> str:
-    """Return text that Markdown takes as it is."""
+    """Return text with the special characters of Markdown escaped."""
     return _SPECIAL.sub(r"\\\1", " ".join(str(text).split()))
 
 
 def code(text: str) -> str:
-    """Return a name in the type of code; a bar would begin another cell even there."""
+    """Return a name as code; a bar is escaped, because it would begin another cell even there."""
     return f"`{' '.join(str(text).replace('`', chr(39)).split())}`".replace("|", "\\|")

@@ -1,4 +1,4 @@
-"""A/A: what a system differs from itself by, from a run of it against itself, and where that sets the margin."""
+"""A/A noise: how much a system differs from itself in a run against itself, and the margin that follows."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from dbdyno.stats.comparison import Comparison, aa_noise
 
 
 def floor_of(floors: Sequence[NoiseFloor], baseline: Side, candidate: Side, cell: Cell) -> NoiseFloor | None:
-    """Return the noise floor for a cell of two sides, or `None`: of their host and workload, and as like it as can be.
+    """Return the noise floor of the same host and workload that is most like a cell, or `None`.
 
-    Trials of the same length count before the same load, and that before the same systems: noise is the host's first.
+    The same trial length counts before the same load, and the load before the systems: noise is the host's first.
     """
     systems = {_system(baseline), _system(candidate)}
     load = cell.clients, cell.pipeline, cell.network_delay_us
@@ -28,9 +28,9 @@ def floor_of(floors: Sequence[NoiseFloor], baseline: Side, candidate: Side, cell
 
 
 def measured_floors(cells: Sequence[Compared]) -> list[NoiseFloor]:
-    """Return the noise floors that the cells of an A/A run say; a cell with a trial that cannot be used says none.
+    """Return the noise floors that the cells of an A/A run measured; a cell with an unusable trial gives none.
 
-    A cell that its client limited says one, too: its lower bounds differ by as much as the store and the client do.
+    A cell that its client limited gives one too: its lower bounds vary as much as store and client do.
     """
     usable = [compared for compared in cells if not any(map(unusable, chain(*compared.trials)))]
     return [
@@ -63,7 +63,7 @@ def _floor(compared: Compared, comparison: Comparison, low: float, high: float) 
 
 
 def floor_sentence(floor: NoiseFloor) -> str:
-    """Say what an A/A run found in a cell. Its interval is to hold no difference, and 1 in 20 does not, by chance."""
+    """Return the result of an A/A run in a cell. Its interval should include 1, and by chance 1 in 20 does not."""
     holds = floor.low <= 1 <= floor.high
     outcome = "includes no difference, as it should" if holds else "excludes no difference, as in 1 in 20 by chance"
     cell = f"{floor.workload}, {floor.clients} client{'' if floor.clients == 1 else 's'}"

@@ -1,4 +1,4 @@
-"""The report's plots as files, for a page or paper that is not dbdyno's: SVG and PNG, with legend and title."""
+"""The report's plots as SVG and PNG files with legend and title, for other pages and papers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ WIDTH, HEIGHT = 1000, 560
 PNG_SCALE = 2
 NAMES_IN_A_LINE = 6
 LETTER_PX, KEY_PX, LINE_PX = 7, 46, 20
-"""Of a legend: a letter, what stands before a name, and a line."""
+"""Sizes in a legend: a letter, the key before a name, and a line."""
 _HEAT = [[0, "#e3edf7"], [0.55, "#3f86c8"], [1, "#06294f"]]
 _INK, _GRID = "#1b1f24", "#e2e4e8"
 WITHOUT_KALEIDO = (
@@ -77,7 +77,7 @@ def _size(path: Path, figure: Figure) -> dict[str, Any]:
 
 
 def _figures(run: Run) -> Iterator[tuple[str, str, Figure]]:
-    """Every plot with its name and title; those of one load are of the headline's, those of one system its leader's."""
+    """Yield each plot with its name and title; a plot of one load or system shows the headline's load or leader."""
     run_document = document(run)
     page = Page(run_document, clients_loaded=clients_loaded(run_document))
     time = page.time_name
@@ -107,7 +107,7 @@ def _figures(run: Run) -> Iterator[tuple[str, str, Figure]]:
 def _over_time(
     run: Run, series: Sequence[Series], leader: Series, trial: TrialDocument, time: str
 ) -> Iterator[tuple[str, str, Figure]]:
-    """The plots over time at the load of a trial, and those of that trial alone."""
+    """Yield the plots over time at the load of a trial, and those of that trial alone."""
     recordings, load = recordings_of(run), load_of(trial)
     alone = by_trial([leader], recordings)[leader.index, places_of([leader])[load]]
     for name, figure in by_load(series, recordings)[places_of(series)[load]].items():
@@ -122,13 +122,13 @@ def _over_time(
 
 
 def _dressed(title: str, figure: Mapping[str, Any]) -> Figure:
-    """A figure with the looks that the page gives it in a browser."""
+    """Return a figure in the style that the page gives it in a browser."""
     axis = {"gridcolor": _GRID, "linecolor": _GRID, "zerolinecolor": _GRID, "automargin": True}
     layout = dict(figure["layout"])
     layout |= {name: axis | layout.get(name, {}) for name in ("xaxis", "yaxis")}
-    # Names of bars are as long as they are; what is below them would lie on them. Above there is room for one line.
+    # Long names of bars would overlap a legend below them. Above there is room for one line.
     names = {trace["name"] for trace in figure["data"] if trace.get("name")}
-    # Of a plot that is as high as its bars are many a share of the height is no distance.
+    # If the height follows the number of bars, a share of it is no fixed distance.
     category = layout["xaxis"].get("type") == "category" or "height" in layout
     above = category and len(names) <= NAMES_IN_A_LINE
     columns = max(1, int(WIDTH / (LETTER_PX * max(map(len, names), default=1) + KEY_PX)))
@@ -137,7 +137,7 @@ def _dressed(title: str, figure: Mapping[str, Any]) -> Figure:
     looks = {
         "title": {"text": title, "font": {"size": 16}, "x": 0.01, "xanchor": "left"},
         "showlegend": bool(names),
-        # A legend of many names would else take its room from the plot.
+        # Otherwise a legend of many names takes its room from the plot.
         "height": max(HEIGHT, layout.get("height", 0)) + legend_px,
         "legend": {"orientation": "h", "x": 0} | legend_position,
         "font": {"family": "system-ui, sans-serif", "size": 13, "color": _INK},

@@ -1,4 +1,4 @@
-"""The end of a run on one screen: the answer, a table, what to be careful of, and where the rest is."""
+"""The end of a run on one screen: the answer, a table, cautions, and where the rest is."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ INDENT = 2
 MOST_CAUTIONS = 3
 _STATES = {"failed": "FAILED", "interrupted": "CUT"}
 _GIVE_UP_LOADS, _GIVE_UP_SHARES, _GIVE_UP_KINDS, _GIVE_UP_P99 = 100, 60, 40, 20
-"""In which order columns go where a terminal is narrow: first the loads in between."""
+"""The order in which a narrow terminal drops columns: loads in between go first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where the rest of a run is.
+    """The places of the rest of a run.
 
     Attributes:
-        run: what a person calls it, after `dbdyno show`.
+        run: its name for `dbdyno show`.
         report: its report, or `None` if it has none.
     """
 
@@ -159,7 +159,7 @@ def _columns(groups: Mapping[tuple[str, str | None], list[TrialDocument]], run_d
 
 
 def _names(keys: Sequence[tuple[str, str | None]]) -> list[str]:
-    """Return what the rows are called: by system, by workload, or by both if both differ."""
+    """Return the names of the rows: the systems, the workloads, or both if both differ."""
     labels, _ = short_names([label for label, _ in keys])
     variants = words.short_workloads([str(workload) for _, workload in keys])
     if len(set(variants)) == 1:
@@ -174,7 +174,7 @@ def _rate(trial: TrialDocument | None) -> float:
 
 
 def _best(trials: Sequence[TrialDocument]) -> TrialDocument | None:
-    """Return the trial that stands for a system: of the load with the highest throughput."""
+    """Return a system's trial at the load with its highest throughput."""
     standing = [trial for load in loads(trials) if (trial := _middle(trials, load)) and trial["state"] == "complete"]
     return max(standing, key=_rate, default=None)
 
@@ -192,7 +192,7 @@ def _load_columns(groups: Sequence[Sequence[TrialDocument]], time: TimeName | No
     several_clients = len({load.clients for load in every}) > 1
     peaks = {load_of(best) for group in groups if (best := _best(group))}
     between = [load for load in every[1:-1] if load not in peaks]
-    # Every second one goes first, so that those that stay are spread evenly.
+    # Every second load goes first, so the remaining loads are spread evenly.
     order = [*(load for load in every[1:-1] if load in peaks), *between[1::2], *between[::2]]
     columns = []
     for index, load in enumerate(every):
@@ -252,7 +252,7 @@ def _share_columns(keys: Sequence[tuple[str, str | None]], run_document: RunDocu
 
 
 def _limit(trial: TrialDocument | None) -> str:
-    """Return what limited a trial, in a word or two; with `?` if that is hardly sure."""
+    """Return what limited a trial, in a word or two; with `?` if the confidence is low."""
     verdict = trial.get("verdict") if trial else None
     if not verdict:
         return words.UNKNOWN

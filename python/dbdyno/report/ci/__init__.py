@@ -1,1 +1,1 @@
-"""What `dbdyno ci` says of a pull request: decisions, and the comment."""
+"""The answer of `dbdyno ci` to a pull request: decisions, and the comment."""

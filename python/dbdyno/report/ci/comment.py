@@ -18,8 +18,8 @@ def comment(all_decided: Sequence[Decided], margin: float, sides: tuple[str, str
     """Return the comment, GitHub-flavoured Markdown that ends with a newline.
 
     Args:
-        sides: what base and head are.
-        host: what of this host spoils a measurement, a sentence each.
+        sides: base and head in words.
+        host: what disturbs measurements on this host, a sentence each.
     """
     blocks = [
         f"### dbdyno: {escaped(sentence(all_decided, margin))}",
@@ -43,7 +43,7 @@ def _row(decided: Decided) -> list[str]:
 
 
 def _why(all_decided: Sequence[Decided]) -> Iterator[str]:
-    """What changed in each difference, folded."""
+    """Yield what changed in each difference, folded."""
     for decided in all_decided:
         if decided.outcome in (SLOWER, FASTER):
             title = escaped(f"Why {decided.experiment} at {decided.compared.cell.load} is {decided.outcome}")

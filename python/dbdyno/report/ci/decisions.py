@@ -41,7 +41,7 @@ class Decided:
         decision: `None` if there is no usable pair.
         outcome: of OUTCOMES, or `None` while another pair may still decide it.
         reason: why it is unstable or not judged, else `None`.
-        noise: what the base differed from itself by in this run, as a share; `None` if too few trials tell.
+        noise: the base's A/A noise in this run, as a share; `None` with too few trials.
     """
 
     experiment: str
@@ -67,16 +67,16 @@ class Decided:
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
-        """What changed, if one side is faster for certain."""
+        """The evidence of what changed, if one side is significantly faster."""
         return evidence_of(self.compared) if self.outcome in (FASTER, SLOWER) else ()
 
 
 def decisions(run: Run, margin: float, floors: Sequence[NoiseFloor], comparisons: int) -> list[Decided]:
-    """Return the comparisons of a run's base and head as they stand; see `ended` for when no pair is added.
+    """Return the comparisons of a run's base and head as they are now; `ended` concludes them.
 
     Args:
         margin: the share that counts as no difference.
-        floors: what is known of this host's noise.
+        floors: the known noise floors of this host.
         comparisons: how many are judged together.
 
     Raises:
@@ -110,7 +110,7 @@ def _decided(run: Run, compared: Compared, margin: float, floors: Sequence[Noise
 
 
 def ended(all_decided: Sequence[Decided], margin: float, comparisons: int) -> list[Decided]:
-    """Return the comparisons when no pair is added any more: what is undecided is unstable, and says why."""
+    """Return the comparisons after the last pair: those still open are unstable, with the reason."""
     return [decided if decided.outcome else _unstable(decided, margin, comparisons) for decided in all_decided]
 
 
@@ -130,7 +130,7 @@ def _unstable(decided: Decided, margin: float, comparisons: int) -> Decided:
 def ci_document(all_decided: Sequence[Decided], margin: float, host: Sequence[str], status: int) -> dict[str, Any]:
     """Return the decisions as plain JSON values; ratios are of the head over the base.
 
-    host: what of this host spoils a measurement, a sentence each. status: what the command ends with.
+    host: what disturbs measurements on this host, a sentence each. status: the exit status of the command.
     """
     return {
         "format": 1,
@@ -158,7 +158,7 @@ def _document(decided: Decided) -> dict[str, Any]:
 
 
 def sentence(all_decided: Sequence[Decided], margin: float) -> str:
-    """Say in one sentence what the comparisons come to."""
+    """Return the number of comparisons by outcome, in one sentence."""
     counts = Counter(decided.outcome for decided in all_decided)
     parts = [f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome]]
     comparisons = f"{len(all_decided)} comparison{'' if len(all_decided) == 1 else 's'}"

@@ -1,1 +1,1 @@
-"""What the sections of a report share."""
+"""Parts that the sections of a report share."""

@@ -1,4 +1,4 @@
-"""A figure of every trial against the load it was measured at: by clients, or by the rate that was offered."""
+"""A figure of every trial against its load: by clients, or by the offered rate."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from dbdyno.report.core.series import Series, trials_of
 from dbdyno.report.core.words import evenness
 
 Point = tuple[TrialDocument, Any, float]
-"""A trial with its place on the x axis, a number or at one load the system's name, and on the y axis."""
+"""A trial with its x, which at a single load is the system's name, and its y."""
 
 LOWER_BOUND = "arrow-up-open"
-"""The marker of a figure that its client limited: the store's lies somewhere above."""
+"""The marker of a figure that its client limited: it is a lower bound."""
 BAND_ALPHA = "26"
 """Opacity of a band, in hexadecimal behind its colour."""
 
 
 def against_load(all_series: Sequence[Series], value: Callable[[TrialDocument], float | None], unit: str) -> Figure:
-    """A line through the medians of complete trials, and every trial as a point, by clients or by what was offered.
+    """Return a line through the medians of complete trials and a point for each trial, by clients or by offered rate.
 
-    At one load a bar for each system in place of the line.
+    At a single load each system has a bar in place of the line.
     """
     x_name: Literal["offered_per_s", "clients"] = "offered_per_s" if is_open(trials_of(all_series)) else "clients"
     alone = at_one_load(all_series)
@@ -39,7 +39,7 @@ def against_load(all_series: Sequence[Series], value: Callable[[TrialDocument], 
             if (y := value(trial)) is not None and trial.get(x_name) is not None
         ]
         usable = [point for point in known if point[0]["state"] == "complete"]
-        # Of throughput the store's lies above; of its latencies a slow client says nothing so simple.
+        # A limited throughput is a lower bound; a slow client says nothing so simple about latencies.
         bounds = [point for point in usable if point[0]["client_limited"] and unit == "/s"]
         data += [
             *(_bar(series, usable) if alone else (*_bands(series, usable), *_medians(series, usable))),
@@ -50,7 +50,7 @@ def against_load(all_series: Sequence[Series], value: Callable[[TrialDocument], 
 
 
 def _lines(usable: Sequence[Point]) -> list[list[list[Point]]]:
-    """The points of each line, repetitions together: a line for each number of clients over the rates, else one."""
+    """Return the points of each line, repetitions together; in open loops each number of clients has a line."""
     lines: dict[int, dict[Load, list[Point]]] = defaultdict(lambda: defaultdict(list))
     for point in usable:
         load = load_of(point[0])
@@ -66,7 +66,7 @@ def _medians(series: Series, usable: Sequence[Point]) -> list[Figure]:
 
 
 def _bar(series: Series, usable: Sequence[Point]) -> list[Figure]:
-    """The median of the trials at the one load."""
+    """Return a bar: the median of the trials at the only load."""
     if not usable:
         return []
     common = {"type": "bar", "hoverinfo": "skip", "showlegend": False, "meta": meta(series)}
@@ -75,12 +75,12 @@ def _bar(series: Series, usable: Sequence[Point]) -> list[Figure]:
 
 
 def _middle(points: Sequence[Point]) -> float:
-    # The lower one of an even number: percentiles are never averaged.
+    # The lower median of an even number: percentiles are never averaged.
     return round(median_low(y for _, _, y in points), 4)
 
 
 def _bands(series: Series, usable: Sequence[Point]) -> list[Figure]:
-    """From the lowest to the highest repetition; nothing where every load was run once."""
+    """Return bands from the lowest to the highest repetition; none if every load ran once."""
     bands = []
     for line in _lines(usable):
         if all(len(points) == 1 for points in line):
@@ -94,7 +94,7 @@ def _bands(series: Series, usable: Sequence[Point]) -> list[Figure]:
 
 
 def _all_of_it(all_series: Sequence[Series]) -> Figure:
-    """The line on which all that is offered is achieved."""
+    """Return the line on which the whole offered rate is achieved."""
     most = max((trial.get("offered_per_s") or 0 for trial in trials_of(all_series)), default=0)
     return {
         "type": "scatter",
@@ -122,7 +122,7 @@ def load_line(series: Series, x: list[Any], y: list[Any]) -> Figure:
 
 
 def _all_points(series: Series, known: Sequence[Point], bounds: Sequence[Point], unit: str) -> list[Figure]:
-    """The trials as points, each kind with its mark; the first kind that there is stands in the legend."""
+    """Return the trials as points, each kind with its mark; the first kind present stands in the legend."""
     by_mark = {
         "": [point for point in known if point[0]["state"] == "complete" and point not in bounds],
         LOWER_BOUND: list(bounds),
@@ -133,7 +133,7 @@ def _all_points(series: Series, known: Sequence[Point], bounds: Sequence[Point],
 
 
 def _points(series: Series, known: Sequence[Point], unit: str, mark: str, named: bool) -> list[Figure]:
-    """The trials of one kind; mark: `LOWER_BOUND`, or `-open` of those that are not to be used."""
+    """Return the trials of one kind; mark: `LOWER_BOUND`, or `-open` for trials that must not be used."""
     marker = {"size": 8, "color": series.colour, "symbol": series.look.symbol}
     if mark == LOWER_BOUND:
         marker |= {"symbol": LOWER_BOUND, "size": 13, "line": {"width": 2}}

@@ -1,4 +1,4 @@
-"""Bars with names: a few stand side by side, many and long-named ones lie, so that every name is read from the left."""
+"""Bars with names: a few stand side by side; many bars or long names become horizontal, so every name is readable."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from textwrap import wrap
 from typing import Any
 
 STANDING, LETTERS = 13, 60
-"""Bars, and letters of all their names, that have room side by side on a phone."""
+"""Bars, and letters of all their names, that fit side by side on a phone."""
 LINE_LETTERS = 28
-"""Of a name that stands left of its bar: on a phone half of the width is left for the bar."""
+"""Letters in a line of a name left of its bar: on a phone half of the width is left for the bar."""
 _AROUND_PX, _BAR_PX, _LINE_PX = 70, 8, 15
 
 
 def laid_out(figure: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a figure of bars (and points) over names as it is, or lying, and as high as its names need.
+    """Return a figure of bars (and points) over names as it is, or with horizontal bars and as high as its names need.
 
     Args:
         figure: names are on its x axis, figures on its y axis.

@@ -1,7 +1,7 @@
 """A run as one document (`dbdyno.report.document`, written by `dbdyno show --json`): its keys, and what each holds.
 
-The type checker finds a key that does not exist, or that is used as what it is not. What a load client, a store or a
-system states in its own words stays a `JsonObject`.
+The type checker finds a key that does not exist or has another type. A `JsonObject` is a statement of a load client, a
+store or a system in its own words.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from dbdyno.results.stated import AnalysisStated, CopyStated, CrashStated, Loade
 from dbdyno.results.usable import Evenness
 
 Times = Mapping[str, float | None]
-"""Statistics of one kind of time in µs: mean, p50, p95, p98, p99, p999 and max; `None` if too few samples tell."""
+"""Statistics of one kind of time in µs: mean, p50, p95, p98, p99, p999 and max; `None` with too few samples."""
 TimeName = Literal["service_time_us", "response_time_us"]
 LoadKey = Literal["workload", "rows", "clients", "pipeline", "network_delay_us"]
 
 
 class SlowDocument(TypedDict):
-    """One of the slowest, and the second it ended in."""
+    """One of the slowest times, and the second it ended in."""
 
     time_us: float
     second: int
@@ -85,7 +85,7 @@ SteadyStateDocument = TypedDict(
         "applied": bool,
     },
 )
-"""Where throughput became steady; written as a call, as one of its keys is a word of Python's."""
+"""When throughput became steady; written as a call, because a key is a keyword of Python."""
 
 
 class EndingDocument(TypedDict):
@@ -125,7 +125,7 @@ class WarmUpDocument(TypedDict):
 
 
 class ProcessDocument(TypedDict):
-    """What one process used."""
+    """The resources that one process used."""
 
     process: str
     cores: float | None
@@ -140,7 +140,7 @@ class PreparedDocument(TypedDict):
 
 
 class CostDocument(TypedDict):
-    """What a transaction costs; `None` if that was not seen."""
+    """The cost of a transaction; `None` if it was not observed."""
 
     client_cpu_us: float | None
     server_cpu_us: float | None
@@ -151,7 +151,7 @@ class CostDocument(TypedDict):
 
 
 class LoadDocument(TypedDict):
-    """What was put on a store: of a trial that was not reached next to nothing is known."""
+    """The load on a store; little is known of a trial that was not reached."""
 
     workload: str | None
     rows: int | None
@@ -161,14 +161,14 @@ class LoadDocument(TypedDict):
 
 
 class RatedDocument(TypedDict):
-    """What tells one load from another; a closed loop has no rate."""
+    """The clients and the rate of a load; a closed loop has no rate."""
 
     clients: int | None
     rate: RateStated | None
 
 
 class LabelledDocument(TypedDict):
-    """What tells one system from another in tables."""
+    """The keys that distinguish the systems of a table."""
 
     label: str
     pipeline: int
@@ -176,7 +176,7 @@ class LabelledDocument(TypedDict):
 
 
 class AskedDocument(LoadDocument):
-    """What a trial is of, and how it ended."""
+    """The plan of a trial, and how it ended."""
 
     trial: str
     system: str | None
@@ -229,7 +229,7 @@ class FiguresDocument(CountedDocument):
 
 
 class OpenLoopDocument(TypedDict, total=False):
-    """What an open loop offered, and what became of it; a closed loop has none of these keys."""
+    """The offered rate of an open loop, and what became of it; a closed loop has none of these keys."""
 
     offered_per_s: float | None
     achieved_per_s: float | None
@@ -240,7 +240,7 @@ class OpenLoopDocument(TypedDict, total=False):
 
 
 class ConcludedDocument(TypedDict):
-    """What was concluded of a trial."""
+    """The conclusions about a trial."""
 
     client_limited: bool
     client_limited_evidence: str | None
@@ -251,7 +251,7 @@ class ConcludedDocument(TypedDict):
 
 
 class RecordedDocument(TypedDict):
-    """What the load client recorded."""
+    """The records of the load client."""
 
     transaction: TransactionDocument
     operations: Mapping[str, OperationDocument]
@@ -264,7 +264,7 @@ class RecordedDocument(TypedDict):
 
 
 class SurroundingsDocument(TypedDict):
-    """Where a trial ran, and what was seen of that."""
+    """The servers, processors and processes of a trial, and what was observed of them."""
 
     servers: Sequence[JsonObject]
     layout: str | None
@@ -280,13 +280,13 @@ class SurroundingsDocument(TypedDict):
 
 
 class HostsDocument(TypedDict, total=False):
-    """The hosts that issued the load, if they were others than this one."""
+    """The hosts that issued the load, if other hosts did."""
 
     hosts: Sequence[JsonObject]
 
 
 class TimelineDocument(TypedDict, total=False):
-    """Every second of a trial, if they are asked for."""
+    """Every second of a trial, if the document includes them."""
 
     timeline: Sequence[SecondDocument]
 
@@ -321,7 +321,7 @@ class SideDocument(TypedDict):
 
 
 class RatioDocument(TypedDict):
-    """How one system stands to another, with its interval; `None` if there is no pair."""
+    """The ratio of one system to another, with its interval; `None` if there is no pair."""
 
     ratio: float | None
     low: float | None
@@ -358,7 +358,7 @@ class ComparisonDocument(TypedDict):
 
 
 class HeadlineDocument(TypedDict):
-    """What a run shows: trials, ratios and limits are by label."""
+    """The headline of a run; trials, ratios and limits are by label."""
 
     sentence: str
     winner: str | None
@@ -377,7 +377,7 @@ class SystemCardDocument(TypedDict):
 
 
 class FairnessDocument(TypedDict):
-    """What a reader must know before comparing a result."""
+    """The fairness cards of a run's systems."""
 
     command: str | None
     badge: str | None
@@ -412,7 +412,7 @@ class SweptDocument(LabelledDocument):
 
 
 class ParametersDocument(TypedDict):
-    """The parameters of a law; one that it has not is `None`."""
+    """The parameters of a law; `None` for those it does not have."""
 
     rate_per_s: float
     contention: float | None
@@ -440,7 +440,7 @@ class SweepDocument(SweptDocument, FitDocument):
 
 
 class LimitsDocument(TypedDict, total=False):
-    """What became of the limits of an experiment; one without limits has not this key."""
+    """The outcome of an experiment's limits; without limits the key is absent."""
 
     limits: Sequence[JsonObject]
 

@@ -27,7 +27,7 @@ def factor_line(look: Look, name: str, points: Sequence[tuple[int, float]]) -> d
         "name": escape(name),
         "line": {"color": look.colour, "dash": look.dash},
         "marker": {"color": look.colour, "symbol": look.symbol, "size": 9},
-        # No series' chip hides it, as it is of several.
+        # The line belongs to several series, so no series' button hides it.
         "meta": {},
         "hovertemplate": f"{escape(name)}: %{{y:,}} rows/s",
     }

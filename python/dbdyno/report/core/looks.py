@@ -1,4 +1,4 @@
-"""What a store looks like in every plot and table: a hue of its own, of which its configurations have shades."""
+"""The looks of stores in every plot and table: each store has a hue, and its configurations have shades of it."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ HUES = (
     ("#d55e00", "#e8a773", "#df833b"),
     ("#009e73", "#68c5ac", "#34b290"),
 )
-"""Okabe and Ito's colours without black and yellow, which vanish on one of the two backgrounds, and two more alike; of
-each two shades, the one that differs more first, which both backgrounds show too."""
+"""Okabe and Ito's colours without black and yellow, which vanish on one of the two backgrounds, and two similar
+colours. Each has two shades that both backgrounds show; the one that differs more comes first."""
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "pentagon", "triangle-down", "star", "hexagon")
 DASHES = ("solid", "dash", "dot", "dashdot")
 PATTERNS = ("", "x", ".", "-")
-"""Of bars, as dashes are of lines; strokes are the server's part of a cost."""
+"""Fillings of bars, like dashes of lines. Strokes are not among them: they mark the server's part of a cost."""
 SEED = 44832
-"""Of the seeds up to 120,000 the one under which stores that are often compared differ most often."""
+"""Among the seeds up to 120,000, this one most often gives different hues to stores that are often compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,9 @@ class Look:
     """One configuration's colour, marker, line and filling, the same in every plot.
 
     Attributes:
-        hue: the place of its store's hue among `HUES`.
-        variant: its place among what has that hue, from 0: first the shades differ, then lines and fillings.
+        hue: the index of its store's hue in `HUES`.
+        variant: its number among the configurations of that hue, from 0; first the shades differ, then lines and
+            fillings.
     """
 
     hue: int
@@ -48,7 +49,7 @@ class Look:
 
     @property
     def symbol(self) -> str:
-        """Its marker, so that colour is not the only thing that tells systems apart."""
+        """Its marker: systems differ in more than colour."""
         return SYMBOLS[(self.hue + self.variant) % len(SYMBOLS)]
 
     @property
@@ -68,21 +69,21 @@ class Look:
 
 
 def bar_marker(look: Look) -> dict[str, object]:
-    """Return the marker of a bar: its colour and, where shades are used up, its filling."""
+    """Return the marker of a bar: its colour and, if the shades are used up, its filling."""
     return {"color": look.colour} | ({"pattern": {"shape": look.pattern, "size": 6}} if look.pattern else {})
 
 
 def store_of(system: str) -> str:
-    """Return whose hue a system has, whatever its version, settings, parts and place: the `name` of `name@5.6`, of
-    `name?setting=value`, of `name(part, part)` and of `name://host`."""
+    """Return the store that gives a system its hue: the `name` of `name@5.6`, of `name?setting=value`, of `name(part,
+    part)` and of `name://host`."""
     return re.split(r"[@(?:]", system, maxsplit=1)[0].strip()
 
 
 def hues(stores: Iterable[str]) -> dict[str, int]:
-    """Return the place of each store's hue.
+    """Return the index of each store's hue.
 
-    A store's hue follows from its name, so that it is the same in the reports of several runs. Where two of a run would
-    have the same the later one by name has the next that is free; where none is, they share it.
+    A store's hue follows from its name, so it is the same in the reports of several runs. If two stores of a run have
+    the same hue, the alphabetically later store takes the next free hue. If no hue is free, they share it.
     """
     named = sorted(set(stores))
     hue_of: dict[str, int] = {}
@@ -101,7 +102,7 @@ def _own_hue(store: str) -> int:
 
 
 def looks(of_hues: Sequence[int]) -> list[Look]:
-    """Return a look for each of several hues, in their order, of which no two are the same."""
+    """Return a look for each of several hues, in their order; no two are the same."""
     counted: Counter[int] = Counter()
     distinct = []
     for hue in of_hues:

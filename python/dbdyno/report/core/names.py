@@ -1,4 +1,4 @@
-"""What systems are called where there is little room: without what all of their names say."""
+"""Short names of systems, without the parts that all of them share."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate, islice
 
 ROOM = 240
-"""Letters of all names that still stand in two lines of a legend."""
+"""Letters of all names that still fit in two lines of a legend."""
 NAMED, NAMED_LETTERS = 6, 160
-"""Systems, and letters of their names, that a sentence has room for; of the others it says how many they are."""
+"""Systems, and letters of their names, that fit in a sentence; the others are only counted."""
 
 
 def short_names(names: Sequence[str]) -> tuple[list[str], str]:
-    """Return the names without the settings' names that are in all of them, and what is left out, empty if nothing.
+    """Return the names without the names of settings that all of them have, and the part left out, empty if none.
 
     `store a=1 b=2` and `store a=1 b=3` are `store 1 · 2` and `store 1 · 3`, and what is left out is `a · b`. Names that
-    have room are left as they are, and so are those that could no longer be told apart.
+    fit stay as they are, and so do names that would become equal.
     """
     split = [name.split() for name in names]
     keys = [[word.partition("=")[0] for word in words if "=" in word] for words in split]
@@ -39,7 +39,7 @@ def _without(words: Iterable[str], common: Sequence[str]) -> str:
 
 
 def listed(labels: Iterable[str]) -> str:
-    """Return different labels as part of a sentence; of many the first ones and how many more."""
+    """Return the different labels as part of a sentence; of many the first ones, and how many more there are."""
     different = list(dict.fromkeys(labels))
     if (len(different) <= NAMED and sum(map(len, different)) <= NAMED_LETTERS) or len(different) == 1:
         return ", ".join(different)

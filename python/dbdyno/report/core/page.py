@@ -1,4 +1,4 @@
-"""A run as its report shows it: what its sections have in common, each computed once."""
+"""A run as its report shows it: the values that its sections share, each computed once."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from dbdyno.report.core.recordings import Recordings
 from dbdyno.report.core.series import Series, load_labels, series_of, trials_of
 
 PERCENTILES = {"p50": "p50", "p95": "p95", "p99": "p99", "p999": "p99.9"}
-"""What a reader chooses from, by the document's key."""
+"""The percentiles that a reader chooses from, by the document's key."""
 
 MOST_IN_COLOUR = 6
-"""More lines cannot be told apart: one is highlighted, the others are grey, until a reader wants them all."""
+"""More lines cannot be distinguished: one is highlighted and the others are grey, until a reader wants all in
+colour."""
 
 
 @dataclass(frozen=True)
@@ -27,11 +28,11 @@ class Page:
     """One run's report.
 
     Attributes:
-        shown: what `dbdyno.report.document.document` returned.
-        recordings: what the plots over time need beside it.
+        document: what `dbdyno.report.document.document` returned.
+        recordings: data for the plots over time.
         flames: names and SVGs of flame graphs.
-        nameless: files whose functions stand in them without names, and the packages that have these.
-        clients_loaded: clients put the load on, so that there are loads, latencies and limits.
+        nameless: files whose functions have no names in the flame graphs, and the packages that have the names.
+        clients_loaded: clients generated the load, so there are loads, latencies and limits.
     """
 
     document: RunDocument
@@ -69,13 +70,13 @@ class Page:
 
     @cached_property
     def left_out_of_names(self) -> str:
-        """What the short names of the systems leave out, as a sentence; empty if nothing."""
+        """The parts that the systems' short names leave out, as a sentence; empty if none."""
         _, left_out = short_names([series.name for series in self.series])
         return f"After each name, in this order: {left_out}" if left_out else ""
 
     @cached_property
     def context(self) -> Mapping[str, Any]:
-        """What every template may use."""
+        """The variables of every template."""
         unit, length_us = words.latency_unit(self.trials)
         time = time_name(self.trials)
         labels = list(self.load_labels)

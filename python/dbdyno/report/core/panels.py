@@ -1,4 +1,4 @@
-"""What was observed during a trial, as panels: plots over time that a reader chooses from a list."""
+"""Observations of a trial as panels: plots over time that a reader chooses from a list."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dbdyno.results.samples import Observations
 
 MOST_POINTS, LEAST_POINTS = 600, 60
 POINTS_OF_A_PAGE = 4_000
-"""Of one quantity over all trials: a run of hundreds of trials must not have a page of hundreds of megabytes."""
+"""Points of one quantity over all trials: hundreds of trials must not make a page of hundreds of megabytes."""
 BANDS = {
     "host": "Host",
     "pressure": "Host",
@@ -25,9 +25,9 @@ BANDS = {
     "waits": "Store",
     "locks": "Store",
 }
-"""What each band of observations is listed under, in the order of the list."""
+"""The group of each band of observations, in the order of the list."""
 _WHOLE_HOST = ("host", "pressure", "network")
-"""Bands that are of the host as a whole, so that their columns name no subject."""
+"""Bands of the host as a whole: their columns name no subject."""
 _NAMES = {
     "memory_available": "memory available",
     "resident": "memory",
@@ -40,7 +40,7 @@ _NAMES = {
     "io_full": "all tasks stalled by I/O",
     "memory_some": "tasks stalled for lack of memory",
 }
-"""Names that the columns' own words would not explain."""
+"""Names of quantities whose columns do not explain themselves."""
 _DEFAULTS = re.compile(
     r"CPU used|waiting for a processor|memory$|disk busy|checkpoint age|dirty (pages|bytes)$|evict|pages flushed"
 )
@@ -49,20 +49,20 @@ _MIB = float(1 << 20)
 
 
 def points_of_a_trial(trials: int) -> int:
-    """Return how many points a quantity has in one trial of a page of so many."""
+    """Return how many points a quantity has in each trial of a page."""
     return max(LEAST_POINTS, min(MOST_POINTS, POINTS_OF_A_PAGE // max(1, trials)))
 
 
 def panels(observations: Observations, began_unix_s: float, points: int = MOST_POINTS) -> dict[str, Any] | None:
-    """Return the panels of a trial, those that are shown unless a reader chooses marked as `default`.
+    """Return the panels of a trial; those that are shown at first are marked as `default`.
 
     Args:
         began_unix_s: when the run phase began, which is second 0 of every plot over time.
-        points: at most so many of each line; of a stretch its lowest and its highest value, never a mean.
+        points: the most points of a line; a stretch keeps its lowest and its highest value, never a mean.
 
     Returns:
         `times`, in seconds; `panels`, each with `name`, `unit`, `group`, `default` and `lines`, pairs of a subject and
-        its values, `None` if not seen, or one value that all samples have. `None` without a sample.
+        its values, `None` if not observed, or a single value that all samples have. `None` without a sample.
     """
     during = observations.at_unix_s >= began_unix_s
     if not during.any():
@@ -92,7 +92,7 @@ def panels(observations: Observations, began_unix_s: float, points: int = MOST_P
 
 
 def _lines(observations: Observations) -> Iterator[tuple[str, str, str, str, np.ndarray]]:
-    """Every quantity as (group, name, unit, subject, values)."""
+    """Yield every quantity as (group, name, unit, subject, values)."""
     for column in observations.names():
         band, _, rest = column.partition(".")
         subject, quantity = ("host", rest) if band in _WHOLE_HOST else rest.partition(".")[::2]
@@ -120,7 +120,7 @@ def _cpu_parts(user: str) -> tuple[str, str]:
 
 
 def _described(band: str, quantity: str) -> tuple[str, str, float]:
-    """The name of a quantity, its unit, and by what its values are to be multiplied."""
+    """Return the name of a quantity, its unit, and the factor for its values."""
     base = quantity.removesuffix("_total")
     per_s = "/s" if base != quantity else ""
     unit, factor = per_s, 1.0
@@ -136,7 +136,7 @@ def _described(band: str, quantity: str) -> tuple[str, str, float]:
 
 
 def _times(seconds: np.ndarray, points: int) -> list[float]:
-    """The time of each point; of a stretch that has two, those of its first and its last sample."""
+    """Return the time of each point; two points of a stretch have the times of its first and its last sample."""
     if len(seconds) <= points:
         return [round(float(second), 2) for second in seconds]
     edges = _edges(len(seconds), points)
@@ -145,7 +145,7 @@ def _times(seconds: np.ndarray, points: int) -> list[float]:
 
 
 def _thinned(values: np.ndarray, points: int) -> np.ndarray:
-    """At most so many values: of each stretch the lowest and the highest, in their order."""
+    """Return at most this many values: the lowest and the highest of each stretch, in their order."""
     if len(values) <= points:
         return values
     edges = _edges(len(values), points)
@@ -165,7 +165,7 @@ def _edges(count: int, points: int) -> list[int]:
 
 
 def _values(values: np.ndarray) -> list[float | None] | float:
-    """The values with four digits; one, if all samples have it."""
+    """Return the values with four digits, or a single value if all samples have it."""
     written = [None if np.isnan(value) else float(f"{value:.4g}") for value in values]
     known = {value for value in written if value is not None}
     return known.pop() if len(known) == 1 else written

@@ -14,7 +14,7 @@ from pathlib import Path
 BUNDLE = Path(__file__).parent.parent / "vendor" / "plotly-cartesian.min.js.gz"
 VERSION = "4.1.1"
 SHA256 = "79542150855a52c567260e3137095dbe2b744e6d702a5cabe67da246942fba7a"
-"""Of the file in the npm package."""
+"""The checksum of the file in the npm package."""
 
 
 def packed_script() -> str:

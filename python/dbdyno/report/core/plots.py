@@ -1,7 +1,7 @@
-"""What every plot of the report is made with.
+"""Parts that every plot of the report is made of.
 
 Plots are plain Plotly figures; the page gives them their theme, so they hold no colour of text or grid. A trace's
-`meta` says to which series (`s`) and load (`c`, its place among them) it belongs; the page hides those not chosen.
+`meta` has the indices of its series (`s`) and of its load (`c`); the page hides those not chosen.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from dbdyno.report.core.series import Series, load_labels, trials_of
 
 Figure = dict[str, Any]
 UNUSABLE = "#8a8f98"
-"""What is drawn of a trial that is not complete."""
+"""The colour of trials that are not complete."""
 ERRORS = "#d62839"
 LABELS_ON_A_PHONE = 13
 
 
 def plot_unit(all_series: Sequence[Series]) -> tuple[str, float]:
-    """The unit of all plotted latencies: axes begin at zero, so the longest decides. Returns name and length in µs."""
+    """Return the unit of all plotted latencies, and its length in µs. Axes begin at zero, so the longest latency
+    decides."""
     name = time_name(trials_of(all_series))
     p99_us = [times_us(trial["transaction"], name)["p99"] for trial in trials_of(all_series)]
     return unit_of(max((time for time in p99_us if time is not None), default=0))
@@ -33,12 +34,12 @@ def unit_of(longest_us: float) -> tuple[str, float]:
 
 
 def scaled(value: float | None, unit: float) -> float | None:
-    """Return a value in another unit, rounded as a plot needs it."""
+    """Return a value in another unit, rounded for a plot."""
     return None if value is None else round(value / unit, 4)
 
 
 def meta(series: Series, load_index: int | None = None) -> dict[str, int | None]:
-    """Return to which series a trace belongs, and to which load if not to all."""
+    """Return the indices of a trace's series and of its load, `None` if it belongs to all loads."""
     return {"s": series.index, "c": load_index}
 
 
@@ -67,12 +68,12 @@ def load_axes(all_series: Sequence[Series], suffix: str) -> Figure:
 
 
 def at_one_load(all_series: Sequence[Series]) -> bool:
-    """Whether all was measured at one load, so that there is nothing to draw it against: systems stand side by side."""
+    """Whether all trials have the same load: plots then show systems side by side."""
     return len(load_labels(all_series)) == 1
 
 
 def labels_with_room(counts: Sequence[int]) -> list[str]:
-    """A label for each count on a logarithmic axis, empty where it would touch its neighbour on a phone."""
+    """Return a label for each count on a logarithmic axis, empty if it would touch its neighbour on a phone."""
     gap = log2(counts[-1] / counts[0]) / LABELS_ON_A_PHONE if counts else 0
     labels, last = [], -inf
     for count in counts:

@@ -1,4 +1,4 @@
-"""What the plots over time need beside a run's document, each read when it is first asked for."""
+"""Data for the plots over time beside a run's document, each read when it is first needed."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from dbdyno.results.samples import Observations
 from dbdyno.results.summary import read_summary
 
 FELL = 0.5
-"""What is left to be checkpointed falls to less than this share of itself where a checkpoint was made."""
+"""At a checkpoint, the data left to be checkpointed falls below this share of itself."""
 LEAST_FALL_BYTES = 1 << 20
-"""And by at least this: an age of next to nothing halves without a checkpoint that is worth a line."""
+"""It also falls by at least this: a tiny amount may halve without a checkpoint."""
 OLD_ROWS = ("history_list_length", "dead_rows")
-"""What stores call the old row versions that they have yet to remove: of transactions, and of rows."""
+"""Names that stores give to old row versions they have yet to remove: of transactions, and of rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recordings:
-    """What the plots over time need beside the run's document, by the name of a trial.
+    """Data for the plots over time beside the run's document, by the name of a trial.
 
     Attributes:
         latencies: distribution of each second, as `Reader.latencies`, or `None`.
-        checkpoints: when the store counted a checkpoint, in seconds since the run phase began; `None` where it has no
-            counter of them.
-        observed: what was observed of the trial, and when its run phase began, in seconds since the epoch.
+        checkpoints: when the store made a checkpoint, in seconds since the run phase began; `None` if nothing reports
+            them.
+        observed: the trial's observations, and when its run phase began, in seconds since the epoch.
         old_rows: seconds since the run phase began, and how many old row versions the store then had yet to remove.
     """
 
@@ -38,7 +38,7 @@ class Recordings:
 
 
 def recordings_of(run: Run) -> Recordings:
-    """Return the recordings of a run, each read when it is asked for."""
+    """Return the recordings of a run, each read when it is needed."""
     trials = {trial.name: trial for trial in run.trials}
     return Recordings(
         latencies=lambda name: _latencies(trials[name]),
@@ -59,7 +59,7 @@ def _observed(trial: Trial) -> tuple[Observations, float] | None:
 
 
 def _old_rows(trial: Trial) -> tuple[list[float], list[float]] | None:
-    """What a store has yet to purge; `None` where it does not say, or it is the same all the time."""
+    """Return the old row versions over time; `None` if the store does not report them, or they never change."""
     if (observed := _observed(trial)) is None:
         return None
     observations, began_unix_s = observed
@@ -85,11 +85,13 @@ def _checkpoints(trial: Trial) -> list[float] | None:
 
 
 def _checkpoints_by(observations: Observations, name: str) -> np.ndarray | None:
-    """At which samples a store's figure tells of a checkpoint (or a snapshot, or a log written anew); `None` where it
-    does not tell of any: a counter of them, whether one is going on, or how much is left to be checkpointed."""
+    """Return at which samples a store's figure shows a checkpoint (or a snapshot, or a rewritten log), else `None`.
+
+    Such a figure counts checkpoints, says whether one is in progress, or how much is left to be checkpointed.
+    """
     values = observations.columns[name]
     before = np.concatenate(([np.nan], values[:-1]))
-    # Pages are written all the time between two checkpoints (checkpoint_pages_total).
+    # checkpoint_pages_total is no such counter: pages are written all the time between two checkpoints.
     if name.endswith("_total") and "checkpoints_" in name:
         return np.asarray(np.nan_to_num(observations.rate(name)) > 0)
     if name.endswith("_in_progress"):

@@ -1,4 +1,4 @@
-"""A section of the report: when it applies, what it shows, and the template that shows it."""
+"""A section of the report: its condition, its content and its template."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from dbdyno.report.core.plots import Figure
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a section shows of one run.
+    """The content of a section for one run.
 
     Attributes:
-        content: what its template needs beside `Page.context`.
-        figures: its plots, by the id of their place in the page.
-        later: what the page parses only when it is first looked at, by id.
+        content: the variables of its template beside `Page.context`.
+        figures: its plots, by the id of their element in the page.
+        later: data that the page parses only when it is first viewed, by id.
     """
 
     content: Mapping[str, Any] = field(default_factory=dict)
@@ -31,8 +31,8 @@ class Section:
 
     Attributes:
         template: its partial template.
-        part: what it shows of a run, or `None` if it does not apply to it.
-        titles: by id, of those of its plots that are also drawn as files; `{time}` stands for the time that is shown.
+        part: returns its content for a run, or `None` if it does not apply.
+        titles: the titles of plots that are also drawn as files, by id; `{time}` stands for the time that is shown.
     """
 
     template: str

@@ -23,7 +23,9 @@ class Series:
     """One system (and workload): its trials, and how it looks in every plot.
 
     Attributes:
-        short: its name where there is little room, without what the names of all say (`dbdyno.report.core.names`).
+        index: its position among the series of the run.
+        short: its short name, without the parts that all names share
+            (`dbdyno.report.core.names`).
     """
 
     index: int
@@ -43,7 +45,7 @@ class Series:
 
 
 def series_of(document: RunDocument) -> list[Series]:
-    """The series of a run, in its order; the workload is named where there are several."""
+    """Return the series of a run, in its order; the workload is named if there are several."""
     grouped = groups(document)
     several = len({workload for _, workload in grouped}) > 1
     stores = [store_of(str(trials[0]["system"])) for trials in grouped.values()]
@@ -74,14 +76,14 @@ def series_of(document: RunDocument) -> list[Series]:
 
 
 def hovermode(all_series: Sequence[Series]) -> str:
-    """How a plot answers the pointer: with every system at that place, unless so many would cover it."""
+    """Return what a plot shows at the pointer: every system at that x, unless so many would cover the plot."""
     return "x unified" if len(all_series) <= HOVERED else "closest"
 
 
 def operations(all_series: Sequence[Series]) -> dict[str, str | None]:
-    """The operations of the run's transactions, by name, with the logical operation each is; reads, then writes.
+    """Return the operations of the run's transactions, by name, each with its logical operation; reads, then writes.
 
-    Where there are transactions of several kinds, these in their place: dozens of plots would show nothing.
+    Transactions of several kinds stand in their place: dozens of plots would show nothing.
     """
     operation_of: dict[str, str | None] = {}
     for series in all_series:
@@ -93,20 +95,22 @@ def operations(all_series: Sequence[Series]) -> dict[str, str | None]:
 
 
 def trials_of(all_series: Iterable[Series]) -> list[TrialDocument]:
-    """All trials of all systems."""
+    """Return all trials of all systems."""
     return [trial for series in all_series for trial in series.trials]
 
 
 def load_labels(all_series: Sequence[Series]) -> dict[Load, str]:
-    """The loads of the sweep, rising, each with its name."""
+    """Return the loads of the sweep, rising, each with its name."""
     all_loads = loads(trials_of(all_series))
     several = len({load.clients for load in all_loads}) > 1
     return {load: load.label(several) for load in all_loads}
 
 
 def representatives(series: Series) -> dict[Load, TrialDocument]:
-    """By load, its complete trial; of several repetitions the one of median throughput, as neither percentiles nor
-    costs of several trials may be averaged."""
+    """Return the complete trial of each load; of several repetitions the one of median throughput.
+
+    Neither percentiles nor costs of several trials may be averaged.
+    """
     by_load: dict[Load, list[TrialDocument]] = defaultdict(list)
     for trial in series.trials:
         if trial["state"] == "complete" and trial["throughput_per_s"] is not None:
@@ -115,5 +119,5 @@ def representatives(series: Series) -> dict[Load, TrialDocument]:
 
 
 def places_of(all_series: Iterable[Series]) -> dict[Load, int]:
-    """The place of each load among those of the run."""
+    """Return the index of each load among those of the run."""
     return {load: index for index, load in enumerate(loads(trials_of(all_series)))}

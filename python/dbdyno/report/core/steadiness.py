@@ -9,7 +9,7 @@ from dbdyno.report.core.words import trial_name
 from dbdyno.stats.steady_state import NO_STEADY_STATE, SHORTEST_S, TOO_SHORT
 
 PER_HOUR_FROM_S = 300
-"""Of a shorter part an hour's drift is mostly noise: it is stated over the seconds that were seen."""
+"""In a shorter part an hour's drift is mostly noise: the drift over the measured seconds is stated."""
 MOST_NAMED = 4
 
 
@@ -20,7 +20,7 @@ def steady_class(trial: TrialDocument) -> str:
 
 
 def drift(trial: TrialDocument) -> str:
-    """Return the change over the part that was kept, per hour where that is long enough; empty if not known."""
+    """Return the drift over the kept part, per hour if that is long enough; empty if unknown."""
     state = trial["steady_state"]
     if state.get("drift") is None:
         return ""
@@ -31,7 +31,7 @@ def drift(trial: TrialDocument) -> str:
 
 
 def remarks(trials: Sequence[TrialDocument]) -> Iterator[str]:
-    """Yield what must be said of trials that had no steady state, and of those too short to tell."""
+    """Yield remarks about trials without a steady state, and about those too short to tell."""
     measured = [trial for trial in trials if trial["seconds"] > 0]
     if any(trial["steady_state"]["class"] == TOO_SHORT for trial in measured):
         yield f"Trials under {SHORTEST_S} s are too short to show a steady state."

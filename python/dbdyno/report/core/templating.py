@@ -12,7 +12,7 @@ SECTIONS = Path(__file__).parent.parent / "sections"
 
 
 def templates() -> Environment:
-    """Return what fills templates in: it escapes whatever they are given, and knows no name that they are not given."""
+    """Return the environment of templates: it escapes all values, and refuses names that it was not given."""
     return Environment(
         loader=FileSystemLoader([TEMPLATES, SECTIONS]),
         autoescape=True,

@@ -14,11 +14,11 @@ from rich.text import Text
 
 GAP = 2
 LEAST_PROSE = 24
-"""Characters that a column of sentences gets at least; with fewer it is a list that can be read."""
+"""The least width of a column of sentences, in characters; with less room the table becomes a list."""
 LEAST_BRIEF = 40
-"""The same of a column of which a line shows the beginning; a command to copy is whole with so many."""
+"""The same for a column that shows the beginning of its texts; a command to copy fits whole."""
 LONG_NAME_SHARE = 0.3
-"""A first column that takes more of a terminal stands above its rows if the table does not fit."""
+"""A first column wider than this share of the terminal stands above its rows if the table does not fit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +28,11 @@ class Column:
     Attributes:
         heading: in one or several lines.
         cells: a text for each row.
-        drop: where the table is too wide, the column with the highest goes first; `None` is never dropped.
-        left: of words and not of figures.
-        prose: of sentences, which go on in a next line.
-        brief: of sentences of which a line shows as many words as it has room for.
-        style: of its cells, as rich names it.
+        drop: if the table is too wide, the column with the highest value goes first; `None` is never dropped.
+        left: its cells are words, not figures.
+        prose: its cells are sentences, which wrap.
+        brief: its cells are sentences, of which one line shows as many words as fit.
+        style: the style of its cells, as rich names it.
     """
 
     heading: str
@@ -57,7 +57,7 @@ class Column:
         return min(self.width, max(LEAST_PROSE, *words)) if self.prose and words else self.width
 
     def narrowed(self) -> Column:
-        """Return it with a heading that is broken at spaces where it is wider than the cells."""
+        """Return it with its heading broken at spaces if that is wider than the cells."""
         if "\n" in self.heading or not self.heading:
             return self
         width = max((cell_len(cell) for cell in self.cells), default=0)
@@ -68,7 +68,7 @@ class Column:
 def say(console: Console, text: str | Text, style: str = "", indent: int = 0, hang: int = 0) -> None:
     """Print text that may hold anything a server said, wrapped at spaces; a word that is too long stays whole.
 
-    indent: of every line. hang: of the following lines beside that.
+    indent: of every line. hang: further indent of the following lines.
     """
     whole = Text(text, style=style) if isinstance(text, str) else text
     end = 0
@@ -76,13 +76,13 @@ def say(console: Console, text: str | Text, style: str = "", indent: int = 0, ha
         words = line.strip()
         begin = whole.plain.index(words, end)
         end = begin + len(words)
-        # What stands before the words is of the margin, of the text itself, or of the lines that follow the first.
+        # The space before the words is the margin, the text's own, or the hanging indent.
         margin = " " * (indent + len(line) - len(line.lstrip()))
         console.print(Text(margin).append_text(whole[begin:end]), soft_wrap=True)
 
 
 def wrapped(text: str, width: int, hang: int = 0) -> list[str]:
-    """Return the lines of a text; those it has stay apart."""
+    """Return the wrapped lines of a text; its own line breaks stay."""
     lines = []
     for line in text.split("\n"):
         # A line that fits keeps its own spaces: it may be a row of a table.
@@ -97,7 +97,7 @@ _wrap = partial(
 
 
 def shortened(text: str, width: int, most: int = 1) -> str:
-    """Return as many words of a text as so many lines have room for, with an ellipsis if there are more."""
+    """Return as many words of a text as fit in `most` lines, with an ellipsis if there are more."""
     lines = wrapped(text, width)
     if len(lines) <= most:
         return text
@@ -113,10 +113,10 @@ def heading(console: Console, title: str) -> None:
 def print_columns(
     columns: Sequence[Column], console: Console, indent: int = 2, styles: Sequence[str] = (), titled: bool = False
 ) -> None:
-    """Print a table, as a list if it is too wide even without the columns that may be dropped.
+    """Print a table, or a list if it is too wide even without the columns that may be dropped.
 
     Args:
-        styles: of each row, beside those of its cells.
+        styles: the style of each row, beside those of its cells.
         titled: the first column stands above its rows, however much room there is.
     """
     if not columns or not columns[0].cells:
@@ -136,7 +136,7 @@ def print_columns(
 
 
 def _narrowed(first: Column, others: Sequence[Column], room: int) -> list[Column]:
-    """Return the columns beside the first, with headings broken from the last on until names of usual length fit."""
+    """Return the other columns, with headings broken from the last on until names of usual length fit."""
     usual = max((width for cell in first.cells if (width := cell_len(cell)) <= LONG_NAME_SHARE * room), default=0)
     narrowed = list(others)
     for index in range(len(narrowed) - 1, -1, -1):
@@ -147,7 +147,7 @@ def _narrowed(first: Column, others: Sequence[Column], room: int) -> list[Column
 
 
 def _name_width(first: Column, others: Sequence[Column], room: int) -> int:
-    """Return the width of the first column; a name that is longer stands above its row, with 0 each does."""
+    """Return the width of the first column. A longer name stands above its row; with 0 every name does."""
     left = room - _least_total(others) - GAP if others else room
     if first.width <= left:
         return first.width
@@ -159,7 +159,7 @@ def _name_width(first: Column, others: Sequence[Column], room: int) -> int:
 
 
 def keep(columns: Sequence[Column], room: int) -> list[Column]:
-    """Return the columns without those that must go for the others to fit."""
+    """Return the columns that remain when those to drop first have gone, so that they fit."""
     kept = list(columns)
     for column in sorted(
         (column for column in columns if column.drop is not None), key=lambda column: -(column.drop or 0)
@@ -175,7 +175,7 @@ def _least_total(columns: Sequence[Column]) -> int:
 
 
 def _widths(columns: Sequence[Column], room: int) -> list[int]:
-    """The widths of the columns; those of sentences share what the others leave."""
+    """Return the widths of the columns; those of sentences share the room that the others leave."""
     spare = room - _least_total(columns)
     widths = []
     for column in columns:
@@ -221,7 +221,7 @@ def _cell(column: Column, row: int, width: int) -> list[str]:
 def _print_headings(
     first: Column, others: Sequence[Column], widths: Sequence[int], console: Console, indent: int
 ) -> None:
-    """Print the headings, each on the bottom line; the first column's goes above where there is no room for it."""
+    """Print the headings, each on the bottom line; the first column's goes above if it has no room."""
     columns = [first, *others]
     lines = [[""] if index == 0 else column.heading.split("\n") for index, column in enumerate(columns)]
     height = max(map(len, lines))
@@ -274,7 +274,7 @@ def _print_list(columns: Sequence[Column], console: Console, indent: int, styles
 
 
 def _rejoined(lines: str) -> Iterator[str]:
-    """Yield the words of a heading; one that was broken at a hyphen is whole again."""
+    """Yield the words of a heading; a word that was broken at a hyphen is whole again."""
     parts = lines.split("\n")
     joined = ""
     for part, following in pairwise([*parts, None]):

@@ -23,7 +23,7 @@ from dbdyno.verdict.limits import noun_of
 
 UNKNOWN = "–"
 LOW_FLOOR = 0.5
-"""A floor below this is named beside every figure, not only where there is room."""
+"""A floor below this is named beside every figure, even if room is scarce."""
 NOT_SEEN, UNEXPLAINED = "not observed", noun_of(UNEXPLAINED_LIMIT)
 
 
@@ -99,7 +99,7 @@ def stalled(stability: Evenness) -> str:
 
 
 def _how_often(stalls: StallFigures) -> str:
-    """Write the number of stalls and their share of the time; nothing of a single one."""
+    """Write the number of stalls and their share of the time; empty for a single one."""
     if stalls["count"] == 1:
         return ""
     many = f"{whole(stalls['count'])} stalls" if stalls["per_s"] < 1 else f"{significant(stalls['per_s'])} stalls/s"
@@ -170,18 +170,17 @@ def length(time_us: float | None) -> str:
 
 
 def short_workloads(names: Sequence[str]) -> list[str]:
-    """Return the names of workloads without what all of them begin with: of variants their options."""
+    """Return the names of workloads; variants of one workload are named by their options."""
     split = [name.partition("?") for name in names]
     are_variants = len({base for base, _, _ in split}) == 1 and all(options for _, _, options in split)
     return [options for _, _, options in split] if are_variants else list(names)
 
 
 def groups(document: RunDocument) -> dict[tuple[str, str | None], list[TrialDocument]]:
-    """The trials that have something to show, by (label, workload), in the order of the run.
+    """Return the trials that have something to show, by (label, workload), in the order of the run.
 
-    Pipelining is another way to use a store, so it is another label, and so is a longer way: no line joins them. What
-    was offered as a share of capacity is an open loop beside closed ones, which it has a table apart from
-    (`dbdyno.report.sections.capacity`).
+    A pipeline or a network delay makes another label: no line joins such trials. Open loops at a share of capacity are
+    left out, because they have their own table (`dbdyno.report.sections.capacity`).
     """
     by_group: dict[tuple[str, str | None], list[TrialDocument]] = {}
     for trial in document["trials"]:
@@ -191,14 +190,14 @@ def groups(document: RunDocument) -> dict[tuple[str, str | None], list[TrialDocu
 
 
 def label_of(trial: LabelledDocument) -> str:
-    """What a trial's system is called, its pipeline and its network delay named where it has one."""
+    """Return the label of a trial's system, with its pipeline and its network delay if it has them."""
     pipeline = f", pipeline {trial['pipeline']}" if trial["pipeline"] > 1 else ""
     away = f", {delay_us:,} µs away" if (delay_us := trial.get("network_delay_us")) else ""
     return f"{trial['label']}{pipeline}{away}"
 
 
 def best_by_group(document: RunDocument) -> list[TrialDocument]:
-    """The complete trial with the highest throughput of each group, the highest first."""
+    """Return the complete trial with the highest throughput of each group, the highest first."""
     best = []
     for trials in groups(document).values():
         complete = [trial for trial in trials if trial["state"] == "complete" and trial["throughput_per_s"]]
@@ -208,12 +207,12 @@ def best_by_group(document: RunDocument) -> list[TrialDocument]:
 
 
 def durability_classes(document: RunDocument) -> list[str]:
-    """The classes that occur among the trials, lowest first."""
+    """Return the classes that occur among the trials, lowest first."""
     return sorted({str(trial["durability"]) for trial in document["trials"] if trial["durability"]})
 
 
 def limits(by_label: Mapping[str, str]) -> str:
-    """What limited each system, by its label; those of one limit together."""
+    """Return what limited each system, by its label; systems with the same limit stand together."""
     by_limit: dict[str, list[str]] = {}
     for label, limit in by_label.items():
         by_limit.setdefault(limit, []).append(label)
@@ -229,7 +228,8 @@ def limits(by_label: Mapping[str, str]) -> str:
 
 
 def durability_caution(document: RunDocument) -> str | None:
-    """The badge of a ranking across durability classes, or `None` for one class (docs/statistics.md, section 7)."""
+    """Return the badge of a ranking across durability classes, or `None` for one class (docs/statistics.md, section
+    7)."""
     classes = durability_classes(document)
     if len(classes) < 2:
         return None
@@ -237,7 +237,7 @@ def durability_caution(document: RunDocument) -> str | None:
 
 
 def not_complete(document: RunDocument) -> list[tuple[str, str]]:
-    """What is missing or must not be used, as (name of a trial or system, state and reason)."""
+    """Return what is missing or must not be used, as (name of a trial or system, state and reason)."""
     marked = [
         (trial_name(trial), trial["state"] + (f": {trial['reason']}" if trial["reason"] else ""))
         for trial in document["trials"]
@@ -259,7 +259,7 @@ def _name_of_sweep(left_out: JsonObject) -> str:
 
 
 def trial_name(trial: TrialDocument) -> str:
-    """What a trial is called: its system and its load, and which repetition it is."""
+    """Return the name of a trial: its system and its load, and which repetition it is."""
     if trial["system"] is None:
         return str(trial["trial"])
     repeat = f", repetition {trial['repeat']}" if (trial["repeat"] or 1) > 1 else ""
@@ -267,7 +267,7 @@ def trial_name(trial: TrialDocument) -> str:
 
 
 def warnings_by_text(document: RunDocument) -> list[tuple[str, str]]:
-    """Each warning once, as (the trial that carries it, or how many of which systems, text)."""
+    """Return each warning once, as (the trial that carries it, or how many of which systems, text)."""
     by_text: dict[str, list[TrialDocument]] = {}
     for trial in document["trials"]:
         for warning in trial["warnings"]:
@@ -282,7 +282,7 @@ def _names(trials: Sequence[TrialDocument]) -> str:
 
 
 def steady_state(trial: TrialDocument) -> str:
-    """A trial's steady state in a few characters: its class, and after how many seconds it begins."""
+    """Return a trial's steady state in a few characters: its class, and after how many seconds it begins."""
     state = trial["steady_state"]
     name = {NO_STEADY_STATE: "none", TOO_SHORT: UNKNOWN}.get(state["class"], state["class"])
     return f"{name} {state['cut_s']} s" if state["cut_s"] and state["steady"] else name
@@ -294,7 +294,7 @@ def long_enough(trials: Iterable[TrialDocument]) -> bool:
 
 
 def automatic_warmup(document: RunDocument) -> str | None:
-    """From where on figures count with `warmup = "auto"`, or `None` without it."""
+    """Return when figures begin with `warmup = "auto"`, or `None` without it."""
     trials = [trial for trial in document["trials"] if trial["warmup"] == "auto"]
     left = [trial["steady_state"]["class"] for trial in trials if not trial["steady_state"]["applied"]]
     if not trials:
@@ -307,7 +307,7 @@ def automatic_warmup(document: RunDocument) -> str | None:
 
 
 def limit_sentences(document: RunDocument) -> list[tuple[str, str]]:
-    """What limited the best trial of each group, as (name of the trial, sentence)."""
+    """Return what limited the best trial of each group, as (name of the trial, sentence)."""
     best = best_by_group(document)
     several = len({trial["workload"] for trial in best}) > 1
     return [
@@ -318,27 +318,27 @@ def limit_sentences(document: RunDocument) -> list[tuple[str, str]]:
 
 
 def client_limited(document: RunDocument) -> str | None:
-    """What the mark of client-limited figures means, or `None` where there are none."""
+    """Return the meaning of the mark of client-limited figures, or `None` if there are none."""
     if not any(trial["client_limited"] for trial in document["trials"]):
         return None
     return "≥ limited by the client, or near its ceiling: a lower bound of what the store can do"
 
 
 def observing(document: RunDocument) -> str | None:
-    """What observing took, and what could not be observed."""
+    """Return the cost of observing, and what could not be observed."""
     cost = observing_cost(document)
     bands = dict.fromkeys(unseen["band"] for trial in document["trials"] for unseen in trial["not_seen"])
     return f"{cost} Not seen: {', '.join(bands)}." if cost and bands else cost
 
 
 def observing_cost(document: RunDocument) -> str | None:
-    """What observing took, or `None` if nothing was observed."""
+    """Return the cost of observing, or `None` if nothing was observed."""
     shares = [share for trial in document["trials"] if (share := trial.get("observer_cpu_share")) is not None]
     return f"Observing took at most {max(shares):.1%} of one processor." if shares else None
 
 
 def run_state(document: RunDocument) -> str | None:
-    """What to say of a run that is not complete, or `None`."""
+    """Return a sentence about a run that is not complete, or `None`."""
     if document["state"] == "complete":
         return None
     if document["state"] == "running":
@@ -355,7 +355,8 @@ def repeated(document: RunDocument) -> bool:
 
 
 def worst_stall(trials: Sequence[TrialDocument]) -> str | None:
-    """Say in which trial nothing was completed for longest, or throughput fell lowest; `None` where none is known."""
+    """Return the trial with the longest stall, or else with the lowest floor, in a sentence; `None` if none is
+    known."""
     worst = max(trials, key=_longest_stall_ms, default=None)
     if worst and stalled(worst["stability"]):
         stalls, longest = worst["stability"].get("stalls"), longest_stall(worst["stability"])
@@ -369,13 +370,13 @@ def worst_stall(trials: Sequence[TrialDocument]) -> str | None:
 
 
 def _longest_stall_ms(trial: TrialDocument) -> float:
-    """The longest stall that a reader must know of; 0 without one."""
+    """Return the longest stall worth a mention; 0 without one."""
     stalls, still_s = trial["stability"].get("stalls"), trial["stability"]["longest_without_completion_s"]
     return float(stalls["longest_ms"] if stalls and stalls["notable"] else 1000 * (still_s or 0))
 
 
 def hit_ratio(trial: CountedDocument) -> float | None:
-    """The share of a cache's lookups that found something, 0 to 1; `None` without a cache."""
+    """Return the share of a cache's lookups that found something, 0 to 1; `None` without a cache."""
     hits, misses = trial["counters"].get("cache_hits", 0), trial["counters"].get("cache_misses", 0)
     return hits / (hits + misses) if hits + misses else None
 
@@ -386,7 +387,7 @@ def hit_ratios(document: RunDocument) -> bool:
 
 
 def cached(document: RunDocument) -> list[str]:
-    """Say of every complete trial with a cache how often it had the row, and how often one that was out of date."""
+    """Return for every complete trial with a cache its hit ratio, and how many hits were stale."""
     sentences = []
     for trial in document["trials"]:
         if trial["state"] != "complete" or (ratio := hit_ratio(trial)) is None:
@@ -399,7 +400,7 @@ def cached(document: RunDocument) -> list[str]:
 
 
 def _moved(trial: TrialDocument) -> str:
-    """How many of the keys that were asked for have another node since the pool changed, and how many were due."""
+    """Return how many of the requested keys moved to another node since the pool changed, and how many should."""
     keys = trial.get("moved_keys")
     if not keys or not keys["asked"]:
         return ""
@@ -411,7 +412,7 @@ def _moved(trial: TrialDocument) -> str:
 
 
 def checks_passed(document: RunDocument) -> str:
-    """How many of the checks after the run came out right."""
+    """Return how many of the checks after the run passed."""
     checks = [check["ok"] for trial in document["trials"] for check in trial["checks"]]
     untold = f", {checks.count(None)} that the store cannot answer" if None in checks else ""
     return f"{checks.count(True)} of {len(checks) - checks.count(None)} checks right{untold}"

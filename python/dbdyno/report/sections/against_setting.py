@@ -26,12 +26,13 @@ _OF_TRIAL: dict[_Own, str] = {
     "memory_limit_bytes": "memory limit, bytes",
 }
 _CPUS: dict[_Cpus, str] = {"client_cpus": "client processors", "server_cpus": "server processors"}
-"""Of these the number counts."""
+"""The number of these processors is the value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What differs in one setting alone: for each of its values and each load, a system's representative trial."""
+    """Trials that differ in one setting alone: for each of its values and each load, a system's representative
+    trial."""
 
     name: str
     series: Series
@@ -39,7 +40,7 @@ class Line:
 
 
 def settings_of(trial: TrialDocument) -> dict[str, str]:
-    """Return what an experiment may vary of a trial, by name: settings, workload options, rows, processors."""
+    """Return what an experiment may vary in a trial, by name: settings, workload options, rows, processors."""
     given = {**(trial["settings"] or {}), **_options(trial), **(trial["options"] or {})}
     own = {name: trial.get(key) for key, name in _OF_TRIAL.items()}
     counts = {name: len(cpus) for key, name in _CPUS.items() if (cpus := trial.get(key))}
@@ -47,12 +48,12 @@ def settings_of(trial: TrialDocument) -> dict[str, str]:
 
 
 def _options(trial: TrialDocument) -> dict[str, str]:
-    """The options that stand in the name of a workload: `indexes` of `insert-indexes?indexes=4`."""
+    """Return the options in the name of a workload: `indexes` of `insert-indexes?indexes=4`."""
     return dict(parse_qsl(str(trial["workload"]).partition("?")[2]))
 
 
 def varied(all_series: Sequence[Series]) -> dict[str, list[Line]]:
-    """Return the settings with several values, each with its lines; the others of a line's settings are alike."""
+    """Return the settings with several values, each with its lines; all other settings of a line are equal."""
     by_setting: dict[str, list[Line]] = {}
     every = [(series, load, trial) for series in all_series for load, trial in representatives(series).items()]
     names = dict.fromkeys(name for _, _, trial in every for name in settings_of(trial))
@@ -82,7 +83,7 @@ def _line(name: str, points: Sequence[tuple[Series, Load, TrialDocument]]) -> Li
 
 
 def rising(values: Sequence[str]) -> list[str]:
-    """Return values by size, `64M` before `1G`; those that are no numbers as they come, after them."""
+    """Return values by size, `64M` before `1G`; values that are no numbers come last, in their order."""
     return sorted(dict.fromkeys(values), key=lambda value: (_size(value) is None, _size(value) or 0.0))
 
 
@@ -142,7 +143,7 @@ def _traces(
         points = [(value, trial) for value in values if (trial := line.trials.get((value, load)))]
         yield {
             "type": "scatter",
-            # Between words there is nothing that a line could run through.
+            # A line cannot run between words.
             "mode": "markers" if None in map(_size, values) else "lines+markers",
             "x": [value for value, _ in points],
             "y": [None if (y := figure_of[id(trial)]) is None else round(y, 4) for _, trial in points],
@@ -150,7 +151,7 @@ def _traces(
             "line": {"color": look.colour, "dash": look.dash, "width": 2},
             "marker": {"color": look.colour, "symbol": look.symbol, "size": 8},
             "hovertemplate": f"{escape(line.name)}, %{{x}}<br><b>%{{y:,.5g}} {unit}</b><extra></extra>",
-            # No system's chip hides it: a line is of several systems.
+            # The line belongs to several systems, so no system's button hides it.
             "meta": {"s": None, "c": places[load]},
         }
 

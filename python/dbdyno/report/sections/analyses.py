@@ -1,4 +1,4 @@
-"""What analytic workloads are shown as: a row for each query, columns for each store; scans as time per column."""
+"""The table of analytic workloads: a row for each query, columns for each store; scans as time per column."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from dbdyno.results.stated import AnalysisStated, LoadedStated, QueryStated
 
 TIMES = ("cold", "best", "median")
 CELL_WIDTH = 10
-"""Characters that a time takes at most, with what is around it."""
+"""Characters that a time takes at most, with the space around it."""
 _Time = Callable[[TrialDocument], float]
 
 
 def analysed(trials: Iterable[TrialDocument]) -> list[TrialDocument]:
-    """Return those trials that are of an analytic workload and got as far as a query."""
+    """Return the trials of an analytic workload that reached a query."""
     return [trial for trial in trials if (analysis := trial.get("analysis")) and analysis.get("queries")]
 
 
@@ -45,7 +45,7 @@ def _loaded(trial: TrialDocument) -> LoadedStated:
 def print_analyses(trials: list[TrialDocument], console: Console, notes: bool = True) -> None:
     """Print how long each query took, cold and hot, and where answers differ.
 
-    notes: say how the table was loaded, and what cold is.
+    notes: also say how the table was loaded, and what a cold query is.
     """
     if is_scans(trials):
         headings, *rows = scans(trials)
@@ -82,25 +82,25 @@ def times(trials: Sequence[TrialDocument]) -> list[list[str]]:
 
 
 def name(trial: TrialDocument) -> str:
-    """Return a trial's system, and its variant of the workload where it is one."""
+    """Return a trial's system, and its variant of the workload if it has one."""
     return " ".join(filter(None, (trial["label"], _variant(trial))))
 
 
 def _variant(trial: TrialDocument) -> str:
-    """Return the options' values that a variant of a workload is named by."""
+    """Return the values of the options that name a variant of a workload."""
     _, _, options = str(trial["workload"]).partition("?")
     return " ".join(option.partition("=")[2] for option in options.split("&"))
 
 
 def is_scans(trials: Sequence[TrialDocument]) -> bool:
-    """Whether the queries are whole scans that are told apart by how many columns they read."""
+    """Whether the queries are whole scans that differ in how many columns they read."""
     return all(query.get("columns") for trial in trials for query in analysis_of(trial)["queries"])
 
 
 def scans(trials: Sequence[TrialDocument]) -> list[list[str]]:
     """Return headings, then a row for each trial: its size, rows a second by query, hot, and the time per column.
 
-    The time per column is that of the query that reads most of them, by the rows and the columns it reads.
+    The time per column is that of the query that reads most columns, over the rows and the columns it reads.
     """
     queries = _queries(trials)
     speeds = ["loaded\nrows/s", *(f"{query}\nM rows/s" for query in queries)]
@@ -119,7 +119,7 @@ def _scan(trial: TrialDocument, queries: list[str]) -> list[str]:
 
 def column_ns(trial: TrialDocument) -> float:
     """Return the nanoseconds a column of a row takes in the query that reads most columns, hot, at best."""
-    # Where there is one column, the last is still the query that is for all.
+    # In a table of one column the queries tie, and the last one is the query that reads all columns.
     query = max(reversed(analysis_of(trial)["queries"]), key=_columns)
     return min(query["hot_s"]) * 1e9 / max(_loaded(trial)["rows"], 1) / _columns(query)
 
@@ -129,7 +129,7 @@ def _columns(query: QueryStated) -> int:
 
 
 def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
-    """Return the plot of an analytic run, by its name: times of queries, or times per column; none of another run."""
+    """Return the plot of an analytic run, by its name: times of queries, or times per column; empty for another run."""
     pairs = [(series, trial) for series in all_series for trial in analysed(series.trials)]
     if not pairs:
         return {}
@@ -174,7 +174,7 @@ def _bars(
 
 
 def loading(trial: TrialDocument) -> str:
-    """Say how the table came into a store, how fast, and how large it is there."""
+    """Return how the table was loaded into a store, how fast, and its size there."""
     loaded = _loaded(trial)
     rows, size = loaded["rows"], loaded["size_bytes"]
     return (
@@ -184,7 +184,7 @@ def loading(trial: TrialDocument) -> str:
 
 
 def answers(trials: list[TrialDocument]) -> str:
-    """Say whether all stores gave the same answers, and where not."""
+    """Return whether all stores gave the same answers, and where they differ."""
     differing = [
         f"{name(trial)}, {query['name']}: {query['differs']}"
         for trial in trials
@@ -198,7 +198,7 @@ def answers(trials: list[TrialDocument]) -> str:
 
 
 def sentence(trials: Sequence[TrialDocument]) -> str:
-    """Say how long each store took for all queries, or for a column of a scan; one look is no ranking."""
+    """Return how long each store took for all queries, or for a column of a scan: an observation, no ranking."""
     right = [trial for trial in trials if not any(query["differs"] for query in analysis_of(trial)["queries"])]
     whole = [trial for trial in right if trial["state"] == "complete"]
     if not whole:

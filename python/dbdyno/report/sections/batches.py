@@ -1,4 +1,4 @@
-"""Rows a second against the keys of a request, of runs of `batch-get`."""
+"""Rows a second against the keys of a request, for runs of `batch-get`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WORKLOAD = "batch-get"
 
 
 def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
-    """Return the plot of a run with requests of several sizes; none of another run."""
+    """Return the plot of a run with requests of several sizes; empty for another run."""
     lines: dict[str, dict[int, list[float]]] = {}
     hue_of: dict[str, int] = {}
     for series in all_series:

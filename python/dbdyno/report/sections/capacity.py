@@ -1,6 +1,7 @@
-"""What a store's latency is below all it can do: open loops at shares of the capacity that closed loops measured.
+"""Latency below capacity: open loops at shares of the capacity that closed loops measured.
 
-At capacity, latency says how long the queue is; below, it describes the store (docs/statistics.md, section 1.3).
+At capacity, latency says how long the queue is; below capacity it describes the store (docs/statistics.md, section
+1.3).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
 
 _TIMES = ("p50", "p99", "max")
-"""More has no room on a terminal; `dbdyno show RUN --json` has them all."""
+"""A terminal has no room for more; `dbdyno show RUN --json` has them all."""
 HEADINGS = (
     *("system", "clients", "share", "offered\nper s", "done\nper s"),
     *("p50\nms", "p99\nms", "max\nms", "state"),
@@ -41,7 +42,7 @@ def _name(trial: TrialDocument) -> str:
 
 
 def rows(trials: Sequence[TrialDocument]) -> list[list[str]]:
-    """Return a row of `HEADINGS` for each trial; the workload is named where there are several."""
+    """Return a row of `HEADINGS` for each trial; the workload is named if there are several."""
     several = len({trial["workload"] for trial in trials}) > 1
     return [_row(trial, _name(trial) if several else words.label_of(trial)) for trial in trials]
 
@@ -67,8 +68,8 @@ def _time_ms(trial: TrialDocument, key: str) -> float | None:
 def p99s(document: RunDocument) -> dict[tuple[str, str], dict[float, str]]:
     """Return the p99 of response times in words, by (label, workload) and share, of complete trials.
 
-    Of several repetitions the median trial's, as percentiles may not be averaged. A store that could not follow has
-    none: its times say how long the trial was.
+    With several repetitions it is the median trial's, because percentiles may not be averaged. A store that could not
+    follow has none: its times say how long the trial was.
     """
     times_ms: dict[tuple[str, str], dict[float, list[float]]] = defaultdict(lambda: defaultdict(list))
     for trial in at_shares(document):
@@ -86,7 +87,7 @@ def _in_words(time_ms: float) -> str:
 
 
 def sentence(document: RunDocument) -> str | None:
-    """Say what each system's latency is, in one sentence; `None` where nothing was offered as a share of capacity."""
+    """Return each system's latency in one sentence; `None` if no trial offered a share of capacity."""
     known = p99s(document)
     several = len({workload for _, workload in known}) > 1
     said = [

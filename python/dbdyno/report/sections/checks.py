@@ -1,4 +1,4 @@
-"""What was verified: rows read, invariants afterwards, the first errors word for word."""
+"""The checks: rows read, invariants afterwards, the first errors word for word."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The hosts that issued the load of each trial: their clients, and how their clocks stood (docs/several-hosts.md)."""
+"""The hosts that issued the load of each trial: their clients and their clocks (docs/several-hosts.md)."""
 
 from __future__ import annotations
 

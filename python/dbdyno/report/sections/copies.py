@@ -1,4 +1,4 @@
-"""What copies of databases by their own tools are shown as: dump and restore apart, by tool and number of workers."""
+"""Copies of databases by their own tools: dump and restore apart, by tool and number of workers."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def copy_of(trial: TrialDocument) -> CopyStated:
 
 HEADINGS = ("system", "tool", "workers", "", "s", "rows/s", "MB/s", "tool\nCPU s", "server\nCPU s", "identical")
 LEFT = (0, 1, 3)
-"""The places of columns of words."""
+"""The indices of the columns of words."""
 
 
 def rows(trials: Sequence[TrialDocument]) -> list[list[str]]:
     """Return a row for each configuration's dump and one for its restore, in the order of the run.
 
-    Of repetitions they have the median.
+    With repetitions a row has the median.
     """
     return [row for same in _cells(trials) for row in (_row(same, STEPS[0]), _row(same, STEPS[1]))]
 
@@ -94,7 +94,7 @@ def _identical(trials: Sequence[TrialDocument]) -> str:
 def print_copies(trials: list[TrialDocument], console: Console, notes: bool = True) -> None:
     """Print how fast each tool dumped and restored, with how many workers, and whether the copy was the same.
 
-    notes: say what the columns are.
+    notes: also explain the columns.
     """
     cells = zip(*rows(trials), strict=True)
     columns = [
@@ -107,7 +107,7 @@ def print_copies(trials: list[TrialDocument], console: Console, notes: bool = Tr
 
 
 def sentence(trials: Sequence[TrialDocument]) -> str:
-    """Say which configuration dumped and which restored most rows a second; one look is no ranking."""
+    """Return which configuration dumped and which restored most rows a second: an observation, no ranking."""
     done = _cells([trial for trial in trials if trial["state"] == "complete"])
     if not done:
         return "No copy was completed and identical, so there is no figure to name."
@@ -123,7 +123,7 @@ def _most(cells: Sequence[Sequence[TrialDocument]], step: Step) -> str:
 
 
 def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
-    """Return the plots of a run of copies, rows a second against workers by step; none of another run."""
+    """Return the plots of a run of copies, rows a second against workers by step; empty for another run."""
     trials = copied(trials_of(all_series))
     complete = [trial for trial in trials if trial["state"] == "complete"]
     lines: dict[tuple[str, str], list[list[TrialDocument]]] = {}

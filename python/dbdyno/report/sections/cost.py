@@ -23,12 +23,12 @@ _PER_TRANSACTION = {
 
 
 def cost(trial: Trial) -> CostDocument:
-    """Return a transaction's cost, in the measured time; `None` where it was not seen.
+    """Return a transaction's cost, in the measured time; `None` if it was not observed.
 
     `client_cpu_us`: of the load threads. `server_cpu_us`: of the store's processes; `None` for an embedded store, whose
     work is the client's, and for an attached one. `context_switches`, `bytes_read` and `bytes_written`: of the store's
-    processes, of an embedded one the client's; `None` where one of its servers was not seen. `bytes_on_disk`: of all of
-    its data, when the trial ended.
+    processes, or of the client for an embedded store; `None` if one of its servers was not observed. `bytes_on_disk`:
+    of all of its data, when the trial ended.
     """
     recorded = trial.recorded
     rate = recorded.throughput_per_s

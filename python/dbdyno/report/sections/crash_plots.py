@@ -1,4 +1,4 @@
-"""What stores lost in a crash and how long they took to come back, as bars: of each system one a kind of crash."""
+"""Losses of stores in a crash and their time to recover, as bars: for each system one a kind of crash."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from dbdyno.report.sections import crashes
 from dbdyno.report.sections.crashes import crash_of, crashed
 
 _AROUND_PX, _SYSTEM_PX = 100, 60
-"""How high the plots are: legend and axis once, and for each system its name and its bars."""
+"""Heights in the plots: legend and axis together, and each system's name with its bars."""
 _HUES = (5, 6)
-"""Of kill and power cut, which are told apart here, and not the stores."""
+"""Hues of kill and power cut: the colours distinguish these, not the stores."""
 _Value = Callable[[TrialDocument], float | None]
 _Words = Callable[[TrialDocument], str]
 
 
 def figures(all_series: Sequence[Series]) -> dict[str, dict[str, Any]]:
-    """Return the plots of a run of crashes: what was missing, and how long the first row took; none of another run.
+    """Return the plots of a run of crashes: missing writes, and the time to the first row read; empty for another run.
 
-    Of repetitions a bar is the worst. Names stand above their bars: beside them a phone has no room for them.
+    With repetitions a bar is the worst. Names stand above their bars: a phone has no room for them beside the bars.
     """
     if not crashed(trials_of(all_series)):
         return {}
@@ -87,7 +87,7 @@ def _bar(
 ) -> dict[str, Any]:
     kind, thick = crash_of(trial)["kind"], 0.64 / len(kinds)
     at = kinds.index(kind)
-    # Of a bar of nothing there is no colour to be seen.
+    # A bar of length 0 shows no colour, so its text names the kind.
     said = f"{kind}: {said}" if len(kinds) > 1 else said
     colour = HUES[_HUES[at]][0]
     return {
@@ -97,12 +97,12 @@ def _bar(
         "y": [round(row - 0.1 + thick * (at + 0.5), 4)],
         "width": [thick * 0.9],
         "text": [said],
-        # Where there is a choice a bar of nothing has no words.
+        # With `auto`, a bar of length 0 has no text.
         "textposition": "auto" if figure else "outside",
         "constraintext": "none",
         "textangle": 0,
         "insidetextanchor": "end",
-        # Without an outline a bar of nothing is not drawn at all.
+        # Without an outline a bar of length 0 is not drawn at all.
         "marker": {"color": colour, "line": {"color": colour, "width": 1}},
         "name": kind,
         "legendgroup": kind,
@@ -122,7 +122,7 @@ def _names(systems: Sequence[str]) -> dict[str, Any]:
         "hoverinfo": "skip",
         "showlegend": False,
         "cliponaxis": False,
-        # Names stay where a series' chip hides a bar: they are of several.
+        # A name belongs to several series, so no series' button hides it.
         "meta": {},
     }
 

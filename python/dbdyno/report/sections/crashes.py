@@ -1,4 +1,4 @@
-"""What stores still had, after they were killed, of what they had acknowledged."""
+"""Acknowledged writes that stores still had after they were killed."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ _VERDICTS = {"kept": "kept", "broken": "BROKEN", "nothing promised": "none"}
 
 
 def crashed(trials: Iterable[TrialDocument]) -> list[TrialDocument]:
-    """Return those trials whose store was killed and then read back."""
+    """Return the trials whose store was killed and then read back."""
     return [trial for trial in trials if trial.get("crash")]
 
 
 def unread(trials: Iterable[TrialDocument]) -> list[TrialDocument]:
-    """Return those trials that failed with nothing read back after their crash: most likely the store did not start."""
+    """Return the trials that failed with nothing read back after their crash: most likely the store did not start."""
     return [
         trial
         for trial in trials
@@ -95,7 +95,7 @@ def agreement_rows(trials: Sequence[TrialDocument]) -> list[list[str]]:
 
 
 def sentence(trials: Sequence[TrialDocument], silent: Sequence[TrialDocument] = ()) -> str:
-    """Return what a page of crashes begins with: in how many a promise was broken, and by whom.
+    """Return the first sentence about crashes: how many stores broke a promise, and which.
 
     silent: trials that failed before anything was read back.
     """
@@ -130,7 +130,7 @@ def _verdicts(trial: TrialDocument) -> list[str]:
 
 
 def sentences(trials: Sequence[TrialDocument]) -> list[str]:
-    """Say of each trial whether its promises were kept."""
+    """Return for each trial whether its promises were kept."""
     return [
         f"{words.label_of(trial)}, {crash_of(trial)['kind']}: {said}."
         for trial in trials

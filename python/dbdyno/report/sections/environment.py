@@ -10,9 +10,9 @@ from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
 
 MEASURED = ("measured", "measured_after")
-"""What has a section of its own."""
+"""Keys that have their own section."""
 _WRITTEN = {"_unix_s": words.when, "_bytes": words.short_bytes}
-"""How a figure of the environment is written, by the end of its name."""
+"""The format of a figure of the environment, by the end of its name."""
 
 
 def part(page: Page) -> Part | None:

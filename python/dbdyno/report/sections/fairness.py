@@ -69,7 +69,7 @@ def command_lines(command: str, width: int) -> Iterator[str]:
 
 
 def part(page: Page) -> Part | None:
-    """Return the card line by line, and in each the systems together of which it says the same."""
+    """Return the card line by line; in each line, systems with the same text stand together."""
     lines = card_lines(page.document["fairness"]["systems"])
     return Part({"card_lines": lines}) if lines else None
 

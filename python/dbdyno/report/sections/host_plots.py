@@ -1,4 +1,4 @@
-"""The host's section of a report: what it did before and after the run, as a table and as a small plot a gauge."""
+"""The host's section of a report: its gauges before and after the run, as a table and as small plots."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from dbdyno.report.core.section import Part, Section
 from dbdyno.report.sections.hosts import GAUGES, Gauge, Measured, course, figure, slot_s, worsened, worst
 
 COLOURS = {"before": "#8a8f98", "after": "#7d6bc9"}
-"""No store's: these are the host's own."""
+"""The colours of the two measurements: the host's plots show no store."""
 MOST_OVER_MEDIAN = 4.0
-"""How far above its median an axis goes: one stall of a hundred times that would lay all the rest on zero."""
+"""How far above its median an axis goes: a single stall of a hundred medians would flatten all the rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostSection:
-    """What a page shows of a host.
+    """The host's section of a page.
 
     Attributes:
-        when: `before` and, where it was measured again, `after`, each with its colour.
-        rows: of the table: a gauge's name, and its figure at each of these.
-        plots: a plot's id, and its caption with the unit.
-        worse: what got worse meanwhile, in sentences.
-        not_measured: what could not be, and why.
+        when: `before` and, if it was measured again, `after`, each with its colour.
+        rows: the rows of the table: a gauge's name, and its figure at each of these times.
+        plots: the id of each plot, and its caption with the unit.
+        worse: what became worse during the run, in sentences.
+        not_measured: gauges that could not be measured, with the reason.
     """
 
     when: Mapping[str, str]
@@ -38,7 +38,7 @@ class HostSection:
 
 
 def host_section(environment: Mapping[str, Any]) -> HostSection | None:
-    """Return what there is to show of a host (docs/run-folder.md, environment.json); `None` if it was not measured."""
+    """Return the section of a host (docs/run-folder.md, environment.json); `None` if it was not measured."""
     seen = _seen(environment)
     if not seen:
         return None
@@ -57,10 +57,10 @@ def host_section(environment: Mapping[str, Any]) -> HostSection | None:
 
 
 def host_figures(environment: Mapping[str, Any]) -> dict[str, Figure]:
-    """Return a plot a gauge, by id: the median of each part of its time as a line, the worst of each as a point.
+    """Return a plot for each gauge, by id: the median of each slot of its measurement as a line, the worst as a point.
 
-    The axis begins at zero and ends at four times the median of all parts at most; a point beyond that stands at its
-    end as a triangle and says what it is.
+    The axis begins at zero and ends at four times the median of all slots at most. A point beyond that stands at its
+    end as a triangle and says its value.
     """
     seen = _seen(environment)
     return {id: _figure(seen, gauge) for id, gauge in _plotted(seen)}
@@ -96,10 +96,10 @@ def _figure(seen: Mapping[str, Measured], gauge: Gauge) -> Figure:
 
 
 def _top(values: Collection[Sequence[float | None]], extremes: Collection[Sequence[float | None]]) -> float:
-    """Where the axis of some courses ends."""
+    """Return the end of the axis of some courses."""
     known = [[value for value in of if value is not None] for of in values]
     peak = max(value for of in (*values, *extremes) for value in of if value is not None)
-    # All zeros, of a host that lost nothing to its neighbours, need an axis too.
+    # A host that lost nothing to its neighbours has only zeros, and needs an axis too.
     return 1.05 * min(peak, MOST_OVER_MEDIAN * max(median(of) for of in known if of) or peak) or 1.0
 
 
@@ -136,7 +136,7 @@ def _points(when: str, at_s: list[float], values: list[float | None], gauge: Gau
 
 
 def part(page: Page) -> Part | None:
-    """Return what was measured of the host, if it was."""
+    """Return the host's section, if the host was measured."""
     host = host_section(page.document["environment"])
     return Part({"host": host}, host_figures(page.document["environment"])) if host else None
 

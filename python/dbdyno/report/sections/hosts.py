@@ -1,4 +1,4 @@
-"""What was measured of a host, in words, and what of it differs too much between two of them to compare lightly."""
+"""Measurements of a host in words, and the differences between two hosts that make a comparison doubtful."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Gauge:
 
     Attributes:
         name: for people.
-        path: where it stands in `measured` (docs/run-folder.md, environment.json).
-        unit, scale: what it is shown in, and what it is divided by for that.
-        apart: two hosts whose figures differ by more than this factor differ; `None` where it only tells.
-        course: where it stands how the figure went on while it was measured; empty where that is another one's course.
+        path: its keys in `measured` (docs/run-folder.md, environment.json).
+        unit, scale: the unit that is shown, and the divisor for it.
+        apart: two hosts differ if their figures differ by more than this factor; `None` if it is never compared.
+        course: the keys of its values over the time of the measurement; empty if another gauge has that course.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Gauge:
 
     @property
     def short(self) -> str:
-        """Its name without which of its times it is."""
+        """Its name without the statistic."""
         return self.name.removesuffix(", median").removesuffix(", best")
 
     @property
@@ -45,12 +45,12 @@ class Gauge:
         return self.unit.endswith("/s")
 
     def written(self, value: float) -> str:
-        """Return a value of it with its unit."""
+        """Return a value with its unit."""
         return f"{significant(value / self.scale)}{self.unit}"
 
 
 def _median(name: str, *path: str, apart: float | None = None) -> Gauge:
-    """The gauge of a time's median, and its course."""
+    """Return the gauge of a time's median, with its course."""
     return Gauge(f"{name}, median", (*path, "p50"), " µs", apart=apart, course=(*path, "slots"))
 
 
@@ -85,15 +85,15 @@ GAUGES = (
         course=("processor", "steal_slots"),
     ),
 )
-"""In the order they are shown. The factors are chosen: what a change of machine, a clock held down or a busy neighbour
-do to a figure, and a quiet machine does not. What each differed by in practice is in docs/experiments/host.md."""
+"""In the order they are shown. The factors are chosen: another machine, a slower clock or a busy neighbour exceeds
+them, and a quiet machine does not. docs/experiments/host.md has measured differences."""
 BLOCKS = "▁▂▃▄▅▆▇█"
 SKETCHED = 15
 _STEAL = ("processor", "steal_slots")
 WORTH_SAYING = 1.1
-"""By which factor a host must be worse for it to be named, however evenly it was so."""
+"""A host is named if it is worse by at least this factor, however even that is."""
 STOLEN = 0.01
-"""A host that loses more of its processors to its neighbours is named."""
+"""A host is named if its neighbours take more than this share of its processors."""
 _SHORTLY = {
     ("processor", "steps_per_s", "median"): "fixed loop",
     ("processor", "steps_per_s", "slowest"): "its slowest 0.1 s",
@@ -106,23 +106,23 @@ _SHORTLY = {
 
 
 def figure(measured: Measured, gauge: Gauge) -> float | None:
-    """Return a figure of a host, or `None` where it was not measured."""
+    """Return a figure of a host, or `None` if it was not measured."""
     value: float | None = _at(measured, gauge.path)
     return value
 
 
 def course(measured: Measured, gauge: Gauge) -> list[float | None]:
-    """Return how a figure went on in equal parts of the time it was measured in; empty where that is not known."""
+    """Return a figure in equal slots of the time of its measurement; empty if unknown."""
     return _at(measured, gauge.course) or [] if gauge.course else []
 
 
 def worst(measured: Measured, gauge: Gauge) -> list[float | None]:
-    """Return the worst value in each of these parts; empty where that is not known."""
+    """Return the worst value in each slot; empty if unknown."""
     return _at(measured, (*gauge.course[:-1], "worst")) or [] if gauge.course else []
 
 
 def slot_s(measured: Measured, gauge: Gauge) -> float:
-    """Return how long each of these parts was."""
+    """Return the length of a slot."""
     return _at(measured, (*gauge.course[:-1], "slot_s")) or 0.0
 
 
@@ -134,9 +134,9 @@ def _at(measured: Measured, path: tuple[str, ...]) -> Any:
 
 
 def sketch(values: Sequence[float | None]) -> str:
-    """Return what a course looks like in a line of text: from zero up, a gap where there is nothing.
+    """Return a course as a line of block characters: from zero up, a gap for an unknown value.
 
-    A longer one has the medians of as many parts as a terminal has room for.
+    A longer course shows the medians of SKETCHED parts.
     """
     ends = np.linspace(0, len(values), min(SKETCHED, len(values)) + 1).astype(int).tolist()
     parts = [[value for value in values[begin:end] if value is not None] for begin, end in pairwise(ends)]
@@ -147,7 +147,7 @@ def sketch(values: Sequence[float | None]) -> str:
 
 
 def host_in_words(measured: Measured | None) -> str | None:
-    """Return what a host did before a run, in a line; `None` where that was not measured."""
+    """Return the measurements of a host before a run, in a line; `None` if there are none."""
     if not measured:
         return None
     by_path = {gauge.path: gauge for gauge in GAUGES}
@@ -157,9 +157,9 @@ def host_in_words(measured: Measured | None) -> str | None:
 
 
 def worsened(before: Measured | None, after: Measured | None) -> Iterator[str]:
-    """Yield what a host did worse after a run than before it, by more than it varied while it was measured.
+    """Yield what was worse on a host after a run than before it, by more than it varied during the measurements.
 
-    That is: nine tenths of its parts were then worse than nine tenths of them before, and the median by a tenth.
+    Nine tenths of the slots after were worse than nine tenths of those before, and the median was worse by a tenth.
     """
     if not before or not after:
         return
@@ -180,7 +180,8 @@ def worsened(before: Measured | None, after: Measured | None) -> Iterator[str]:
 
 
 def host_differences(ours: Measured | None, theirs: Measured | None) -> Iterator[str]:
-    """Yield what differs by much between the hosts of two runs, and which of them lost processors to its neighbours."""
+    """Yield what differs by much between the hosts of two runs, and the share of processors that their neighbours
+    took."""
     if not ours or not theirs:
         return
     for gauge in GAUGES:

@@ -1,4 +1,4 @@
-"""Transactions of several kinds, as TPC-C has them: how many a minute of the first, and how long each took."""
+"""Transactions of several kinds, such as TPC-C's: how many a minute of the first, and how long each took."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dbdyno.results.operations import KIND
 
 
 def kinds_of(trial: TrialDocument) -> dict[str, OperationDocument]:
-    """Return the kinds of transaction that a trial had, by name; none where all are of one kind."""
+    """Return the kinds of transaction that a trial had, by name; empty if all are of one kind."""
     return {
         name: operation
         for name, operation in trial["operations"].items()

@@ -1,4 +1,4 @@
-"""What driving a store through a client library costs: each library beside the native client, on the same load."""
+"""The cost of client libraries: each library beside the native client, on the same load."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def library_costs(trials: Iterable[TrialDocument]) -> list[LibraryCostDocument]:
     """Return, for each library and load that the native client ran too, the ratio of the two over all repetitions.
 
     `throughput_ratio` is the geometric mean of the repetitions' ratios, `lowest` and `highest` their range;
-    `client_cpu_ratio` likewise a mean. Only complete trials whose every answer was right are held against each other.
+    `client_cpu_ratio` is a mean too. Only complete trials whose every answer was right are compared.
     """
     usable = [trial for trial in trials if _usable(trial)]
     native = {_key(trial): trial for trial in usable if trial["client"] == NATIVE}
@@ -35,7 +35,7 @@ def _usable(trial: TrialDocument) -> bool:
 
 
 def _key(trial: TrialDocument) -> str:
-    """What a trial shares with that of the native client; the label of a library's says so at its end."""
+    """Return the key that a trial shares with the native client's; a library's label ends with the library."""
     system = trial["label"].removesuffix(f" via {trial['client']}")
     return json.dumps([system, trial["workload"], trial["options"], trial["rows"], trial["clients"], trial["repeat"]])
 
@@ -71,7 +71,7 @@ def _mean(ratios: list[float]) -> float:
 
 
 def understated(document: RunDocument) -> Iterator[str]:
-    """Yield, for each library, how its throughput stands to the native client's where that reached its highest."""
+    """Yield each library's throughput relative to the native client's, at the load where that was highest."""
     peaks: dict[tuple[str, str | None], LibraryCostDocument] = {}
     for cost in document["client_libraries"]:
         key = cost["label"], cost["workload"]

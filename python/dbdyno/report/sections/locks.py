@@ -1,4 +1,4 @@
-"""Which lock was waited for most: rows for each trial, so that settings can be held against each other."""
+"""The lock with the most waits: rows for each trial, so that settings can be compared."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from dbdyno.report.core.page import Page
 from dbdyno.report.core.section import Part, Section
 
 STRESS = "db-stress"
-"""The workload that asks for it, whatever was seen."""
+"""The workload whose runs always have the table."""
 WORTH_NAMING = 0.05
-"""Of the clients: a lock for which fewer wait is not worth lines in every run's table."""
+"""A lock that a smaller share of the clients waits for is not worth lines in every run's table."""
 HEADINGS = ("system", "clients", "per s", "", "waiting", "waits/s", "waited for most")
 LEFT = (0, 3, 6)
-"""The places of columns of words."""
+"""The indices of the columns of words."""
 NOTE = (
     "Locks protect rows and tables, latches the server's own memory. Waiting: how many connections (threads) waited "
     "for it on average; waits per second if the server counts them. Not shown: the server does not report it, or not "
@@ -24,7 +24,7 @@ NOTE = (
 
 
 def shown_trials(document: RunDocument) -> list[TrialDocument]:
-    """Return the trials of a run in which a lock is worth naming, those without beside them; of `db-stress` always."""
+    """Return the trials of a run if one of them has a lock worth naming; those of `db-stress` always."""
     looked = [trial for trial in document["trials"] if trial["locks"].locks_seen or trial["locks"].latches_seen]
     return looked if any(map(_worth_naming, looked)) else []
 
@@ -35,9 +35,9 @@ def _worth_naming(trial: TrialDocument) -> bool:
 
 
 def rows(trials: Sequence[TrialDocument]) -> list[list[str]]:
-    """Return two rows of `HEADINGS` for each trial, its lock and its latch; of several workloads each is named.
+    """Return two rows of `HEADINGS` for each trial, its lock and its latch; the workload is named if there are several.
 
-    Clients and throughput are in the first one.
+    The first row has clients and throughput.
     """
     several = len({trial["workload"] for trial in trials}) > 1
     lines = []

@@ -1,4 +1,4 @@
-"""What was not measured, or not to its end."""
+"""Systems and trials that were not measured, or not to their end."""
 
 from __future__ import annotations
 

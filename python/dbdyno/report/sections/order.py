@@ -36,7 +36,7 @@ from dbdyno.report.sections import (
 )
 
 FIRST: tuple[Section, ...] = (unfair.SECTION, ranking.RANKING)
-"""What stands on the first screen."""
+"""The sections of the first screen."""
 SECTIONS: tuple[Section, ...] = (
     ranking.MATRIX,
     find_rate.SECTION,

@@ -1,4 +1,4 @@
-"""What happened when, in one trial at a time: throughput, latency and where operations were, on one axis of time."""
+"""Plots over time: throughput, latency and where operations were, on one axis of time."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from dbdyno.stats.histogram import bucket_bounds
 from dbdyno.verdict.limits import BANDS
 
 MARKERS_UP_TO = 90
-"""Points of a series over time; more than this and markers hide the line."""
+"""Points of a series over time; with more, markers hide the line."""
 MOST_POINTS = 600
 MOST_COLUMNS, MOST_ROWS = 120, 40
-"""Of a heat map: more would not be told apart, and a report of a hundred trials be large."""
+"""The cells of a heat map: nobody could distinguish more, and a report of a hundred trials would be large."""
 COLOURS = {band.name: band.colour for band in BANDS}
 _OF_TIME: Figure = {"xref": "x", "yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
-"""Of a shape: from a time to a time, and as high as the plot."""
+"""A shape from a time to a time, as high as the plot."""
 _ABOVE: Figure = {"yanchor": "bottom", "font": {"size": 11}}
-"""Of a shape's label: above the plot, where no line runs through it."""
+"""The label of a shape, above the plot, where no line runs through it."""
 CHECKPOINT_HEIGHT = 0.12
-"""Of the plot's, at its foot: thirty lines as high as the plot would hide what they are to explain."""
+"""The height of a checkpoint's line, as a share of the plot's: thirty full lines would hide the throughput."""
 
 
 def by_load(all_series: Sequence[Series], recordings: Recordings | None = None) -> dict[int, dict[str, Figure]]:
-    """Return the plots that hold every system, by the place of their load: `timeline`, `timeline-stalls` if any trial
-    has some worth a mention, `timeline-p99`, `timeline-hits` and `timeline-old`, the old row versions."""
+    """Return the plots of all systems, by the index of their load: `timeline`, `timeline-stalls` if any trial has
+    stalls worth a mention, `timeline-p99`, `timeline-hits` and `timeline-old`, the old row versions."""
     old_rows = (recordings or Recordings()).old_rows
     unit, length_us = plot_unit(all_series)
     beside_open = is_open(trials_of(all_series))
@@ -74,7 +74,7 @@ def by_load(all_series: Sequence[Series], recordings: Recordings | None = None) 
 
 
 def _of_load(all_series: Sequence[Series], load: Load) -> Iterator[tuple[Series, TrialDocument, bool]]:
-    """Every trial at a load, and whether it is the one that stands for its repetitions."""
+    """Yield every trial at a load, and whether it represents its repetitions."""
     for series in all_series:
         stands = representatives(series).get(load)
         for trial in series.trials:
@@ -83,11 +83,10 @@ def _of_load(all_series: Sequence[Series], load: Load) -> Iterator[tuple[Series,
 
 
 def by_trial(all_series: Sequence[Series], recordings: Recordings) -> dict[tuple[int, int], dict[str, Any]]:
-    """Return what is shown of one system at a time, by the places of its series and of its load.
+    """Return the plots of single systems, by the indices of series and load.
 
-    `shapes`: what is drawn into throughput over time, its steady state and its checkpoints; `words`: what is said of
-    them; `heat` and `budget`: figures, or `None` where that was not seen; `observed`: as
-    `dbdyno.report.core.panels.panels`, or `None`.
+    `shapes`: the steady state and the checkpoints in the plot of throughput; `words`: both in words; `heat` and
+    `budget`: figures, or `None` if not observed; `observed`: as `dbdyno.report.core.panels.panels`, or `None`.
     """
     contents = {}
     places = places_of(all_series)
@@ -109,7 +108,7 @@ def by_trial(all_series: Sequence[Series], recordings: Recordings) -> dict[tuple
 def _steady(series: Series, trial: TrialDocument) -> Iterator[Figure]:
     """Mark the steady state's class over its seconds, shaded, and the cut (docs/statistics.md, section 2)."""
     state = trial["steady_state"]
-    # With an automatic warm-up what lies before the cut is warm-up already.
+    # With an automatic warm-up, the time before the cut is warm-up already.
     cut_s = state["cut_s"] if state["steady"] and not state["applied"] else 0
     begin, end = (round(trial["warmup_seconds"] + after_s, 1) for after_s in (cut_s, trial["seconds"]))
     shade = {"fillcolor": series.colour, "opacity": 0.13} if state["steady"] else {"fillcolor": "rgba(0,0,0,0)"}
@@ -141,7 +140,7 @@ def _steady_words(trial: TrialDocument, checkpoints: list[float] | None) -> str:
 
 
 def _throughput(series: Series, trial: TrialDocument, stands: bool) -> list[Figure]:
-    """Second by second; a second without a completion but with errors is a gap, one without either is 0."""
+    """Return throughput by second; a second without a completion but with errors is a gap, one without either is 0."""
     seconds = [second for second in trial["timeline"] if second["seconds"] > 0]
     rates = [
         None
@@ -153,7 +152,7 @@ def _throughput(series: Series, trial: TrialDocument, stands: bool) -> list[Figu
 
 
 def _stalls(series: Series, trial: TrialDocument, stands: bool) -> list[Figure]:
-    """The longest stall of each second; nothing of a trial without stalls worth a mention."""
+    """Return the longest stall of each second; empty for a trial without stalls worth a mention."""
     stalls = trial["stability"]["stalls"]
     if not (stalls and stalls["notable"]):
         return []
@@ -168,7 +167,7 @@ def _p99(series: Series, trial: TrialDocument, stands: bool, unit: str, length_u
 
 
 def _hits(series: Series, trial: TrialDocument, stands: bool) -> list[Figure]:
-    """A cache's hits of its lookups in each second, in percent; nothing of a system without a cache."""
+    """Return a cache's hit ratio in each second, in percent; empty for a system without a cache."""
     ratios = [second.get("hit_ratio") for second in trial["timeline"] if second["seconds"] > 0]
     if all(ratio is None for ratio in ratios):
         return []
@@ -202,9 +201,9 @@ def _line(series: Series, trial: TrialDocument, stands: bool, y: list[float | No
 
 
 def thinned(x: Sequence[float], y: Sequence[float | None]) -> tuple[list[float], list[float | None]]:
-    """Return at most `MOST_POINTS` points of a line, of each stretch the lowest and the highest in their order.
+    """Return at most `MOST_POINTS` points of a line: the lowest and the highest of each stretch, in their order.
 
-    A mean would hide the very second that stood still. A gap in a stretch counts as its lowest.
+    A mean would hide a stalled second. A gap in a stretch counts as its lowest value.
     """
     if len(x) <= MOST_POINTS:
         return list(x), list(y)
@@ -262,7 +261,7 @@ def warm_up_shade(warmup_s: float) -> list[Figure]:
 
 
 def _heat(all_series: Sequence[Series], latencies: np.ndarray) -> Figure:
-    """How many transactions took how long, over time; the page makes the colours logarithmic, so that tails are seen.
+    """Return the heat map of latencies over time; the page makes the colours logarithmic, so that tails are visible.
 
     Args:
         latencies: shape (3, n), as `Reader.latencies`.
@@ -289,14 +288,14 @@ def _heat(all_series: Sequence[Series], latencies: np.ndarray) -> Figure:
 
 
 def _ticks_us(low: float, high: float) -> list[float]:
-    """Every decade within a range; of fewer than three, twice and five times them too."""
+    """Return every decade within a range; if these are few, also two and five times each."""
     steps = (1, 2, 5) if high < 1000 * low else (1,)
     ticks = [step * 10.0**power for power in range(-3, 10) for step in steps]
     return [tick for tick in ticks if low <= tick <= high]
 
 
 def _edge_us(coarse: int) -> float:
-    """The lowest latency of a coarse bucket; 1 ns rather than none, as the axis is logarithmic."""
+    """Return the lowest latency of a coarse bucket; at least 1 ns, because the axis is logarithmic."""
     return max(1, bucket_bounds(coarse << COARSE_BITS)[0]) / 1000
 
 
@@ -308,7 +307,7 @@ def _time_words(time_us: float) -> str:
 
 
 def budget_figure(budget: Budget | None) -> Figure | None:
-    """Return where the operations in flight were, second by second, band on band (docs/statistics.md, section 5)."""
+    """Return the operations in flight by band, second by second (docs/statistics.md, section 5)."""
     if not budget or not budget.per_second:
         return None
     data = []
@@ -321,7 +320,7 @@ def budget_figure(budget: Budget | None) -> Figure | None:
                 "type": "scatter",
                 "mode": "lines",
                 "stackgroup": "all",
-                # A step a second, to the end of the last: of a trial of one second a line would show nothing.
+                # Steps go to the end of the last second: a line of one second would show nothing.
                 "x": [*range(0, len(values), wide), len(values)],
                 "y": [*means, means[-1]],
                 "line": {"width": 0.5, "color": COLOURS.get(name, UNUSABLE), "shape": "hv"},

@@ -1,4 +1,4 @@
-"""The tables a report begins with: each system at its own best load, and all of them at every load."""
+"""The first tables of a report: each system at its own best load, and all of them at every load."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Ranked:
 
     Attributes:
         share: its throughput over the highest of its group.
-        ratio: to the group's first at that one's best load, with its interval, as text; empty without a comparison.
-        verdict: of that comparison, the group's first `leader`, or empty.
+        ratio: to the group's first system at that system's best load, with its interval, as text; empty without one.
+        verdict: of that comparison, `leader` for the group's first, or empty.
         badges: of its fairness card.
         durability_differs: its class is not that of the group's first.
     """
@@ -44,7 +44,7 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Systems that a ranking may set against each other; `title` says what they have in common, empty if all do."""
+    """Systems that a ranking may compare; `title` says what they share, and is empty if there is one group."""
 
     title: str
     rows: Sequence[Ranked]
@@ -52,8 +52,8 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One system at one load: throughput, what was uneven about it, and its ratio to the leader; `verdict` names how it
-    is drawn."""
+    """One system at one load: its throughput, how uneven that was, and its ratio to the leader; `verdict` names the
+    style."""
 
     throughput: str
     uneven: str
@@ -65,7 +65,7 @@ class Entry:
 def best_trials(series: Sequence[Series]) -> list[tuple[Series, TrialDocument]]:
     """Return each system's trial at the load of its highest throughput, the highest first.
 
-    Of repetitions it is the one of median throughput.
+    With several repetitions it is the one of median throughput.
     """
     candidates = [(system, list(representatives(system).values())) for system in series]
     best = [(system, max(trials, key=rate_per_s)) for system, trials in candidates if any(map(rate_per_s, trials))]
@@ -73,7 +73,7 @@ def best_trials(series: Sequence[Series]) -> list[tuple[Series, TrialDocument]]:
 
 
 def ranking(document: RunDocument, series: Sequence[Series]) -> list[Group]:
-    """Return the systems by workload, embedded ones apart from servers: an embedded one pays for no network."""
+    """Return the systems by workload, embedded ones apart from servers: an embedded one has no network cost."""
     grouped: dict[tuple[str | None, bool], list[tuple[Series, TrialDocument]]] = {}
     for system, trial in best_trials(series):
         grouped.setdefault((system.workload, bool(trial["embedded"])), []).append((system, trial))
@@ -114,7 +114,7 @@ def _rows(document: RunDocument, best: Sequence[tuple[Series, TrialDocument]]) -
 def matrix(
     document: RunDocument, series: Sequence[Series], loads: Sequence[Load]
 ) -> list[tuple[Series, list[Entry | None]]]:
-    """Return, for each system, its entry at every load; `None` where it has no complete trial there."""
+    """Return, for each system, its entry at every load; `None` if it has no complete trial there."""
     leader = document["headline"]["leader"]
     rows = []
     for system in series:
@@ -139,7 +139,7 @@ def _entry(document: RunDocument, trial: TrialDocument | None, leader: str | Non
 
 
 def _compared(document: RunDocument, at: TrialDocument, leader: str | None, label: str) -> RatioDocument | None:
-    """The comparison of a system with the leader at the load of a trial, the leader as the baseline."""
+    """Return the ratio of a system to the leader at the load of a trial."""
     comparison = document["comparison"]
     for cell in comparison["cells"] if comparison else ():
         labels = cell["baseline"]["label"], cell["candidate"]["label"]

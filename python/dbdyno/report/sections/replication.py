@@ -1,4 +1,4 @@
-"""What was read at another node than it was written to: how often it was stale, and how long until it was seen."""
+"""Reads at another node than the write's: how often they were stale, and how long until the write was visible."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ NOTE = (
 
 
 def replicated(document: RunDocument) -> list[TrialDocument]:
-    """Return the trials of a run that read elsewhere what they wrote, and got as far as a read."""
+    """Return the trials of a run that read their writes at another node, if they reached a read."""
     return [trial for trial in document["trials"] if any(operation["count"] for operation in _reads(trial))]
 
 
 def _reads(trial: TrialDocument) -> list[OperationDocument]:
-    """The first read after each write, then the second ones, which follow a stale first one, then all further ones."""
+    """Return the first read after each write, then the second ones, which follow a stale first one, then all others."""
     return [operation for operation in trial["operations"].values() if operation["operation"] == _ELSEWHERE]
 
 

@@ -1,4 +1,4 @@
-"""Of a transaction of several operations: the share of its time in each, system beside system."""
+"""The share of a transaction's time in each of its operations, system beside system."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ COLOURS = {
     WRITES: ("#d55e00", "#e69f00", "#f0c566", "#f7e0b0"),
     NEITHER: ("#009e73", "#7fceb9", "#7d6bc9", "#b9aee8", "#cc79a7", "#e5bcd3", "#8a8f98", "#c4c7cb"),
 }
-"""Of reads, of writes, and of statements that may be either, each from the first operation on."""
+"""Colours of reads, of writes, and of statements that may be either, each from the first operation on."""
 
 
 def shares(all_series: Sequence[Series]) -> dict[str, Any]:
-    """Return the plot: of each load, which the page has one of, a bar a system, reads blue, writes orange.
+    """Return the plot: for each load a bar a system, reads blue, writes orange; the page shows one load.
 
-    It has no data where there is one operation only, or where there are transactions of several kinds: the dozens of
-    operations of these could not be told apart.
+    It has no data if there is only one operation, or if there are transactions of several kinds, whose dozens of
+    operations could not be distinguished.
     """
     every, places, time = operations(all_series), places_of(all_series), time_name(trials_of(all_series))
     colours = _colours(every)
@@ -50,7 +50,7 @@ def shares(all_series: Sequence[Series]) -> dict[str, Any]:
 
 
 def _shares(trial: TrialDocument, time: TimeName) -> dict[str, float]:
-    """The share of each operation in the sum of all their times, 0 to 1."""
+    """Return the share of each operation in the sum of all their times, 0 to 1."""
     spent_us = {
         name: operation["count"] * (times_us(operation, time)["mean"] or 0.0)
         for name, operation in trial["operations"].items()

@@ -1,4 +1,4 @@
-"""What each system's sweep of client counts says of its scalability, as plain JSON values."""
+"""The scalability of each system, from its sweep of client counts, as plain JSON values."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from dbdyno.verdict.judge import judged
 def sweeps(run: Run) -> list[SweepDocument]:
     """Return the scalability of each system, workload, pipeline and network delay, from closed loops that can be used.
 
-    `law` and the figures are `None` where the sweep is too small. Where the client limited a trial, `words` say so:
-    what looks like the store's ceiling may be the client's.
+    `law` is `None` and the figures are absent if the sweep is too small. If the client limited a trial, `words` say so:
+    the apparent ceiling of the store may be the client's.
     """
     groups: dict[tuple[str, str, int, int], list[Trial]] = {}
     for trial in run.trials:

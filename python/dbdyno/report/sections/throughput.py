@@ -35,7 +35,7 @@ def figure(all_series: Sequence[Series], sweeps: Sequence[SweepDocument] = ()) -
     """Return the plot, or `None` if there is nothing to draw.
 
     Args:
-        sweeps: what was fitted to the throughput of each system, as `dbdyno.report.sections.sweeps.sweeps` has it.
+        sweeps: the laws fitted to each system's throughput, from `dbdyno.report.sections.sweeps.sweeps`.
     """
     plot = against_load(all_series, lambda trial: trial["throughput_per_s"], "/s")
     if not is_open(trials_of(all_series)):
@@ -44,7 +44,7 @@ def figure(all_series: Sequence[Series], sweeps: Sequence[SweepDocument] = ()) -
 
 
 def _fits(all_series: Sequence[Series], sweeps: Sequence[SweepDocument]) -> list[Figure]:
-    """The law that was fitted to each sweep, thin and dotted, as far as was measured and no further."""
+    """Return the law fitted to each sweep, thin and dotted, within the measured range."""
     fits = []
     for series in all_series:
         counts = [load_of(trial).clients for trial in series.trials]

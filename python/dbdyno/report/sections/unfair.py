@@ -15,7 +15,7 @@ from dbdyno.report.sections.libraries import understated
 
 
 def unfair(document: RunDocument) -> Iterator[str]:
-    """Yield each thing in a sentence, the gravest first."""
+    """Yield each caution in a sentence, the gravest first."""
     trials = [trial for trial in document["trials"] if trial["system"] is not None]
     if sentence := words.run_state(document):
         yield sentence
@@ -40,7 +40,7 @@ def unfair(document: RunDocument) -> Iterator[str]:
 
 
 def _promises(document: RunDocument) -> Iterator[str]:
-    """What stores promise for an answer, and whether they keep it."""
+    """Yield what stores promise with an answer, and doubts whether they keep it."""
     classes = words.durability_classes(document)
     if len(classes) > 1:
         by_class = {

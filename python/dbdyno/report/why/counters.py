@@ -13,16 +13,16 @@ from dbdyno.report.why.evidence import BY_THE_CLOCK, LEAST_SHARE, Evidence, Pair
 from dbdyno.results.model import Trial
 
 LEAST_EVENTS = 10
-"""In each trial of the side that has more: what happens less often explains nothing."""
+"""Events in each trial of the side that has more; rarer events explain nothing."""
 LEAST_FACTOR = 1.02
-"""What changes by less counts as equal, as throughput does."""
+"""Smaller changes count as equal, as for throughput."""
 _PER_TRANSACTION = ("process.", "disk.", "store.")
 _TOTAL, _SECONDS = "_total", " s"
 
 
 @dataclass(frozen=True)
 class _Counted:
-    """One trial's events by counter: how many in all, and how many transactions they came with."""
+    """One trial's events by counter, and the transactions and seconds in which they were counted."""
 
     events: dict[str, float]
     transactions: dict[str, float]
@@ -59,12 +59,12 @@ def counters(pairs: Pairs) -> list[Evidence]:
 
 
 def _log_per_transaction(counted: _Counted, name: str) -> float:
-    """Half an event is added, so that none at all has a logarithm too."""
+    """Return the logarithm of the events per transaction, with half an event added so that 0 has one too."""
     return log((counted.events[name] + 0.5) / counted.transactions[name])
 
 
 def _evidence(name: str, pairs: Pairs, sides: list[list[_Counted]]) -> tuple[Evidence, float] | None:
-    """The evidence of one counter and how far it changed; `None` if that is too little."""
+    """Return the evidence of one counter, and by how much it changed; `None` if that is too little."""
     logs = [np.mean([_log_per_transaction(counted, name) for counted in side]) for side in sides]
     change = float(logs[1] - logs[0])
     if abs(change) < log(LEAST_FACTOR):
@@ -94,7 +94,7 @@ def _counted(trial: Trial) -> _Counted:
     seconds: dict[str, float] = {}
     recorded = trial.recorded
     measured = (float(recorded.completed), recorded.seconds)
-    # Servers are asked before and after the load client ran, which its warm-up belongs to.
+    # Servers are asked before and after the load client runs, so their counters include the warm-up.
     whole = (float(recorded.sums["completed"]), sum(interval.seconds for interval in recorded.intervals))
     for of_what, (done, took_s), counted in ((_of_servers, whole, trial), (_observed, measured, trial)):
         for name, value in of_what(counted):
@@ -104,7 +104,7 @@ def _counted(trial: Trial) -> _Counted:
 
 
 def _of_servers(trial: Trial) -> Iterator[tuple[str, float]]:
-    """Yield what every server's own counters grew by; one that fell is no counter."""
+    """Yield by how much every server's own counters rose."""
     of_servers = trial.facts.server_counters or {}
     for server, counted in of_servers.items():
         before, after = counted.get("before") or {}, counted.get("after") or {}
@@ -115,7 +115,7 @@ def _of_servers(trial: Trial) -> Iterator[tuple[str, float]]:
 
 
 def _observed(trial: Trial) -> Iterator[tuple[str, float]]:
-    """Yield what kernel and stores counted, of processes, of the disk and in the store, in the measured time."""
+    """Yield the events that kernel and stores counted in the measured time: of processes, of the disk, in the store."""
     for name, per_s in trial.observed.items():
         if name.startswith(_PER_TRANSACTION) and name.endswith(_TOTAL):
             yield _words(name), per_s * trial.recorded.seconds

@@ -1,4 +1,4 @@
-"""A piece of evidence, and how it is told from noise (docs/statistics.md, section 3.8)."""
+"""A piece of evidence, and the test that separates it from noise (docs/statistics.md, section 3.8)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from dbdyno.results.usable import unusable
 from dbdyno.stats.comparison import SIGNIFICANCE, holm_adjusted, paired_t
 
 LEAST_SHARE = 0.05
-"""Of the difference: what can explain less is not named."""
+"""Evidence that can explain a smaller share of the difference is not named."""
 BY_THE_CLOCK = 0.25
-"""What changes per second by less than this of its change per transaction goes with time, not with transactions."""
+"""A counter follows the clock, not the transactions, if its change per second is less than this share of its change per
+transaction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +28,8 @@ class Evidence:
     Attributes:
         kind: `setting`, `version`, `plan`, `time`, `function` or `counter`.
         before, after: its value on the baseline's side and on the candidate's, for people.
-        share: of the difference in the time of a transaction that it can explain at most; `None` if nobody can tell.
-        note: what else a reader must know of it, or nothing.
+        share: the largest share of the difference in a transaction's time that it can explain; `None` if unknown.
+        note: a remark for the reader, or empty.
     """
 
     kind: str
@@ -61,7 +62,8 @@ class Pairs:
 
     @cached_property
     def log_time(self) -> float:
-        """The logarithm of how many times as long a transaction takes with the candidate: above 0 it is slower."""
+        """The logarithm of a transaction's time with the candidate over that with the baseline; above 0 it is
+        slower."""
         return -log(self.compared.comparison.ratio) if self.compared.comparison else 0.0
 
     @cached_property

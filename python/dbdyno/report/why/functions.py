@@ -17,7 +17,7 @@ _WAYS = {"on": "running", "off": "waiting"}
 def functions(pairs: Pairs) -> list[Evidence]:
     """Return the functions whose own time per transaction rose or fell with the transaction's; none without stacks.
 
-    The kernel's time is its caller's: a function that waits for the disk is named, and not the kernel's scheduler.
+    The kernel's time counts for its caller: the function that waits for the disk is named, not the scheduler.
     """
     if not pairs.time_us:
         return []
@@ -36,7 +36,7 @@ def _changes(kind: str, sides: list[list[Profiled]], time_us: float) -> Iterator
         before, after = (side[name] for side in own_us)
         share = (after - before) / time_us
         by_second = after * rates[1] - before * rates[0]
-        # A thread that waits all the time for work waits longer per transaction if there are fewer of these.
+        # A thread that waits all the time for work waits longer per transaction if there are fewer transactions.
         if share >= LEAST_SHARE and by_second > BY_THE_CLOCK * (after - before) * rates[1]:
             described = f"{name}, {_WAYS[way]} ({process})"
             times = words.length(before), words.length(after)
@@ -50,7 +50,7 @@ def _profiles(trials: Iterable[Trial]) -> list[Profiled]:
 
 
 def _own_us(profiles: list[Profiled], kind: str) -> defaultdict[str, float]:
-    """The time of a transaction in each function itself, kernel included; the mean of all trials."""
+    """Return the time of a transaction in each function itself, kernel included; the mean of all trials."""
     own_us: defaultdict[str, float] = defaultdict(float)
     having = [profile for profile in profiles if kind in profile.stacks]
     for profile in having:
@@ -61,7 +61,7 @@ def _own_us(profiles: list[Profiled], kind: str) -> defaultdict[str, float]:
 
 
 def _graph(sides: list[list[Profiled]], kind: str) -> str:
-    """Where the flame graph lies that shows it, if it was drawn."""
+    """Return the path of the flame graph that shows the difference, if it was drawn."""
     files = [after.folder / f"{kind}-against-{before.trial}.svg" for before in sides[0] for after in sides[1]]
     drawn = [file for file in files if file.exists()]
     return f"flame graph: {drawn[0]}" if drawn else ""

@@ -1,4 +1,4 @@
-"""Settings and versions that differ between the two sides: the causes that somebody put in."""
+"""Settings and versions that differ between the two sides: the causes that somebody chose."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _MOST_CHARACTERS = 60
 
 
 def settings(pairs: Pairs) -> list[Evidence]:
-    """Return the settings that differ in force; first those that the experiment gives."""
-    by_side = [_constant(map(_in_force, pairs.side(which))) for which in (0, 1)]
+    """Return the effective settings that differ; those that the experiment gives come first."""
+    by_side = [_constant(map(_effective_settings, pairs.side(which))) for which in (0, 1)]
     given = {name for which in (0, 1) for trial in pairs.side(which) for name in trial.facts.settings or {}}
     both = {*by_side[0]} & {*by_side[1]} | given
     names = [name for name in dict.fromkeys([*by_side[0], *by_side[1]]) if name in both]
@@ -42,8 +42,8 @@ def _both(sides: Sequence[Mapping[str, str]], name: str) -> tuple[str, str]:
     return _shown(sides[0].get(name)), _shown(sides[1].get(name))
 
 
-def _in_force(trial: Trial) -> dict[str, str]:
-    """Every setting in force, by server and name; the server is left out if there is one."""
+def _effective_settings(trial: Trial) -> dict[str, str]:
+    """Return every effective setting, by server and name; the server is left out if there is one."""
     servers: Mapping[str, Any] = {server.name: server.effective_settings or {} for server in trial.facts.known_servers}
     file = trial.folder and trial.folder.parent.parent / "preparations" / str(trial.facts.preparation) / "settings.json"
     if file and file.is_file():
@@ -54,7 +54,7 @@ def _in_force(trial: Trial) -> dict[str, str]:
         for server, values in servers.items()
         for name, value in (values or {}).items()
     }
-    # What a library was given and does not show is in force all the same.
+    # A library may not report a setting that it was given; the setting is effective all the same.
     return {name: str(value) for name, value in (trial.facts.settings or {}).items()} | flat
 
 
@@ -65,7 +65,7 @@ def _versions(trial: Trial) -> dict[str, str]:
 
 
 def _constant(trials: Iterator[dict[str, str]]) -> dict[str, str]:
-    """What all trials of a side agree on: ports and directories are drawn anew for each, and explain nothing."""
+    """Return the values that all trials of a side share: ports and directories are new in each, and explain nothing."""
     first, *others = trials
     return {name: value for name, value in first.items() if all(other.get(name) == value for other in others)}
 

@@ -1,4 +1,4 @@
-"""Where the time of a transaction went on either side, by the time budget (docs/statistics.md, section 5.1)."""
+"""The time of a transaction on either side, by the time budget (docs/statistics.md, section 5.1)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ UNEXPLAINED = "unexplained"
 def time_bands(pairs: Pairs) -> list[Evidence]:
     """Return the bands of the time budget that changed, as time of a transaction.
 
-    By Little's law the operations that are in a band, divided by the throughput, are the time that a transaction spends
-    there. The bands add up to the time of a transaction, so their changes add up to the difference.
+    By Little's law, the operations in a band divided by the throughput are the time that a transaction spends there.
+    The bands add up to the time of a transaction, so their changes add up to the difference.
     """
     sides = [[_bands_us(trial) for trial in pairs.side(which)] for which in (0, 1)]
     if not all(all(side) for side in sides) or not pairs.time_us:
@@ -36,6 +36,6 @@ def time_bands(pairs: Pairs) -> list[Evidence]:
 
 
 def _bands_us(trial: Trial) -> dict[str, float]:
-    """The time that a transaction spends in each band, in µs; empty if nothing was measured."""
+    """Return the time that a transaction spends in each band, in µs; empty if nothing was measured."""
     budget, rate = judged(trial).time_budget, trial.recorded.throughput_per_s
     return {name: 1e6 * held / rate for name, held in budget.bands.items()} if budget and rate else {}

@@ -1,4 +1,4 @@
-"""What changed wherever one side is faster for certain: evidence of every kind, as JSON and for a terminal."""
+"""The evidence for cells in which one side is significantly faster, as JSON and for a terminal."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from dbdyno.stats.comparison import FASTER, SLOWER
 
 KINDS: tuple[Kind, ...] = (versions, settings, time_bands, functions, counters)
 MOST_SHOWN = 6
-"""Of each group of evidence; the JSON has all of it."""
+"""Pieces of each group of evidence that a terminal shows; the JSON has all of them."""
 _AT_MOST = ("counter",)
 """Kinds whose share is an upper bound, because nothing tells how long one event takes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """One cell that was decided, and the evidence of what changed in it; what explains most comes first.
+    """A decided cell and its evidence; the piece that explains most comes first.
 
     Attributes:
         verdict: `faster` or `slower`, of the candidate.
@@ -44,13 +44,13 @@ class Why:
 
 
 def reasons(verdicts: Verdicts) -> list[Why]:
-    """Return the evidence for each cell in which one side is faster for certain."""
+    """Return the evidence for each cell in which one side is significantly faster."""
     decided = [compared for compared in verdicts.cells if compared.verdict in (FASTER, SLOWER)]
     return [Why(compared, compared.verdict, difference(compared), evidence_of(compared)) for compared in decided]
 
 
 def evidence_of(compared: Compared) -> tuple[Evidence, ...]:
-    """Return what differs between the trials of a cell: first the causes put in, then what explains most."""
+    """Return what differs between the trials of a cell: first settings and versions, then what explains most."""
     pairs = Pairs.of(compared)
     if not pairs.trials:
         return ()
@@ -75,7 +75,7 @@ def why_document(whys: Sequence[Why]) -> list[dict[str, Any]]:
 
 
 def print_why(whys: Sequence[Why], console: Console, most: int = MOST_SHOWN) -> None:
-    """Print for each decided cell what differs, and what that does to a transaction."""
+    """Print for each decided cell what differs, and its effect on a transaction."""
     for why in whys:
         console.print()
         sides = f"{why.compared.candidate.name} is {why.verdict} than {why.compared.baseline.name}"
