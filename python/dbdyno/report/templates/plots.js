@@ -1,7 +1,7 @@
 "use strict";
-// What every page draws plots with: the report, and the live page.
+// Functions that draw the plots of every page: of the report and of the live page.
 
-// A custom property holds light-dark(…) as it was written; only a property that uses it tells the colour.
+// A custom property holds light-dark(…) as it was written; only a property that uses it has the colour.
 const probe = document.body.appendChild(document.createElement("i"));
 probe.hidden = true;
 function colour(name) {
@@ -16,10 +16,10 @@ const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 
 // A panel is one observed quantity over time (report/core/panels.py).
 function panelFigure(panel, times) {
-  const data = panel.lines.map(([subject, values], place) => ({
+  const data = panel.lines.map(([subject, values], index) => ({
     type: "scatter", mode: times.length <= 90 ? "lines+markers" : "lines", x: times,
     y: Array.isArray(values) ? values : times.map(() => values), name: escaped(subject), meta: {},
-    line: { width: 1.5, color: PANEL_COLOURS[place % PANEL_COLOURS.length], dash: subject.endsWith(LIMIT) ? "dash" : "solid" },
+    line: { width: 1.5, color: PANEL_COLOURS[index % PANEL_COLOURS.length], dash: subject.endsWith(LIMIT) ? "dash" : "solid" },
     marker: { size: 4 }, hovertemplate: `%{y:,.4g} ${panel.unit}`,
   }));
   return { data, layout: { hovermode: "x unified", showlegend: data.length > 1, yaxis: { rangemode: "tozero" }, xaxis: { title: { text: "seconds since the trial began" }, zeroline: false } } };
@@ -42,14 +42,14 @@ function themedLayout(figure, element) {
   };
 }
 
-// Plots over time lie under one another: what stands still does so at one place in all of them.
+// Plots over time stand one below the other: a time has the same x in all of them.
 function onOneAxis(layout, narrow) {
   Object.assign(layout.xaxis, { automargin: false });
   Object.assign(layout.yaxis, { automargin: false, title: narrow ? {} : layout.yaxis.title });
   return Object.assign(layout, { margin: { l: narrow ? 54 : 72, r: 12, t: 22, b: 42 } });
 }
 
-// A legend beside a plot grows with its names, and the plot with it: they never lie on one another.
+// A legend grows with its names, and the plot grows with it, so they never overlap.
 function withLegend(layout, figure, width) {
   const names = new Set(figure.data.filter(({ name, showlegend }) => name && showlegend !== false).map(({ name }) => name));
   const longest = Math.max(...[...names].map((name) => name.length));

@@ -1,7 +1,7 @@
 "use strict";
 (async () => {
   const hidden = new Set();
-  // Without a choice there is one load and one system, of place 0.
+  // Without a choice there is one load and one system, of index 0.
   const chosen = (kind) => Number(document.querySelector(`[data-${kind}][aria-pressed=true]`)?.dataset[kind] ?? 0);
   let load = chosen("load"), system = chosen("system");
 
@@ -10,14 +10,14 @@
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
   }
 
-  // What is shown of one load or of one trial is unpacked when it is first looked at: a run may have hundreds.
+  // The data of a load or of a trial is unpacked when it is first viewed: a run may have hundreds.
   const parts = new Map();
   const part = (id) => parts.get(id) ?? {};
   const ofChosen = () => [`load-${load}`, `trial-${system}-${load}`].filter((id) => document.getElementById(id) && !parts.has(id));
   const unpackChosen = () => Promise.all(ofChosen().map(async (id) => parts.set(id, JSON.parse(await unpacked(id)))));
 
   if (!("DecompressionStream" in window)) {
-    document.querySelectorAll(".plot").forEach((place) => { place.textContent = "This browser is too old to draw the plots. Use one from 2023 or later."; });
+    document.querySelectorAll(".plot").forEach((element) => { element.textContent = "This browser is too old to draw the plots. Use one from 2023 or later."; });
     return;
   }
   const library = document.createElement("script");
@@ -26,7 +26,7 @@
   const { figures } = JSON.parse(data);
   document.head.append(library);
 
-  // What a reader chooses beside load and system, and so which of several figures a place shows.
+  // Choices of a reader beside load and system: they select one of several figures.
   const choices = { percentile: "p99", setting: "0" };
   const PERCENTILE_WORDS = { p50: "half of the transactions took at most this long", p95: "one transaction in 20 took longer", p99: "one transaction in 100 took longer", p999: "one transaction in 1,000 took longer" };
   let withFits = false;
@@ -42,7 +42,7 @@
 
   const overTime = (id) => ["timeline", "timeline-stalls", "timeline-old", "timeline-p99", "timeline-hits", "heat", "budget"].includes(id) || id.startsWith("panel-");
 
-  // Panels: what was observed of the chosen trial. Until a reader picks some, those that the data suggests are drawn.
+  // Panels are observations of the chosen trial. Until a reader picks some, the default panels are drawn.
   let picked = null;
   const observed = () => part(`trial-${system}-${load}`).observed;
   const panels = () => observed()?.panels ?? [];
@@ -52,14 +52,14 @@
     return id !== "timeline" || hidden.has(system) ? shapes : [...shapes, ...(trial.shapes ?? [])];
   }
 
-  // On paper a plot cannot ask how wide it is; this is what a page of A4 or Letter has room for.
+  // On paper a plot cannot ask how wide it is; a page of A4 or Letter has room for this.
   const PAPER_PX = 640;
   let onPaper = false;
 
   function layoutOf(figure, element) {
     const narrow = element.clientWidth < 600;
     const layout = themedLayout(figure, element), { yaxis: y = {} } = figure.layout;
-    // Of bars that lie the figures are on the other axis.
+    // Horizontal bars have the figures on the other axis.
     if (element.dataset.log) Object.assign(y.type === "category" ? layout.xaxis : layout.yaxis, { type: "log", rangemode: "normal", dtick: narrow ? 1 : "D2" });
     if (overTime(element.id)) {
       Object.assign(layout.xaxis, { range: part(`load-${load}`).timeline?.layout.xaxis.range });
@@ -71,12 +71,12 @@
 
   function heat(trace) {
     const scale = [[0, colour("--heat-low")], [0.55, colour("--heat-middle")], [1, colour("--heat-high")]];
-    const hover = trace.counts.map((row, place) => row.map((count) => `${count.toLocaleString("en")} took ${trace.labels[place]} to ${trace.labels[place + 1]}`));
-    // By the logarithm of the count: a stall is few transactions, and what is being looked for.
+    const hover = trace.counts.map((row, index) => row.map((count) => `${count.toLocaleString("en")} took ${trace.labels[index]} to ${trace.labels[index + 1]}`));
+    // Colours follow the logarithm of the count: a stall is few transactions, and a reader looks for stalls.
     return { ...trace, z: trace.counts.map((row) => row.map((count) => (count ? Math.log10(count) : null))), zmin: 0, text: hover, hovertemplate: "%{text}<extra></extra>", colorscale: scale, showscale: false, hoverongaps: false };
   }
 
-  // Of many systems one has its colour, the chosen one, and lies above the others.
+  // With many systems only the chosen one has its colour, and is drawn above the others.
   const legend = document.querySelector(".legend");
   let highlighting = legend?.classList.contains("one") ?? false;
   const isGrey = ({ type, offsetgroup, meta }) => highlighting && (type === "scatter" || offsetgroup) && meta?.s != null && meta.s !== system;
@@ -109,14 +109,14 @@
   }
 
   function drawPanels() {
-    const place = document.querySelector(".panels");
-    if (!place) return;
-    place.querySelectorAll(".plot").forEach((element) => { drawn.delete(element); Plotly.purge(element); });
-    place.replaceChildren();
-    const shown = panels().flatMap((panel, number) => (isPicked(panel) ? [[panel, number]] : []));
-    if (!shown.length) place.textContent = panels().length ? "Nothing is chosen." : "Nothing was observed of this system at this load.";
-    shown.forEach(([panel, number]) => {
-      const figure = place.appendChild(document.createElement("figure"));
+    const container = document.querySelector(".panels");
+    if (!container) return;
+    container.querySelectorAll(".plot").forEach((element) => { drawn.delete(element); Plotly.purge(element); });
+    container.replaceChildren();
+    const selected = panels().flatMap((panel, number) => (isPicked(panel) ? [[panel, number]] : []));
+    if (!selected.length) container.textContent = panels().length ? "Nothing is chosen." : "Nothing was observed of this system at this load.";
+    selected.forEach(([panel, number]) => {
+      const figure = container.appendChild(document.createElement("figure"));
       figure.appendChild(document.createElement("figcaption")).textContent = titleOf(panel);
       const element = figure.appendChild(document.createElement("div"));
       Object.assign(element, { className: "plot", id: `panel-${number}` });
@@ -124,15 +124,15 @@
       addSave(element);
       seen.observe(element);
     });
-    document.querySelector(".panel-count").textContent = `${shown.length} of ${panels().length}`;
+    document.querySelector(".panel-count").textContent = `${selected.length} of ${panels().length}`;
   }
 
   function listPanels() {
-    const place = document.querySelector(".panel-choices");
-    if (!place) return;
+    const container = document.querySelector(".panel-choices");
+    if (!container) return;
     const wanted = document.querySelector(".panel-filter").value.toLowerCase();
-    place.replaceChildren();
-    for (const group of new Set(panels().map(({ group: one }) => one))) {
+    container.replaceChildren();
+    for (const group of new Set(panels().map(({ group }) => group))) {
       const fieldset = document.createElement("fieldset");
       fieldset.appendChild(document.createElement("legend")).textContent = group;
       panels().filter((panel) => panel.group === group && titleOf(panel).toLowerCase().includes(wanted)).forEach((panel) => {
@@ -141,7 +141,7 @@
         Object.assign(box, { type: "checkbox", value: panel.name, checked: isPicked(panel) });
         label.append(` ${titleOf(panel)}`);
       });
-      if (fieldset.childElementCount > 1) place.append(fieldset);
+      if (fieldset.childElementCount > 1) container.append(fieldset);
     }
   }
 
@@ -160,15 +160,15 @@
 
   function say() {
     const { words } = part(`trial-${system}-${load}`);
-    document.querySelectorAll(".steady-words").forEach((place) => { place.textContent = words ?? "not complete"; });
-    document.querySelectorAll(".chosen-system").forEach((place) => { place.textContent = document.querySelector(`[data-series="${system}"]`)?.dataset.name ?? ""; });
+    document.querySelectorAll(".steady-words").forEach((element) => { element.textContent = words ?? "not complete"; });
+    document.querySelectorAll(".chosen-system").forEach((element) => { element.textContent = document.querySelector(`[data-series="${system}"]`)?.dataset.name ?? ""; });
   }
 
   function sayPercentile() {
     document.body.dataset.percentile = choices.percentile;
     const button = document.querySelector(`[data-choice=percentile][data-value=${choices.percentile}]`);
-    document.querySelectorAll(".chosen-percentile").forEach((place) => { place.textContent = button.textContent; });
-    document.querySelectorAll(".percentile-words").forEach((place) => { place.textContent = PERCENTILE_WORDS[choices.percentile]; });
+    document.querySelectorAll(".chosen-percentile").forEach((element) => { element.textContent = button.textContent; });
+    document.querySelectorAll(".percentile-words").forEach((element) => { element.textContent = PERCENTILE_WORDS[choices.percentile]; });
   }
 
   function choose(kind, value) {
@@ -179,8 +179,8 @@
   function pressChips() {
     legend?.classList.toggle("one", highlighting);
     document.querySelectorAll("[data-series]").forEach((chip) => {
-      const place = Number(chip.dataset.series);
-      chip.setAttribute("aria-pressed", String(highlighting ? place === system : !hidden.has(place)));
+      const index = Number(chip.dataset.series);
+      chip.setAttribute("aria-pressed", String(highlighting ? index === system : !hidden.has(index)));
       chip.title = highlighting ? "highlight in every plot" : "show or hide in every plot";
     });
   }
@@ -197,11 +197,11 @@
       hidden.clear();
       button.setAttribute("aria-pressed", String(!pressed));
     } else if (button.dataset.series) {
-      const place = Number(button.dataset.series);
-      pressed ? hidden.add(place) : hidden.delete(place);
+      const index = Number(button.dataset.series);
+      pressed ? hidden.add(index) : hidden.delete(index);
     } else if (button.dataset.load) {
       choose("load", button.dataset.load);
-      document.querySelectorAll(".chosen").forEach((place) => { place.textContent = button.textContent; });
+      document.querySelectorAll(".chosen").forEach((element) => { element.textContent = button.textContent; });
     } else if (button.dataset.system) {
       choose("system", button.dataset.system);
     } else if (button.dataset.choice) {
@@ -241,7 +241,7 @@
   });
   addEventListener("themechange", redraw);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
-  // Paper is light, and all of it is looked at.
+  // Paper is light, and shows every plot.
   const root = document.documentElement;
   let theme;
   addEventListener("beforeprint", () => {
