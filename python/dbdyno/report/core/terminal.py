@@ -161,9 +161,8 @@ def _name_width(first: Column, others: Sequence[Column], room: int) -> int:
 def keep(columns: Sequence[Column], room: int) -> list[Column]:
     """Return the columns that remain when those to drop first have gone, so that they fit."""
     kept = list(columns)
-    for column in sorted(
-        (column for column in columns if column.drop is not None), key=lambda column: -(column.drop or 0)
-    ):
+    droppable = [column for column in columns if column.drop is not None]
+    for column in sorted(droppable, key=lambda column: -(column.drop or 0)):
         if _least_total(kept) <= room:
             break
         kept.remove(column)

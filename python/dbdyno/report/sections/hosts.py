@@ -164,9 +164,8 @@ def worsened(before: Measured | None, after: Measured | None) -> Iterator[str]:
     if not before or not after:
         return
     for gauge in GAUGES:
-        ours, theirs = (
-            np.array([value for value in course(seen, gauge) if value is not None]) for seen in (before, after)
-        )
+        courses = (course(before, gauge), course(after, gauge))
+        ours, theirs = (np.array([value for value in values if value is not None]) for values in courses)
         if not (len(ours) and len(theirs)) or gauge.course == _STEAL:
             continue
         medians = [float(np.median(values)) for values in (ours, theirs)]

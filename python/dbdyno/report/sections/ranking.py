@@ -92,7 +92,7 @@ def _rows(document: RunDocument, best: Sequence[tuple[Series, TrialDocument]]) -
     leader = best[0][1]
     rows = []
     for system, trial in best:
-        comparison = _compared(document, leader, leader["label"], trial["label"])
+        ratio = _compared(document, leader, leader["label"], trial["label"])
         leads = trial is leader
         rows.append(
             Ranked(
@@ -100,9 +100,9 @@ def _rows(document: RunDocument, best: Sequence[tuple[Series, TrialDocument]]) -
                 trial,
                 load_of(trial),
                 rate_per_s(trial) / rate_per_s(leader),
-                words.ratio(comparison),
-                "leader" if leads else comparison["verdict"] if comparison else "",
-                (comparison["reason"] if comparison else None) or "",
+                words.ratio(ratio),
+                "leader" if leads else ratio["verdict"] if ratio else "",
+                (ratio["reason"] if ratio else None) or "",
                 limit_of(trial),
                 badges.get(trial["label"], ()),
                 trial["durability"] != leader["durability"],
@@ -130,12 +130,10 @@ def _entry(document: RunDocument, trial: TrialDocument | None, leader: str | Non
     figures = throughput, words.unevenness(trial["stability"])
     if trial["label"] == leader:
         return Entry(*figures, "", "leader", "")
-    comparison = _compared(document, trial, leader, trial["label"])
-    return (
-        Entry(*figures, words.ratio(comparison), comparison["verdict"], comparison["reason"] or "")
-        if comparison
-        else Entry(*figures, "", "", "")
-    )
+    ratio = _compared(document, trial, leader, trial["label"])
+    if ratio is None:
+        return Entry(*figures, "", "", "")
+    return Entry(*figures, words.ratio(ratio), ratio["verdict"], ratio["reason"] or "")
 
 
 def _compared(document: RunDocument, at: TrialDocument, leader: str | None, label: str) -> RatioDocument | None:
