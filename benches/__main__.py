@@ -107,7 +107,7 @@ def main() -> int:
                 print(table.brief(line), flush=True)
                 lines.append(line)
     finally:
-        # What was measured before an interruption is kept.
+        # Measurements before an interruption are kept.
         table.save(FOLDER, lines, settings)
     print(f"\n{table.markdown(lines)}\nEvery pair is in {FOLDER / 'results.json'}; see benches/README.md.")
     return int(any(line.limit is not None and not line.met for line in lines))

@@ -1,7 +1,7 @@
 """Every shipped experiment on every store: which of them run, and why the others cannot.
 
 `python -m benches.matrix FOLDER` runs each pair at small size, a second a trial, and prints the tables of
-docs/experiments/README.md. What is done is kept in FOLDER/matrix.jsonl, so that a second call goes on after the last.
+docs/experiments/README.md. FOLDER/matrix.jsonl keeps the finished pairs: a second call goes on after the last.
 """
 
 import json
@@ -29,7 +29,7 @@ STORES = (
 )
 """Those that `make test` has with CI=true."""
 ARRANGED = {"result-cache": "result-cache(memcached*3?memory=64, {})"}
-"""Of experiments that are about an arrangement, where a store stands in it."""
+"""The store's position in the arrangement, for experiments about an arrangement."""
 PARTS = {
     "dump-restore": (("options.tool=sql",), ("options.tool=sql", "options.workers=1")),
     "insert-indexes": (("options.indexes=0",),),
@@ -37,7 +37,7 @@ PARTS = {
         (f'client=["native", {libraries}]',) for libraries in ('"pymysql"', '"redis-py"', '"pymemcache"', '"pymongo"')
     ),
 }
-"""What of an experiment is tried, the first that can be, where a store cannot do all of it."""
+"""The variants to try of an experiment that a store cannot do in full: the first possible one."""
 EMBEDDED_ALONE = "embedded-engines"
 """It is `point-get` and `game`, which are tried on the others anyway."""
 MEANT = {

@@ -18,7 +18,7 @@ HANG_S = 600.0
 
 @dataclass(frozen=True)
 class Placement:
-    """Where client and server run: processors, or None for any."""
+    """The processors of client and server; None: any."""
 
     name: str
     client_cpus: tuple[int, ...] | None
@@ -60,7 +60,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a process said and cost: user and system CPU from wait4, so start-up and every thread are in it."""
+    """A process's output and cost: user and system CPU from wait4, so start-up and every thread are in it."""
 
     status: int
     output: str

@@ -1,4 +1,4 @@
-"""What observing costs: the same load with observers and without, in pairs (`python -m benches.observe [STORE …]`).
+"""Measures the cost of observing: the same load with and without observers (`python -m benches.observe [STORE …]`).
 
 Of each store: throughput, as `dbdyno compare` compares it, as it was and at the same speed of the processors
 (`benches.core_speed`); the processor time of client, server and observers together per transaction; and, at a rate so
@@ -54,7 +54,7 @@ FIGURES = {
     "throughput at the same speed": "rate_at_speed",
     "processor time of all per transaction at the same speed": "cpu_at_speed",
 }
-"""What is compared, and of which property of `Rated` it is."""
+"""The figures to compare, and the property of `Rated` that holds each."""
 MEDIAN_BLOCKS = 6
 """Below, all blocks together may lie on one side of the median with more than 5 % probability."""
 STORES = {"mariadb": servers.mariadb, "postgresql": servers.postgresql, "redis": servers.redis_server}
@@ -123,7 +123,7 @@ def sleep_until(at_unix_s: float) -> None:
 
 @dataclass(frozen=True)
 class SoFar:
-    """What was used until a moment, in s of processor time, how often waits were told, and what was gauged."""
+    """Usage until a moment: s of processor time, how often waits were asked for, and the gauges."""
 
     at_unix_s: float
     server_s: Mapping[int, float]
@@ -149,7 +149,7 @@ class SoFar:
 def watch_stretch(side: str, started: Started, gauge: SpeedGauge, clients: Sequence[int], seconds: int) -> Stretch:
     """Let the load run on for whole seconds of the clock, observed or alone; what changing over costs is left out.
 
-    clients: the pids of the load clients. Of several one is observed: a run has one.
+    clients: the pids of the load clients. Only one of several is observed: a run has one.
     """
     (server_pid,) = started.system.server_pids().values()
 

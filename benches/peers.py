@@ -1,4 +1,4 @@
-"""What dbdyno-load is held against: sysbench, redis-benchmark, and bare loops in C that are compiled here."""
+"""The peers of dbdyno-load: sysbench, redis-benchmark, and bare loops in C that are compiled here."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What a row of the table is: two sides, what is compared of them, and the limit."""
+"""A row of the table: two sides, the compared figures, and the limit."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

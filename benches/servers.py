@@ -70,12 +70,12 @@ NULL_STORES: dict[str, dict[str, Any]] = {
     "mysql": {"user": "bench", "password": None, "database": "null", "table_options": "", "load_with": None},
     "handlersocket": {"password": None, "database": "null", "sql": None},
 }
-"""What a plan's store has beside its kind and address."""
+"""The keys of a plan's store beside its kind and address."""
 
 
 @dataclass(frozen=True)
 class Bench:
-    """What a run of `make bench` is done with. seconds: of a run. rows, load_rows: of the table, of the load row."""
+    """The sizes of a `make bench`. seconds: of a run. rows, load_rows: of the table, of the load row."""
 
     guard: Guard
     folder: Path

@@ -37,7 +37,7 @@ READY = re.compile(
     rb"server is running MySQL protocol",
     re.IGNORECASE,
 )
-"""What servers write into their logs when they are ready."""
+"""The lines that servers log when they are ready."""
 SILENT = ("memcached", "ferretdb")
 """Servers whose logs do not say it: their ports are looked at."""
 

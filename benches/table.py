@@ -16,7 +16,7 @@ from dbdyno.systems.postgresql.postgresql import programs
 
 HEAD = ("row", "measured", "placement", "dbdyno", "against", "figure: median (min – max)", "must be", "met")
 NOTE_WIDTH = 90
-"""Of why a row could not be run; `results.json` has it whole."""
+"""The most characters of a reason why a row could not be run; `results.json` has it whole."""
 
 
 def number(value: float) -> str:

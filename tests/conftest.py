@@ -88,5 +88,5 @@ def guard() -> Iterator[Guard]:
 
 @pytest.fixture
 def launch(guard: Guard, tmp_path: Path) -> Launch:
-    """What a small system is started with."""
+    """The launch of a small system."""
     return Launch(guard, tmp_path, clients=8, rows=100)

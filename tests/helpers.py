@@ -1,4 +1,4 @@
-"""What tests of several packages share."""
+"""Helpers for the tests of several packages."""
 
 import os
 import shutil

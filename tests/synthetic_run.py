@@ -378,7 +378,7 @@ def _process(name: str, used_s: float, resident_bytes: int) -> dict:
 
 
 def _waits(server: str, cell: Cell, interval: dict | None) -> dict:
-    """Where its operations were in the second before: at work, on the way, or waiting for a client that is full."""
+    """Where its operations were in the second before: at work, on the way, or queued for a client that is full."""
     if interval is None:
         return {}
     cpu = min(0.95, interval["transactions"]["completed"] * 6e-5)
@@ -391,7 +391,7 @@ def _waits(server: str, cell: Cell, interval: dict | None) -> dict:
 
 
 def _shares(cell: Cell) -> tuple[float, float]:
-    """Of each load thread in what the load client used."""
+    """The share of each load thread in the load client's CPU."""
     return (0.5, 0.5) if cell.fault == "client-limited" else (0.6, 0.4)
 
 

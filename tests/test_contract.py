@@ -1,4 +1,4 @@
-"""What is sent to load clients, and what each of them records, is as docs/contract.schema.json has it."""
+"""Plans to load clients and the records of each of them match docs/contract.schema.json."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([ROOT / "README.md", ROOT / "benches/README.md", *ROOT.glob("docs/**/*.md")])
 INLINE = re.compile(r"(?<!`)`(?:[A-Z_]+=\S+ )*(dbdyno [^`]+)`(?!`)")
 STANDS_FOR = re.compile(r"…|\.\.\. |\b(?:[A-Z]{3,}|[A-Z]_[A-Z]+)\b(?![=\d])|\$[A-Z]|\?(?:basedir|bindir|binary|home)=/")
-"""What a person is to put something else for."""
+"""Placeholders that a person replaces."""
 OF_RUN_ALONE = ("rate", "find_rate", "pipeline", "precise", "until_flat", "profile")
 """Options that `run` has and `aa` has not."""
 OWN_FILES = ("buffer-pool.toml", "sessions.toml", "mine.toml", "workloads/workloada")
@@ -94,7 +94,7 @@ def test_a_command_that_is_none_is_seen(text, said):
 def check_command(text: str) -> None:
     """Raise what dbdyno would say of a command; of what a person is to fill in only the options are looked at."""
     words = shlex.split(text, comments=True)
-    # Where the output goes is the shell's to read.
+    # The shell reads where the output goes.
     words = words[: words.index(">")] if ">" in words else words
     given = parse(words[1:])
     if not given.keys() >= {"experiment", "system"} or STANDS_FOR.search(" ".join(words)):

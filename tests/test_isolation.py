@@ -1,4 +1,4 @@
-"""What a person keeps on this host decides no test, and no test adds to it."""
+"""No test depends on what a person keeps on this host, and no test adds to it."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ import pytest
 from dbdyno.results.noise import noise_file
 
 BEFORE_ANY_TEST = noise_file()
-"""Where noise floors are when tests are collected: of the person who runs them."""
+"""The directory of noise floors while tests are collected: that of the person who runs them."""
 
 
 @pytest.fixture(scope="module")

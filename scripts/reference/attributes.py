@@ -1,4 +1,4 @@
-"""What the sources say of a class's attributes: the string under each."""
+"""The documentation of a class's attributes in the sources: the string under each."""
 
 import ast
 import inspect

@@ -1,4 +1,4 @@
-"""What a page of docs/experiments begins with: what the experiment's file says."""
+"""The beginning of a page of docs/experiments: it repeats the experiment's file."""
 
 import re
 import tomllib

@@ -1,4 +1,4 @@
-"""What the keys of a run's JSON document mean."""
+"""The meaning of each key in a run's JSON document."""
 
 OF_RUN = {
     "run": "name of the run's folder",

@@ -1,4 +1,4 @@
-"""What holds of every analytic workload."""
+"""Rules for every analytic workload."""
 
 import pytest
 

@@ -101,7 +101,7 @@ def test_a_malformed_line_is_named_or_left_out_as_asked(own, scratch, old, new, 
     counts, complaints = load(own, scratch, skip=True)
     assert counts == [19]
     assert len(complaints) == 1 and "line 5" in complaints[0]
-    # What is a person's own stays as it is.
+    # A person's own files stay as they are.
     assert len((own / "2009-07.csv").read_text().splitlines()) == 21
 
 

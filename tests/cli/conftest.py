@@ -1,4 +1,4 @@
-"""What the tests of the commands share: a directory to be in, and the commands as functions."""
+"""Shared by the tests of the commands: a directory to be in, and the commands as functions."""
 
 from collections.abc import Callable
 

@@ -33,7 +33,7 @@ CHEAP = {
     "trx-lifecycle": (*USUAL, "--set", "options.transaction=read-write"),
     "wide-rows": ("--system", "duckdb", "--set", "options.layout=tinyints"),
 }
-"""Of experiments that SQLite does not do, or that have many variants, what is run."""
+"""The variants to run of experiments that SQLite does not do, or that have many variants."""
 SHORT = ("--clients", "1", "--seconds", "1", "--warmup", "0", "--set", "ceiling=false", "--quiet")
 
 

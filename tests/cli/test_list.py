@@ -1,4 +1,4 @@
-"""What there is, and how to get what is not."""
+"""The lists of what there is, and how to get the rest."""
 
 from dbdyno.experiment.clients import LIBRARIES, Library
 from dbdyno.experiment.workloads import WORKLOADS

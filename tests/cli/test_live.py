@@ -1,4 +1,4 @@
-"""What is shown of a run: lines that stay, a display that follows, or only what went wrong."""
+"""The display of a run: lines that stay, a display that follows, or only what went wrong."""
 
 import io
 from dataclasses import replace

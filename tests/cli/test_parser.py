@@ -1,4 +1,4 @@
-"""What a command does not need is not loaded: help, a wrong option, the lists and a table answer soon.
+"""A command loads only what it needs: help, a wrong option, the lists and a table answer soon.
 
 No test here measures time: each names the heavy libraries that a command must not load.
 """

@@ -1,4 +1,4 @@
-"""What a shell is offered, asked as the shells' scripts ask."""
+"""A shell's suggestions, asked for as the shells' scripts do."""
 
 import os
 import subprocess

@@ -77,7 +77,7 @@ def test_what_is_said_of_several_runs_fits(output, runs, width):
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("arguments", COMMANDS_WITHOUT_A_RUN, ids=" ".join)
 def test_what_is_said_of_the_host_and_its_systems_fits(output, monkeypatch, arguments, width):
-    # What other processes do is another thing each time.
+    # Other processes do something else each time.
     findings = cli_doctor.examine(None)
     monkeypatch.setattr(cli_doctor, "examine", lambda *_: findings)
     check(output, arguments, width)

@@ -1,4 +1,4 @@
-"""What the tests of conduct share: a run going on in a folder, with nobody listening."""
+"""Shared by the tests of conduct: a run going on in a folder, with nobody listening."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

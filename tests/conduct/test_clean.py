@@ -88,7 +88,7 @@ def in_mongodb(server, make):
         if make:
             client.mine.dbdyno_foreign.insert_one({"here": True})
         there = {name: sorted(client[name].list_collection_names()) for name in client.list_database_names()}
-    # Of one whose last collection is dropped FerretDB keeps the empty database, where MongoDB has none.
+    # FerretDB keeps a database whose last collection is dropped, and MongoDB does not.
     return {name: collections for name, collections in there.items() if collections}
 
 

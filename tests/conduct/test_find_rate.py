@@ -78,7 +78,7 @@ def test_a_server_that_dies_ends_the_search_and_fails_the_run(searched, fake_sys
 
 
 class Recorded:
-    """What a step is judged by."""
+    """The figure that a step is judged by."""
 
     def __init__(self, response_time, followed=True):
         self.response_time, self.followed = response_time, followed

@@ -1,4 +1,4 @@
-"""What tells a copy from its original: every way in which rows can differ."""
+"""A copy differs from its original in every way in which rows can differ."""
 
 import pytest
 

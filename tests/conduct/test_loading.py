@@ -53,7 +53,7 @@ def ask(mariadb):
             return cursor.fetchall()
 
     yield query
-    # Where the server was killed there is nothing left to close.
+    # If the server was killed there is nothing left to close.
     with contextlib.suppress(pymysql.MySQLError):
         connection.close()
 

@@ -1,4 +1,4 @@
-"""What was observed of a trial is written down, and what cannot be seen is said once in a run."""
+"""Observations of a trial are written down, and what cannot be seen is said once in a run."""
 
 import os
 

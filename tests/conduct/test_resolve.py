@@ -1,4 +1,4 @@
-"""What cannot be run is refused before anything starts."""
+"""An experiment that cannot run is refused before anything starts."""
 
 import os
 

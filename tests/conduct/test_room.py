@@ -1,4 +1,4 @@
-"""What does not fit is said before anything is started, and the estimates are near to what stores really take."""
+"""Too little room is said before anything starts, and the estimates are near to what stores really take."""
 
 import shutil
 from collections import namedtuple
@@ -74,7 +74,7 @@ def test_a_table_that_is_loaded_in_bulk_is_one_of_them():
     assert "duckdb: 1,000,000,000 rows of air-traffic take about 125.5 GB" in said(
         **keys, system="duckdb", rows=1_000_000_000
     )
-    # What a column store has room for a row store has not.
+    # A column store has room for data that a row store has not.
     resolve(experiment(**keys, system="duckdb", rows=500_000_000).experiment)
     assert "mariadb: " in said(**keys, system="mariadb", rows=500_000_000)
 

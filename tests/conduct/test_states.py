@@ -1,4 +1,4 @@
-"""What is kept is found again, decided on once, and gone in the end."""
+"""A kept state is found again, decided on once, and gone in the end."""
 
 import pytest
 

@@ -16,7 +16,7 @@ from helpers import system, wait_until
 
 
 class Copier:
-    """What of a copier is asked where tools run."""
+    """The part of a copier that tools need."""
 
     as_server = False
 

@@ -1,4 +1,4 @@
-"""What is too much is seen before it is made, and said in a short line."""
+"""Too large an experiment is seen before it is made, and refused in a short line."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a file gives by scale becomes that of one scale; what is wrong names the key and the scales."""
+"""Values by scale become those of one scale; an error names the key and the scales."""
 
 import pytest
 

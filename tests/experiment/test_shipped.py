@@ -1,4 +1,4 @@
-"""What a list says of the shipped experiments is what the checked experiments say."""
+"""The list of shipped experiments matches the checked experiments."""
 
 from dbdyno.experiment.read import read_experiment
 from dbdyno.experiment.shipped import shipped_experiments, shipped_questions

@@ -1,4 +1,4 @@
-"""What a workload needs is held against what a store can do, and its options against what it takes."""
+"""A workload's needs are held against what a store can do, and its options against what it takes."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the table of workloads says is what the load clients do."""
+"""The table of workloads matches the load clients."""
 
 import pytest
 

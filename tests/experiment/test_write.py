@@ -1,4 +1,4 @@
-"""What is written back is the same experiment, without its passwords."""
+"""An experiment that was written back is the same, without its passwords."""
 
 import pytest
 

@@ -20,7 +20,7 @@ def run(tmp_path_factory):
 
 @pytest.fixture(scope="package")
 def faulty(tmp_path_factory):
-    """Of lmdb: one client was not reached, with two the server died, with four all is well."""
+    """A run of lmdb: one client was not reached, with two the server died, with four all is well."""
     faults = {("lmdb", 1): "not-reached", ("lmdb", 2): "server-died"}
     return read_run(write_run(tmp_path_factory.mktemp("run") / "faulty", SYSTEMS[1:2], (1, 2, 4), faults=faults))
 

@@ -1,4 +1,4 @@
-"""What is written for Prometheus is what its own parsers read."""
+"""Prometheus's own parsers read what is written for it."""
 
 import pytest
 from prometheus_client import parser

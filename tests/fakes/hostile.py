@@ -164,7 +164,7 @@ ANYWHERE: dict[str, Behaviour] = {
     "garbage": says(_GARBAGE, _GARBAGE),
     "endless line": says(_ENDLESS, _ENDLESS),
 }
-"""What a server of any protocol can do wrong."""
+"""Faults of a server of any protocol."""
 OF_PROTOCOL: dict[str, dict[str, Behaviour]] = {
     "mysql": {
         "half a greeting": lambda connection: connection.sendall(mysql_packet(GREETING, 0)[:30]),
@@ -225,4 +225,4 @@ OF_PROTOCOL: dict[str, dict[str, Behaviour]] = {
         "length of 2 GiB": says(b"\x84\0\0\0\x06\x7f\xff\xff\xff", bytes(_CHUNK), at_once=False),
     },
 }
-"""What a server can do wrong in one protocol, by the scheme of its URL."""
+"""Faults of a server in one protocol, by the scheme of its URL."""

@@ -7,7 +7,7 @@ PLACE = Place(None, 0, None, None, None, None, None, 5.0)
 
 
 class FakeSession(Session):
-    """Answers at once. What the next operations do can be given: an exception to raise, `missing`, or `wrong`."""
+    """Answers at once. The next operations can be given: an exception to raise, `missing`, or `wrong`."""
 
     def __init__(self, steps, answers=(), refuse=()):
         super().__init__(PLACE, steps)

@@ -41,7 +41,7 @@ _OWN = (
     (rb'"%s((?:-slow)?\.log)?"' % re.escape(platform.node()).encode(), rb'"bench-1\1"'),
     (rb'"(kernel|system)": "[^"]*"', rb'"\1": "6.1.0-28-amd64"'),
 )
-"""What is one machine's own, and what stands in its place."""
+"""Values of one machine, and their replacements."""
 
 
 def names() -> list[str]:

@@ -1,4 +1,4 @@
-"""What dbdyno says of recorded runs stays the same. Accept a change of wording with `python -m tests.golden`."""
+"""dbdyno's words on recorded runs stay the same. Accept a change of wording with `python -m tests.golden`."""
 
 import json
 

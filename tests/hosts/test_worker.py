@@ -1,4 +1,4 @@
-"""What a worker knows of its way to the conductor; tests/hosts/test_crew.py has workers that join."""
+"""A worker's way to the conductor; tests/hosts/test_crew.py has workers that join."""
 
 import os
 import signal

@@ -1,1 +1,1 @@
-"""What the guards know of a run, and how they remove it."""
+"""The guards' knowledge of a run, and how they remove it."""

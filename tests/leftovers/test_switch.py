@@ -1,4 +1,4 @@
-"""What dbdyno switched on it switches off once nobody needs it, and nothing else."""
+"""dbdyno switches off what it switched on once nobody needs it, and nothing else."""
 
 import os
 

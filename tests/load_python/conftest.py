@@ -1,4 +1,4 @@
-"""What the tests of the Python load client share: stores that the native one has loaded, and plans."""
+"""Shared by the tests of the Python load client: stores that the native one has loaded, and plans."""
 
 import json
 import os

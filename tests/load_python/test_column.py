@@ -1,4 +1,4 @@
-"""What each generator makes and accepts; that these are the native client's is tested with the libraries."""
+"""Each generator's values and checks; other tests compare them with the native client's through the libraries."""
 
 import pytest
 

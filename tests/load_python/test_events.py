@@ -1,4 +1,4 @@
-"""What clients noted down ends up in the second in which it ended, once."""
+"""An event that clients noted down ends up in the second in which it ended, once."""
 
 from dbdyno.load_python.events import CONNECTING, GRACE_NS, SECOND_NS, TRANSACTION, Completed, Failed, Recorder
 

@@ -1,4 +1,4 @@
-"""What the load client itself costs is measured for every workload."""
+"""The load client's own cost is measured for every workload."""
 
 import io
 import json

@@ -50,7 +50,7 @@ def test_a_run_is_recorded_and_adds_up():
     records, raised = execute(plan(warmup_s=1))
     intervals, (total,) = of_kind(records, "interval"), of_kind(records, "total")
     assert raised is None
-    # What is recorded elsewhere meanwhile is laid beside the seconds by when the first of them begins.
+    # Records from elsewhere are laid beside the seconds by when the first second begins.
     (started,) = of_kind(records, "phase")
     assert (started["phase"], started["state"]) == ("run", "start")
     assert asked < started["at_unix_s"] < time.time() - 1.9

@@ -1,4 +1,4 @@
-"""What the tests of the load client that is sysbench share: plans, and the program as dbdyno starts it."""
+"""Shared by the tests of the load client that is sysbench: plans, and the program as dbdyno starts it."""
 
 import json
 import os

@@ -28,7 +28,7 @@ def test_it_is_made_used_and_removed(server, name):
     store = running.store_plan(secrets) | {"database": DATABASE}
     made = executed(plan_of(store, ("prepare", "load")), secrets)
     assert made[-1]["status"] == "complete" and len(running._query(THERE[name])) == 1
-    # What a run that was killed left is made anew.
+    # A killed run leaves tables, and they are made anew.
     assert executed(plan_of(store, ("prepare",)), secrets)[-1]["status"] == "complete"
     assert executed(plan_of(store, ("cleanup",)), secrets)[-1]["status"] == "complete"
     assert len(running._query(THERE[name])) == 0

@@ -1,4 +1,4 @@
-"""Where metrics go is read as people write it; what is missing is named."""
+"""An address for metrics is read as people write it; a missing part is named."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""What a collector is sent, read with OpenTelemetry's own messages; and one that is not there, or fails later."""
+"""OpenTelemetry's own messages read what a collector gets; one collector is absent, one fails later."""
 
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

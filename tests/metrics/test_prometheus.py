@@ -1,4 +1,4 @@
-"""What is scraped is read by Prometheus's own parser, and is of that moment."""
+"""Prometheus's own parser reads each scrape, and a scrape is of its moment."""
 
 import socket
 from urllib.request import urlopen

@@ -1,4 +1,4 @@
-"""What a thread of a server computed is known where it is one of that server, of this host."""
+"""The CPU time of a server's thread is known if the server is on this host."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What a process used is the kernel's figure, of all its threads, those that ended too."""
+"""A process's usage is the kernel's figure, of all its threads, those that ended too."""
 
 import mmap
 import os

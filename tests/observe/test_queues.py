@@ -1,4 +1,4 @@
-"""What is queued in the sockets of real connections is counted on the side where it waits."""
+"""Bytes queued in the sockets of real connections count on the side where they wait."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""What a store shows and what the kernel counts add up to as many as there are."""
+"""The store's waits and the kernel's counts add up to as many as there are."""
 
 import pytest
 

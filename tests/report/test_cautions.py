@@ -1,4 +1,4 @@
-"""What to be careful of: the most serious first, and nothing where all is well."""
+"""Cautions: the most serious first, and none if all is well."""
 
 from dbdyno.report.cautions import BAD, cautions
 

@@ -1,4 +1,4 @@
-"""What makes a trial's figure a lower bound of its store's."""
+"""A trial's figure is a lower bound of its store's for these reasons."""
 
 import pytest
 

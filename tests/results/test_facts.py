@@ -1,4 +1,4 @@
-"""What a run's files state is read with its types, from older and newer versions alike."""
+"""A run's facts are read with their types, from older and newer versions alike."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What does not add up is said; what does is not."""
+"""Counts that do not add up are said; others are not."""
 
 import json
 import re

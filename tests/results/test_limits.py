@@ -1,4 +1,4 @@
-"""What became of limits, in words."""
+"""The outcome of limits, in words."""
 
 import json
 

@@ -134,7 +134,7 @@ def test_load_clients_that_differ_are_of_no_one_trial():
 def test_a_gap_of_the_trial_is_one_of_all_programs():
     first, other = [(100 * MS, 900 * MS), (2000 * MS, 20 * MS)], [(500 * MS, 700 * MS), (2005 * MS, 200 * MS)]
     assert common_gaps([first, other]) == [(500 * MS, 500 * MS), (2005 * MS, 15 * MS)]
-    # What is left of the second is too short.
+    # The rest of the second is too short.
     assert common_gaps([first, [(2015 * MS, 100 * MS)]]) == []
     assert common_gaps([first, []]) == []
     assert common_gaps([first]) == first

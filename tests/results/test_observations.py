@@ -1,4 +1,4 @@
-"""What was observed is read back from lines or from the table, with what was not seen as such."""
+"""Observations are read back from lines or from the table, with what was not seen as such."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What a load client wrote, kind by kind."""
+"""A load client's records, kind by kind."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What was used is that of the measured time, and is read back as it was stated."""
+"""Usage is that of the measured time, and is read back as it was stated."""
 
 from dataclasses import asdict
 from pathlib import Path

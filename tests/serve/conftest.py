@@ -25,7 +25,7 @@ HOSTILE = System(
 )
 SQLITE, LMDB, MARIADB = SYSTEMS[:3]
 PATIENCE_MS = 120_000
-"""What a page may take on a crowded host; conditions are waited for, so it costs nothing elsewhere."""
+"""The time limit of a page on a crowded host; conditions are waited for, so it costs nothing elsewhere."""
 
 
 def change(file: Path, **keys: object) -> None:
@@ -90,7 +90,7 @@ def site(folder: Path) -> Iterator[Site]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[object]:
-    """The system's Chromium. Where there is none the test is skipped; with CI=true that is a failure."""
+    """The system's Chromium. Without it the test is skipped; with CI=true that is a failure."""
     program = shutil.which("chromium")
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if program is None:

@@ -1,4 +1,4 @@
-"""What goes on now, from the folder alone: also of a run that was killed, is half written, or not there yet."""
+"""The live document comes from the folder alone: also if a run was killed, is half written, or not there yet."""
 
 import json
 import os

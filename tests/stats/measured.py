@@ -13,7 +13,7 @@ from . import test_comparison, test_scalability
 from .synthetic_series import ar1
 
 NOISE = 0.015
-"""Of a run, in histories with a step."""
+"""The noise of a run, in histories with a step."""
 
 
 def _line(what: str, hits: Iterable[object]) -> None:

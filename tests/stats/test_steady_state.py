@@ -8,7 +8,7 @@ from dbdyno.stats.steady_state import steady_state
 from .hit_rates import hit_rates
 from .synthetic_series import CASES, NOISES, SECONDS, ar1
 
-# What docs/statistics.md states, less what ten seeds more or less could change. (class, cut), of 50 seeds.
+# Stated in docs/statistics.md, less what ten seeds more or less could change. (class, cut), of 50 seeds.
 STATED = {
     "flat": ((0.95, 0.95), (0.9, 0.9), (0.9, 0.9), (0.8, 0.8), (0.4, 0.4)),
     "warm-up, exponential": ((0.95, 0.65), (0.95, 0.7), (0.9, 0.7), (0.8, 0.5), (0.5, 0.25)),
@@ -103,7 +103,7 @@ def test_half_is_half_of_the_seconds_also_of_those_that_fill_no_batch(seconds):
     assert stepped.kind == ("warm-up" if seconds == 60 else "no steady state")
     assert (stepped.cut_s, stepped.kept) == (seconds - 30, pytest.approx(30 / seconds))
     assert stepped.steady is (stepped.kept >= 0.5)
-    # What is kept of the stair that a slope is cut into is half at 60 s and less beyond: then the slope is looked for.
+    # A slope is cut into a stair. Half of it is kept at 60 s and less beyond: then the slope is looked for.
     sloping = steady_state(1000 * (1 - 0.2 * np.arange(seconds) / seconds))
     assert (sloping.kind, sloping.kept >= 0.5) == ("drifting", True)
 

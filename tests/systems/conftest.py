@@ -1,4 +1,4 @@
-"""What tests of several systems share."""
+"""Fixtures for tests of several systems."""
 
 import pytest
 

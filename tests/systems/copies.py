@@ -1,4 +1,4 @@
-"""What the tests of copiers share: values that are easily lost, their copy by a tool, and ways to spoil that."""
+"""Shared by the tests of copiers: values that are easily lost, their copy by a tool, and ways to spoil that."""
 
 import subprocess
 from collections.abc import Callable, Sequence

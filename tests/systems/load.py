@@ -12,7 +12,7 @@ ONE_CLIENT = {"clients": {"first": 0, "count": 1, "of": 1}}
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a load client said, and its exit status."""
+    """A load client's records, and its exit status."""
 
     records: list
     status: int

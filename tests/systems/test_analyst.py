@@ -25,7 +25,7 @@ SYSTEMS = (
     *(pytest.param(name, marks=pytest.mark.systems) for name in ("chdb", "monetdb", "clickhouse")),
 )
 ENDLESS = {"clickhouse": "SELECT COUNT(*) FROM system.numbers"}
-"""Where the tables that the others join are too many."""
+"""Stores for which the tables that the others join are too many."""
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""What a system does that overrides nothing."""
+"""A system that overrides nothing."""
 
 import pytest
 

@@ -149,7 +149,7 @@ def running_in(places):
 
 @pytest.fixture(scope="module")
 def outcomes(request, tmp_path_factory):
-    """What became of every case, by store, of those that a test is to be run of."""
+    """The outcome of every case, by store, for the stores that a test is to be run of."""
     items = (item for item in request.session.items if item.module is request.module)
     wanted = dict.fromkeys(item.callspec.params["text"] for item in items)
     try:
@@ -190,7 +190,7 @@ def test_every_operation_is_done_and_verified_or_declared_impossible(outcome, te
     done = outcome(text, workload)
     (last,) = done.of("end")
     if missing_operations(parse_workload(workload, {}, {}), system(text).operations):
-        # What an engine cannot do the load client does not know: the experiment is refused before it is started.
+        # The load client does not know what an engine cannot do: the experiment is refused before it starts.
         assert text in ENGINES or (done.status == 2 and "cannot do the step" in last["reason"])
         return
     assert (done.status, last["status"]) == (0, "complete"), last

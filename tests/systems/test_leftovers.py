@@ -202,7 +202,7 @@ def test_a_load_that_was_cut_goes_on_and_keeps_what_is_there(started, name, work
 
 
 def test_clean_understands_the_marker_of_an_earlier_version(store):
-    """It was one for all keys. What it names is removed if it holds a row."""
+    """It was one for all keys. A key that it names is removed if it holds a row."""
     killed(in_run(store, "point-get", 80))
     store.forget("dbdyno:marker")
     store.forget("dbdyno:markers")

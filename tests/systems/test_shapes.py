@@ -68,7 +68,7 @@ def test_keys_and_values_of_etc_have_the_published_sizes(redis):
         assert near(sum(key <= size for key in keys), gev(size + 0.5), ROWS), size
     counted = Counter(values)
     for size, share in enumerate(ETC_TABLE):
-        # Of the larger ones none rounds down to 14.
+        # None of the larger ones rounds down to 14.
         assert near(counted[size], share, ROWS), size
     rest = 1 - sum(ETC_TABLE)
     for size in (30, 100, 300, 1000, 3000):

@@ -15,13 +15,13 @@ from systems.marks import each
 MIB = 1 << 20
 ROWS = 4
 ENCODED = 8 + 8 + 2 + 4
-"""Of a row in a key-value store, beside its value: its key, its version, and a long value's length."""
+"""Bytes of a row in a key-value store beside its value: its key, its version, and a long value's length."""
 ITEM = 48 + 8 + len("dbdyno:extreme:1") + 1 + len("\r\n")
 """memcached's header of an item, its CAS number, a key with the byte that ends it, and the end of the value."""
 EXECUTE = 1 + 4 + 1 + 4 + 1 + 1 + 3 * 2 + 8 + 4 + 8
 """The update in the MySQL protocol: what a COM_STMT_EXECUTE has before the values, version, long length and key."""
 MUTATION = 75
-"""Of a row in Cassandra, beside its value: what `Rejected an oversized mutation` counts of it."""
+"""Bytes of a row in Cassandra beside its value, as `Rejected an oversized mutation` counts them."""
 AT_THE_LIMIT = {
     "redis?proto-max-bulk-len=1048576": MIB - ENCODED,
     "valkey@9.1?proto-max-bulk-len=1048576": MIB - ENCODED,

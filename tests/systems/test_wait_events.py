@@ -1,4 +1,4 @@
-"""What servers call their waits is told apart as operations in flight must be."""
+"""The servers' names for waits are told apart as operations in flight must be."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What was observed is a row a quantity and sample, with the growth of what is counted."""
+"""An observation is a row a quantity and sample, with the growth of counters."""
 
 from dataclasses import replace
 

@@ -37,7 +37,7 @@ def test_settings_and_versions_are_texts(run):
 def test_what_was_not_reached_and_what_failed_have_rows(tmp_path):
     faults = {("lmdb", 1): "not-reached", ("lmdb", 2): "server-died"}
     rows = rows_of(read_run(write_run(tmp_path / "run", SYSTEMS[1:2], clients=(1, 2), faults=faults)))
-    # What was not reached comes last, whatever its number is.
+    # A trial that was not reached comes last, whatever its number is.
     assert sorted(row["state"] for row in rows) == ["failed", "not reached"]
     assert {row["throughput_per_s"] is None for row in rows if row["state"] == "not reached"} == {True}
     assert {row["reason"] is None for row in rows if row["state"] == "failed"} == {False}

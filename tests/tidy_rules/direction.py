@@ -15,7 +15,7 @@ from tidy_rules.house import House
 PACKAGE = "python/dbdyno/"
 PYTHON_MAY_IMPORT = {
     "experiment": set(),
-    # What was recorded is histograms, so reading it needs their arithmetic.
+    # Recordings are histograms, so reading them needs their arithmetic.
     "results": {"stats"},
     "stats": set(),
     # A program of its own, as the native load client is: what it shares with the rest is docs/contract.md.

@@ -36,7 +36,7 @@ BANNED = (
     ),
 )
 
-# What keeps the invariants of absence (ARCHITECTURE.md).
+# These words keep the invariants of absence (ARCHITECTURE.md).
 NO_IO = r"std::(?:net|thread|os::fd|os::unix|fs)\b|\b(?:Instant|SystemTime|TcpStream|UnixStream)\b|\bthread::"
 PRODUCTS = r"(?i)mariadb|mysql|redis|valkey|memcached|sqlite|lmdb|innodb|postgres|mongo|rocksdb|tokyo|kyoto|tkrzw"
 # But whose SQL a text is in is said with the dialect's name.
@@ -63,7 +63,7 @@ def banned_lines(house: House) -> Iterator[str]:
 
 
 def absences(house: House) -> Iterator[str]:
-    """What the architecture says is absent from a part is absent from its sources."""
+    """The sources of a part lack what the architecture says they lack."""
     yield from _search(house, ABSENT)
 
 

@@ -91,7 +91,7 @@ FOR_DEVELOPMENT = {"test"}
 
 
 def declared_dependencies(house: House) -> Iterator[str]:
-    """What the package imports is what pyproject.toml declares, no more and no less."""
+    """The package imports what pyproject.toml declares, no more and no less."""
     if not house.exists("pyproject.toml"):
         yield "pyproject.toml: missing"
         return

@@ -106,7 +106,7 @@ SOURCES = ("**/*.py", "**/*.rs", "**/*.sh", "**/*.toml", "**/*.md", "**/*.j2", "
 # Its samples are files of other houses.
 SAMPLES = {"tests/test_tidy.py"}
 DOCUMENT = re.compile(r"(?<![\w./-])((?:(?:docs|benches)/[\w./-]+|[A-Z]{4,})\.md)\b")
-# What may follow: a numbered section, or a heading in quotation marks.
+# A numbered section or a heading in quotation marks may follow.
 SECTION = re.compile(r",? sections? (\d+(?:\.\d+)*)(?: and (\d+(?:\.\d+)*))?")
 QUOTED = re.compile(r',? "([^"]+)"')
 COMMENT_MARK = re.compile(r"\s*\n\s*(?://[/!]?|#)?\s*")

@@ -10,7 +10,7 @@ from typing import Any
 
 SHOW_TIMEOUT_S = 60
 STATE_OF_STATUS = {0: {"complete"}, 1: {"failed"}, 130: {"interrupted"}}
-"""What a run's folder must say, by the status that dbdyno ended with (docs/run-folder.md, `state`)."""
+"""The state in a run's folder, by the status that dbdyno ended with (docs/run-folder.md, `state`)."""
 OF_A_KILLED_RUN = {"running", "complete", "failed", "interrupted"}
 """A kill leaves it at what it was: dbdyno may have written its last state already."""
 

@@ -1,4 +1,4 @@
-"""What becomes of a recorded conversation: bits flipped, lengths changed, parts cut, repeated, spliced, late."""
+"""Mutations of a recorded conversation: bits flipped, lengths changed, parts cut, repeated, spliced, late."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from torture.hostile_recording import OPERATION_TIMEOUT_S, Conversation, Exchang
 
 DURATION_S, GRACE_S, START_S = 1, 5, 3
 MOST_BYTES = 80 << 20
-"""Of dbdyno-load: dbdyno itself and its two children take 220 of 300 MiB."""
+"""The memory limit of dbdyno-load: dbdyno itself and its two children take 220 of 300 MiB."""
 SMALL_PIECES = 50
 SILENCE_S, PARTIAL_S = 0.8, 0.01
 KINDS = ("crash", "hang", "memory", "wrong data")

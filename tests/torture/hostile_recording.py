@@ -33,14 +33,14 @@ REAL = {
     "cql": "cassandra",
 }
 NULL = {"postgresql": "postgres", "cql": "cassandra"}
-"""What dbdyno-load's null server calls a protocol, where that is another name."""
+"""The name of a protocol at dbdyno-load's null server, if it is another."""
 PADDING_BYTES = 117
 _PADDED = tuple(re.compile(rb"(\d+)%c{117}" % letter) for letter in b"xy")
 """The columns `c` and `pad` of a row of point-get: its number, and letters up to 120 bytes."""
 
 
 class Exchange(NamedTuple):
-    """What a client sent, nothing if the server spoke first, and what it was answered."""
+    """A client's request, empty if the server spoke first, and the answer to it."""
 
     request: bytes
     answer: bytes
@@ -72,7 +72,7 @@ def record(protocol: str) -> tuple[str, list[Conversation]]:
             _execute(_plan(store, ["prepare", "load"]), secrets)
         phases = [["run"]] if name == "null" else [["run"], ["verify"], ["cleanup"], ["prepare", "load"]]
         conversations = [_record(_plan(store, names), secrets) for names in phases]
-        # What a store cannot be asked takes no connection.
+        # A store that cannot do a phase takes no connection.
         conversations = [conversation for conversation in conversations if any(conversation.connections)]
         if name != "null":
             _execute(_plan(store, ["cleanup"]), secrets)

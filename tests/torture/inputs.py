@@ -56,9 +56,9 @@ KINDS: dict[str, tuple[Callable[[Inputs, Random], list[str]], float]] = {
     "command lines": (command_case, 0.4),
     "run folders": (run_case, 0.1),
 }
-"""What makes a case, and its share of all."""
+"""The maker of each kind of case, and its share of all."""
 PROGRAM_EACH = 400
-"""Of how many cases one is run as a program of its own."""
+"""One of so many cases runs as a program of its own."""
 STOPS = "this is as far as an input goes"
 
 
@@ -68,7 +68,7 @@ class Hang(BaseException):
 
 @dataclass
 class Counts:
-    """What a run of the fuzzer counts beside cases and findings, by kind of input."""
+    """The fuzzer's counts beside cases and findings, by kind of input."""
 
     seconds: Counter[str] = field(default_factory=Counter)
     programs: Counter[str] = field(default_factory=Counter)
@@ -214,7 +214,7 @@ def _as_program(line: list[str], add_finding: Callable[[str, str], None]) -> Non
     """Run a case as a program of its own, with its memory limited."""
 
     def limit() -> None:
-        # What an interpreter with all libraries has of data is counted too.
+        # The limit also counts the data of an interpreter with all libraries.
         resource.setrlimit(resource.RLIMIT_DATA, (2 * MOST_BYTES, 2 * MOST_BYTES))
 
     command = [sys.executable, "-m", "dbdyno", *line]

@@ -24,7 +24,7 @@ SHARE_OF_REPORTS = 0.03
 
 @dataclass(frozen=True)
 class Inputs:
-    """What cases are made of. folder: a directory where nothing else is. run_files: of each run, relative paths."""
+    """The material of cases. folder: a directory where nothing else is. run_files: of each run, relative paths."""
 
     folder: Path
     experiments: list[str]
@@ -123,7 +123,7 @@ def run_case(inputs: Inputs, random: Random) -> list[str]:
         if file in hostile:
             _write_hostile(good / file, target, random)
         elif file.name != "summary.npz" or random.random() < 0.9:
-            # What is derived may hide what it was derived from.
+            # A derived file may hide the file it was derived from.
             os.link(good / file, target)
     other = str(random.choice(inputs.runs))
     if random.random() < SHARE_OF_REPORTS:

@@ -45,7 +45,7 @@ def runs(folder: Path, with_recorded: bool) -> list[Path]:
     if with_recorded:
         written += _recorded(folder / "recorded")
     for run in written:
-        # What is derived is there, as it is after the first look at a run.
+        # Derived files are there, as after the first look at a run.
         read_run(run)
     return written
 

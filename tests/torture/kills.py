@@ -45,7 +45,7 @@ VICTIMS = {
     "server + load": 1,
     "load + dbdyno": 1,
 }
-"""Who is struck, and how often. `guards` are all there are."""
+"""The victims, and how often each is struck. `guards` are all there are."""
 GIVEN_UP = "STOP, given up"
 MISSED = "missed"
 NEXT = Scene("sqlite", "sqlite", "point-get")
@@ -55,7 +55,7 @@ SIGNALS = {"KILL": 6, "TERM": 3, "HUP": 2, "STOP": 3, GIVEN_UP: 1}
 
 @dataclass(frozen=True)
 class Disturbance:
-    """What is done in one case.
+    """The plan of one case.
 
     share: of the undisturbed run's length. stopped_s: until SIGCONT, or until a dbdyno that is given up is killed.
     which: of several such processes, 0 to 1, in the order they began.
@@ -90,7 +90,7 @@ def draw(seed: int, case: int, scenes: list[Scene]) -> Disturbance:
 
 
 class Stage:
-    """Where one case takes place: directories of its own, and the run in them."""
+    """The scene of one case: directories of its own, and the run in them."""
 
     isolated = False
 

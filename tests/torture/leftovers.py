@@ -1,4 +1,4 @@
-"""What a run leaves behind: processes, ports, directories, memory, devices, mounts, groups and kernel settings.
+"""Leftovers of a run: processes, ports, directories, memory, devices, mounts, groups and kernel settings.
 
 Orphans of a run fall to this process (`isolation.adopt_orphans`). So whatever a run started is below it, whoever
 started it and however those ended, and no other dbdyno's processes are.
@@ -72,7 +72,7 @@ def describe(process: psutil.Process) -> str:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What is there that a run could leave. counted: the kinds that were looked for; others could be of strangers."""
+    """Everything there that a run could leave. counted: the kinds looked for; others could belong to strangers."""
 
     there: frozenset[Leftover]
     counted: frozenset[str]
@@ -166,19 +166,19 @@ _BELOW: dict[str, Callable[[Path], Iterable[str]]] = {
     "mount": _mounts,
     "loop device": _loops,
 }
-"""What can be told apart by where a case has its files."""
+"""The kinds that are told apart by where a case has its files."""
 _PRIVATE: dict[str, Callable[[], list[str]]] = {
     "port": _listening,
     "shared memory": _shared_memory,
     **{f"System V {kind}": partial(_system_v, kind) for kind in _SYSV},
 }
-"""What is in a namespace of its own if there is one."""
+"""The kinds in a namespace of their own if there is one."""
 _HOSTS: dict[str, Callable[[], list[str]]] = {
     "control group": _groups,
     "network namespace": _namespaces,
     "kernel setting": lambda: [f"{name} = {_sysctl(name)}" for name in _SYSCTLS],
 }
-"""What is the whole host's in any case."""
+"""The kinds that are the whole host's in any case."""
 
 
 def wait_for_the_end(patience_s: float, keep: frozenset[int] = frozenset()) -> list[psutil.Process]:

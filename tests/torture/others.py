@@ -23,7 +23,7 @@ State = dict[str, object]
 """All that a server holds: what, to its content."""
 BINARY = bytes(range(256))
 LIFE_S = 86_400
-"""Of what expires: long after the suite has ended."""
+"""The life of what expires: it ends long after the suite."""
 
 
 @dataclass(frozen=True)

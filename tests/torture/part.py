@@ -1,4 +1,4 @@
-"""What a part of the torture suite is, and how it tells what it did: cases, findings, and what it had to leave out."""
+"""A part of the torture suite, and its report: cases, findings, and what it had to leave out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 FINDINGS_SHOWN = 200
-"""Of each part, in the terminal; all are counted."""
+"""The most findings of each part in the terminal; all are counted."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Finding:
 
 @dataclass
 class Report:
-    """What one part did.
+    """The results of one part.
 
     part, seed: of which part, and from which seed its cases are drawn. ends_at: the monotonic time after which no
     further case begins; None: never. cases: how many were done, by group. skipped: groups left out, and why.

@@ -1,4 +1,4 @@
-"""What the random kills disturb: a store, an experiment on it, and what makes the run do more than a plain one."""
+"""The scenes of random kills: a store, an experiment on it, and what makes the run do more than a plain one."""
 
 from __future__ import annotations
 

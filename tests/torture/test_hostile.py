@@ -33,7 +33,7 @@ def test_a_changed_row_is_not_verified(run, monkeypatch):
 
 
 class Part:
-    """What was given out: one row."""
+    """The row that was given out."""
 
     right = 1
 

@@ -51,7 +51,7 @@ def thread(name, cpu, run_queue=0.0, server="redis"):
 
 def observed(columns):
     """Samples in the middle of each second, the first before the run; each column's value holds all the time, or is
-    given for each sample. What ends in `_total` is counted up."""
+    given for each sample. A name that ends in `_total` is counted up."""
     at = BEGAN_UNIX_S - 0.5 + np.arange(SECONDS + 2)
     values = {name: np.broadcast_to(np.asarray(value, float), at.shape) for name, value in columns.items()}
     return Observations(

@@ -1,4 +1,4 @@
-"""What makes the client the limit, beside what it recorded itself."""
+"""The client is the limit by its own records, and by other signs."""
 
 import pytest
 

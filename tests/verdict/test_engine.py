@@ -1,4 +1,4 @@
-"""What a storage engine does instead of serving its clients is seen by its own figures and the kernel's."""
+"""A storage engine's own figures and the kernel's show what it does instead of serving its clients."""
 
 import pytest
 

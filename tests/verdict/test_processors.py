@@ -1,4 +1,4 @@
-"""What is full is named: a quota, a thread, a pinned server, the host, or another process on it."""
+"""A full processor is named: a quota, a thread, a pinned server, the host, or another process on it."""
 
 import pytest
 

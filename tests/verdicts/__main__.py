@@ -27,7 +27,7 @@ from .table import document
 
 
 class Trials:
-    """What is run and read: folders below `parent`; what was left out and what failed, with the reason."""
+    """Runs and reads trials in folders below `parent`; keeps which were left out and which failed, with the reason."""
 
     def __init__(self, parent: Path, reuse: bool, judge: bool) -> None:
         self.parent, self.reuse, self.judge = parent, reuse or judge, judge
@@ -42,7 +42,7 @@ class Trials:
         verdict = read(scenario, variant, repeat, folder, self.judge)
         if verdict or self.judge:
             return verdict
-        # What is there of an earlier attempt is not whole.
+        # The rest of an earlier attempt is not whole.
         shutil.rmtree(folder, ignore_errors=True)
         try:
             if (others := wait_for_quiet()) is not None:

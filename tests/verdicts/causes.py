@@ -37,7 +37,7 @@ with tempfile.TemporaryFile() as file:
 """
 """A program that reads so many bytes of a file again and again."""
 FREEZER = Limit("when it runs", ("freezer", "freezer"), {"freezer.state": "THAWED"}, {"cgroup.freeze": "0"})
-"""Of either version the files that freeze a group. Written as a limit it changes nothing yet."""
+"""The files that freeze a group, in either version. Written as a limit it changes nothing yet."""
 
 
 def server_limited(limit: Callable[[], Limit]) -> Cause:

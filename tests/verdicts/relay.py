@@ -27,5 +27,5 @@ async def main(port, delay_s):
 
 
 if __name__ == "__main__":
-    # What is still under way when it is ended is lost, and nobody asks for it any more.
+    # Bytes still under way at the end are lost, and nobody asks for them any more.
     asyncio.run(main(int(sys.argv[1]), float(sys.argv[2]) / 1000))

@@ -28,7 +28,7 @@ from .stage import AtTheTrial, CannotInject, Stage
 
 SCRIPTED = Path(__file__).with_name("scripted.py")
 SCHEMES = {"mariadb": "mysql"}
-"""Of the URLs of systems that are attached to, if it is not the system's name."""
+"""The scheme of the URL of an attached system, if it is not the system's name."""
 
 
 def folder_of(parent: Path, scenario: Load | Case, variant: Variant, repeat: int) -> Path:

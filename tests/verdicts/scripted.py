@@ -57,7 +57,7 @@ class Store:
 
 
 class Behaviour:
-    """What happens to a `get` before it is answered; loading and cleaning up go undisturbed."""
+    """The delays of a `get` before its answer; loading and cleaning up go undisturbed."""
 
     def __init__(self, think_ms=0, workers=0, busy_us=0, stall_ms=0, every_ms=0):
         self.think_s, self.busy_s = think_ms / 1e3, busy_us / 1e6

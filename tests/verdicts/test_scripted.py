@@ -1,4 +1,4 @@
-"""What the scripted server answers: a claim is changed only if it is what it was."""
+"""The scripted server's answers: a claim changes only if it is what it was."""
 
 from .scripted import Store
 

@@ -1,4 +1,4 @@
-"""What a kind does not have is refused by its key; every workload has a kind, and every kind an entry."""
+"""A key that a kind lacks is refused; every workload has a kind, and every kind an entry."""
 
 import pytest
 

@@ -43,7 +43,7 @@ def test_a_killed_server_has_what_it_flushed_and_may_lack_what_it_did_not(tmp_pa
     assert flushed["writes"] == "transaction"
     assert_whole(flushed)
     assert flushed["ready_s"] > 0
-    # Of a second of writes that stay in the server's own memory.
+    # A second of writes stays in the server's own memory.
     assert late["missing"] > 0 and (late["half_applied"], late["gone"]) == (0, 0)
     assert late["verdict"] == "kept" and "missing, back to" in late["sentence"]
     console = Console(record=True, width=120)
@@ -90,7 +90,7 @@ def test_a_log_that_keeps_more_than_the_store_is_broken_only_if_it_was_promised(
     (log,) = crash["agreement"]
     if log["unable"]:
         pytest.skip(log["unable"])
-    # What a kill takes from the store's own memory, the kernel has of the log.
+    # The kernel has the log's writes that a kill takes from the store's own memory.
     assert log["other_only"] > 0 == log["store_only"]
     assert (end.state, crash["verdict"], log["verdict"]) == ("complete", "kept", "nothing promised")
     monkeypatch.setattr(binary_log, "promise_of", lambda variables: Promise(True, "a lie"))

@@ -1,4 +1,4 @@
-"""What every library must do with rows that the native load client stored in a real server."""
+"""Checks of every library with rows that the native load client stored in a real server."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is copied is copied, and never more than memory has room for."""
+"""Memory is really copied, and never more than there is room for."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""What perf prints becomes stacks with the time that each ran or waited."""
+"""perf's output becomes stacks with the time that each ran or waited."""
 
 from collections import Counter
 

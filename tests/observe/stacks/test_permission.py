@@ -1,4 +1,4 @@
-"""What may be recorded depends on perf, the kernel's setting and who asks; what may not is said with a way out."""
+"""perf, the kernel's setting and the user decide what may be recorded; a refusal comes with a way out."""
 
 import pytest
 

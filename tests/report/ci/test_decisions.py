@@ -1,4 +1,4 @@
-"""What the comparisons of a base and a head come to."""
+"""The decisions on a base and a head."""
 
 import json
 from dataclasses import replace

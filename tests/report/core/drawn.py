@@ -1,4 +1,4 @@
-"""What was drawn of one system."""
+"""The traces of one system in a figure."""
 
 
 def by_series(figure, series, **wanted):

@@ -1,4 +1,4 @@
-"""What the sections of a report have in common is that of the run."""
+"""The sections of a report share the facts of the run."""
 
 from dbdyno.report.core.page import Page
 

@@ -1,4 +1,4 @@
-"""What the plots over time need is read from what the store counted."""
+"""The plots over time read the store's counters."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What fills templates in."""
+"""Templates are filled in."""
 
 import pytest
 from jinja2 import UndefinedError

@@ -1,4 +1,4 @@
-"""What a host did before and after a run, drawn from zero, with no stall hidden and none that hides the rest."""
+"""A host before and after a run, drawn from zero, with no stall hidden and none that hides the rest."""
 
 import pytest
 

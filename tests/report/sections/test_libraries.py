@@ -1,4 +1,4 @@
-"""What a library costs beside the native client, and that no more is claimed than was seen."""
+"""A library's cost beside the native client; no more is claimed than was seen."""
 
 import pytest
 

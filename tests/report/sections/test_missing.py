@@ -1,4 +1,4 @@
-"""What is missing is named, each with the reason."""
+"""Missing trials and systems are named, each with the reason."""
 
 from dbdyno.report.core.page import Page
 from dbdyno.report.sections.missing import part

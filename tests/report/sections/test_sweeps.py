@@ -1,4 +1,4 @@
-"""What a run's sweeps say, from trials that can be used and nothing else."""
+"""A run's sweeps come from usable trials and nothing else."""
 
 import json
 from dataclasses import replace

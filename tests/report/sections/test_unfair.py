@@ -1,4 +1,4 @@
-"""What a reader must not conclude is said wherever the run gives a reason for it, and not elsewhere."""
+"""Unfair conclusions are named if the run gives a reason for it, and not otherwise."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Where the time of a transaction went, by the bands of the time budget."""
+"""The time of a transaction, by the bands of the time budget."""
 
 import json
 

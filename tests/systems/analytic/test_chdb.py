@@ -1,4 +1,4 @@
-"""What is chdb's own as a system; the rest is in test_library.py."""
+"""chdb as a system of its own; the rest is in test_library.py."""
 
 from helpers import system
 

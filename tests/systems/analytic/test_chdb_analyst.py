@@ -1,4 +1,4 @@
-"""What is chDB's own of loading and asking; the rest is in test_analyst.py."""
+"""chDB's own ways of loading and asking; the rest is in test_analyst.py."""
 
 from contextlib import closing
 

@@ -18,7 +18,7 @@ TABLE = Table("t", (Column("a", "tiny"),))
 
 
 class Fake:
-    """What runs in the child."""
+    """The part that runs in the child."""
 
     by = "hand"
 
@@ -65,7 +65,7 @@ def test_it_does_in_another_process_what_it_is_told(tmp_path, capfd):
         assert analyst.finish(TABLE) == 2
         ((word, pid),) = analyst.ask("print")
         assert word == "hello" and pid != os.getpid()
-        # What the guard looks for when dbdyno is gone.
+        # The guard looks for this when dbdyno is gone.
         assert Path(f"/proc/{pid}/cwd").readlink() == tmp_path
     assert (tmp_path / "closed").exists() and not psutil.pid_exists(pid)
     assert "noise" not in capfd.readouterr().out

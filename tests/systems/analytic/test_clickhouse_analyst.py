@@ -1,4 +1,4 @@
-"""What is the ClickHouse server's own of loading and asking; the rest is in test_analyst.py."""
+"""The ClickHouse server's own ways of loading and asking; the rest is in test_analyst.py."""
 
 from contextlib import closing
 

@@ -1,4 +1,4 @@
-"""What is DuckDB's own of loading and asking; the rest is in test_analyst.py."""
+"""DuckDB's own ways of loading and asking; the rest is in test_analyst.py."""
 
 from contextlib import closing
 

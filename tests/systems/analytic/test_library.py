@@ -59,7 +59,7 @@ def test_one_that_cannot_be_opened_is_a_failed_run(guard, tmp_path, monkeypatch)
 
 
 class Shows:
-    """What opens a store that has another limit than it was given."""
+    """Opens a store that has another limit than it was given."""
 
     error = ()
 

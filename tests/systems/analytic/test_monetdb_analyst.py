@@ -1,4 +1,4 @@
-"""What is MonetDB's own of loading and asking; the rest is in test_analyst.py."""
+"""MonetDB's own ways of loading and asking; the rest is in test_analyst.py."""
 
 from contextlib import closing
 from datetime import date

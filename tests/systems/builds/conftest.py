@@ -1,4 +1,4 @@
-"""What tests of builds share."""
+"""Fixtures for tests of builds."""
 
 import tempfile
 from pathlib import Path

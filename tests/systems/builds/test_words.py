@@ -1,4 +1,4 @@
-"""What programs say, asked in earnest."""
+"""The words of real programs."""
 
 from pathlib import Path
 

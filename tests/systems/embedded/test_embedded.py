@@ -1,4 +1,4 @@
-"""What embedded stores share: checked settings, defaults shown, a private directory."""
+"""Common to embedded stores: checked settings, defaults shown, a private directory."""
 
 import shutil
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What stores in the host's C libraries share: settings read back, buckets by rows, versions, what is missing."""
+"""Common to stores in the host's C libraries: settings read back, buckets by rows, versions, what is missing."""
 
 import re
 import shutil

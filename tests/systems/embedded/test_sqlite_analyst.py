@@ -1,4 +1,4 @@
-"""What is SQLite's own of loading and asking; the rest is in test_analyst.py."""
+"""SQLite's own ways of loading and asking; the rest is in test_analyst.py."""
 
 from contextlib import closing
 

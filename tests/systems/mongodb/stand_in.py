@@ -48,7 +48,7 @@ OK = b"\x01ok\0" + struct.pack("<d", 1.0)
 
 
 def own_answer(name, body):
-    """What a command is answered with here; None: FerretDB is asked."""
+    """The answer to a command here; None: FerretDB is asked."""
     if name == b"replSetInitiate":
         return document(OK)
     if name == b"setDefaultRWConcern":

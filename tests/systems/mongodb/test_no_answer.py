@@ -1,4 +1,4 @@
-"""What a command without an answer raises."""
+"""A command without an answer raises."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What serverStatus says, under dbdyno's names."""
+"""serverStatus under dbdyno's names."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Where builds of MySQL and MariaDB have their files, and how they make a data directory."""
+"""The files of MySQL and MariaDB builds, and how they make a data directory."""
 
 import re
 import tempfile

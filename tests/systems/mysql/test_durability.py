@@ -1,4 +1,4 @@
-"""What settings of MySQL and MariaDB promise of an acknowledged write."""
+"""The promise of MySQL's and MariaDB's settings for an acknowledged write."""
 
 import pytest
 

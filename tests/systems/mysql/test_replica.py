@@ -1,4 +1,4 @@
-"""What a replica has of its primary's rows: a real pair."""
+"""A replica's rows against its primary's: a real pair."""
 
 from dbdyno.systems.mysql.client import ask
 from dbdyno.systems.mysql.replica import Replica
@@ -16,7 +16,7 @@ def test_a_replica_that_stopped_is_read_as_it_is_and_says_why(launch):
         ask(primary, "INSERT INTO dbdyno.dbdyno_t VALUES (1, 4), (2, 0)")
         versions, odd = replica.versions({"dbdyno_t": 2})
         assert (versions["dbdyno_t"].tolist(), odd) == ([-1, 4, 0], None)
-        # What it was sent it cannot do any more.
+        # It cannot apply any more what it gets.
         ask(replica_endpoint, "DELETE FROM dbdyno.dbdyno_t WHERE id = 2")
         ask(primary, "UPDATE dbdyno.dbdyno_t SET version = 2 WHERE id = 2")
         versions, odd = replica.versions({"dbdyno_t": 2})

@@ -120,7 +120,7 @@ def test_what_was_acknowledged_is_there_after_the_server_is_killed_or_stopped_an
     acknowledged = end(process).of("total")[0]["transactions"]["completed"]
     server.start_again()
     rows = server._query(total)[0][0]
-    # What was under way when it died may be there as well, one for each client.
+    # Transactions under way when it died may be there as well, one for each client.
     assert 0 < acknowledged <= rows - loaded <= acknowledged + 2
     server.restart()
     assert server._query(total)[0][0] == rows

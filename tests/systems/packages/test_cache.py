@@ -1,4 +1,4 @@
-"""Where packages are kept."""
+"""The directory of packages."""
 
 from pathlib import Path
 

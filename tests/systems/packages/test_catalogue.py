@@ -1,4 +1,4 @@
-"""What holds for every package that is offered."""
+"""Rules for every package that is offered."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What package clients do is passed on, and what they cannot do is said."""
+"""The actions of package clients are passed on, and their refusals are said."""
 
 from dataclasses import replace
 

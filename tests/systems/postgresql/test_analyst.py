@@ -1,4 +1,4 @@
-"""What is PostgreSQL's own of loading and asking; the rest is in test_analyst.py."""
+"""PostgreSQL's own ways of loading and asking; the rest is in test_analyst.py."""
 
 from contextlib import closing
 

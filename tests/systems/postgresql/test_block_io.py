@@ -1,4 +1,4 @@
-"""Who wrote a PostgreSQL's pages is counted by a real server; an older form of the view is read, and none is said."""
+"""A real server counts who wrote its pages; an older form of the view is read, and a missing one is said."""
 
 import pytest
 
@@ -74,7 +74,7 @@ def test_times_that_are_not_taken_are_not_shown(begun):
 
 
 def test_the_form_that_counts_pages_is_read_as_such(begun):
-    """Of versions 16 and 17; there is none to be had, so a view of that form stands in for the server's own."""
+    """The view of versions 16 and 17. Neither can be had here, so a view of that form replaces the server's own."""
     server, probe = begun("postgresql?track_io_timing=on")
     probe.close()
     with connect(server.endpoint, "-c search_path=public,pg_catalog") as connection:

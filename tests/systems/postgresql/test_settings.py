@@ -1,4 +1,4 @@
-"""What was given and what the server has, in their units and words."""
+"""Given and effective settings, in their units and words."""
 
 import pytest
 

@@ -151,7 +151,7 @@ def test_what_a_process_writes_is_told_from_what_others_do(guard, tmp_path):
 def test_in_version_2_what_is_limited_already_is_limited_further(guard, monkeypatch, tmp_path):
     group = tmp_path / "dbdyno-x"
     group.mkdir()
-    # Of the length of what is written: unlike a control group's, a file keeps what lies beyond.
+    # The file must have the length of what is written: unlike a control group's, it keeps what lies beyond.
     (group / "cpu.max").write_text("999999 100000")
     monkeypatch.setattr(cgroup, "_group_of", lambda pid, limit: (group, 2))
     with limited([os.getpid()], cpu_limit(1.5), guard):

@@ -13,7 +13,7 @@ from dbdyno.systems.running.child import MEMORY_BYTES, Child, Unbounded
 
 
 class Subject:
-    """What runs in the child."""
+    """The part that runs in the child."""
 
     def __init__(self):
         self.word = "hello"

@@ -1,4 +1,4 @@
-"""Where a URL points, and where its password comes from."""
+"""The address in a URL, and the source of its password."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What answers where a server of a protocol should: it is recognised by its first bytes, within a few seconds."""
+"""Other programs at a server's port are recognised by their first bytes, within a few seconds."""
 
 import pytest
 

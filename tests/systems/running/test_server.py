@@ -1,4 +1,4 @@
-"""What all servers share: choices of words, and a driver's errors turned into ours."""
+"""Common to all servers: choices of words, and a driver's errors turned into ours."""
 
 import pytest
 

@@ -26,7 +26,7 @@ REDIS_FLUSH = Load("redis-flush", "redis?appendonly=yes&appendfsync=always", WIT
 PACED_FLUSH = Load(
     "mariadb-flush-paced", "mariadb?innodb_flush_log_at_trx_commit=1", frozenset({RATE}), keys={**UPDATES, "rate": 200}
 )
-# Of its mutexes the cabinet makes locks of its own.
+# The cabinet makes locks of its own out of its mutexes.
 CABINET = Load("tokyocabinet-flush", "tokyocabinet", EMBEDDED_FLUSHES | {"lock"}, keys=UPDATES, variants=EMBEDDED)
 SQLITE = Load("sqlite-flush", "sqlite?synchronous=full", EMBEDDED_FLUSHES | {"lock"}, keys=UPDATES, variants=EMBEDDED)
 LMDB = Load("lmdb-flush", "lmdb", EMBEDDED_FLUSHES | {"lock"}, keys=UPDATES, variants=EMBEDDED)

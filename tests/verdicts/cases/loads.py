@@ -3,9 +3,9 @@
 from ..case import CLIENT, HOST_CPU, SERVER_CPU, SERVER_THREAD, Load, Variant
 
 SERVER = frozenset({SERVER_CPU, SERVER_THREAD})
-"""What a server that has all it needs is limited by."""
+"""The limits of a server that has all it needs."""
 EITHER = SERVER | {CLIENT}
-"""What a store of a few µs per operation is limited by: it is about as fast as its client."""
+"""The limits of a store of a few µs per operation: it is about as fast as its client."""
 HOST = frozenset({HOST_CPU})
 CPU = frozenset({SERVER_CPU})
 EMBEDDED = (Variant.UNPINNED,)
