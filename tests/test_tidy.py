@@ -14,7 +14,14 @@ from tidy_rules.direction import crate_direction, dead_python, dead_rust, python
 from tidy_rules.house import House, matches
 from tidy_rules.lines import UNWRAPS, absences, banned_lines, unwraps
 from tidy_rules.places import TESTED_ELSEWHERE, declared_dependencies, links, mirrored_tests, shipped_experiments
-from tidy_rules.prose import line_widths, references, sentence_lengths, sentence_openings, sentences
+from tidy_rules.prose import (
+    line_widths,
+    longest_sentences,
+    references,
+    sentence_lengths,
+    sentence_openings,
+    sentences,
+)
 from tidy_rules.size import file_length, function_length, module_documentation, silent_handlers
 
 Rule = Callable[[House], Iterator[str]]
@@ -30,6 +37,7 @@ RULES: tuple[Rule, ...] = (
     function_length,
     line_widths,
     links,
+    longest_sentences,
     mirrored_tests,
     module_documentation,
     python_cycles,
@@ -223,6 +231,9 @@ BAD = (
         "docs/plan.md",
         "Why? What is done is said. What now?",
         ": begin with the subject: What is do",
+    ),
+    Bad(
+        longest_sentences, "docs/plan.md", "Short. A long" + " one" * 39 + ".", ": a sentence has 41 words, at most 40"
     ),
     Bad(sentence_lengths, "docs/plan.md", "A sentence" + " with very many words" * 4 + ".", ": a sentence has 18.0"),
     Bad(

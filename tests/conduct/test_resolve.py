@@ -165,7 +165,7 @@ def test_an_embedded_store_has_no_network():
 
 
 def test_what_keeps_nothing_cannot_be_restarted():
-    with pytest.raises(UserError, match="'memcached' keeps nothing that dbdyno could start it from") as caught:
+    with pytest.raises(UserError, match="'memcached' cannot start again from its data") as caught:
         resolved(system="memcached", restart="cold")
     able = str(caught.value).removesuffix(" can").rpartition("; ")[2].split(", ")
     assert {"mariadb", "mysql", "postgresql", "redis", "sqlite"} <= set(able)

@@ -62,6 +62,19 @@ def sentence_lengths(house: House) -> Iterator[str]:
             yield f"{path}: gone: take it out of LONG_SENTENCES"
 
 
+LONGEST = 40
+
+
+def longest_sentences(house: House) -> Iterator[str]:
+    """No sentence of a document has more than LONGEST words."""
+    for path in house.paths(*MARKDOWN):
+        if path in NOT_COUNTED:
+            continue
+        for sentence in sentences(house.text(path)):
+            if (count := len(sentence.split())) > LONGEST:
+                yield f"{path}: a sentence has {count} words, at most {LONGEST} are allowed: {sentence[:60]}"
+
+
 # Documents in which a sentence still begins with what it is about, not with its subject. Only ever shortened.
 INVERTED_SENTENCES: set[str] = set()
 INVERTED = re.compile(r"[\"*_(\[]*(?:Of|What|Who|Whoever)\b")

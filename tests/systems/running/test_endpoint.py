@@ -48,5 +48,5 @@ def test_that_clients_take_the_socket_is_shown():
 
 def test_a_setting_of_somebody_elses_server_is_refused():
     spec = parse_system("mysql://h/d?engine=Aria&sync_binlog=1")
-    with pytest.raises(UserError, match="'sync_binlog' is a setting of a server that dbdyno did not start"):
+    with pytest.raises(UserError, match="dbdyno did not start this server, so it does not change 'sync_binlog'"):
         refuse_server_settings(spec, ("engine",))
