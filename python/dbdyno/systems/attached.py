@@ -75,14 +75,14 @@ class Attached(Server):
             raise UserError(f"{self.spec.label}: {self._why(error)}") from None
 
     def _why(self, error: Exception) -> str:
-        place = self.endpoint
+        endpoint = self.endpoint
         try:
-            instead = came_instead(place, self.protocol)
+            instead = came_instead(endpoint, self.protocol)
         except OSError:
             return f"nobody answers there ({error}); check host, port and that the server runs"
         if instead:
-            return f"{place} {instead}"
-        return f"{place} answers as {self.protocol} does at first, and then does not: {error}"
+            return f"{endpoint} {instead}"
+        return f"{endpoint} answers as {self.protocol} does at first, and then does not: {error}"
 
     def stop(self) -> None:
         if self._child:

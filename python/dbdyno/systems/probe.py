@@ -81,10 +81,10 @@ def named(values: Mapping[str, object], wanted: Mapping[str, str | tuple[str, fl
 
     wanted: the server's name to dbdyno's, or to dbdyno's and what the value is multiplied with.
     """
-    found = {}
+    figures = {}
     for theirs, ours in wanted.items():
         name, unit = ours if isinstance(ours, tuple) else (ours, 1)
         # A server of the same protocol may say `unknown` where this one has a number.
         with suppress(KeyError, TypeError, ValueError):
-            found[name] = float(values[theirs]) * unit
-    return found
+            figures[name] = float(values[theirs]) * unit
+    return figures

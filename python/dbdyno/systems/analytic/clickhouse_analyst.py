@@ -70,18 +70,18 @@ class ClickHouseAnalyst(Analyst):
         return self._request({"query": query, "query_id": self._query_id, **_FORMAT}, body)
 
     def _request(self, parameters: dict[str, str], body: Iterator[bytes]) -> str:
-        place = self._endpoint
-        connection = client.HTTPConnection(place.host, place.port)
-        headers = {"X-ClickHouse-User": place.user or "", "X-ClickHouse-Key": place.password or ""}
+        endpoint = self._endpoint
+        connection = client.HTTPConnection(endpoint.host, endpoint.port)
+        headers = {"X-ClickHouse-User": endpoint.user or "", "X-ClickHouse-Key": endpoint.password or ""}
         try:
             connection.request("POST", f"/?{urlencode(parameters)}", body, headers, encode_chunked=True)
             response = connection.getresponse()
-            said = response.read().decode(errors="replace")
+            answer = response.read().decode(errors="replace")
         finally:
             connection.close()
         if response.status != 200:
-            raise ClickHouseError(" ".join(said.split())[:1000])
-        return said
+            raise ClickHouseError(" ".join(answer.split())[:1000])
+        return answer
 
     def cancel(self) -> None:
         self._request({"query": f"KILL QUERY WHERE query_id = '{self._query_id}' ASYNC"}, iter([]))

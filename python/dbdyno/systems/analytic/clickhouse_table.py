@@ -28,7 +28,7 @@ def lines(table: Table) -> str:
 def converted(table: Table) -> str:
     """Return the expressions that make of a line of `lines` a row of the table."""
     return ", ".join(
-        f"{_convert(column, f's{place}')} AS `{column.name}`" for place, column in enumerate(table.columns)
+        f"{_convert(column, f's{position}')} AS `{column.name}`" for position, column in enumerate(table.columns)
     )
 
 

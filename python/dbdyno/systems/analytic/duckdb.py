@@ -37,8 +37,8 @@ class DuckDB(Embedded):
     def start(self, launch: Launch) -> None:
         super().start(launch)
         with closing(self.analyst()) as analyst:
-            shown = analyst.ask("SELECT name, value FROM duckdb_settings()")
-        self._in_force = {name: str(value) for name, value in shown}
+            settings = analyst.ask("SELECT name, value FROM duckdb_settings()")
+        self._in_force = {name: str(value) for name, value in settings}
 
     def durability(self) -> Durability:
         return Durability("D2", "DuckDB flushes its log at each commit")

@@ -19,11 +19,11 @@ def _definition(column: Column) -> str:
     return f'"{column.name}" {_TYPES[column.kind]}'
 
 
-def _is_same(given: int | str, found: int | str) -> bool:
+def _is_same(given: int | str, effective: int | str) -> bool:
     """Return whether DuckDB has what was given; sizes it shows in the largest unit, with one decimal."""
-    if isinstance(given, int) or isinstance(found, int):
-        return given == found
-    number, unit = found.split()
+    if isinstance(given, int) or isinstance(effective, int):
+        return given == effective
+    number, unit = effective.split()
     in_unit = int(given.removesuffix("MiB")) * 2**20 / 2 ** (10 * _UNITS.index(unit))
     return abs(in_unit - float(number)) <= 0.1
 
@@ -44,10 +44,10 @@ class DuckDBAnalyst(Analyst):
         except duckdb.Error as error:
             raise UserError(f"duckdb: {error}") from None
         for name in config.keys() & given.keys():
-            found = self.ask(f"SELECT current_setting('{name}')")[0][0]
-            if not _is_same(given[name], found):
+            effective = self.ask(f"SELECT current_setting('{name}')")[0][0]
+            if not _is_same(given[name], effective):
                 self.close()
-                raise UserError(f"duckdb: {name} = {given[name]} was given, and DuckDB has {found}")
+                raise UserError(f"duckdb: {name} = {given[name]} was given, and DuckDB has {effective}")
 
     def create(self, table: Table) -> None:
         self._connection.execute(f"CREATE TABLE {table.name} ({', '.join(map(_definition, table.columns))})")

@@ -41,15 +41,15 @@ class Library(Embedded):
         super().start(launch)
         with closing(self.analyst()) as analyst:
             try:
-                shown = {name: str(value) for name, value in analyst.ask(self.settings_query)}
+                effective = {name: str(value) for name, value in analyst.ask(self.settings_query)}
             except analyst.error as error:
                 raise RunFailed(f"{self.spec.label}: {error}") from None
-        ours = {key: read(shown[theirs]) for key, (theirs, read) in self.shown_as.items()}
+        ours = {key: read(effective[theirs]) for key, (theirs, read) in self.shown_as.items()}
         for key, given in self.settings().items():
             if given and key in ours and ours[key] != str(given):
                 raise UserError(f"{self.spec.label}: {key}={given} was given, and {self.name} has {ours[key]}")
         hidden = [key for key in self.settings() if key not in ours]
-        settings = without_secrets(shown) | ours
+        settings = without_secrets(effective) | ours
         self.opened({"version": PACKAGES[self.name].release, "settings": settings, "not_readable": hidden})
 
     def analyst(self) -> Analyst:

@@ -53,27 +53,27 @@ class _Date(ctypes.Structure):
 def _integer(size_bytes: int) -> Callable[[int, int], Any]:
     """Return a reader of whole numbers, of which the least one is null."""
 
-    def read(data: int, place: int) -> int | None:
-        raw = ctypes.string_at(data + place * size_bytes, size_bytes)
+    def read(data: int, row: int) -> int | None:
+        raw = ctypes.string_at(data + row * size_bytes, size_bytes)
         value = int.from_bytes(raw, "little", signed=True)
         return None if value == -(1 << (8 * size_bytes - 1)) else value
 
     return read
 
 
-def _double(data: int, place: int) -> float | None:
-    value = (ctypes.c_double * (place + 1)).from_address(data)[place]
+def _double(data: int, row: int) -> float | None:
+    value = (ctypes.c_double * (row + 1)).from_address(data)[row]
     return None if isnan(value) else value
 
 
-def _text(data: int, place: int) -> str | None:
-    value = (ctypes.c_char_p * (place + 1)).from_address(data)[place]
+def _text(data: int, row: int) -> str | None:
+    value = (ctypes.c_char_p * (row + 1)).from_address(data)[row]
     return None if value is None else value.decode()
 
 
-def _date(data: int, place: int) -> date | None:
-    found = (_Date * (place + 1)).from_address(data)[place]
-    return date(found.year, found.month, found.day) if found.day else None
+def _date(data: int, row: int) -> date | None:
+    parts = (_Date * (row + 1)).from_address(data)[row]
+    return date(parts.year, parts.month, parts.day) if parts.day else None
 
 
 _READERS: dict[int, Callable[[int, int], Any]] = {
@@ -127,17 +127,17 @@ class MonetDBAnalyst:
         if not result:
             return ()
         try:
-            columns = [self._column(result, place) for place in range(result.contents.columns)]
+            columns = [self._column(result, number) for number in range(result.contents.columns)]
         finally:
             self._check(self._library.monetdbe_cleanup_result(self._database, result))
         return list(zip(*columns, strict=True))
 
-    def _column(self, result: Any, place: int) -> list[Any]:
-        column = ctypes.POINTER(_Column)()
-        self._check(self._library.monetdbe_result_fetch(result, ctypes.byref(column), ctypes.c_size_t(place)))
-        found = column.contents
-        read = _READERS[found.type]
-        return [read(found.data, row) for row in range(result.contents.rows)]
+    def _column(self, result: Any, number: int) -> list[Any]:
+        pointer = ctypes.POINTER(_Column)()
+        self._check(self._library.monetdbe_result_fetch(result, ctypes.byref(pointer), ctypes.c_size_t(number)))
+        column = pointer.contents
+        read = _READERS[column.type]
+        return [read(column.data, row) for row in range(result.contents.rows)]
 
     def _check(self, error: bytes | None) -> None:
         if error:

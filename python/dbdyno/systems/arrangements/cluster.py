@@ -49,7 +49,7 @@ class Cluster(System):
         return {name: origin for node in self.nodes for name, origin in node.origins().items()}
 
     def started_with(self) -> dict[str, list[str]]:
-        return {name: told for node in self.nodes for name, told in node.started_with().items()}
+        return {name: settings for node in self.nodes for name, settings in node.started_with().items()}
 
     def forking(self) -> frozenset[str]:
         return frozenset().union(*(node.forking() for node in self.nodes))
@@ -71,7 +71,7 @@ class Cluster(System):
 
     def durability(self) -> Durability:
         """Return the least that any node promises: which of them a client writes to is not its choice."""
-        least = min((node.durability() for node in self.nodes), key=lambda found: LEVELS.index(found.level))
+        least = min((node.durability() for node in self.nodes), key=lambda durability: LEVELS.index(durability.level))
         return Durability(least.level, f"{least.reason}, on each of {len(self.nodes)} nodes")
 
     def cautions(self) -> list[str]:

@@ -15,8 +15,8 @@ from dbdyno.systems.probe import Probe
 from dbdyno.systems.running.process import find_program, free_port
 
 PROVIDERS = tuple(
-    Path(place) / "libgalera_smm.so"
-    for place in ("/usr/lib/galera", "/usr/lib64/galera-4", "/usr/lib64/galera", "/usr/lib")
+    Path(folder) / "libgalera_smm.so"
+    for folder in ("/usr/lib/galera", "/usr/lib64/galera-4", "/usr/lib64/galera", "/usr/lib")
 )
 PROGRAMS = {"mariadbd": "mariadb-server", "wsrep_sst_rsync": "mariadb-server", "rsync": "rsync", "lsof": "lsof"}
 """What a node needs, to its package on Debian; a new node is given all data by rsync."""
@@ -82,7 +82,7 @@ class Node(MariaDB):
         return ["mkdir", str(data)] if self._number else super()._make_data_command(data)
 
     def server_options(self) -> list[str]:
-        own, group = self._ports[self._number], ",".join(f"127.0.0.1:{one.group}" for one in self._ports)
+        own, group = self._ports[self._number], ",".join(f"127.0.0.1:{ports.group}" for ports in self._ports)
         also = self.spec.settings.get("wsrep_provider_options", "gcache.size=32M")
         provider = (
             f"base_host=127.0.0.1;base_port={own.group};gmcast.listen_addr=tcp://127.0.0.1:{own.group};"
@@ -161,8 +161,8 @@ class Galera(Cluster):
         super().start(launch)
 
     def durability(self) -> Durability:
-        found = super().durability()
-        return replace(found, reason=f"{found.reason}, all of which have received it by then")
+        least = super().durability()
+        return replace(least, reason=f"{least.reason}, all of which have received it by then")
 
 
 def _provider() -> Path | None:

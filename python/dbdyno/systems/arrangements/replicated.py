@@ -67,12 +67,12 @@ class Replicated(Cluster):
             self._follow(replica)
 
     def _follow(self, replica: MariaDB) -> None:
-        place = self.primary.endpoint
+        primary = self.primary.endpoint
         by = "MASTER_AUTO_POSITION=1" if self._is_mysql else "MASTER_USE_GTID=slave_pos"
         ask(
             replica.endpoint,
-            f"CHANGE MASTER TO MASTER_HOST='{place.host}', MASTER_PORT={place.port}, MASTER_USER='{place.user}', "
-            f"MASTER_PASSWORD='{place.password}', MASTER_CONNECT_RETRY=1, {by}",
+            f"CHANGE MASTER TO MASTER_HOST='{primary.host}', MASTER_PORT={primary.port}, MASTER_USER='{primary.user}', "
+            f"MASTER_PASSWORD='{primary.password}', MASTER_CONNECT_RETRY=1, {by}",
         )
         ask(replica.endpoint, "START SLAVE")
 
@@ -83,8 +83,8 @@ class Replicated(Cluster):
         self.primary.start_again()
 
     def durability(self) -> Durability:
-        found = self.primary.durability()
-        return replace(found, reason=f"{found.reason}, of the primary")
+        durability = self.primary.durability()
+        return replace(durability, reason=f"{durability.reason}, of the primary")
 
     def store_plan(self, secrets: list[str]) -> dict[str, Any]:
         return self.primary.store_plan(secrets)
@@ -96,4 +96,4 @@ class Replicated(Cluster):
         (log,) = self.primary.witnesses()
         # A replica is sent what the log has, and not before that is flushed.
         made = (self.primary.endpoint, log.promise, self._is_mysql)
-        return [log, *(Replica(one.server_name, one.endpoint, *made) for one in self.replicas)]
+        return [log, *(Replica(replica.server_name, replica.endpoint, *made) for replica in self.replicas)]

@@ -56,11 +56,11 @@ class Front(MariaDB):
         Raises RunFailed if the server does not answer.
         """
         for number, backend in enumerate(backends, 1):
-            place = backend.endpoint
+            endpoint = backend.endpoint
             self._ask(
                 f"CREATE OR REPLACE SERVER dbdyno_{number} FOREIGN DATA WRAPPER mysql OPTIONS "
-                f"(HOST '{place.host}', PORT {place.port}, USER '{place.user}', PASSWORD '{place.password}', "
-                f"DATABASE '{place.database}')"
+                f"(HOST '{endpoint.host}', PORT {endpoint.port}, USER '{endpoint.user}', "
+                f"PASSWORD '{endpoint.password}', DATABASE '{endpoint.database}')"
             )
 
 
@@ -108,7 +108,9 @@ class Spider(Cluster):
 
     def durability(self) -> Durability:
         """Return the least that any backend promises: the server in front hands each statement on and keeps nothing."""
-        least = min((backend.durability() for backend in self._backends), key=lambda found: LEVELS.index(found.level))
+        least = min(
+            (backend.durability() for backend in self._backends), key=lambda durability: LEVELS.index(durability.level)
+        )
         return Durability(least.level, f"{least.reason}, at the backend that has the row")
 
     def store_plan(self, secrets: list[str]) -> dict[str, Any]:

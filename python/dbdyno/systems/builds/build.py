@@ -112,11 +112,11 @@ def _programs(label: str, layout: Layout, path: Path) -> dict[str, Path]:
     if not layout.is_one_program and not path.is_dir():
         raise UserError(f"{setting} is a file: give the directory of the whole build")
     folder = path.parent if layout.is_one_program else path
-    places = {name: filter(Path.is_file, layout.places(folder, name)) for name in layout.programs}
-    found = {name: next(files, None) for name, files in places.items()}
+    candidates = {name: filter(Path.is_file, layout.places(folder, name)) for name in layout.programs}
+    files = {name: next(paths, None) for name, paths in candidates.items()}
     if layout.is_one_program:
-        found[layout.server] = path
-    programs = {name: file for name, file in found.items() if file}
+        files[layout.server] = path
+    programs = {name: file for name, file in files.items() if file}
     if layout.server not in programs:
         raise UserError(f"{setting} has no {layout.server}: looked for {_some(layout.programs[layout.server])}")
     return programs
@@ -133,8 +133,8 @@ def _refuse_what_cannot_run(label: str, layout: Layout, folder: Path, server: Pa
         raise UserError(f"{label}: {server} is a program for {of}, and this host is {ours or platform.machine()}")
     if of is None:
         return
-    own = {file.name for place in _own_libraries(layout, folder, server) for file in place.iterdir()}
-    lacking = sorted(name for name, place in needed_libraries(server).items() if place is None and name not in own)
+    own = {file.name for path in _own_libraries(layout, folder, server) for file in path.iterdir()}
+    lacking = sorted(name for name, path in needed_libraries(server).items() if path is None and name not in own)
     if lacking:
         packages = " ".join(LIBRARY_PACKAGES.get(library, f"(what has {library})") for library in lacking)
         raise UserError(f"{label}: {server} needs {', '.join(lacking)}: apt install {packages}")
@@ -148,7 +148,7 @@ def _own_libraries(layout: Layout, folder: Path, server: Path) -> list[Path]:
     tops = [folder] if layout.is_whole else [folder, folder.parent]
     needed = needed_libraries(server) if machine(server) else {}
     folders = [top / name for top in tops if top not in _OF_HOST for name in _LIBRARY_FOLDERS]
-    return [place for place in folders if any((place / name).is_file() for name in needed)]
+    return [candidate for candidate in folders if any((candidate / name).is_file() for name in needed)]
 
 
 def _ask(label: str, layout: Layout, folder: Path, server: Path) -> str:

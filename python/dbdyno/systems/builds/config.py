@@ -81,13 +81,13 @@ def options_of_groups(*groups: str) -> Reader:
 
 def directives(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Yield the settings of files such as redis.conf; a directive that is there several times has all its words."""
-    found: dict[str, str] = {}
+    settings: dict[str, str] = {}
     for line in _meant(lines, "#"):
         key, *words = line.split(maxsplit=1)
         key, value = key.lower(), _unquoted(words[0].strip()) if words else ""
         # An empty one takes back those before it, as the server does.
-        found[key] = f"{found[key]} {value}" if found.get(key) and value else value
-    yield from found.items()
+        settings[key] = f"{settings[key]} {value}" if settings.get(key) and value else value
+    yield from settings.items()
 
 
 def assignments(lines: Iterable[str]) -> Iterator[tuple[str, str]]:

@@ -39,8 +39,8 @@ def build_id(path: Path) -> str | None:
         # A number beyond the file would not be a place to go to.
         size_bytes = os.fstat(file.fileno()).st_size
         for number in range(min(count, _MOST_HEADERS) if offset < size_bytes else 0):
-            if found := _build_id_in(file, offset + number * size):
-                return found
+            if identifier := _build_id_in(file, offset + number * size):
+                return identifier
     return None
 
 

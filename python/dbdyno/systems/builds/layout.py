@@ -53,8 +53,8 @@ class Layout:
 
     def places(self, folder: Path, program: str) -> Iterator[Path]:
         """Yield the files that may be a program of the build in this folder."""
-        for place in self.programs[program]:
-            yield from sorted(folder.glob(place))
+        for pattern in self.programs[program]:
+            yield from sorted(folder.glob(pattern))
 
 
 def beside(*names: str) -> dict[str, tuple[str, ...]]:

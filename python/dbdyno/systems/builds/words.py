@@ -51,7 +51,7 @@ def needed_libraries(program: Path) -> dict[str, str | None]:
     """Return the shared libraries of a program: name to path, or None if the host has it nowhere."""
     needed: dict[str, str | None] = {}
     for line in words_of(["ldd", str(program)], program).splitlines():
-        name, arrow, place = line.strip().partition(" => ")
+        name, arrow, path = line.strip().partition(" => ")
         if arrow:
-            needed[Path(name).name] = None if place == "not found" else place.partition(" (")[0]
+            needed[Path(name).name] = None if path == "not found" else path.partition(" (")[0]
     return needed

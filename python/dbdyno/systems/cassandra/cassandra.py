@@ -233,9 +233,9 @@ class Cassandra(CassandraServer):
         """Raise UserError for a setting that is in force with another value than it was given."""
         _, there = self._settings()
         for key, value in self.server_settings.items():
-            found = there.get(key)
-            if found is not None and not is_accepted(found, value):
-                raise UserError(f"{self.spec.label}: {key}={value} was given, and the server has {found}")
+            effective = there.get(key)
+            if effective is not None and not is_accepted(effective, value):
+                raise UserError(f"{self.spec.label}: {key}={value} was given, and the server has {effective}")
 
     def durability(self) -> Durability:
         return durability_of(self._settings()[1])
@@ -256,11 +256,11 @@ class AttachedCassandra(CassandraServer):
         refuse_server_settings(spec, ("consistency", "replication_factor"))
         if not spec.settings.get("replication_factor", "1").isdecimal():
             raise UserError(f"{spec.label}: replication_factor is a number")
-        place = endpoint_of(spec.url, 9042)
-        keyspace = place.database or KEYSPACE
+        address = endpoint_of(spec.url, 9042)
+        keyspace = address.database or KEYSPACE
         if not keyspace.isidentifier() or keyspace != keyspace.lower():
             raise UserError(f"{spec.label}: a keyspace of small letters, digits and _ is needed, not '{keyspace}'")
-        self.endpoint = Endpoint(place.host, place.port, None, place.user, place.password, keyspace)
+        self.endpoint = Endpoint(address.host, address.port, None, address.user, address.password, keyspace)
 
     def attach(self) -> None:
         try:
@@ -289,10 +289,10 @@ def _views() -> Any:
     return import_module("dbdyno.systems.cassandra.probe")
 
 
-def is_accepted(found: str, given: str) -> bool:
+def is_accepted(effective: str, given: str) -> bool:
     """Return whether the server has what was given; classes it names with their package."""
     wanted = given.strip().strip("'\"").lower()
-    return found.lower() == wanted or found.lower().endswith("." + wanted)
+    return effective.lower() == wanted or effective.lower().endswith("." + wanted)
 
 
 def durability_of(settings: dict[str, str]) -> Durability:

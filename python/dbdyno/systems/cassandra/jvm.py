@@ -84,8 +84,8 @@ def missing_java() -> str | None:
 def java_version(program: str) -> int:
     """Return the major version that a Java says it has; 0 if it says none."""
     said = subprocess.run([program, "-version"], capture_output=True, text=True, check=False).stderr
-    found = re.search(r'version "(?:1\.)?(\d+)', said)
-    return int(found[1]) if found else 0
+    match = re.search(r'version "(?:1\.)?(\d+)', said)
+    return int(match[1]) if match else 0
 
 
 def heap_mib(memory_bytes: int) -> int:

@@ -40,15 +40,15 @@ _OF_A_CACHE = {
 }
 
 
-def connect(place: Endpoint, timeout_s: float = CONNECT_TIMEOUT_S) -> tuple[Cluster, Session]:
+def connect(endpoint: Endpoint, timeout_s: float = CONNECT_TIMEOUT_S) -> tuple[Cluster, Session]:
     """Return a connection to one server alone; raises one of DRIVER_ERRORS. Close it by the cluster's `shutdown`."""
-    login = PlainTextAuthProvider(place.user, place.password) if place.user else None
+    login = PlainTextAuthProvider(endpoint.user, endpoint.password) if endpoint.user else None
     profile = ExecutionProfile(
-        WhiteListRoundRobinPolicy([place.host]), request_timeout=timeout_s, row_factory=dict_factory
+        WhiteListRoundRobinPolicy([endpoint.host]), request_timeout=timeout_s, row_factory=dict_factory
     )
     cluster = Cluster(
-        [place.host],
-        place.port,
+        [endpoint.host],
+        endpoint.port,
         auth_provider=login,
         execution_profiles={EXEC_PROFILE_DEFAULT: profile},
         protocol_version=4,
@@ -66,10 +66,10 @@ def connect(place: Endpoint, timeout_s: float = CONNECT_TIMEOUT_S) -> tuple[Clus
         raise
 
 
-def ask(place: Endpoint, *statements: str) -> list[list[dict[str, Any]]]:
+def ask(endpoint: Endpoint, *statements: str) -> list[list[dict[str, Any]]]:
     """Return the rows of each statement; none of a table that this server has not. Raises RunFailed."""
     try:
-        cluster, session = connect(place)
+        cluster, session = connect(endpoint)
     except DRIVER_ERRORS as error:
         raise RunFailed(words_of(error)) from None
     try:
@@ -97,16 +97,16 @@ def _rows(session: Session, statement: str) -> list[dict[str, Any]]:
 class CassandraProbe(Probe):
     """Reads two virtual tables, which the server makes of its counters as they are read."""
 
-    def __init__(self, server: str, place: Endpoint) -> None:
+    def __init__(self, server: str, endpoint: Endpoint) -> None:
         super().__init__(server)
-        self._place = place
+        self._endpoint = endpoint
         self._cluster: Cluster | None = None
         self._session: Session | None = None
 
     def open(self) -> None:
         self.close()
         try:
-            self._cluster, self._session = connect(self._place, ANSWER_TIMEOUT_S)
+            self._cluster, self._session = connect(self._endpoint, ANSWER_TIMEOUT_S)
         except DRIVER_ERRORS as error:
             raise RunFailed(f"{self.server} does not show its figures: {words_of(error)}") from None
 
@@ -127,11 +127,11 @@ class CassandraProbe(Probe):
 
 def figures(pools: Iterable[dict[str, Any]], caches: Iterable[dict[str, Any]]) -> dict[str, float]:
     """Return the figures of the thread pools and the caches, under dbdyno's names."""
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     for pool in pools:
         if does := POOLS.get(pool["name"]):
-            found |= named(pool, {theirs: ours.format(does) for theirs, ours in _OF_A_POOL.items()})
+            values |= named(pool, {theirs: ours.format(does) for theirs, ours in _OF_A_POOL.items()})
     for cache in caches:
         # `chunks` and `keys` are the names of caches of single chunks and keys.
-        found |= named(cache, {theirs: ours.format(cache["name"].rstrip("s")) for theirs, ours in _OF_A_CACHE.items()})
-    return found
+        values |= named(cache, {theirs: ours.format(cache["name"].rstrip("s")) for theirs, ours in _OF_A_CACHE.items()})
+    return values

@@ -77,11 +77,11 @@ class Embedded(System):
 
     def servers(self) -> list[dict[str, Any]]:
         """Return the settings as the library shows them, once it is loaded; of what it does not show, as given."""
-        shown = self._library.get("settings", {})
-        effective = {key: shown.get(key, str(value)) for key, value in self.settings().items()}
-        found = {"name": self.server_name, "version": self._library.get("version"), "effective_settings": effective}
+        settings = self._library.get("settings", {})
+        effective = {key: settings.get(key, str(value)) for key, value in self.settings().items()}
+        server = {"name": self.server_name, "version": self._library.get("version"), "effective_settings": effective}
         hidden = self._library.get("not_readable")
-        return [found | ({"not_readable": hidden} if hidden else {})]
+        return [server | ({"not_readable": hidden} if hidden else {})]
 
     def all_settings(self) -> dict[str, dict[str, str]]:
         (server,) = self.servers()

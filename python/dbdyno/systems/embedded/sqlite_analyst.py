@@ -40,9 +40,9 @@ class SQLiteAnalyst(Analyst):
     def _set(self, name: str, value: Any) -> None:
         """Set a pragma; raises UserError where SQLite does not take it, which it leaves as it was without a word."""
         self.ask(f"PRAGMA {name} = {value}")
-        if (found := self.ask(f"PRAGMA {name}")[0][0]) != value:
+        if (effective := self.ask(f"PRAGMA {name}")[0][0]) != value:
             self.close()
-            raise UserError(f"sqlite: {name} = {value} was given, and SQLite has {found}")
+            raise UserError(f"sqlite: {name} = {value} was given, and SQLite has {effective}")
 
     def create(self, table: Table) -> None:
         columns = ", ".join(f'"{column.name}" {_TYPES.get(column.kind, "TEXT")}' for column in table.columns)

@@ -38,8 +38,8 @@ class SQLiteCopier(Copier):
         return connection
 
     def tables(self, of_copy: bool) -> list[str]:
-        found = self._ask("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY 1", of_copy)
-        return [str(name) for (name,) in found]
+        rows = self._ask("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY 1", of_copy)
+        return [str(name) for (name,) in rows]
 
     def count(self, table: str) -> int:
         ((rows,),) = self._ask(f'SELECT COUNT(*) FROM "{table}"', False)
@@ -63,8 +63,8 @@ class SQLiteCopier(Copier):
         return [Stage([Call([self._program, "-bail", str(self._copy)], reads=folder / "all")])]
 
     def definition(self, table: str, of_copy: bool) -> list[str]:
-        found = self._ask(f"SELECT sql FROM sqlite_master WHERE tbl_name = '{table}' ORDER BY name", of_copy)
-        return [str(sql) for (sql,) in found]
+        rows = self._ask(f"SELECT sql FROM sqlite_master WHERE tbl_name = '{table}' ORDER BY name", of_copy)
+        return [str(sql) for (sql,) in rows]
 
     def rows(self, table: str, of_copy: bool) -> Iterator[Row]:
         with closing(self._open(of_copy)) as connection:

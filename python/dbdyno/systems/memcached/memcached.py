@@ -78,20 +78,20 @@ class MemcachedServer(Server):
         return {key: _text(value) for key, value in self._stats("settings").items()}
 
     def _stats(self, *arguments: str) -> dict[str, Any]:
-        client = pymemcache.Client(self._place(), connect_timeout=CONNECT_TIMEOUT_S, timeout=CONNECT_TIMEOUT_S)
+        client = pymemcache.Client(self._address(), connect_timeout=CONNECT_TIMEOUT_S, timeout=CONNECT_TIMEOUT_S)
         try:
             return {key.decode(): value for key, value in client.stats(*arguments).items()}
         finally:
             client.close()
 
-    def _place(self) -> str | tuple[str, int]:
+    def _address(self) -> str | tuple[str, int]:
         return self.endpoint.socket or (self.endpoint.host, self.endpoint.port)
 
     def servers(self) -> list[dict[str, Any]]:
         wanted = (*SHOWN_AS.values(), "evictions")
         with self.asking():
             settings, general = self._in_force(), self._stats()
-        effective = {key: settings[key] for key in wanted if key in settings} | self.endpoint.shown()
+        effective = {key: settings[key] for key in wanted if key in settings} | self.endpoint.effective_settings()
         version = _text(general.get("version", ""))
         return [{"name": self.server_name, "version": version, "effective_settings": effective}]
 
@@ -104,7 +104,7 @@ class MemcachedServer(Server):
             return {self.server_name: numbers_of(self._stats(), COUNTERS)}
 
     def probes(self) -> list[Probe]:
-        return [MemcachedProbe(self.server_name, self._place())]
+        return [MemcachedProbe(self.server_name, self._address())]
 
     def store_plan(self, secrets: list[str]) -> dict[str, Any]:
         del secrets
@@ -170,7 +170,7 @@ class Memcached(MemcachedServer):
         given = {SHOWN_AS[key]: value for key, value in self.spec.settings.items() if key in SHOWN_AS}
         if "memory" in self.spec.settings:
             given["maxbytes"] += "m"
-        pairs = (one.split("=", 1) for one in self.spec.settings.get("extended", "").split(",") if "=" in one)
+        pairs = (option.split("=", 1) for option in self.spec.settings.get("extended", "").split(",") if "=" in option)
         return given | dict(pairs)
 
     def _options(self, launch: Launch) -> list[str]:

@@ -39,10 +39,10 @@ STATS = {
 class MemcachedProbe(Probe):
     """Asks for `stats` on a connection that stays open."""
 
-    def __init__(self, server: str, place: str | tuple[str, int]) -> None:
+    def __init__(self, server: str, address: str | tuple[str, int]) -> None:
         """Take the path of a Unix socket, or a host and a port."""
         super().__init__(server)
-        self._client = pymemcache.Client(place, connect_timeout=ANSWER_TIMEOUT_S, timeout=ANSWER_TIMEOUT_S)
+        self._client = pymemcache.Client(address, connect_timeout=ANSWER_TIMEOUT_S, timeout=ANSWER_TIMEOUT_S)
 
     def open(self) -> None:
         self._stats()

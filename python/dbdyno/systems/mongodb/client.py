@@ -10,11 +10,13 @@ from dbdyno.systems.mongodb.no_answer import NoAnswer
 from dbdyno.systems.running.endpoint import Endpoint
 
 
-def connect(place: Endpoint, auth_database: str, timeout_s: float) -> pymongo.MongoClient[dict[str, Any]]:
+def connect(endpoint: Endpoint, auth_database: str, timeout_s: float) -> pymongo.MongoClient[dict[str, Any]]:
     """Return a client of this one server, not connected yet."""
     timeout_ms = round(timeout_s * 1000)
-    login = {"username": place.user, "password": place.password, "authSource": auth_database} if place.user else {}
-    where = quote_plus(place.socket) if place.socket else f"{place.host}:{place.port}"
+    login = (
+        {"username": endpoint.user, "password": endpoint.password, "authSource": auth_database} if endpoint.user else {}
+    )
+    where = quote_plus(endpoint.socket) if endpoint.socket else f"{endpoint.host}:{endpoint.port}"
     return pymongo.MongoClient(
         f"mongodb://{where}",
         directConnection=True,
@@ -27,11 +29,11 @@ def connect(place: Endpoint, auth_database: str, timeout_s: float) -> pymongo.Mo
 
 
 def ask(
-    place: Endpoint, auth_database: str, command: str | dict[str, Any], timeout_s: float, value: Any = 1
+    endpoint: Endpoint, auth_database: str, command: str | dict[str, Any], timeout_s: float, value: Any = 1
 ) -> dict[str, Any]:
     """Return the answer to a command, which is its name with a value, or a document; raises NoAnswer."""
-    with connect(place, auth_database, timeout_s) as client:
-        return answer(client, place.database or auth_database, command, value)
+    with connect(endpoint, auth_database, timeout_s) as client:
+        return answer(client, endpoint.database or auth_database, command, value)
 
 
 def answer(

@@ -92,9 +92,9 @@ class FerretDB(MongoServer):
     def _backend(self) -> dict[str, str]:
         """Return the part of the configuration that says where data is kept."""
         if self._postgresql:
-            place = self._postgresql.endpoint
-            login = f"{quote(place.user or '')}:{quote(place.password or '')}"
-            return {"PostgreSQLURL": f"postgres://{login}@{place.host}:{place.port}/{place.database}"}
+            endpoint = self._postgresql.endpoint
+            login = f"{quote(endpoint.user or '')}:{quote(endpoint.password or '')}"
+            return {"PostgreSQLURL": f"postgres://{login}@{endpoint.host}:{endpoint.port}/{endpoint.database}"}
         pragmas = "&".join(f"_pragma={key}({value})" for key, value in self._pragmas().items())
         return {"SQLiteURL": f"file:{self._directory.path}/?{pragmas}"}
 
@@ -139,10 +139,10 @@ class FerretDB(MongoServer):
         own = {"name": self.server_name, "version": _PACKAGE.release}
         if self._postgresql:
             return [
-                {**own, "effective_settings": {"backend": "postgresql", **self.endpoint.shown()}},
+                {**own, "effective_settings": {"backend": "postgresql", **self.endpoint.effective_settings()}},
                 *self._postgresql.servers(),
             ]
-        effective = {"backend": "sqlite", **self.endpoint.shown(), **self._pragmas()}
+        effective = {"backend": "sqlite", **self.endpoint.effective_settings(), **self._pragmas()}
         # A pragma is its connection's, and FerretDB shows none of them.
         return [{**own, "effective_settings": effective, "not_readable": list(PRAGMAS)}]
 

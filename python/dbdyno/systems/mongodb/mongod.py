@@ -102,9 +102,9 @@ class MongoDB(MongoServer):
 
     def _command(self, command: dict[str, Any]) -> dict[str, Any]:
         """Return the answer to a command of the administrator's; raises UserError if the server refuses it."""
-        place = replace(self.endpoint, database="admin")
+        endpoint = replace(self.endpoint, database="admin")
         try:
-            return client_module().ask(place, self.auth_database, command, CONNECT_TIMEOUT_S)
+            return client_module().ask(endpoint, self.auth_database, command, CONNECT_TIMEOUT_S)
         except NoAnswer as error:
             raise UserError(f"{self.spec.label}: mongod refuses {next(iter(command))}: {error}") from None
 
@@ -122,8 +122,8 @@ class MongoDB(MongoServer):
         return [{"name": self.server_name, "version": version, "effective_settings": effective}]
 
     def all_settings(self) -> dict[str, dict[str, str]]:
-        found = self._ask_admin("getParameter", "*") | self._ask_admin("getCmdLineOpts", 1)
-        return {self.server_name: without_secrets(found)}
+        settings = self._ask_admin("getParameter", "*") | self._ask_admin("getCmdLineOpts", 1)
+        return {self.server_name: without_secrets(settings)}
 
     def data_directories(self) -> tuple[Path, ...]:
         return (self._directory.path / "data",) if self._directory else ()

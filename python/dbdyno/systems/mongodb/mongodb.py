@@ -55,8 +55,8 @@ class MongoServer(Server):
         """Return what the server's administrator is told, flat; where this user is not, that is said in its place."""
         try:
             with self.asking():
-                place = replace(self.endpoint, database="admin")
-                return flat(client_module().ask(place, self.auth_database, command, CONNECT_TIMEOUT_S, value))
+                endpoint = replace(self.endpoint, database="admin")
+                return flat(client_module().ask(endpoint, self.auth_database, command, CONNECT_TIMEOUT_S, value))
         except RunFailed as error:
             return {command: f"not shown: {error}"}
 
@@ -97,13 +97,13 @@ def flat(document: Mapping[str, Any], above: str = "") -> dict[str, str]:
 
     `argv` is left out: it says once more, and with passwords, what is in `parsed`.
     """
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for key, value in document.items():
         if isinstance(value, Mapping):
-            found |= flat(value, f"{above}{key}.")
+            values |= flat(value, f"{above}{key}.")
         elif key not in ("ok", "operationTime", "argv"):
-            found[above + key] = str(value)
-    return {key: value for key, value in found.items() if not key.startswith("$")}
+            values[above + key] = str(value)
+    return {key: value for key, value in values.items() if not key.startswith("$")}
 
 
 class AttachedMongoDB(MongoServer):
@@ -141,8 +141,8 @@ class AttachedMongoDB(MongoServer):
 
     def all_settings(self) -> dict[str, dict[str, str]]:
         """Return its parameters and the options it was started with, as far as this user may see them."""
-        found = self._ask_admin("getParameter", "*") | self._ask_admin("getCmdLineOpts", 1)
-        return {self.server_name: without_secrets(found)}
+        settings = self._ask_admin("getParameter", "*") | self._ask_admin("getCmdLineOpts", 1)
+        return {self.server_name: without_secrets(settings)}
 
     def durability(self) -> Durability:
         if not self.acknowledges:

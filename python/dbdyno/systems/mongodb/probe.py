@@ -28,15 +28,15 @@ FIGURES = {
 class MongodbProbe(Probe):
     """Asks for serverStatus."""
 
-    def __init__(self, server: str, place: Endpoint, auth_database: str) -> None:
+    def __init__(self, server: str, endpoint: Endpoint, auth_database: str) -> None:
         """Take where the server is, and the database that knows the user."""
         super().__init__(server)
-        self._place, self._auth_database = place, auth_database
+        self._endpoint, self._auth_database = endpoint, auth_database
         self._client: Any = None
 
     def open(self) -> None:
         self.close()
-        self._client = connect(self._place, self._auth_database, ANSWER_TIMEOUT_S)
+        self._client = connect(self._endpoint, self._auth_database, ANSWER_TIMEOUT_S)
         self._status()
 
     def counters(self) -> dict[str, float]:
@@ -57,8 +57,8 @@ class MongodbProbe(Probe):
 def figures_of(status: dict[str, Any]) -> dict[str, float]:
     """Return what serverStatus says, under dbdyno's names."""
     commands = status.get("metrics", {}).get("commands", {})
-    found = {ours: float(commands[theirs]["total"]) for theirs, ours in COMMANDS.items() if theirs in commands}
+    figures = {ours: float(commands[theirs]["total"]) for theirs, ours in COMMANDS.items() if theirs in commands}
     for (part, key), ours in FIGURES.items():
         if key in status.get(part, {}):
-            found[ours] = float(status[part][key])
-    return found
+            figures[ours] = float(status[part][key])
+    return figures

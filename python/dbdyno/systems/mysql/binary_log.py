@@ -42,17 +42,17 @@ class BinaryLog:
         raise NotImplementedError("a log is no server")
 
     def versions(self, tables: Mapping[str, int]) -> tuple[Versions, str | None]:
-        found, odd = nothing_of(tables), []
+        versions, odd = nothing_of(tables), []
         for path in self._files():
             # Each by itself: what is torn ends one file, and recovery begins another.
             with tempfile.TemporaryFile("w+") as said:
                 with subprocess.Popen(self._call(path), stdout=subprocess.PIPE, stderr=said, text=True) as reader:
-                    apply(reader.stdout or (), found)
+                    apply(reader.stdout or (), versions)
                 if reader.returncode != 0:
                     said.seek(0)
                     lines = said.read().split("\n")
                     odd.append(f"{path.name}: {next((line for line in lines if 'ERROR' in line), lines[0])}")
-        return found, "; ".join(odd) or None
+        return versions, "; ".join(odd) or None
 
     def _call(self, path: Path) -> list[str]:
         if not path.is_file():
@@ -61,7 +61,7 @@ class BinaryLog:
         return [self._program or "", "--no-defaults", *rows_alone, str(path)]
 
 
-def apply(lines: Iterable[str], found: Mapping[str, NDArray[np.int64]]) -> None:
+def apply(lines: Iterable[str], versions: Mapping[str, NDArray[np.int64]]) -> None:
     """Give each row the version of its last committed change.
 
     lines: as the program prints them, first column the key, second the version.
@@ -70,7 +70,7 @@ def apply(lines: Iterable[str], found: Mapping[str, NDArray[np.int64]]) -> None:
     table, row = None, dict[str, int]()
 
     def end_row() -> None:
-        if table in found and len(row) == 2:
+        if table in versions and len(row) == 2:
             pending.append((table, row["1"], row["2"]))
         row.clear()
 
@@ -84,7 +84,7 @@ def apply(lines: Iterable[str], found: Mapping[str, NDArray[np.int64]]) -> None:
         elif line.startswith("COMMIT"):
             end_row()
             for name, key, version in pending:
-                found[name][key] = version
+                versions[name][key] = version
             pending.clear()
 
 

@@ -102,5 +102,5 @@ def make_data_command(build: Build, data: Path, options: list[str]) -> list[str]
 
 
 def _first(folder: Path, places: tuple[str, ...], up: int = 0) -> Path | None:
-    found = next((folder / place for place in places if (folder / place).exists()), None)
-    return found.parents[up - 1] if found and up else found
+    path = next((folder / name for name in places if (folder / name).exists()), None)
+    return path.parents[up - 1] if path and up else path

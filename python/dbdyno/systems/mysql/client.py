@@ -15,44 +15,44 @@ else:
     pymysql = LaterModule("pymysql")
 
 
-def connect(place: Endpoint, **more: Any) -> pymysql.Connection:
+def connect(endpoint: Endpoint, **more: Any) -> pymysql.Connection:
     """Return a connection; more: what else PyMySQL is told. Raises pymysql.MySQLError, OSError.
 
     It has TLS where the endpoint has, and else none, so that a server that insists on it refuses dbdyno as it will
     refuse the load client.
     """
-    encryption = {"ssl": place.tls.context()} if place.tls else {"ssl_disabled": True}
+    encryption = {"ssl": endpoint.tls.context()} if endpoint.tls else {"ssl_disabled": True}
     return pymysql.connect(
-        host=place.host,
-        port=place.port,
-        unix_socket=place.socket,
-        user=place.user or "root",
-        password=place.password or "",
+        host=endpoint.host,
+        port=endpoint.port,
+        unix_socket=endpoint.socket,
+        user=endpoint.user or "root",
+        password=endpoint.password or "",
         connect_timeout=CONNECT_TIMEOUT_S,
         **encryption,
         **more,
     )
 
 
-def ask(place: Endpoint, statement: str) -> list[dict[str, Any]]:
+def ask(endpoint: Endpoint, statement: str) -> list[dict[str, Any]]:
     """Return the rows of an answer, column to value, over a connection of its own; raises as `connect`."""
     with (
-        connect(place, autocommit=True, cursorclass=pymysql.cursors.DictCursor) as connection,
+        connect(endpoint, autocommit=True, cursorclass=pymysql.cursors.DictCursor) as connection,
         connection.cursor() as cursor,
     ):
         cursor.execute(statement)
         return list(cursor.fetchall())
 
 
-def row_versions(place: Endpoint, tables: Mapping[str, int]) -> Versions:
+def row_versions(endpoint: Endpoint, tables: Mapping[str, int]) -> Versions:
     """Return the columns `id` and `version` of each table, of so many rows; raises as `connect`."""
-    found = nothing_of(tables)
+    versions = nothing_of(tables)
     with (
-        connect(place, database=place.database, cursorclass=pymysql.cursors.SSCursor) as connection,
+        connect(endpoint, database=endpoint.database, cursorclass=pymysql.cursors.SSCursor) as connection,
         connection.cursor() as cursor,
     ):
-        for table, versions in found.items():
+        for table, rows in versions.items():
             cursor.execute(f"SELECT id, version FROM `{table}`")
             for key, version in cursor:
-                versions[key] = version
-    return found
+                rows[key] = version
+    return versions

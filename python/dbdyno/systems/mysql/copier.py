@@ -127,9 +127,9 @@ class MySQLCopier(Copier):
 
 
 def _options(endpoint: Endpoint) -> str:
-    place = f"socket={endpoint.socket}" if endpoint.socket else f"host={endpoint.host}\nport={endpoint.port}"
+    address = f"socket={endpoint.socket}" if endpoint.socket else f"host={endpoint.host}\nport={endpoint.port}"
     tls = f"ssl\nssl-ca={endpoint.tls.ca}\nssl-verify-server-cert\n" if endpoint.tls else ""
-    return f"[client]\n{place}\nuser={endpoint.user}\npassword={endpoint.password or ''}\n{tls}"
+    return f"[client]\n{address}\nuser={endpoint.user}\npassword={endpoint.password or ''}\n{tls}"
 
 
 def _text(value: bytes | str | None) -> str:

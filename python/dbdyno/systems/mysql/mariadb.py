@@ -183,8 +183,8 @@ class MySQLServer(LiveServer):
             return dict(self._query(statement))
 
     def _query(self, statement: str) -> tuple[tuple[Any, ...], ...]:
-        place = self.endpoint
-        connection = connect(place, database=place.database or None, read_timeout=CONNECT_TIMEOUT_S)
+        endpoint = self.endpoint
+        connection = connect(endpoint, database=endpoint.database or None, read_timeout=CONNECT_TIMEOUT_S)
         with connection, connection.cursor() as cursor:
             cursor.execute(statement)
             return cursor.fetchall()
@@ -195,8 +195,8 @@ class MySQLServer(LiveServer):
     def servers(self) -> list[dict[str, Any]]:
         variables = self._variables()
         given = {key.replace("-", "_") for key in self.spec.settings}
-        shown = (*self.shown_variables, *sorted(given - set(self.shown_variables)))
-        effective = {key: variables[key] for key in shown if key in variables} | self.endpoint.shown()
+        names = (*self.shown_variables, *sorted(given - set(self.shown_variables)))
+        effective = {key: variables[key] for key in names if key in variables} | self.endpoint.effective_settings()
         if self.engine:
             effective["engine"] = self.engine
         if self.endpoint.tls:

@@ -201,8 +201,8 @@ class MySQLProbe(Probe):
             self._latches = None
 
     def _ask_for_metrics_too(self, metrics: Mapping[str, str]) -> None:
-        shown = self.counters().keys()
-        lacking = [name for name, ours in metrics.items() if ours not in shown]
+        known = self.counters().keys()
+        lacking = [name for name, ours in metrics.items() if ours not in known]
         question = f"SELECT NAME, COUNT FROM information_schema.INNODB_METRICS WHERE NAME IN ({_quoted(lacking)})"
         if lacking and self._if_allowed(question) is not None:
             self._questions.append(question)
@@ -224,16 +224,16 @@ class MySQLProbe(Probe):
             return cursor.fetchall()
 
     def counters(self) -> dict[str, float]:
-        found: dict[str, float] = {}
+        counters: dict[str, float] = {}
         for question in self._questions:
-            found |= named({name: value for name, value in self._read(question, 2)}, self._names)
-        if self._history_in_text and (told := _HISTORY.search(str(self._query("SHOW ENGINE INNODB STATUS")[0][2]))):
-            found["innodb_history_list_length"] = float(told[1])
-        waited_for = found.get("innodb_row_lock_waits_total")
+            counters |= named({name: value for name, value in self._read(question, 2)}, self._names)
+        if self._history_in_text and (match := _HISTORY.search(str(self._query("SHOW ENGINE INNODB STATUS")[0][2]))):
+            counters["innodb_history_list_length"] = float(match[1])
+        waited_for = counters.get("innodb_row_lock_waits_total")
         since_last = waited_for is None or waited_for != self._rows_waited_for
-        self._rows_are_waited_for = since_last or found.get("innodb_row_lock_waiting", 1.0) > 0
+        self._rows_are_waited_for = since_last or counters.get("innodb_row_lock_waiting", 1.0) > 0
         self._rows_waited_for = waited_for
-        return found
+        return counters
 
     def waits(self) -> Waits:
         # It costs twice what the rest does, and InnoDB counts every wait: none that lasts is overlooked for longer than
@@ -260,8 +260,8 @@ class MySQLProbe(Probe):
         return [(*kind, count) for kind, count in others.items()]
 
     def locks(self) -> dict[str, float]:
-        found = self._waited_for(self._row_locks) if self._row_locks else {}
-        return found | (self._counted_latches(self._latches) if self._latches else {})
+        waits = self._waited_for(self._row_locks) if self._row_locks else {}
+        return waits | (self._counted_latches(self._latches) if self._latches else {})
 
     def known_locks(self) -> dict[str, float] | None:
         self._looks_at_locks += 1
@@ -270,25 +270,25 @@ class MySQLProbe(Probe):
         return None if to_be_asked or not self._row_locks else {ALL_ROW_LOCKS: 0.0}
 
     def _waited_for(self, question: str) -> dict[str, float]:
-        found = {ALL_ROW_LOCKS: 0.0}
+        waits = {ALL_ROW_LOCKS: 0.0}
         self._waiting_for_tables = 0.0
         for kind, table, index, count in self._query(question):
             name, waiting = lock_of_row(kind, table, index), float(str(count))
-            found[name] = found.get(name, 0.0) + waiting
-            found[ALL_ROW_LOCKS] += waiting
+            waits[name] = waits.get(name, 0.0) + waiting
+            waits[ALL_ROW_LOCKS] += waiting
             self._waiting_for_tables += waiting if kind == "TABLE" else 0.0
-        return found
+        return waits
 
     def _counted_latches(self, question: str) -> dict[str, float]:
         """Many of InnoDB's latches have one name."""
         rows = self._query(question)
         unit = "_wait_s_total" if question == _SYNCH else "_waits_total"
         pairs = rows if question == _SYNCH else filter(None, (latch_of_mutex(*row[1:]) for row in rows))
-        found = {f"{ALL_LATCHES}{unit}": 0.0}
+        latches = {f"{ALL_LATCHES}{unit}": 0.0}
         for name, counted in pairs:
             for column in (f"{name}{unit}", f"{ALL_LATCHES}{unit}"):
-                found[column] = found.get(column, 0.0) + float(str(counted))
-        return found
+                latches[column] = latches.get(column, 0.0) + float(str(counted))
+        return latches
 
     def close(self) -> None:
         if self._connection and self._connection.open:

@@ -49,8 +49,8 @@ class Connections:
         held = sock.recv(_CHUNK_BYTES)
         while _goes_on(held) and (more := sock.recv(_CHUNK_BYTES)):
             held += more
-        found = self._counted_at_once(held)
-        return self._counted_by_row(sock, held) if found is None else found
+        counts = self._counted_at_once(held)
+        return self._counted_by_row(sock, held) if counts is None else counts
 
     def _counted_by_row(self, sock: socket, held: bytes) -> Mapping[tuple[str, str], int]:
         counts: Counter[tuple[str, str]] = Counter()
@@ -69,16 +69,16 @@ class Connections:
 
         Packets are numbered, and the last one's number tells how many rows there are; lengths are held against values.
         """
-        found = _KIND.findall(held)
+        kinds = _KIND.findall(held)
         # Before the rows there are a packet with the number of columns, one for each, and an end.
         before = held[_HEADER_BYTES] + 2 if len(held) >= _END_BYTES else 0
-        if not before or (before + len(found) + 1) % 256 != held[_HEADER_BYTES - 1 - _END_BYTES]:
+        if not before or (before + len(kinds) + 1) % 256 != held[_HEADER_BYTES - 1 - _END_BYTES]:
             return None
         counts: dict[tuple[str, str], int] = {}
-        for kind in set(found):
+        for kind in set(kinds):
             if (named := _command_and_state(kind)) is None:
                 return None
-            counts[named] = counts.get(named, 0) + found.count(kind)
+            counts[named] = counts.get(named, 0) + kinds.count(kind)
         if self._own not in counts:
             return None
         counts[self._own] -= 1

@@ -88,8 +88,8 @@ class TiDB(MariaDB):
         ]
         self._run = lambda: TiDBProcess(self.server_name, argv, directory, launch)
         self._server = self._run()
-        place = str(socket) if self.on_socket else None
-        self.endpoint = Endpoint("127.0.0.1", port, place, "dbdyno", password, "dbdyno")
+        socket_path = str(socket) if self.on_socket else None
+        self.endpoint = Endpoint("127.0.0.1", port, socket_path, "dbdyno", password, "dbdyno")
         self._server.wait_ready(self._answers)
         self._set_variables()
 
@@ -111,10 +111,10 @@ class TiDB(MariaDB):
 
     def started_with(self) -> dict[str, list[str]]:
         status = f"-status={self._status_port}"
-        told = super().started_with()
+        settings = super().started_with()
         return {
-            name: [*("-status=PORT" if one == status else one for one in given), _READ_ONLY_IS_TAKEN]
-            for name, given in told.items()
+            name: [*("-status=PORT" if setting == status else setting for setting in given), _READ_ONLY_IS_TAKEN]
+            for name, given in settings.items()
         }
 
     def servers(self) -> list[dict[str, Any]]:

@@ -44,10 +44,10 @@ def download(package: Package, folder: Path, progress: Callable[[int], None]) ->
         run_client(package, folder, _command(package, folder), progress)
         if not file.is_file():
             raise RunFailed(f"{package.name}: {package.client} left no {package.file} in {folder}")
-    if (found := sum_of(file)) != package.sha256:
+    if (actual := sum_of(file)) != package.sha256:
         file.unlink()
         raise RunFailed(
-            f"{package.name}: {package.file} has the SHA-256 sum {found}, not {package.sha256}: it is not the tested "
+            f"{package.name}: {package.file} has the SHA-256 sum {actual}, not {package.sha256}: it is not the tested "
             "file, and was removed"
         )
     progress(package.size_bytes)

@@ -49,10 +49,10 @@ def missing_go(package: Package) -> str | None:
     """
     manifest = (Path(__file__).parent / package.file).with_name("go.mod").read_text()
     (wanted,) = re.findall(r"^go (\S+)$", manifest, re.MULTILINE)
-    found = _version_of_go()
-    if found and _numbers(found) >= _numbers(wanted):
+    version = _version_of_go()
+    if version and _numbers(version) >= _numbers(wanted):
         return None
-    here = f"go {found} is too old" if found else "there is no go"
+    here = f"go {version} is too old" if version else "there is no go"
     return f"{package.name} is built by go {wanted} or newer, and {here}: get it from https://go.dev/dl"
 
 

@@ -34,8 +34,8 @@ def download_jars(package: Package, folder: Path, progress: Callable[[int], None
         project.write_text(_PROJECT.format(*package.coordinates.split(":")))
         copy = ["dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={jars}"]
         run_client(package, folder, [*maven(folder), "--file", str(project), *copy], progress)
-    found = _sums(jars)
-    if different := sorted(name for name in found.keys() | wanted.keys() if found.get(name) != wanted.get(name)):
+    sums = _sums(jars)
+    if different := sorted(name for name in sums.keys() | wanted.keys() if sums.get(name) != wanted.get(name)):
         shutil.rmtree(jars, ignore_errors=True)
         raise RunFailed(
             f"{package.name}: {len(different)} of its files differ from the tested ones, and were removed; "

@@ -49,9 +49,9 @@ def counters_of(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
 
     `wal_flushes_total`, which version 18 counts here and no longer in its view of the log, is of all together.
     """
-    found: dict[str, float] = {}
+    counters: dict[str, float] = {}
     for row in rows:
-        found |= named(row, {name: f"{row['who']}_{name}" for name in COUNTED})
+        counters |= named(row, {name: f"{row['who']}_{name}" for name in COUNTED})
         if row["log_flushes"] is not None:
-            found["wal_flushes_total"] = found.get("wal_flushes_total", 0.0) + float(row["log_flushes"])
-    return found
+            counters["wal_flushes_total"] = counters.get("wal_flushes_total", 0.0) + float(row["log_flushes"])
+    return counters

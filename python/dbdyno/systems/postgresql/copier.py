@@ -58,16 +58,16 @@ class PostgreSQLCopier(Copier):
         # A table is looked for in the schema that is dumped, whatever the server's own search path is.
         return connect(replace(self._endpoint, database=database), "-c search_path=public")
 
-    def _place(self, database: str) -> str:
+    def _address(self, database: str) -> str:
         endpoint = self._endpoint
         host = Path(endpoint.socket).parent if endpoint.socket else endpoint.host
         tls = endpoint.tls.libpq() if endpoint.tls else {}
-        place = {"host": host, "port": endpoint.port, "user": endpoint.user, "dbname": database}
-        return " ".join(f"{key}={value}" for key, value in (place | tls).items())
+        address = {"host": host, "port": endpoint.port, "user": endpoint.user, "dbname": database}
+        return " ".join(f"{key}={value}" for key, value in (address | tls).items())
 
     def _to(self, database: str) -> str:
         """Return the option that has a program connect to a database; the password it reads itself."""
-        return f"--dbname={self._place(database)} passfile={self._login}"
+        return f"--dbname={self._address(database)} passfile={self._login}"
 
     def tables(self, of_copy: bool) -> list[str]:
         sql = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1"
@@ -89,7 +89,7 @@ class PostgreSQLCopier(Copier):
             # Uncompressed, as what the other tools write is.
             to = ["--format=directory", "--compress=0", f"--jobs={self._workers}", f"--file={folder / 'all'}"]
             return [Stage([Call([*argv, *to])])]
-        calls = [Call([*argv, f"--table=public.{one}"], one, writes=folder / f"{one}.sql") for one in tables]
+        calls = [Call([*argv, f"--table=public.{table}"], table, writes=folder / f"{table}.sql") for table in tables]
         return [Stage(calls, self._workers)]
 
     def restore(self, tables: Sequence[str], folder: Path) -> list[Stage]:
@@ -101,8 +101,8 @@ class PostgreSQLCopier(Copier):
 
     def definition(self, table: str, of_copy: bool) -> list[str]:
         with self._connect(self._database(of_copy)) as connection:
-            found = connection.execute(_DEFINITION, {"table": f'"{table}"'}).fetchall()
-        return [row["words"] for row in found]
+            rows = connection.execute(_DEFINITION, {"table": f'"{table}"'}).fetchall()
+        return [row["words"] for row in rows]
 
     def rows(self, table: str, of_copy: bool) -> Iterator[Row]:
         sql = f'COPY (SELECT * FROM "{table}" ORDER BY id) TO STDOUT'

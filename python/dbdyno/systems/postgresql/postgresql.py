@@ -143,7 +143,7 @@ class PostgreSQLServer(Server):
         """Return every setting in force by its name."""
         with self.asking():
             rows = self._query(
-                "SELECT name, setting AS value, unit, vartype AS kind, source, current_setting(name) AS shown "
+                "SELECT name, setting AS value, unit, vartype AS kind, source, current_setting(name) AS text "
                 "FROM pg_settings"
             )
         return {row["name"].lower(): Setting(**row) for row in rows}
@@ -161,19 +161,19 @@ class PostgreSQLServer(Server):
         given = {key.lower() for key in self.spec.settings} & there.keys()
         changed = {key for key, setting in there.items() if setting.is_changed}
         names = dict.fromkeys([*SETTINGS, *sorted(given | changed)])
-        effective = {key: there[key].shown for key in names if key in there} | self.endpoint.shown()
+        effective = {key: there[key].text for key in names if key in there} | self.endpoint.effective_settings()
         if self.endpoint.tls:
             with self.asking():
                 (own,) = self._query("SELECT version, cipher FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
             effective["tls"] = f"{own['version']} {own['cipher']}"
-        return [{"name": self.server_name, "version": there["server_version"].shown, "effective_settings": effective}]
+        return [{"name": self.server_name, "version": there["server_version"].text, "effective_settings": effective}]
 
     def all_settings(self) -> dict[str, dict[str, str]]:
-        shown = {key: setting.shown for key, setting in self._settings().items()}
-        return {self.server_name: without_secrets(shown)}
+        settings = {key: setting.text for key, setting in self._settings().items()}
+        return {self.server_name: without_secrets(settings)}
 
     def durability(self) -> Durability:
-        return durability_of({key: setting.shown for key, setting in self._settings().items()})
+        return durability_of({key: setting.text for key, setting in self._settings().items()})
 
     def counters(self) -> dict[str, dict[str, int]]:
         seen: dict[str, int] = {}
@@ -346,7 +346,7 @@ class PostgreSQL(PostgreSQLServer):
             if (setting := there.get(key.lower())) is None:
                 raise UserError(f"{self.spec.label}: this server has no setting '{key}'")
             if not is_accepted(setting, value):
-                raise UserError(f"{self.spec.label}: {key}={value} was given, and the server has {setting.shown}")
+                raise UserError(f"{self.spec.label}: {key}={value} was given, and the server has {setting.text}")
 
 
 class AttachedPostgreSQL(PostgreSQLServer):
@@ -388,10 +388,10 @@ def _explain(error: psycopg.Error) -> str | None:
 
 def programs() -> Path | None:
     """Return the directory that holds `initdb` and `postgres`, of the newest version there is."""
-    on_path = [Path(found).resolve().parent for name in ("initdb", "postgres") if (found := find_program(name))]
+    on_path = [Path(program).resolve().parent for name in ("initdb", "postgres") if (program := find_program(name))]
     kept = [folder for root, pattern in PLACES for folder in Path(root).glob(pattern)]
     kept.sort(key=_version_of, reverse=True)
-    whole = (folder for folder in (*on_path, *kept) if all((folder / one).exists() for one in ("initdb", "postgres")))
+    whole = (folder for folder in (*on_path, *kept) if all((folder / name).exists() for name in ("initdb", "postgres")))
     return next(whole, None)
 
 

@@ -67,25 +67,25 @@ _WAITS = (
 _PREPARED = b"dbdyno_waits"
 
 
-def connect(place: Endpoint, options: str = "") -> psycopg.Connection[dict[str, Any]]:
+def connect(endpoint: Endpoint, options: str = "") -> psycopg.Connection[dict[str, Any]]:
     """Return a connection of its own transaction for each statement; raises psycopg.OperationalError.
 
     options: settings for it, as the server's command line has them. It has TLS where the endpoint has, and else none is
     tried, so that a server that insists on it refuses dbdyno as it will refuse the load client.
     """
-    host, port = place.host, place.port
-    if place.socket:
+    host, port = endpoint.host, endpoint.port
+    if endpoint.socket:
         # To libpq a socket is its directory and the port that its name ends in.
-        host, port = str(Path(place.socket).parent), int(place.socket.rpartition(".")[2])
+        host, port = str(Path(endpoint.socket).parent), int(endpoint.socket.rpartition(".")[2])
     return psycopg.connect(
         host=host,
         port=port,
-        user=place.user or "postgres",
-        password=place.password,
-        dbname=place.database,
+        user=endpoint.user or "postgres",
+        password=endpoint.password,
+        dbname=endpoint.database,
         connect_timeout=CONNECT_TIMEOUT_S,
         options=options,
-        **(place.tls.libpq() if place.tls else {"sslmode": "disable"}),
+        **(endpoint.tls.libpq() if endpoint.tls else {"sslmode": "disable"}),
         gssencmode="disable",
         autocommit=True,
         row_factory=psycopg.rows.dict_row,
@@ -149,15 +149,15 @@ class PostgreSQLProbe(Probe):
         return self._connection
 
     def counters(self) -> dict[str, float]:
-        found: dict[str, float] = {}
+        counters: dict[str, float] = {}
         try:
             for view in self._views:
-                found |= named(statistics(self._opened(), view), STATISTICS[view])
+                counters |= named(statistics(self._opened(), view), STATISTICS[view])
             if self._io_question:
-                found |= postgresql_io.counters_of(self._opened().execute(self._io_question).fetchall())
+                counters |= postgresql_io.counters_of(self._opened().execute(self._io_question).fetchall())
         except psycopg.Error as error:
             raise self._gone(error) from None
-        return found
+        return counters
 
     def waits(self) -> Waits:
         # Asked ten times a second by what a cursor uses: the cursor itself costs as much again.

@@ -21,8 +21,8 @@ _PLACES = re.compile(r"_(file|directory|directories)$")
 class Setting:
     """A row of the view pg_settings.
 
-    value: in `unit`, where there is one. kind: `bool`, `enum`, `string`, `integer` or `real`.
-    source: where it comes from. shown: the value as the server shows it to people.
+    value: in `unit`, if there is one. kind: `bool`, `enum`, `string`, `integer` or `real`.
+    source: where it comes from. text: the value in the words and units of the server.
     """
 
     name: str
@@ -30,7 +30,7 @@ class Setting:
     unit: str | None
     kind: str
     source: str
-    shown: str
+    text: str
 
     @property
     def is_changed(self) -> bool:

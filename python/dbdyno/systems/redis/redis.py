@@ -98,15 +98,15 @@ class RedisServer(Server):
         return "keeps rows as hashes: give layout=string" if is_hash else super().why_one_at_a_time()
 
     def _client(self, timeout_s: float = CONNECT_TIMEOUT_S) -> redis.Redis:
-        place = self.endpoint
+        endpoint = self.endpoint
         return redis.Redis(
-            host=place.host,
-            port=place.port,
-            unix_socket_path=place.socket,
-            username=place.user,
-            password=place.password,
-            **(place.tls.redis() if place.tls else {}),
-            db=int(place.database or 0),
+            host=endpoint.host,
+            port=endpoint.port,
+            unix_socket_path=endpoint.socket,
+            username=endpoint.user,
+            password=endpoint.password,
+            **(endpoint.tls.redis() if endpoint.tls else {}),
+            db=int(endpoint.database or 0),
             socket_timeout=timeout_s,
             socket_connect_timeout=timeout_s,
             decode_responses=True,
@@ -132,7 +132,9 @@ class RedisServer(Server):
     def servers(self) -> list[dict[str, Any]]:
         configuration = self._configuration() or {}
         wanted = (*DIRECTIVES, *sorted(set(self.spec.settings) - set(DIRECTIVES)))
-        effective = {key: configuration[key] for key in wanted if key in configuration} | self.endpoint.shown()
+        effective = {
+            key: configuration[key] for key in wanted if key in configuration
+        } | self.endpoint.effective_settings()
         if self.endpoint.tls:
             effective["tls"] = "on"
         # Valkey says both: its own version, and which Redis it still is to clients.

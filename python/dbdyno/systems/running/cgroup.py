@@ -102,8 +102,8 @@ def _count(group: Path, files: tuple[str, str], name: str = "") -> int:
     """Return the number on a line that begins with `name`, from the file of version 2 or of version 1; 0 if none."""
     for file in files:
         with contextlib.suppress(OSError):
-            found = re.search(rf"^{name} ?(\d+)$", (group / file).read_text(), re.MULTILINE)
-            return int(found[1]) if found else 0
+            match = re.search(rf"^{name} ?(\d+)$", (group / file).read_text(), re.MULTILINE)
+            return int(match[1]) if match else 0
     return 0
 
 
@@ -112,8 +112,8 @@ def _address_space_kib(group: Path) -> int | None:
     messages = _kernel_log()
     begin = max((i for i, message in enumerate(messages) if f"/{group.name}," in message), default=len(messages))
     for message in messages[begin:]:
-        if found := re.search(r"Killed process .* total-vm:(\d+)kB", message):
-            return int(found[1])
+        if match := re.search(r"Killed process .* total-vm:(\d+)kB", message):
+            return int(match[1])
     return None
 
 
@@ -185,7 +185,7 @@ def _as_written(text: str, instead_of: str) -> str:
     if ":" not in device:
         return text.strip()
     lines = [line for line in text.splitlines() if line.startswith(device + " ")]
-    unlimited = " ".join(f"{one.split('=')[0]}=max" for one in limits.split()) if "=" in limits else "0"
+    unlimited = " ".join(f"{limit.split('=')[0]}=max" for limit in limits.split()) if "=" in limits else "0"
     return lines[0] if lines else f"{device} {unlimited}"
 
 
@@ -222,7 +222,9 @@ def _own(line: str, limit: Limit) -> tuple[Path, Path, int] | None:
 def _group_of(pid: int, limit: Limit) -> tuple[Path, int]:
     """Return the group in which a process would be limited, and the version of it."""
     lines = _memberships(str(pid))
-    for _, group, version in sorted(filter(None, (_own(line, limit) for line in lines)), key=lambda found: found[2]):
+    for _, group, version in sorted(
+        filter(None, (_own(line, limit) for line in lines)), key=lambda membership: membership[2]
+    ):
         return group, version
     raise UserError(f"this host does not let dbdyno limit {limit.what} (no control groups)")
 
@@ -234,13 +236,13 @@ def _memberships(process: str) -> list[str]:
 
 def _parents(limit: Limit) -> list[tuple[Path, int]]:
     """Return the groups a group could be made in, with their version: our own, and those above it."""
-    found = []
+    parents = []
     for line in _memberships("self"):
-        if place := _own(line, limit):
-            root, own, version = place
+        if membership := _own(line, limit):
+            root, own, version = membership
             groups = (own, *(above for above in own.parents if above.is_relative_to(root)))
-            found += [(group, version) for group in groups]
-    return found
+            parents += [(group, version) for group in groups]
+    return parents
 
 
 def _make(parent: Path, limit: Limit, version: int, guard: Guard) -> Path | None:

@@ -36,8 +36,8 @@ class Endpoint:
     database: str = ""
     tls: Tls | None = None
 
-    def shown(self) -> dict[str, str]:
-        """Return what is worth saying of it among the settings in force."""
+    def effective_settings(self) -> dict[str, str]:
+        """Return the settings of the connection that differ from the default."""
         return {"connect": "socket"} if self.socket else {}
 
     def address(self) -> dict[str, Any]:
@@ -56,7 +56,7 @@ class Endpoint:
         return {"secret": len(secrets) - 1}
 
     def __str__(self) -> str:
-        """Return the place alone, for messages."""
+        """Return the address without login, for messages."""
         return self.socket or f"{self.host}:{self.port}"
 
 

@@ -84,14 +84,14 @@ _OTHERS: dict[str, Callable[[bytes], bool]] = {
 """What is known by what it says, whatever it was asked."""
 
 
-def came_instead(place: Endpoint, name: str) -> str | None:
+def came_instead(endpoint: Endpoint, name: str) -> str | None:
     """Return what answers there if that is not the protocol `name`, as the rest of a sentence about the address.
 
     None: it does speak the protocol at first. Raises OSError if nobody is there.
     """
     protocol = PROTOCOLS[name]
     try:
-        said = _listen(place, protocol)
+        said = _listen(endpoint, protocol)
     except ConnectionResetError:
         said = b""
     if said is None:
@@ -101,13 +101,13 @@ def came_instead(place: Endpoint, name: str) -> str | None:
         return f"closes the connection without speaking {name}: {todo}"
     if protocol.is_answer(said):
         return None
-    return _describe(said, place, name)
+    return _describe(said, endpoint, name)
 
 
-def _describe(said: bytes, place: Endpoint, name: str) -> str | None:
+def _describe(said: bytes, endpoint: Endpoint, name: str) -> str | None:
     """Return what the first bytes are that no server of the protocol says; None: TLS, where that was asked for."""
     other = next((word for word, is_answer in _OTHERS.items() if is_answer(said)), None)
-    if other == "TLS" and place.tls:
+    if other == "TLS" and endpoint.tls:
         return None
     if other == "TLS":
         return f"wants TLS, and was asked without: check the port, or ask for TLS (tls=required) if this is {name}"
@@ -116,9 +116,9 @@ def _describe(said: bytes, place: Endpoint, name: str) -> str | None:
     return f"answers what is not {name}, beginning with {said[:_SHOWN_BYTES]!r}: check the port"
 
 
-def _listen(place: Endpoint, protocol: Protocol) -> bytes | None:
+def _listen(endpoint: Endpoint, protocol: Protocol) -> bytes | None:
     """Return the first bytes that came; empty: the connection was closed; None: it stayed silent. Raises OSError."""
-    with _connect(place) as connection:
+    with _connect(endpoint) as connection:
         connection.sendall(protocol.first_bytes)
         said = _read(connection, ANSWER_S)
         if said is None:
@@ -129,12 +129,12 @@ def _listen(place: Endpoint, protocol: Protocol) -> bytes | None:
         return said
 
 
-def _connect(place: Endpoint) -> socket.socket:
-    if not place.socket:
-        return socket.create_connection((place.host, place.port), CONNECT_S)
+def _connect(endpoint: Endpoint) -> socket.socket:
+    if not endpoint.socket:
+        return socket.create_connection((endpoint.host, endpoint.port), CONNECT_S)
     connection = socket.socket(socket.AF_UNIX)
     connection.settimeout(CONNECT_S)
-    connection.connect(place.socket)
+    connection.connect(endpoint.socket)
     return connection
 
 

@@ -147,12 +147,12 @@ class ServerProcess:
 
         private: secrets, and what is another one at each start, to what stands for it there.
         """
-        told = []
+        settings = []
         for setting in self._given:
             for text, instead in private.items():
                 setting = re.sub(rf"(?<!\w){re.escape(text)}(?!\w)", instead, setting)  # noqa: PLW2901
-            told.append(setting)
-        return told
+            settings.append(setting)
+        return settings
 
     def wait_ready(self, answers: Callable[[], bool], timeout_s: float | None = None) -> None:
         """Wait until `answers()`; raises UserError if the server ended instead, RunFailed if it never did."""

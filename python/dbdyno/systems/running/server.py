@@ -91,8 +91,8 @@ class Server(System):
 
     def listens(self) -> bool:
         """Whether connections are taken at the endpoint: some drivers need half a second to find that out."""
-        place = self.endpoint
-        family, address = (AF_UNIX, place.socket) if place.socket else (AF_INET, (place.host, place.port))
+        endpoint = self.endpoint
+        family, address = (AF_UNIX, endpoint.socket) if endpoint.socket else (AF_INET, (endpoint.host, endpoint.port))
         with socket(family) as probe:
             probe.settimeout(1)
             return probe.connect_ex(address) == 0
