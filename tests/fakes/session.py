@@ -1,9 +1,9 @@
 """A session without a store: every row is there, in its first version or the last one stored, and failures by order."""
 
 from dbdyno.load_python.failure import Failure
-from dbdyno.load_python.session import Place, Session
+from dbdyno.load_python.session import Endpoint, Session
 
-PLACE = Place(None, 0, None, None, None, None, None, 5.0)
+PLACE = Endpoint(None, 0, None, None, None, None, None, 5.0)
 
 
 class FakeSession(Session):

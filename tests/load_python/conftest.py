@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dbdyno.conduct.load_client import find_load_client
-from dbdyno.load_python.session import Place
+from dbdyno.load_python.session import Endpoint
 from dbdyno.systems.base import Launch
 from helpers import need, system
 
@@ -78,7 +78,7 @@ class Loaded:
         plan = plan_of(self.store, self.workload, **{"library": library} | keys)
         return execute(python_load_client("run"), plan, self.secrets)
 
-    def endpoint(self, **keys: Any) -> Place:
+    def endpoint(self, **keys: Any) -> Endpoint:
         """Return where its server is, with `keys` in the place of what is so."""
         address, layout = self.store["address"], self.store.get("layout")
         known = {
@@ -91,7 +91,7 @@ class Loaded:
             "layout": "string" if layout == "auto" else layout,
             "timeout_s": 5.0,
         }
-        return Place(**known | keys)
+        return Endpoint(**known | keys)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from dbdyno.experiment.clients import LIBRARIES as MODULES
 from dbdyno.load_python.failure import Ended
 from dbdyno.load_python.libraries.pymysql import Session as PyMySQL
 from dbdyno.load_python.plan import read_plan
-from dbdyno.load_python.session import LIBRARIES, batches, find_library, find_place
+from dbdyno.load_python.session import LIBRARIES, batches, find_endpoint, find_library
 from dbdyno.load_python.workloads import ACCOUNT, make_workload
 from load_python.conftest import plan_of
 
@@ -60,13 +60,13 @@ def test_one_that_is_missing_says_how_to_get_it(library, kind, monkeypatch):
 
 @pytest.mark.parametrize(("workload", "layout"), [("game", "string"), ("point-update", "hash")])
 def test_redis_holds_hashes_where_single_columns_change(workload, layout):
-    endpoint = find_place(plan("redis-py", REDIS), make_workload(workload, 10, {}))
+    endpoint = find_endpoint(plan("redis-py", REDIS), make_workload(workload, 10, {}))
     assert (endpoint.layout, endpoint.socket, endpoint.database, endpoint.timeout_s) == (layout, "/s", "3", 5.0)
 
 
 def test_a_place_has_the_password_of_the_plan():
     secret = dataclasses.replace(plan("pymysql", MYSQL), password="open sesame")
-    endpoint = find_place(secret, make_workload("game", 10, {}))
+    endpoint = find_endpoint(secret, make_workload("game", 10, {}))
     assert (endpoint.host, endpoint.port, endpoint.user, endpoint.password, endpoint.layout) == (
         "h",
         3306,

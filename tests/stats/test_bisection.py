@@ -5,7 +5,7 @@ from math import log1p
 import numpy as np
 import pytest
 
-from dbdyno.stats.bisection import BAD, GOOD, INCONCLUSIVE, Found, most_steps, search, step
+from dbdyno.stats.bisection import BAD, GOOD, INCONCLUSIVE, SearchResult, most_steps, search, step
 from dbdyno.stats.sequential import MOST_PAIRS
 
 BUILDS = 16
@@ -30,7 +30,7 @@ def test_one_slow_step_in_16_builds_is_found_in_20_of_20(effect, noise):
     rng = np.random.default_rng(16)
     slow = [int(rng.integers(1, BUILDS)) for _ in range(20)]
     assert [search(BUILDS, _scripted(rng, build, effect, noise)) for build in slow] == [
-        Found(build - 1, build) for build in slow
+        SearchResult(build - 1, build) for build in slow
     ]
 
 
@@ -49,18 +49,18 @@ def test_no_more_builds_are_asked_than_promised_and_none_twice():
             outcome = search(
                 builds, lambda build, slow=slow, asked=asked: asked.append(build) or (BAD if build >= slow else GOOD)
             )
-            assert outcome == Found(slow - 1, slow) and outcome.is_exact
+            assert outcome == SearchResult(slow - 1, slow) and outcome.is_exact
             assert len(asked) == len(set(asked)) <= most_steps(builds) and not {0, builds - 1} & set(asked)
 
 
 def test_inconclusive_builds_are_gone_around():
     outcomes = {5: BAD, 3: GOOD}
     outcome = search(9, lambda build: outcomes.get(build, BAD if build > 5 else INCONCLUSIVE))
-    assert outcome == Found(3, 5) and not outcome.is_exact
+    assert outcome == SearchResult(3, 5) and not outcome.is_exact
 
 
 def test_what_is_known_is_not_asked():
-    assert search(4, lambda build: pytest.fail(f"asked {build}"), {1: GOOD, 2: BAD}) == Found(1, 2)
+    assert search(4, lambda build: pytest.fail(f"asked {build}"), {1: GOOD, 2: BAD}) == SearchResult(1, 2)
 
 
 def test_a_build_between_good_and_bad_has_no_outcome_until_the_interval_leaves_the_half():

@@ -50,9 +50,9 @@ def _month(given: str | None) -> tuple[int, int]:
     if given is None:
         return last_month(date.today())
     try:
-        found = datetime.strptime(given, "%Y-%m")
+        month = datetime.strptime(given, "%Y-%m")
     except ValueError:
         raise UserError(f"options.until = '{given}': give a month, e.g. 2025-12") from None
-    if (found.year, found.month) < FIRST:
+    if (month.year, month.month) < FIRST:
         raise UserError(f"options.until = '{given}': the table begins in {FIRST[0]}-{FIRST[1]:02d}")
-    return found.year, found.month
+    return month.year, month.month

@@ -24,11 +24,11 @@ def _plain(value: Any) -> Value:
     return value.isoformat() if isinstance(value, date) else value
 
 
-def difference(one: Answer, other: Answer) -> str | None:
+def difference(answer: Answer, other: Answer) -> str | None:
     """Return where two answers differ first, in words; None if they are the same."""
-    if len(one) != len(other):
-        return f"{len(one)} rows against {len(other)}"
-    for number, (left, right) in enumerate(zip(one, other, strict=True), 1):
+    if len(answer) != len(other):
+        return f"{len(answer)} rows against {len(other)}"
+    for number, (left, right) in enumerate(zip(answer, other, strict=True), 1):
         if len(left) != len(right) or not all(map(_same, left, right)):
             return f"row {number}: {left} against {right}"
     return None

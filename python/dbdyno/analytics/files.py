@@ -71,10 +71,10 @@ def own_files(folder: Path) -> list[Path]:
     """Return the CSV files of a folder, zipped or not; raises UserError if there are none."""
     if not folder.is_dir():
         raise UserError(f"--csv {folder}: there is no such folder")
-    found = sorted(path for path in folder.iterdir() if path.suffix.lower() in (".csv", ".zip"))
-    if not found:
+    files = sorted(path for path in folder.iterdir() if path.suffix.lower() in (".csv", ".zip"))
+    if not files:
         raise UserError(f"--csv {folder}: there is no .csv or .zip file in it")
-    return found
+    return files
 
 
 def unpacked_bytes(sources: list[Path]) -> int:
@@ -85,7 +85,9 @@ def unpacked_bytes(sources: list[Path]) -> int:
             size_bytes += source.stat().st_size
             continue
         with suppress(OSError, zipfile.BadZipFile), zipfile.ZipFile(source) as archive:
-            size_bytes += sum(one.file_size for one in archive.infolist() if one.filename.lower().endswith(".csv"))
+            size_bytes += sum(
+                member.file_size for member in archive.infolist() if member.filename.lower().endswith(".csv")
+            )
     return size_bytes
 
 
@@ -123,7 +125,7 @@ def _unpacked(source: Path, folder: Path) -> Iterator[tuple[str, Path]]:
 def _check(name: str, path: Path, skip: bool, tell: Tell) -> int:
     """Return the rows of a file, from which malformed lines were taken if there were some and `skip`."""
     _check_header(name, path)
-    types = {str(place): _TYPES[column.kind] for place, column in enumerate(COLUMNS)}
+    types = {str(number): _TYPES[column.kind] for number, column in enumerate(COLUMNS)}
     names = [*types, "end"]
     reading = pv.ReadOptions(skip_rows=1, column_names=names, use_threads=False, block_size=8 << 20)
     converting = pv.ConvertOptions(column_types=types | {"end": pa.null()}, strings_can_be_null=True)
@@ -139,17 +141,19 @@ _TYPES = {"integer": pa.float64(), "date": pa.date32(), "text": pa.binary()}
 """The files write whole numbers with decimals, too: `-4.00`."""
 
 
-def _check_header(name: str, path: Path) -> None:
+def _check_header(file_name: str, path: Path) -> None:
     with path.open(encoding="latin-1", newline="") as file:
-        found = [EARLIER_NAMES.get(one.strip(), one.strip()) for one in next(csv.reader(file), [])]
+        names = [EARLIER_NAMES.get(name.strip(), name.strip()) for name in next(csv.reader(file), [])]
     # Every line of the real files ends with a comma, so that there is a column more, without a name.
     wanted = [*(column.name for column in COLUMNS), ""]
-    for number, (one, other) in enumerate(zip(found, wanted, strict=False), 1):
-        if one.lower() != other.lower():
-            raise UserError(f"{name}, line 1: column {number} is '{one}' and should be '{other}': another layout")
-    if len(found) != len(wanted):
+    for number, (name, expected) in enumerate(zip(names, wanted, strict=False), 1):
+        if name.lower() != expected.lower():
+            raise UserError(
+                f"{file_name}, line 1: column {number} is '{name}' and should be '{expected}': another layout"
+            )
+    if len(names) != len(wanted):
         raise UserError(
-            f"{name}, line 1: {len(found)} columns, and the on-time files have {len(wanted)}: another layout"
+            f"{file_name}, line 1: {len(names)} columns, and the on-time files have {len(wanted)}: another layout"
         )
 
 

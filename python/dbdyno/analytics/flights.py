@@ -128,7 +128,7 @@ def _choose(random: np.random.Generator, weights: Numbers, rows: int) -> Numbers
 
 def _carrier_weights(month: Month) -> Numbers:
     at = month.year * 100 + month.month
-    return np.array([one.weight if one.first <= at <= one.last else 0.0 for one in CARRIERS])
+    return np.array([carrier.weight if carrier.first <= at <= carrier.last else 0.0 for carrier in CARRIERS])
 
 
 def _day_weights(month: Month) -> Numbers:
@@ -264,17 +264,17 @@ def _lengths() -> pa.Array:
 
 @cache
 def _distances() -> Numbers:
-    return np.array([[distance_miles(one, other) for other in AIRPORTS] for one in AIRPORTS])
+    return np.array([[distance_miles(airport, other) for other in AIRPORTS] for airport in AIRPORTS])
 
 
 @cache
 def _carriers() -> pa.Array:
-    return pa.array([f'"{one.code}",{one.number},"{one.code}"' for one in CARRIERS], pa.large_string())
+    return pa.array([f'"{carrier.code}",{carrier.number},"{carrier.code}"' for carrier in CARRIERS], pa.large_string())
 
 
 @cache
 def _tails() -> pa.Array:
-    return _texts([f'"N{100 + number}{one.code}"' for one in CARRIERS for number in range(TAILS)], '""')
+    return _texts([f'"N{100 + number}{carrier.code}"' for carrier in CARRIERS for number in range(TAILS)], '""')
 
 
 @cache
@@ -282,21 +282,21 @@ def _flight_numbers() -> pa.Array:
     return pa.array([f'"{number}"' for number in range(FLIGHT_NUMBERS + 1)], pa.large_string())
 
 
-def _number(place: int) -> int:
+def _number(index: int) -> int:
     """Return the number of an airport: unique, of the size of the real ones, but not these."""
-    return 10135 + 61 * place
+    return 10135 + 61 * index
 
 
-def _airport(place: int, airport: Airport) -> str:
+def _airport(index: int, airport: Airport) -> str:
     fips, name, wac = STATES[airport.state]
-    number = _number(place)
+    number = _number(index)
     city = f'"{airport.code}","{airport.city}, {airport.state}","{airport.state}","{fips}","{name}",{wac}'
     return f"{number},{number * 100 + 1},{30000 + number},{city}"
 
 
 @cache
 def _airports() -> pa.Array:
-    return pa.array([_airport(place, airport) for place, airport in enumerate(AIRPORTS)], pa.large_string())
+    return pa.array([_airport(index, airport) for index, airport in enumerate(AIRPORTS)], pa.large_string())
 
 
 def _days(month: Month) -> pa.Array:
@@ -316,7 +316,7 @@ def _diversions(flew: _Flights, at: int) -> pa.Array:
         to = int(flew.diverted_to[row])
         landed = int(flew.planned_departure[row] + flew.departure_delay[row] + flew.air_minutes[row]) % MINUTES
         off = (landed + 75) % MINUTES
-        clock = [f'"{one // 60:02d}{one % 60:02d}"' for one in (landed, off)]
+        clock = [f'"{minute // 60:02d}{minute % 60:02d}"' for minute in (landed, off)]
         reached = f'"",,,1,1.00,{flew.air_minutes[row] + 180}.00,{max(0, flew.arrival_delay[row]) + 150}.00,0.00'
         tail = f'"N{100 + flew.tail[row]}{CARRIERS[flew.carrier[row]].code}"'
         number = _number(to)

@@ -58,17 +58,17 @@ def plan_months(rows: int, last: tuple[int, int]) -> list[Month]:
     weights = [_weight(*name) for name in names]
     shares = [rows * weight / sum(weights) for weight in weights]
     counts = [int(share) for share in shares]
-    by_remainder = sorted(range(len(names)), key=lambda place: counts[place] - shares[place])
-    for place in by_remainder[: rows - sum(counts)]:
-        counts[place] += 1
+    by_remainder = sorted(range(len(names)), key=lambda index: counts[index] - shares[index])
+    for index in by_remainder[: rows - sum(counts)]:
+        counts[index] += 1
     return [Month(*name, count) for name, count in zip(names, counts, strict=True) if count]
 
 
 def _weight(year: int, month: int) -> float:
     """Return a month's flights, in relation to other months'."""
     known = sorted(_FLIGHTS_PER_YEAR_M)
-    at = max((one for one in known if one <= year), default=known[0])
-    after = min((one for one in known if one > at), default=None)
+    at = max((known_year for known_year in known if known_year <= year), default=known[0])
+    after = min((known_year for known_year in known if known_year > at), default=None)
     flights = _FLIGHTS_PER_YEAR_M[at]
     if after:
         flights += (_FLIGHTS_PER_YEAR_M[after] - flights) * (year - at) / (after - at)

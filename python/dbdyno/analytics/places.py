@@ -232,9 +232,9 @@ WY|56|Wyoming|88""".splitlines()
 """State to its FIPS code, name and world area code."""
 
 
-def distance_miles(one: Airport, other: Airport) -> int:
+def distance_miles(airport: Airport, other: Airport) -> int:
     """Return the great-circle distance of two airports in statute miles (haversine), at least 1."""
-    there, here = radians(other.latitude), radians(one.latitude)
-    across = radians(other.longitude - one.longitude) / 2
+    there, here = radians(other.latitude), radians(airport.latitude)
+    across = radians(other.longitude - airport.longitude) / 2
     half = sin((there - here) / 2) ** 2 + cos(here) * cos(there) * sin(across) ** 2
     return max(1, round(2 * EARTH_RADIUS_MILES * asin(sqrt(half))))

@@ -21,7 +21,7 @@ from dbdyno.report.core import words
 from dbdyno.report.core.terminal import say
 from dbdyno.report.why.why import Why, evidence_of, print_why
 from dbdyno.results.read import read_run
-from dbdyno.stats.bisection import BAD, Found, most_steps, search
+from dbdyno.stats.bisection import BAD, SearchResult, most_steps, search
 from dbdyno.stats.comparison import SLOWER
 from dbdyno.stats.sequential import FIRST_PAIRS, MOST_PAIRS
 
@@ -82,59 +82,59 @@ class _Searching:
                 "raise --budget or --seconds, or lower --margin"
             )
         effect = math.log(whole.decision.ratio)
-        found = search(len(self._builds), lambda place: self._step((0, place), effect).outcome)
-        places = (found.last_good, found.first_bad)
-        final = self._step(places, None) if found.is_exact else whole
-        self._show(found, final, as_json)
-        return EXACT if found.is_exact else NO_ANSWER
+        result = search(len(self._builds), lambda build: self._step((0, build), effect).outcome)
+        places = (result.last_good, result.first_bad)
+        final = self._step(places, None) if result.is_exact else whole
+        self._show(result, final, as_json)
+        return EXACT if result.is_exact else NO_ANSWER
 
     def _step(self, places: tuple[int, int], effect: float | None, must_work: bool = False) -> Step:
         def measure() -> Any:
-            first, second = (self._system(place) for place in places)
+            first, second = (self._system(build) for build in places)
             return self._measuring.measure((first, second), effect)
 
         step = measured(places, self._kept, measure, must_work)
         self._steps.append(step)
         interval = f" {_interval(step)}" if step.decision else ""
         reason = f" ({step.reason})" if step.reason else ""
-        first, second = (self._builds[place] for place in places)
+        first, second = (self._builds[build] for build in places)
         text = f"{second} against {first}: {step.outcome}{interval}{reason}"
         say(self._measuring.console, text, "red" if step.outcome in (BAD, SLOWER) else "", hang=2)
         return step
 
-    def _system(self, place: int) -> str:
+    def _system(self, build: int) -> str:
         """Return the system of a build, made at most once."""
-        if place not in self._systems:
-            self._systems[place] = self._maker(self._builds[place])
-        return self._systems[place]
+        if build not in self._systems:
+            self._systems[build] = self._maker(self._builds[build])
+        return self._systems[build]
 
-    def _show(self, found: Found, final: Step, as_json: bool) -> None:
-        good, bad = self._builds[found.last_good], self._builds[found.first_bad]
-        if found.is_exact:
-            said = f"First slow build: {bad}. Against {good}: {_interval(final)}"
+    def _show(self, result: SearchResult, final: Step, as_json: bool) -> None:
+        good, bad = self._builds[result.last_good], self._builds[result.first_bad]
+        if result.is_exact:
+            sentence = f"First slow build: {bad}. Against {good}: {_interval(final)}"
         else:
-            between = self._builds[found.last_good + 1 : found.first_bad + 1]
-            said = f"The first slow build is one of {', '.join(between)}: those before {bad} are inconclusive"
+            between = self._builds[result.last_good + 1 : result.first_bad + 1]
+            sentence = f"The first slow build is one of {', '.join(between)}: those before {bad} are inconclusive"
         if as_json:
             document = {
-                "sentence": said,
+                "sentence": sentence,
                 "last_good": good,
                 "first_bad": bad,
-                "exact": found.is_exact,
+                "exact": result.is_exact,
                 "effect": final.decision and asdict(final.decision),
                 "run": final.run,
                 "steps": [
-                    asdict(one) | {"builds": [self._builds[place] for place in one.places]} for one in self._steps
+                    asdict(step) | {"builds": [self._builds[build] for build in step.places]} for step in self._steps
                 ],
             }
             click.echo(json.dumps(document, ensure_ascii=False, indent=1))
             return
         console = make_console()
-        say(console, said, "bold", hang=2)
+        say(console, sentence, "bold", hang=2)
         if final.run and final.decision:
             verdicts = compare_sides(sides_of_run(read_run(Path(final.run)), None), 0.0, 0.0, force=True)
-            one = verdicts.cells[0]
-            print_why([Why(one, SLOWER, _interval(final), evidence_of(one))], console)
+            compared = verdicts.cells[0]
+            print_why([Why(compared, SLOWER, _interval(final), evidence_of(compared))], console)
 
 
 def _interval(step: Step) -> str:

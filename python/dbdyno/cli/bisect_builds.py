@@ -29,9 +29,9 @@ def builds_between(good: str, bad: str, listed: Path | None, build: str | None, 
         return [good, *_commits(good, bad, repository)]
     else:
         builds = _versions(good, bad)
-    for name, one in (("--good", good), ("--bad", bad)):
-        if one not in builds:
-            raise UserError(f"{name} {one}: is none of the builds {', '.join(builds[:10])}")
+    for option, name in (("--good", good), ("--bad", bad)):
+        if name not in builds:
+            raise UserError(f"{option} {name}: is none of the builds {', '.join(builds[:10])}")
     first, last = builds.index(good), builds.index(bad)
     if first >= last:
         raise UserError(f"{good} does not come before {bad} in the builds; list them from the oldest to the newest")
@@ -44,7 +44,7 @@ def _listed(file: Path) -> list[str]:
     except (OSError, ValueError) as error:
         raise UserError(f"{file}: cannot be read: {error}") from None
     builds = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
-    if twice := [one for one in builds if builds.count(one) > 1]:
+    if twice := [name for name in builds if builds.count(name) > 1]:
         raise UserError(f"{file}: lists {twice[0]} twice")
     return builds
 

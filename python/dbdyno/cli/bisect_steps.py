@@ -18,7 +18,8 @@ from dbdyno.results.model import Run
 from dbdyno.results.noise import known_noise
 from dbdyno.results.read import read_run
 from dbdyno.results.write import write_object
-from dbdyno.stats.bisection import INCONCLUSIVE, step
+from dbdyno.stats import bisection
+from dbdyno.stats.bisection import INCONCLUSIVE
 from dbdyno.stats.comparison import log_ratios
 from dbdyno.stats.sequential import Decision
 
@@ -47,23 +48,25 @@ class Measuring:
         """
 
         def judge(run: Run) -> list[Decided]:
-            found = decisions(run, self.margin, known_noise(run.path), self.comparisons)
-            return found if effect is None else [_against_half(one, effect, self.comparisons) for one in found]
+            decided = decisions(run, self.margin, known_noise(run.path), self.comparisons)
+            if effect is None:
+                return decided
+            return [_against_half(comparison, effect, self.comparisons) for comparison in decided]
 
         rule = UntilDecided(judge, time.monotonic() + self.budget_s)
         named = paired(self.experiment, sides, self.options)
         end = run_experiment(named, self.out, self.console, self.quiet, rule=rule)
         if end.state == "interrupted":
             raise KeyboardInterrupt
-        (one,) = judge(read_run(end.folder))
-        return replace(one, outcome=INCONCLUSIVE) if one.outcome in (None, NOT_JUDGED) else one
+        (comparison,) = judge(read_run(end.folder))
+        return replace(comparison, outcome=INCONCLUSIVE) if comparison.outcome in (None, NOT_JUDGED) else comparison
 
 
-def _against_half(one: Decided, effect: float, comparisons: int) -> Decided:
-    if one.decision is None:
-        return one
-    decision = step(log_ratios(*one.rates_per_s).tolist(), effect, comparisons)
-    return replace(one, decision=decision, outcome=decision.outcome)
+def _against_half(comparison: Decided, effect: float, comparisons: int) -> Decided:
+    if comparison.decision is None:
+        return comparison
+    decision = bisection.step(log_ratios(*comparison.rates_per_s).tolist(), effect, comparisons)
+    return replace(comparison, decision=decision, outcome=decision.outcome)
 
 
 @dataclass(frozen=True)
@@ -103,14 +106,14 @@ class Kept:
             return Step(places, kept["outcome"], decision, kept["run"], kept["reason"])
         return None
 
-    def keep(self, found: Step) -> None:
+    def keep(self, step: Step) -> None:
         """Keep a step."""
-        decision = asdict(found.decision) if found.decision else None
-        self._steps[_key(found.places)] = {
-            "outcome": found.outcome,
+        decision = asdict(step.decision) if step.decision else None
+        self._steps[_key(step.places)] = {
+            "outcome": step.outcome,
             "decision": decision,
-            "run": found.run,
-            "reason": found.reason,
+            "run": step.run,
+            "reason": step.reason,
         }
         write_object(self._file, {"format": FORMAT, "request": self._request, "steps": self._steps})
 
@@ -125,15 +128,21 @@ def measured(places: tuple[int, int], kept: Kept, measure: Callable[[], Decided]
     A build that cannot be made or started is inconclusive, and is tried again next time.
     must_work: raise instead.
     """
-    if found := kept.find(places):
-        return found
+    if step := kept.find(places):
+        return step
     try:
-        one = measure()
+        comparison = measure()
     except DbdynoError as error:
         if must_work:
             raise UserError(f"no answer: {error}") from None
         return Step(places, INCONCLUSIVE, None, None, str(error))
-    found = Step(places, str(one.outcome), one.decision, str(one.compared.candidate.run.path), one.reason)
-    if found.decision:
-        kept.keep(found)
-    return found
+    step = Step(
+        places,
+        str(comparison.outcome),
+        comparison.decision,
+        str(comparison.compared.candidate.run.path),
+        comparison.reason,
+    )
+    if step.decision:
+        kept.keep(step)
+    return step

@@ -56,15 +56,15 @@ def command(base: str, head: str, experiments: tuple[str, ...], report: Path, qu
     host = _look_at_host(options["unfit_host"], console)
     _tell_cost(named, asked, console)
     try:
-        runs, found, interrupted = _measure(named, asked, console)
+        runs, decided, interrupted = _measure(named, asked, console)
     except RunFailed as failure:
         # Status 1 would say that the head is slower.
         raise UserError(f"no answer: {failure}") from None
-    status = status_of(found, options["allow_unstable"])
-    if found:
-        document = ci_document(found, asked.margin, host, status)
-        _write(report, ci_files(found, runs, document, (redact(base), redact(head))), console)
-        print_decisions(found, asked.margin, console)
+    status = status_of(decided, options["allow_unstable"])
+    if decided:
+        document = ci_document(decided, asked.margin, host, status)
+        _write(report, ci_files(decided, runs, document, (redact(base), redact(head))), console)
+        print_decisions(decided, asked.margin, console)
     return interrupted or status
 
 
@@ -86,58 +86,62 @@ def paired(experiment: str, sides: tuple[str, str], options: dict[str, Any]) -> 
 
 def _look_at_host(unfit_host: str, console: Console) -> tuple[str, ...]:
     """Return what spoils a measurement on this host; raises UserError if that is to be refused."""
-    found = [one for one in examine(data_directory(), profile=False) if one.spoils and not one.fine]
-    if found and unfit_host == "refuse":
-        raise UserError(f"this host is unfit: {found[0].what}; {found[0].advice}. Measure anyway: --unfit-host warn")
-    for one in found:
-        say(console, f"This host: {one.what}; {one.advice}", "yellow", hang=2)
-    return tuple(one.what for one in found)
+    problems = [finding for finding in examine(data_directory(), profile=False) if finding.spoils and not finding.fine]
+    if problems and unfit_host == "refuse":
+        raise UserError(
+            f"this host is unfit: {problems[0].what}; {problems[0].advice}. Measure anyway: --unfit-host warn"
+        )
+    for finding in problems:
+        say(console, f"This host: {finding.what}; {finding.advice}", "yellow", hang=2)
+    return tuple(finding.what for finding in problems)
 
 
-def _comparisons(named: Sequence[NamedExperiment]) -> int:
-    return sum(len(cells_of(one.experiment)) for one in named)
+def _comparisons(experiments: Sequence[NamedExperiment]) -> int:
+    return sum(len(cells_of(named.experiment)) for named in experiments)
 
 
-def _tell_cost(named: Sequence[NamedExperiment], asked: Asked, console: Console) -> None:
+def _tell_cost(experiments: Sequence[NamedExperiment], asked: Asked, console: Console) -> None:
     least_s = sum(
-        2 * FIRST_PAIRS * len(cells_of(one.experiment)) * (one.experiment.warmup_seconds + one.experiment.seconds)
-        for one in named
+        2 * FIRST_PAIRS * len(cells_of(named.experiment)) * (named.experiment.warmup_seconds + named.experiment.seconds)
+        for named in experiments
     )
-    comparisons = f"{_comparisons(named)} comparison{'' if _comparisons(named) == 1 else 's'}"
+    comparisons = f"{_comparisons(experiments)} comparison{'' if _comparisons(experiments) == 1 else 's'}"
     least = f"at least {words.duration(least_s)} of load and {FIRST_PAIRS} pairs each"
     say(console, f"{comparisons}: {least}, about {words.duration(asked.budget_s)} at most.")
     if least_s > asked.budget_s:
         say(console, "The budget is too small for that. Raise --budget, or lower --seconds or --clients.", "yellow")
 
 
-def _measure(named: Sequence[NamedExperiment], asked: Asked, console: Console) -> tuple[list[Run], list[Decided], int]:
+def _measure(
+    experiments: Sequence[NamedExperiment], asked: Asked, console: Console
+) -> tuple[list[Run], list[Decided], int]:
     """Run the experiments one after the other; each has an equal share of the time that those before it left.
 
     Returns the runs, the decisions, and the exit status of an interruption, else 0.
     """
-    ends_s, comparisons = time.monotonic() + asked.budget_s, _comparisons(named)
+    ends_s, comparisons = time.monotonic() + asked.budget_s, _comparisons(experiments)
     runs: list[Run] = []
-    found: list[Decided] = []
+    decided: list[Decided] = []
 
     def judge(run: Run) -> list[Decided]:
         return decisions(run, asked.margin, known_noise(run.path), comparisons)
 
-    for place, one in enumerate(named):
+    for done, named in enumerate(experiments):
         now_s = time.monotonic()
-        rule = UntilDecided(judge, now_s + (ends_s - now_s) / (len(named) - place))
-        end = run_experiment(one, asked.out, console, asked.quiet, rule=rule)
+        rule = UntilDecided(judge, now_s + (ends_s - now_s) / (len(experiments) - done))
+        end = run_experiment(named, asked.out, console, asked.quiet, rule=rule)
         run = read_run(end.folder)
         write_report(run, end.folder / "report.html")
         runs.append(run)
         if end.state == "interrupted":
-            return runs, found, EXIT_STATUS[end.state]
-        found += ended(judge(run), asked.margin, comparisons)
-    return runs, found, 0
+            return runs, decided, EXIT_STATUS[end.state]
+        decided += ended(judge(run), asked.margin, comparisons)
+    return runs, decided, 0
 
 
-def status_of(found: Sequence[Decided], allow_unstable: bool) -> int:
+def status_of(decided: Sequence[Decided], allow_unstable: bool) -> int:
     """Return the exit status: something is slower, or a comparison has no answer, or all is clear."""
-    outcomes = {one.outcome for one in found}
+    outcomes = {comparison.outcome for comparison in decided}
     if SLOWER in outcomes:
         return FOUND
     answers = {SAME, FASTER} | ({UNSTABLE} if allow_unstable else set())

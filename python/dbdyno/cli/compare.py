@@ -24,15 +24,15 @@ def command(run: str, other: str | None, as_json: bool, **asked: str | float | b
     """Print the comparison of a run's systems, or of two runs, and the first evidence of what makes the difference."""
 
     def show(verdicts: Verdicts) -> None:
-        found = reasons(verdicts)
+        whys = reasons(verdicts)
         if as_json:
-            document = comparison_document(verdicts) | {"why": why_document(found)}
+            document = comparison_document(verdicts) | {"why": why_document(whys)}
             click.echo(json.dumps(document, ensure_ascii=False, indent=1))
             return
         console = make_console()
         print_comparison(verdicts, console)
-        print_why(found, console, FEW)
-        if found:
+        print_why(whys, console, FEW)
+        if whys:
             console.print()
             say(console, f"More evidence: dbdyno why {' '.join(filter(None, (run, other)))}", "dim", hang=2)
 

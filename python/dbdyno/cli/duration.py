@@ -16,10 +16,10 @@ class Duration(click.ParamType):
         """Return the seconds; ends the command if it is no such length."""
         if isinstance(value, float):
             return value
-        found = re.fullmatch(r"([1-9]\d{0,5})([smh])", str(value))
-        if not found:
+        match = re.fullmatch(r"([1-9]\d{0,5})([smh])", str(value))
+        if not match:
             self.fail(f"'{str(value)[:40]}' is no length of time; give 90s, 20m or 2h", param, ctx)
-        return float(int(found[1]) * _UNITS_S[found[2]])
+        return float(int(match[1]) * _UNITS_S[match[2]])
 
 
 DURATION = Duration()

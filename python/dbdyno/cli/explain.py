@@ -13,10 +13,10 @@ def command(run: str, trial: str | None) -> int:
     """Print what limited each trial of a run, or one that is named."""
     folder = find_run(run)
     with understood(folder):
-        shown = document(read_run(folder), timelines=False)
-        chosen = trials_named(shown, trial)
+        run_document = document(read_run(folder), timelines=False)
+        chosen = trials_named(run_document, trial)
         if not chosen:
-            known = f"; the first is {shown['trials'][0]['trial']}" if shown["trials"] else ""
-            raise UserError(f"'{trial}' is no trial of this run, which has {len(shown['trials'])}{known}")
-        print_explanations(shown, chosen, make_console())
+            known = f"; the first is {run_document['trials'][0]['trial']}" if run_document["trials"] else ""
+            raise UserError(f"'{trial}' is no trial of this run, which has {len(run_document['trials'])}{known}")
+        print_explanations(run_document, chosen, make_console())
     return 0

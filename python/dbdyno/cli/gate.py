@@ -77,13 +77,13 @@ def _judge(baseline: Run, run: Run, leave_out_limited: bool, margin: float, nois
     sides = sides_of_runs(baseline, run)
     known = known_noise(*{side.run.path for pair in sides for side in pair}) if noise is None else noise
     verdicts = compare_sides(sides, margin, known, force)
-    judged = [one for one in verdicts.cells if one.verdict not in (INVALID, SINGLE)]
-    slower = sum(one.comparison is not None and confirmed_slowdown(one.comparison) for one in judged)
-    invalid = [one for one in verdicts.cells if one.verdict == INVALID and leave_out_limited]
+    judged = [compared for compared in verdicts.cells if compared.verdict not in (INVALID, SINGLE)]
+    slower = sum(compared.comparison is not None and confirmed_slowdown(compared.comparison) for compared in judged)
+    invalid = [compared for compared in verdicts.cells if compared.verdict == INVALID and leave_out_limited]
     left_out = tuple(
-        f"{one.baseline.label} on {one.cell.workload} at {one.cell.load}: {by}"
-        for one in invalid
-        if (by := limited_on_both(one))
+        f"{compared.baseline.label} on {compared.cell.workload} at {compared.cell.load}: {by}"
+        for compared in invalid
+        if (by := limited_on_both(compared))
     )
     unjudged = len(verdicts.cells) - len(judged) - len(left_out) + len(verdicts.missing)
     return _Gate(verdicts, len(judged), slower, unjudged, left_out)

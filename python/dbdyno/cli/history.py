@@ -24,9 +24,9 @@ def command(directory: str, noise: float | None, as_json: bool) -> int:
     if not runs:
         raise UserError(f"{directory}: holds no run that can be read")
     with understood(Path(directory)):
-        found = history(runs, known_noise(*(run.path for run in runs)) if noise is None else noise)
+        changes = history(runs, known_noise(*(run.path for run in runs)) if noise is None else noise)
         if as_json:
-            click.echo(json.dumps(history_document(found), ensure_ascii=False, indent=1))
+            click.echo(json.dumps(history_document(changes), ensure_ascii=False, indent=1))
         else:
-            print_history(found, make_console())
+            print_history(changes, make_console())
     return 0

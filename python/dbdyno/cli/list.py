@@ -37,13 +37,13 @@ class _Entry:
 def command(name: str | None, details: bool) -> int:
     """Print the shipped experiments, the systems and the workloads, or those whose name has `name` in it."""
     console = make_console()
-    found = {
+    lists = {
         title: [entry for entry in entries if not name or name in entry.name] for title, entries in _lists().items()
     }
-    if not any(found.values()):
+    if not any(lists.values()):
         raise UserError(f"nothing has '{name}' in its name; `dbdyno list` shows what there is")
-    for place, (title, entries) in enumerate(item for item in found.items() if item[1]):
-        if place:
+    for number, (title, entries) in enumerate(item for item in lists.items() if item[1]):
+        if number:
             console.print()
         say(console, title, "bold")
         _print(entries, details, console)

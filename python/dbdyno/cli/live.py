@@ -90,7 +90,7 @@ class Plain(Listener):
             self.say(f"{preparation.system.label}: starting and loading", "dim")
 
     def search_begins(self, first: Trial, limit: str) -> None:
-        self.say(f"{self.place(first, self._ended + 1)}  searching for the highest rate with {limit}")
+        self.say(f"{self.position(first, self._ended + 1)}  searching for the highest rate with {limit}")
 
     def step_ended(self, step: Step) -> None:
         self.say(f"    {step_in_words(step)}")
@@ -111,9 +111,9 @@ class Plain(Listener):
         if outcome.state == "complete":
             rate = outcome.transactions / outcome.seconds if outcome.seconds else 0.0
             even = _even(outcome.stability, outcome.stalls)
-            self.say(f"{self.place(outcome.trial, self._ended)}  {rate:>10,.0f}/s{even}{_errors(outcome.errors)}")
+            self.say(f"{self.position(outcome.trial, self._ended)}  {rate:>10,.0f}/s{even}{_errors(outcome.errors)}")
         else:
-            self.say(f"{self.place(outcome.trial, self._ended)}  {outcome.state}: {outcome.reason}", "bold red")
+            self.say(f"{self.position(outcome.trial, self._ended)}  {outcome.state}: {outcome.reason}", "bold red")
 
     def _begun_with(self, outcome: Outcome) -> None:
         """Say what a search begins with; what its steps found is said by themselves."""
@@ -121,7 +121,7 @@ class Plain(Listener):
             rate = outcome.transactions / outcome.seconds
             self.say(f"    {rate:>10,.0f}/s{_even(outcome.stability, outcome.stalls)} in a closed loop")
 
-    def place(self, trial: Trial, number: int) -> str:
+    def position(self, trial: Trial, number: int) -> str:
         """Return which trial it is, of how many."""
         width = len(str(self._trials))
         return f"[{number:>{width}}/{self._trials}] {what_of(trial)}"
@@ -228,8 +228,8 @@ class Display(Plain):
     def _draw(self, *lines: Sequence[str]) -> None:
         """Show how far the run is, what it does, and these lines, each in its parts."""
         overall, doing, *others = (_fitted(parts, self._room) for parts in (self._overall(), [self._doing], *lines))
-        shown = Text(overall, no_wrap=True, overflow="crop").append(f"\n{doing}", "bold")
-        self._live.update(shown.append("".join(f"\n{line}" for line in others)), refresh=True)
+        text = Text(overall, no_wrap=True, overflow="crop").append(f"\n{doing}", "bold")
+        self._live.update(text.append("".join(f"\n{line}" for line in others)), refresh=True)
 
     @property
     def _room(self) -> int:
@@ -290,9 +290,9 @@ def _fitted(parts: Sequence[str], width: int) -> str:
 
 def _sparkline(values: Sequence[float], room: int) -> str:
     """Return the last values as a line of blocks, from zero up."""
-    shown = values[-max(0, min(room, SPARK)) :] if room > 0 else []
-    highest = max(shown, default=0.0) or 1.0
-    return "".join(BLOCKS[round((len(BLOCKS) - 1) * value / highest)] for value in shown)
+    last = values[-max(0, min(room, SPARK)) :] if room > 0 else []
+    highest = max(last, default=0.0) or 1.0
+    return "".join(BLOCKS[round((len(BLOCKS) - 1) * value / highest)] for value in last)
 
 
 def _progress(record: dict[str, Any]) -> str:
@@ -308,9 +308,9 @@ def _length(time_us: float) -> str:
     return f"{time_us / 1e6:.2f} s" if time_us >= 1e6 else f"{time_us / 1e3:.{1 if time_us >= 1e3 else 2}f} ms"
 
 
-def _even(found: Stability | None, stalls: Stalls | None = None) -> str:
+def _even(stability: Stability | None, stalls: Stalls | None = None) -> str:
     """Return how even the seconds were so far, or nothing if there are none, or too few to tell and none stalled."""
-    even = words.evenness(asdict(found) | {"stalls": stalls.figures() if stalls else None}) if found else ""
+    even = words.evenness(asdict(stability) | {"stalls": stalls.figures() if stalls else None}) if stability else ""
     return f"  {even}" if even else ""
 
 

@@ -28,7 +28,7 @@ def live_metrics(wanted: Sequence[str], experiment: str, console: Console, quiet
     endpoints = list(map(parse_endpoint, wanted))
     with ExitStack() as open_ones:
         figures = [Figures(experiment) for _ in endpoints]
-        deliveries = [open_ones.enter_context(delivered(one, to)) for one, to in zip(figures, endpoints, strict=True)]
+        deliveries = [open_ones.enter_context(delivered(*pair)) for pair in zip(figures, endpoints, strict=True)]
         if not quiet:
             for delivery in deliveries:
                 console.print(f"Metrics: {redact(delivery.address)}", style="dim", soft_wrap=True)

@@ -46,8 +46,8 @@ def _command(module: str, within: click.Group | None = None) -> Callable[[Declar
 
 def load_command(module: str) -> Callable[..., Any]:
     """Return what a command does; it takes the options, and returns the exit status, where None is 0."""
-    found: Callable[..., Any] = import_module(f"dbdyno.cli.{module}").command
-    return found
+    function: Callable[..., Any] = import_module(f"dbdyno.cli.{module}").command
+    return function
 
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document instead of the table.")

@@ -18,17 +18,17 @@ from dbdyno.results.understood import understood
 
 def command(run: str, details: bool, as_json: bool) -> int:
     """Print what a run found, everything about it, or its document; return the exit status of the run."""
-    shown, console = read_run(find_run(run)), make_console()
-    with understood(shown.path):
+    recorded_run, console = read_run(find_run(run)), make_console()
+    with understood(recorded_run.path):
         if as_json:
-            click.echo(json.dumps(json_document(shown), ensure_ascii=False, indent=1))
+            click.echo(json.dumps(json_document(recorded_run), ensure_ascii=False, indent=1))
         elif details:
-            print_details(shown, console)
+            print_details(recorded_run, console)
         else:
-            print_summary(shown, places_of(shown), console)
+            print_summary(recorded_run, places_of(recorded_run), console)
         if not as_json:
-            print_limits(shown, console)
-        return 0 if shown.about.get("state") == "complete" and not limits_broken(shown) else 1
+            print_limits(recorded_run, console)
+        return 0 if recorded_run.about.get("state") == "complete" and not limits_broken(recorded_run) else 1
 
 
 def places_of(run: Run) -> Places:

@@ -23,5 +23,5 @@ class UntilDecided:
         if planned[-1].repeat >= MOST_PAIRS or time.monotonic() + pass_s > self._ends_s:
             return []
         cells = {trial.name: cell_of(trial) for preparation in planned for trial in preparation.trials}
-        open_ones = [one for one in self._judge(read_run(folder)) if one.outcome is None]
-        return list(dict.fromkeys(cells[one.compared.trials[0][0].name] for one in open_ones))
+        open_ones = [comparison for comparison in self._judge(read_run(folder)) if comparison.outcome is None]
+        return list(dict.fromkeys(cells[comparison.compared.trials[0][0].name] for comparison in open_ones))

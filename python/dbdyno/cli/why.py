@@ -16,14 +16,14 @@ def command(run: str, other: str | None, as_json: bool, **asked: Any) -> int:
     """Print the evidence for each confirmed difference between a run's systems, or between two runs."""
 
     def show(verdicts: Verdicts) -> None:
-        found = reasons(verdicts)
+        whys = reasons(verdicts)
         if as_json:
-            click.echo(json.dumps(why_document(found), ensure_ascii=False, indent=1))
+            click.echo(json.dumps(why_document(whys), ensure_ascii=False, indent=1))
             return
         console = make_console()
         say(console, sentence(verdicts), "bold")
-        print_why(found, console)
-        if not found:
+        print_why(whys, console)
+        if not whys:
             say(console, "No difference is confirmed, so there is nothing to explain. Repeat: --repeat 10", hang=2)
 
     look_at_verdicts(show, run, other, **asked)

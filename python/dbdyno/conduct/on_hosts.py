@@ -72,7 +72,7 @@ def execute_on_hosts(
     write_object(folder / "plan.json", plan.document())
     (folder / "load.log").touch()
     with context.interrupts.noted():
-        members = {one.name: one for one in crew.ready(lambda: context.interrupts.requested)}
+        members = {member.name: member for member in crew.ready(lambda: context.interrupts.requested)}
         cuts = slices(plan.clients, list(members))
         parts = [
             Part(members[cut.host], cut, in_slice(plan, cut.first, cut.count).document(), folder / FOLDER / cut.host)

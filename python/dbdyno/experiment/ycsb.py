@@ -153,15 +153,15 @@ def _columns(properties: _Properties) -> list[dict[str, Any]]:
 
 def _transactions(properties: _Properties) -> list[dict[str, Any]]:
     transactions = []
-    for key, (name, operation) in _OPERATIONS.items():
+    for key, (name, operation_name) in _OPERATIONS.items():
         weight = round(properties.number(key, 0, 1) * _WEIGHTS)
-        one: dict[str, Any] = {"operation": operation, "table": TABLE}
-        if operation == "scan" and weight:
+        operation: dict[str, Any] = {"operation": operation_name, "table": TABLE}
+        if operation_name == "scan" and weight:
             properties.text("scanlengthdistribution", "uniform")
             most = properties.whole("maxscanlength", 1, 1000)
-            one["length"] = {"kind": "uniform", "from": properties.whole("minscanlength", 1, most), "to": most}
+            operation["length"] = {"kind": "uniform", "from": properties.whole("minscanlength", 1, most), "to": most}
         if weight:
-            transactions.append({"name": name, "weight": weight, "operations": [one]})
+            transactions.append({"name": name, "weight": weight, "operations": [operation]})
     if not transactions:
         raise properties.wrong("readproportion", "the shares of all operations are 0")
     return transactions

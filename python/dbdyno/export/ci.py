@@ -18,7 +18,7 @@ from dbdyno.tables.redacted import redacted_document, redacted_text
 
 
 def ci_files(
-    found: Sequence[Decided], runs: Sequence[Run], document: dict[str, Any], sides: tuple[str, str]
+    decided: Sequence[Decided], runs: Sequence[Run], document: dict[str, Any], sides: tuple[str, str]
 ) -> dict[str, str]:
     """Return the files by name.
 
@@ -28,30 +28,32 @@ def ci_files(
     text = json.dumps(redacted_document(document), ensure_ascii=False, indent=1)
     return {
         "ci.json": f"{text}\n",
-        "ci.md": redacted_text(comment(found, document["margin"], sides, document["host"])),
-        "junit.xml": ci_junit(found),
+        "ci.md": redacted_text(comment(decided, document["margin"], sides, document["host"])),
+        "junit.xml": ci_junit(decided),
         "otava.csv": to_otava_row(runs),
     }
 
 
-def ci_junit(found: Sequence[Decided]) -> str:
+def ci_junit(decided: Sequence[Decided]) -> str:
     """Return the comparisons as one JUnit test suite.
 
     A comparison that is slower is a failure, one that was not judged an error, an unstable one is skipped.
     """
     suite = ElementTree.Element("testsuite", name="dbdyno ci")
-    for one in found:
-        trials = [trial for side in one.compared.trials for trial in side]
+    for comparison in decided:
+        trials = [trial for side in comparison.compared.trials for trial in side]
         case = ElementTree.SubElement(
             suite,
             "testcase",
-            name=text_of(f"{one.compared.cell.workload}, {one.compared.cell.load}"),
-            classname=text_of(one.experiment),
+            name=text_of(f"{comparison.compared.cell.workload}, {comparison.compared.cell.load}"),
+            classname=text_of(comparison.experiment),
             time=f"{sum(trial.recorded.seconds for trial in trials):.3f}",
         )
-        said = f"{one.outcome}: {one.reason or one.interval}"
-        tag = {SLOWER: "failure", NOT_JUDGED: "error", UNSTABLE: "skipped"}.get(str(one.outcome))
+        said = f"{comparison.outcome}: {comparison.reason or comparison.interval}"
+        tag = {SLOWER: "failure", NOT_JUDGED: "error", UNSTABLE: "skipped"}.get(str(comparison.outcome))
         if tag:
             ElementTree.SubElement(case, tag, message=text_of(said))
-        ElementTree.SubElement(case, "system-out").text = text_of(f"{one.interval}, {len(one.rates_per_s[0])} pairs")
+        ElementTree.SubElement(case, "system-out").text = text_of(
+            f"{comparison.interval}, {len(comparison.rates_per_s[0])} pairs"
+        )
     return rendered([suite])

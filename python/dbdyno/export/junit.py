@@ -38,27 +38,29 @@ def rendered(suites: Sequence[ElementTree.Element]) -> str:
 
 
 def _suite(run: Run) -> ElementTree.Element:
-    shown = document(run, timelines=False)
+    run_document = document(run, timelines=False)
     broken: dict[str, list[str]] = {}
     limits = judged_limits(run)
-    for one in limits:
-        if not one.holds:
-            broken.setdefault(one.trial, []).append(f"{one.limit}: {one.words}")
-    own_errors = not any(one.limit.startswith("errors") for one in limits)
+    for limit in limits:
+        if not limit.holds:
+            broken.setdefault(limit.trial, []).append(f"{limit.limit}: {limit.words}")
+    own_errors = not any(limit.limit.startswith("errors") for limit in limits)
     suite = ElementTree.Element("testsuite", name=text_of(name_of(run)))
-    for trial in shown["trials"]:
-        suite.append(_case(shown, trial, broken.get(trial["trial"], []), own_errors))
-    for skipped in shown["skipped"]:
+    for trial in run_document["trials"]:
+        suite.append(_case(run_document, trial, broken.get(trial["trial"], []), own_errors))
+    for skipped in run_document["skipped"]:
         case = ElementTree.SubElement(
             suite,
             "testcase",
             name=text_of(str(skipped["system"])),
-            classname=text_of(str(shown["experiment"])),
+            classname=text_of(str(run_document["experiment"])),
             time="0",
         )
         ElementTree.SubElement(case, "skipped", message=text_of(str(skipped["reason"])))
-    if shown["started_unix_s"]:
-        suite.set("timestamp", datetime.fromtimestamp(shown["started_unix_s"], UTC).isoformat(timespec="seconds"))
+    if run_document["started_unix_s"]:
+        suite.set(
+            "timestamp", datetime.fromtimestamp(run_document["started_unix_s"], UTC).isoformat(timespec="seconds")
+        )
     return suite
 
 

@@ -67,13 +67,13 @@ def _figures(run: Run) -> dict[str, float]:
     """Return the medians of a run's complete trials, by column: `mariadb game c16 throughput_per_s`."""
     table = trials_of([run])
     names = [column.name for column in table.columns]
-    found: dict[str, list[float]] = {}
+    values: dict[str, list[float]] = {}
     for row in table.rows():
         trial = dict(zip(names, row, strict=True))
         if trial["state"] == "complete":
             for figure, value in _values(trial).items():
-                found.setdefault(f"{_cell(trial)} {figure}", []).append(value)
-    return {name: median(values) for name, values in found.items()}
+                values.setdefault(f"{_cell(trial)} {figure}", []).append(value)
+    return {name: median(series) for name, series in values.items()}
 
 
 def _values(trial: Mapping[str, Any]) -> dict[str, float]:

@@ -108,11 +108,11 @@ class Part:
         except OSError as error:
             await channel.send({"failed": f"{error.filename or self._program}: {error.strerror or error}"})
             return
-        told = [asyncio.create_task(task) for task in (self._listen(channel, process), self._beat(channel))]
+        watching = [asyncio.create_task(task) for task in (self._listen(channel, process), self._beat(channel))]
         following = asyncio.create_task(self._follow(channel, process))
         try:
-            await asyncio.wait([following, *told], return_when=asyncio.FIRST_COMPLETED)
-            for task in told:
+            await asyncio.wait([following, *watching], return_when=asyncio.FIRST_COMPLETED)
+            for task in watching:
                 if task.done():
                     await task
             await following
@@ -122,9 +122,9 @@ class Part:
             return
         finally:
             _kill(process)
-            for task in (following, *told):
+            for task in (following, *watching):
                 task.cancel()
-            await asyncio.gather(following, *told, return_exceptions=True)
+            await asyncio.gather(following, *watching, return_exceptions=True)
         await channel.send({"ended": await process.wait()})
 
     async def _start(self) -> asyncio.subprocess.Process:

@@ -40,14 +40,14 @@ class Certificates:
     @classmethod
     def of(cls, folder: Path, name: str) -> "Certificates":
         """Return those of the host `name` in what `dbdyno hosts init` wrote; raises UserError if they are not there."""
-        found = cls(folder / name)
-        for file in (found.authority, found.certificate, found.key):
+        certificates = cls(folder / name)
+        for file in (certificates.authority, certificates.certificate, certificates.key):
             if not os.access(file, os.R_OK):
                 raise UserError(
                     f"{file}: cannot be read; make certificates with `dbdyno hosts init`, and copy {folder / name} to "
                     f"the host {name}"
                 )
-        return found
+        return certificates
 
     @property
     def authority(self) -> Path:

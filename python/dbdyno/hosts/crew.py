@@ -118,14 +118,16 @@ class Crew:
         members = {}
         # The scheduler lives on a thread of its own and may change the mapping meanwhile.
         for worker in list(self._cluster.scheduler.workers.values()):
-            told = worker.extra.get(INFORMATION)
-            if worker.name in self._hosts.client and worker.status.name == "running" and told:
-                members[worker.name] = self._member(worker.name, told)
+            information = worker.extra.get(INFORMATION)
+            if worker.name in self._hosts.client and worker.status.name == "running" and information:
+                members[worker.name] = self._member(worker.name, information)
         return members
 
-    def _member(self, name: str, told: dict[str, Any]) -> Member:
-        if reason := why_different(name, told["programs"], self._programs):
+    def _member(self, name: str, information: dict[str, Any]) -> Member:
+        if reason := why_different(name, information["programs"], self._programs):
             raise UserError(f"hosts: {reason}")
-        if told["role"] != CLIENT:
-            raise UserError(f"hosts.client: {name} was started with --role {told['role']}")
-        return Member(name, told["hostname"], told["host"], int(told["port"]), int(told["processors"]))
+        if information["role"] != CLIENT:
+            raise UserError(f"hosts.client: {name} was started with --role {information['role']}")
+        return Member(
+            name, information["hostname"], information["host"], int(information["port"]), int(information["processors"])
+        )

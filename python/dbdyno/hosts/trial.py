@@ -146,14 +146,14 @@ class _Run:
         following = [asyncio.create_task(_guarded(part, self._listen(part, start_unix_s))) for part in self._parts]
         beating = asyncio.create_task(self._beat())
         deadline = start_unix_s + self._watch.patience_s
-        told: str | None = None
+        last_word: str | None = None
         try:
             while waiting := [task for task in following if not task.done()]:
                 await asyncio.wait(waiting, timeout=POLL_S)
                 word = self._word(time.time() > deadline)
                 # Nothing is said twice, but what must end at once overrides what may end in order.
-                if word and told not in (word, "stop"):
-                    told = word
+                if word and last_word not in (word, "stop"):
+                    last_word = word
                     await self._tell(word)
         finally:
             beating.cancel()

@@ -78,9 +78,9 @@ def own_address(address: str) -> str | None:
     """Return the address by which the conductor's host sees this one; None if its host is not known or reached now."""
     host, port = host_and_port(address)
     with suppress(OSError):
-        family, kind, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
+        family, kind, _, _, destination = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
         with socket.socket(family, kind) as probe:
-            probe.connect(place)
+            probe.connect(destination)
             return str(probe.getsockname()[0])
     return None
 

@@ -44,14 +44,14 @@ def processes_in(directories: Iterable[Path]) -> dict[int, str]:
 
     Those that are not registered are a server's own children, or were started the moment dbdyno died.
     """
-    directories, found = list(directories), {}
+    directories, processes = list(directories), {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal() and int(entry.name) != os.getpid() and (began := start_time(int(entry.name))):
             with suppress(OSError):
                 cwd = Path(os.readlink(entry / "cwd"))
                 if any(cwd.is_relative_to(directory) for directory in directories):
-                    found[int(entry.name)] = began
-    return found
+                    processes[int(entry.name)] = began
+    return processes
 
 
 def end_processes(processes: dict[int, str], directories: Iterable[Path]) -> None:

@@ -44,7 +44,7 @@ class Trial:
     started: Event = field(default_factory=Event)
     start_ns: int = 0
     end_ns: int = FOREVER_NS
-    shown: dict[str, int] = field(default_factory=dict)
+    examples_shown: dict[str, int] = field(default_factory=dict)
 
     def show_failure(self, failure: Failure, operation: str | None, client: int, at_ns: int) -> None:
         """Show a failure, if it is one of the first few of its kind."""
@@ -63,12 +63,12 @@ class Trial:
     def show_mismatch(self, operation: str, key: int, difference: Any, at_ns: int) -> None:
         """Show how a row differs, if it is one of the first few that do."""
         if self._is_early("a row"):
-            found = {"column": difference.column, "expected": difference.expected, "found": difference.found}
-            self.show({"record": "mismatch", "operation": operation, "key": key, **found, "at_s": self._at_s(at_ns)})
+            values = {"column": difference.column, "expected": difference.expected, "found": difference.actual}
+            self.show({"record": "mismatch", "operation": operation, "key": key, **values, "at_s": self._at_s(at_ns)})
 
     def _is_early(self, kind: str) -> bool:
-        self.shown[kind] = self.shown.get(kind, 0) + 1
-        return self.shown[kind] <= EXAMPLES
+        self.examples_shown[kind] = self.examples_shown.get(kind, 0) + 1
+        return self.examples_shown[kind] <= EXAMPLES
 
     def _at_s(self, at_ns: int) -> float:
         return max(0, at_ns - self.start_ns) / 1e9 if self.started.is_set() else 0.0
@@ -186,7 +186,7 @@ class Client:
         verify = self.trial.verify_reads and row is not None
         if verify and (difference := self.trial.workload.steps[step].table.check(row, key)):
             self.trial.show_mismatch(self.trial.workload.steps[step].name, key, difference, ended_ns)
-            what = f"row {key}, {difference.column}: expected {difference.expected}, found {difference.found}"
+            what = f"row {key}, {difference.column}: expected {difference.expected}, found {difference.actual}"
             raise self._fail(step, Failure("mismatch", what), ended_ns)
         self._complete(step, key, begun_ns, row is not None, verify, ended_ns)
         return row
@@ -210,10 +210,10 @@ class Client:
         raise self._fail(step, failed, ended_ns)
 
     def _complete(
-        self, step: int, key: int, begun_ns: int, found: bool, verified: bool = False, ended_ns: int = 0
+        self, step: int, key: int, begun_ns: int, is_there: bool, verified: bool = False, ended_ns: int = 0
     ) -> None:
         ended_ns = ended_ns or time.monotonic_ns()
-        if not found:
+        if not is_there:
             raise self._fail(step, Failure("missing", f"row {key}"), ended_ns)
         if ended_ns <= self.trial.end_ns:
             self.totals.operations[step][0] += 1

@@ -56,9 +56,9 @@ class Column:
         """Return the value in row `key` at `version`."""
         raise NotImplementedError
 
-    def accepts(self, key: int, version: int, found: object) -> bool:
+    def accepts(self, key: int, version: int, value: object) -> bool:
         """Say whether `found` is what the generator makes."""
-        return found == self.value(key, version)
+        return value == self.value(key, version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,8 @@ class Key(Column):
 class Counter(Key):
     """The key at first; then counted up by the store, so any value from there on is right."""
 
-    def accepts(self, key: int, version: int, found: object) -> bool:
-        return isinstance(found, int) and found >= key
+    def accepts(self, key: int, version: int, value: object) -> bool:
+        return isinstance(value, int) and value >= key
 
 
 @dataclass(frozen=True, slots=True)

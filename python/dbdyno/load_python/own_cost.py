@@ -8,7 +8,7 @@ from collections import deque
 from dbdyno.load_python.client import Client, Trial
 from dbdyno.load_python.column import Value
 from dbdyno.load_python.plan import Plan
-from dbdyno.load_python.session import Place, Session
+from dbdyno.load_python.session import Endpoint, Session
 from dbdyno.load_python.table import Row, Table
 from dbdyno.load_python.workloads import Workload, make_workload
 
@@ -20,7 +20,7 @@ class _Memory(Session):
     """Answers at once, from rows made in advance; what a write needs is made, as every library's session does."""
 
     def __init__(self, workload: Workload, encoded: bool) -> None:
-        super().__init__(Place(None, 0, None, None, None, None, None, 1.0), workload.steps)
+        super().__init__(Endpoint(None, 0, None, None, None, None, None, 1.0), workload.steps)
         self._encoded = encoded
         self._rows = {
             (index, step.table.columns[step.column].value(key, 0)): self._kept(step.table, key, 0)

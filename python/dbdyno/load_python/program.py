@@ -19,7 +19,7 @@ from dbdyno.load_python.own_cost import own_cpu_us
 from dbdyno.load_python.plan import CONTRACT, Plan, read_plan
 from dbdyno.load_python.records import Records
 from dbdyno.load_python.run import Run
-from dbdyno.load_python.session import Place, Session, find_library, find_place
+from dbdyno.load_python.session import Endpoint, Session, find_endpoint, find_library
 from dbdyno.load_python.verify import sums, verify
 from dbdyno.load_python.worker import processes_for
 from dbdyno.load_python.workloads import Workload, make_workload
@@ -54,12 +54,12 @@ def execute(plan: Plan, records: Records) -> None:
     """Execute the phases of a plan; a run that was interrupted is still verified. Raises Ended if it cannot be."""
     workload = make_workload(plan.workload["name"], plan.workload["rows"], plan.workload.get("options", {}))
     library = find_library(plan)
-    place = find_place(plan, workload)
+    endpoint = find_endpoint(plan, workload)
     if plan.cpus:
         pin(plan.cpus)
-    records.write("hello", **_hello(plan, workload, library, place))
+    records.write("hello", **_hello(plan, workload, library, endpoint))
     try:
-        _execute(plan, workload, library, place, records)
+        _execute(plan, workload, library, endpoint, records)
     except Failure as failure:
         raise Ended("failed", f"{failure.kind}: {failure.message}") from None
     except (Ended, OSError):
@@ -68,9 +68,9 @@ def execute(plan: Plan, records: Records) -> None:
         raise Ended("failed", f"protocol: {type(error).__name__}: {error}") from None
 
 
-def _execute(plan: Plan, workload: Workload, library: type[Session], place: Place, records: Records) -> None:
+def _execute(plan: Plan, workload: Workload, library: type[Session], endpoint: Endpoint, records: Records) -> None:
     def open_session() -> Session:
-        return library(place, workload.steps)
+        return library(endpoint, workload.steps)
 
     def bounded() -> AbstractContextManager[None]:
         return within(plan.operation_timeout_s + workload.rows / ROWS_PER_S, partial(_give_up, plan, records))
@@ -99,8 +99,8 @@ def _give_up(plan: Plan, records: Records) -> None:
     os._exit(1)
 
 
-def _hello(plan: Plan, workload: Workload, library: type[Session], place: Place) -> dict[str, object]:
-    encoded = plan.store["kind"] == "memcached" or place.layout == "string"
+def _hello(plan: Plan, workload: Workload, library: type[Session], endpoint: Endpoint) -> dict[str, object]:
+    encoded = plan.store["kind"] == "memcached" or endpoint.layout == "string"
     python = f"{platform.python_implementation()} {platform.python_version()}"
     return {
         "contract": CONTRACT,
@@ -115,7 +115,7 @@ def _hello(plan: Plan, workload: Workload, library: type[Session], place: Place)
         ],
         "threads": min(processes_for(plan), processors()),
         "processes": processes_for(plan),
-        "layout": place.layout,
+        "layout": endpoint.layout,
         "library": f"{library.version()}, {python}",
         "own_cpu_us_per_transaction": round(own_cpu_us(plan, encoded), 3),
     }

@@ -88,14 +88,14 @@ class Run:
 
     def _connect(self) -> bool:
         """Wait until every client has connected; return False if a signal came first. Raises Ended if one cannot."""
-        shown, total = time.monotonic(), self._plan.count
+        last_shown_s, total = time.monotonic(), self._plan.count
         while (arrived := self._heard["connected"] + self._heard["refused"]) < total:
             self._hear()
             if stop_requested():
                 self._send("stop")
                 return False
-            if time.monotonic() - shown > PROGRESS_S:
-                shown = time.monotonic()
+            if time.monotonic() - last_shown_s > PROGRESS_S:
+                last_shown_s = time.monotonic()
                 self._records.write("progress", phase="connect", done=arrived, total=total, unit="clients")
         if refused := self._heard["refused"]:
             raise Ended("failed", f"{refused} of {total} clients could not connect: {self._refusal}")

@@ -34,7 +34,7 @@ _MODULES = {
 
 
 @dataclass(frozen=True)
-class Place:
+class Endpoint:
     """Where a store is and how to get in; socket: the path of a Unix socket, else host and port.
 
     database: of Cassandra, the keyspace. consistency: its level, of Cassandra alone. auth_database: of MongoDB, the one
@@ -60,9 +60,9 @@ class Session(ABC):
     Every method raises Failure. Reads return None, writes False, where the row is not there and the store can tell.
     """
 
-    def __init__(self, place: Place, steps: tuple[Step, ...]) -> None:
+    def __init__(self, endpoint: Endpoint, steps: tuple[Step, ...]) -> None:
         """Connect, so that the first operation finds an open connection; raises Failure `connect`."""
-        self.place = place
+        self.endpoint = endpoint
         self.steps = steps
 
     @staticmethod
@@ -115,7 +115,7 @@ def find_library(plan: Plan) -> type[Session]:
         raise Ended("refused", f"{library} is not installed ({error}): pip install 'dbdyno[{extra}]'") from None
 
 
-def find_place(plan: Plan, workload: Workload) -> Place:
+def find_endpoint(plan: Plan, workload: Workload) -> Endpoint:
     """Return where the plan's store is."""
     store: dict[str, Any] = dict(plan.store)
     address = store["address"]
@@ -123,7 +123,7 @@ def find_place(plan: Plan, workload: Workload) -> Place:
     if layout == "auto":
         layout = "hash" if any(step.operation == "add" for step in workload.steps) else "string"
     database = store.get("database", store.get("keyspace"))
-    return Place(
+    return Endpoint(
         address.get("host"),
         address.get("port", 0),
         address.get("unix"),

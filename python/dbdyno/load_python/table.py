@@ -22,7 +22,7 @@ class Difference:
 
     column: str
     expected: str
-    found: str
+    actual: str
 
 
 class Table:
@@ -35,7 +35,7 @@ class Table:
         self.name = name
         self.columns = columns
         self.filed_under = filed_under
-        versions = (place for place, column in enumerate(columns) if isinstance(column, Version))
+        versions = (index for index, column in enumerate(columns) if isinstance(column, Version))
         self._version_at = next(versions, None)
         self.versioned = tuple(column for column in columns if column.versioned)
 
@@ -55,10 +55,10 @@ class Table:
         if len(row) != len(self.columns):
             return Difference("*", f"{len(self.columns)} columns", f"{len(row)} columns")
         version = self.version_of(row)
-        for column, found in zip(self.columns, row, strict=True):
-            if not column.accepts(key, version, found):
+        for column, value in zip(self.columns, row, strict=True):
+            if not column.accepts(key, version, value):
                 expected = str(column.value(key, version))
-                return Difference(column.name, expected, "NULL" if found is None else str(found))
+                return Difference(column.name, expected, "NULL" if value is None else str(value))
         return None
 
     def store_key(self, filed: Value) -> str:

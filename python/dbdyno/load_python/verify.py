@@ -28,10 +28,10 @@ def verify(
 ) -> None:
     """Write every check; before: the sums before the run; totals: of the run, or None if there was none."""
     for table in workload.tables:
-        found = session.count(table, workload.rows)
-        note = CANNOT_TELL if found is None else None
-        ok = None if found is None else found == workload.rows
-        records.write("check", name=f"rows of {table.name}", expected=workload.rows, found=found, ok=ok, note=note)
+        rows = session.count(table, workload.rows)
+        note = CANNOT_TELL if rows is None else None
+        ok = None if rows is None else rows == workload.rows
+        records.write("check", name=f"rows of {table.name}", expected=workload.rows, found=rows, ok=ok, note=note)
     if totals is not None:
         for name, after in sums(workload, session).items():
             records.write("check", name=f"growth of the sum of {name}", **_growth(before.get(name), after, totals))

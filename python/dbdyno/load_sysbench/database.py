@@ -145,9 +145,9 @@ def _deadline(seconds: float) -> Iterator[None]:
 
 def _mysql(plan: Plan, database: str | None) -> pymysql.Connection:
     address = plan.store["address"]
-    place = {"unix_socket": address["unix"]} if "unix" in address else address
+    target = {"unix_socket": address["unix"]} if "unix" in address else address
     return pymysql.connect(
-        **place,
+        **target,
         user=plan.store["user"],
         password=plan.password or "",
         database=database,
@@ -165,12 +165,12 @@ def _context(tls: Mapping[str, Any]) -> ssl.SSLContext:
 
 def _postgres(plan: Plan, database: str | None) -> psycopg.Connection[tuple[object, ...]]:
     address = plan.store["address"]
-    place = address
+    target = address
     if "unix" in address:
         # To libpq a socket is its directory and the port that its name ends in.
-        place = {"host": str(Path(address["unix"]).parent), "port": int(address["unix"].rpartition(".")[2])}
+        target = {"host": str(Path(address["unix"]).parent), "port": int(address["unix"].rpartition(".")[2])}
     return psycopg.connect(
-        **place,
+        **target,
         user=plan.store["user"],
         password=plan.password,
         dbname=database or _beside(plan),

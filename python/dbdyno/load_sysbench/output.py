@@ -64,8 +64,8 @@ def read_report(lines: Iterable[str]) -> Report | None:
     text = "\n".join(lines)
     if not (seconds := re.search(rf"total time:\s+{_NUMBER}s", text)):
         return None
-    found = {name: re.search(rf"^\s+{pattern}", text, re.MULTILINE) for name, pattern in _TOTALS.items()}
-    counts = {name: int(match[1]) if match else 0 for name, match in found.items()}
+    matches = {name: re.search(rf"^\s+{pattern}", text, re.MULTILINE) for name, pattern in _TOTALS.items()}
+    counts = {name: int(match[1]) if match else 0 for name, match in matches.items()}
     latency_ms = {
         name: float(match[1]) if (match := re.search(rf"^\s+{name}:\s+{_NUMBER}$", text, re.MULTILINE)) else 0.0
         for name in ("min", "max", "sum")
@@ -80,10 +80,10 @@ def _histogram(buckets: list[tuple[float, int]], latency_ms: Mapping[str, float]
     1,024 buckets lie evenly on a logarithmic scale from 1 µs to 100 s, so each is 1.8 % wide, and the middles are
     printed to a µs (sb_histogram.c, sb_histogram_print). Minimum, maximum and sum are printed to 10 µs.
     """
-    places = bucket_indices(np.array([round(middle_ms * 1e6) for middle_ms, _ in buckets], np.int64))
+    indices = bucket_indices(np.array([round(middle_ms * 1e6) for middle_ms, _ in buckets], np.int64))
     counts: Counter[int] = Counter()
-    for place, (_, count) in zip(places.tolist(), buckets, strict=True):
-        counts[place] += count
+    for bucket, (_, count) in zip(indices.tolist(), buckets, strict=True):
+        counts[bucket] += count
     return {
         "count": sum(counts.values()),
         "sum_ns": round(latency_ms["sum"] * 1e6),
@@ -96,5 +96,5 @@ def _histogram(buckets: list[tuple[float, int]], latency_ms: Mapping[str, float]
 def telling(lines: Iterable[str]) -> str:
     """Return what sysbench said of its failure, in a line."""
     lines = [line.strip() for line in lines if line.strip()]
-    told = [line for line in lines if any(word in line for word in _TOLD)]
-    return "; ".join((told or lines[-1:])[:3]) or "it said nothing"
+    messages = [line for line in lines if any(word in line for word in _TOLD)]
+    return "; ".join((messages or lines[-1:])[:3]) or "it said nothing"

@@ -25,8 +25,8 @@ def deliver(figures: Figures, endpoint: Endpoint, delivery: Delivery) -> Iterato
     try:
         server, thread = start_http_server(endpoint.port, endpoint.host, registry)
     except OSError as error:
-        place = f"{endpoint.host}:{endpoint.port}"
-        raise UserError(f"--metrics: {place}: {error.strerror or error}; give another host or port") from None
+        listen_address = f"{endpoint.host}:{endpoint.port}"
+        raise UserError(f"--metrics: {listen_address}: {error.strerror or error}; give another host or port") from None
     delivery.address = f"http://{endpoint.host}:{server.server_port}/metrics"
     try:
         yield

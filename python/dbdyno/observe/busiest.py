@@ -68,9 +68,9 @@ def name_of(status: bytes) -> str:
 
 def name_of_title(command_line: bytes) -> str | None:
     """Return what a process does that says so in its command line, as PostgreSQL's do; `None` if it does not."""
-    found = _TITLE.match(command_line.rstrip(b"\0 "))
-    if not found:
+    match = _TITLE.match(command_line.rstrip(b"\0 "))
+    if not match:
         return None
-    title = found[1].decode(errors="replace")
+    title = match[1].decode(errors="replace")
     task = next((task for task in _TASKS if title.startswith(task)), None)
     return task or ("backend" if _CLIENT.search(title) else None)

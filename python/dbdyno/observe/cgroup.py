@@ -53,7 +53,7 @@ class CgroupSampler:
 
 def groups_of(pid: int, root: Path = ROOT) -> dict[str, list[Path]]:
     """Return the groups a process is in, the innermost first, by controller (`cpu`, `memory`)."""
-    found: dict[str, list[Path]] = {}
+    groups_by_controller: dict[str, list[Path]] = {}
     try:
         lines = read(f"/proc/{pid}/cgroup").decode().splitlines()
     except OSError:
@@ -67,9 +67,9 @@ def groups_of(pid: int, root: Path = ROOT) -> dict[str, list[Path]]:
         groups = [group for group in (own, *own.parents) if group.is_relative_to(folder)]
         for controller in ("cpu", "memory"):
             # Version 1 names its controllers; a group of version 2 has all that it was given.
-            if controller in controllers.split(",") or (not controllers and controller not in found):
-                found[controller] = groups
-    return found
+            if controller in controllers.split(",") or (not controllers and controller not in groups_by_controller):
+                groups_by_controller[controller] = groups
+    return groups_by_controller
 
 
 def _of_memory(what: str, content: bytes) -> dict[str, int]:

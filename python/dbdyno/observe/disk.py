@@ -41,9 +41,9 @@ class DiskSampler:
         seen = {}
         for name, path in self._files.items():
             values = read(path).split()
-            for place, (what, unit) in _FIELDS.items():
-                if place < len(values):
-                    seen[f"disk.{name}.{what}_total"] = int(values[place]) * unit
+            for field, (what, unit) in _FIELDS.items():
+                if field < len(values):
+                    seen[f"disk.{name}.{what}_total"] = int(values[field]) * unit
         return seen
 
 

@@ -22,10 +22,10 @@ def read_first(path: str) -> str | None:
 
 def data_directory() -> Path:
     """Return where private servers keep their data; raises UserError where DBDYNO_DATA_DIR names no directory."""
-    place = Path(os.environ.get("DBDYNO_DATA_DIR") or tempfile.gettempdir())
-    if not place.is_dir():
-        raise UserError(f"DBDYNO_DATA_DIR={place}: no such directory; make it, or name another")
-    return place
+    directory = Path(os.environ.get("DBDYNO_DATA_DIR") or tempfile.gettempdir())
+    if not directory.is_dir():
+        raise UserError(f"DBDYNO_DATA_DIR={directory}: no such directory; make it, or name another")
+    return directory
 
 
 def cpu_model() -> str | None:
@@ -38,13 +38,13 @@ def cpu_model() -> str | None:
 
 def virtualization() -> list[str]:
     """Return what is between us and the hardware, as far as it can be seen: nothing, a virtual machine, a container."""
-    found = []
+    layers = []
     if " hypervisor" in (read_first("/proc/cpuinfo") or ""):
         product = read_first("/sys/class/dmi/id/product_name")
-        found.append(f"virtual machine ({product})" if product else "virtual machine")
+        layers.append(f"virtual machine ({product})" if product else "virtual machine")
     if any(Path(mark).exists() for mark in ("/.dockerenv", "/run/.containerenv")):
-        found.append("container")
-    return found
+        layers.append("container")
+    return layers
 
 
 def chosen(text: str | None) -> str | None:

@@ -172,31 +172,31 @@ class Observer:
         for sampler in self._samplers:
             with suppress(OSError):  # It is not seen now; what can never be was said when the sampler was made.
                 row |= sampler.sample()
-        shown: dict[str, Counts] = {}
+        waits_of: dict[str, Counts] = {}
         unseen: set[str] = set()
         for store in self._stores:
             counters, waits = store.take()
             row |= counters
             if waits or not store.shows_waits:
-                shown[store.server] = waits
+                waits_of[store.server] = waits
             else:
                 # It shows them, but not now: what its threads alone tell would be another thing under the same name.
                 unseen.add(store.server)
         for queues in self._queues:
             row |= queues.take()
         self._rates.see(row)
-        for server in sorted({*self._threads, *shown} - unseen):
-            row |= self._waits(server, shown.get(server, {}))
+        for server in sorted({*self._threads, *waits_of} - unseen):
+            row |= self._waits(server, waits_of.get(server, {}))
         return {name: round(value, 6) for name, value in row.items()}
 
-    def _waits(self, server: str, shown: Counts) -> dict[str, float]:
+    def _waits(self, server: str, waits: Counts) -> dict[str, float]:
         threads: Counts = {}
         if server in self._threads:
             threads = self._threads[server].take()
             self._threads[server].learn()
         user, system, run_queue = (self._rates.of(f"process.{server}.{name}_s_total") for name in _CPU_COLUMNS)
         cpu = None if user is None or system is None else user + system
-        states = combine(shown, threads, cpu, run_queue)
+        states = combine(waits, threads, cpu, run_queue)
         return {f"waits.{server}.{state}": value for state, value in states.items()}
 
 

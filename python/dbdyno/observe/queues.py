@@ -138,11 +138,11 @@ def listener(host: str, port: int) -> int | None:
 def socket_listener(path: str) -> int | None:
     """Return the process of this host that listens at a Unix socket; `None` if none does, or nobody may see it."""
     try:
-        sockets = (_PROC / "net/unix").read_text(errors="surrogateescape")
+        text = (_PROC / "net/unix").read_text(errors="surrogateescape")
     except OSError:
         return None
-    found = (match for line in sockets.splitlines() if (match := _UNIX_SOCKET.match(line)))
-    return _first_with({f"socket:[{one['inode']}]" for one in found if one["path"] == path})
+    listed = (match for line in text.splitlines() if (match := _UNIX_SOCKET.match(line)))
+    return _first_with({f"socket:[{match['inode']}]" for match in listed if match["path"] == path})
 
 
 def _first_with(files: set[str]) -> int | None:

@@ -217,10 +217,10 @@ class StoreWatch:
         next_waits = began
         while not self._stopping.is_set():
             # Where there are no waits to ask for it sleeps until it is told.
-            told = self._told(max(0.0, next_waits - time.monotonic()) if self.shows_waits else None)
+            counters_due = self._told(max(0.0, next_waits - time.monotonic()) if self.shows_waits else None)
             if self._stopping.is_set():
                 break
-            if told:
+            if counters_due:
                 self._try(self._ask_counters)
             else:
                 if self._spared_waits.own_s <= BUDGET * (time.monotonic() - began):

@@ -21,7 +21,7 @@ def mean_of(samples: Iterable[Counts]) -> dict[str, float]:
     return {state: sum(sample.get(state, 0.0) for sample in taken) / len(taken) for state in states}
 
 
-def combine(shown: Counts, threads: Counts, cpu: float | None, cpu_wait: float | None) -> dict[str, float]:
+def combine(waits: Counts, threads: Counts, cpu: float | None, cpu_wait: float | None) -> dict[str, float]:
     """Return the mean number in every state, which add up to as many as there are; empty where nothing is known.
 
     What is exact goes first: a store that must answer a question has less on the processors just then than else. Then
@@ -30,20 +30,20 @@ def combine(shown: Counts, threads: Counts, cpu: float | None, cpu_wait: float |
     last: who has been given one and waits for a processor is in the same system call still.
 
     Args:
-        shown: as the store says; its `cpu` means at work, whether on a processor or not. Empty where it does not say.
+        waits: as the store says; its `cpu` means at work, whether on a processor or not. Empty where it does not say.
         threads: of the server's threads as the kernel says; empty where it does not.
         cpu, cpu_wait: the mean number of threads on a processor, and of those waiting for one; None where not known.
     """
-    counts = dict(shown or threads)
+    counts = dict(waits or threads)
     total = sum(counts.values())
-    if shown:
+    if waits:
         counts[DISK] = max(counts.get(DISK, 0.0), threads.get(DISK, 0.0))
     if not counts:
         return {}
     if cpu is None:
         at_work = max(0.0, total - sum(counts.get(state, 0.0) for state in (*_IN_ORDER, OTHER)))
         return {state: counts.get(state, 0.0) for state in STATES if state != CPU_WAIT} | {CPU: at_work}
-    order = _IN_ORDER if shown else _OF_THREADS
+    order = _IN_ORDER if waits else _OF_THREADS
     result, left = dict.fromkeys(STATES, 0.0), total
     wanted = [(CPU, cpu), (CPU_WAIT, cpu_wait or 0.0), *((state, counts.get(state, 0.0)) for state in order)]
     for state, amount in wanted:

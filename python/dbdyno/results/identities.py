@@ -39,7 +39,7 @@ def _sums(recorded: Recorded) -> Iterator[str]:
     pairs += [("conflicts", sums.get("conflicts", 0), transactions.get("conflicts", 0))]
     for name, operation in total["operations"].items():
         seen = sums["operations"].get(name, (0, 0))
-        pairs += [(f"{name} {key}", seen[place], operation[key]) for place, key in enumerate(_COUNTED)]
+        pairs += [(f"{name} {key}", seen[index], operation[key]) for index, key in enumerate(_COUNTED)]
     for what, summed, stated in pairs:
         if summed != stated:
             yield f"the seconds add up to {summed} {what}, the total says {stated}: a bug in the load client"

@@ -44,19 +44,19 @@ def limit_sentences(run: Run) -> tuple[str, ...]:
     """Return a sentence for each broken limit, or one that all hold; none if the experiment has no limits."""
     judged = judged_limits(run)
     broken: dict[str, list[JudgedLimit]] = {}
-    for one in judged:
-        if not one.holds:
-            broken.setdefault(one.limit, []).append(one)
+    for judged_limit in judged:
+        if not judged_limit.holds:
+            broken.setdefault(judged_limit.limit, []).append(judged_limit)
     if broken:
         return tuple(_broken(run, limit, ones, judged) for limit, ones in broken.items())
-    limits = dict.fromkeys(one.limit for one in judged)
-    trials = len({one.trial for one in judged})
+    limits = dict.fromkeys(judged_limit.limit for judged_limit in judged)
+    trials = len({judged_limit.trial for judged_limit in judged})
     return (f"Limits hold in {trials} of {trials} trials: {', '.join(limits)}.",) if judged else ()
 
 
 def limits_broken(run: Run) -> bool:
     """Whether a limit of the experiment was broken."""
-    return not all(one.holds for one in judged_limits(run))
+    return not all(judged_limit.holds for judged_limit in judged_limits(run))
 
 
 def _read(stated: JsonObject) -> JudgedLimit:
@@ -72,9 +72,11 @@ def _read(stated: JsonObject) -> JudgedLimit:
 
 
 def _broken(run: Run, limit: str, broken: Sequence[JudgedLimit], judged: Sequence[JudgedLimit]) -> str:
-    trials = sum(one.limit == limit for one in judged)
+    trials = sum(judged_limit.limit == limit for judged_limit in judged)
     sign = -1 if "throughput" in limit else 1
-    worst = max(broken, key=lambda one: float("inf") if one.value is None else sign * one.value)
+    worst = max(
+        broken, key=lambda judged_limit: float("inf") if judged_limit.value is None else sign * judged_limit.value
+    )
     by_name = {trial.name: trial for trial in run.trials}
     where = _where(by_name[worst.trial]) if worst.trial in by_name else worst.trial
     said = f"Limit broken: {limit} in {len(broken)} of {trials} trial{'s' if trials > 1 else ''}"

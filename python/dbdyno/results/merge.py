@@ -33,19 +33,19 @@ def merge_records(parts: Sequence[Iterable[Record]], offsets_s: Sequence[float])
 
 def merge_histograms(histograms: Sequence[Mapping[str, Any]]) -> Record:
     """Return a histogram of all values of several, in the form of the contract."""
-    full = [one for one in histograms if one["count"]]
+    full = [histogram for histogram in histograms if histogram["count"]]
     if not full:
         return {"count": 0, "sum_ns": 0, "min_ns": 0, "max_ns": 0, "buckets": []}
     counts: dict[int, int] = defaultdict(int)
-    for one in full:
-        buckets = one["buckets"]
+    for histogram in full:
+        buckets = histogram["buckets"]
         for index, count in zip(buckets[::2], buckets[1::2], strict=True):
             counts[index] += count
     return {
-        "count": sum(one["count"] for one in full),
-        "sum_ns": sum(one["sum_ns"] for one in full),
-        "min_ns": min(one["min_ns"] for one in full),
-        "max_ns": max(one["max_ns"] for one in full),
+        "count": sum(histogram["count"] for histogram in full),
+        "sum_ns": sum(histogram["sum_ns"] for histogram in full),
+        "min_ns": min(histogram["min_ns"] for histogram in full),
+        "max_ns": max(histogram["max_ns"] for histogram in full),
         "buckets": [number for index in sorted(counts) for number in (index, counts[index])],
     }
 
@@ -54,22 +54,24 @@ def merge_intervals(intervals: Sequence[Record]) -> Record:
     """Return one second of a trial from the same second of its load clients, without its gaps."""
     first = intervals[0]
     merged: Record = {key: first[key] for key in ("record", "second", "warmup")}
-    merged["seconds"] = max(one["seconds"] for one in intervals)
+    merged["seconds"] = max(interval["seconds"] for interval in intervals)
     for key in ("connected", "reads_verified", "mismatches", "client_cpu_s"):
         if key in first:
-            merged[key] = sum(one[key] for one in intervals)
-    merged["transactions"] = _merge_counted([one["transactions"] for one in intervals])
+            merged[key] = sum(interval[key] for interval in intervals)
+    merged["transactions"] = _merge_counted([interval["transactions"] for interval in intervals])
     if "operations" in first:
-        names = list(dict.fromkeys(name for one in intervals for name in one["operations"]))
+        names = list(dict.fromkeys(name for interval in intervals for name in interval["operations"]))
         merged["operations"] = {
-            name: _merge_counted([one["operations"][name] for one in intervals if name in one["operations"]])
+            name: _merge_counted(
+                [interval["operations"][name] for interval in intervals if name in interval["operations"]]
+            )
             for name in names
         }
     for key in ("errors", "counters"):
-        if any(key in one for one in intervals):
-            merged[key] = _added(one.get(key, {}) for one in intervals)
-    if all("load_threads" in one for one in intervals):
-        merged["load_threads"] = _side_by_side([one["load_threads"] for one in intervals])
+        if any(key in interval for interval in intervals):
+            merged[key] = _added(interval.get(key, {}) for interval in intervals)
+    if all("load_threads" in interval for interval in intervals):
+        merged["load_threads"] = _side_by_side([interval["load_threads"] for interval in intervals])
     return merged
 
 
@@ -88,16 +90,16 @@ def _merge_counted(parts: Sequence[Mapping[str, Any]]) -> Record:
 
 def _added(counted: Iterable[Mapping[str, float]]) -> Record:
     total: dict[str, float] = {}
-    for one in counted:
-        for key, value in one.items():
+    for counts in counted:
+        for key, value in counts.items():
             total[key] = total.get(key, 0) + value
     return total
 
 
 def _side_by_side(threads: Sequence[Mapping[str, list[float]]]) -> Record:
     """Return the lists of load threads one after the other; a list that one lacks is left out."""
-    keys = [key for key in threads[0] if all(key in one for one in threads)]
-    return {key: [value for one in threads for value in one[key]] for key in keys}
+    keys = [key for key in threads[0] if all(key in lists for lists in threads)]
+    return {key: [value for lists in threads for value in lists[key]] for key in keys}
 
 
 class _Merger:
@@ -152,7 +154,7 @@ class _Merger:
             for key in ("contract", "program", "version", "profile", "operations"):
                 if other[key] != first[key]:
                     raise ValueError(f"load clients of one trial differ in {key}: {first[key]} and {other[key]}")
-        sums = {key: sum(one[key] for one in self._hellos) for key in ("threads", "processors") if first.get(key)}
+        sums = {key: sum(hello[key] for hello in self._hellos) for key in ("threads", "processors") if first.get(key)}
         return first | sums
 
     def _phase_records(self, state: str) -> Iterator[Record]:
@@ -164,42 +166,42 @@ class _Merger:
 
     def _seconds(self) -> Iterator[Record]:
         merged = [merge_intervals(self._intervals[second]) for second in sorted(self._intervals)]
-        if any("gaps_ns" in one for parts in self._intervals.values() for one in parts):
+        if any("gaps_ns" in interval for parts in self._intervals.values() for interval in parts):
             ends_ns, passed_s = [], 0.0
-            for one in merged:
-                passed_s += one["seconds"]
-                one["gaps_ns"] = []
+            for interval in merged:
+                passed_s += interval["seconds"]
+                interval["gaps_ns"] = []
                 ends_ns.append(round(passed_s * 1e9))
             for begin_ns, length_ns in common_gaps(self._gaps):
                 ended_ns = begin_ns + length_ns
-                place = next((at for at, end_ns in enumerate(ends_ns) if ended_ns <= end_ns), len(merged) - 1)
-                merged[place]["gaps_ns"].append([begin_ns, length_ns])
+                at = next((at for at, end_ns in enumerate(ends_ns) if ended_ns <= end_ns), len(merged) - 1)
+                merged[at]["gaps_ns"].append([begin_ns, length_ns])
         yield from merged
 
     def _total(self) -> Record:
-        names = list(dict.fromkeys(name for one in self._totals for name in one["operations"]))
+        names = list(dict.fromkeys(name for part in self._totals for name in part["operations"]))
         total = {
             "record": "total",
-            "transactions": _merge_counted([one["transactions"] for one in self._totals]),
+            "transactions": _merge_counted([part["transactions"] for part in self._totals]),
             "operations": {
-                name: _merge_counted([one["operations"][name] for one in self._totals if name in one["operations"]])
+                name: _merge_counted([part["operations"][name] for part in self._totals if name in part["operations"]])
                 for name in names
             },
-            "seconds": max(one["seconds"] for one in self._totals),
+            "seconds": max(part["seconds"] for part in self._totals),
         }
         for key in ("reads_verified", "mismatches", "in_flight_mean"):
-            total[key] = sum(one[key] for one in self._totals)
-        if moved := [one["moved_keys"] for one in self._totals if "moved_keys" in one]:
+            total[key] = sum(part[key] for part in self._totals)
+        if moved := [part["moved_keys"] for part in self._totals if "moved_keys" in part]:
             total["moved_keys"] = _added(moved)
         return total
 
 
 def merge_changes(changes: Sequence[Mapping[str, Any]]) -> Record:
     """Return what several load clients changed together, as the plan of the one that verifies has it."""
-    before = [one["before"] for one in changes if any(value is not None for value in one["before"])]
+    before = [change["before"] for change in changes if any(value is not None for value in change["before"])]
     sums: Counter[str] = Counter()
-    for one in changes:
-        sums.update({key: one[key] for key in ("added", "maybe_added", "inserted", "maybe_inserted")})
+    for change in changes:
+        sums.update({key: change[key] for key in ("added", "maybe_added", "inserted", "maybe_inserted")})
     return {"before": before[0] if before else changes[0]["before"], **sums}
 
 

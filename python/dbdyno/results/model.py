@@ -154,9 +154,9 @@ class Recorded:
         """What each load thread did in the measured seconds; empty where that was not recorded, or nothing was."""
         if self.seconds <= 0:
             return ()
-        used = zip(*(one.thread_cpu_s for one in self.measured), strict=False)
+        used = zip(*(interval.thread_cpu_s for interval in self.measured), strict=False)
         shares = [sum(of_thread) / self.seconds for of_thread in used]
-        waited = list(zip(*(one.thread_run_queue_s for one in self.measured), strict=False))
+        waited = list(zip(*(interval.thread_run_queue_s for interval in self.measured), strict=False))
         waits = [sum(of_thread) / self.seconds for of_thread in waited] or [None] * len(shares)
         return tuple(map(LoadThread, shares, waits))
 
@@ -213,7 +213,9 @@ class Recorded:
         """How it is seen that what an open loop offered was not followed; `None` where it was, and in a closed loop."""
         if not self.offered or self.seconds <= 0:
             return None
-        left = np.cumsum([0, *((one.scheduled or 0) - one.completed - one.failed for one in self.intervals)])
+        left = np.cumsum(
+            [0, *((interval.scheduled or 0) - interval.completed - interval.failed for interval in self.intervals)]
+        )
         clients = max(interval.connected for interval in self.measured)
         service_s = (self.service_time.mean_ns or 0.0) / 1e9
         outstanding = left[len(self.intervals) - len(self.measured) :]
@@ -339,6 +341,6 @@ class Run:
     @property
     def labels(self) -> tuple[str, ...]:
         """The systems that have a trial, as the experiment lists them; trials of repetitions are in a drawn order."""
-        found = dict.fromkeys(trial.label for trial in self.trials if trial.system is not None)
-        listed = [label for label in self.facts.systems if label in found]
-        return tuple(dict.fromkeys([*listed, *found]))
+        known = dict.fromkeys(trial.label for trial in self.trials if trial.system is not None)
+        listed = [label for label in self.facts.systems if label in known]
+        return tuple(dict.fromkeys([*listed, *known]))

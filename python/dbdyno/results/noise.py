@@ -69,8 +69,8 @@ def known_noise(*runs: Path) -> list[NoiseFloor]:
 
     A run takes along what was known of its host, so that elsewhere the same is said of it.
     """
-    found = dict.fromkeys(floor for file in (noise_file(), *map(noise_file_of, runs)) for floor in read_noise(file))
-    return sorted(found, key=lambda floor: floor.at_unix_s)
+    floors = dict.fromkeys(floor for file in (noise_file(), *map(noise_file_of, runs)) for floor in read_noise(file))
+    return sorted(floors, key=lambda floor: floor.at_unix_s)
 
 
 def read_noise(file: Path | None = None) -> list[NoiseFloor]:
@@ -96,10 +96,10 @@ def noise_for(
     Of those there are, the ones most like it: each of `likes` narrows the choice where that leaves any. Of one
     measured again the last counts, and of several that are as like, the largest.
     """
-    found = [floor for floor in floors if (floor.host, floor.workload) == (host, workload)]
+    candidates = [floor for floor in floors if (floor.host, floor.workload) == (host, workload)]
     for like in likes:
-        found = [floor for floor in found if like(floor)] or found
-    last = {(one.system, one.rows, *load_of(one), one.seconds): one for one in found}
+        candidates = [floor for floor in candidates if like(floor)] or candidates
+    last = {(floor.system, floor.rows, *load_of(floor), floor.seconds): floor for floor in candidates}
     return max(last.values(), key=lambda floor: floor.noise, default=None)
 
 

@@ -32,8 +32,8 @@ def write_commits(operations: Iterable[Operation]) -> int | None:
     transactions of several kinds nothing tells which of the commits were theirs.
     """
     counted: Counter[str] = Counter()
-    for one in operations:
-        counted[str(one.operation)] += one.service_time.count
+    for operation in operations:
+        counted[str(operation.operation)] += operation.service_time.count
     writes = sum(counted[name] for name in CHANGES)
     if not counted or (not writes and not counted.keys() <= GETS | CHANGES | _CONTROL | {KIND}):
         return None

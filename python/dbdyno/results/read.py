@@ -143,7 +143,7 @@ def _state(about: JsonObject, recorded: Recorded) -> tuple[str, str | None]:
 
 
 def _preparations(folder: Path) -> dict[str, Preparation]:
-    found: dict[str, Preparation] = {}
+    preparations: dict[str, Preparation] = {}
     for file in sorted(folder.glob("preparations/*/preparation.json")):
         load: JsonObject = {}
         for _, record in read_lines(file.with_name("records.jsonl")):
@@ -151,10 +151,10 @@ def _preparations(folder: Path) -> dict[str, Preparation]:
                 load = record
         name, about = file.parent.name, read_object(file)
         # What was restored was loaded in an earlier preparation, or in this one, as the first of its kind.
-        loaded = found.get(str(about.get("loaded_in")))
+        loaded = preparations.get(str(about.get("loaded_in")))
         rows, seconds = (loaded.rows, loaded.load_seconds) if loaded else (load.get("rows"), load.get("seconds"))
-        found[name] = Preparation(name, about, rows, seconds)
-    return found
+        preparations[name] = Preparation(name, about, rows, seconds)
+    return preparations
 
 
 def usage_of_servers(trial: Trial) -> tuple[Usage, ...]:

@@ -96,7 +96,7 @@ class Reader:
         self.auto_warmup = auto_warmup
         self.single: dict[str, JsonObject] = {}
         self.listed: dict[str, list[JsonObject]] = defaultdict(list)
-        self.told: dict[str, JsonObject] = {}
+        self.declared: dict[str, JsonObject] = {}
         self.phases: dict[str, JsonObject] = {}
         self.run_began_unix_s: float | None = None
         self.intervals: list[Interval] = []
@@ -120,7 +120,7 @@ class Reader:
                     # Of a load client that knows times for all of the run alone.
                     self.transactions.add(len(self.intervals), _times(record["transactions"]))
                 if kind == "hello":
-                    self.told = {operation["name"]: operation for operation in record.get("operations", [])}
+                    self.declared = {operation["name"]: operation for operation in record.get("operations", [])}
             case "error" | "mismatch" | "check" as kind:
                 self.listed[kind].append(record)
 
@@ -179,17 +179,17 @@ class Reader:
 
     def recorded(self) -> Recorded:
         """Merge what was taken."""
-        told, steady = self.told, _steady_state(self.intervals)
+        declared, steady = self.declared, _steady_state(self.intervals)
         cut = self.auto_warmup and steady.steady
         asked = sum(interval.warmup for interval in self.intervals)
         begin = asked + steady.cut_s if cut else asked
-        names = [*told, *(name for name in self.operation_sums if name not in told)]
+        names = [*declared, *(name for name in self.operation_sums if name not in declared)]
         seconds = [interval.second for interval in self.intervals]
         operations = tuple(
             Operation(
                 name,
-                told.get(name, {}).get("operation"),
-                told.get(name, {}).get("table"),
+                declared.get(name, {}).get("operation"),
+                declared.get(name, {}).get("table"),
                 failed=self.operation_sums[name]["failed"],
                 slowest=self.operations[name].slowest(begin, seconds),
                 **self.operations[name].merged(begin),
@@ -199,7 +199,7 @@ class Reader:
         by_operation = {name: (sums["completed"], sums["failed"]) for name, sums in self.operation_sums.items()}
         return Recorded(
             hello=self.single.get("hello"),
-            intervals=tuple(one._replace(warmup=place < begin) for place, one in enumerate(self.intervals)),
+            intervals=tuple(interval._replace(warmup=index < begin) for index, interval in enumerate(self.intervals)),
             **self.transactions.merged(begin),
             slowest=self.transactions.slowest(begin, seconds),
             operations=operations,
@@ -236,5 +236,5 @@ def _gaps(listed: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
 
 def _steady_state(intervals: list[Interval]) -> SteadyState:
     """Find the steady state of the whole seconds after the warm-up that was asked for."""
-    whole = [one for one in intervals if not one.warmup and one.seconds > WHOLE_SECOND]
-    return steady_state(np.array([one.completed / one.seconds for one in whole]))
+    whole = [interval for interval in intervals if not interval.warmup and interval.seconds > WHOLE_SECOND]
+    return steady_state(np.array([interval.completed / interval.seconds for interval in whole]))

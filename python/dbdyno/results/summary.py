@@ -124,10 +124,10 @@ def _stored(folder: Path, auto_warmup: bool, latencies: bool) -> Summary | None:
     """Return the summary if it is of these recordings; one that is damaged is as good as none."""
     if path := _summary_of(folder):
         # A file, an archive, its compression and NumPy's headers each have exceptions of their own.
-        with suppress(Exception), np.load(path, allow_pickle=False) as found:
-            about = from_json(found["about"].tobytes())
+        with suppress(Exception), np.load(path, allow_pickle=False) as arrays:
+            about = from_json(arrays["about"].tobytes())
             if about["key"] == _key(folder, auto_warmup):
-                return _unpacked(found, about, latencies)
+                return _unpacked(arrays, about, latencies)
     return None
 
 
@@ -161,23 +161,31 @@ def _packed(summary: Summary, key: list[Any]) -> dict[str, np.ndarray]:
         "steady": asdict(recorded.steady),
         "cut": recorded.cut,
         "has_gaps": recorded.gaps_ns is not None,
-        "operations": [(one.name, one.operation, one.table, one.failed) for one in recorded.operations],
-        "slowest": [recorded.slowest, *(one.slowest for one in recorded.operations)],
-        "interval_errors": {place: one.errors for place, one in enumerate(intervals) if one.errors},
-        "interval_counters": [one.counters for one in intervals] if any(one.counters for one in intervals) else [],
+        "operations": [
+            (operation.name, operation.operation, operation.table, operation.failed)
+            for operation in recorded.operations
+        ],
+        "slowest": [recorded.slowest, *(operation.slowest for operation in recorded.operations)],
+        "interval_errors": {index: interval.errors for index, interval in enumerate(intervals) if interval.errors},
+        "interval_counters": [interval.counters for interval in intervals]
+        if any(interval.counters for interval in intervals)
+        else [],
         "observed": summary.observed,
         "histograms": [
-            (owner, time, one.count, one.sum_ns, one.min_ns, one.max_ns, len(one.indices))
-            for owner, time, one in histograms
+            (owner, time, histogram.count, histogram.sum_ns, histogram.min_ns, histogram.max_ns, len(histogram.indices))
+            for owner, time, histogram in histograms
         ],
     }
-    columns = [[_UNKNOWN if (value := getattr(one, name)) is None else value for one in intervals] for name in _COLUMNS]
-    buckets = [np.stack([one.indices, one.counts]) for _, _, one in histograms]
+    columns = [
+        [_UNKNOWN if (value := getattr(interval, name)) is None else value for interval in intervals]
+        for name in _COLUMNS
+    ]
+    buckets = [np.stack([histogram.indices, histogram.counts]) for _, _, histogram in histograms]
     return {
         "about": _bytes(about),
         # Counts are whole and below 2⁵³: one table of floats holds them exactly, and is read in half the time of two.
         "seconds": np.array(columns, float),
-        **{name: _of_threads([getattr(one, name) for one in intervals]) for name in _THREADS},
+        **{name: _of_threads([getattr(interval, name) for interval in intervals]) for name in _THREADS},
         "buckets": np.concatenate(buckets, axis=1),
         "gaps_ns": np.zeros((0, 2), np.int64) if recorded.gaps_ns is None else recorded.gaps_ns,
         "latencies": np.zeros((3, 0), np.int64) if summary.latencies is None else summary.latencies,
@@ -194,20 +202,20 @@ def _of_threads(seconds: Sequence[tuple[float, ...]]) -> np.ndarray:
 
 def _histograms(recorded: Recorded) -> Iterator[tuple[int, str, Histogram]]:
     """Every histogram with the place of its operation (the transaction's is -1) and its name."""
-    for place, owner in enumerate((recorded, *recorded.operations), -1):
+    for owner_index, owner in enumerate((recorded, *recorded.operations), -1):
         for time in _TIMES:
             if (histogram := getattr(owner, time)) is not None:
-                yield place, time, histogram
+                yield owner_index, time, histogram
 
 
-def _unpacked(found: np.lib.npyio.NpzFile, about: dict[str, Any], latencies: bool) -> Summary:
+def _unpacked(arrays: np.lib.npyio.NpzFile, about: dict[str, Any], latencies: bool) -> Summary:
     times: dict[int, dict[str, Histogram]] = {}
-    buckets, begin = found["buckets"], 0
+    buckets, begin = arrays["buckets"], 0
     for owner, time, count, sum_ns, min_ns, max_ns, length in about["histograms"]:
         indices, counts = buckets[:, begin : begin + length]
         times.setdefault(owner, {})[time] = Histogram(indices, counts, count, sum_ns, min_ns, max_ns)
         begin += length
-    of_all, *of_operations = (tuple(Slow(*one) for one in slow) for slow in about["slowest"])
+    of_all, *of_operations = (tuple(Slow(*record) for record in slow) for slow in about["slowest"])
     recorded = Recorded(
         hello=about["hello"],
         errors=tuple(about["errors"]),
@@ -220,18 +228,18 @@ def _unpacked(found: np.lib.npyio.NpzFile, about: dict[str, Any], latencies: boo
         end=about["end"],
         steady=SteadyState(**about["steady"]),
         cut=about["cut"],
-        intervals=_intervals(about, found["seconds"], {name: found[name] for name in _THREADS}),
+        intervals=_intervals(about, arrays["seconds"], {name: arrays[name] for name in _THREADS}),
         operations=tuple(
-            Operation(name, operation, table, failed=failed, slowest=of_operations[place], **times[place])
-            for place, (name, operation, table, failed) in enumerate(about["operations"])
+            Operation(name, operation, table, failed=failed, slowest=of_operations[index], **times[index])
+            for index, (name, operation, table, failed) in enumerate(about["operations"])
         ),
         slowest=of_all,
         service_time=times[-1]["service_time"],
         response_time=times[-1].get("response_time"),
         send_lag=times[-1].get("send_lag"),
-        gaps_ns=found["gaps_ns"] if about["has_gaps"] else None,
+        gaps_ns=arrays["gaps_ns"] if about["has_gaps"] else None,
     )
-    return Summary(recorded, about["observed"], found["latencies"] if latencies else None)
+    return Summary(recorded, about["observed"], arrays["latencies"] if latencies else None)
 
 
 def _intervals(about: Mapping[str, Any], table: np.ndarray, threads: Mapping[str, np.ndarray]) -> tuple[Interval, ...]:
@@ -240,12 +248,12 @@ def _intervals(about: Mapping[str, Any], table: np.ndarray, threads: Mapping[str
     for name in ("scheduled", "p50_ns", "p99_ns"):
         columns[name] = [None if value == _UNKNOWN else value for value in columns[name]]
     columns["warmup"] = list(map(bool, columns["warmup"]))
-    for name, told in threads.items():
-        columns[name] = [tuple(second[~np.isnan(second)].tolist()) for second in told]
+    for name, values in threads.items():
+        columns[name] = [tuple(second[~np.isnan(second)].tolist()) for second in values]
     nothing: dict[str, int] = {}
     errors: list[Mapping[str, int]] = [nothing] * table.shape[1]
-    for place, counted in about["interval_errors"].items():
-        errors[int(place)] = counted
+    for index, counted in about["interval_errors"].items():
+        errors[int(index)] = counted
     columns["errors"] = errors
     columns["counters"] = about["interval_counters"] or [nothing] * table.shape[1]
     return tuple(map(Interval._make, zip(*(columns[name] for name in Interval._fields), strict=True)))

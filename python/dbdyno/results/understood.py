@@ -23,9 +23,9 @@ def understood(*folders: Path) -> Iterator[None]:
     try:
         yield
     except WRONG as error:
-        place = extract_tb(error.__traceback__)[-1]
+        frame = extract_tb(error.__traceback__)[-1]
         said = f"{type(error).__name__} {error}"[:_MOST_SAID].replace("\n", " ")
         raise UserError(
             f"{', '.join(map(str, folders))}: cannot be understood: a value in it is none that dbdyno writes "
-            f"({said}; {Path(place.filename).name}:{place.lineno})"
+            f"({said}; {Path(frame.filename).name}:{frame.lineno})"
         ) from error

@@ -38,14 +38,16 @@ class Evenness(TypedDict):
 
 def evenness(trials: Iterable[Trial]) -> Evenness:
     """The worst of the usable trials: equal means may hide that one of two stalls (docs/statistics.md, section 4)."""
-    recorded = [trial.recorded for trial in trials if not unusable(trial)]
-    even = [one.stability for one in recorded]
-    stalled = [one.stalls for one in recorded if one.stalls]
+    usable = [trial.recorded for trial in trials if not unusable(trial)]
+    even = [recorded.stability for recorded in usable]
+    stalled = [recorded.stalls for recorded in usable if recorded.stalls]
     worst = max(stalled, key=lambda stalls: stalls.longest_ms, default=None)
-    variations = [one.variation_1s for one in even if one.variation_1s is not None]
+    variations = [stability.variation_1s for stability in even if stability.variation_1s is not None]
     return {
-        "floor": min((one.floor for one in even if one.floor is not None), default=None),
-        "longest_without_completion_s": max((one.longest_without_completion_s for one in even), default=None),
+        "floor": min((stability.floor for stability in even if stability.floor is not None), default=None),
+        "longest_without_completion_s": max(
+            (stability.longest_without_completion_s for stability in even), default=None
+        ),
         "variation_1s": max(variations, default=None),
         "stalls": worst.figures() if worst else None,
     }

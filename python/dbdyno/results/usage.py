@@ -50,6 +50,8 @@ def stated_usage(about: JsonObject, path: Path) -> tuple[Usage, ...]:
         UserError: it cannot be understood.
     """
     try:
-        return tuple(Usage(one["process"], one["cores"], one["resident_bytes"]) for one in about.get("usage", ()))
+        return tuple(
+            Usage(process["process"], process["cores"], process["resident_bytes"]) for process in about.get("usage", ())
+        )
     except WRONG as error:
         raise UserError(f"{path}: its 'usage' cannot be understood: {error!r}") from error

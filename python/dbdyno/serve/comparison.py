@@ -19,9 +19,9 @@ from dbdyno.tables.redacted import redacted_document, redacted_text
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What is said of two runs: `found` as `dbdyno compare --json` has it, or `refused`, why there is nothing."""
+    """Two runs compared: `document` is that of `dbdyno compare --json`; `refused` says why there is none."""
 
-    found: Mapping[str, Any] | None
+    document: Mapping[str, Any] | None
     refused: str = ""
 
 

@@ -19,24 +19,24 @@ def figures(seconds: Sequence[Interval], planned_s: float, budget: Budget | None
         planned_s: how long the trial is to be, warm-up included; the axis reaches that far.
         budget: where its operations were, if that is known.
     """
-    whole = [one for one in seconds if one.seconds > 0]
+    whole = [interval for interval in seconds if interval.seconds > 0]
     axis = _axis(whole, planned_s)
     # The first plot names the warm-up; in the others the name would lie on their legends.
-    unnamed = axis | {"shapes": [{key: one[key] for key in one if key != "label"} for one in axis["shapes"]]}
-    found = {
+    unnamed = axis | {"shapes": [{key: shape[key] for key in shape if key != "label"} for shape in axis["shapes"]]}
+    plots = {
         "throughput": {"data": _throughput(whole), "layout": axis | _up("transactions/s")},
         "latency": _latency(whole, unnamed),
         "errors": {"data": [_errors(whole)], "layout": unnamed | _up("errors/s", most_ticks=3)},
     }
     if drawn := budget_figure(budget):
-        found["budget"] = drawn | {"layout": drawn["layout"] | {"xaxis": axis["xaxis"]}}
-    return found
+        plots["budget"] = drawn | {"layout": drawn["layout"] | {"xaxis": axis["xaxis"]}}
+    return plots
 
 
 def _axis(seconds: Sequence[Interval], planned_s: float) -> Figure:
     # Its own count, not the plan's: a load client may have skipped the warm-up.
-    warmup_s = sum(one.seconds for one in seconds if one.warmup)
-    end_s = max(planned_s, sum(one.seconds for one in seconds))
+    warmup_s = sum(interval.seconds for interval in seconds if interval.warmup)
+    end_s = max(planned_s, sum(interval.seconds for interval in seconds))
     return {
         "xaxis": {"range": [0, end_s], "title": {"text": "seconds since the trial began"}, "zeroline": False},
         "hovermode": "x unified",
@@ -50,17 +50,26 @@ def _up(title: str, suffix: str = "", most_ticks: int = 6) -> Figure:
 
 def _throughput(seconds: Sequence[Interval]) -> list[Figure]:
     completed = _line(
-        "completed", THROUGHPUT, seconds, [round(one.completed / one.seconds, 1) for one in seconds], "/s"
+        "completed",
+        THROUGHPUT,
+        seconds,
+        [round(interval.completed / interval.seconds, 1) for interval in seconds],
+        "/s",
     )
-    due = [None if one.scheduled is None else round(one.scheduled / one.seconds, 1) for one in seconds]
+    due = [
+        None if interval.scheduled is None else round(interval.scheduled / interval.seconds, 1) for interval in seconds
+    ]
     offered = _line("offered", OFFERED, seconds, due, "/s", "dot")
-    return [completed] if all(one is None for one in due) else [offered, completed]
+    return [completed] if all(rate is None for rate in due) else [offered, completed]
 
 
 def _latency(seconds: Sequence[Interval], axis: Figure) -> Figure:
     times_us = {
         name: [None if time_ns is None else time_ns / 1000 for time_ns in times_ns]
-        for name, times_ns in (("p50", [one.p50_ns for one in seconds]), ("p99", [one.p99_ns for one in seconds]))
+        for name, times_ns in (
+            ("p50", [interval.p50_ns for interval in seconds]),
+            ("p99", [interval.p99_ns for interval in seconds]),
+        )
     }
     unit, length_us = unit_of(max((time for times in times_us.values() for time in times if time), default=0.0))
     data = [
@@ -71,14 +80,14 @@ def _latency(seconds: Sequence[Interval], axis: Figure) -> Figure:
 
 
 def _errors(seconds: Sequence[Interval]) -> Figure:
-    counts: list[float | None] = [float(sum(one.errors.values())) for one in seconds]
+    counts: list[float | None] = [float(sum(interval.errors.values())) for interval in seconds]
     return _line("errors", ERRORS, seconds, counts, "")
 
 
 def _line(
     name: str, colour: str, seconds: Sequence[Interval], values: Sequence[float | None], unit: str, dash: str = "solid"
 ) -> Figure:
-    x, y = thinned([one.second + one.seconds / 2 for one in seconds], values)
+    x, y = thinned([interval.second + interval.seconds / 2 for interval in seconds], values)
     return {
         "type": "scatter",
         "mode": "lines+markers" if len(x) <= MARKERS_UP_TO else "lines",

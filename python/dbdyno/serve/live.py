@@ -107,7 +107,7 @@ class Live:
             "planned_s": planned_s,
             "silent_s": silent_s(folder / "records.jsonl") if facts.state == "running" else None,
             "last": _second(seconds[-1]) if seconds else None,
-            "errors": sum(sum(one.errors.values()) for one in seconds),
+            "errors": sum(sum(interval.errors.values()) for interval in seconds),
             "first_errors": trial.errors,
             "figures": figures(seconds, planned_s, budget),
             "observed": trial.observed(),
@@ -136,17 +136,17 @@ def _title(facts: TrialFacts) -> str:
     return ", ".join(str(part) for part in (facts.label, facts.workload, clients, rate) if part)
 
 
-def _second(one: Interval) -> dict[str, Any]:
+def _second(interval: Interval) -> dict[str, Any]:
     """Return the last second in words, as the page shows it."""
-    rate = one.completed / one.seconds if one.seconds else 0.0
+    rate = interval.completed / interval.seconds if interval.seconds else 0.0
     return {
         "throughput": f"{rate:,.0f}",
-        "p50": words.length(None if one.p50_ns is None else one.p50_ns / 1000),
-        "p99": words.length(None if one.p99_ns is None else one.p99_ns / 1000),
-        "errors": sum(one.errors.values()),
-        "connected": one.connected,
-        "warmup": one.warmup,
-        "second": one.second + 1,
+        "p50": words.length(None if interval.p50_ns is None else interval.p50_ns / 1000),
+        "p99": words.length(None if interval.p99_ns is None else interval.p99_ns / 1000),
+        "errors": sum(interval.errors.values()),
+        "connected": interval.connected,
+        "warmup": interval.warmup,
+        "second": interval.second + 1,
     }
 
 

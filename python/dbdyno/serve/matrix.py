@@ -71,10 +71,10 @@ class Matrix:
     rows: Sequence[Row]
 
 
-def cells_of(run: str, shown: RunDocument) -> tuple[Cell, ...]:
+def cells_of(run: str, run_document: RunDocument) -> tuple[Cell, ...]:
     """Return each system of a run's document at the load of its highest throughput."""
-    closed = shown.copy()
-    closed["trials"] = [trial for trial in shown["trials"] if not trial.get("rate") and trial["clients"]]
+    closed = run_document.copy()
+    closed["trials"] = [trial for trial in run_document["trials"] if not trial.get("rate") and trial["clients"]]
     return tuple(
         Cell(
             Conditions(
@@ -82,11 +82,11 @@ def cells_of(run: str, shown: RunDocument) -> tuple[Cell, ...]:
                 int(trial["rows"] or 0),
                 int(trial["pipeline"] or 1),
                 int(trial["network_delay_us"] or 0),
-                host_of(shown["environment"]),
+                host_of(run_document["environment"]),
             ),
             series.label,
             run,
-            float(shown["started_unix_s"] or 0.0),
+            float(run_document["started_unix_s"] or 0.0),
             rate_per_s(trial),
             trial["clients"] or 0,
             bool(trial["client_limited"]),
@@ -100,7 +100,7 @@ def cells_of(run: str, shown: RunDocument) -> tuple[Cell, ...]:
 def matrix(cells: Iterable[Cell]) -> Matrix:
     """Return all cells in rows; of several runs of a system under the same conditions the newest counts."""
     newest: dict[Conditions, dict[str, Cell]] = {}
-    for cell in sorted(cells, key=lambda one: one.started_unix_s):
+    for cell in sorted(cells, key=lambda cell: cell.started_unix_s):
         newest.setdefault(cell.conditions, {})[cell.system] = cell
     systems = sorted({system for of_row in newest.values() for system in of_row})
     return Matrix(systems, [_row(conditions, of_row, systems) for conditions, of_row in sorted(newest.items())])

@@ -79,7 +79,7 @@ def _page(template: str, status: int = 200, **content: Any) -> Response:
 
 
 def _gallery(runs: Runs, request: Request) -> Response:
-    entries = [one.entry for one in runs.summaries()]
+    entries = [summary.entry for summary in runs.summaries()]
     return _page(
         "gallery.html.j2",
         here="runs",
@@ -92,24 +92,24 @@ def _gallery(runs: Runs, request: Request) -> Response:
 
 def _matrix(runs: Runs) -> Response:
     return _page(
-        "all_runs.html.j2", here="matrix", matrix=matrix(cell for one in runs.summaries() for cell in one.cells)
+        "all_runs.html.j2", here="matrix", matrix=matrix(cell for summary in runs.summaries() for cell in summary.cells)
     )
 
 
 def _compare(runs: Runs, request: Request) -> Response:
     names = [request.query_params.get(side, "") for side in ("baseline", "candidate")]
-    entries = {one.entry.name: one.entry for one in runs.summaries() if not one.entry.broken}
+    entries = {summary.entry.name: summary.entry for summary in runs.summaries() if not summary.entry.broken}
     force = "force" in request.query_params
     chosen = [entries.get(name) for name in names]
     folders = [runs.find(entry.name) for entry in chosen if entry]
     both = [folder for folder in folders if folder]
-    found = compared(both[0], both[1], force) if len(both) == 2 else None
+    comparison = compared(both[0], both[1], force) if len(both) == 2 else None
     return _page(
         "compare.html.j2",
         here="compare",
         entries=list(entries.values()),
         chosen=chosen,
-        found=found,
+        comparison=comparison,
         force=force,
         marks=MARKS,
     )

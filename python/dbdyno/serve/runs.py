@@ -48,9 +48,12 @@ class Runs:
     def summaries(self) -> Sequence[Summary]:
         """Return every run, the newest first, those that cannot be read last."""
         with self._lock:
-            found = [self._summary(path) for path in self._folders()]
-            self._known = {name: self._known[name] for name in (one.entry.name for one in found)}
-        return sorted(found, key=lambda one: (bool(one.entry.broken), -one.entry.started_unix_s, one.entry.name))
+            summaries = [self._summary(path) for path in self._folders()]
+            self._known = {name: self._known[name] for name in (summary.entry.name for summary in summaries)}
+        return sorted(
+            summaries,
+            key=lambda summary: (bool(summary.entry.broken), -summary.entry.started_unix_s, summary.entry.name),
+        )
 
     def _folders(self) -> list[Path]:
         return sorted(file.parent for file in self.folder.glob("*/run.json"))
@@ -66,8 +69,10 @@ class Runs:
 def _summarized(run: Path) -> Summary:
     try:
         with understood(run):
-            shown = redacted_document(document(read_run(run), timelines=False))
-            return Summary(described(run.name, shown, f"/report/{quote(run.name)}"), cells_of(run.name, shown))
+            run_document = redacted_document(document(read_run(run), timelines=False))
+            return Summary(
+                described(run.name, run_document, f"/report/{quote(run.name)}"), cells_of(run.name, run_document)
+            )
     except (UserError, OSError) as error:
         # A folder that was removed meanwhile, or is not to be read, must not take the others with it.
         return Summary(broken(run, error))

@@ -57,7 +57,7 @@ class FollowedTrial:
     @property
     def errors(self) -> list[str]:
         """The first errors, as the store worded them."""
-        return [str(one.get("message", "")) for one in self._reader.listed["error"][:MOST_ERRORS]]
+        return [str(error.get("message", "")) for error in self._reader.listed["error"][:MOST_ERRORS]]
 
     def observed(self) -> dict[str, Any] | None:
         """Return what was observed since the run phase began, as `dbdyno.report.core.panels.panels`."""
@@ -69,8 +69,8 @@ class FollowedTrial:
         about = read_object(self.folder / "trial.json")
         recorded, samples = self._reader.recorded(), self._observations()
         trial = _Followed(self.folder.name, "running", None, about, recorded, (), (), samples=samples)
-        found = time_budget(trial)
-        return rounded(found) if found else None
+        budget = time_budget(trial)
+        return rounded(budget) if budget else None
 
     def _observations(self) -> Observations | None:
         # When a trial ends its lines become a table.

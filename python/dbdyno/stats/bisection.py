@@ -14,7 +14,7 @@ GOOD, BAD, INCONCLUSIVE = "good", "bad", "inconclusive"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResult:
     """Where the builds became slow: build `last_good` is not, build `first_bad` is.
 
     If builds between both were inconclusive, the first slow one is among them or is `first_bad`.
@@ -45,18 +45,18 @@ def step(log_ratios: Sequence[float], effect: float, comparisons: int) -> Decisi
         comparisons: how many steps there are at most; the intervals of all hold at once.
     """
     centre, half = float(np.mean(log_ratios)), half_width(log_ratios, comparisons)
-    found = Decision(len(log_ratios), float(np.exp(centre)), None, None, None)
+    decision = Decision(len(log_ratios), float(np.exp(centre)), None, None, None)
     if half is None:
-        return found
-    found = replace(found, low=float(np.exp(centre - half)), high=float(np.exp(centre + half)))
+        return decision
+    decision = replace(decision, low=float(np.exp(centre - half)), high=float(np.exp(centre + half)))
     # Towards the effect is positive here, whichever way the builds became different.
     toward = centre if effect > 0 else -centre
     if toward - half > abs(effect) / 2:
-        return replace(found, outcome=BAD)
-    return replace(found, outcome=GOOD) if toward + half < abs(effect) / 2 else found
+        return replace(decision, outcome=BAD)
+    return replace(decision, outcome=GOOD) if toward + half < abs(effect) / 2 else decision
 
 
-def search(builds: int, judge: Callable[[int], str], known: Mapping[int, str] | None = None) -> Found:
+def search(builds: int, judge: Callable[[int], str], known: Mapping[int, str] | None = None) -> SearchResult:
     """Find the first bad of `builds`, of which the first is good and the last is bad.
 
     Args:
@@ -66,11 +66,11 @@ def search(builds: int, judge: Callable[[int], str], known: Mapping[int, str] | 
     """
     outcomes = {0: GOOD, builds - 1: BAD} | dict(known or {})
     while True:
-        first_bad = min(place for place, outcome in outcomes.items() if outcome == BAD)
-        last_good = max(place for place, outcome in outcomes.items() if outcome == GOOD and place < first_bad)
-        left = [place for place in range(last_good + 1, first_bad) if place not in outcomes]
+        first_bad = min(build for build, outcome in outcomes.items() if outcome == BAD)
+        last_good = max(build for build, outcome in outcomes.items() if outcome == GOOD and build < first_bad)
+        left = [build for build in range(last_good + 1, first_bad) if build not in outcomes]
         if not left:
-            return Found(last_good, first_bad)
+            return SearchResult(last_good, first_bad)
         middle = (last_good + first_bad) / 2
-        place = min(left, key=lambda one: (abs(one - middle), one))
-        outcomes[place] = judge(place)
+        build = min(left, key=lambda number: (abs(number - middle), number))
+        outcomes[build] = judge(build)

@@ -81,8 +81,8 @@ def change_points(log_ratios: np.ndarray, aa_noise: float = 0.0, seed: int = 0) 
     while divisions:
         fit = _fit(log_ratios, divisions)
         changes = []
-        for place, index in enumerate(divisions):
-            size, low, high = map(float, np.expm1(fit.step(place)))
+        for number, index in enumerate(divisions):
+            size, low, high = map(float, np.expm1(fit.step(number)))
             changes.append(ChangePoint(index, size, low, high, p_values[index]))
         doubtful = [change for change in changes if abs(change.change) < least or change.low <= 0 <= change.high]
         if not doubtful:
@@ -107,10 +107,10 @@ class _Fit:
     errors: np.ndarray
     freedom: int
 
-    def step(self, place: int) -> tuple[float, float, float]:
+    def step(self, number: int) -> tuple[float, float, float]:
         """The step at a division, with its 95 % interval by Student's t."""
-        half = quantile((1 + CONFIDENCE) / 2, self.freedom) * self.errors[place]
-        return self.steps[place], self.steps[place] - half, self.steps[place] + half
+        half = quantile((1 + CONFIDENCE) / 2, self.freedom) * self.errors[number]
+        return self.steps[number], self.steps[number] - half, self.steps[number] + half
 
 
 def _divisions(values: np.ndarray, possible: list[int]) -> list[int]:

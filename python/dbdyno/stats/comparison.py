@@ -86,8 +86,10 @@ def compare(
     p_value = 2 * probability_below(-abs(centre) / error, pairs - 1)
     low, high = float(np.exp(centre - half)), float(np.exp(centre + half))
     flipped = sign_flip_p(ratios, seed)
-    found = Comparison(pairs, float(np.exp(centre)), low, high, p_value, p_value, flipped, margin, noise, INCONCLUSIVE)
-    return replace(found, verdict=_verdict(found, low, high, p_value))
+    comparison = Comparison(
+        pairs, float(np.exp(centre)), low, high, p_value, p_value, flipped, margin, noise, INCONCLUSIVE
+    )
+    return replace(comparison, verdict=_verdict(comparison, low, high, p_value))
 
 
 def log_ratios(baseline_per_s: Sequence[float], candidate_per_s: Sequence[float]) -> np.ndarray:
@@ -100,13 +102,13 @@ def log_ratios(baseline_per_s: Sequence[float], candidate_per_s: Sequence[float]
     return np.asarray(np.log(sides[1]) - np.log(sides[0]))
 
 
-def _verdict(found: Comparison, low: float, high: float, p_value: float) -> str:
+def _verdict(comparison: Comparison, low: float, high: float, p_value: float) -> str:
     """Equivalent: the whole interval lies within the margin. Else a winner needs an interval without 1, and a ratio
     beyond what the host differs from itself by: an interval tells of these pairs, the noise of another afternoon's.
     """
-    if 1 / (1 + found.margin) <= low and high <= 1 + found.margin:
+    if 1 / (1 + comparison.margin) <= low and high <= 1 + comparison.margin:
         return EQUIVALENT
-    if p_value >= SIGNIFICANCE or found.within_noise:
+    if p_value >= SIGNIFICANCE or comparison.within_noise:
         return INCONCLUSIVE
     return FASTER if low > 1 else SLOWER
 
@@ -137,22 +139,25 @@ def holm(comparisons: Sequence[Comparison]) -> list[Comparison]:
 
     Equivalence is no discovery and stands. Those with one pair take no part.
     """
-    known = [one.p_value for one in comparisons if one.p_value is not None]
+    known = [comparison.p_value for comparison in comparisons if comparison.p_value is not None]
     adjusted = iter(holm_adjusted(known))
-    return [one if one.p_value is None else _corrected(one, next(adjusted)) for one in comparisons]
+    return [
+        comparison if comparison.p_value is None else _corrected(comparison, next(adjusted))
+        for comparison in comparisons
+    ]
 
 
-def _corrected(one: Comparison, p_holm: float) -> Comparison:
-    lost = one.verdict in (FASTER, SLOWER) and p_holm >= SIGNIFICANCE
-    return replace(one, p_holm=p_holm, verdict=INCONCLUSIVE if lost else one.verdict)
+def _corrected(comparison: Comparison, p_holm: float) -> Comparison:
+    lost = comparison.verdict in (FASTER, SLOWER) and p_holm >= SIGNIFICANCE
+    return replace(comparison, p_holm=p_holm, verdict=INCONCLUSIVE if lost else comparison.verdict)
 
 
 def holm_adjusted(p_values: Sequence[float]) -> list[float]:
     """Return each p as it counts among all of them (Holm 1979), in their order."""
     adjusted, highest = [1.0] * len(p_values), 0.0
-    for rank, place in enumerate(sorted(range(len(p_values)), key=lambda place: p_values[place])):
-        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[place]))
-        adjusted[place] = highest
+    for rank, index in enumerate(sorted(range(len(p_values)), key=lambda index: p_values[index])):
+        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[index]))
+        adjusted[index] = highest
     return adjusted
 
 

@@ -54,22 +54,22 @@ def flatness(steps: Sequence[Sequence[float]], share: float) -> Flat | None:
         return None
     rises = means[-LAST_STEPS:] / means[best] - 1
     noises = [_noise(steps, means, best, step) for step in range(len(steps) - LAST_STEPS, len(steps))]
-    known = [one for one in noises if one is not None]
+    known = [rise_noise for rise_noise in noises if rise_noise is not None]
     noise = max(known) if len(known) == len(noises) else None
     if (noise or 0.0) > MOST_NOISE:
         return None
-    beyond = [0.0 if one is None else one for one in noises]
-    flat = all(rise < share + one for rise, one in zip(rises, beyond, strict=True))
+    beyond = [0.0 if rise_noise is None else rise_noise for rise_noise in noises]
+    flat = all(rise < share + rise_noise for rise, rise_noise in zip(rises, beyond, strict=True))
     return Flat(best, tuple(map(float, rises)), noise) if flat else None
 
 
 def _noise(steps: Sequence[Sequence[float]], means: np.ndarray, best: int, step: int) -> float | None:
     """Return what noise may make of a step's rise, as a share; `None` where no step has two seconds."""
-    freedom = sum(len(one) - 1 for one in steps)
+    freedom = sum(len(rates) - 1 for rates in steps)
     if not freedom:
         return None
     squares = sum(
-        float(np.sum((np.asarray(one) / mean - 1) ** 2)) for one, mean in zip(steps, means, strict=True) if mean > 0
+        float(np.sum((np.asarray(rates) / mean - 1) ** 2)) for rates, mean in zip(steps, means, strict=True) if mean > 0
     )
     variation = np.sqrt(squares / freedom)
     error = variation * np.sqrt(1 / len(steps[best]) + 1 / len(steps[step]))

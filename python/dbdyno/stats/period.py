@@ -35,10 +35,10 @@ def period_s(rate_per_s: np.ndarray) -> int | None:
     here = correlation[lags]
     peak = (here >= correlation[lags - 1]) & (here >= correlation[lags + 1])
     rise = here - np.minimum.accumulate(correlation)[lags]
-    found = lags[peak & (here > LEAST_CORRELATION) & (rise > LEAST_CORRELATION)]
-    if not len(found):
+    peaks = lags[peak & (here > LEAST_CORRELATION) & (rise > LEAST_CORRELATION)]
+    if not len(peaks):
         return None
-    return int(found[correlation[found] >= AS_HIGH * correlation[found].max()][0])
+    return int(peaks[correlation[peaks] >= AS_HIGH * correlation[peaks].max()][0])
 
 
 def _detrended(values: np.ndarray, longest: int) -> np.ndarray:

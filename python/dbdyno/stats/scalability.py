@@ -213,7 +213,7 @@ def _ceiling(clients: np.ndarray, log_rate: np.ndarray) -> Law:
         per_client = np.exp((log_rate - np.log(clients))[rise].mean())
         law = Law(CEILING, float(per_client), None, None, float(np.exp(log_rate[~rise].mean())))
         candidates.append((_error(law, clients, log_rate), last, law))
-    return _with_aicc(min(candidates, key=lambda one: one[:2])[2], clients, log_rate)
+    return _with_aicc(min(candidates, key=lambda candidate: candidate[:2])[2], clients, log_rate)
 
 
 def _error(law: Law, clients: np.ndarray, log_rate: np.ndarray) -> float:

@@ -138,11 +138,11 @@ def _line_error(values: np.ndarray) -> float:
 
 def _drift(levels: np.ndarray) -> float:
     """The change over all batches by the Theil–Sen line, as a share of their median; −1 where that is 0."""
-    one, other = np.triu_indices(len(levels), 1)
+    earlier, later = np.triu_indices(len(levels), 1)
     level = float(np.median(levels))
-    if not len(one) or level <= 0:
+    if not len(earlier) or level <= 0:
         return -1.0
-    slope = np.median((levels[other] - levels[one]) / (other - one))
+    slope = np.median((levels[later] - levels[earlier]) / (later - earlier))
     return float(slope * len(levels) / level)
 
 

@@ -35,10 +35,10 @@ def _rows(run: Run, trial: Trial) -> Iterator[tuple[Any, ...]]:
         return
     began = trial.recorded.run_began_unix_s
     at = observed.at_unix_s.tolist()
-    second = [None if began is None else round(one - began, 3) for one in at]
+    second = [None if began is None else round(at_unix_s - began, 3) for at_unix_s in at]
     for name in observed.names():
         values = observed.columns[name]
         rates = observed.rate(name) if name.endswith("_total") else np.full(len(at), np.nan)
-        for place in np.flatnonzero(~np.isnan(values)).tolist():
-            rate = float(rates[place])
-            yield *same, at[place], second[place], name, float(values[place]), None if np.isnan(rate) else rate
+        for row in np.flatnonzero(~np.isnan(values)).tolist():
+            rate = float(rates[row])
+            yield *same, at[row], second[row], name, float(values[row]), None if np.isnan(rate) else rate

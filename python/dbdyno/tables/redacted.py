@@ -41,7 +41,7 @@ def redacted_document(value: Any) -> Any:
             for key, inner in value.items()
         }
     if is_dataclass(value) and not isinstance(value, type):
-        return replace(value, **{one.name: _redacted_field(getattr(value, one.name)) for one in fields(value)})
+        return replace(value, **{field.name: _redacted_field(getattr(value, field.name)) for field in fields(value)})
     if isinstance(value, list | tuple):
         return [redacted_document(inner) for inner in value]
     return redacted_text(value) if isinstance(value, str) else value

@@ -50,27 +50,27 @@ def _rows(run: Run, trial: Trial) -> Iterator[tuple[Any, ...]]:
     recorded, same = trial.recorded, identity_of(run, trial)
     at_unix_s = recorded.run_began_unix_s
     stalled = iter(recorded.stalls.per_second if recorded.stalls else ())
-    for one in recorded.intervals:
+    for interval in recorded.intervals:
         # Stalls are known for the measured seconds alone.
-        stall = None if one.warmup else next(stalled, None)
+        stall = None if interval.warmup else next(stalled, None)
         yield (
             *same,
-            one.second,
+            interval.second,
             at_unix_s,
-            one.warmup,
-            one.seconds,
-            one.connected,
-            one.scheduled,
-            one.completed,
-            one.completed / one.seconds if one.seconds else None,
-            one.failed,
-            sum(one.errors.values()),
-            *(None if time_ns is None else time_ns / 1000 for time_ns in (one.p50_ns, one.p99_ns)),
-            one.max_ns / 1000 if one.completed else None,
+            interval.warmup,
+            interval.seconds,
+            interval.connected,
+            interval.scheduled,
+            interval.completed,
+            interval.completed / interval.seconds if interval.seconds else None,
+            interval.failed,
+            sum(interval.errors.values()),
+            *(None if time_ns is None else time_ns / 1000 for time_ns in (interval.p50_ns, interval.p99_ns)),
+            interval.max_ns / 1000 if interval.completed else None,
             stall and stall.longest_ms,
             stall and stall.share,
-            one.reads_verified,
-            one.mismatches,
-            one.client_cpu_s,
+            interval.reads_verified,
+            interval.mismatches,
+            interval.client_cpu_s,
         )
-        at_unix_s = None if at_unix_s is None else at_unix_s + one.seconds
+        at_unix_s = None if at_unix_s is None else at_unix_s + interval.seconds

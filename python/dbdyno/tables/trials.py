@@ -95,8 +95,8 @@ def times_us(of: TimedDocument) -> list[float | None]:
 
 
 def _rows(run: Run) -> list[list[Any]]:
-    shown = document(run, timelines=False)
-    return [[*identity(run, trial), *_about(shown, trial), *_figures(trial)] for trial in shown["trials"]]
+    run_document = document(run, timelines=False)
+    return [[*identity(run, trial), *_about(run_document, trial), *_figures(trial)] for trial in run_document["trials"]]
 
 
 def _about(run: RunDocument, trial: TrialDocument) -> list[Any]:

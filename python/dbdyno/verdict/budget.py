@@ -108,11 +108,11 @@ def _embedded(trial: Trial, seconds: Seconds, lengths_s: np.ndarray) -> dict[str
     """
     counted = _of_process(seconds, "client") | {"server_cpu": _client_cpu(trial, lengths_s)}
     if waits := _client_waits(trial, seconds):
-        told = ~np.isnan(waits["lock"])
+        known = ~np.isnan(waits["lock"])
         flushing = np.minimum(1.0, waits["commit"])
         waits["commit"] += flushing * waits["lock"]
         waits["lock"] *= 1.0 - flushing
-        counted |= {band: np.where(told, values, counted.get(band, np.nan)) for band, values in waits.items()}
+        counted |= {band: np.where(known, values, counted.get(band, np.nan)) for band, values in waits.items()}
     return {band: np.nan_to_num(values) for band, values in counted.items()}
 
 
@@ -132,7 +132,7 @@ def _client_cpu(trial: Trial, lengths_s: np.ndarray) -> np.ndarray:
 
 def _served(trial: Trial, seconds: Seconds, in_flight: np.ndarray, lengths_s: np.ndarray) -> dict[str, np.ndarray]:
     """A store of one or more servers: what is seen in them, what is in the client, and what is between."""
-    inside, other, told = _inside(seconds, trial.server_names, in_flight)
+    inside, other, known = _inside(seconds, trial.server_names, in_flight)
     # It is known, and not seen: what a server was seen doing beyond the rest was not done for our operations.
     injected = np.minimum(in_flight, injected_waits(trial))
     inside = _fitted(inside, in_flight - injected)
@@ -142,7 +142,7 @@ def _served(trial: Trial, seconds: Seconds, in_flight: np.ndarray, lengths_s: np
     busy = (_client_cpu(trial, lengths_s) + waiting) / (load_threads(trial) or np.inf)
     queues = Queues.of(trial, seconds, in_flight)
     # A woken thread that waits for a processor has not read its request yet: it is not counted twice.
-    counted = np.where(told, inside["server_cpu_wait"], 0.0)
+    counted = np.where(known, inside["server_cpu_wait"], 0.0)
     wanted = [
         ("client_cpu_wait", np.where(queues.seen, queues.answers, waiting)),
         ("network", queues.in_transit + _round_trips(trial, seconds, lengths_s)),
@@ -152,11 +152,11 @@ def _served(trial: Trial, seconds: Seconds, in_flight: np.ndarray, lengths_s: np
     for name, amount in wanted:
         bands[name] = np.minimum(left, amount)
         left = left - bands[name]
-    unseen_busy = told & ~queues.seen & (busy >= NEVER_IDLE) & ~stalled_seconds(trial)
-    between = told & queues.at_server & ~queues.whole & (busy < MOSTLY_IDLE) & ~stalled_seconds(trial)
+    unseen_busy = known & ~queues.seen & (busy >= NEVER_IDLE) & ~stalled_seconds(trial)
+    between = known & queues.at_server & ~queues.whole & (busy < MOSTLY_IDLE) & ~stalled_seconds(trial)
     # Both sockets of such an operation are empty and nothing is on its way, so the server has read it. Whether it waits
     # there for the server's threads is known only if these are at work.
-    read = queues.whole & ~told & (inside["server_cpu"] + inside["server_cpu_wait"] >= AT_WORK)
+    read = queues.whole & ~known & (inside["server_cpu"] + inside["server_cpu_wait"] >= AT_WORK)
     return inside | {
         "client_cpu": client_cpu,
         "client_cpu_wait": bands["client_cpu_wait"] + np.where(unseen_busy, left, 0.0),
@@ -255,18 +255,18 @@ def _inside(
     """What is in the servers by band; what is in them and nobody knows why; and in which seconds every one of them told
     where each operation was. What they do not tell may be in them: only where all told is what is left outside."""
     bands = {band: np.zeros(len(seconds)) for band in STATES.values()}
-    other, all_told = np.zeros(len(seconds)), np.full(len(seconds), bool(servers))
+    other, all_known = np.zeros(len(seconds)), np.full(len(seconds), bool(servers))
     for server in servers:
         states = {state: seconds.mean(f"waits.{server}.{state}") for state in (*STATES, "other", "client")}
         threads = np.stack(list(states.values()))
-        told = ~np.isnan(threads).all(axis=0)
-        all_told &= told & (np.nan_to_num(threads).sum(axis=0) >= A_THREAD_EACH * in_flight)
+        known = ~np.isnan(threads).all(axis=0)
+        all_known &= known & (np.nan_to_num(threads).sum(axis=0) >= A_THREAD_EACH * in_flight)
         other += np.nan_to_num(states["other"])
         counted = _of_process(seconds, server)
         for state, band in STATES.items():
-            values = np.where(told, states[state], counted.get(band, np.nan))
+            values = np.where(known, states[state], counted.get(band, np.nan))
             bands[band] = bands[band] + np.nan_to_num(values)
-    return bands, other, all_told
+    return bands, other, all_known
 
 
 def _not_seen(trial: Trial, seconds: Seconds) -> tuple[str, ...]:

@@ -104,8 +104,8 @@ def _lines(trials: Sequence[Trial], run: Run) -> Iterator[Line]:
     yield Line("durability", f"{durability.level}: {durability.reason or 'no reason known'}")
     yield _flushes(trials)
     yield _temperature(first, run)
-    place = _place(first)
-    yield Line("place", place, place.split(":")[0].split(", client")[0])
+    hosts = _place(first)
+    yield Line("place", hosts, hosts.split(":")[0].split(", client")[0])
     yield _answers(trials)
 
 
@@ -158,14 +158,14 @@ def _configs(trial: Trial) -> Iterator[Line]:
 
 def _started_with(trial: Trial) -> Iterator[Line]:
     """What dbdyno itself told the servers it started, beside what the experiment gave: that is not their default."""
-    told = {server.name: server.started_with for server in trial.facts.known_servers}
-    known = {name: settings for name, settings in told.items() if settings}
+    started_with = {server.name: server.started_with for server in trial.facts.known_servers}
+    known = {name: settings for name, settings in started_with.items() if settings}
     if not known:
         return
     given = {_key(key.rpartition(".")[2]) for key in trial.facts.settings or ()}
     given |= {_key(key) for server in trial.facts.known_servers for key in (server.config or {}).get("settings", ())}
-    own = [one for settings in known.values() for one in settings if not _OF_ITS_PLACE.search(one)]
-    own = [one for one in own if _key(one) not in given]
+    own = [setting for settings in known.values() for setting in settings if not _OF_ITS_PLACE.search(setting)]
+    own = [setting for setting in own if _key(setting) not in given]
     text = "; ".join(f"{name}: {', '.join(settings)}" for name, settings in known.items())
     more = [f"{len(own) - BRIEF_SETTINGS} more"] if len(own) > BRIEF_SETTINGS else []
     yield Line("started with", text, f"dbdyno set {', '.join([*own[:BRIEF_SETTINGS], *more])}" if own else "")
@@ -187,7 +187,7 @@ def _key(setting: str) -> str:
 def _memory(trials: Sequence[Trial]) -> Line:
     """Whether the data is larger than the cache, judged by what was read from the disk while measuring."""
     caches = ", ".join(_caches(trials[0].facts)) or "size of its cache not known"
-    read = [found for trial in trials if (found := _read_bytes_per_transaction(trial)) is not None]
+    read = [size_bytes for trial in trials if (size_bytes := _read_bytes_per_transaction(trial)) is not None]
     if not read:
         return Line("memory", f"whether the data fits the cache was {NOT_SEEN} ({caches})", f"cache {NOT_SEEN}")
     least, most = min(read), max(read)
@@ -222,8 +222,8 @@ def _flushes(trials: Sequence[Trial]) -> Line:
     writing = [(trial, per_s) for trial, per_s in commits if per_s is None or per_s > 0]
     if not writing:
         return Line("flushes", "no write had to wait for a flush")
-    writing.sort(key=lambda one: one[1] is None)
-    judged = [found for trial, per_s in writing if (found := _flushed(trial, per_s))]
+    writing.sort(key=lambda write: write[1] is None)
+    judged = [line for trial, per_s in writing if (line := _flushed(trial, per_s))]
     return next((line for line in judged if line.badge), judged[0] if judged else _unseen_flushes())
 
 
@@ -307,7 +307,7 @@ def _answers(trials: Sequence[Trial]) -> Line:
     if wrong or False in checks:
         text = f"{wrong:,} of {read:,} rows read were wrong, {checks.count(False)} checks failed"
         return Line("answers", text, "wrong answers", "wrong answers")
-    if not_given := [found for trial in trials if (found := (trial.recorded.hello or {}).get("not_given"))]:
+    if not_given := [notice for trial in trials if (notice := (trial.recorded.hello or {}).get("not_given"))]:
         part = f" ({len(not_given)} of {len(trials)} trials)" if len(not_given) < len(trials) else ""
         text, brief = (f"{not_given[0][key]}{part}" for key in ("text", "brief"))
         return Line("answers", text, brief, "answers not checked")
@@ -329,11 +329,13 @@ def _not_seen(by_label: Mapping[str, Sequence[Trial]]) -> Iterator[str]:
         yield f"host, disk and waits: nothing was observed of {', '.join(blind)}"
 
 
-def short(found: Card) -> list[str]:
+def short(card: Card) -> list[str]:
     """Return the card in a line for each kind of system, the kinds told apart by what they differ in."""
-    told: dict[str, list[str]] = {}
-    for system in found.systems:
-        told.setdefault(" · ".join(line.brief for line in system.lines if line.brief), []).append(system.label)
-    if len(told) == 1:
-        return list(told)
-    return [f"{', '.join(labels)}: {text}" for text, labels in told.items()]
+    labels_by_text: dict[str, list[str]] = {}
+    for system in card.systems:
+        labels_by_text.setdefault(" · ".join(line.brief for line in system.lines if line.brief), []).append(
+            system.label
+        )
+    if len(labels_by_text) == 1:
+        return list(labels_by_text)
+    return [f"{', '.join(labels)}: {text}" for text, labels in labels_by_text.items()]

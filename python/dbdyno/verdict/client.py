@@ -88,10 +88,10 @@ def _waited_at_work(trial: Trial) -> str | None:
 
     Each thread has clients of its own: the mean over four hides one that waits half of the time.
     """
-    known = [(one.cpu_share, one.run_queue_share) for one in trial.recorded.load_threads]
+    known = [(thread.cpu_share, thread.run_queue_share) for thread in trial.recorded.load_threads]
     threads, observed = load_threads(trial), run_queue_threads(trial, ("client",))
     if not any(waiting is not None for _, waiting in known) and threads and observed is not None:
-        working = sum(one.client_cpu_s for one in trial.recorded.measured) / trial.recorded.seconds
+        working = sum(interval.client_cpu_s for interval in trial.recorded.measured) / trial.recorded.seconds
         known = [(working / threads, observed / threads)]
     at_work = [
         waiting

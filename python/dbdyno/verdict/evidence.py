@@ -184,7 +184,9 @@ def page_writers(measured: Measured) -> Iterator[str]:
 def disk_times(measured: Measured) -> Iterator[str]:
     """Yield how long reads, writes and flushes took where there were any: figures, and no sign of anything."""
     for device in sorted({name.split(".")[1] for name in measured.observations.names("disk.")}):
-        for kind, one in (("read", "reads"), ("write", "writes"), ("flush", "flushes")):
-            count, time_s = (measured.rate(f"disk.{device}.{what}") for what in (f"{one}_total", f"{kind}_s_total"))
+        for kind, operations in (("read", "reads"), ("write", "writes"), ("flush", "flushes")):
+            count, time_s = (
+                measured.rate(f"disk.{device}.{what}") for what in (f"{operations}_total", f"{kind}_s_total")
+            )
             if count and time_s is not None and count >= 1:
-                yield f"{count:,.0f} {one}/s on {device}, {1e3 * time_s / count:.2g} ms each"
+                yield f"{count:,.0f} {operations}/s on {device}, {1e3 * time_s / count:.2g} ms each"

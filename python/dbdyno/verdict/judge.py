@@ -33,21 +33,21 @@ def judge(trial: Trial) -> Conclusions:
     `verdict` is `None` for a trial that did not run to its end, `time_budget` where nothing was measured.
     """
     budget = time_budget(trial)
-    found = limited(trial, budget) if budget and trial.state == "complete" and trial.recorded.completed else None
+    limited_by = limited(trial, budget) if budget and trial.state == "complete" and trial.recorded.completed else None
     verdict = None
-    if found:
+    if limited_by:
         verdict = Verdict(
-            limit=found.limit,
-            sentence=sentence_of(trial, found),
-            evidence=tuple(evidence_of(trial, found)),
-            runner_up=found.runner_up,
-            confidence=found.confidence,
-            next=next_steps(trial, found),
+            limit=limited_by.limit,
+            sentence=sentence_of(trial, limited_by),
+            evidence=tuple(evidence_of(trial, limited_by)),
+            runner_up=limited_by.runner_up,
+            confidence=limited_by.confidence,
+            next=next_steps(trial, limited_by),
         )
     client = trial.client_limited
-    if found:
+    if limited_by:
         # What the load client recorded alone does not say who was full first.
-        client = " and ".join(found.signs) if found.limit == CLIENT else None
+        client = " and ".join(limited_by.signs) if limited_by.limit == CLIENT else None
     measured = Measured.of(trial)
     disturbed = others_cores(measured) if measured else None
     return Conclusions(

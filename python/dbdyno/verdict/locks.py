@@ -27,8 +27,10 @@ def locks_of(trial: Trial) -> tuple[Lock, ...]:
     """Return every lock worth a word, those waited for most first; of those only counted, the most often."""
     measured = Measured.of(trial)
     seen = [] if measured is None else _with_counted_row_locks(list(_locks(measured)), measured)
-    found = [lock for lock in seen if (lock.waiting >= LEAST_WAITING if lock.waiting is not None else lock.waits_per_s)]
-    return tuple(sorted(found, key=lambda lock: (-(lock.waiting or 0.0), -(lock.waits_per_s or 0.0))))
+    notable = [
+        lock for lock in seen if (lock.waiting >= LEAST_WAITING if lock.waiting is not None else lock.waits_per_s)
+    ]
+    return tuple(sorted(notable, key=lambda lock: (-(lock.waiting or 0.0), -(lock.waits_per_s or 0.0))))
 
 
 def _locks(measured: Measured) -> Iterator[Lock]:
@@ -54,12 +56,12 @@ def _with_counted_row_locks(locks: list[Lock], measured: Measured) -> list[Lock]
             continue
         server, before = column.split(".")[1], column.removesuffix(_ROW_LOCK_TIME)
         waiting, per_s = (measured.rate(before + counter) or 0.0 for counter in (_ROW_LOCK_TIME, _ROW_LOCKS))
-        named = [one for one in locks if one.server == server and one.name.startswith(_ROW) and one.waiting]
-        sampled = sum(one.waiting or 0.0 for one in named)
-        locks = [one for one in locks if one not in named]
-        for one in named or [Lock(server, f"{_ROW}s, tables not seen", False, 1.0, None)]:
-            share = (one.waiting or 0.0) / (sampled or 1.0)
-            locks.append(Lock(server, one.name, False, share * max(waiting, sampled), share * per_s))
+        named = [lock for lock in locks if lock.server == server and lock.name.startswith(_ROW) and lock.waiting]
+        sampled = sum(lock.waiting or 0.0 for lock in named)
+        locks = [lock for lock in locks if lock not in named]
+        for lock in named or [Lock(server, f"{_ROW}s, tables not seen", False, 1.0, None)]:
+            share = (lock.waiting or 0.0) / (sampled or 1.0)
+            locks.append(Lock(server, lock.name, False, share * max(waiting, sampled), share * per_s))
     return locks
 
 

@@ -69,10 +69,10 @@ def _command(trial: Trial, again: list[str], options: tuple[str, ...]) -> str:
 def _again(trial: Trial) -> list[str] | None:
     """Return what runs the same load on the same system again."""
     command = read_command(trial.folder.parent.parent) if trial.folder else None
-    told = shlex.split(command) if command else []
-    if told[:2] != ["dbdyno", "run"] or len(told) < 3 or told[2].startswith("-"):
+    words = shlex.split(command) if command else []
+    if words[:2] != ["dbdyno", "run"] or len(words) < 3 or words[2].startswith("-"):
         return None
-    return ["dbdyno", "run", told[2], "--system", trial.label]
+    return ["dbdyno", "run", words[2], "--system", trial.label]
 
 
 def _nothing(_: Trial) -> Iterator[Step]:

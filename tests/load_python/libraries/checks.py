@@ -3,7 +3,7 @@
 import pytest
 
 from dbdyno.load_python.failure import Failure
-from dbdyno.load_python.session import Place, Session
+from dbdyno.load_python.session import Endpoint, Session
 from dbdyno.load_python.workloads import EMAIL, make_workload
 from load_python.conftest import ROWS
 
@@ -11,7 +11,7 @@ GAME, POINT_GET = make_workload("game", ROWS, {}), make_workload("point-get", RO
 POINT_UPDATE, SECONDARY_GET = make_workload("point-update", ROWS, {}), make_workload("secondary-get", ROWS, {})
 
 
-def reads_every_row_of_the_game(library: type[Session], endpoint: Place) -> None:
+def reads_every_row_of_the_game(library: type[Session], endpoint: Endpoint) -> None:
     """The golden test: each row, generator by generator, is what the native load client stored."""
     session = library(endpoint, GAME.steps)
     players = [session.get(0, key) for key in range(1, ROWS + 1)]
@@ -22,7 +22,7 @@ def reads_every_row_of_the_game(library: type[Session], endpoint: Place) -> None
     session.close()
 
 
-def reads_every_row_of_bm(library: type[Session], endpoint: Place) -> None:
+def reads_every_row_of_bm(library: type[Session], endpoint: Endpoint) -> None:
     """The same for the table of the key lookups."""
     session = library(endpoint, POINT_GET.steps)
     rows = [session.get(0, key) for key in range(1, ROWS + 1)]
@@ -30,7 +30,7 @@ def reads_every_row_of_bm(library: type[Session], endpoint: Place) -> None:
     session.close()
 
 
-def stores_a_new_version(library: type[Session], endpoint: Place) -> None:
+def stores_a_new_version(library: type[Session], endpoint: Endpoint) -> None:
     """A stored version is read back, and the rest of the table is as it was."""
     session = library(endpoint, GAME.steps)
     assert session.update(1, 3, 1 << 20)
@@ -39,7 +39,7 @@ def stores_a_new_version(library: type[Session], endpoint: Place) -> None:
     session.close()
 
 
-def counts_up(library: type[Session], endpoint: Place) -> None:
+def counts_up(library: type[Session], endpoint: Endpoint) -> None:
     """Increments arrive, and sums and counts say so."""
     session = library(endpoint, POINT_UPDATE.steps)
     table = POINT_UPDATE.tables[0]
@@ -51,7 +51,7 @@ def counts_up(library: type[Session], endpoint: Place) -> None:
     session.close()
 
 
-def says_that_nobody_answers(library: type[Session], endpoint: Place) -> None:
+def says_that_nobody_answers(library: type[Session], endpoint: Endpoint) -> None:
     """A server that is gone is a failure to connect."""
     with pytest.raises(Failure) as failed:
         library(endpoint, GAME.steps)

@@ -43,7 +43,8 @@ def test_a_path_that_no_socket_can_have_is_refused(socket):
 
 
 def test_that_clients_take_the_socket_is_shown():
-    assert Endpoint(socket="/s").effective_settings() == {"connect": "socket"} and Endpoint("h", 1).effective_settings() == {}
+    assert Endpoint(socket="/s").effective_settings() == {"connect": "socket"}
+    assert Endpoint("h", 1).effective_settings() == {}
 
 
 def test_a_setting_of_somebody_elses_server_is_refused():

@@ -47,21 +47,21 @@ class _Shared:
     clients = 0
 
 
-def _cluster_of(place: session.Place) -> Cluster:
-    login = PlainTextAuthProvider(place.user, place.password) if place.user else None
+def _cluster_of(endpoint: session.Endpoint) -> Cluster:
+    login = PlainTextAuthProvider(endpoint.user, endpoint.password) if endpoint.user else None
     profile = ExecutionProfile(
         TokenAwarePolicy(DCAwareRoundRobinPolicy()),
-        consistency_level=ConsistencyLevel.name_to_value[place.consistency or "ONE"],
-        request_timeout=place.timeout_s,
+        consistency_level=ConsistencyLevel.name_to_value[endpoint.consistency or "ONE"],
+        request_timeout=endpoint.timeout_s,
         row_factory=tuple_of,
     )
     return Cluster(
-        [place.host],
-        place.port,
+        [endpoint.host],
+        endpoint.port,
         auth_provider=login,
         execution_profiles={EXEC_PROFILE_DEFAULT: profile},
         protocol_version=4,
-        connect_timeout=place.timeout_s,
+        connect_timeout=endpoint.timeout_s,
     )
 
 
@@ -74,13 +74,13 @@ def tuple_of(names: list[str], rows: list[tuple[Value, ...]]) -> list[tuple[Valu
 class Session(session.Session):
     """One client of the process's session; its statements are prepared there once."""
 
-    def __init__(self, place: session.Place, steps: tuple[Step, ...]) -> None:
-        super().__init__(place, steps)
+    def __init__(self, endpoint: session.Endpoint, steps: tuple[Step, ...]) -> None:
+        super().__init__(endpoint, steps)
         self._is_open = True
         with _Shared.lock:
             try:
                 if _Shared.cluster is None:
-                    _Shared.cluster = _cluster_of(place)
+                    _Shared.cluster = _cluster_of(endpoint)
                     _Shared.session = _Shared.cluster.connect()
                 self._session = _Shared.session
                 self._statements = [self._prepare(step) for step in steps]
@@ -93,7 +93,7 @@ class Session(session.Session):
     def _prepare(self, step: Step) -> PreparedStatement | None:
         if step.operation not in ("get", "find", "update"):
             return None
-        cql = statement(step).replace("%s", "?").replace("dbdyno_", f"{self.place.database}.dbdyno_")
+        cql = statement(step).replace("%s", "?").replace("dbdyno_", f"{self.endpoint.database}.dbdyno_")
         return self._session.prepare(cql)
 
     @staticmethod
@@ -128,7 +128,7 @@ class Session(session.Session):
 
     def count(self, table: Table, rows: int) -> int | None:
         try:
-            counted = self._session.execute(f"SELECT COUNT(*) FROM {self.place.database}.{table_name(table)}")
+            counted = self._session.execute(f"SELECT COUNT(*) FROM {self.endpoint.database}.{table_name(table)}")
         except ERRORS as error:
             raise failure_of(error) from None
         return int(counted.all()[0][0])

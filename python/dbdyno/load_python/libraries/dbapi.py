@@ -64,17 +64,17 @@ class DbApiSession(session.Session):
 
     error: type[Exception]
 
-    def __init__(self, place: session.Place, steps: tuple[Step, ...]) -> None:
-        super().__init__(place, steps)
+    def __init__(self, endpoint: session.Endpoint, steps: tuple[Step, ...]) -> None:
+        super().__init__(endpoint, steps)
         self._statements = [statement(step) for step in steps]
         try:
-            self._connection = self.connect(place)
+            self._connection = self.connect(endpoint)
             self._cursor = self._connection.cursor()
         except (self.error, OSError) as error:
             raise Failure("connect", failure_of(error).message) from None
 
     @abstractmethod
-    def connect(self, place: session.Place) -> Any:
+    def connect(self, endpoint: session.Endpoint) -> Any:
         """Return an open connection in autocommit mode that counts found, not changed, rows."""
 
     def _execute(self, sql: str, values: tuple[Value, ...]) -> Any:

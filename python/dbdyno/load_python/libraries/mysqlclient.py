@@ -8,7 +8,7 @@ import MySQLdb
 from MySQLdb.constants import CLIENT
 
 from dbdyno.load_python.libraries.dbapi import DbApiSession
-from dbdyno.load_python.session import Place
+from dbdyno.load_python.session import Endpoint
 
 
 class Session(DbApiSession):
@@ -20,14 +20,14 @@ class Session(DbApiSession):
     def version() -> str:
         return f"mysqlclient {installed_version('mysqlclient')} (C library {MySQLdb.get_client_info()})"
 
-    def connect(self, place: Place) -> Any:
-        whole_s = math.ceil(place.timeout_s)
-        where = {"unix_socket": place.socket} if place.socket else {"host": place.host, "port": place.port}
+    def connect(self, endpoint: Endpoint) -> Any:
+        whole_s = math.ceil(endpoint.timeout_s)
+        where = {"unix_socket": endpoint.socket} if endpoint.socket else {"host": endpoint.host, "port": endpoint.port}
         return MySQLdb.connect(
             **where,
-            user=place.user,
-            password=place.password or "",
-            database=place.database,
+            user=endpoint.user,
+            password=endpoint.password or "",
+            database=endpoint.database,
             charset="utf8mb4",
             autocommit=True,
             client_flag=CLIENT.FOUND_ROWS,

@@ -31,13 +31,13 @@ def failure_of(error: Exception) -> Failure:
 class Session(session.Session):
     """A `Client` of its own, as the library makes it but for time-outs and for writes that wait to be acknowledged."""
 
-    def __init__(self, place: session.Place, steps: tuple[Step, ...]) -> None:
-        super().__init__(place, steps)
-        where = place.socket or (place.host, place.port)
+    def __init__(self, endpoint: session.Endpoint, steps: tuple[Step, ...]) -> None:
+        super().__init__(endpoint, steps)
+        where = endpoint.socket or (endpoint.host, endpoint.port)
         self._client = Client(
             where,
-            connect_timeout=place.timeout_s,
-            timeout=place.timeout_s,
+            connect_timeout=endpoint.timeout_s,
+            timeout=endpoint.timeout_s,
             # By default the library does not wait for the answer to a set: half of the work of every other client.
             default_noreply=False,
         )

@@ -35,31 +35,31 @@ def _fields_of(table: Table) -> tuple[str, ...]:
 class Session(session.Session):
     """A `MongoClient` of its own, as the library makes it but for time-outs, and without retrying behind the scenes."""
 
-    def __init__(self, place: session.Place, steps: tuple[Step, ...]) -> None:
-        super().__init__(place, steps)
-        late_ms = round(place.timeout_s * 1000)
-        login = {"username": place.user, "password": place.password, "authSource": place.auth_database}
+    def __init__(self, endpoint: session.Endpoint, steps: tuple[Step, ...]) -> None:
+        super().__init__(endpoint, steps)
+        late_ms = round(endpoint.timeout_s * 1000)
+        login = {"username": endpoint.user, "password": endpoint.password, "authSource": endpoint.auth_database}
         self._client: pymongo.MongoClient = pymongo.MongoClient(
-            place.socket or place.host,
-            place.port,
+            endpoint.socket or endpoint.host,
+            endpoint.port,
             directConnection=True,
             retryReads=False,
             retryWrites=False,
             connectTimeoutMS=late_ms,
             socketTimeoutMS=late_ms,
             serverSelectionTimeoutMS=late_ms,
-            **(login if place.user else {}),
+            **(login if endpoint.user else {}),
         )
         self._collections = [self._collection(step.table) for step in steps]
         self._fields = [_fields_of(step.table) for step in steps]
         try:
-            self._client[str(place.database)].command("ping")
+            self._client[str(endpoint.database)].command("ping")
         except PyMongoError as error:
             self._client.close()
             raise Failure("connect", failure_of(error).message) from None
 
     def _collection(self, table: Table) -> Collection:
-        return self._client[str(self.place.database)][table_name(table)]
+        return self._client[str(self.endpoint.database)][table_name(table)]
 
     @staticmethod
     def version() -> str:
@@ -73,10 +73,10 @@ class Session(session.Session):
 
     def _read(self, step: int, field: str, value: Value) -> Row | None:
         try:
-            found = self._collections[step].find_one({field: value})
+            document = self._collections[step].find_one({field: value})
         except PyMongoError as error:
             raise failure_of(error) from None
-        return None if found is None else tuple([found.get(name) for name in self._fields[step]])
+        return None if document is None else tuple([document.get(name) for name in self._fields[step]])
 
     def update(self, step: int, key: int, version: int) -> bool:
         changed = {column.name: column.value(key, version) for column in self.steps[step].table.versioned}
@@ -99,10 +99,10 @@ class Session(session.Session):
 
     def total(self, table: Table, column: str, rows: int) -> int | None:
         try:
-            (found,) = self._collection(table).aggregate([{"$group": {"_id": None, "sum": {"$sum": f"${column}"}}}])
+            (group,) = self._collection(table).aggregate([{"$group": {"_id": None, "sum": {"$sum": f"${column}"}}}])
         except PyMongoError as error:
             raise failure_of(error) from None
-        return int(found["sum"])
+        return int(group["sum"])
 
     def close(self) -> None:
         self._client.close()

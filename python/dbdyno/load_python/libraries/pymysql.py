@@ -7,7 +7,7 @@ import pymysql
 from pymysql.constants import CLIENT
 
 from dbdyno.load_python.libraries.dbapi import DbApiSession
-from dbdyno.load_python.session import Place
+from dbdyno.load_python.session import Endpoint
 
 
 class Session(DbApiSession):
@@ -19,18 +19,18 @@ class Session(DbApiSession):
     def version() -> str:
         return f"PyMySQL {installed_version('pymysql')}"
 
-    def connect(self, place: Place) -> Any:
+    def connect(self, endpoint: Endpoint) -> Any:
         return pymysql.connect(
-            host=place.host,
-            port=place.port,
-            unix_socket=place.socket,
-            user=place.user,
-            password=place.password or "",
-            database=place.database,
+            host=endpoint.host,
+            port=endpoint.port,
+            unix_socket=endpoint.socket,
+            user=endpoint.user,
+            password=endpoint.password or "",
+            database=endpoint.database,
             charset="utf8mb4",
             autocommit=True,
             client_flag=CLIENT.FOUND_ROWS,
-            connect_timeout=place.timeout_s,
-            read_timeout=place.timeout_s,
-            write_timeout=place.timeout_s,
+            connect_timeout=endpoint.timeout_s,
+            read_timeout=endpoint.timeout_s,
+            write_timeout=endpoint.timeout_s,
         )

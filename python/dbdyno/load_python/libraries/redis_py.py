@@ -46,18 +46,18 @@ def _asking() -> Iterator[None]:
 class Session(session.Session):
     """A `redis.Redis` of its own, as the library makes it but for time-outs, and without retrying behind the scenes."""
 
-    def __init__(self, place: session.Place, steps: tuple[Step, ...]) -> None:
-        super().__init__(place, steps)
-        self._is_hash = place.layout == "hash"
+    def __init__(self, endpoint: session.Endpoint, steps: tuple[Step, ...]) -> None:
+        super().__init__(endpoint, steps)
+        self._is_hash = endpoint.layout == "hash"
         self._columns = [[column.name for column in step.table.columns] for step in steps]
-        where: dict[str, Any] = {"host": place.host, "port": place.port}
+        where: dict[str, Any] = {"host": endpoint.host, "port": endpoint.port}
         self._redis = redis.Redis(
-            **({"unix_socket_path": place.socket} if place.socket else where),
-            db=int(place.database or 0),
-            username=place.user,
-            password=place.password,
-            socket_timeout=place.timeout_s,
-            socket_connect_timeout=place.timeout_s,
+            **({"unix_socket_path": endpoint.socket} if endpoint.socket else where),
+            db=int(endpoint.database or 0),
+            username=endpoint.user,
+            password=endpoint.password,
+            socket_timeout=endpoint.timeout_s,
+            socket_connect_timeout=endpoint.timeout_s,
             retry=Retry(NoBackoff(), 0),
         )
         try:

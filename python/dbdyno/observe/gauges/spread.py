@@ -35,8 +35,8 @@ def over_time(
     values, since_ns = np.asarray(values, float), np.asarray(at_ns) - at_ns[0]
     # What is as old as the last one is in the last part, and not behind it.
     slot_ns = (since_ns[-1] + 1) / min(SLOTS, len(values))
-    place = (since_ns // slot_ns).astype(int)
-    parts = [values[place == slot] for slot in range(min(SLOTS, len(values)))]
+    slot_of_value = (since_ns // slot_ns).astype(int)
+    parts = [values[slot_of_value == slot] for slot in range(min(SLOTS, len(values)))]
     extreme = np.min if lower_is_worse else np.max
     return {
         "slot_s": float(f"{slot_ns / 1e9:.3g}"),

@@ -89,11 +89,11 @@ def _stack(comm: str, frames: list[str]) -> list[str]:
 
 def _function(frame: str) -> str:
     """Return the name in `  7f01 name(int) (/usr/lib/x.so)`; of a function without one, the file it is in."""
-    name, _, place = frame.strip().partition(" ")[2].rpartition(" (")
-    file = place.rstrip(")").rsplit("/", 1)[-1]
+    name, _, path = frame.strip().partition(" ")[2].rpartition(" (")
+    file = path.rstrip(")").rsplit("/", 1)[-1]
     if not name or name == "[unknown]":
         return f"[{_clean(file.strip('[]') or 'unknown')}]"
-    return _clean(name) + (KERNEL if place.startswith("[") else "")
+    return _clean(name) + (KERNEL if path.startswith("[") else "")
 
 
 def _clean(name: str) -> str:

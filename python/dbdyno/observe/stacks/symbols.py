@@ -13,15 +13,15 @@ _NAMED_OTHERWISE = {"libc6": "libc6-dbg"}
 
 def mapped_files(pids: Iterable[int]) -> dict[str, str]:
     """Return the programs and libraries that processes have in their memory: the name of each file to its path."""
-    found = {}
+    files = {}
     for pid in pids:
         # A process may have ended, or be somebody else's.
         with suppress(OSError):
             for line in read(f"/proc/{pid}/maps").decode(errors="replace").splitlines():
                 _, rights, *_, path = line.split(None, 5)
                 if "x" in rights and path.startswith("/"):
-                    found[path.rpartition("/")[2]] = path
-    return found
+                    files[path.rpartition("/")[2]] = path
+    return files
 
 
 def package_with_names(path: str) -> str | None:
@@ -31,8 +31,8 @@ def package_with_names(path: str) -> str | None:
         return None
     # Packages may know a file by the place it had before /lib became a link to /usr/lib.
     for known in (path, path.removeprefix("/usr")):
-        found = subprocess.run(["dpkg-query", "--search", known], capture_output=True, text=True, check=False)
-        if found.returncode == 0:
-            package = found.stdout.partition(": ")[0].partition(",")[0].partition(":")[0]
+        answer = subprocess.run(["dpkg-query", "--search", known], capture_output=True, text=True, check=False)
+        if answer.returncode == 0:
+            package = answer.stdout.partition(": ")[0].partition(",")[0].partition(":")[0]
             return _NAMED_OTHERWISE.get(package, f"{package}-dbgsym")
     return None
