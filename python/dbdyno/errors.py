@@ -11,7 +11,7 @@ class DbdynoError(Exception):
 
 
 class UserError(DbdynoError):
-    """What was asked for cannot be done as asked: a bad key, a missing server, a wrong password."""
+    """The request cannot be met as it is: a bad key, a missing server, a wrong password."""
 
     exit_status = 2
 

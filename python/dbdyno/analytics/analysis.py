@@ -1,4 +1,4 @@
-"""What an analytic workload is made of: a table, the files it is loaded from, and the queries it is asked."""
+"""The parts of an analytic workload: a table, the files it is loaded from, and its queries."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping

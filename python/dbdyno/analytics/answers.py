@@ -10,7 +10,7 @@ Value = int | float | str | None
 Answer = list[list[Value]]
 
 RELATIVE_TOLERANCE = 1e-9
-"""Of numbers with a fraction: stores may divide in another order of rounding, but not more than that."""
+"""Tolerance for numbers with a fraction: stores may round in another order, but differ no further."""
 
 
 def plain(rows: Iterable[Sequence[Any]]) -> Answer:

@@ -68,4 +68,4 @@ EARLIER_NAMES = {
     "TailNum": "Tail_Number",
     "FlightNum": "Flight_Number_Reporting_Airline",
 }
-"""What five columns were called in the files of before 2018."""
+"""The names of five columns in files from before 2018."""

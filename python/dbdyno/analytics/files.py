@@ -28,7 +28,7 @@ BATCH_ROWS = 1_000_000
 FILE_ROWS = 25_000
 """Rows that a generated file has at least: real ones have a month's 400,000, and a store takes time for each file."""
 SHOWN = 5
-"""Malformed lines of a file that are told; the others are counted."""
+"""Malformed lines of a file that are printed; the others are counted."""
 
 Batch = list[tuple[Path, int]]
 """Files and the rows in each, header left out."""

@@ -69,7 +69,7 @@ def _chunk(random: np.random.Generator, month: Month, rows: int) -> memoryview:
 
 @dataclass(frozen=True)
 class _Flights:
-    """What happened, one element a flight; times in minutes of the day, lengths in minutes, -1 where there is none."""
+    """Flights, one element each; times in minutes of the day, lengths in minutes, -1 if there is none."""
 
     day: Numbers
     carrier: Numbers

@@ -26,11 +26,11 @@ from dbdyno.stats.comparison import SLOWER
 from dbdyno.stats.sequential import FIRST_PAIRS, MOST_PAIRS
 
 EXACT, NO_ANSWER, INTERRUPTED = 0, 2, 130
-"""What the command ends with: the first slow build was found, or only a range, or none is slow; or it was ended."""
+"""Exit statuses: the first slow build is known; only a range is known, or no build is slow; interrupted."""
 FIRST_AND_LAST = 2
 """Steps beside those of the search: good against bad, and at the end the neighbours."""
 _ANY_SYSTEMS = ("sqlite", "sqlite")
-"""To read the loads of an experiment before any build is made."""
+"""Stand-ins for the builds, to read the loads of an experiment before any build is made."""
 
 
 @outputs_may_end()
@@ -64,7 +64,7 @@ def command(good: str, bad: str, experiment: str, quiet: bool, as_json: bool, **
 
 
 class _Searching:
-    """One search: its builds, what is known of them, and how they are measured."""
+    """One search: its builds, their known outcomes, and the way to measure them."""
 
     def __init__(self, builds: list[str], kept: Kept, measuring: Measuring, maker: Any) -> None:
         self._builds, self._kept, self._measuring, self._maker = builds, kept, measuring, maker

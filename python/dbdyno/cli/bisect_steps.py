@@ -29,7 +29,7 @@ Judge = Callable[[Decided], Decided]
 
 @dataclass(frozen=True)
 class Measuring:
-    """What every step is measured with: options are those of the command, by name."""
+    """The settings that every step is measured with; options: those of the command, by name."""
 
     experiment: str
     margin: float
@@ -43,7 +43,7 @@ class Measuring:
     def measure(self, sides: tuple[str, str], effect: float | None) -> Decided:
         """Run pairs of two builds until they are judged or the time is up.
 
-        effect: the logarithm of the bad build over the good one; `None`: whether there is one is what is judged.
+        effect: the logarithm of the bad build over the good one; `None`: judge whether there is any effect.
         Raises UserError or RunFailed if they cannot be measured, KeyboardInterrupt if a person ends it.
         """
 
@@ -71,7 +71,7 @@ def _against_half(comparison: Decided, effect: float, comparisons: int) -> Decid
 
 @dataclass(frozen=True)
 class Step:
-    """One step: two builds by their places in the list, and what was found of the second."""
+    """One step: two builds by their indices in the list, and the outcome of the second."""
 
     places: tuple[int, int]
     outcome: str
@@ -81,10 +81,10 @@ class Step:
 
 
 class Kept:
-    """The steps that were measured, in a file, so that the same command goes on where it ended."""
+    """The measured steps, in a file, so that the same command continues where it ended."""
 
     def __init__(self, file: Path, request: dict[str, Any]) -> None:
-        """Read what is kept; raises UserError if it is of another request, or cannot be read or written."""
+        """Read the file; raises UserError if it belongs to another request, or cannot be read or written."""
         self._file, self._request = file, request
         self._steps: dict[str, Any] = {}
         try:

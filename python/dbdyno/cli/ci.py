@@ -33,7 +33,7 @@ from dbdyno.stats.comparison import FASTER, SLOWER
 from dbdyno.stats.sequential import FIRST_PAIRS, SAME, UNSTABLE
 
 CLEAR, FOUND, NO_ANSWER = 0, 1, 2
-"""What the command ends with: nothing is slower, something is, or a comparison has no answer."""
+"""Exit statuses: nothing is slower, something is slower, a comparison has no answer."""
 _NOT_OFFERED = ("rate", "find_rate", "pipeline", "precise", "until_flat", "profile")
 
 

@@ -52,7 +52,7 @@ def command(baseline: str, run: str, as_json: bool, leave_out_limited: bool, **a
 
 @dataclass(frozen=True, slots=True)
 class _Gate:
-    """What the cells come to: `left_out` names those that were, `unjudged` counts those that should not have been."""
+    """The result over all cells: `left_out` names the intended omissions, `unjudged` counts other unjudged cells."""
 
     verdicts: Verdicts
     judged: int

@@ -1,4 +1,4 @@
-"""What a run says of the experiment's `[limits]`, at its end and when it is shown again."""
+"""Prints the result of the experiment's `[limits]`, at a run's end and when the run is shown again."""
 
 from rich.console import Console
 

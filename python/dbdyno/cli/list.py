@@ -30,7 +30,7 @@ class _Entry:
 
     @property
     def line(self) -> str:
-        """What stands beside its name."""
+        """The text beside its name."""
         return f"missing · {self.what}" if self.missing else self.what
 
 

@@ -1,4 +1,4 @@
-"""What a person sees while a run goes on: a display on a terminal, plain lines elsewhere, or nothing."""
+"""The output while a run goes on: a display on a terminal, plain lines elsewhere, or nothing."""
 
 import sys
 import textwrap

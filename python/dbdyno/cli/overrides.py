@@ -1,4 +1,4 @@
-"""What the options of `dbdyno run` put in the place of what the experiment file says."""
+"""Values of the experiment file that options of `dbdyno run` override."""
 
 import tomllib
 from typing import Any

@@ -1,4 +1,4 @@
-"""What goes to a terminal: text of servers, labels and files must not move its cursor or change its state."""
+"""Text that is safe on a terminal: words of servers, labels and files must not move its cursor or change its state."""
 
 from __future__ import annotations
 

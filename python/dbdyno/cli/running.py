@@ -16,7 +16,7 @@ from dbdyno.experiment.read import NamedExperiment
 from dbdyno.experiment.redact import redact
 
 EXIT_STATUS = {"complete": 0, "failed": 1, "interrupted": 130}
-"""What a command ends with, by the state of its run."""
+"""The exit status of a command, by the state of its run."""
 
 
 def run_experiment(

@@ -1,4 +1,4 @@
-"""What a shell may put in the place of an argument: experiments and runs. Nothing here loads more than the parser."""
+"""A shell's completions of arguments: experiments and runs. Nothing here loads more than the parser."""
 
 import click
 from click.shell_completion import CompletionItem

@@ -34,7 +34,7 @@ class _Entry:
 
     @property
     def line(self) -> str:
-        """What stands beside it: how to get it, or else what it is."""
+        """The text beside its name: how to get it, or else what it is."""
         return self.how or self.what
 
     @property

@@ -6,23 +6,23 @@ from pathlib import Path
 from typing import Any
 
 MOST_SECONDS = 7 * 24 * 3600
-"""Of a trial's measured seconds, and of its warm-up: a week."""
+"""Longest measured time of a trial, and longest warm-up: a week."""
 MOST_TIMEOUT_SECONDS = 24 * 3600
 MOST_REPEAT = 1000
 MOST_CLIENTS_OF_A_TRIAL = 100_000
 MOST_PIPELINE = 1000
-"""Of the load client (docs/contract.md)."""
+"""The load client's own bound (docs/contract.md)."""
 MOST_SIZE_BYTES = 1 << 50
 MOST_VARIANTS = 1000
-"""Of systems by their settings, and of workloads by their options."""
+"""Most variants of systems by their settings, and of workloads by their options."""
 MOST_TRIALS = 10_000
 MOST_FILE_BYTES = 1 << 20
 MOST_DEPTH = 32
-"""Of tables and lists within each other."""
+"""Deepest nesting of tables and lists."""
 MOST_TEXT = 4096
 """Characters of a system."""
 MOST_ARRANGED = 8
-"""Of arrangements within each other."""
+"""Deepest nesting of arrangements."""
 _BRIEF = 120
 
 

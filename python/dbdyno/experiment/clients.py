@@ -1,4 +1,4 @@
-"""What can drive a store: the native load client, or a client library for Python."""
+"""The clients that can drive a store: the native load client, or a client library for Python."""
 
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -24,7 +24,7 @@ class Library:
 
     @property
     def missing(self) -> str:
-        """What to say where it is not installed."""
+        """The message if it is not installed."""
         return f"{self.name} is not installed: pip install 'dbdyno[{self.extra}]'"
 
 

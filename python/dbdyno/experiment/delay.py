@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 MAX_US = 2_000_000
-"""Of the contract (docs/contract.md): further than any network is."""
+"""The contract's bound (docs/contract.md): longer than any network's delay."""
 _UNITS_US = {"us": 1, "µs": 1, "ms": 1000}
 
 

@@ -50,7 +50,7 @@ class Hosts(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     address: Annotated[str, AfterValidator(check_address)]
-    """Where the conductor listens, such as `"tls://10.0.0.1:8786"`."""
+    """The address at which the conductor listens, such as `"tls://10.0.0.1:8786"`."""
     client: Annotated[
         list[str],
         BeforeValidator(_as_list),

@@ -12,7 +12,7 @@ _LIMIT = re.compile(r"\s*(?:p(\d{1,2}(?:\.\d+)?)|(mean|max))\s*<\s*(\d+(?:\.\d+)
 
 @dataclass(frozen=True)
 class Limit:
-    """What must stay below `limit_us`: a percentile (`percent`, between 0 and 100), else the mean or the maximum."""
+    """The latency that must stay below `limit_us`: a percentile (`percent`, 0 to 100), else the mean or the maximum."""
 
     statistic: str
     limit_us: float

@@ -51,7 +51,7 @@ PASSES = 2
 MOST_CLIENTS = 1024
 """Where a sweep without an end, `clients = "1.."`, ends all the same: servers are started for so many connections."""
 MOST_FLAT = 0.5
-"""Of `until_flat`: with more, steps that double the clients are flat as soon as they do not double the throughput."""
+"""Largest `until_flat`: with more, steps that double the clients are flat unless they double the throughput."""
 _SIZE_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
@@ -200,7 +200,7 @@ class Experiment(_Strict):
     question: str = ""
     """The question that the experiment answers; the report shows it."""
     look_for: str = ""
-    """What a reader should look for in the result."""
+    """The sentence on what a reader should look for in the result."""
     workloads: Annotated[dict[str, OwnWorkload], AfterValidator(_check_own)] = {}
     """Workloads that this file declares, by name; `workload` then names them."""
     options: dict[str, str] = {}
@@ -212,7 +212,7 @@ class Experiment(_Strict):
     system: Annotated[list[SystemSpec], BeforeValidator(_read_systems), Field(min_length=1)]
     """The systems under test: text, a table with `system`, `settings`, `label` and `scale`, or a list of these."""
     client: Annotated[list[str], BeforeValidator(_as_list), AfterValidator(check_clients)] = [NATIVE]
-    """What drives the stores: the native load client, or client libraries for Python."""
+    """The clients that drive the stores: the native load client, or client libraries for Python."""
     if_missing: Literal["error", "skip"] = "error"
     """Whether a system that is not installed ends the run or is left out."""
     scale: Literal["small", "medium", "full"] | None = None

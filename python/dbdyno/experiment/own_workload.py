@@ -29,7 +29,7 @@ from dbdyno.experiment.workloads import (
 )
 
 DECLARED = "declared"
-"""What the load client calls a workload whose declaration the plan holds."""
+"""The load client's name for a workload whose declaration the plan holds."""
 _NUMBERS = {"tinyint": 1, "smallint": 2, "int": 4, "bigint": 8}
 """Kinds of whole numbers, and the bytes of each."""
 _KINDS = f"{', '.join(_NUMBERS)}, decimal(digits,scale), char(n), varchar(n)"
@@ -124,7 +124,7 @@ class Column(_Strict):
 
     @property
     def value_bytes(self) -> int:
-        """What a value takes on average; e-mails and names are shorter than their columns, other texts fill them."""
+        """Mean size of a value; e-mails and names are shorter than their columns, other texts fill them."""
         width = _width(self.kind)
         if width is not None and self.size is not None:
             return round(min(width, self.size.mean))
@@ -234,7 +234,7 @@ class Operation(_Strict):
 
     @property
     def steps(self) -> list[str]:
-        """What reports call it and its parts, unless it is a statement, which has a name."""
+        """The name in reports for it and its parts, unless it is a statement, which has a name."""
         verbs = ["get", "update"] if self.operation == "read-modify-write" else [self.operation]
         ttl = f"ttl_{self.ttl_s}" if self.ttl_s else None
         return ["_".join(filter(None, (verb, self.table, self.column, ttl))) for verb in verbs]
@@ -360,7 +360,7 @@ KEYS: dict[str, type[BaseModel]] = {
     "size": Size,
     "length": Size,
 }
-"""What the entries of each list in an own workload are, and its tables."""
+"""The types of the entries of each list in an own workload, and of its tables."""
 
 
 def _known(what: str, name: str, there: dict[str, Named]) -> Named:

@@ -1,4 +1,4 @@
-"""What an experiment names as a system: a product with settings, a URL, or an arrangement of these.
+"""The systems that an experiment names: a product with settings, a URL, or an arrangement of these.
 
     mariadb
     mysql@5.6
@@ -29,7 +29,7 @@ _SETTING = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
 
 @dataclass(frozen=True)
 class Url:
-    """Where somebody else's server is; the password exists here, in memory, and nowhere else."""
+    """The address of somebody else's server; the password exists here, in memory, and nowhere else."""
 
     scheme: str
     user: str | None
@@ -184,7 +184,7 @@ def _port_of(text: str, parts: SplitResult) -> int | None:
         if parts.port != 0:
             return parts.port
     if "@" in text.partition(parts.netloc)[2]:
-        # What looks like a port is the beginning of a password that has a '/' or '?' in it.
+        # The apparent port is the beginning of a password with a '/' or '?' in it.
         raise ValueError(_no_url(text))
     written = parts.netloc.rpartition("@")[2].rpartition(":")[2]
     raise ValueError(f"'{cut(redact(text))}': the port '{cut(written)}' is none: a port is a number from 1 to 65,535")

@@ -34,7 +34,7 @@ class Trial:
 
     @property
     def client(self) -> str:
-        """What drives it: the workload's own program, else the client that the experiment names."""
+        """The program that drives it: the workload's own, else the client that the experiment names."""
         return self.workload.program or self.system.client
 
 
@@ -51,7 +51,7 @@ class Preparation:
 
 @dataclass(frozen=True)
 class Cell:
-    """What the sides of a comparison have in common: the workload and the load."""
+    """The common part of a comparison's sides: the workload and the load."""
 
     workload: WorkloadSpec
     pipeline: int

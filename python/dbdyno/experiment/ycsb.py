@@ -8,7 +8,7 @@ from dbdyno.errors import did_you_mean
 
 TABLE = "usertable"
 _EXPONENT = 0.99
-"""Of YCSB's zipfian and latest."""
+"""Exponent of YCSB's zipfian and latest."""
 _WEIGHTS = 1_000_000
 """Shares are whole weights, which so have six digits."""
 _MOST_FIELDS = 100
@@ -35,7 +35,7 @@ _NO_MATTER = (
     *("operationcount", "insertorder", "table", "dataintegrity", "exporter", "exportfile", "filterproportion"),
     *("measurementtype", "histogram.buckets", "timeseries.granularity", "status.interval", "fieldnameprefix"),
 )
-"""What changes nothing here: how long YCSB runs, what it calls things, and how it reports."""
+"""Properties without effect here: YCSB's run time, its names, and its reports."""
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ def _stat(pid: int) -> list[str] | None:
 def processes_in(directories: Iterable[Path]) -> dict[int, str]:
     """Return the processes whose working directory is in one of `directories`, pid to start time.
 
-    Those that are not registered are a server's own children, or were started the moment dbdyno died.
+    Processes among them without an entry are a server's own children, or were started just when dbdyno died.
     """
     directories, processes = list(directories), {}
     for entry in Path("/proc").iterdir():

@@ -14,10 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ANSWERS_BYTES = 96 << 20
-"""Of all processes together, beside their libraries."""
+"""Memory of all processes together for answers, beside their libraries."""
 LEAST_BYTES = 24 << 20
 STACK_BYTES = 1 << 20
-"""Of each thread; the usual 8 MiB count as memory."""
+"""Stack size of each thread; the usual 8 MiB count as memory."""
 COMPLAINTS = 5
 GRACE_S = 2.0
 """By which an operation may be longer than its time-out: the library itself is to tell it first."""

@@ -27,7 +27,7 @@ FOREVER_NS = 1 << 63
 
 @dataclass
 class Trial:
-    """What the clients of one process share.
+    """The state that the clients of one process share.
 
     open: a session, which raises Failure. show: takes records of errors and mismatches.
     start_ns, end_ns: of the run, on the monotonic clock; `started` is set once they are known.

@@ -1,4 +1,4 @@
-"""What clients note down as it happens, sorted into seconds by their process.
+"""Events that clients note as they happen, sorted into seconds by their process.
 
 A client's thread appends to a deque, which takes no lock of ours; the process's main thread empties it and counts. So
 the counting is not in the load threads' CPU time, nor between a client's two requests.

@@ -1,4 +1,4 @@
-"""What can go wrong, as a closed table: an operation's failure by kind, and the end of a plan by status."""
+"""Failures, as a closed table: of an operation by kind, and the end of a plan by status."""
 
 KINDS = ("connect", "connection", "timeout", "server", "protocol", "missing", "mismatch", "full", "conflict")
 _ENDS_SESSION = ("connect", "connection", "timeout", "protocol")

@@ -1,4 +1,4 @@
-"""What the host allows this program: processors, and a life no longer than its parent's."""
+"""Limits that the host sets for this program: processors, and a life no longer than its parent's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was counted in one second, by one process or, merged, by all; and the totals of a run."""
+"""Counts of one second, by one process or, merged, by all; and the totals of a run."""
 
 from __future__ import annotations
 

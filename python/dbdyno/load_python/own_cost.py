@@ -1,4 +1,4 @@
-"""What this load client itself costs, without any library: so that it is not taken for the library's."""
+"""The cost of this load client itself, without any library, so that it is not taken for the library's."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ MAX_CLIENTS = 512
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be executed.
+    """A plan to execute.
 
     store: as in the plan. password: of the store, or None. library: the client library to drive it with.
     first, count, of: this program runs clients `first` to `first + count - 1` of the trial's `of`.

@@ -26,7 +26,7 @@ from dbdyno.load_python.workloads import Workload, make_workload
 
 PROGRAM = "dbdyno-load-python"
 ROWS_PER_S = 1000
-"""What a store is given time for, at least, when all rows are counted."""
+"""Least speed of a store at counting rows, for the time-out."""
 
 
 def main(arguments: list[str]) -> int:

@@ -16,7 +16,7 @@ EXAMPLES = 5
 
 
 class Records:
-    """Where records go."""
+    """The destination of records."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out

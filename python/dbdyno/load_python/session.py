@@ -1,4 +1,4 @@
-"""What a client library must do for a workload, and which there are: one file each in `libraries`."""
+"""The interface of client libraries for a workload, and their list: one file each in `libraries`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _MODULES = {
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a store is and how to get in; socket: the path of a Unix socket, else host and port.
+    """The address of a store and the login; socket: the path of a Unix socket, else host and port.
 
     database: of Cassandra, the keyspace. consistency: its level, of Cassandra alone. auth_database: of MongoDB, the one
     that knows the user.
@@ -116,7 +116,7 @@ def find_library(plan: Plan) -> type[Session]:
 
 
 def find_endpoint(plan: Plan, workload: Workload) -> Endpoint:
-    """Return where the plan's store is."""
+    """Return the endpoint of the plan's store."""
     store: dict[str, Any] = dict(plan.store)
     address = store["address"]
     layout = store.get("layout")

@@ -13,12 +13,12 @@ _INT = Struct("<q")
 _LENGTH = Struct("<H")
 _LONG = Struct("<HI")
 _IS_LONG = 0xFFFF
-"""In the place of a length, which follows in 4 bytes."""
+"""Stands for a length that follows in 4 bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Where a row differs from its generator."""
+    """A column in which a row differs from its generator."""
 
     column: str
     expected: str

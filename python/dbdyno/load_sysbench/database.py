@@ -22,7 +22,7 @@ DATABASE = "dbdyno_sysbench"
 MARKER = "dbdyno_made_this"
 """A table in it, by which dbdyno knows it again; without it nothing is removed."""
 STATEMENT_TIMEOUT_S = 60.0
-"""Of the statements on one connection; the longest drops a database."""
+"""Time-out of the statements on one connection; the longest drops a database."""
 
 Ask = Callable[[str], list[tuple[object, ...]]]
 

@@ -1,4 +1,4 @@
-"""What sysbench 1.0 prints, read: a line a second, and the report at its end."""
+"""Reads the output of sysbench 1.0: a line a second, and the report at its end."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dbdyno.load_python.histogram import bucket_indices
 
 STARTED = "Threads started!"
 COUNTS = ("completed", "conflicts", "reconnects", "read", "write", "other")
-"""What is counted of a second and of a run: transactions (sysbench's events), ignored errors, lost connections that
+"""Counters of a second and of a run: transactions (sysbench's events), ignored errors, lost connections that
 were opened anew, and queries by their kind."""
 _NUMBER = r"([\d.]+)"
 _SECOND = re.compile(
@@ -42,7 +42,7 @@ class Second:
 
 @dataclass(frozen=True)
 class Report:
-    """What a run ends with: COUNTS over all of it, its seconds, the sum of latencies, and their histogram."""
+    """A run's report: COUNTS over all of it, its seconds, the sum of latencies, and their histogram."""
 
     counts: Mapping[str, int]
     seconds: float
@@ -94,7 +94,7 @@ def _histogram(buckets: list[tuple[float, int]], latency_ms: Mapping[str, float]
 
 
 def telling(lines: Iterable[str]) -> str:
-    """Return what sysbench said of its failure, in a line."""
+    """Return sysbench's messages about its failure, in a line."""
     lines = [line.strip() for line in lines if line.strip()]
     messages = [line for line in lines if any(word in line for word in _TOLD)]
     return "; ".join((messages or lines[-1:])[:3]) or "it said nothing"

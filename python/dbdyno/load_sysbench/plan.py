@@ -17,7 +17,7 @@ DRIVERS = {"mysql": "mysql", "postgres": "pgsql"}
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be executed.
+    """A plan to execute.
 
     store: as in the plan. password: of the store, or None. script: a shipped one's name, or a path; None: no workload,
     and what an earlier run left there is to be removed.

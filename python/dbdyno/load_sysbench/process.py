@@ -69,7 +69,7 @@ class Quiet:
         self._thread.join()
 
     def check(self, what: str) -> None:
-        """Raise Ended if the process was killed because it stood still."""
+        """Raise Ended if the process was killed because it made no progress."""
         if self._gave_up:
             raise Ended("failed", f"timeout: {what} waited {QUIET_S:.0f} s for the server and was given up")
 

@@ -26,7 +26,7 @@ NOT_GIVEN = {
     "text": "not verified, timed by sysbench: no answer was compared. Times come from its histogram (buckets of 1.8 %) "
     "for the whole run and for whole transactions only. Send lag is not known",
 }
-"""What a figure of sysbench's cannot say (docs/contract.md, hello)."""
+"""Limits of sysbench's figures (docs/contract.md, hello)."""
 _EMPTY = (
     f"the database {DATABASE} has no table and no marker of dbdyno's: a killed run may have left it. "
     f"If it is not yours: DROP DATABASE {DATABASE}"

@@ -80,7 +80,7 @@ class Run:
                 lines.append(line.rstrip("\n"))
                 self._take(run, line, process.pid)
         process.stdout.close()
-        # Of a process that somebody else waited for the kernel has forgotten what it used.
+        # If somebody else waited for the process, the kernel has dropped its usage.
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         self._end(run, read_report(lines), used.ru_utime + used.ru_stime)

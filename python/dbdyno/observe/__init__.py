@@ -1,1 +1,1 @@
-"""What the host and the processes do while a store is under load."""
+"""Observes the host and the processes while a store is under load."""

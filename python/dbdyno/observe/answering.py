@@ -1,4 +1,4 @@
-"""What a server of this host computes to answer: the processor time of the thread that has one connection."""
+"""Processor time that a server of this host needs to answer: that of the thread that serves one connection."""
 
 from contextlib import suppress
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 MOST_NAMES = 16
 """Names that are recorded of one process: the first that were worth it. A Java program has a hundred."""
 WORTH_RECORDING = 0.05
-"""Of one processor: a name whose busiest thread used less, and waited less, is not recorded."""
+"""Share of one processor: a name whose busiest thread used less, and waited less, is not recorded."""
 _TITLE = re.compile(rb"postgres: (?:[^:]+: )?(.*)")
 """The command line that PostgreSQL gives its processes: with `cluster_name`, if it has one, and what they do."""
 _CLIENT = re.compile(r"\(\d+\)|\[local\]")
@@ -15,7 +15,7 @@ _TASKS = (
     *("checkpointer", "background writer", "walwriter", "autovacuum launcher", "autovacuum worker", "walsender"),
     *("walreceiver", "archiver", "startup", "io worker", "parallel worker", "logical replication"),
 )
-"""Of PostgreSQL's processes, as the first words of their titles; a database or a number may follow."""
+"""Tasks of PostgreSQL's processes, as the first words of their titles; a database or a number may follow."""
 Use = tuple[str, int, int]
 """A thread's name, its ns on a processor, and its ns on the run queue."""
 

@@ -1,4 +1,4 @@
-"""What on this host would spoil a measurement, and what to do about it."""
+"""Finds what on this host would spoil a measurement, with advice."""
 
 import os
 import resource
@@ -15,7 +15,7 @@ from dbdyno.observe.stacks.permission import in_words, not_seen
 
 WATCH_S = 1.0
 BUSY_CPU_SHARE = 0.1
-"""Of one processor: another process that uses more is named."""
+"""Share of one processor: another process that uses more is named."""
 STEAL_SHARE = 0.01
 FREE_DISK_BYTES = 5 << 30
 FREE_MEMORY_BYTES = 1 << 30

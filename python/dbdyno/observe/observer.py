@@ -29,7 +29,7 @@ QUEUES_PERIOD_S, QUEUES_BUDGET = 0.3, 0.004
 """From one look at the connections to the next, and the share of one processor for them: 64 take about 1 ms."""
 """From one look at threads to the next; where the servers show what they wait for, threads only add waits for disks."""
 BUDGET = 0.008
-"""Of one processor, for all of it: above it threads are looked at less often. Samples are never left out."""
+"""Share of one processor for all observation: above it, threads are looked at less often. No sample is left out."""
 _LOAD_THREADS = b"load-"
 """How dbdyno-load names the threads that its clients are in."""
 _CPU_COLUMNS = ("cpu_user", "cpu_system", "run_queue")
@@ -44,7 +44,7 @@ class Sampler(Protocol):
 
 @dataclass(frozen=True)
 class Observed:
-    """What is to be observed of a system.
+    """The parts of a system to observe.
 
     pids: its servers, name to pid, as far as they are processes of this host that dbdyno started.
     forks: the names of those that are several processes, of which the pid is the first.
@@ -144,7 +144,7 @@ class Observer:
                 if now >= next_queues:
                     next_queues = now + max(QUEUES_PERIOD_S, self._look_at_queues() / QUEUES_BUDGET)
                 self.cpu_s = time.thread_time() - begun_cpu_s
-                # What came too late is left out, not caught up with.
+                # A late sample is left out, not caught up with.
                 next_look = max(next_look + period_s, now)
             lines.append_object(self.sample())
         except OSError as error:
@@ -180,7 +180,7 @@ class Observer:
             if waits or not store.shows_waits:
                 waits_of[store.server] = waits
             else:
-                # It shows them, but not now: what its threads alone tell would be another thing under the same name.
+                # It shows them, but not now: its threads alone would give another quantity under the same name.
                 unseen.add(store.server)
         for queues in self._queues:
             row |= queues.take()

@@ -52,7 +52,7 @@ class ProcessSampler:
             self._io_seen = False
             not_seen[f"{self._band}.read_bytes_total"] = refused
         except (FileNotFoundError, ProcessLookupError):
-            # Where /proc hides other users' processes (hidepid) it is as if there was none; a signal 0 tells.
+            # If /proc hides other users' processes (hidepid), theirs seem to be missing; signal 0 tells.
             if _is_there(self._pid):
                 not_seen[self._band] = refused
 

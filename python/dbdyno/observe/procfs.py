@@ -11,7 +11,7 @@ _CHUNK = 4096
 """Nearly all of these files are smaller; lists of records come a page at a time, whatever is asked for."""
 
 NotSeen = dict[str, str]
-"""What cannot be observed here: a band or a column of it, and why. A sampler that is made adds what it cannot see."""
+"""Bands and columns that cannot be observed here, each with the reason. A new sampler adds those it cannot see."""
 
 
 def read(path: str) -> bytes:

@@ -20,7 +20,7 @@ _HEADER = struct.Struct("=IHHII")
 _ANSWER_BYTES = 1 << 16
 _ANSWER_TIMEOUT_S = 1.0
 _QUEUES_AT, _INODE_AT = 16 + 56, 16 + 68
-"""Where `idiag_rqueue` and `idiag_inode` are, behind the message's header and the socket's name."""
+"""Offsets of `idiag_rqueue` and `idiag_inode`, behind the message's header and the socket's name."""
 _ATTRIBUTES_AT = 16 + 72
 _BYTES_ACKED, _BYTES_RECEIVED, _NOT_SENT, _MIN_RTT = 120, 128, 144, 148
 """Offsets in `struct tcp_info` (include/uapi/linux/tcp.h); the kernel only ever appends to it."""

@@ -20,7 +20,7 @@ from dbdyno.observe.waits import Counts, mean_of
 WAITS_PER_S = 10.5
 """10 to 20 are wanted (docs/statistics.md, section 5), and now and then one is left out."""
 WAITS_SHARE, LOCKS_SHARE = 0.01, 0.0025
-"""Of one processor, for a server to answer all that it is asked, and of that which locks are waited for."""
+"""Shares of one processor that a server may spend on all our queries, and on those about locks among them."""
 WAITS_PAUSE_S, LOCKS_PAUSE_S = 0.5, 5.0
 """However dear an answer is, or far away its server: once a second, some samples would see no waits at all."""
 LAST = 20
@@ -30,7 +30,7 @@ ANSWER_S = 0.3
 """For how long a sample waits for a server's counters, so that they are of the same moment as the rest of it."""
 OPEN_S, STOP_S = 5.0, 2.0
 BUDGET = 0.005
-"""Of one processor, for asking a server for its waits; where that costs more, they are asked for less often."""
+"""Share of one processor for querying a server's waits; if that costs more, they are queried less often."""
 
 _Answer = TypeVar("_Answer")
 
@@ -49,7 +49,7 @@ class Probe(Protocol):
 
     @property
     def not_shown(self) -> Mapping[str, str]:
-        """What this user is not shown, and why."""
+        """Columns that this user may not see, and why."""
 
     def open(self) -> None:
         """Connect, or connect anew."""
@@ -120,7 +120,7 @@ class Spared:
 
 
 class StoreWatch:
-    """Asks one server for its waits some times a second, and for its counters when it is told to.
+    """Queries one server's waits some times a second, and its counters on demand.
 
     shows_waits: whether it has answered what its connections wait for. waits_seen: how often so far. cpu_s: what asking
     took so far.
@@ -216,7 +216,7 @@ class StoreWatch:
         began, begun_cpu_s = time.monotonic(), time.thread_time()
         next_waits = began
         while not self._stopping.is_set():
-            # Where there are no waits to ask for it sleeps until it is told.
+            # A store without waits is queried only on demand.
             counters_due = self._told(max(0.0, next_waits - time.monotonic()) if self.shows_waits else None)
             if self._stopping.is_set():
                 break
@@ -225,7 +225,7 @@ class StoreWatch:
             else:
                 if self._spared_waits.own_s <= BUDGET * (time.monotonic() - began):
                     self._try(self._ask_waits)
-                # What came too late is left out, not caught up with.
+                # A late sample is left out, not caught up with.
                 next_waits = max(next_waits + max(1 / WAITS_PER_S, self._spared_waits.pause_s), time.monotonic())
             self.cpu_s = time.thread_time() - begun_cpu_s
 

@@ -1,4 +1,4 @@
-"""What must add up in every trial (docs/statistics.md, section 9), and what a reader must know where it does not."""
+"""Identities of every trial's counters (docs/statistics.md, section 9), and the sentences for broken ones."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _little(recorded: Recorded, facts: TrialFacts) -> Iterator[str]:
 
 
 def _behind(recorded: Recorded) -> Iterator[str]:
-    """What a store could not follow is a result: response times then say above all how long the trial was."""
+    """Report load that a store could not follow: response times then mostly show how long the trial was."""
     if recorded.followed is not False:
         return
     transactions = (recorded.total or {}).get("transactions", {})

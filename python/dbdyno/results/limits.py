@@ -1,4 +1,4 @@
-"""What became of an experiment's `[limits]`, as `run.json` states it, and in words."""
+"""The result of an experiment's `[limits]`, as `run.json` states it, and in words."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ class Operation:
 
 @dataclass(frozen=True)
 class Recorded:
-    """What the load client recorded of a trial (`records.jsonl`).
+    """The load client's records of a trial (`records.jsonl`).
 
     Attributes:
         hello, total, end: those records, or `None` when the file ends before them.
@@ -151,7 +151,7 @@ class Recorded:
 
     @cached_property
     def load_threads(self) -> tuple[LoadThread, ...]:
-        """What each load thread did in the measured seconds; empty where that was not recorded, or nothing was."""
+        """Use of each load thread in the measured seconds; empty if that was not recorded, or no second was."""
         if self.seconds <= 0:
             return ()
         used = zip(*(interval.thread_cpu_s for interval in self.measured), strict=False)
@@ -194,7 +194,7 @@ class Recorded:
 
     @property
     def steady_throughput_per_s(self) -> float | None:
-        """What trials are compared by: the mean after the cut where there is a steady state, else the throughput."""
+        """The rate to compare trials by: the mean after the cut if there is a steady state, else the throughput."""
         return self.steady.mean_per_s if self.steady.steady else self.throughput_per_s
 
     @cached_property
@@ -229,7 +229,7 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one process used while a trial was measured.
+    """The usage of one process while a trial was measured.
 
     Attributes:
         cores: CPU seconds per second, user and system, all threads; `None` when it was not seen for half of the time.
@@ -278,7 +278,7 @@ class Trial:
 
     @cached_property
     def facts(self) -> TrialFacts:
-        """What `trial.json` states."""
+        """The facts in `trial.json`."""
         return TrialFacts.read(self.about)
 
     @property
@@ -298,7 +298,7 @@ class Trial:
 
     @property
     def label(self) -> str:
-        """What tables and plots call its system."""
+        """The name of its system in tables and plots."""
         return str(self.facts.label or self.facts.system or self.name)
 
 
@@ -313,7 +313,7 @@ class Preparation:
 
     @property
     def facts(self) -> PreparationFacts:
-        """What `preparation.json` states."""
+        """The facts in `preparation.json`."""
         return PreparationFacts.read(self.about)
 
 
@@ -335,7 +335,7 @@ class Run:
 
     @property
     def facts(self) -> RunFacts:
-        """What `run.json` states."""
+        """The facts in `run.json`."""
         return RunFacts.read(self.about)
 
     @property

@@ -93,8 +93,8 @@ def noise_for(
 ) -> NoiseFloor | None:
     """Return the floor that holds for a workload on a host, or `None` if none was measured.
 
-    Of those there are, the ones most like it: each of `likes` narrows the choice where that leaves any. Of one
-    measured again the last counts, and of several that are as like, the largest.
+    The most similar floors are chosen: each of `likes` narrows the choice if any floor remains. If one was
+    measured again, the last counts; among equally similar ones, the largest.
     """
     candidates = [floor for floor in floors if (floor.host, floor.workload) == (host, workload)]
     for like in likes:

@@ -1,4 +1,4 @@
-"""What the logical operations of a workload (docs/contract.md, hello) do to a store's rows: read them, or write them.
+"""The effect of a workload's logical operations (docs/contract.md, hello) on a store's rows: read or write.
 
 Of others nothing tells: an SQL statement of a workload's own may do either, and transactions are begun and ended.
 """

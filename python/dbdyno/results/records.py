@@ -23,7 +23,7 @@ COARSE_BITS = 4
 _TIMES = ("service_time", "response_time", "send_lag")
 
 _MOST_COUNTED = 2**53
-"""Of transactions in a second, or of seconds: a summary keeps them as floats."""
+"""Largest count of transactions in a second, or of seconds: a summary keeps them as floats."""
 
 
 def read_records(path: Path, auto_warmup: bool = False) -> Recorded:
@@ -117,7 +117,7 @@ class Reader:
             case "hello" | "total" | "end" as kind:
                 self.single[kind] = record
                 if kind == "total":
-                    # Of a load client that knows times for all of the run alone.
+                    # From a load client that knows times only for the whole run.
                     self.transactions.add(len(self.intervals), _times(record["transactions"]))
                 if kind == "hello":
                     self.declared = {operation["name"]: operation for operation in record.get("operations", [])}

@@ -1,4 +1,4 @@
-"""What a trial's recordings come to (`summary.npz`), so that a run of any length is shown again at once.
+"""The summary of a trial's recordings (`summary.npz`), so that a run of any length is shown again at once.
 
 A hundred trials of ten minutes are 600 MB of records, which take a minute of processor time to read. A summary is
 written when a trial is first read, which dbdyno does as soon as it has ended; it can be deleted at any time, and is
@@ -98,7 +98,7 @@ def _observed(folder: Path, window: tuple[float, float] | None) -> dict[str, flo
 
 
 def _key(folder: Path, auto_warmup: bool) -> list[Any]:
-    """What tells recordings from others: they only ever grow, so their sizes and ends do."""
+    """The identity of recordings: they only grow, so their sizes and last bytes identify them."""
     return [LAYOUT, __version__, auto_warmup, *(_file_key(folder / name) for name in _SOURCES)]
 
 

@@ -1,4 +1,4 @@
-"""What somebody else wrote into a run's folder ends in words, wherever it is first stumbled over."""
+"""Turns errors from foreign content of a run's folder into words, wherever they first occur."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from traceback import extract_tb
 from dbdyno.errors import UserError
 
 WRONG = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError, MemoryError)
-"""What computing raises on values that have another type, size or place than those dbdyno writes."""
+"""Errors of computing with values whose type, size or position differs from those that dbdyno writes."""
 _MOST_SAID = 160
 
 

@@ -26,7 +26,7 @@ def compared_rate_per_s(trial: Trial) -> float:
 
 
 class Evenness(TypedDict):
-    """What stands beside every mean: floor, stalls, and the longest time without a completion."""
+    """The figures beside every mean: floor, stalls, and the longest time without a completion."""
 
     floor: float | None
     longest_without_completion_s: int | None

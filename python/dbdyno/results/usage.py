@@ -1,4 +1,4 @@
-"""What client and servers used of processors and memory while a trial was measured."""
+"""Processors and memory that client and servers used while a trial was measured."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 from dbdyno.errors import UserError
 
 FORMAT = 2
-"""Of the run folder. 1, never released, had processes.jsonl in the place of observations."""
+"""Format of the run folder. Format 1, never released, had processes.jsonl instead of observations."""
 
 
 def write_whole(path: Path, content: str) -> None:

@@ -1,4 +1,4 @@
-"""Who may see the pages: whoever has the token that was printed. Everybody else gets nothing, and nobody can write."""
+"""Access to the pages: only with the printed token. Nobody else gets anything, and nobody can write."""
 
 from __future__ import annotations
 

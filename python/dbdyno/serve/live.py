@@ -1,4 +1,4 @@
-"""What goes on now: the newest run of a folder, its trial second by second, as one JSON document.
+"""The live document: the newest run of a folder, its trial second by second, as JSON.
 
 The folder is all that is read, so the page shows a run of any dbdyno, and none that is measured waits for the page.
 """
@@ -25,7 +25,7 @@ from dbdyno.tables.redacted import redacted_document
 
 EVERY_S = 1.0
 MOST_SHARE = 0.05
-"""Of one processor that looking may take: the page must not slow down what it shows."""
+"""Highest share of one processor for following a run: the page must not slow down the run that it shows."""
 
 
 class Live:

@@ -19,7 +19,7 @@ SHADES = 10
 
 @dataclass(frozen=True, slots=True, order=True)
 class Conditions:
-    """What the figures of one row have in common."""
+    """The conditions that the figures of one row share."""
 
     workload: str
     rows: int

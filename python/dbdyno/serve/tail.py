@@ -1,4 +1,4 @@
-"""What was appended to a file of JSON lines since it was last read."""
+"""Reads the records that were appended to a file of JSON lines since the last read."""
 
 from __future__ import annotations
 

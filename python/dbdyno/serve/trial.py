@@ -46,7 +46,7 @@ class FollowedTrial:
 
     @property
     def facts(self) -> TrialFacts:
-        """What `trial.json` states."""
+        """The facts in `trial.json`."""
         return TrialFacts.read(read_object(self.folder / "trial.json"))
 
     @property
@@ -85,5 +85,5 @@ class _Followed(Trial):
 
     @property
     def observations(self) -> Observations | None:
-        """What was observed so far."""
+        """The observations so far."""
         return self.samples

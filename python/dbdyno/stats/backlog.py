@@ -17,16 +17,16 @@ DONE = 0.99
 WAITING_S = 1.0
 """So many seconds of arrivals, or what `DONE` leaves of them where that is less, may wait for a client."""
 THIRD_S = 3
-"""A backlog is told to grow by the means of three thirds of the time, each at least this long."""
+"""A backlog grows if the means of three thirds of the time rise; each third is at least this long."""
 EVENLY = 0.25
-"""Of the growth from the first third to the last, what each step must have: one stall is no growing backlog."""
+"""Least share of each step in the growth from the first third to the last: one stall is no growing backlog."""
 SPREAD = 2.0
 """Standard deviations, of arrivals drawn at random, that may be in service beyond their mean."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """What an open loop offered in the measured time, and what became of it.
+    """The load that an open loop offered in the measured time, and its outcome.
 
     Attributes:
         outstanding: arrivals due that had neither completed nor failed, when measuring began and at the end of each of

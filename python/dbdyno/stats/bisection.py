@@ -15,7 +15,7 @@ GOOD, BAD, INCONCLUSIVE = "good", "bad", "inconclusive"
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Where the builds became slow: build `last_good` is not, build `first_bad` is.
+    """The place where the builds became slow: build `last_good` is not slow, build `first_bad` is.
 
     If builds between both were inconclusive, the first slow one is among them or is `first_bad`.
     """

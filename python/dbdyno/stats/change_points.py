@@ -1,4 +1,4 @@
-"""Where the level of a history of runs changed, and by how much (docs/statistics.md, section 3.5)."""
+"""Finds the changes of level in a history of runs, and their size (docs/statistics.md, section 3.5)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LIKELIHOOD_RATIO = 13.6
 Histories of 20 to 60 runs without a change exceed it in at most 5 % of cases, whatever the correlation of a run with
 the next up to 0.8; simulated (docs/statistics.md, section 3.5)."""
 CORRELATIONS = np.linspace(0.0, 0.95, 20)
-"""Of a run with the next, as far as they are considered."""
+"""Autocorrelations, of a run with the next, that are considered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ def _divide(values: np.ndarray, offset: int, rng: np.random.Generator) -> list[t
 
 
 def _best_division(distances: np.ndarray) -> tuple[int, float]:
-    """Where the energy statistic of two sides is highest, and what it is there.
+    """The index with the highest energy statistic of two sides, and that statistic.
 
     Args:
         distances: between all values of the piece, in order, shape (n, n).

@@ -25,7 +25,7 @@ SINGLE = "one trial a side: no interval, no winner"
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What trials of one cell say of a candidate against a baseline.
+    """The comparison of a candidate with a baseline by the trials of one cell.
 
     Attributes:
         pairs: trials a side.
@@ -128,7 +128,7 @@ def sign_flip_p(log_ratios: np.ndarray, seed: int) -> float:
         signs = np.array(list(product((1, -1), repeat=pairs)))
     else:
         drawn = np.random.default_rng(seed).choice((1, -1), (SAMPLED_SIGNS - 1, pairs))
-        # What was observed is one of the assignments, so that p is never 0.
+        # The observed assignment is one of them, so that p is never 0.
         signs = np.concatenate((np.ones((1, pairs), int), drawn))
     sums = np.abs(signs @ log_ratios)
     return float((sums >= abs(log_ratios.sum()) - 1e-12).mean())
@@ -175,7 +175,7 @@ def paired_t(before: Sequence[float], after: Sequence[float]) -> float:
 
 
 def aa_noise(comparison: Comparison) -> float:
-    """What a system differs from itself by, from its comparison with itself: the interval's end that is farther from 1.
+    """The noise of a system compared with itself: the end of the interval that is farther from 1.
 
     Raises:
         ValueError: there was one pair, which has no interval.

@@ -1,4 +1,4 @@
-"""Where a curve of throughput over rising clients is flat, so that further steps would say nothing more."""
+"""Tells whether a curve of throughput over rising clients is flat, so that further steps would add nothing."""
 
 from __future__ import annotations
 

@@ -42,11 +42,11 @@ def period_s(rate_per_s: np.ndarray) -> int | None:
 
 
 def _detrended(values: np.ndarray, longest: int) -> np.ndarray:
-    """What is left above and below the running median of one longest cycle to either side, limited."""
+    """The residuals from the running median of one longest cycle to either side, limited."""
     half = min(longest, len(values) - 1)
     around = np.lib.stride_tricks.sliding_window_view(np.pad(values, half, "reflect"), 2 * half + 1)
     rest = values - np.median(around, axis=1)
-    # Of a cycle without noise the MAD can be 0.
+    # The MAD of a cycle without noise can be 0.
     limit = CLIP_MADS * SIGMA_PER_MAD * mad(rest) or float(rest.std())
     return np.asarray(np.clip(rest, -limit, limit))
 

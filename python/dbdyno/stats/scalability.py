@@ -27,7 +27,7 @@ PAST_PEAK = 1.3
 """A peak is stated only if the sweep went this far past it."""
 RESAMPLES = 200
 STEPS = 6
-"""Of Gauss and Newton; three are enough where throughput lies within 30 % of the law."""
+"""Steps of Gauss and Newton; three are enough if throughput lies within 30 % of the law."""
 
 LINEAR, CEILING, AMDAHL, USL = "linear", "ceiling", "amdahl", "usl"
 _PARAMETERS = {LINEAR: 1, CEILING: 2, AMDAHL: 2, USL: 3}
@@ -70,7 +70,7 @@ class Law:
 
 @dataclass(frozen=True, slots=True)
 class Scalability:
-    """What a sweep of client counts says.
+    """The result of a sweep of client counts.
 
     Attributes:
         law: the chosen one.
@@ -200,7 +200,7 @@ def _not_negative(bases: tuple[tuple[int, ...], ...], rows: np.ndarray, wanted: 
         least[better] = error[better]
         best[better] = 0
         best[np.ix_(better, basis)] = solved[better]
-    # Of a series so wild that nothing fits, something positive, so that the next step can go on.
+    # If nothing fits the series, return something positive, so that the next step can go on.
     best[~np.isfinite(least), bases[0][0]] = 1.0
     return np.asarray(best / scale)
 

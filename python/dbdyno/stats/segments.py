@@ -7,7 +7,7 @@ import numpy as np
 SIGMA_PER_MAD = 1.4826
 """The standard deviation of normally distributed values over their median absolute deviation."""
 PENALTY = 4.0
-"""What a further piece costs, in σ̂² · ln(values): docs/statistics.md, section 2."""
+"""The cost of a further piece, in σ̂² · ln(values): docs/statistics.md, section 2."""
 
 
 def mad(values: np.ndarray) -> float:

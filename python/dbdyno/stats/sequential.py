@@ -20,7 +20,7 @@ MOST_PAIRS = 50
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the pairs so far say of a candidate against a baseline.
+    """The decision on a candidate against a baseline by the pairs so far.
 
     Attributes:
         ratio: geometric mean of candidate over baseline.

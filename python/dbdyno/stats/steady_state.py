@@ -33,7 +33,7 @@ NO_STEADY_STATE, TOO_SHORT = "no steady state", "too short to tell"
 
 @dataclass(frozen=True, slots=True)
 class SteadyState:
-    """What was found in one trial; where there is no steady state, of the part that comes nearest to one.
+    """The steady state of one trial; if there is none, the part that comes nearest to one.
 
     Attributes:
         kind: `flat`, `warm-up`, `slowdown`, `periodic(60 s)`, `drifting`, `no steady state` or `too short to tell`.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 SHARE = 0.95
-"""Of the warm rate: who reaches that is warm."""
+"""Share of the warm rate from which on a system counts as warm."""
 WINDOW_S = 3
 """Seconds that must reach it on average: one that was lucky is not warm."""
 FEWEST_SECONDS = 8

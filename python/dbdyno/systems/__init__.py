@@ -102,7 +102,7 @@ def missing(spec: SystemSpec) -> str | None:
 
 
 def _missing_here(system: type[System], spec: SystemSpec) -> str | None:
-    # What has a path of its own was looked at when the system was built.
+    # A build with a path was checked when the system was built.
     return None if system.path_of(spec) else system.missing() or system.missing_for(spec.settings)
 
 

@@ -1,4 +1,4 @@
-"""What a system's store is told where a whole table is loaded and asked: bulk load, queries, size."""
+"""The interface for analytic workloads: bulk load, queries, size."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence

@@ -21,7 +21,7 @@ QUESTIONS, PROBE = 0, 1
 
 
 class Asked:
-    """What is in the child process: the system, and its probes once one is asked for."""
+    """The child process's part: the system, and its probes once the first is needed."""
 
     def __init__(self, system: Server) -> None:
         self._system = system

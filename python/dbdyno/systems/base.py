@@ -1,4 +1,4 @@
-"""What every system can be told: the verbs are the interface."""
+"""The interface of every system, as verbs."""
 
 import math
 import shutil
@@ -22,7 +22,7 @@ from dbdyno.systems.witness import Versions, Witness
 
 @dataclass(frozen=True)
 class Launch:
-    """What a system is started with.
+    """The parameters of a system's start.
 
     log_folder: where each server's log goes, as `server-NAME.log`.
     server_cpus: processors the servers may use, or None for any. memory_limit_bytes: of each server, or None.

@@ -1,4 +1,4 @@
-"""What a system is told where a database is copied by the store's own tools: how to call them, and what came of it."""
+"""The interface for copies of a database by the store's own tools: how to call them, and what they report."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence

@@ -12,7 +12,7 @@ ROUND_TRIPS = 3
 
 
 class Waits(NamedTuple):
-    """What a server's connections do at a moment.
+    """The states of a server's connections at a moment.
 
     states: how many are `cpu` (at work, for all the server says), `disk`, `lock`, `commit`, `client` and `other`
     (dbdyno.observe.waits). locks: how many wait for each lock, by the name the server has for it.

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dbdyno.errors import UserError
 
 BINARY = {"": 1, "b": 1, **{f"{prefix}{b}": 1 << 10 * (i + 1) for i, prefix in enumerate("kmgtpe") for b in ("", "b")}}
-"""What a suffix of a number stands for; both `64M` and `64mb`."""
+"""Factors of the suffixes of numbers; both `64M` and `64mb`."""
 _BOOLEANS = {"on": True, "1": True, "true": True, "yes": True, "off": False, "0": False, "false": False, "no": False}
 _NUMBER = re.compile(r"([-+]?\d+(?:\.\d+)?)([a-z]*)")
 _SECRET = re.compile(r"secret|access_key|(pass|passwd|password|passphrase|pwd|token|auth|_command|conninfo)$")
@@ -19,7 +19,7 @@ PRIVATE = frozenset(
         *("dir", "datadir", "data_dir", "data_directory"),
     )
 )
-"""Where a private server is, and who gets in: dbdyno's to say, whatever a system calls it."""
+"""Settings for the address, login and folders of a private server, by every system's name: dbdyno sets them itself."""
 
 
 def refuse_own(label: str, given: Iterable[str], own: Collection[str]) -> None:

@@ -18,7 +18,7 @@ class Space:
 
 @dataclass(frozen=True)
 class Storage:
-    """What a store makes of rows, fitted to loads of `point-get`, `insert-indexes` and `game` (docs/sizes.md).
+    """The size of rows in a store, fitted to loads of `point-get`, `insert-indexes` and `game` (docs/sizes.md).
 
     per_data_byte: bytes for each byte of the rows' values. per_record_bytes: beside these, for each row and for each
     entry of a secondary index. empty_bytes: of a server that holds nothing yet. most_log_bytes: how large a log becomes

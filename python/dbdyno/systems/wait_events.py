@@ -1,4 +1,4 @@
-"""What servers call the waits of their connections, as the states dbdyno knows (dbdyno.observe.waits).
+"""Servers' names for the waits of their connections, each with dbdyno's state for it (dbdyno.observe.waits).
 
 `cpu` is at work, for all the server says: whether on a processor or waiting for one, the kernel knows.
 """

@@ -1,4 +1,4 @@
-"""What should hold the same rows as a store after a crash: its binary log, a replica."""
+"""Witnesses of a crash: they should hold the same rows as the store; its binary log, a replica."""
 
 from __future__ import annotations
 

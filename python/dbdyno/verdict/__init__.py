@@ -1,1 +1,1 @@
-"""What limited a trial: pure functions of records and observations, no server (docs/statistics.md, section 5)."""
+"""Judges what limited a trial: pure functions of records and observations (docs/statistics.md, section 5)."""

@@ -21,7 +21,7 @@ from dbdyno.verdict.seconds import Seconds
 STATES = {band.state: band.name for band in BANDS if band.state}
 """States of a server's threads (`waits.<server>.<state>`), and the band of each. In `other` nobody knows what for."""
 COUNTED = {band.name: band.counters for band in BANDS if band.counters}
-"""What the kernel counts of a process (`process.<server>.<counter>`), for a store that does not show its waits."""
+"""The kernel's counters of a process (`process.<server>.<counter>`), for a store that does not show its waits."""
 BAND_NAMES = tuple(band.name for band in BANDS)
 
 NEVER_IDLE = 0.9
@@ -39,7 +39,7 @@ _NEXT_TO_NOTHING_S = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class TimeBudget:
-    """Where the operations in flight of one trial were.
+    """The operations in flight of one trial, by band.
 
     Attributes:
         in_flight: how many there were, on average over the measured seconds.
@@ -103,7 +103,7 @@ def _in_flight(trial: Trial, lengths_s: np.ndarray) -> np.ndarray:
 def _embedded(trial: Trial, seconds: Seconds, lengths_s: np.ndarray) -> dict[str, np.ndarray]:
     """An embedded store works in the load client's own threads, so what these use is the store's.
 
-    Who waits for another thread waits for what that one does. Stores let one write at a time, or one flush for all:
+    A thread that waits for another waits for that one's work. Stores let one write at a time, or one flush for all:
     while one flushes, the others wait for that flush, and else for each other.
     """
     counted = _of_process(seconds, "client") | {"server_cpu": _client_cpu(trial, lengths_s)}
@@ -117,9 +117,9 @@ def _embedded(trial: Trial, seconds: Seconds, lengths_s: np.ndarray) -> dict[str
 
 
 def _client_waits(trial: Trial, seconds: Seconds) -> dict[str, np.ndarray]:
-    """What the load client's threads stood still in, by band; empty where that is not known to be the store's.
+    """The waits of the load client's threads, by band; empty if they are not known to be the store's.
 
-    In an open loop a thread that nothing is due for stands still, too.
+    In an open loop, a thread without a due transaction waits, too.
     """
     waits = {band: seconds.mean(f"waits.client.{band}") for band in ("disk", "lock", "commit")}
     unknown = trial.recorded.offered is not None or np.isnan(waits["lock"]).all()
@@ -133,7 +133,7 @@ def _client_cpu(trial: Trial, lengths_s: np.ndarray) -> np.ndarray:
 def _served(trial: Trial, seconds: Seconds, in_flight: np.ndarray, lengths_s: np.ndarray) -> dict[str, np.ndarray]:
     """A store of one or more servers: what is seen in them, what is in the client, and what is between."""
     inside, other, known = _inside(seconds, trial.server_names, in_flight)
-    # It is known, and not seen: what a server was seen doing beyond the rest was not done for our operations.
+    # Injected waits are known, not observed: what a server does beyond the rest is not for our operations.
     injected = np.minimum(in_flight, injected_waits(trial))
     inside = _fitted(inside, in_flight - injected)
     outside = np.maximum(0.0, in_flight - injected - sum(inside.values(), other))
@@ -252,8 +252,8 @@ def stalled_seconds(trial: Trial) -> np.ndarray:
 def _inside(
     seconds: Seconds, servers: tuple[str, ...], in_flight: np.ndarray
 ) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
-    """What is in the servers by band; what is in them and nobody knows why; and in which seconds every one of them told
-    where each operation was. What they do not tell may be in them: only where all told is what is left outside."""
+    """Return the operations in the servers by band, those in them for unknown reasons, and the seconds in which all
+    servers reported where each operation was. Only in these seconds are the rest certainly outside the servers."""
     bands = {band: np.zeros(len(seconds)) for band in STATES.values()}
     other, all_known = np.zeros(len(seconds)), np.full(len(seconds), bool(servers))
     for server in servers:

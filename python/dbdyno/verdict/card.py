@@ -1,6 +1,6 @@
 """The fairness card: what a reader must know before comparing a result (docs/statistics.md, section 7).
 
-Every line of it is read off the run's own recordings. What these do not tell is said to be not seen.
+Every line comes from the run's own recordings. A fact that they lack is stated as not seen.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from dbdyno.results.read import processes_of_store
 
 FLUSHED = frozenset({"D2", "D3"})
 BRIEF_SETTINGS = 6
+"""Settings named where there is little room; dbdyno gives a store of Java fifty."""
 SUM_CHARACTERS = 12
-"""Of a sum or a build id: enough to tell builds apart."""
-"""So many are named where there is little room; a store of Java is told fifty."""
+"""Characters of a sum or a build id: enough to tell builds apart."""
 FROM_DISK_BYTES = 1024.0
 """Transactions that read this much from the disk on average do not live in memory: it is a page in every fourth."""
 FROM_DISK_BYTES_PER_S = 1 << 18
@@ -30,7 +30,7 @@ FLUSHES_OF_COMMITS = 0.5
 """With fewer flushes than this share of the fewest that group commit allows, some did not reach the device."""
 NOT_SEEN = "not seen"
 _OF_ITS_PLACE = re.compile(r"\b(?:DIR|PORT|127\.0\.0\.1)\b|…")
-"""Where a server is and answers is no setting that a figure depends on, and a password is none to be told."""
+"""Addresses and folders: no figure depends on these settings. Passwords are not repeated either."""
 _CACHES = re.compile(r"(buffer_pool_size|buffers|buffer_size|cache_size(_kib)?|maxmemory|maxbytes|map_size(_bytes)?)$")
 """The ends of the names of settings that size what a store keeps in memory."""
 
@@ -59,7 +59,7 @@ class SystemCard:
 
     @property
     def badges(self) -> tuple[str, ...]:
-        """What makes its figures less than they seem."""
+        """Reasons why its figures mean less than they seem to."""
         return tuple(line.badge for line in self.lines if line.badge)
 
 
@@ -149,7 +149,7 @@ def _settings(trial: Trial) -> Line:
 
 
 def _configs(trial: Trial) -> Iterator[Line]:
-    """What the user's configuration files set."""
+    """The settings of the user's configuration files."""
     for config in (server.config for server in trial.facts.known_servers if server.config):
         settings = ", ".join(f"{key} = {value}" if value else key for key, value in config["settings"].items())
         text = f"{config['path']}, sha256 {_short_sum(config['sha256'])}: {settings or 'nothing'}"
@@ -157,7 +157,7 @@ def _configs(trial: Trial) -> Iterator[Line]:
 
 
 def _started_with(trial: Trial) -> Iterator[Line]:
-    """What dbdyno itself told the servers it started, beside what the experiment gave: that is not their default."""
+    """Settings that dbdyno itself gave the servers it started, beside the experiment's: they are no defaults."""
     started_with = {server.name: server.started_with for server in trial.facts.known_servers}
     known = {name: settings for name, settings in started_with.items() if settings}
     if not known:
@@ -237,7 +237,7 @@ def _write_commits_per_s(trial: Trial) -> float | None:
 
 
 def _flushed(trial: Trial, commits_per_s: float | None) -> Line | None:
-    """What the device was seen flushing; where nothing tells which commits wrote, by how long that took alone."""
+    """Flushes seen on the device; if the commits that wrote are unknown, judged by the time of flushes alone."""
     per_s, spent_s = _flushes_of_device(trial.observed)
     if per_s is None:
         return None

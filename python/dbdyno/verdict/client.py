@@ -8,12 +8,12 @@ from dbdyno.results.client_limit import client_limited
 from dbdyno.results.model import Trial
 
 WAITING_LOAD_THREADS = 0.05
-"""Of the time, that a load thread may wait for a processor (docs/statistics.md, section 5)."""
+"""Share of the time that a load thread may wait for a processor (docs/statistics.md, section 5)."""
 WORKING_LOAD_THREADS = 0.5
-"""Of the time, that load threads must work or wait for a processor before their waiting counts: those that sleep longer
-keep hardly an answer waiting."""
+"""Share of the time that load threads must work or wait for a processor before the wait counts: those that sleep longer
+delay hardly any answer."""
 THROTTLED = 0.05
-"""Of the time, that a quota holds a control group back."""
+"""Share of the time that a quota throttles a control group."""
 FREE_PROCESSORS = 0.1
 """With less than this share of the host's processors idle, whoever waits for one waits for everybody else too."""
 _HOST_CPU = tuple(f"host.cpu_{state}_s_total" for state in ("user", "system", "iowait", "steal", "idle"))

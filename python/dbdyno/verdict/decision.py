@@ -31,25 +31,25 @@ from dbdyno.verdict.limits import (
 from dbdyno.verdict.processors import Full, full_processors
 
 _MAY_STALL = frozenset({UNEXPLAINED, SERVER_QUEUE, SERVER_CPU})
-"""What is seen of a store that stalls: nobody waits for anything that is named, and in between it works."""
+"""Limits that a stalling store shows: no operation waits for anything named, and in between the store works."""
 
 QUEUED = 0.3
-"""Of the operations in flight, queued in front of the server: they queue for it, wherever the others are."""
+"""Share of the operations in flight queued in front of the server: they wait for it, wherever the others are."""
 WORTH_NAMING = 0.05
 """A runner-up that holds less is none."""
 STALLED_SHARE = 0.05
-"""Where this share of the seconds stood all but still, the stalls come before what limits the others."""
+"""Share of the seconds almost without throughput: from there on, stalls come before what limits the others."""
 LONGER_THAN_USUAL = 3
 """Times the median service time, that the longest stall must last."""
 FOLLOWED_ENOUGH, HARDLY_FOLLOWED = 0.5, 0.25
-"""Of what was taken away of a resource: how far throughput must follow to confirm it, and what speaks against it."""
+"""Shares of a resource's reduction by which throughput must fall to confirm the limit, or to speak against it."""
 FOLLOWED_TOO_FAR = 2.0
-"""Where throughput lost more than twice what was taken away, something else slowed it too, and nothing was learned."""
+"""If throughput lost more than twice the reduction, something else slowed it too, and the check is inconclusive."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limited:
-    """What limited one trial.
+    """The limit of one trial.
 
     Attributes:
         limit: its name in the table of limits.
@@ -94,7 +94,7 @@ def limited(trial: Trial, budget: TimeBudget) -> Limited:
         limit, signs[STALLS] = STALLS, (stalls,)
     stalled = held.get(UNEXPLAINED, 0.0) + held.get(SERVER_QUEUE, 0.0)
     amount = {RATE: 0.0, STALLS: stalled}.get(limit, amount)
-    # What the engine does instead of serving is seen as something else, and that is no runner-up.
+    # The engine's own work shows as another limit, and that one is no runner-up.
     seen_as = {RATE: RATE, STALLS: UNEXPLAINED}.get(limit, winner)
     rest = {name: value for name, value in contenders.items() if name != seen_as} or {UNEXPLAINED: 0.0}
     second = max(rest, key=lambda name: rest[name])
@@ -197,7 +197,7 @@ def unexplained_stalls(trial: Trial, budget: TimeBudget) -> str | None:
     # A server that is stopped reads nothing.
     dark = sum(budget.per_second[band][stalled].sum() for band in ("unexplained", "server_queue"))
     flying = sum(values[stalled].sum() for values in budget.per_second.values())
-    # Where nothing was in flight nothing stood still: in an open loop nobody may have asked.
+    # Seconds without operations in flight did not stall: an open loop may have offered none.
     if not flying or dark < MOST * flying:
         return None
     return f"throughput stalled in {still} of {seconds} s; no observation explains it"

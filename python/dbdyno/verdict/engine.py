@@ -11,11 +11,11 @@ from dbdyno.verdict.locks import locks_of
 REFAULTS_PER_TRANSACTION = 0.05
 """Pages that were evicted and read again, or fetched for a mapping, for each transaction: one in twenty waits."""
 MEMORY_PRESSURE = 0.1
-"""Of the time, that something on the host waited for memory."""
+"""Share of the time that a task of the host waited for memory."""
 NEAR_ITS_LIMIT = 0.95
-"""Of a limit of memory: where the kernel begins to evict."""
+"""Share of a memory limit at which the kernel begins to evict."""
 LOG_NEARLY_FULL = 0.8
-"""Of the age at which a server stops its writers until pages are flushed."""
+"""Share of the checkpoint age at which a server stops its writers until pages are flushed."""
 FLUSHED_PER_TRANSACTION = 0.05
 """Pages written for each transaction. A young server fills its log to the brim before it flushes its first page, and
 with a large log one page is flushed for hundreds of changes: neither holds writers up."""
@@ -24,7 +24,7 @@ WRITE_STALLS = 0.1
 WRITE_STOPS_PER_S = 0.2
 """Times that the engine stopped or slowed its writers down, if it does not say for how long."""
 BUSY_BACKGROUND = 0.6
-"""Of the time, that a background thread works or waits for a processor."""
+"""Share of the time that a busy background thread works or waits for a processor."""
 FREE_PAGE_WAITS_PER_TRANSACTION = 0.01
 """Waits for a page that could be replaced: none is clean, so one is flushed first."""
 FORCED_CHECKPOINTS_PER_S = 0.2
@@ -35,7 +35,7 @@ the whole page."""
 LOG_LATCHES = ("LWLock:WALInsert", "LWLock:WALBufMapping")
 """Waited for by whoever has a change to log while the log is written."""
 WAIT_TO_LOG = 0.3
-"""Of the operations in flight, that wait for such a latch."""
+"""Share of the operations in flight that wait for such a latch."""
 
 
 def memory(measured: Measured) -> Iterator[str]:

@@ -15,15 +15,15 @@ are. In front of one with fewer, an event loop or a pool, operations can wait un
 BUSY_PROCESSORS = 0.9
 RUN_QUEUE_PER_CORE = 0.2
 DISTURBING = 0.1
-"""Of the host's processors, that others may use before a reader must know."""
+"""Share of the host's processors that others may use before it is mentioned."""
 ON_THE_WAY = 0.05
-"""Of the operations in flight, whose data was sent and not received: fewer are no explanation."""
+"""Share of the operations in flight whose data was sent and not received: fewer explain nothing."""
 CLIENT_TASKS = ("request", "read", "write")
-"""What a server's pools of threads do for clients, by the name in its counters."""
+"""Tasks for clients of a server's thread pools, by the name in its counters."""
 IO_PRESSURE = 0.2
 BUSY_DISK = 0.9
 CLIENTS_WRITE = 0.1
-"""Of a server's pages, written by what works for its clients: from there on it says that its buffers lack room."""
+"""Share of a server's pages written by the threads that serve clients: from there on its buffers lack room."""
 WRITERS = {
     "client_backend": "processes that serve clients",
     "background_writer": "the background writer",
@@ -37,7 +37,7 @@ _HOST_CPU = ("user", "system", "iowait", "steal", "idle")
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What was observed of one trial over its measured seconds; `None` where it was not seen."""
+    """Observations of one trial over its measured seconds; `None` if not observed."""
 
     trial: Trial
     observations: Observations

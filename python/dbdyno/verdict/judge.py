@@ -1,4 +1,4 @@
-"""What is concluded of a trial: drawn when it ends, kept in its folder, drawn anew where it is not."""
+"""Draws the conclusions of a trial when it ends; they are kept in its folder, and drawn anew if missing."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def judge(trial: Trial) -> Conclusions:
         )
     client = trial.client_limited
     if limited_by:
-        # What the load client recorded alone does not say who was full first.
+        # The load client's records alone do not say which side was full first.
         client = " and ".join(limited_by.signs) if limited_by.limit == CLIENT else None
     measured = Measured.of(trial)
     disturbed = others_cores(measured) if measured else None

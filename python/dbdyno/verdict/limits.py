@@ -26,11 +26,11 @@ LOCKED = 0.3
 Evidence = Callable[[Measured], Iterable[str]]
 
 _AT_WORK = frozenset({SERVER_CPU, SERVER_THREAD, HOST_CPU, SERVER_QUEUE, DISK, UNEXPLAINED})
-"""What is seen of a store that flushes pages, reads them again or merges files instead of serving its clients."""
+"""Limits that a store shows while it flushes pages, reads them again or merges files instead of serving."""
 
 
 class Resource(Enum):
-    """What `confirm_limit` can take a part of."""
+    """Resources that `confirm_limit` can take a part of."""
 
     CLIENT_CPU = "client cpu"
     SERVER_CPU = "server cpu"
@@ -57,7 +57,7 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """What can limit a trial.
+    """A possible limit of a trial.
 
     Attributes:
         name: in `verdict.json`.
@@ -266,9 +266,9 @@ _TABLE = (
 LIMITS = {limit.name: limit for limit in _TABLE}
 """Every limit by its name, in the order of its bands."""
 BANDS = tuple(band for limit in _TABLE for band in limit.bands)
-"""Where an operation can be, from the client to what it waits for in the server; the last is what is left over."""
+"""Bands: the states of an operation, from the client to its waits in the server; the last is the remainder."""
 LIMIT_OF = {band.name: limit.name for limit in _TABLE for band in limit.bands}
-"""What the widest band names."""
+"""The limit that each band names if it is the widest."""
 
 
 def noun_of(limit: str, embedded: bool = False) -> str:

@@ -20,7 +20,7 @@ _ROW_LOCK_TIME, _ROW_LOCKS = "row_lock_s_total", "row_lock_waits_total"
 _OF_LATCHES = ("LWLock:", "BufferPin:")
 MOST_KEPT = 10
 LEAST_WAITING = 0.01
-"""Who waits on average: less is one sample in which somebody happened to wait, and holds nobody up."""
+"""Mean number of waiting operations: less is a single sample with a wait, which delays nothing."""
 
 
 def locks_of(trial: Trial) -> tuple[Lock, ...]:

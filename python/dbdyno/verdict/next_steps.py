@@ -1,4 +1,4 @@
-"""What to try next: for each limit one or two experiments that would tell more, or move it."""
+"""Next steps: for each limit one or two experiments that would tell more, or move it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from dbdyno.verdict.limits import (
 )
 
 _PORT = re.compile(r"^[a-z]+://[^(),]*:(\d+)(?:/|$)")
-"""Of the one server that a URL names."""
+"""Port of the only server that a URL names."""
 PINNED = "cpus={client=[0], server=[1]}"
 
 

@@ -18,14 +18,14 @@ from dbdyno.verdict.limits import HOST_CPU, OTHERS, SERVER_CPU, SERVER_THREAD
 MOST_OF_THE_HOST = 0.85
 """A server that uses this share of all that is used on a full host is what fills it."""
 OTHERS_SHARE, STOLEN_SHARE = 1 / 3, 0.2
-"""Of the host's processors, used by processes that are not part of the trial, and taken by the hypervisor."""
+"""Shares of the host's processors: used by processes outside the trial, and taken by the hypervisor."""
 FULL_THREAD, FULL_THREAD_WITH_WAIT = 0.85, 0.9
-"""Of the time, that a thread is on a processor, or that it is there or waits for one."""
+"""Shares of the time that a full thread is on a processor, or is on one or waits for one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Full:
-    """What is full, and by what it is seen."""
+    """The full resource, and the sign of it."""
 
     limit: str
     signs: tuple[str, ...]
@@ -33,7 +33,7 @@ class Full:
 
 @dataclass(frozen=True, slots=True)
 class Consumers:
-    """Who used the host's processors, in processors.
+    """The use of the host's processors, in processors.
 
     Attributes:
         others: processes that are not part of the trial.

@@ -1,4 +1,4 @@
-"""What limited a trial, in one sentence for a person: the limit, its evidence in figures, the runner-up, how sure."""
+"""The verdict in one sentence for a person: the limit, its evidence in figures, the runner-up, the confidence."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def failure_of(error: Exception) -> Failure:
 
 
 class _Shared:
-    """What the clients of this process share, and how many they are."""
+    """The cluster and session that the clients of this process share, and the number of clients."""
 
     lock = Lock()
     cluster: Cluster | None = None

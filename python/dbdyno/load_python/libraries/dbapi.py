@@ -1,4 +1,4 @@
-"""What the libraries for the MySQL protocol share: they follow the Python Database API (PEP 249).
+"""The base of the libraries for the MySQL protocol: they follow the Python Database API (PEP 249).
 
 Statements go as text with the values put in by the library (`cursor.execute(sql, values)`), autocommit on: neither
 library prepares statements on the server, so the server parses every one. That too is what the library costs.
@@ -113,6 +113,6 @@ class DbApiSession(session.Session):
         return self._one(f"SELECT SUM({column}) FROM {table_name(table)}")
 
     def close(self) -> None:
-        # Where it is lost already, that was counted.
+        # If it is lost already, that was counted.
         with suppress(self.error, OSError):
             self._connection.close()

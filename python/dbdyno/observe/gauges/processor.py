@@ -9,7 +9,7 @@ import psutil
 
 SLOT_S = 0.1
 STEPS = 2_000
-"""Of one turn of the loop, about a tenth of a millisecond: a slot ends within that."""
+"""Steps of one turn of the loop, about a tenth of a millisecond: a slot ends within that."""
 
 
 def _turn() -> None:

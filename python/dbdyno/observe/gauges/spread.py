@@ -33,7 +33,7 @@ def over_time(
     lasted longer.
     """
     values, since_ns = np.asarray(values, float), np.asarray(at_ns) - at_ns[0]
-    # What is as old as the last one is in the last part, and not behind it.
+    # The last value belongs to the last part, not to one behind it.
     slot_ns = (since_ns[-1] + 1) / min(SLOTS, len(values))
     slot_of_value = (since_ns // slot_ns).astype(int)
     parts = [values[slot_of_value == slot] for slot in range(min(SLOTS, len(values)))]

@@ -10,7 +10,7 @@ import numpy as np
 from dbdyno.observe.gauges.spread import over_time, spread_us
 
 READS = 500
-"""Of one look at the clock's price."""
+"""Reads of the clock in one measurement of its cost."""
 ASKED_US = 100
 """A sleep of about the length of one operation."""
 

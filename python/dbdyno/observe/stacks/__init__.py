@@ -1,1 +1,1 @@
-"""Where processes spend their time and where they wait: stacks, recorded by Linux's perf."""
+"""Stacks of the processes, running and waiting, recorded by Linux's perf."""

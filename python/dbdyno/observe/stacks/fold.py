@@ -12,7 +12,7 @@ _SWITCH = re.compile(
 PREEMPTED = "(waits for a CPU)"
 """The innermost frame of a thread that was ready and lost its CPU to another: nothing that it called made it wait."""
 KERNEL = "_[k]"
-"""What a kernel function's name ends in, as other tools for folded stacks have it."""
+"""Suffix of a kernel function's name, as in other tools for folded stacks."""
 
 
 @dataclass
@@ -46,7 +46,7 @@ def fold(lines: Iterable[str], switches_per_sample: int) -> Folded:
 
 
 class _Folding:
-    """What was folded so far, and which threads wait: since when, and in which functions."""
+    """The stacks folded so far, and the waiting threads: since when, and in which functions."""
 
     def __init__(self, switches_per_sample: int) -> None:
         self.folded = Folded()

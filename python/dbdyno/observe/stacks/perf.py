@@ -18,13 +18,13 @@ from dbdyno.errors import RunFailed
 from dbdyno.observe.stacks.fold import Folded, fold
 
 SAMPLES_PER_S = 99
-"""Of each processor that they use: not 100, which would keep step with timers."""
+"""Samples of each processor that they use: not 100, which would run in step with timers."""
 SWITCH_SAMPLES_PER_S = 500
 """About so many context switches are sampled, however many there are."""
 CALL_GRAPH = "dwarf,16384"
 """Copies the top of the stack to be unwound later: distributions compile servers without frame pointers."""
 MAX_SIZE = "1G"
-"""Of what is recorded of one process: a recording ends there rather than fill the disk."""
+"""Largest recording of one process: it ends there rather than fill the disk."""
 _WATCH_S = 0.3
 _UNWIND_S = 180
 _FIELDS = "comm,pid,tid,time,event,period,ip,sym,dso"

@@ -1,4 +1,4 @@
-"""What of a process's stacks this host lets us record, and what to do about the rest."""
+"""The parts of a process's stacks that this host lets us record, and advice about the rest."""
 
 import shutil
 import subprocess

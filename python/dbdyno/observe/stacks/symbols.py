@@ -8,7 +8,7 @@ from contextlib import suppress
 from dbdyno.observe.procfs import read
 
 _NAMED_OTHERWISE = {"libc6": "libc6-dbg"}
-"""Of Debian's packages those whose names are not in `PACKAGE-dbgsym`."""
+"""Debian's packages whose symbols are not in `PACKAGE-dbgsym`, each with the package that has them."""
 
 
 def mapped_files(pids: Iterable[int]) -> dict[str, str]:

@@ -27,7 +27,7 @@ else:
 
 
 class ChildFailed(Exception):
-    """What the store raised in the child, in its words, or how the child ended."""
+    """The error that the store raised in the child, in its words, or how the child ended."""
 
 
 class ChildAnalyst(Analyst):
@@ -93,7 +93,7 @@ def serve(pipe: Connection, name: tuple[str, str], folder: Path, arguments: tupl
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.chdir(folder)
     _silence()
-    # Who asks may be gone: then there is nothing left to do.
+    # The caller may have ended: then there is nothing left to do.
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         failed, made = _answer(_make, name, folder, arguments)
         pipe.send((failed, made if failed else made.by))

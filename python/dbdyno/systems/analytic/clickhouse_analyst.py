@@ -24,7 +24,7 @@ _FORMAT = {"default_format": "JSONCompact", "output_format_json_quote_64bit_inte
 
 
 class ClickHouseError(Exception):
-    """What the server says of a query that failed."""
+    """The server's message for a query that failed."""
 
 
 class ClickHouseAnalyst(Analyst):

@@ -1,4 +1,4 @@
-"""What the forms of ClickHouse have in common: a table's SQL, and the rows of an answer.
+"""The common parts of ClickHouse's forms: a table's SQL, and the rows of an answer.
 
 A file's values are read as text and converted by the store: `-4.00` is no integer to it, and an empty value no null.
 """
@@ -26,7 +26,7 @@ def lines(table: Table) -> str:
 
 
 def converted(table: Table) -> str:
-    """Return the expressions that make of a line of `lines` a row of the table."""
+    """Return the expressions that turn a line of `lines` into a row of the table."""
     return ", ".join(
         f"{_convert(column, f's{position}')} AS `{column.name}`" for position, column in enumerate(table.columns)
     )

@@ -19,7 +19,7 @@ PROVIDERS = tuple(
     for folder in ("/usr/lib/galera", "/usr/lib64/galera-4", "/usr/lib64/galera", "/usr/lib")
 )
 PROGRAMS = {"mariadbd": "mariadb-server", "wsrep_sst_rsync": "mariadb-server", "rsync": "rsync", "lsof": "lsof"}
-"""What a node needs, to its package on Debian; a new node is given all data by rsync."""
+"""Programs that a node needs, each with its Debian package; rsync copies all data to a new node."""
 MOST_NODES = 9
 STATUS = {
     "wsrep_local_commits": "galera_commits_total",
@@ -53,7 +53,7 @@ RESERVED = frozenset(
 
 @dataclass(frozen=True)
 class Ports:
-    """Where a node takes part in the group, and is given what it lacks: single changes, or everything."""
+    """Ports of a node: for the group, and for the changes or the whole data that it lacks."""
 
     group: int
     changes: int

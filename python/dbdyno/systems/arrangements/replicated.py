@@ -15,7 +15,7 @@ from dbdyno.systems.mysql.mysql import MySQL
 from dbdyno.systems.mysql.replica import Replica
 from dbdyno.systems.witness import Versions, Witness
 
-# Both have these by themselves, and each by its own means: what init-file does is not to be replicated.
+# Each server creates these itself: the statements of init-file must not be replicated.
 _UNLOGGED = "SET sql_log_bin = 0;\n"
 _OF_MARIADB = {"binlog_format": "ROW"}
 _OF_MYSQL = {

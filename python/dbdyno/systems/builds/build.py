@@ -16,7 +16,7 @@ from dbdyno.systems.packages.install import LIBRARY_PACKAGES
 from dbdyno.systems.running.process import UNPRIVILEGED_USER, server_user
 
 _LIBRARY_FOLDERS = ("lib", "lib/private", "lib64", "libs", "bin")
-"""Where a build keeps shared libraries of its own, below its folder."""
+"""Folders of a build, below its own, that hold its shared libraries."""
 _OF_HOST = (Path("/usr"), Path("/usr/local"), Path("/"))
 """Folders whose libraries every program of the host finds."""
 _SHOWN_CHARACTERS, _SHOWN_PLACES = 80, 4

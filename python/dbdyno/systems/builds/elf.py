@@ -1,4 +1,4 @@
-"""What an ELF file says of itself: its machine and its build id (elf(5))."""
+"""The machine and the build id that an ELF file states (elf(5))."""
 
 import os
 import struct
@@ -36,7 +36,7 @@ def build_id(path: Path) -> str | None:
             return None
         (offset,) = struct.unpack_from("<Q", header, 32)
         size, count = struct.unpack_from("<HH", header, 54)
-        # A number beyond the file would not be a place to go to.
+        # A damaged file may state an offset beyond its end: look at no header then.
         size_bytes = os.fstat(file.fileno()).st_size
         for number in range(min(count, _MOST_HEADERS) if offset < size_bytes else 0):
             if identifier := _build_id_in(file, offset + number * size):

@@ -18,7 +18,7 @@ class Identity:
 
 @dataclass(frozen=True)
 class Stamp:
-    """What the file system says of a file: another stamp is another file, or other content."""
+    """The file system's data about a file: another stamp means another file, or other content."""
 
     device: int
     inode: int

@@ -1,4 +1,4 @@
-"""What a program answers when it is asked for its version, and the shared libraries it lacks."""
+"""The version that a program prints, and the shared libraries it lacks."""
 
 import os
 import subprocess

@@ -9,7 +9,7 @@ from pathlib import Path
 from dbdyno.systems.running.process import find_program
 
 VERSIONS = (11, 17)
-"""Of Java, that Cassandra 5.0 runs on."""
+"""Major versions of Java that Cassandra 5.0 runs on."""
 _GET = "apt install openjdk-17-jre-headless"
 _MIB = 1 << 20
 _EXPORTS = (

@@ -1,4 +1,4 @@
-"""What Cassandra shows of itself by its own protocol: the virtual tables of `system_views`.
+"""Counters of Cassandra, read by its own protocol: the virtual tables of `system_views`.
 
 They are read through cassandra-driver, which is loaded only where there is a Cassandra to look at.
 """
@@ -54,7 +54,7 @@ def connect(endpoint: Endpoint, timeout_s: float = CONNECT_TIMEOUT_S) -> tuple[C
         protocol_version=4,
         connect_timeout=timeout_s,
         control_connection_timeout=timeout_s,
-        # What it would read of every table and token nobody asks for.
+        # Nothing here needs the schema and the tokens that the driver would read.
         schema_metadata_enabled=False,
         token_metadata_enabled=False,
         idle_heartbeat_interval=0,

@@ -1,4 +1,4 @@
-"""What the stores that run inside the load client have in common."""
+"""The base of the stores that run inside the load client."""
 
 import re
 from collections.abc import Mapping
@@ -60,7 +60,7 @@ class Embedded(System):
 
     @property
     def path(self) -> Path:
-        """Where the store's files are, while it is started."""
+        """The directory of the store's files, while it is started."""
         assert self._directory is not None, "not started"
         return self._directory.path
 
@@ -76,7 +76,7 @@ class Embedded(System):
         self._library = library
 
     def servers(self) -> list[dict[str, Any]]:
-        """Return the settings as the library shows them, once it is loaded; of what it does not show, as given."""
+        """Return the settings as the library shows them, once it is loaded; those it does not show, as given."""
         settings = self._library.get("settings", {})
         effective = {key: settings.get(key, str(value)) for key, value in self.settings().items()}
         server = {"name": self.server_name, "version": self._library.get("version"), "effective_settings": effective}

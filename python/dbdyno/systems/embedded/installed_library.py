@@ -1,4 +1,4 @@
-"""What the embedded stores share whose C library the host installs, and the load client loads when it opens one."""
+"""The base of embedded stores whose C library is installed on the host; the load client loads it on opening."""
 
 from ctypes.util import find_library
 from functools import cache

@@ -1,4 +1,4 @@
-"""What RocksDB says in its log file while it is under load: how often it stopped or slowed down its writers.
+"""Counters from RocksDB's log file under load: how often it stopped or slowed down its writers.
 
 The load client has the database open, so nobody else can ask it. RocksDB begins a new log file whenever it is opened.
 """

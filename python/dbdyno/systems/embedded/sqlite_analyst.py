@@ -38,7 +38,7 @@ class SQLiteAnalyst(Analyst):
             raise RunFailed(f"sqlite: {path}: {error}") from None
 
     def _set(self, name: str, value: Any) -> None:
-        """Set a pragma; raises UserError where SQLite does not take it, which it leaves as it was without a word."""
+        """Set a pragma; raises UserError if SQLite does not take it: it then keeps the old value silently."""
         self.ask(f"PRAGMA {name} = {value}")
         if (effective := self.ask(f"PRAGMA {name}")[0][0]) != value:
             self.close()

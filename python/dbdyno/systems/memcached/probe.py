@@ -1,4 +1,4 @@
-"""What a memcached shows of itself: `stats`. It does not show what its clients wait for."""
+"""Counters of a memcached, from `stats`. It does not show what its clients wait for."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class MongoServer(Server):
         return client_module().ask(self.endpoint, self.auth_database, command, CONNECT_TIMEOUT_S)
 
     def _ask_admin(self, command: str, value: Any) -> dict[str, str]:
-        """Return what the server's administrator is told, flat; where this user is not, that is said in its place."""
+        """Return the answer for an administrator, flat; if this user is none, a note says so."""
         try:
             with self.asking():
                 endpoint = replace(self.endpoint, database="admin")

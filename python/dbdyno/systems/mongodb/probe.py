@@ -1,4 +1,4 @@
-"""What a server of the MongoDB protocol shows of itself: serverStatus. What its clients wait for is not in it."""
+"""Counters of a server of the MongoDB protocol, from serverStatus. It does not show what its clients wait for."""
 
 from typing import Any
 
@@ -22,14 +22,14 @@ FIGURES = {
     ("network", "bytesOut"): "sent_bytes_total",
     ("mem", "resident"): "memory_resident_mib",
 }
-"""Where in the answer each figure is; MongoDB has them all, FerretDB only its commands."""
+"""Path of each figure in the answer; MongoDB has them all, FerretDB only its commands."""
 
 
 class MongodbProbe(Probe):
     """Asks for serverStatus."""
 
     def __init__(self, server: str, endpoint: Endpoint, auth_database: str) -> None:
-        """Take where the server is, and the database that knows the user."""
+        """Take the server's endpoint, and the database that knows the user."""
         super().__init__(server)
         self._endpoint, self._auth_database = endpoint, auth_database
         self._client: Any = None

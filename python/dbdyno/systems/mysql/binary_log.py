@@ -76,7 +76,7 @@ def apply(lines: Iterable[str], versions: Mapping[str, NDArray[np.int64]]) -> No
 
     for line in lines:
         if value := _VALUE.match(line):
-            # Of an update with as little as possible, the key is in what it looked for alone.
+            # A minimal row image of an update has the key only in its WHERE part.
             row[value[1]] = int(value[2])
         elif change := _ROW.match(line):
             end_row()

@@ -10,7 +10,7 @@ from dbdyno.systems.builds.config import options_of_groups
 from dbdyno.systems.builds.layout import Layout
 
 _SERVER_FOLDERS = ("bin", "sbin", "libexec", "runtime_output_directory", "sql")
-"""Where an installation or a tarball has the server, then build trees: of MySQL 8 and later, of all others."""
+"""Paths of the server: in an installation or a tarball, in MySQL's build trees since 8, in all other build trees."""
 _SCRIPT_FOLDERS = ("scripts", "bin")
 _MESSAGES = ("share/english", "share/mysql/english", "share/mariadb/english", "sql/share/english")
 _CHARACTER_SETS = ("share/charsets", "share/mysql/charsets", "share/mariadb/charsets", "sql/share/charsets")

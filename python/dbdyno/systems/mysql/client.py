@@ -16,7 +16,7 @@ else:
 
 
 def connect(endpoint: Endpoint, **more: Any) -> pymysql.Connection:
-    """Return a connection; more: what else PyMySQL is told. Raises pymysql.MySQLError, OSError.
+    """Return a connection; more: further arguments of PyMySQL. Raises pymysql.MySQLError, OSError.
 
     It has TLS where the endpoint has, and else none, so that a server that insists on it refuses dbdyno as it will
     refuse the load client.

@@ -1,10 +1,10 @@
-"""What servers of the MySQL protocol promise of an acknowledged write, by their settings in force."""
+"""The durability class of servers of the MySQL protocol, by their effective settings."""
 
 from dbdyno.systems.base import Durability
 from dbdyno.systems.mysql.tidb_settings import is_tidb
 
 _LEVELS = {"1": "D2", "0": "D1", "2": "D1", "3": "D1"}
-"""Of the values of `…_flush_log_at_trx_commit`."""
+"""Meanings of the values of `…_flush_log_at_trx_commit`."""
 
 
 def durability_of(engine: str, variables: dict[str, str]) -> Durability:

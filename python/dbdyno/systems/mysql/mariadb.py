@@ -51,7 +51,7 @@ else:
 ENGINES_OF_SEVERAL = ("spider",)
 """Engines whose tables lie on other servers, which one server alone cannot have."""
 PLUGIN_FOLDERS = ("/usr/lib/mysql/plugin", "/usr/lib64/mariadb/plugin", "/usr/lib/mariadb/plugin")
-"""Where distributions keep the server's plugins."""
+"""Folders in which distributions keep the server's plugins."""
 ENGINE_PLUGINS = {"rocksdb": "ha_rocksdb", "spider": "ha_spider", "mroonga": "ha_mroonga", "connect": "ha_connect"}
 ENGINE_PACKAGES = {engine: f"mariadb-plugin-{engine}" for engine in ENGINE_PLUGINS}
 NO_HANDLER = ("rocksdb", "mroonga", "connect", "spider")

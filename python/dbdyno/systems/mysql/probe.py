@@ -1,4 +1,4 @@
-"""What a server of the MySQL protocol shows of itself: its status, InnoDB's figures, and what its connections do.
+"""Counters and waits of a server of the MySQL protocol: its status, InnoDB's figures, its connections' states.
 
 Two questions: once a second for the counters, some times a second for the waits. Where `performance_schema` is on the
 server counts its connections itself, in a quarter of a millisecond for 256 of them; it may be off.

@@ -1,4 +1,4 @@
-"""What TiDB shows of itself: its Prometheus metrics, each summed over its labels.
+"""Counters of TiDB: its Prometheus metrics, each summed over its labels.
 
 Its SHOW STATUS counts nothing. Its list of connections is not asked for waits: a connection whose request has arrived
 is asleep there until the Go runtime has a processor for it, which is no wait for the client.

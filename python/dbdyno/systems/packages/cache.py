@@ -1,4 +1,4 @@
-"""Where packages are kept, and which are there: `mysql@5.6/` below the user's cache directory."""
+"""The packages in the user's cache directory, each in a folder such as `mysql@5.6/`."""
 
 import fcntl
 import json

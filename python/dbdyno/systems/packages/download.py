@@ -33,7 +33,7 @@ def missing_client(package: Package) -> str | None:
 def download(package: Package, folder: Path, progress: Callable[[int], None]) -> Path:
     """Return the package's file in `folder`, got by its client unless it is there already, its sum checked.
 
-    progress: called with the bytes there so far. What a client got before it was cut short it goes on from, if it can.
+    progress: called with the bytes there so far. The client resumes an interrupted download if it can.
     Raises UserError if the client is missing, RunFailed if it fails or the file is another than was pinned.
     """
     folder.mkdir(parents=True, exist_ok=True)

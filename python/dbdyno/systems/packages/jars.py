@@ -22,7 +22,7 @@ _PROJECT = """\
 def download_jars(package: Package, folder: Path, progress: Callable[[int], None]) -> Path:
     """Return the folder of a package's jars, got by mvn unless they are there already, the sum of each checked.
 
-    progress: called with the bytes there so far. What was got before it was cut short is not got again.
+    progress: called with the bytes there so far. An interrupted download is resumed.
     Raises UserError if mvn is missing, RunFailed if it fails or a jar is another than was pinned.
     """
     jars, wanted = folder / "jars", pinned_sums(package)

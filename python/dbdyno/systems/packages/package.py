@@ -1,4 +1,4 @@
-"""What a package is: where a version of a server comes from, and what is taken out of it."""
+"""Packages: the source of a server's version, and the files that dbdyno unpacks from it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Part:
-    """What is taken out of an archive, and where it goes.
+    """The part of an archive to unpack, and its destination.
 
     member: a folder (it ends in `/`, the contents are taken; empty is everything), or an archive in the archive, which
         is unpacked in its turn.

@@ -1,4 +1,4 @@
-"""Who reads and writes a PostgreSQL's pages: its view `pg_stat_io`, there since version 16, by kind of process."""
+"""Reads and writes of PostgreSQL's pages by kind of process: its view `pg_stat_io`, there since version 16."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COUNTED = (
     *("page_reads_total", "page_writes_total", "page_extends_total", "file_flushes_total"),
     *("page_read_s_total", "page_write_s_total"),
 )
-"""Of each kind: pages read, written and added to files, flushes of files, and the time of reading and writing."""
+"""Counters of each kind: pages read, written and added to files, flushes of files, times of reading and writing."""
 
 
 def question(connection: psycopg.Connection[dict[str, Any]]) -> str:

@@ -49,7 +49,7 @@ else:
     psycopg = LaterModule("psycopg")
 
 PLACES = (("/usr/lib/postgresql", "*/bin"), ("/usr", "pgsql-*/bin"))
-"""Where Debian and Red Hat keep each version's programs, which are on no PATH."""
+"""Folders in which Debian and Red Hat keep each version's programs, which are on no PATH."""
 SETTINGS = (
     "shared_buffers",
     "effective_cache_size",
@@ -187,7 +187,7 @@ class PostgreSQLServer(Server):
             return str(self._query("SELECT current_setting(%s) AS value", name)[0]["value"])
 
     def change_setting(self, name: str, value: str) -> None:
-        # What the command line says goes before this file, so whether it counts is seen only afterwards.
+        # The command line overrides this file, so whether a setting took effect shows only afterwards.
         with self.asking():
             self._query_nothing(f"ALTER SYSTEM SET {name} = '{value}'")
             self._query("SELECT pg_reload_conf()")
@@ -279,7 +279,7 @@ class PostgreSQL(PostgreSQLServer):
 
     def missing_tool(self, tool: str) -> str | None:
         reason = super().missing_tool(tool)
-        # What the host has is of another version, so installing that is of no use.
+        # The host's package has another version, so installing it would not help.
         if reason is None or not self.is_not_the_hosts:
             return reason
         return f"{self.spec.product} comes without {' and '.join(self.copy_tools[tool].programs)}"

@@ -1,4 +1,4 @@
-"""What a PostgreSQL server shows of itself: its statistics views, and what its backends wait for.
+"""Counters and waits of a PostgreSQL server: its statistics views, and what its backends wait for.
 
 Backends report what they counted when they are idle for a second or end, so counters come in steps under load; waits
 are of the moment.
@@ -75,7 +75,7 @@ def connect(endpoint: Endpoint, options: str = "") -> psycopg.Connection[dict[st
     """
     host, port = endpoint.host, endpoint.port
     if endpoint.socket:
-        # To libpq a socket is its directory and the port that its name ends in.
+        # libpq takes a socket as its directory and the port that its name ends in.
         host, port = str(Path(endpoint.socket).parent), int(endpoint.socket.rpartition(".")[2])
     return psycopg.connect(
         host=host,

@@ -1,4 +1,4 @@
-"""What a Redis or Valkey server shows of itself: INFO. It does not show what its clients wait for."""
+"""Counters of a Redis or Valkey server, from INFO. It does not show what its clients wait for."""
 
 from __future__ import annotations
 

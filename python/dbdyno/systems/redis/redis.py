@@ -59,7 +59,7 @@ UNABLE = {
     # expires.
     "hash": frozenset((GET_MANY, INSERT, EXPIRE)),
 }
-"""What each layout takes away; `auto` is hashes where a workload adds to columns, else strings."""
+"""Operations that each layout lacks; `auto` means hashes if a workload adds to columns, else strings."""
 SCALES = BINARY | {"k": 10**3, "m": 10**6, "g": 10**9}
 """Redis takes `1k` for a thousand and `1kb` for 1,024."""
 RESERVED = frozenset(

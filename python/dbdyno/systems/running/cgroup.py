@@ -19,7 +19,7 @@ from dbdyno.systems.running.guard import Guard
 _ROOT = Path("/sys/fs/cgroup")
 _PREFIX = "dbdyno-"
 _PERIOD_US = 100_000
-"""Of a processor quota: the kernel's own."""
+"""Period of a processor quota: the kernel's default."""
 _LEAST_QUOTA_US = 1000
 """The kernel takes no less."""
 
@@ -55,7 +55,7 @@ def cpu_limit(cores: float) -> Limit:
 
 
 def disk_limit(device: str, per_s: Mapping[str, float]) -> Limit:
-    """Limit what is asked of a device (`8:0`) in a second. What the kernel writes later by itself is not held back.
+    """Limit what is asked of a device (`8:0`) in a second. Later writes by the kernel itself are not limited.
 
     per_s: of `read_iops`, `write_iops` (operations), `read_bps` and `write_bps` (bytes) those to limit.
     """
@@ -108,7 +108,7 @@ def _count(group: Path, files: tuple[str, str], name: str = "") -> int:
 
 
 def _address_space_kib(group: Path) -> int | None:
-    """Return what the process that was killed in a group had asked for, by the kernel's log; None if that is closed."""
+    """Return the address space of the process that was killed in a group; None if the kernel's log is not readable."""
     messages = _kernel_log()
     begin = max((i for i, message in enumerate(messages) if f"/{group.name}," in message), default=len(messages))
     for message in messages[begin:]:
@@ -180,7 +180,7 @@ def _changed(group: Path, files: Mapping[str, str]) -> Iterator[None]:
 
 
 def _as_written(text: str, instead_of: str) -> str:
-    """Return what restores a file: of devices the line of ours, or that it has no limit."""
+    """Return the text that restores a file: our device's line, or that the device has no limit."""
     device, _, limits = instead_of.partition(" ")
     if ":" not in device:
         return text.strip()

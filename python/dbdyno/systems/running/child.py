@@ -30,9 +30,9 @@ else:
     connection = LaterModule("multiprocessing.connection")
 
 MEMORY_BYTES = 32 << 20
-"""What answers may take beside the loaded libraries; the longest list of settings is a tenth of a MiB."""
+"""Memory for answers beside the loaded libraries; the longest list of settings takes a tenth of a MiB."""
 STACK_BYTES = 1 << 20
-"""Of each thread of a library; the usual 8 MiB count as memory."""
+"""Stack size of each thread of a library; the usual 8 MiB count as memory."""
 IMPORT_TIMEOUT_S = 60.0
 """A busy host takes long to load libraries, and no server has been asked by then."""
 MESSAGE_CHARACTERS = 300

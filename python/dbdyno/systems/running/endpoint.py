@@ -1,4 +1,4 @@
-"""Where a server answers, and as whom: the same for one dbdyno started and for somebody else's."""
+"""The address and login of a server, whether dbdyno started it or not."""
 
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,4 +1,4 @@
-"""What answers at an address that should speak a protocol, and does not: a few bytes, read by a bare socket.
+"""Identifies a server that does not speak the expected protocol by its first bytes, read by a bare socket.
 
 Called after a client library failed there, so that a person is told what came instead. It takes at most
 `CONNECT_S + ANSWER_S + HTTP_S`, and `MOST_BYTES`.
@@ -81,7 +81,7 @@ _OTHERS: dict[str, Callable[[bytes], bool]] = {
     "memcached": _is_memcached,
     "PostgreSQL": lambda said: said.startswith(b"E\0\0") and _is_postgresql(said),
 }
-"""What is known by what it says, whatever it was asked."""
+"""Protocols recognised by their first bytes, whatever the request was."""
 
 
 def came_instead(endpoint: Endpoint, name: str) -> str | None:
@@ -150,6 +150,6 @@ def _read(connection: socket.socket, timeout_s: float) -> bytes | None:
         if not more:
             return said
         said += more
-        # What has come makes a beginning; what trickles is waited for.
+        # The first bytes may be incomplete, so wait for the rest.
         ends_at = min(ends_at, time.monotonic() + timeout_s / 4)
     return said or None

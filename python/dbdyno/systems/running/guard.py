@@ -91,7 +91,7 @@ class Guard:
     def tell(self, verb: str, what: int | Path) -> None:
         """Write down one thing: `pid`, `dir`, `mount` or `cgroup` exists; `done`, `removed`: it does not.
 
-        What can be told of before it is there is told before: a kill may come in between.
+        Report a resource before it exists if you can: a kill may come in between.
         """
         if verb != "pid":
             self._journal.write(verb, what)

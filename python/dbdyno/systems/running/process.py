@@ -41,7 +41,7 @@ _TELLING = re.compile(
 )
 _SOCKET_PATH_MAX_BYTES = 107
 _ELF, _ELF_MACHINE = b"\x7fELF", slice(18, 20)
-"""What a program begins with, and where it says for which processor it is (elf(5))."""
+"""The first bytes of a program, and the offset of its processor type (elf(5))."""
 _UNLESS_ORPHANED = '[ "$PPID" = "$0" ] && exec "$@"'
 """A shell's script that becomes a command, unless its parent is another process than the one named first."""
 
@@ -234,7 +234,7 @@ class ServerProcess:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        # Of a server that was killed some processes may go on.
+        # Some processes of a killed server may still run.
         _kill(processes_in([self._folder]))
         self._forget()
 

@@ -1,4 +1,4 @@
-"""What the systems that are servers have in common, whether dbdyno starts them or not."""
+"""The base of the systems that are servers, whether dbdyno starts them or not."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -52,7 +52,7 @@ class Server(System):
         return self.spec.settings.get("tls") == "on"
 
     def check_tls(self) -> None:
-        """Raise UserError if a server of its own is told something of TLS that cannot be."""
+        """Raise UserError if a private server is given TLS settings that it cannot have."""
         if "tls" in self.spec.settings and "tls" not in self.own_settings:
             raise UserError(f"{self.spec.label}: {self.name} is not driven over TLS: leave 'tls' out")
         self.check_choice("tls", ("off", "on"))

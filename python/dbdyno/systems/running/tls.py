@@ -29,7 +29,7 @@ ATTACHED_SETTINGS = ("tls", "tls_ca")
 LIBPQ_SETTINGS = ("sslmode", "sslrootcert")
 """The same by the names that URLs of PostgreSQL have for it."""
 _VERIFY = {"required": "nothing", "verify-ca": "authority", "verify": "host"}
-"""What may be said of a server that is attached to, beside `off`, to the contract's word for it."""
+"""The values of `tls` for an attached server, beside `off`, each with the contract's word for it."""
 _LIBPQ = {"nothing": "require", "authority": "verify-ca", "host": "verify-full"}
 _SSLMODES = {"disable": "off", "require": "required", "verify-ca": "verify-ca", "verify-full": "verify"}
 _HINTS = {
@@ -44,7 +44,7 @@ _HINTS = {
     "insecure transport": "say tls=required, or tls=verify to check its certificate too",
     "no encryption": "say tls=required, or tls=verify to check its certificate too",
 }
-"""What drivers and servers say of TLS (OpenSSL's words are theirs) to what a person can do about it."""
+"""Messages of drivers, servers and OpenSSL about TLS, each with what a person can do about it."""
 _VALID_DAYS = 30
 _CERTIFICATE, _KEY = "tls.crt", "tls.key"
 

@@ -16,7 +16,7 @@ from dbdyno.errors import RunFailed, UserError
 from dbdyno.systems.running.guard import Guard
 
 IMAGE_BYTES = 8 << 30
-"""Of a file that takes only what is written into it."""
+"""Size of the sparse file, which takes up only what is written into it."""
 EXT4_IOC_SHUTDOWN = 0x8004587D
 """`_IOR('X', 125, __u32)` (linux/fs/ext4/ext4.h)."""
 WITHOUT_ITS_LOG = 2
