@@ -7,7 +7,8 @@ use std::sync::Arc;
 use dbdyno_model::{Failure, Row, Session, Value};
 
 use crate::acknowledged::Acknowledged;
-use crate::single::{CacheSession, SingleSession};
+use crate::cache::CacheSession;
+use crate::single::SingleSession;
 use crate::{Administration, Cache, CacheCounters, Claim, Cleaning, Trouble, Withdrawn};
 
 pub struct CacheAsideSession {

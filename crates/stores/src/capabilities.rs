@@ -2,46 +2,53 @@
 
 use dbdyno_model::{Operation, Step};
 
-use crate::config::{AccessPath, Config};
-use crate::redis::is_hash;
-use crate::{Layout, Schema, limits};
+use crate::Schema;
+use crate::config::Config;
+use crate::single::SingleConfig;
 
 /// Refuses what a store cannot do, naming both sides.
-pub fn check_all(schema: &Schema, config: &Config) -> Result<(), String> {
-    match schema.steps.iter().find(|step| !can_do(schema, config, step)) {
-        None => limits::check(schema, config),
-        Some(step) => Err(refusal(schema, config, step)),
+pub fn check_all(schema: &Schema, config: &SingleConfig) -> Result<(), String> {
+    match schema.steps.iter().find(|step| !config.can_do(schema, step)) {
+        None => config.check_sizes(schema),
+        Some(step) => Err(refusal(schema, config.kind(), step)),
     }
 }
 
 /// Refuses what has no meaning that is its own with a cache in front.
-pub fn check_aside(schema: &Schema, config: &Config) -> Result<(), String> {
+pub fn check_aside(schema: &Schema, kind: &str) -> Result<(), String> {
     use Operation::{Delete, GetMany, Insert, Put, Scan, Sql};
     let is_beside = |step: &&Step| {
         matches!(step.operation, GetMany { .. } | Insert { .. } | Put { .. } | Delete { .. } | Scan { .. } | Sql { .. })
     };
     match schema.steps.iter().find(is_beside) {
         None => Ok(()),
-        Some(step) => Err(refusal(schema, config, step)),
+        Some(step) => Err(refusal(schema, kind, step)),
     }
 }
 
-/// The first of the nodes of one store, which are all alike.
-pub fn check_nodes(nodes: &[Config], own_nodes: Option<usize>) -> Result<&Config, String> {
-    let is_node = |config: &Config| matches!(config, Config::Mysql { .. } | Config::Postgres { .. });
-    if let Some(other) = nodes.iter().find(|node| !is_node(node)) {
-        return Err(format!("{} cannot be a node of spread: there are mysql and postgres", other.kind()));
-    }
+/// The nodes of one store, which are all alike.
+pub fn check_nodes(nodes: &[Config], own_nodes: Option<usize>) -> Result<Vec<&SingleConfig>, String> {
+    let singles = nodes.iter().map(node).collect::<Result<Vec<_>, _>>()?;
     let own = own_nodes.unwrap_or(1);
-    match nodes {
-        [first, second, ..] if first.kind() == second.kind() && (1..=nodes.len()).contains(&own) => Ok(first),
+    match &*singles {
+        [first, second, ..] if first.kind() == second.kind() && (1..=nodes.len()).contains(&own) => Ok(singles),
         [_, _, ..] => Err(format!("spread: nodes of one kind, and own_nodes = 1 to {}", nodes.len())),
         _ => Err("spread takes at least two nodes".into()),
     }
 }
 
-fn refusal(schema: &Schema, config: &Config, step: &Step) -> String {
-    let (kind, step_name, operation) = (config.kind(), &step.name, step.operation.name());
+fn node(config: &Config) -> Result<&SingleConfig, String> {
+    match config {
+        Config::Single(single) if single.is_node() => Ok(single),
+        other => {
+            let (kind, nodes) = (other.kind(), SingleConfig::node_kinds().join(" and "));
+            Err(format!("{kind} cannot be a node of spread: there are {nodes}"))
+        }
+    }
+}
+
+fn refusal(schema: &Schema, kind: &str, step: &Step) -> String {
+    let (step_name, operation) = (&step.name, step.operation.name());
     if !step.operation.has_table() {
         return format!("{kind} cannot do the step {step_name}: {operation}");
     }
@@ -51,60 +58,13 @@ fn refusal(schema: &Schema, config: &Config, step: &Step) -> String {
     format!("{kind} cannot do the step {step_name}: {operation} on {}{indexed}", table.name)
 }
 
-fn can_do(schema: &Schema, config: &Config, step: &Step) -> bool {
-    let filed_under = schema.table_of_operation(step.operation).filed_under;
-    match (config, step.operation) {
-        (_, Operation::GetElsewhere { .. }) => false,
-        (Config::Mysql { access: AccessPath::Handler, .. }, Operation::GetMany { .. }) => false,
-        (_, Operation::Put { ttl_s, .. }) if ttl_s > 0 => expires(config, &schema.steps, ttl_s),
-        (Config::Mysql { .. } | Config::Postgres { .. } | Config::Sqlite { .. }, _) => true,
-        (_, Operation::Transaction) => true,
-        (
-            Config::Mongodb { .. } | Config::Handlersocket { .. } | Config::Cassandra { .. },
-            Operation::Put { .. } | Operation::Delete { .. } | Operation::Scan { .. },
-        ) => false,
-        (Config::Mongodb { .. } | Config::Handlersocket { .. }, operation) => operation.has_table(),
-        (Config::Cassandra { .. }, operation) => operation.has_table() && !matches!(operation, Operation::Add { .. }),
-        (_, Operation::Sql { .. }) => false,
-        (_, Operation::Begin { .. } | Operation::Commit | Operation::Rollback) => false,
-        (Config::Engine(engine), Operation::Delete { .. }) => engine.kind() == ORDERED,
-        (config, Operation::Scan { .. }) => {
-            filed_under == 0 && matches!(config, Config::Engine(engine) if engine.kind() == ORDERED)
-        }
-        // What they are filed under is a function of the row's number.
-        (_, Operation::Update { .. } | Operation::Put { .. } | Operation::Delete { .. }) => true,
-        (Config::Memcached { .. }, Operation::Add { .. } | Operation::Insert { .. }) => false,
-        // A hash has no command that makes it only where there is none.
-        (Config::Redis { layout, .. }, Operation::Insert { .. }) if is_hash(*layout, &schema.steps) => false,
-        (_, Operation::Insert { table }) => filed_under == 0 && schema.tables[table].indexes.is_empty(),
-        (Config::Redis { layout: Layout::String, .. }, Operation::Add { .. }) => false,
-        (Config::Redis { layout: Layout::Hash, .. }, Operation::GetMany { .. }) => false,
-        (_, Operation::Find { column, .. }) => column == filed_under,
-        (_, _) => filed_under == 0,
-    }
-}
-
-/// The embedded library that is asked to delete and to scan.
-const ORDERED: &str = "lmdb";
-/// memcached takes more seconds than these for a date.
-const MOST_RELATIVE_S: u32 = 30 * 24 * 3600;
-
-/// Whether a store lets a row expire by itself after so many seconds.
-fn expires(config: &Config, steps: &[Step], ttl_s: u32) -> bool {
-    match config {
-        Config::Memcached { .. } => ttl_s <= MOST_RELATIVE_S,
-        // A hash takes a second command.
-        Config::Redis { layout, .. } => !is_hash(*layout, steps),
-        _ => false,
-    }
-}
-
 #[cfg(test)]
 pub mod tests {
     use dbdyno_model::{Column, Index, Kind, Source, Statement, Table};
 
     use super::*;
     use crate::Store;
+    use crate::memcached::MOST_RELATIVE_S;
 
     pub const MEMCACHED: &str = r#"{"kind": "memcached", "address": {"host": "127.0.0.1", "port": 1}}"#;
     const REDIS: &str = r#"{"kind": "redis", "address": {"unix": "/x"}, "user": null, "password": null}"#;
@@ -121,8 +81,10 @@ pub mod tests {
         let tables = vec![Table { indexes, ..Table::new("bm", columns) }];
         let steps = operations.iter().map(|&operation| Step::new("s", operation)).collect();
         let schema = Schema { tables, steps, statements: vec![Statement::default()], rows: 1 };
-        let config: Config = serde_json::from_str(config).unwrap();
-        Store::new(&config, &[], schema, 1).err()
+        match serde_json::from_str(config) {
+            Ok(config) => Store::new(&config, &[], schema, 1).err(),
+            Err(error) => Some(error.to_string()),
+        }
     }
 
     #[test]
@@ -132,7 +94,7 @@ pub mod tests {
         let with = |sql: &str| format!(r#"{{"kind": "handlersocket", {address}, "sql": {sql}}}"#);
         assert_eq!(refusal(&with("null"), Operation::Commit).unwrap(), "handlersocket cannot do the step s: commit");
         assert_eq!(refusal(&with("null"), Operation::Find { table: 0, column: 1 }), None);
-        assert!(refusal(&with(MEMCACHED), Operation::Get { table: 0 }).unwrap().contains("must be mysql"));
+        assert!(refusal(&with(MEMCACHED), Operation::Get { table: 0 }).unwrap().contains("expected `mysql`"));
     }
 
     #[test]

@@ -5,26 +5,33 @@
 mod rows;
 
 use std::ops::Range;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use dbdyno_model::{Failure, Field, Operation, Row, RowBuffer, Session, Table, Value, decode_row};
+use dbdyno_net::Reactor;
 
 use crate::effective_settings::EffectiveSettings;
+use crate::store_config::OpenStore;
 use crate::{Administration, Cleaning, SharedSchema, Trouble};
 pub use rows::{Addition, Rows};
 use rows::{encode, key_of};
 
-/// The longest key and the largest value that a library takes; `None`: it tells itself.
+/// What a library takes and can do beyond `get`, `put`, `insert` and `add`.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct Capabilities {
+    /// The longest key and the largest value that it takes; `None`: it tells itself.
     pub key_size_bytes: Option<usize>,
     pub value_size_bytes: Option<usize>,
+    /// Whether it has [`Access::delete`] and [`Access::scan`].
+    pub can_delete: bool,
+    pub can_scan: bool,
 }
 
-impl Limits {
-    pub const NONE: Self = Self { key_size_bytes: None, value_size_bytes: None };
+impl Capabilities {
+    pub const PLAIN: Self = Self { key_size_bytes: None, value_size_bytes: None, can_delete: false, can_scan: false };
     /// The library's sizes are C's `int`.
-    pub const OF_C_INT: Self = Self { value_size_bytes: Some(i32::MAX as usize), ..Self::NONE };
+    pub const OF_C_INT: Self = Self { value_size_bytes: Some(i32::MAX as usize), ..Self::PLAIN };
 }
 
 /// A library's open data, shared by all threads.
@@ -122,15 +129,12 @@ impl Embedded {
     pub fn new(engine: impl Engine + 'static, schema: SharedSchema) -> Self {
         Self { engine: Arc::new(engine), schema }
     }
+}
 
-    /// What the library says of itself.
-    pub fn effective_settings(&self) -> &EffectiveSettings {
-        self.engine.effective_settings()
-    }
+impl OpenStore for Embedded {
+    type Session = EmbeddedSession;
 
-    /// # Errors
-    /// As the library has them.
-    pub fn open(&self) -> Result<EmbeddedSession, Failure> {
+    async fn open(&self, _: Option<&Rc<Reactor>>) -> Result<EmbeddedSession, Failure> {
         Ok(EmbeddedSession {
             access: Arc::clone(&self.engine).access()?,
             schema: SharedSchema::clone(&self.schema),
@@ -138,6 +142,10 @@ impl Embedded {
             generated: RowBuffer::default(),
             fields: Vec::new(),
         })
+    }
+
+    fn effective_settings(&self) -> Option<EffectiveSettings> {
+        Some(self.engine.effective_settings().clone())
     }
 }
 

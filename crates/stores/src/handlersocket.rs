@@ -8,17 +8,61 @@ use dbdyno_model::{Failure, Field, Operation, Row, RowBuffer, Session, Statement
 use dbdyno_net::Reactor;
 use dbdyno_wire::handlersocket::{self as wire, Answer, Change};
 use dbdyno_wire::{Decoded, Param, TextKind, TextRows};
+use serde::Deserialize;
 
+use crate::connection_config::{AddressConfig, Secret};
 use crate::multi_get::MultiGet;
-use crate::mysql::{Mysql, MysqlSession};
-use crate::network::{Endpoint, Exchange, while_logging_in};
+use crate::mysql::{MAX_ROW_SIZE_BYTES, Mysql, MysqlPart, MysqlSession};
+use crate::network::{Endpoint, Exchange, event_loop, while_logging_in};
 use crate::params::{field, text_kind};
 use crate::sql::{index_name, table_name};
-use crate::{Administration, Cleaning, SharedSchema, Trouble};
+use crate::store_config::{Context, OpenStore, StoreConfig};
+use crate::{Administration, Cleaning, Schema, SharedSchema, Trouble};
 
 const PRIMARY_KEY: &str = "PRIMARY";
 /// What the storage engine answers where there is no room left (HA_ERR_RECORD_FILE_FULL, ENOSPC).
 const FULL: [i64; 2] = [135, 28];
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HandlersocketConfig {
+    address: AddressConfig,
+    write_address: AddressConfig,
+    password: Option<Secret>,
+    database: String,
+    /// The same server's SQL; `None`: nothing is prepared, loaded or checked.
+    sql: Option<Box<MysqlPart>>,
+}
+
+impl StoreConfig for HandlersocketConfig {
+    const KINDS: &'static [&'static str] = &["handlersocket"];
+    const CONNECTIONS: u64 = 2;
+    type Store = Handlersocket;
+
+    fn can_do(&self, _: &Schema, operation: Operation) -> bool {
+        use Operation::{Delete, Put, Scan};
+        operation.has_table() && !matches!(operation, Put { .. } | Delete { .. } | Scan { .. })
+    }
+
+    fn can_pipeline(&self, _: &Schema) -> bool {
+        true
+    }
+
+    fn most_row_size_bytes(&self) -> Option<usize> {
+        Some(MAX_ROW_SIZE_BYTES)
+    }
+
+    fn store(&self, context: &Context<'_>) -> Result<Handlersocket, String> {
+        Ok(Handlersocket {
+            reading: context.endpoint(&self.address, None)?,
+            writing: context.endpoint(&self.write_address, None)?,
+            password: context.secret(self.password)?,
+            database: self.database.clone(),
+            sql: self.sql.as_ref().map(|sql| sql.store(context).map(Box::new)).transpose()?,
+            schema: context.schema(),
+        })
+    }
+}
 
 #[derive(Clone, Debug)]
 pub struct Handlersocket {
@@ -119,8 +163,11 @@ fn acknowledged(bytes: &[u8]) -> Decoded<(Result<i64, Failure>, usize)> {
     Ok(Some((number, end)))
 }
 
-impl Handlersocket {
-    pub async fn open(&self, reactor: &Rc<Reactor>) -> Result<HandlersocketSession, Failure> {
+impl OpenStore for Handlersocket {
+    type Session = HandlersocketSession;
+
+    async fn open(&self, reactor: Option<&Rc<Reactor>>) -> Result<HandlersocketSession, Failure> {
+        let reactor = event_loop(reactor)?;
         let mut session = HandlersocketSession {
             store: Rc::new(self.clone()),
             reactor: Rc::clone(reactor),
@@ -139,7 +186,9 @@ impl Handlersocket {
         }
         Ok(session)
     }
+}
 
+impl Handlersocket {
     async fn connect(&self, endpoint: &Endpoint, reactor: &Rc<Reactor>) -> Result<Exchange, Failure> {
         let mut exchange = endpoint.connect(reactor).await?;
         if let Some(password) = &self.password {
@@ -231,7 +280,7 @@ impl HandlersocketSession {
         if self.sql.is_none() {
             let none = || Failure::Connect("the plan says no SQL port of this HandlerSocket".into());
             let store = self.store.sql.as_ref().ok_or_else(none)?;
-            self.sql = Some(Box::new(store.open(&self.reactor).await?));
+            self.sql = Some(Box::new(store.open(Some(&self.reactor)).await?));
         }
         self.sql.as_deref_mut().ok_or_else(|| Trouble::Failed(not_connected()))
     }

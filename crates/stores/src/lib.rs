@@ -4,20 +4,24 @@
 
 mod acknowledged;
 mod any;
+mod cache;
 mod cache_aside;
 mod capabilities;
 mod cassandra;
 mod claim;
 mod config;
+mod connection_config;
 mod effective_settings;
 mod embedded;
 mod embedded_options;
 mod engines;
 mod forward;
 mod handlersocket;
+mod key_value;
 mod keys;
 mod library;
 mod limits;
+mod list;
 mod memcached;
 mod mongodb;
 mod multi_get;
@@ -32,8 +36,10 @@ mod schema;
 mod single;
 mod spread;
 mod sql;
+mod sql_writes;
 mod sqlite;
 mod store;
+mod store_config;
 mod values;
 
 use std::ops::Range;
@@ -43,7 +49,7 @@ use dbdyno_wire::TextRows;
 
 pub use any::AnySession;
 pub use claim::{Claim, Claimed, Withdrawn};
-pub use config::{AddressConfig, Config, Layout, Secret};
+pub use config::Config;
 pub use effective_settings::EffectiveSettings;
 pub use mongodb::field_name;
 pub use schema::Schema;

@@ -2,55 +2,15 @@
 
 use dbdyno_model::{Source, Table};
 
-use crate::Schema;
-use crate::config::Config;
-use crate::keys::prefix;
-use crate::mysql::MAX_ROW_SIZE_BYTES;
-
-/// memcached's `KEY_MAX_LENGTH`. A longer key is a line that it does not understand, and the value behind it the next.
-const MEMCACHED_KEY_SIZE_BYTES: usize = 250;
 /// Around a row's values: their lengths, a key, names, the rest of a message.
-const AROUND_SIZE_BYTES: usize = 64 << 10;
-/// Longer ones are not sent, nor understood (`wire`); neither protocol splits a row of that length in a way that is known there.
-const MESSAGE_SIZE_BYTES: usize = 16 << 20;
-/// Longer answers are not held (`net`).
-const ANSWER_SIZE_BYTES: usize = 64 << 20;
+pub const AROUND_SIZE_BYTES: usize = 64 << 10;
+/// A message of 16 MiB is not sent, nor understood (`wire`); no protocol splits a row of that length in a way that is known there.
+pub const MESSAGE_ROW_SIZE_BYTES: usize = (16 << 20) - AROUND_SIZE_BYTES;
+/// An answer of 64 MiB is not held (`net`).
+pub const ANSWER_ROW_SIZE_BYTES: usize = (64 << 20) - AROUND_SIZE_BYTES;
 
-/// # Errors
-/// A table's keys or rows are longer than the store, or its protocol, takes: in words for the user.
-pub fn check(schema: &Schema, config: &Config) -> Result<(), String> {
-    schema.tables.iter().try_for_each(|table| check_table(table, config))
-}
-
-fn check_table(table: &Table, config: &Config) -> Result<(), String> {
-    match config {
-        Config::Memcached { .. } => {
-            check_words(table, config.kind())?;
-            check_key(table, config.kind(), prefix(table).len(), MEMCACHED_KEY_SIZE_BYTES)?;
-        }
-        Config::Engine(engine) => {
-            engine.limits().key_size_bytes.map_or(Ok(()), |most| check_key(table, engine.kind(), 0, most))?;
-        }
-        _ => {}
-    }
-    most_row_size_bytes(config).map_or(Ok(()), |most| check_row(table, config.kind(), most))
-}
-
-/// `None`: the store itself tells.
-fn most_row_size_bytes(config: &Config) -> Option<usize> {
-    match config {
-        Config::Mysql { .. } | Config::Handlersocket { .. } => Some(MAX_ROW_SIZE_BYTES),
-        Config::Postgres { .. } | Config::Cassandra { .. } | Config::Mongodb { .. } => {
-            Some(MESSAGE_SIZE_BYTES - AROUND_SIZE_BYTES)
-        }
-        Config::Redis { .. } | Config::Memcached { .. } => Some(ANSWER_SIZE_BYTES - AROUND_SIZE_BYTES),
-        Config::Engine(engine) => engine.limits().value_size_bytes.map(|most| most - AROUND_SIZE_BYTES),
-        _ => None,
-    }
-}
-
-/// `more`: what a key has beside its column's value.
-fn check_key(table: &Table, kind: &str, more: usize, most: usize) -> Result<(), String> {
+/// `more`: bytes that a key has beside its column's value.
+pub fn check_key(table: &Table, kind: &str, more: usize, most: usize) -> Result<(), String> {
     let Some(column) = table.columns.get(table.filed_under) else { return Ok(()) };
     match more + column.most_bytes() {
         size if size > most => Err(format!(
@@ -62,7 +22,7 @@ fn check_key(table: &Table, kind: &str, more: usize, most: usize) -> Result<(), 
 }
 
 /// A space would end the key.
-fn check_words(table: &Table, kind: &str) -> Result<(), String> {
+pub fn check_words(table: &Table, kind: &str) -> Result<(), String> {
     match table.columns.get(table.filed_under) {
         Some(column) if column.source == Source::Name => Err(format!(
             "{kind} takes no key with a space in it, as the names in {}.{} have: look rows up by another column",
@@ -72,7 +32,7 @@ fn check_words(table: &Table, kind: &str) -> Result<(), String> {
     }
 }
 
-fn check_row(table: &Table, kind: &str, most: usize) -> Result<(), String> {
+pub fn check_row(table: &Table, kind: &str, most: usize) -> Result<(), String> {
     match table.most_row_bytes() {
         size if size > most => Err(format!(
             "{kind}: rows of {} have up to {size} bytes, and it can be given {most} at most: make them shorter",
@@ -88,6 +48,8 @@ mod tests {
 
     use super::*;
     use crate::capabilities::tests::MEMCACHED;
+    use crate::mysql::MAX_ROW_SIZE_BYTES;
+    use crate::{Config, Schema};
 
     fn refused(config: &str, key: Kind, source: Source, value_size_bytes: u32) -> Option<String> {
         let columns = vec![
@@ -97,7 +59,10 @@ mod tests {
         ];
         let tables = vec![Table { filed_under: 1, ..Table::new("t", columns) }];
         let schema = Schema { tables, steps: vec![], statements: vec![], rows: 1 };
-        check(&schema, &serde_json::from_str(config).unwrap()).err()
+        let Config::Single(single) = serde_json::from_str(config).unwrap() else {
+            panic!("{config} is no single store")
+        };
+        single.check_sizes(&schema).err()
     }
 
     #[test]
@@ -127,11 +92,10 @@ mod tests {
                 r#"{{"kind": "{kind}", "address": {{"unix": "/x"}}, "user": "u", "password": null, "database": "d"}}"#
             )
         };
-        let around = (16 << 20) - AROUND_SIZE_BYTES;
         for (config, most) in [
             (sql("mysql"), MAX_ROW_SIZE_BYTES),
-            (sql("postgres"), around),
-            (MEMCACHED.into(), ANSWER_SIZE_BYTES - AROUND_SIZE_BYTES),
+            (sql("postgres"), MESSAGE_ROW_SIZE_BYTES),
+            (MEMCACHED.into(), ANSWER_ROW_SIZE_BYTES),
         ] {
             let value = |size| refused(&config, Kind::Varchar(10), Source::Padded(b'x'), size);
             // Its number and its word are in the row, too.

@@ -1,6 +1,7 @@
 //! memcached and what speaks its text protocol: an encoded row under its key.
 
 mod claims;
+mod config;
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -11,9 +12,13 @@ use dbdyno_wire::Decoded;
 use dbdyno_wire::memcached::{self as wire, Got};
 
 use crate::keys::{prefix, write_key, write_key_of_row};
-use crate::network::{Endpoint, Exchange, shown};
+use crate::network::{Endpoint, Exchange, event_loop, shown};
+use crate::store_config::OpenStore;
 use crate::values::{Found, read_row, read_rows, read_rows_found};
 use crate::{Administration, Cache, Claim, Cleaning, MARKER, SharedSchema, Trouble, Withdrawn};
+#[cfg(test)]
+pub use config::MOST_RELATIVE_S;
+pub use config::MemcachedConfig;
 
 /// What a person can do about rows of a killed run.
 const EVICTED: &str = "If a killed run left them, memcached has evicted their marker: remove them yourself";
@@ -26,9 +31,11 @@ pub struct Memcached {
     pub schema: SharedSchema,
 }
 
-impl Memcached {
-    pub async fn open(&self, reactor: &Rc<Reactor>) -> Result<MemcachedSession, Failure> {
-        let exchange = self.endpoint.connect(reactor).await?;
+impl OpenStore for Memcached {
+    type Session = MemcachedSession;
+
+    async fn open(&self, reactor: Option<&Rc<Reactor>>) -> Result<MemcachedSession, Failure> {
+        let exchange = self.endpoint.connect(event_loop(reactor)?).await?;
         let schema = SharedSchema::clone(&self.schema);
         let prefixes = schema.tables.iter().map(prefix).collect();
         Ok(MemcachedSession {

@@ -1,6 +1,7 @@
 //! Everything that speaks the MySQL protocol: prepared statements, each step's prepared once a session.
 
 mod backends;
+mod config;
 mod loading;
 mod statements;
 
@@ -14,16 +15,21 @@ use dbdyno_net::{Address, Reactor};
 use dbdyno_wire::mysql::{self as wire, Answer, Dialect, Greeting, Login, LoginStep, Param, ServerMessage, Transport};
 use dbdyno_wire::{Decoded, Malformed, TextRows};
 
-use crate::config::{AccessPath, LoadWith, StatementProtocol};
 use crate::multi_get::MultiGet;
-use crate::network::{Endpoint, Exchange, MOST_LOGIN_MESSAGES, endless_login, while_logging_in, without_tls};
+use crate::network::{
+    Endpoint, Exchange, MOST_LOGIN_MESSAGES, endless_login, event_loop, while_logging_in, without_tls,
+};
 use crate::params::param;
 use crate::sql::{
     TABLE_PREFIX, control, count_by_index, count_keys, create_indexes, create_table, last_key, table_name,
     table_options,
 };
+use crate::sql_writes::sql_writes;
+use crate::store_config::OpenStore;
 use crate::{Administration, Cleaning, MARKER, SharedSchema, Trouble};
 use backends::Backends;
+use config::{AccessPath, LoadWith, StatementProtocol};
+pub use config::{MysqlConfig, MysqlPart};
 pub use loading::MAX_ROW_SIZE_BYTES;
 use statements::{Statement, escape_into};
 
@@ -65,8 +71,11 @@ pub struct MysqlSession {
     fields: Vec<Field>,
 }
 
-impl Mysql {
-    pub async fn open(&self, reactor: &Rc<Reactor>) -> Result<MysqlSession, Failure> {
+impl OpenStore for Mysql {
+    type Session = MysqlSession;
+
+    async fn open(&self, reactor: Option<&Rc<Reactor>>) -> Result<MysqlSession, Failure> {
+        let reactor = event_loop(reactor)?;
         let mut exchange = self.endpoint.connect(reactor).await?;
         let greeting = self.log_in(&mut exchange).await.map_err(while_logging_in)?;
         Ok(MysqlSession {
@@ -84,7 +93,9 @@ impl Mysql {
             fields: Vec::new(),
         })
     }
+}
 
+impl Mysql {
     fn transport(&self) -> Transport {
         match self.endpoint.address {
             Address::Unix(_) => Transport::Unix,
@@ -187,6 +198,16 @@ impl MysqlSession {
             Answer::Rows(_) => Ok(()),
             other => Err(Failure::Protocol(format!("an answer without rows: {other:?}"))),
         }
+    }
+
+    /// Writes with numbers as the parameters. The future is that of [`Self::write`]: another around it would cost each operation more.
+    #[inline]
+    fn write_numbers<const N: usize>(
+        &mut self,
+        step: usize,
+        numbers: [i64; N],
+    ) -> impl Future<Output = Result<bool, Failure>> {
+        self.write(step, numbers.into_iter().map(Param::Int))
     }
 
     /// Writes with the generated values as the parameters.
@@ -321,33 +342,7 @@ impl Session for MysqlSession {
         self.read(step, value).await
     }
 
-    #[inline]
-    async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<bool, Failure> {
-        let Operation::Update { table } = self.schema.steps[step].operation else { return Ok(false) };
-        self.generated.clear();
-        for column in self.schema.tables[table].columns.iter().filter(|c| c.is_versioned()) {
-            column.generate(key, version, &mut self.generated);
-        }
-        self.generated.push(Value::Int(key as i64));
-        self.write_generated(step).await
-    }
-
-    #[inline]
-    async fn insert(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
-        self.schema.table_of_operation(self.schema.steps[step].operation).generate(key, 0, &mut self.generated);
-        self.write_generated(step).await
-    }
-
-    #[inline]
-    async fn put(&mut self, step: usize, key: u64, version: u64) -> Result<(), Failure> {
-        self.schema.table_of_operation(self.schema.steps[step].operation).generate(key, version, &mut self.generated);
-        self.write_generated(step).await.map(drop)
-    }
-
-    #[inline]
-    async fn delete(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
-        self.write(step, [Param::Int(key as i64)].into_iter()).await
-    }
+    sql_writes!();
 
     async fn scan(&mut self, step: usize, first: u64, most: u64, each: &mut dyn FnMut(Row<'_>)) -> Result<(), Failure> {
         self.read_rows(step, [Param::Int(first as i64), Param::Int(most as i64)].into_iter()).await?;
@@ -387,11 +382,6 @@ impl Session for MysqlSession {
             Answer::Affected(rows) => Ok(rows),
             Answer::Error(error) => Err(refused(&error)),
         }
-    }
-
-    #[inline]
-    async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<bool, Failure> {
-        self.write(step, [Param::Int(delta), Param::Int(key as i64)].into_iter()).await
     }
 
     #[inline]

@@ -8,7 +8,7 @@ use dbdyno_model::Failure;
 use dbdyno_net::{Address, Connection, Encryption, Reactor, now_ns};
 use dbdyno_wire::Decoded;
 
-use crate::config::TlsConfig;
+use crate::connection_config::TlsConfig;
 
 /// No login takes as many messages; a server that never ends it would keep its client.
 pub const MOST_LOGIN_MESSAGES: usize = 1000;
@@ -44,6 +44,8 @@ impl Endpoint {
         Ok(Self { encryption: Some(encryption), ..self })
     }
 
+    /// # Errors
+    /// The server cannot be reached.
     pub async fn connect(&self, reactor: &Rc<Reactor>) -> Result<Exchange, Failure> {
         let connection = Connection::connect(reactor, &self.address, self.resolved, self.timeout_ns).await;
         let connection = connection.map_err(|error| Failure::Connect(format!("{}: {error}", self.address)))?;
@@ -202,6 +204,11 @@ impl Exchange {
             _ => Failure::Connection(format!("{error}{begun}")),
         }
     }
+}
+
+/// The event loop of the calling thread.
+pub fn event_loop(reactor: Option<&Rc<Reactor>>) -> Result<&Rc<Reactor>, Failure> {
+    reactor.ok_or_else(|| Failure::Connect("a network store was opened outside an event loop".into()))
 }
 
 /// What was asked for and is not there.

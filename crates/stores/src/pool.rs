@@ -13,6 +13,7 @@ use crate::keys::write_digest;
 use crate::memcached::{Memcached, MemcachedSession};
 use crate::network::Endpoint;
 use crate::remapped_keys::{RemappedKeys, RequestedKeys};
+use crate::store_config::OpenStore;
 use crate::{Administration, Cache, Cleaning, SharedSchema, Trouble, sql};
 
 /// Who is in the pool, and until when: the last node can leave, or join, in the middle of a run.
@@ -100,7 +101,7 @@ impl Pool {
         Some(RemappedKeys { asked, moved, due: asked as f64 * self.placement.last_share })
     }
 
-    pub async fn open(&self, reactor: &Rc<Reactor>) -> Result<PoolSession, Failure> {
+    pub async fn open(&self, reactor: Option<&Rc<Reactor>>) -> Result<PoolSession, Failure> {
         let mut nodes = Vec::new();
         for node in &self.nodes {
             nodes.push(node.open(reactor).await?);

@@ -1,6 +1,7 @@
 //! Everything that speaks the PostgreSQL protocol: prepared statements, each step's prepared once a session.
 
 mod administration;
+mod config;
 
 use std::rc::Rc;
 
@@ -10,10 +11,15 @@ use dbdyno_wire::postgres::{self as wire, Answer, Login, LoginStep, Prepared, Sc
 use dbdyno_wire::{Decoded, Malformed, Param, TextRows};
 
 use crate::multi_get::MultiGet;
-use crate::network::{Endpoint, Exchange, MOST_LOGIN_MESSAGES, endless_login, while_logging_in, without_tls};
+use crate::network::{
+    Endpoint, Exchange, MOST_LOGIN_MESSAGES, endless_login, event_loop, while_logging_in, without_tls,
+};
 use crate::params::{field, param, scale};
 use crate::sql::{TABLE_PREFIX, control, create_table, table_name, table_options};
+use crate::sql_writes::sql_writes;
+use crate::store_config::OpenStore;
 use crate::{MARKER, Schema, SharedSchema, Trouble, declared_as, numbered_statement};
+pub use config::PostgresConfig;
 
 /// An hour, for what reads or writes a whole table.
 const WHOLE_TABLE_NS: u64 = 3600 * 1_000_000_000;
@@ -50,9 +56,11 @@ pub struct PostgresSession {
     fields: Vec<Field>,
 }
 
-impl Postgres {
-    pub async fn open(&self, reactor: &Rc<Reactor>) -> Result<PostgresSession, Failure> {
-        let mut exchange = self.endpoint.connect(reactor).await?;
+impl OpenStore for Postgres {
+    type Session = PostgresSession;
+
+    async fn open(&self, reactor: Option<&Rc<Reactor>>) -> Result<PostgresSession, Failure> {
+        let mut exchange = self.endpoint.connect(event_loop(reactor)?).await?;
         self.log_in(&mut exchange).await.map_err(while_logging_in)?;
         Ok(PostgresSession {
             exchange,
@@ -65,7 +73,9 @@ impl Postgres {
             fields: Vec::new(),
         })
     }
+}
 
+impl Postgres {
     async fn log_in(&self, exchange: &mut Exchange) -> Result<(), Failure> {
         if self.endpoint.encryption.is_some() {
             wire::tls_request(exchange.begin());
@@ -215,6 +225,16 @@ impl PostgresSession {
         }
     }
 
+    /// Writes with numbers as the parameters. The future is that of [`Self::write`]: another around it would cost each operation more.
+    #[inline]
+    fn write_numbers<const N: usize>(
+        &mut self,
+        step: usize,
+        numbers: [i64; N],
+    ) -> impl Future<Output = Result<bool, Failure>> {
+        self.write(step, numbers.into_iter().map(Param::Int))
+    }
+
     /// Writes with the generated values as the parameters.
     #[inline]
     async fn write_generated(&mut self, step: usize) -> Result<bool, Failure> {
@@ -304,33 +324,7 @@ impl Session for PostgresSession {
         self.read(step, value).await
     }
 
-    #[inline]
-    async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<bool, Failure> {
-        let Operation::Update { table } = self.schema.steps[step].operation else { return Ok(false) };
-        self.generated.clear();
-        for column in self.schema.tables[table].columns.iter().filter(|c| c.is_versioned()) {
-            column.generate(key, version, &mut self.generated);
-        }
-        self.generated.push(Value::Int(key as i64));
-        self.write_generated(step).await
-    }
-
-    #[inline]
-    async fn insert(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
-        self.schema.table_of_operation(self.schema.steps[step].operation).generate(key, 0, &mut self.generated);
-        self.write_generated(step).await
-    }
-
-    #[inline]
-    async fn put(&mut self, step: usize, key: u64, version: u64) -> Result<(), Failure> {
-        self.schema.table_of_operation(self.schema.steps[step].operation).generate(key, version, &mut self.generated);
-        self.write_generated(step).await.map(drop)
-    }
-
-    #[inline]
-    async fn delete(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
-        self.write(step, [Param::Int(key as i64)].into_iter()).await
-    }
+    sql_writes!();
 
     async fn scan(&mut self, step: usize, first: u64, most: u64, each: &mut dyn FnMut(Row<'_>)) -> Result<(), Failure> {
         match self.execute(step, [Param::Int(first as i64), Param::Int(most as i64)].into_iter()).await? {
@@ -372,11 +366,6 @@ impl Session for PostgresSession {
             Answer::Affected(rows) => Ok(rows),
             Answer::Error(error) => Err(refused(&error)),
         }
-    }
-
-    #[inline]
-    async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<bool, Failure> {
-        self.write(step, [Param::Int(delta), Param::Int(key as i64)].into_iter()).await
     }
 
     /// All statements of a pipelined batch share one Sync, so the server sends their answers together, and after an error none of those behind it.

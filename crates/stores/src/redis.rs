@@ -2,19 +2,21 @@
 
 mod administration;
 mod claims;
+mod config;
 
 use std::rc::Rc;
 
-use dbdyno_model::{Failure, Field, Operation, Row, RowBuffer, Session, Step, Table, Value, encode_row};
+use dbdyno_model::{Failure, Field, Operation, Row, RowBuffer, Session, Table, Value, encode_row};
 use dbdyno_net::Reactor;
 use dbdyno_wire::redis::{Reply, command, part, reply, whole_command};
 use dbdyno_wire::{Decoded, Malformed};
 
-use crate::config::Layout;
 use crate::keys::{prefix, write_key, write_key_of_row};
-use crate::network::{Endpoint, Exchange, while_logging_in};
+use crate::network::{Endpoint, Exchange, event_loop, while_logging_in};
+use crate::store_config::OpenStore;
 use crate::values::{Found, read_row, read_rows};
 use crate::{Cache, SharedSchema};
+pub use config::RedisConfig;
 
 /// Rows, or keys, in one pipelined batch.
 const BATCH: u64 = 500;
@@ -29,18 +31,11 @@ pub struct Redis {
     pub schema: SharedSchema,
 }
 
-/// The layout that `auto` stands for.
-pub fn is_hash(layout: Layout, steps: &[Step]) -> bool {
-    match layout {
-        Layout::Hash => true,
-        Layout::String => false,
-        Layout::Auto => steps.iter().any(|s| matches!(s.operation, Operation::Add { .. })),
-    }
-}
+impl OpenStore for Redis {
+    type Session = RedisSession;
 
-impl Redis {
-    pub async fn open(&self, reactor: &Rc<Reactor>) -> Result<RedisSession, Failure> {
-        let mut exchange = self.endpoint.connect(reactor).await?;
+    async fn open(&self, reactor: Option<&Rc<Reactor>>) -> Result<RedisSession, Failure> {
+        let mut exchange = self.endpoint.connect(event_loop(reactor)?).await?;
         exchange.encrypt(&self.endpoint).await.map_err(while_logging_in)?;
         let prefixes = self.schema.tables.iter().map(prefix).collect();
         let mut session = RedisSession {

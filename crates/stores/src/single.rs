@@ -1,102 +1,137 @@
-//! One store without an arrangement, and the sessions with it; a cache in front of a store is one too.
+//! One store without an arrangement, and the sessions with it.
 
 use std::ops::Range;
 use std::rc::Rc;
-use std::sync::Arc;
 
-use dbdyno_model::{Failure, Row, Session, Statement, Value};
+use dbdyno_model::{Failure, Operation, Row, Session, Statement, Step, Value};
 use dbdyno_net::Reactor;
 use dbdyno_wire::TextRows;
 
-use crate::cassandra::{Cassandra, CassandraSession};
-use crate::embedded::{Embedded, EmbeddedSession};
+use crate::effective_settings::EffectiveSettings;
 use crate::forward::forward;
-use crate::handlersocket::{Handlersocket, HandlersocketSession};
-use crate::memcached::{Memcached, MemcachedSession};
-use crate::mongodb::{Mongodb, MongodbSession};
-use crate::mysql::{Mysql, MysqlSession};
-use crate::pool::PoolSession;
-use crate::postgres::{Postgres, PostgresSession};
-use crate::redis::{Redis, RedisSession};
-use crate::sqlite::{Sqlite, SqliteSession};
-use crate::{Administration, Cache, Claim, Cleaning, Trouble, Withdrawn};
+use crate::limits::check_row;
+use crate::list::stores;
+use crate::store_config::{Context, OpenStore, StoreConfig};
+use crate::{Administration, Claim, Cleaning, Schema, Trouble, Withdrawn};
 
-/// A store as sessions are opened with it.
-#[derive(Clone)]
-pub enum Single {
-    Mysql(Mysql),
-    Postgres(Postgres),
-    Redis(Redis),
-    Memcached(Memcached),
-    Mongodb(Mongodb),
-    Handlersocket(Handlersocket),
-    Sqlite(Sqlite),
-    Embedded(Embedded),
-    Cassandra(Arc<Cassandra>),
-}
+/// A session with the store of a configuration.
+pub type SessionOf<C> = <<C as StoreConfig>::Store as OpenStore>::Session;
 
-pub fn no_loop() -> Failure {
-    Failure::Connect("a network store was opened outside an event loop".into())
-}
+/// Writes, from the list of stores, the enums of their configurations, of them and of their sessions, and the dispatch.
+macro_rules! single {
+    ($($Store:ident = $Config:ty;)+) => {
+        /// The `store` object of a plan for one store.
+        #[derive(Clone, Debug)]
+        pub enum SingleConfig {
+            $($Store($Config),)+
+        }
 
-impl Single {
-    pub async fn open(&self, reactor: Option<&Rc<Reactor>>) -> Result<SingleSession, Failure> {
-        match self {
-            Single::Sqlite(store) => Ok(SingleSession::Sqlite(store.open()?)),
-            Single::Embedded(store) => Ok(SingleSession::Embedded(store.open()?)),
-            Single::Mysql(store) => Ok(SingleSession::Mysql(store.open(reactor.ok_or_else(no_loop)?).await?)),
-            Single::Postgres(store) => Ok(SingleSession::Postgres(store.open(reactor.ok_or_else(no_loop)?).await?)),
-            Single::Redis(store) => Ok(SingleSession::Redis(store.open(reactor.ok_or_else(no_loop)?).await?)),
-            Single::Memcached(store) => Ok(SingleSession::Memcached(store.open(reactor.ok_or_else(no_loop)?).await?)),
-            Single::Mongodb(store) => Ok(SingleSession::Mongodb(store.open(reactor.ok_or_else(no_loop)?).await?)),
-            Single::Cassandra(store) => Ok(SingleSession::Cassandra(store.open(reactor.ok_or_else(no_loop)?).await?)),
-            Single::Handlersocket(store) => {
-                Ok(SingleSession::Handlersocket(store.open(reactor.ok_or_else(no_loop)?).await?))
+        /// A store as sessions are opened with it.
+        pub enum Single {
+            $($Store(<$Config as StoreConfig>::Store),)+
+        }
+
+        /// A session with one store, no arrangement.
+        pub enum SingleSession {
+            $($Store(SessionOf<$Config>),)+
+        }
+
+        forward!(SingleSession, $($Store),+);
+
+        /// Evaluates `body` with the store's own configuration.
+        macro_rules! each {
+            ($single:expr, $config:ident => $body:expr) => {
+                match $single { $(SingleConfig::$Store($config) => $body,)+ }
+            };
+        }
+
+        impl SingleConfig {
+            /// # Errors
+            /// There is no such kind of store, or it has no such settings.
+            pub fn read(kind: &str, settings: serde_json::Value) -> Result<Self, String> {
+                $(if <$Config>::KINDS.contains(&kind) {
+                    return <$Config>::read(kind, settings).map(Self::$Store).map_err(|error| error.to_string());
+                })+
+                Err(format!("kind = {kind:?}: there are {} and arrangements", Self::kinds().join(", ")))
+            }
+
+            /// The words in `kind` that name a store.
+            pub fn kinds() -> Vec<&'static str> {
+                [$(<$Config>::KINDS),+].concat()
+            }
+
+            /// Those of them whose servers can be nodes.
+            pub fn node_kinds() -> Vec<&'static str> {
+                [$(if <$Config>::IS_NODE { <$Config>::KINDS } else { &[] }),+].concat()
+            }
+
+            pub fn is_node(&self) -> bool {
+                match self { $(Self::$Store(_) => <$Config>::IS_NODE),+ }
+            }
+
+            /// Sockets that one client has; 0: embedded.
+            pub fn connections(&self) -> u64 {
+                match self { $(Self::$Store(_) => <$Config>::CONNECTIONS),+ }
+            }
+
+            /// # Errors
+            /// The store cannot be used like this: in words for the user.
+            pub fn store(&self, context: &Context<'_>) -> Result<Single, String> {
+                match self { $(Self::$Store(config) => config.store(context).map(Single::$Store)),+ }
             }
         }
+
+        impl Single {
+            /// # Errors
+            /// The store cannot be reached or refuses.
+            pub async fn open(&self, reactor: Option<&Rc<Reactor>>) -> Result<SingleSession, Failure> {
+                match self { $(Self::$Store(store) => store.open(reactor).await.map(SingleSession::$Store)),+ }
+            }
+
+            pub fn effective_settings(&self) -> Option<EffectiveSettings> {
+                match self { $(Self::$Store(store) => store.effective_settings()),+ }
+            }
+        }
+    };
+}
+
+stores!(single);
+
+impl SingleConfig {
+    /// The word in `kind`.
+    pub fn kind(&self) -> &'static str {
+        each!(self, config => config.kind())
     }
-}
 
-/// A session that can stand in front of a store.
-pub enum CacheSession {
-    Memcached(MemcachedSession),
-    Redis(RedisSession),
-    Pool(PoolSession),
-}
-
-forward!(CacheSession, Memcached, Redis, Pool);
-
-impl Cache for CacheSession {
-    #[inline]
-    async fn fill(&mut self, step: usize, filed: Value<'_>, row: Row<'_>) -> Result<(), Failure> {
-        match self {
-            CacheSession::Memcached(s) => s.fill(step, filed, row).await,
-            CacheSession::Redis(s) => s.fill(step, filed, row).await,
-            CacheSession::Pool(s) => s.fill(step, filed, row).await,
+    pub fn can_do(&self, schema: &Schema, step: &Step) -> bool {
+        match step.operation {
+            // Only among several nodes is there an elsewhere.
+            Operation::GetElsewhere { .. } => false,
+            Operation::Transaction => true,
+            Operation::Put { ttl_s, .. } if ttl_s > 0 => each!(self, config => config.can_expire(schema, ttl_s)),
+            operation => each!(self, config => config.can_do(schema, operation)),
         }
     }
 
-    #[inline]
-    async fn forget(&mut self, step: usize, key: u64) -> Result<(), Failure> {
-        match self {
-            CacheSession::Memcached(s) => s.forget(step, key).await,
-            CacheSession::Redis(s) => s.forget(step, key).await,
-            CacheSession::Pool(s) => s.forget(step, key).await,
-        }
+    pub fn can_pipeline(&self, schema: &Schema) -> bool {
+        each!(self, config => config.can_pipeline(schema))
+    }
+
+    pub fn is_acknowledging(&self) -> bool {
+        each!(self, config => config.is_acknowledging())
+    }
+
+    pub fn layout(&self, schema: &Schema) -> Option<&'static str> {
+        each!(self, config => config.layout(schema))
+    }
+
+    /// # Errors
+    /// A table's keys or rows are longer than the store, or its protocol, takes: in words for the user.
+    pub fn check_sizes(&self, schema: &Schema) -> Result<(), String> {
+        let most = each!(self, config => config.most_row_size_bytes());
+        schema.tables.iter().try_for_each(|table| {
+            each!(self, config => config.check_keys(table))?;
+            most.map_or(Ok(()), |most| check_row(table, self.kind(), most))
+        })
     }
 }
-
-/// A session with one store, no arrangement.
-pub enum SingleSession {
-    Mysql(MysqlSession),
-    Postgres(PostgresSession),
-    Redis(RedisSession),
-    Memcached(MemcachedSession),
-    Mongodb(MongodbSession),
-    Handlersocket(HandlersocketSession),
-    Sqlite(SqliteSession),
-    Embedded(EmbeddedSession),
-    Cassandra(CassandraSession),
-}
-
-forward!(SingleSession, Mysql, Postgres, Redis, Memcached, Mongodb, Handlersocket, Sqlite, Embedded, Cassandra);

@@ -1,30 +1,68 @@
 //! SQLite, embedded: one connection a client, statements prepared once and cached by it.
 
+use std::future::{Ready, ready};
 use std::ops::Range;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::time::Duration;
 
 use dbdyno_model::{Dialect, Failure, Kind, Operation, Row, RowBuffer, Session, Statement, Value};
+use dbdyno_net::Reactor;
 use dbdyno_wire::TextRows;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags, Params, ToSql, params_from_iter};
+use serde::Deserialize;
 
+use crate::effective_settings::EffectiveSettings;
 use crate::multi_get::MultiGet;
 use crate::params::scale;
 use crate::sql::{
     count_by_index, count_keys, create_indexes, create_table, last_key, statement, table_name, table_options,
 };
-use crate::{Administration, Cleaning, SharedSchema, Trouble, declared_as};
+use crate::sql_writes::sql_writes;
+use crate::store_config::{Context, OpenStore, StoreConfig};
+use crate::{Administration, Cleaning, Schema, SharedSchema, Trouble, declared_as};
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SqliteConfig {
+    path: PathBuf,
+    #[serde(default = "wal")]
+    journal_mode: String,
+    #[serde(default = "full")]
+    synchronous: String,
+    cache_size_kib: Option<u64>,
+    mmap_size_bytes: Option<u64>,
+}
+
+fn wal() -> String {
+    "WAL".into()
+}
+
+fn full() -> String {
+    "FULL".into()
+}
+
+impl StoreConfig for SqliteConfig {
+    const KINDS: &'static [&'static str] = &["sqlite"];
+    const CONNECTIONS: u64 = 0;
+    type Store = Sqlite;
+
+    fn can_do(&self, _: &Schema, _: Operation) -> bool {
+        true
+    }
+
+    fn store(&self, context: &Context<'_>) -> Result<Sqlite, String> {
+        let (config, timeout_ns, schema) = (self.clone(), context.timeout_ns, context.schema());
+        Ok(Sqlite { config, timeout_ns, schema })
+    }
+}
 
 #[derive(Clone, Debug)]
 pub struct Sqlite {
-    pub path: PathBuf,
-    pub journal_mode: String,
-    pub synchronous: String,
-    pub cache_size_kib: Option<u64>,
-    pub mmap_size_bytes: Option<u64>,
-    pub timeout_ns: u64,
-    pub schema: SharedSchema,
+    config: SqliteConfig,
+    timeout_ns: u64,
+    schema: SharedSchema,
 }
 
 pub struct SqliteSession {
@@ -39,12 +77,14 @@ pub struct SqliteSession {
     read: RowBuffer,
 }
 
-impl Sqlite {
-    pub fn open(&self) -> Result<SqliteSession, Failure> {
-        let connect = |error: Error| Failure::Connect(format!("{}: {error}", self.path.display()));
+impl OpenStore for Sqlite {
+    type Session = SqliteSession;
+
+    async fn open(&self, _: Option<&Rc<Reactor>>) -> Result<SqliteSession, Failure> {
+        let connect = |error: Error| Failure::Connect(format!("{}: {error}", self.config.path.display()));
         // A connection is used by the thread that opened it only, so SQLite need not lock it.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(&self.path, flags).map_err(connect)?;
+        let connection = Connection::open_with_flags(&self.config.path, flags).map_err(connect)?;
         self.configure(&connection).map_err(connect)?;
         let schema = SharedSchema::clone(&self.schema);
         connection.set_prepared_statement_cache_capacity(schema.steps.len() + 8);
@@ -62,14 +102,20 @@ impl Sqlite {
         })
     }
 
+    fn effective_settings(&self) -> Option<EffectiveSettings> {
+        Some(EffectiveSettings::of_version(rusqlite::version()))
+    }
+}
+
+impl Sqlite {
     fn configure(&self, connection: &Connection) -> rusqlite::Result<()> {
         connection.busy_timeout(Duration::from_nanos(self.timeout_ns))?;
-        set(connection, "journal_mode", &self.journal_mode)?;
-        set(connection, "synchronous", synchronous(&self.synchronous))?;
-        if let Some(kib) = self.cache_size_kib {
+        set(connection, "journal_mode", &self.config.journal_mode)?;
+        set(connection, "synchronous", synchronous(&self.config.synchronous))?;
+        if let Some(kib) = self.config.cache_size_kib {
             set(connection, "cache_size", &format!("-{kib}"))?;
         }
-        if let Some(bytes) = self.mmap_size_bytes {
+        if let Some(bytes) = self.config.mmap_size_bytes {
             set(connection, "mmap_size", &bytes.to_string())?;
         }
         Ok(())
@@ -182,6 +228,18 @@ impl SqliteSession {
         statement.execute(params).map(|rows| rows > 0).map_err(failure)
     }
 
+    #[inline]
+    fn write_numbers<const N: usize>(&self, step: usize, numbers: [i64; N]) -> Ready<Result<bool, Failure>> {
+        ready(self.write(step, params_from_iter(numbers)))
+    }
+
+    /// Writes with the generated values as the parameters.
+    #[inline]
+    fn write_generated(&self, step: usize) -> Ready<Result<bool, Failure>> {
+        let row = self.generated.row();
+        ready(self.write(step, params_from_iter((0..row.len()).map(|i| Bound(row.value(i))))))
+    }
+
     /// Of a transaction that is in another's way SQLite says at once that it is busy; to begin one, it waits first.
     #[cold]
     fn failed(&self, error: Error) -> Failure {
@@ -276,38 +334,7 @@ impl Session for SqliteSession {
         self.read(step, value).map_err(failure)
     }
 
-    #[inline]
-    async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<bool, Failure> {
-        let Operation::Update { table } = self.schema.steps[step].operation else { return Ok(false) };
-        self.generated.clear();
-        for column in self.schema.tables[table].columns.iter().filter(|c| c.is_versioned()) {
-            column.generate(key, version, &mut self.generated);
-        }
-        self.generated.push(Value::Int(key as i64));
-        let row = self.generated.row();
-        self.write(step, params_from_iter((0..row.len()).map(|i| Bound(row.value(i)))))
-    }
-
-    #[inline]
-    async fn insert(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
-        let operation = self.schema.steps[step].operation;
-        self.schema.table_of_operation(operation).generate(key, 0, &mut self.generated);
-        let row = self.generated.row();
-        self.write(step, params_from_iter((0..row.len()).map(|i| Bound(row.value(i)))))
-    }
-
-    #[inline]
-    async fn put(&mut self, step: usize, key: u64, version: u64) -> Result<(), Failure> {
-        let operation = self.schema.steps[step].operation;
-        self.schema.table_of_operation(operation).generate(key, version, &mut self.generated);
-        let row = self.generated.row();
-        self.write(step, params_from_iter((0..row.len()).map(|i| Bound(row.value(i))))).map(drop)
-    }
-
-    #[inline]
-    async fn delete(&mut self, step: usize, key: u64) -> Result<bool, Failure> {
-        self.write(step, [key as i64])
-    }
+    sql_writes!();
 
     async fn scan(&mut self, step: usize, first: u64, most: u64, each: &mut dyn FnMut(Row<'_>)) -> Result<(), Failure> {
         let params = [Value::Int(first as i64), Value::Int(most as i64)];
@@ -335,11 +362,6 @@ impl Session for SqliteSession {
             self.is_checked[step] = true;
         }
         self.query(step, params, each).map_err(|error| self.failed(error))
-    }
-
-    #[inline]
-    async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<bool, Failure> {
-        self.write(step, [delta, key as i64])
     }
 
     #[inline]

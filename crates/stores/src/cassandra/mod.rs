@@ -1,6 +1,7 @@
 //! Cassandra and what speaks its protocol: prepared statements, each row asked of a node that has it.
 
 mod administration;
+mod config;
 mod ring;
 mod several;
 
@@ -14,11 +15,13 @@ use dbdyno_wire::cql::{self as wire, Answer, Consistency, LoginStep, Prepared, S
 use dbdyno_wire::{Param, TextRows};
 
 use crate::multi_get::MultiGet;
-use crate::network::{Endpoint, Exchange, while_logging_in};
+use crate::network::{Endpoint, Exchange, event_loop, while_logging_in};
 use crate::params::{field, param, params};
 use crate::sql::{TABLE_PREFIX, statement};
+use crate::store_config::OpenStore;
 use crate::{Schema, SharedSchema};
 
+pub use config::CassandraConfig;
 use ring::Ring;
 use several::Place;
 
@@ -57,26 +60,6 @@ pub struct Cluster {
     opened: AtomicUsize,
 }
 
-/// The consistency level of this name, of those that reads can have, too: `ANY` is not among them.
-///
-/// # Errors
-/// There is none: in words for the user.
-pub fn consistency(name: &str) -> Result<Consistency, String> {
-    const NAMES: [(&str, Consistency); 8] = [
-        ("ONE", Consistency::One),
-        ("TWO", Consistency::Two),
-        ("THREE", Consistency::Three),
-        ("QUORUM", Consistency::Quorum),
-        ("ALL", Consistency::All),
-        ("LOCAL_QUORUM", Consistency::LocalQuorum),
-        ("EACH_QUORUM", Consistency::EachQuorum),
-        ("LOCAL_ONE", Consistency::LocalOne),
-    ];
-    let found = NAMES.iter().find(|(known, _)| *known == name);
-    let known = || NAMES.map(|(name, _)| name).join(", ");
-    found.map(|(_, level)| *level).ok_or_else(|| format!("consistency = {name:?}: there are {}", known()))
-}
-
 /// The statement of a step as it is prepared, its tables in their keyspace.
 pub fn cql(schema: &Schema, keyspace: &str, step: usize) -> String {
     qualified(&statement(schema, &schema.steps[step], DIALECT), keyspace)
@@ -112,8 +95,11 @@ pub struct CassandraSession {
 
 type CassandraHandle = std::sync::Arc<Cassandra>;
 
-impl Cassandra {
-    pub async fn open(self: &CassandraHandle, reactor: &Rc<Reactor>) -> Result<CassandraSession, Failure> {
+impl OpenStore for CassandraHandle {
+    type Session = CassandraSession;
+
+    async fn open(&self, reactor: Option<&Rc<Reactor>>) -> Result<CassandraSession, Failure> {
+        let reactor = event_loop(reactor)?;
         let mut first = self.connect(&self.endpoint, reactor).await?;
         let ring = match self.cluster.ring.get() {
             Some(ring) => ring,
@@ -137,7 +123,9 @@ impl Cassandra {
             places: Vec::new(),
         })
     }
+}
 
+impl Cassandra {
     async fn connect(&self, endpoint: &Endpoint, reactor: &Rc<Reactor>) -> Result<Node, Failure> {
         let mut exchange = endpoint.connect(reactor).await?;
         self.log_in(&mut exchange).await.map_err(while_logging_in)?;
@@ -445,13 +433,5 @@ mod tests {
     fn tables_are_named_with_their_keyspace() {
         let found = qualified("SELECT id FROM dbdyno_bm WHERE id = ?", "dbdyno_data");
         assert_eq!(found, "SELECT id FROM dbdyno_data.dbdyno_bm WHERE id = ?");
-    }
-
-    #[test]
-    fn a_consistency_level_that_is_none_is_refused_with_those_there_are() {
-        assert_eq!(consistency("LOCAL_QUORUM"), Ok(Consistency::LocalQuorum));
-        for none in ["MOST", "ANY"] {
-            assert!(consistency(none).unwrap_err().contains("EACH_QUORUM"));
-        }
     }
 }

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use crate::Schema;
 use crate::effective_settings::{EffectiveSettings, version_text};
-use crate::embedded::{Access, Addition, Engine, Limits, Rows};
+use crate::embedded::{Access, Addition, Capabilities, Engine, Rows};
 use crate::embedded_options::{Commit, Structure};
 use crate::library::{Handle, Library, bytes_at, c_path, failure, functions, text_at};
 
@@ -202,7 +202,7 @@ impl Drop for Kyotocabinet {
 }
 
 impl Kyotocabinet {
-    pub const LIMITS: Limits = Limits::NONE;
+    pub const CAPABILITIES: Capabilities = Capabilities::PLAIN;
 }
 
 impl Engine for Kyotocabinet {

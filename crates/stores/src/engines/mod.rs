@@ -1,4 +1,4 @@
-//! Embedded engines. One list: an engine's configuration, name, limits and opening follow from its line.
+//! Embedded engines. One list: an engine's configuration, name, capabilities and opening follow from its line.
 
 mod kyotocabinet;
 mod lmdb;
@@ -6,41 +6,42 @@ mod rocksdb;
 mod tkrzw;
 mod tokyocabinet;
 
+use dbdyno_model::{Operation, Table};
 use serde::Deserialize;
+use serde_json::Value;
 
-use crate::SharedSchema;
-use crate::embedded::{Embedded, Limits};
+use crate::embedded::{Capabilities, Embedded};
+use crate::limits::{AROUND_SIZE_BYTES, check_key};
+use crate::store_config::{Context, StoreConfig};
+use crate::{Schema, SharedSchema, key_value};
 
 /// Declares [`EngineConfig`] from lines of: its variant, the word in `kind`, its type, the type of its configuration.
 macro_rules! engines {
     ($($variant:ident = $kind:literal: $engine:ty, $config:ty;)+) => {
         /// The `store` object of a plan for one of the engines.
         #[derive(Clone, Debug, Deserialize)]
-        #[serde(tag = "kind")]
         pub enum EngineConfig {
             $(#[serde(rename = $kind)] $variant($config)),+
         }
 
-        impl EngineConfig {
-            /// The words in `kind` that name an engine.
-            pub const KINDS: &[&str] = &[$($kind),+];
+        /// The words in `kind` that name an engine.
+        const KINDS: &[&str] = &[$($kind),+];
 
-            /// The word in `kind`.
-            pub fn kind(&self) -> &'static str {
+        impl EngineConfig {
+            /// Its word in `kind`.
+            fn word(&self) -> &'static str {
                 match self { $(Self::$variant(_) => $kind),+ }
             }
 
-            /// The longest key and the largest value that the engine takes, in bytes.
-            pub fn limits(&self) -> Limits {
-                match self { $(Self::$variant(_) => <$engine>::LIMITS),+ }
+            fn capabilities(&self) -> Capabilities {
+                match self { $(Self::$variant(_) => <$engine>::CAPABILITIES),+ }
             }
 
             /// Opens, or makes, the engine's data.
             ///
             /// # Errors
             /// As the library has them.
-            pub fn open(&self, schema: &SharedSchema) -> Result<Embedded, String> {
-                let schema = SharedSchema::clone(schema);
+            fn open(&self, schema: SharedSchema) -> Result<Embedded, String> {
                 match self { $(Self::$variant(config) => {
                     let engine = <$engine>::new(config, &schema)?;
                     Ok(Embedded::new(engine, schema))
@@ -56,4 +57,38 @@ engines! {
     Tokyocabinet = "tokyocabinet": tokyocabinet::Tokyocabinet, tokyocabinet::TokyocabinetConfig;
     Kyotocabinet = "kyotocabinet": kyotocabinet::Kyotocabinet, kyotocabinet::KyotocabinetConfig;
     Tkrzw = "tkrzw": tkrzw::Tkrzw, tkrzw::TkrzwConfig;
+}
+
+impl StoreConfig for EngineConfig {
+    const KINDS: &'static [&'static str] = KINDS;
+    const CONNECTIONS: u64 = 0;
+    type Store = Embedded;
+
+    fn read(kind: &str, settings: Value) -> serde_json::Result<Self> {
+        serde_json::from_value([(kind, settings)].into_iter().collect())
+    }
+
+    fn kind(&self) -> &'static str {
+        self.word()
+    }
+
+    fn can_do(&self, schema: &Schema, operation: Operation) -> bool {
+        match operation {
+            Operation::Delete { .. } => self.capabilities().can_delete,
+            Operation::Scan { table } => self.capabilities().can_scan && schema.tables[table].filed_under == 0,
+            _ => key_value::can_do(schema, operation),
+        }
+    }
+
+    fn most_row_size_bytes(&self) -> Option<usize> {
+        self.capabilities().value_size_bytes.map(|most| most - AROUND_SIZE_BYTES)
+    }
+
+    fn check_keys(&self, table: &Table) -> Result<(), String> {
+        self.capabilities().key_size_bytes.map_or(Ok(()), |most| check_key(table, self.word(), 0, most))
+    }
+
+    fn store(&self, context: &Context<'_>) -> Result<Embedded, String> {
+        self.open(context.schema())
+    }
 }

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use crate::Schema;
 use crate::effective_settings::{EffectiveSettings, version_text};
-use crate::embedded::{Access, Addition, Engine, Limits, Rows};
+use crate::embedded::{Access, Addition, Capabilities, Engine, Rows};
 use crate::embedded_options::{Flush, Structure};
 use crate::library::{Handle, Library, bytes_at, c_path, failure, functions, text_at};
 
@@ -208,7 +208,7 @@ impl Drop for Tkrzw {
 }
 
 impl Tkrzw {
-    pub const LIMITS: Limits = Limits::OF_C_INT;
+    pub const CAPABILITIES: Capabilities = Capabilities::OF_C_INT;
 }
 
 impl Engine for Tkrzw {

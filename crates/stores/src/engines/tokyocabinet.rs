@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use crate::Schema;
 use crate::effective_settings::{EffectiveSettings, version_text};
-use crate::embedded::{Access, Addition, Engine, Limits, Rows};
+use crate::embedded::{Access, Addition, Capabilities, Engine, Rows};
 use crate::embedded_options::{Commit, Structure};
 use crate::library::{Handle, Library, bytes_at, c_path, failure, functions, text_at};
 
@@ -265,7 +265,7 @@ impl Drop for Tokyocabinet {
 }
 
 impl Tokyocabinet {
-    pub const LIMITS: Limits = Limits::OF_C_INT;
+    pub const CAPABILITIES: Capabilities = Capabilities::OF_C_INT;
 }
 
 impl Engine for Tokyocabinet {

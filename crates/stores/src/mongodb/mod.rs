@@ -3,6 +3,7 @@
 //! Each step's command is written once a session, up to the values.
 
 mod administration;
+mod config;
 
 use std::rc::Rc;
 
@@ -14,10 +15,12 @@ use dbdyno_wire::mongodb::{
 use dbdyno_wire::{Cell, Decoded, Malformed};
 
 use crate::SharedSchema;
-use crate::config::Write;
 use crate::multi_get::MultiGet;
-use crate::network::{Endpoint, Exchange, MOST_LOGIN_MESSAGES, endless_login, while_logging_in};
+use crate::network::{Endpoint, Exchange, MOST_LOGIN_MESSAGES, endless_login, event_loop, while_logging_in};
 use crate::sql::table_name;
+use crate::store_config::OpenStore;
+pub use config::MongodbConfig;
+use config::Write;
 
 const OUT_OF_DISK_SPACE: i64 = 14_031;
 /// The server ends, or is no longer the one that writes: another connection may find the one that is.
@@ -57,9 +60,11 @@ pub fn field_name(table: &Table, column: usize) -> &str {
     if column == 0 { "_id" } else { &table.columns[column].name }
 }
 
-impl Mongodb {
-    pub async fn open(&self, reactor: &Rc<Reactor>) -> Result<MongodbSession, Failure> {
-        let mut exchange = self.endpoint.connect(reactor).await?;
+impl OpenStore for Mongodb {
+    type Session = MongodbSession;
+
+    async fn open(&self, reactor: Option<&Rc<Reactor>>) -> Result<MongodbSession, Failure> {
+        let mut exchange = self.endpoint.connect(event_loop(reactor)?).await?;
         self.log_in(&mut exchange).await.map_err(while_logging_in)?;
         let schema = SharedSchema::clone(&self.schema);
         let names = |table: &Table| (0..table.columns.len()).map(|i| wire::name(field_name(table, i))).collect();
@@ -81,7 +86,9 @@ impl Mongodb {
             schema,
         })
     }
+}
 
+impl Mongodb {
     async fn log_in(&self, exchange: &mut Exchange) -> Result<(), Failure> {
         let mut login = Login::new(&self.user, &self.password, &self.auth_database);
         let mut message = login.greeting();

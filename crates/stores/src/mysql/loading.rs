@@ -6,8 +6,8 @@ use dbdyno_model::{Failure, Kind, Row, RowBuffer, Table};
 use dbdyno_wire::Param;
 use dbdyno_wire::mysql::{self as wire, BulkType, LoadAnswer};
 
+use super::config::LoadWith;
 use super::{MysqlSession, refused};
-use crate::config::LoadWith;
 use crate::params::params;
 use crate::sql::table_name;
 

@@ -4,8 +4,8 @@ use dbdyno_model::{Dialect as Sql, Failure, Kind, Operation};
 use dbdyno_wire::TextKind;
 use dbdyno_wire::mysql::{self as wire, Answer, Dialect, Param, Prepared};
 
+use super::config::{AccessPath, StatementProtocol};
 use super::{MysqlSession, refused};
-use crate::config::{AccessPath, StatementProtocol};
 use crate::params::{field, scale, text_kind};
 use crate::sql::{handler, statement};
 use crate::{Schema, SharedSchema, declared_as};

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use crate::Schema;
 use crate::effective_settings::EffectiveSettings;
-use crate::embedded::{Access, Addition, Each, Engine, Limits, Rows, Scanned};
+use crate::embedded::{Access, Addition, Capabilities, Each, Engine, Rows, Scanned};
 use environment::{Environment, Options, Reader, Status, Table, Writer, version};
 
 /// LMDB's `MDB_MAXKEYSIZE`, as it is compiled in.
@@ -86,7 +86,12 @@ impl Lmdb {
 }
 
 impl Lmdb {
-    pub const LIMITS: Limits = Limits { key_size_bytes: Some(MAX_KEY_SIZE_BYTES), ..Limits::NONE };
+    pub const CAPABILITIES: Capabilities = Capabilities {
+        key_size_bytes: Some(MAX_KEY_SIZE_BYTES),
+        can_delete: true,
+        can_scan: true,
+        ..Capabilities::PLAIN
+    };
 }
 
 impl Engine for Lmdb {

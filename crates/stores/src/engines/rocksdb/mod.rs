@@ -12,7 +12,7 @@ use std::sync::Arc;
 use dbdyno_model::Failure;
 
 use crate::effective_settings::EffectiveSettings;
-use crate::embedded::{Access, Addition, Each, Engine, Limits, Rows};
+use crate::embedded::{Access, Addition, Capabilities, Each, Engine, Rows};
 use crate::library::{Handle, bytes_at, failure};
 pub use database::{Rocksdb, RocksdbConfig};
 
@@ -22,7 +22,7 @@ const BATCH_ROWS: c_int = 1000;
 const BEHIND_ALL: [u8; 9] = [0xff; 9];
 
 impl Rocksdb {
-    pub const LIMITS: Limits = Limits::NONE;
+    pub const CAPABILITIES: Capabilities = Capabilities::PLAIN;
 }
 
 impl Engine for Rocksdb {
