@@ -47,15 +47,31 @@ pub struct Arguments {
     unix: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, clap::ValueEnum)]
-enum Protocol {
-    Mysql,
-    Postgres,
-    Redis,
-    Memcached,
-    Mongodb,
-    Cassandra,
-    Handlersocket,
+/// Writes, from the list of protocols, their names on the command line and the dispatch.
+macro_rules! protocols {
+    ($($module:ident::$Protocol:ident,)+) => {
+        #[derive(Clone, Copy, clap::ValueEnum)]
+        enum Protocol {
+            $($Protocol,)+
+        }
+
+        impl Protocol {
+            /// Answers a client until it goes away or sends garbage, which ends its own connection only.
+            async fn answer(self, connection: Connection, on: &Reactor, schema: Arc<Schema>) -> io::Result<()> {
+                match self { $(Self::$Protocol => converse(connection, on, $module::$Protocol::new(schema)).await,)+ }
+            }
+        }
+    };
+}
+
+protocols! {
+    mysql::Mysql,
+    postgres::Postgres,
+    redis::Redis,
+    memcached::Memcached,
+    mongodb::Mongodb,
+    cassandra::Cassandra,
+    handlersocket::Handlersocket,
 }
 
 /// A week: the null server waits for its clients, not they for it.
@@ -96,18 +112,7 @@ async fn accept_all(reactor: Rc<Reactor>, listener: Listener, protocol: Protocol
                 let (on, schema) = (Rc::clone(&reactor), Arc::clone(&schema));
                 reactor.spawn(Box::pin(async move {
                     let Ok(connection) = Connection::accepted(fd, &on, PATIENCE_NS) else { return };
-                    // A client that goes away, or sends garbage, ends its own connection only.
-                    let _ = match protocol {
-                        Protocol::Mysql => converse(connection, &on, mysql::Mysql::new(schema)).await,
-                        Protocol::Postgres => converse(connection, &on, postgres::Postgres::new(schema)).await,
-                        Protocol::Redis => converse(connection, &on, redis::Redis::new(schema)).await,
-                        Protocol::Memcached => converse(connection, &on, memcached::Memcached::new(schema)).await,
-                        Protocol::Mongodb => converse(connection, &on, mongodb::Mongodb::new(schema)).await,
-                        Protocol::Cassandra => converse(connection, &on, cassandra::Cassandra::new(schema)).await,
-                        Protocol::Handlersocket => {
-                            converse(connection, &on, handlersocket::Handlersocket::new(schema)).await
-                        }
-                    };
+                    let _ = protocol.answer(connection, &on, schema).await;
                 }));
             }
             Err(error) => {
