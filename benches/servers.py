@@ -86,7 +86,7 @@ class Bench:
 
 @dataclass(frozen=True)
 class Started:
-    """A system that runs, and how dbdyno-load is told of it.
+    """A running system, and dbdyno-load's description of it.
 
     watched: the same as dbdyno's own user reaches it, where that is another one; who may see less is asked less.
     """

@@ -1,4 +1,4 @@
-"""`dbdyno run --metrics`: a run that is scraped while it runs, and what is told of endpoints that are none."""
+"""`dbdyno run --metrics`: a run that is scraped while it runs, and the errors for wrong endpoints."""
 
 import socket
 import threading

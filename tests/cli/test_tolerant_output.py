@@ -1,4 +1,4 @@
-"""A run is told on outputs that may end before it."""
+"""A run goes on if its outputs end before it."""
 
 import os
 import sys

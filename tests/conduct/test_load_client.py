@@ -1,4 +1,4 @@
-"""The load client's records are kept as they come, and what became of it is told."""
+"""The load client's records are kept as they come, and its end is reported."""
 
 import json
 import os

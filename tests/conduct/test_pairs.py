@@ -11,7 +11,7 @@ from helpers import experiment
 
 
 class Twice:
-    """Wants the second cell two more times, and remembers what it was told."""
+    """Wants the second cell two more times, and remembers its calls."""
 
     def __init__(self, named):
         self.cells, self.calls = cells_of(named.experiment), []

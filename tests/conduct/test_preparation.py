@@ -191,7 +191,7 @@ def test_without_room_for_a_copy_it_is_loaded(repeated, fake_system, monkeypatch
 
 def test_a_restart_is_on_a_copy_for_every_trial_and_cold_where_that_was_asked(run, fake_system, tmp_path, monkeypatch):
     monkeypatch.setattr(fake_system, "copies", tmp_path)
-    # It takes longer than loading, and is what was asked for all the same.
+    # It takes longer than loading, and was requested all the same.
     monkeypatch.setattr(fake_system, "restore_s", 3600.0)
     launches = []
     start = fake_system.start

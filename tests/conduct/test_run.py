@@ -18,7 +18,7 @@ from helpers import experiment
 
 
 class Recorder(Listener):
-    """Remembers what it is told."""
+    """Remembers every event."""
 
     def __init__(self):
         self.heard = []

@@ -16,7 +16,7 @@ CLIENTS = [1, 2, 4, 8, 16, 32]
 
 
 class LeftOut(Listener):
-    """Remembers what it was told."""
+    """Remembers the steps that were left out."""
 
     def __init__(self):
         self.said = []

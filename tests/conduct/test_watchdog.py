@@ -98,7 +98,7 @@ def test_a_load_client_that_does_not_end_is_given_up(fake_load, fake_system, tmp
 
 @pytest.fixture
 def clock(monkeypatch):
-    """A clock that goes on when it is told to, in seconds."""
+    """A clock that a test moves, in seconds."""
     now = [1000.0]
     monkeypatch.setattr(watchdog.time, "monotonic", lambda: now[0])
     return now

@@ -1,4 +1,4 @@
-"""Too large an experiment is seen before it is made, and refused in a short line."""
+"""Too large an experiment is refused before it is made, in a short line."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Hosts with other versions are told apart."""
+"""Hosts with other versions are named."""
 
 from pathlib import Path
 

@@ -15,7 +15,7 @@ from fakes.session import LOST, FakeSession
 
 @pytest.fixture
 def make():
-    """Return a function that makes a connected client whose first session is told what to do."""
+    """Return a function that makes a connected client; the first session gives the given answers."""
 
     def make_client(name="game", answers=(), refuse=(), **keys):
         workload, answers, refuse = make_workload(name, 50, {}), list(answers), list(refuse)

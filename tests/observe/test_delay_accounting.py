@@ -1,4 +1,4 @@
-"""Accounting is asked for whether it is on or not, and where there is none that is told."""
+"""Accounting is requested whether it is on or not, and its absence is reported."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Each thing that would spoil a measurement is seen where it is, and not where it is not."""
+"""Each thing that would spoil a measurement is found where it is, and not where it is not."""
 
 import subprocess
 import sys

@@ -105,7 +105,7 @@ def test_what_counters_tell_of_single_locks_is_not_asked_for(watch):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """A clock that stands still until it is told; nothing is computed meanwhile."""
+    """A clock that stands still until a test sets it; nothing is computed meanwhile."""
     now_s = [100.0]
     monkeypatch.setattr(store.time, "monotonic", lambda: now_s[0])
     monkeypatch.setattr(store.time, "thread_time", lambda: 0.0)

@@ -1,4 +1,4 @@
-"""Operations are reads, writes or neither, and commits that wrote are counted only where that can be told."""
+"""Operations are reads, writes or neither, and commits that wrote are counted only if they are known."""
 
 import pytest
 

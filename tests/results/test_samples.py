@@ -1,4 +1,4 @@
-"""Rates and means are taken over what was seen, and never over too little of it."""
+"""Rates and means come from observed samples, and never from too few."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Whatever a wrong figure leads to is told as that, with the folder it is from."""
+"""Every consequence of a wrong figure is reported as that, with the folder it is from."""
 
 from pathlib import Path
 

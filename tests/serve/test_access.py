@@ -1,4 +1,4 @@
-"""Nobody without the token is told anything, nobody can write, and no other host's page can ask."""
+"""Nobody without the token gets an answer, nobody can write, and no other host's page can ask."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A store that falls behind is told from one that keeps up, by simulated queues and by made-up ones."""
+"""A store that falls behind differs from one that keeps up, in simulated queues and in made-up ones."""
 
 import numpy as np
 import pytest

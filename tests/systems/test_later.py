@@ -1,4 +1,4 @@
-"""A module is loaded when something of it is asked for, and not before."""
+"""A module is loaded at its first use, and not before."""
 
 import sys
 

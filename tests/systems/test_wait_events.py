@@ -1,4 +1,4 @@
-"""The servers' names for waits are told apart as operations in flight must be."""
+"""The servers' names for waits become the states of operations in flight."""
 
 import pytest
 

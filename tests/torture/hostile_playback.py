@@ -25,7 +25,7 @@ KINDS = ("crash", "hang", "memory", "wrong data")
 
 
 class Verdict(NamedTuple):
-    """Which of KINDS a conversation ended in, or None, and what was seen."""
+    """Which of KINDS a conversation ended in, or None, and the observation."""
 
     kind: str | None
     seen: str = ""

@@ -230,7 +230,7 @@ def _as_program(line: list[str], add_finding: Callable[[str, str], None]) -> Non
 
 
 def main() -> int:
-    """Run the cases that were asked for and print what became of them."""
+    """Run the requested cases and print their outcome."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cases", type=int, default=PART.full)
     parser.add_argument("--seed", type=int, default=1)

@@ -25,7 +25,7 @@ _SYSV = {"shm": "-m", "sem": "-s", "msg": "-q"}
 
 @dataclass(frozen=True, order=True)
 class Leftover:
-    """One thing that is there. kind: of what; name: which; about: what a person is told of it."""
+    """One thing that is there. kind: of what; name: which; about: its description for a person."""
 
     kind: str
     name: str
@@ -166,7 +166,7 @@ _BELOW: dict[str, Callable[[Path], Iterable[str]]] = {
     "mount": _mounts,
     "loop device": _loops,
 }
-"""The kinds that are told apart by where a case has its files."""
+"""The kinds whose owner shows in where a case has its files."""
 _PRIVATE: dict[str, Callable[[], list[str]]] = {
     "port": _listening,
     "shared memory": _shared_memory,

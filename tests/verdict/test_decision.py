@@ -1,4 +1,4 @@
-"""The widest band names the limit, unless the client, the rate that was asked for, or stalls come before."""
+"""The widest band names the limit, unless the client, the requested rate, or stalls come before."""
 
 from dataclasses import replace
 

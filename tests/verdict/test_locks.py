@@ -1,4 +1,4 @@
-"""The lock waited for most is named, with what was counted of it; not looked and not there are told apart."""
+"""The lock waited for most is named, with its counts; a lock not looked for differs from none."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The loop's speed is told by slot, and what the hypervisor took as a share of all processors."""
+"""The loop's speed is given by slot, and the hypervisor's share as one of all processors."""
 
 from collections import namedtuple
 

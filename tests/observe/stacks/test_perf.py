@@ -1,4 +1,4 @@
-"""A process that works and waits in functions of known names is seen to."""
+"""perf shows a process at work and waiting, in functions of known names."""
 
 import os
 import subprocess

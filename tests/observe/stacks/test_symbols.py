@@ -1,4 +1,4 @@
-"""A file without names is told with the package that has them."""
+"""A file without names is reported with the package that has them."""
 
 import os
 

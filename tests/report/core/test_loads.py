@@ -1,4 +1,4 @@
-"""Loads are named so that trials of different ones are told apart, and no time stands for another."""
+"""Loads have different names if they differ, and no time stands for another."""
 
 from dbdyno.report.core.loads import at, load_of, loads, time_label, time_name, times_us
 

@@ -1,4 +1,4 @@
-"""Names of many settings are told apart by what differs."""
+"""Names of many settings show only what differs."""
 
 from dbdyno.report.core.names import NAMED, listed, short_names
 

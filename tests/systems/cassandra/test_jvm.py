@@ -8,7 +8,7 @@ from dbdyno.systems.cassandra.jvm import heap_mib, java, java_version, missing_j
 
 @pytest.fixture
 def java_that_says(tmp_path, monkeypatch):
-    """Make a Java that says of itself what it is told to, and have JAVA_HOME point there."""
+    """Make a Java that gives the given description of itself, and have JAVA_HOME point there."""
 
     def make(said):
         program = tmp_path / "bin" / "java"

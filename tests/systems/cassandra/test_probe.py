@@ -1,4 +1,4 @@
-"""A Cassandra shows its figures, and one that is gone is told."""
+"""A Cassandra shows its figures, and a lost one is reported."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A memcached shows its figures, and one that is gone is told."""
+"""A memcached shows its figures, and a lost one is reported."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Single commands to a server of the MongoDB protocol: what fails is told apart."""
+"""Single commands to a server of the MongoDB protocol: each failure has its own error."""
 
 import pytest
 

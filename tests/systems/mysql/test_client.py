@@ -1,4 +1,4 @@
-"""Connections by PyMySQL: encrypted where that was asked for, and nowhere else."""
+"""Connections by PyMySQL: encrypted if requested, and not otherwise."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""A PostgreSQL shows its figures and its waits, and one that is gone is told."""
+"""A PostgreSQL shows its figures and its waits, and a lost one is reported."""
 
 import signal
 

@@ -1,4 +1,4 @@
-"""A Redis shows its figures, and one that is gone is told."""
+"""A Redis shows its figures, and a lost one is reported."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A child process that asks: what it is told comes back, and whatever becomes of it, dbdyno goes on."""
+"""A child process that asks: its answers come back, and whatever becomes of it, dbdyno goes on."""
 
 import os
 import signal
