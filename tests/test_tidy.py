@@ -13,6 +13,7 @@ from tidy_rules.cycles import python_cycles, rust_cycles
 from tidy_rules.direction import crate_direction, dead_python, dead_rust, python_direction
 from tidy_rules.house import House, matches
 from tidy_rules.lines import UNWRAPS, absences, banned_lines, unwraps
+from tidy_rules.names import vague_names
 from tidy_rules.places import TESTED_ELSEWHERE, declared_dependencies, links, mirrored_tests, shipped_experiments
 from tidy_rules.prose import (
     line_widths,
@@ -49,6 +50,7 @@ RULES: tuple[Rule, ...] = (
     shipped_experiments,
     silent_handlers,
     unwraps,
+    vague_names,
 )
 
 
@@ -246,6 +248,15 @@ BAD = (
     Bad(references, "crates/a.rs", "/// docs/plan.md,\n/// section 1.3", ":1: docs/plan.md has no section 1.3"),
     Bad(references, "CONTRIBUTING.md", 'See README.md, "A castle".', ':1: README.md has no heading "A castle"'),
     Bad(references, "python/dbdyno/a.py", "# METHO" + "DS section 3", ":1: cite a numbered section"),
+    Bad(vague_names, "python/dbdyno/a.py", "x = 1\nfound = x", ":2: found does not say"),
+    Bad(vague_names, "python/dbdyno/a.py", "def f(\n    one,\n): ...", ":2: one does not say"),
+    Bad(vague_names, "python/dbdyno/a.py", "f = lambda *told: told[0].shown", ":1: told does not say"),
+    Bad(vague_names, "python/dbdyno/a.py", "class A:\n    place: str", ":2: place does not say"),
+    Bad(vague_names, "python/dbdyno/a.py", "def f(self):\n    self.shown = one", ":2: shown does not say"),
+    Bad(vague_names, "python/dbdyno/a.py", "x = [one.a for one in y]", ":1: one does not say"),
+    Bad(vague_names, "python/dbdyno/a.py", "try: f()\nexcept OSError as found: g()", ":2: found does not say"),
+    Bad(vague_names, "python/dbdyno/a.py", "from a import b as place", ":1: place does not say"),
+    Bad(vague_names, "tests/a.py", "class A:\n    async def told(self): ...", ":2: told does not say"),
     Bad(links, "docs/lost.md", "Nobody links here.", ": no other document links to it"),
 )
 
