@@ -286,7 +286,7 @@ def test_trials_that_are_added_are_counted_and_said():
         "2 cells are not precise enough yet: 4 more trials",
         "one cell is not precise enough yet: 2 more trials",
     ]
-    assert listener.place(TRIAL, 1).startswith("[ 1/16]")
+    assert listener.position(TRIAL, 1).startswith("[ 1/16]")
 
 
 def test_starting_is_said_once_for_a_configuration():
