@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dbdyno.leftovers import journal as module
-from dbdyno.leftovers.journal import Journal, journals, state_folder
+from dbdyno.leftovers.journal import Journal, journals, path_of_new, state_folder
 
 
 @pytest.fixture(autouse=True)
@@ -17,7 +17,7 @@ def states(tmp_path, monkeypatch):
 
 @pytest.fixture
 def journal():
-    journal = Journal.create()
+    journal = Journal.create(path_of_new())
     yield journal
     journal.remove()
     assert not journals()
@@ -50,9 +50,12 @@ def test_only_directories_outlive_the_host(journal, monkeypatch):
 
 
 def test_it_is_taken_when_its_holder_is_gone_and_not_before():
-    script = "import sys; from dbdyno.leftovers.journal import Journal; j = Journal.create(); print(j.path, flush=True)"
+    script = "import sys; from dbdyno.leftovers.journal import Journal, path_of_new; j = Journal.create(path_of_new())"
     holder = subprocess.Popen(
-        [sys.executable, "-c", f"{script}; sys.stdin.read()"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", f"{script}; print(j.path, flush=True); sys.stdin.read()"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     path = Path(holder.stdout.readline().strip())
     assert journals() == [path]
@@ -68,7 +71,7 @@ def test_it_is_taken_when_its_holder_is_gone_and_not_before():
 def test_where_there_can_be_no_folder_it_is_among_temporary_files(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("DBDYNO_STATE_DIR", str(tmp_path / "file" / "states"))
-    journal = Journal.create()
+    journal = Journal.create(path_of_new())
     assert journal.path.is_file() and journals() == []
     journal.remove()
 

@@ -56,6 +56,18 @@ def state_folder() -> Path:
     return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "dbdyno"
 
 
+def path_of_new() -> Path:
+    """Return a path for a new journal, in a place for temporary files if there can be none in the folder of states."""
+    folder, prefix = state_folder(), socket.gethostname()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Try it out with a file that has no name, so that a kill leaves none.
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        folder, prefix = Path(tempfile.gettempdir()), "dbdyno"
+    return folder / f"{prefix}-{os.urandom(8).hex()}{_SUFFIX}"
+
+
 class Journal:
     """A locked journal; only its holder writes it, or removes what it names."""
 
@@ -63,18 +75,14 @@ class Journal:
         self.path, self._descriptor = path, descriptor
 
     @classmethod
-    def create(cls) -> "Journal":
-        """Begin one, in a place for temporary files if there can be none in the folder of states."""
+    def create(cls, path: Path) -> "Journal":
+        """Begin one; raises OSError if it cannot be made."""
         while True:
-            try:
-                state_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
-                descriptor, path = tempfile.mkstemp(_SUFFIX, f"{socket.gethostname()}-", state_folder())
-            except OSError:
-                descriptor, path = tempfile.mkstemp(_SUFFIX, "dbdyno-")
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
             fcntl.flock(descriptor, fcntl.LOCK_EX)
-            # A sweep may have been faster, and have found an empty journal.
+            # A sweep may have been faster, and have removed an empty journal.
             if os.fstat(descriptor).st_nlink:
-                journal = cls(Path(path), descriptor)
+                journal = cls(path, descriptor)
                 journal.write("boot", _boot())
                 return journal
             os.close(descriptor)

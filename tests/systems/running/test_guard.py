@@ -12,7 +12,8 @@ import pytest
 from dbdyno.leftovers.journal import journals
 from dbdyno.leftovers.processes import start_time
 from dbdyno.leftovers.removal import sweep
-from dbdyno.systems.running.guard import Guard
+from dbdyno.systems.running import guard as guard_module
+from dbdyno.systems.running.guard import Guard, GuardProcess
 from helpers import need, wait_until
 
 SLEEP = ["sh", "-c", "echo up; exec sleep 600"]
@@ -27,6 +28,33 @@ with Guard() as guard:
     guards = [process.pid for process in guard.processes]
     print(directory, registered.pid, unregistered.pid, *guards, flush=True)
     sys.stdin.read()
+"""
+BEGINNING = """
+import sys
+from dbdyno.systems.running import guard as module
+
+started, moment = [], sys.argv[1]
+
+def pause(now):
+    if now == moment:
+        print(*(process.pid for process in started), flush=True)
+        sys.stdin.read()
+
+class Process(module.GuardProcess):
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        started.append(self)
+        pause(f"{len(started)} started")
+
+class Journal(module.Journal):
+    @classmethod
+    def create(cls, *arguments):
+        journal = super().create(*arguments)
+        pause("journal created")
+        return journal
+
+module.GuardProcess, module.Journal = Process, Journal
+module.Guard().__enter__()
 """
 SERVED = """
 import sys
@@ -125,6 +153,40 @@ def test_kill_minus_nine_leaves_nothing_with_a_guard_or_without(with_guard):
     process.communicate()
     wait_until(lambda: not any(map(start_time, (registered, unregistered, *guards))))
     assert not directory.exists() and not journals()
+
+
+@pytest.mark.parametrize(
+    ("moment", "with_guard"),
+    [("1 started", 0), ("2 started", 0), ("2 started", 1), ("journal created", 0), ("journal created", 1)],
+)
+def test_a_kill_with_one_guard_while_the_run_begins_leaves_no_journal(moment, with_guard):
+    """A journal stayed if there was no second guard yet."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", BEGINNING, moment], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    guards = [int(pid) for pid in process.stdout.readline().split()]
+    kill_together(process.pid, guards[with_guard])
+    process.communicate()
+    wait_until(lambda: not any(map(start_time, guards)))
+    assert not journals()
+
+
+def test_guards_end_where_no_journal_can_be_made(monkeypatch):
+    started = []
+
+    def refuse(path):
+        raise PermissionError(path)
+
+    def start(*arguments):
+        started.append(GuardProcess(*arguments))
+        return started[-1]
+
+    monkeypatch.setattr(guard_module.Journal, "create", refuse)
+    monkeypatch.setattr(guard_module, "GuardProcess", start)
+    with pytest.raises(PermissionError):
+        Guard().__enter__()
+    assert len(started) == 2
+    wait_until(lambda: not any(start_time(process.pid) for process in started))
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock, Thread
 
-from dbdyno.leftovers.journal import Journal
+from dbdyno.leftovers.journal import Journal, path_of_new
 from dbdyno.leftovers.processes import start_time
 from dbdyno.leftovers.removal import remove_left, sweep, users_of
 from dbdyno.leftovers.switch import switch_on
@@ -31,11 +31,20 @@ class Guard:
     """dbdyno's end of it: keeps the journal and the guards, as a context manager for the time of a run."""
 
     def __enter__(self) -> "Guard":
-        """Remove what an earlier run left, begin the journal, and start the guards."""
+        """Remove what an earlier run left, start the guards, and begin the journal.
+
+        In this order: if dbdyno and one guard are killed, another guard is there whenever there is a journal.
+        """
         sweep()
-        self._journal = Journal.create()
+        path = path_of_new()
         self._locks: list[int] = []
-        self.processes = [GuardProcess(self._journal.path) for _ in range(GUARDS)]
+        self._begun, is_beginning = os.pipe()
+        try:
+            self.processes = [GuardProcess(path, self._begun) for _ in range(GUARDS)]
+            self._journal = Journal.create(path)
+        finally:
+            # If there is no journal, the guards end.
+            os.close(is_beginning)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -46,6 +55,7 @@ class Guard:
         self._journal.remove()
         for process in self.processes:
             process.end()
+        os.close(self._begun)
 
     def new_directory(self, parent: str | Path | None = None) -> Path:
         """Make a directory that will be gone when dbdyno is, below `parent` or where temporary files are.
@@ -102,9 +112,12 @@ class Guard:
 class GuardProcess:
     """One guard, which is replaced whenever it is killed or stopped."""
 
-    def __init__(self, journal: Path) -> None:
-        """Start it in a session of its own, so that no Ctrl-C of the terminal reaches it."""
-        self._journal, self._lock, self._ending = journal, Lock(), False
+    def __init__(self, journal: Path, begun: int) -> None:
+        """Start it in a session of its own, so that no Ctrl-C of the terminal reaches it.
+
+        begun: a pipe that ends when the journal is there.
+        """
+        self._journal, self._begun, self._lock, self._ending = journal, begun, Lock(), False
         self._process = self._start()
         self._thread = Thread(target=self._watch, name="guard", daemon=True)
         self._thread.start()
@@ -126,7 +139,7 @@ class GuardProcess:
         return subprocess.Popen(
             # -P: what lies in the folder dbdyno is called from must not be taken for dbdyno.
             [sys.executable, "-P", "-m", "dbdyno.leftovers", str(self._journal)],
-            stdin=subprocess.DEVNULL,
+            stdin=self._begun,
             stdout=subprocess.DEVNULL,
             start_new_session=True,
             cwd="/",
