@@ -23,7 +23,9 @@ _OPTIONS = (
     click.option(
         "--set", multiple=True, metavar="KEY=VALUE", help="Any other key of the file, e.g. cpus.client=[0]. Repeatable."
     ),
-    click.option("--out", type=click.Path(path_type=Path), default=Path("runs"), help="Folder for the run's folder."),
+    click.option(
+        "--out", type=click.Path(path_type=Path), default=Path("runs"), help="Folder that gets the run's folder."
+    ),
     click.option(
         "--confirm-limit",
         is_flag=True,

@@ -51,7 +51,7 @@ def load_command(module: str) -> Callable[..., Any]:
 
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document instead of the table.")
-_DETAILS = click.option("--details", is_flag=True, help="Everything there is to say.")
+_DETAILS = click.option("--details", is_flag=True, help="Show everything.")
 _NOISE = click.option("--noise", type=PERCENT, help="Noise of this host (default: as `dbdyno aa` measured it).")
 _FORCE = click.option("--force", is_flag=True, help="Compare runs that differ in conditions, and mark the result.")
 
@@ -71,7 +71,7 @@ _FORCE = click.option("--force", is_flag=True, help="Compare runs that differ in
 @click.option("--find-rate", metavar="LIMIT", help='Search for the highest rate that holds a limit, e.g. "p99 < 10ms".')
 @click.option("--pipeline", metavar="N,N,…", help="Requests that a client sends before it reads the answers.")
 @click.option("--precise", metavar="P%", help="Repeat until every comparison is known to ±P %, 5 to 20 times.")
-@click.option("--until-flat", metavar="P%", help="End a sweep of clients if two steps rise by less than this.")
+@click.option("--until-flat", metavar="P%", help="End a sweep of clients if two steps rise by less than P %.")
 @click.option("--csv", metavar="DIR", help="For air-traffic: a folder of real files, zipped or not.")
 @click.option("--profile", is_flag=True, help="Record flame graphs of server and client after each trial.")
 @click.option(
@@ -81,10 +81,12 @@ _FORCE = click.option("--force", is_flag=True, help="Compare runs that differ in
     help="Live metrics: prometheus:9464 to be scraped, or otlp:http://host:4318 to be sent; repeatable.",
 )
 @click.option("--live", is_flag=True, help="Show the running trial in a browser; prints the address.")
-@click.option("--hosts", type=click.Path(dir_okay=False, path_type=Path), help="A file with the keys of [hosts].")
+@click.option(
+    "--hosts", type=click.Path(dir_okay=False, path_type=Path), help="File with the keys of the table [hosts]."
+)
 @experiment_options
 def _run() -> None:
-    """Run EXPERIMENT, a shipped one by its name or any by its file.
+    """Run EXPERIMENT: the name of a shipped one, or a file.
 
     A password comes from the environment variable DBDYNO_PASSWORD, or from a file that DBDYNO_PASSWORD_FILE names and
     only you can read. A URL on the command line must not hold a password,
@@ -160,7 +162,7 @@ def _index() -> None:
 def _serve() -> None:
     """Show the runs in DIR in a browser: the running trial second by second, all runs, two compared, and a matrix.
 
-    It prints an address with a token, and answers nobody who has not opened it.
+    It prints an address with a token, and refuses every request without that token.
     """
 
 
@@ -235,8 +237,8 @@ def _gate() -> None:
 
 @_command("ci")
 @click.argument("experiments", nargs=-1, required=True, metavar="EXPERIMENT...", shell_complete=suggest_experiments)
-@click.option("--base", required=True, metavar="SPEC", help="The system as it was: name, name?setting=value or URL.")
-@click.option("--head", required=True, metavar="SPEC", help="The system as it is now.")
+@click.option("--base", required=True, metavar="SPEC", help="The base system: name, name?setting=value or URL.")
+@click.option("--head", required=True, metavar="SPEC", help="The head system, as for --base.")
 @click.option("--budget", type=DURATION, default="20m", show_default=True, help="Time for all experiments together.")
 @click.option("--margin", type=PERCENT, default="5%", show_default=True, help="Smaller differences count as same.")
 @click.option(
@@ -252,7 +254,7 @@ def _gate() -> None:
     type=click.Choice(["warn", "refuse"]),
     default="warn",
     show_default=True,
-    help="If `dbdyno doctor` finds what spoils a measurement.",
+    help="What to do if `dbdyno doctor` finds something that spoils a measurement.",
 )
 @click.option("--allow-unstable", is_flag=True, help="Pass if this host is too noisy for an answer.")
 @experiment_options
@@ -278,7 +280,7 @@ def _ci() -> None:
 @click.option(
     "--build",
     metavar="COMMAND",
-    help="Makes the build of a {commit} and prints its system in the last line, e.g. './make.sh {commit}'.",
+    help="Command that builds a {commit} and prints its system in the last line, e.g. './make.sh {commit}'.",
 )
 @click.option(
     "--repository",
@@ -288,16 +290,16 @@ def _ci() -> None:
     help="Git repository of the commits (default: this directory).",
 )
 @click.option("--budget", type=DURATION, default="10m", show_default=True, help="Time for each step.")
-@click.option("--margin", type=PERCENT, default="2%", show_default=True, help="Smaller slowdowns are not searched for.")
+@click.option("--margin", type=PERCENT, default="2%", show_default=True, help="Smaller slowdowns are ignored.")
 @click.option(
     "--state",
     type=click.Path(path_type=Path),
     metavar="DIR",
     default=Path("dbdyno-bisect"),
     show_default=True,
-    help="Folder of the steps; the same command goes on from there.",
+    help="Folder of the steps; the same command continues there.",
 )
-@click.option("--dry-run", is_flag=True, help="Say what it costs, and measure nothing.")
+@click.option("--dry-run", is_flag=True, help="Say how long it may take, and measure nothing.")
 @_JSON
 @experiment_options
 def _bisect() -> None:
@@ -313,7 +315,7 @@ def _bisect() -> None:
 @_NOISE
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of the list.")
 def _history() -> None:
-    """Follow every system through the runs in DIR, and name the runs from which on it became faster or slower.
+    """Follow every system through the runs in DIR, and name the runs at which it became faster or slower.
 
     A change is at least 3 %, and at least twice the noise of the host. Runs of another host, size, durability or
     settings are followed separately.
@@ -332,7 +334,7 @@ def _clean() -> None:
 def _doctor() -> None:
     """Say what on this host would spoil a measurement, and what to do about it.
 
-    With EXPERIMENT, a shipped one by its name or any by its file, only what that one needs is looked at.
+    With EXPERIMENT (the name of a shipped one, or a file) it checks only what that needs.
     """
 
 
@@ -387,8 +389,8 @@ def _completions() -> None:
 
 @_command("worker")
 @click.argument("address")
-@click.option("--name", required=True, help="Name of this host, as the experiment and its certificate have it.")
-@click.option("--role", type=click.Choice(("client",)), default="client", show_default=True, help="Part in the run.")
+@click.option("--name", required=True, help="Name of this host in the experiment and in its certificate.")
+@click.option("--role", type=click.Choice(("client",)), default="client", show_default=True, help="Role in the run.")
 @click.option(
     "--certificates",
     type=click.Path(file_okay=False, path_type=Path),
