@@ -6,11 +6,13 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, get_args, get_type_hints
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from contract_types import shape_of_schema, shape_of_type
+from dbdyno import contract
 from dbdyno.conduct.listener import Listener
 from dbdyno.conduct.run import conduct
 from golden.stored import names, unpack
@@ -51,6 +53,11 @@ def assert_kept(folder: Path) -> set[str]:
     return {document["program"] for _, document in documents if document.get("record") == "hello"}
 
 
+def kinds_of(record: type) -> tuple[str, ...]:
+    """Return the values that the key `record` of a record's type can have."""
+    return get_args(get_type_hints(record)["record"])
+
+
 def test_it_is_a_schema():
     Draft202012Validator.check_schema(SCHEMA)
 
@@ -65,6 +72,45 @@ def test_it_has_the_stores_that_are_documented():
     table = CONTRACT.partition("### Stores")[2].partition("## The records")[0]
     documented = set(re.findall(r"^\| `([\w-]+)` \|", table, re.MULTILINE)) - {"kind"}
     assert set(SCHEMA["$defs"]["store"]["properties"]["kind"]["enum"]) == documented
+
+
+RECORD_TYPES = {f"record-{kind}": record for record in get_args(contract.Record) for kind in kinds_of(record)}
+TYPES = RECORD_TYPES | {
+    "plan": contract.PlanDocument,
+    "changes": contract.ChangesDocument,
+    "histogram": contract.HistogramRecord,
+    "counted": contract.CountedRecord,
+    "total_counted": contract.TotalCountedRecord,
+}
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_its_types_are_the_schema(name):
+    definitions = SCHEMA["$defs"] | {"store": {"type": "object"}}
+    assert shape_of_type(TYPES[name]) == shape_of_schema(definitions[name], definitions)
+
+
+def test_every_record_has_a_type():
+    assert set(RECORD_TYPES) == {f"record-{kind}" for kind in SCHEMA["$defs"]["record"]["properties"]["record"]["enum"]}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"type": "object", "properties": {"seed": {"type": "integer"}}, "required": []},
+        {"type": "object", "properties": {"seed": {"type": "number"}}, "required": ["seed"]},
+        {"type": "object", "properties": {"seed": {"type": ["integer", "null"]}}, "required": ["seed"]},
+        {"type": "object", "properties": {"seed": {"const": 1}}, "required": ["seed"]},
+        {"type": "object", "properties": {}, "required": []},
+    ],
+)
+def test_a_type_that_differs_is_seen(other):
+    class Seed(TypedDict):
+        seed: int
+
+    same = {"type": "object", "properties": {"seed": {"type": "integer", "minimum": 0}}, "required": ["seed"]}
+    assert shape_of_type(Seed) == shape_of_schema(same, {})
+    assert shape_of_type(Seed) != shape_of_schema(other, {})
 
 
 @pytest.mark.parametrize("name", names())

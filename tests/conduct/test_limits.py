@@ -9,6 +9,7 @@ from dbdyno.conduct.limits import judge_bound
 from dbdyno.conduct.listener import Listener
 from dbdyno.conduct.run import conduct
 from dbdyno.experiment.limits import read_limits
+from dbdyno.results.model import Sums
 from dbdyno.results.read import read_run
 from helpers import experiment
 from synthetic_run import SYSTEMS, write_run
@@ -89,7 +90,7 @@ def test_an_open_loop_is_judged_by_response_times(recorded):
 
 def test_what_was_not_measured_holds_no_limit(recorded):
     none = replace(
-        recorded, intervals=(), sums={}, service_time=replace(recorded.service_time, count=0), response_time=None
+        recorded, intervals=(), sums=Sums(), service_time=replace(recorded.service_time, count=0), response_time=None
     )
     for key, value in (("p99", "< 1s"), ("throughput", "> 0/s"), ("errors", "< 1%")):
         judgement = judged(none, key, value)

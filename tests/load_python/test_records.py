@@ -47,5 +47,5 @@ def test_when_nobody_reads_the_program_ends(monkeypatch, capsys):
 
     monkeypatch.setattr("os._exit", leave)
     with pytest.raises(SystemExit) as ended:
-        Records(Closed()).write("end")
+        Records(Closed()).write({"record": "end", "status": "complete", "reason": None})
     assert ended.value.code == 1 and "gone" in capsys.readouterr().err

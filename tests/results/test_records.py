@@ -44,7 +44,7 @@ def test_failures_of_the_warm_up_count_and_its_latencies_do_not(tmp_path):
     (operation,) = recorded.operations
     assert (operation.name, operation.failed, operation.service_time.count) == ("read", 3, 30)
     assert (recorded.completed, recorded.seconds, recorded.throughput_per_s) == (30, 2.0, 15.0)
-    assert recorded.sums["completed"] == 80
+    assert recorded.sums.completed == 80
     assert recorded.intervals[2].errors == {"timeout": 2}
     assert (recorded.intervals[1].p50_ns, recorded.intervals[1].p99_ns, recorded.intervals[2].max_ns) == (100, None, 0)
 
@@ -59,13 +59,11 @@ def test_operations_are_named_by_the_load_client_and_kept_in_its_order(tmp_path)
     assert recorded.operations[0].service_time.count == 0
 
 
-def test_evidence_and_phases_are_kept_word_for_word(tmp_path):
+def test_evidence_is_kept_word_for_word(tmp_path):
     error = {"record": "error", "kind": "server", "message": "Table 'x' <b>"}
     run = {"record": "phase", "phase": "run", "state": "begin", "at_unix_s": 5.5}
-    load = {"record": "phase", "phase": "load", "state": "end", "at_unix_s": 5, "rows": 7}
-    recorded = read(tmp_path, load, run, error, {"record": "progress"}, {"record": "end", "status": "complete"})
+    recorded = read(tmp_path, run, error, {"record": "progress"}, {"record": "end", "status": "complete"})
     assert recorded.errors == (error,)
-    assert recorded.phases == {"load": load}
     assert (recorded.run_began_unix_s, recorded.end["status"], recorded.total) == (5.5, "complete", None)
 
 
@@ -94,7 +92,7 @@ def test_the_three_times_of_an_open_loop_are_kept_apart(tmp_path):
     assert (recorded.service_time.mean_ns, recorded.response_time.mean_ns, recorded.send_lag.mean_ns) == (100, 200, 100)
     assert recorded.operations[0].response_time.count == 40
     assert recorded.measured[0].p50_ns == 200
-    assert (recorded.offered, recorded.offered_per_s, recorded.sums["scheduled"]) == (50, 25.0, 75)
+    assert (recorded.offered, recorded.offered_per_s, recorded.sums.scheduled) == (50, 25.0, 75)
 
 
 def test_each_load_thread_has_its_own_shares_of_the_measured_time(tmp_path):
@@ -135,7 +133,7 @@ def test_an_automatic_warm_up_ends_where_the_steady_state_begins(tmp_path):
     assert recorded.measured[0].second == 41
     (operation,) = recorded.operations
     assert recorded.service_time.count == operation.service_time.count == 8003
-    assert recorded.sums["completed"] == 5 + 2000 + 8003
+    assert recorded.sums.completed == 5 + 2000 + 8003
 
 
 def test_without_it_the_cut_is_told_and_the_figures_are_of_all_seconds(tmp_path):
@@ -194,7 +192,7 @@ def test_gaps_as_long_as_the_usual_transaction_are_no_stalls(tmp_path):
 def test_conflicts_of_all_seconds_are_added_up(tmp_path):
     first, second = interval(0, 5, warmup=True), interval(1, 5)
     first["transactions"] = first["transactions"] | {"conflicts": 3}
-    assert read(tmp_path, first, second, interval(2, 5)).sums["conflicts"] == 3
+    assert read(tmp_path, first, second, interval(2, 5)).sums.conflicts == 3
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ PYTHON_MAY_IMPORT = {
     "": {"api"},
 }
 # Modules that everybody may import; they import nothing inside. "" is the package itself (its version).
-SHARED = {"", "errors"}
+SHARED = {"", "contract", "errors"}
 
 CRATES_MAY_USE = {
     "model": set(),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dbdyno.results.model import Interval, Recorded, Trial
+from dbdyno.results.model import Interval, Recorded, Sums, Trial
 from dbdyno.results.samples import Observations
 from dbdyno.stats.histogram import Histogram
 from dbdyno.stats.steady_state import steady_state
@@ -84,9 +84,8 @@ def trial(columns=None, clients=16, completed=1000, cpu_s=0.1, offered=None, thr
         (),
         (),
         (),
-        {},
         BEGAN_UNIX_S,
-        {"completed": int(counts.sum()), "failed": 0, "operations": {"get": (int(counts.sum()), 0)}},
+        Sums(completed=int(counts.sum()), operations={"get": (int(counts.sum()), 0)}),
         None,
         None,
         steady=steady_state(counts[1:].astype(float)),

@@ -3,17 +3,17 @@
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
 from dbdyno.conduct.listener import Listener, Outcome, Step
+from dbdyno.contract import ErrorKind, IntervalRecord, ProgressRecord, Record
 from dbdyno.experiment.redact import redact
 from dbdyno.experiment.trials import Preparation, Trial
 from dbdyno.report.core import words
@@ -218,7 +218,7 @@ class Display(Plain):
             self._doing = ""
         self._draw()
 
-    def record_came(self, record: dict[str, Any]) -> None:
+    def record_came(self, record: Record) -> None:
         match record["record"]:
             case "progress":
                 self._draw([_progress(record)])
@@ -250,7 +250,7 @@ class Display(Plain):
         trial_s = (self._clock() - self._began_s) / done if self._ended else self.trial_s
         return max(0.0, trial_s * (self._trials - done))
 
-    def _second(self, interval: dict[str, Any]) -> tuple[list[str], list[str]]:
+    def _second(self, interval: IntervalRecord) -> tuple[list[str], list[str]]:
         """Return what is done, and the last second in figures, with the throughput of those before as a line."""
         transactions = interval["transactions"]
         rate = transactions["completed"] / interval["seconds"] if interval["seconds"] else 0.0
@@ -269,7 +269,7 @@ class Display(Plain):
         doing = "warm-up" if interval["warmup"] else "measuring"
         return [f"{doing}, {second} of {self.trial_s} s"], [*parts, _sparkline(self._rates_per_s, room)]
 
-    def _errors_of(self, errors: dict[str, int]) -> str:
+    def _errors_of(self, errors: Mapping[ErrorKind, int]) -> str:
         """Return the errors of the last second, and how many there were in the trial."""
         now = sum(errors.values())
         self._errors += now
@@ -295,12 +295,13 @@ def _sparkline(values: Sequence[float], room: int) -> str:
     return "".join(BLOCKS[round((len(BLOCKS) - 1) * value / highest)] for value in last)
 
 
-def _progress(record: dict[str, Any]) -> str:
+def _progress(record: ProgressRecord) -> str:
     """Return how far a load client is, and where the record tells it how fast and how much longer."""
     share = f"{record['phase']} {record['done']:,} of {record['total']:,} {record['unit']}"
-    if not record.get("rows_per_s") or record.get("left_s") is None:
+    rows_per_s, left_s = record.get("rows_per_s"), record.get("left_s")
+    if not rows_per_s or left_s is None:
         return share
-    return f"{share}  {record['rows_per_s']:,.0f}/s  {words.duration(record['left_s'])} left"
+    return f"{share}  {rows_per_s:,.0f}/s  {words.duration(left_s)} left"
 
 
 def _length(time_us: float) -> str:

@@ -61,4 +61,4 @@ def _checked(name: str, seconds: int, whole_tables: bool) -> tuple[Run, int]:
         if end.state != "complete":
             raise RunFailed(f"{name}: {end.reason}")
         run = read_run(end.folder)
-    return run, run.trials[0].recorded.sums["reads_verified"]
+    return run, run.trials[0].recorded.sums.reads_verified

@@ -17,6 +17,7 @@ from typing import Any
 from dbdyno.conduct.context import Ceiling, Context
 from dbdyno.conduct.load_client import execute, find_load_client, why_it_failed
 from dbdyno.conduct.plan import Plan, PlannedWorkload, make_ceiling_plan
+from dbdyno.contract import Record, StoreDocument
 from dbdyno.errors import RunFailed
 from dbdyno.experiment.workload_spec import WorkloadSpec
 from dbdyno.experiment.workloads import DELETE, GET_ELSEWHERE, SCAN, SQL
@@ -77,7 +78,7 @@ def _unanswered(workload: WorkloadSpec) -> str | None:
     return None
 
 
-def _unspoken(store: Mapping[str, Any]) -> str | None:
+def _unspoken(store: StoreDocument) -> str | None:
     """Return that a store is reached by what null servers do not speak, or None; without TLS the ceiling is higher."""
     parts = [store[part] for part in _PARTS if isinstance(store.get(part), Mapping)] + store.get("nodes", [])
     if store.get("tls") or any(map(_unspoken, parts)):
@@ -96,12 +97,12 @@ def _try(context: Context, plan: Plan, planned: PlannedWorkload, folder: Path) -
         return Ceiling(None, str(failure))
 
 
-def store_kinds(store: Mapping[str, Any]) -> list[str]:
+def store_kinds(store: StoreDocument) -> list[str]:
     """Return the kinds of the stores that a plan's `store` is made of; of a pool, its own."""
     return [single["kind"] for single in _single_stores(store)]
 
 
-def _single_stores(store: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _single_stores(store: StoreDocument) -> list[StoreDocument]:
     if store["kind"] == "result-cache":
         return [store]
     parts = [store[part] for part in _PARTS if isinstance(store.get(part), Mapping)] + store.get("nodes", [])
@@ -117,7 +118,7 @@ def _load_of(plan: Plan, context: Context) -> str:
     return json.dumps(load.document() | {"run_id": None, "server_cpus": context.experiment.cpus.server}, sort_keys=True)
 
 
-def _likeness(store: Mapping[str, Any]) -> dict[str, Any]:
+def _likeness(store: StoreDocument) -> StoreDocument:
     """Return a plan's `store` as null servers see it: not who asks, nor where, but by TCP or a Unix socket."""
     like = {name: value for name, value in store.items() if name not in _NO_MATTER}
     like |= {part: _likeness(store[part]) for part in _PARTS if isinstance(store.get(part), Mapping)}
@@ -138,13 +139,13 @@ def _measure(context: Context, plan: Plan, planned: PlannedWorkload, folder: Pat
     return summary.transactions / summary.seconds
 
 
-def _ignore(record: dict[str, Any]) -> None:
+def _ignore(record: Record) -> None:
     """Of a second alone nothing is worth showing while it goes on."""
 
 
 def _on_null_servers(
-    store: Mapping[str, Any], workload: PlannedWorkload, context: Context, stack: ExitStack
-) -> dict[str, Any]:
+    store: StoreDocument, workload: PlannedWorkload, context: Context, stack: ExitStack
+) -> StoreDocument:
     """Return a plan's `store` with a null server of its own, for the time of `stack`, in the place of each server.
 
     They are reached as the servers are, over TCP or a Unix socket, but always on this host, and without a password.

@@ -2,11 +2,11 @@
 
 import os
 from dataclasses import dataclass, field
-from typing import Any
 
 from dbdyno.conduct.interrupt import Interrupts
 from dbdyno.conduct.load_client import Supervision, execute, why_it_failed
 from dbdyno.conduct.plan import make_cleaning_plan
+from dbdyno.contract import Record
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import SYSBENCH
@@ -28,8 +28,10 @@ class Cleaned:
     left: list[str] = field(default_factory=list)
     cannot_know: list[str] = field(default_factory=list)
 
-    def take(self, record: dict[str, Any]) -> None:
+    def take(self, record: Record) -> None:
         """Add what a record of a load client says."""
+        if record["record"] != "phase":
+            return
         self.removed.extend(record.get("removed", ()))
         self.removed.extend(record.get("leftovers", ()))
         self.left.extend(record.get("left", ()))

@@ -148,7 +148,7 @@ def _before_and_less(
     again = _run_again(context, system, plan, context.folder.confirmation(f"{trial.name}-counted"), holding)
     per_s = again.throughput_per_s or 0.0
     # By the transaction, as it counts from connecting on.
-    writes_per_s = holding.writes / max(1, again.sums["completed"]) * per_s
+    writes_per_s = holding.writes / max(1, again.sums.completed) * per_s
     return per_s, _less(limit, trial, writes_per_s)
 
 

@@ -39,7 +39,7 @@ def judge_bound(bound: Bound, recorded: Recorded) -> Document:
     failed = sum(sum(interval.errors.values()) for interval in recorded.intervals)
     if bound.below is not None:
         return _judged("errors", failed, "", failed < bound.below)
-    counted = recorded.sums.get("operations", {}).values()
+    counted = recorded.sums.operations.values()
     operations = max(failed, sum(completed + wrong for completed, wrong in counted))
     share = failed / operations if operations else None
     return _judged("errors", share, "share", share is not None and share < (bound.below_share or 0))

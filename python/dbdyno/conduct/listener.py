@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
+from dbdyno.contract import Record
 from dbdyno.experiment.trials import Preparation, Trial
 from dbdyno.stats.stability import Stability
 from dbdyno.stats.stalls import Stalls
@@ -88,7 +88,7 @@ class Listener:
     def not_seen(self, band: str, reason: str) -> None:
         """A band of observations, a column of it, or stacks that were asked for, cannot be seen in this run."""
 
-    def record_came(self, record: dict[str, Any]) -> None:
+    def record_came(self, record: Record) -> None:
         """The load client wrote a record (docs/contract.md)."""
 
     def limit_confirmed(self, sentence: str) -> None:
@@ -118,6 +118,6 @@ class Listeners(Listener):
         for event in _EVENTS:
             setattr(self, event, partial(self._tell, event))
 
-    def _tell(self, event: str, *what: Any) -> None:
+    def _tell(self, event: str, *what: object) -> None:
         for listener in self._listeners:
             getattr(listener, event)(*what)

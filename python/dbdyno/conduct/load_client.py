@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Protocol
 
 from dbdyno.conduct.interrupt import Interrupts
 from dbdyno.conduct.load_program import LOAD_PROGRAM, built_program, installed_places
-from dbdyno.conduct.plan import CONTRACT, Plan
+from dbdyno.conduct.plan import Plan
 from dbdyno.conduct.watchdog import POLL_S, Watchdog
+from dbdyno.contract import CONTRACT, CheckRecord, EndRecord, LibraryRecord, Record, TotalTransactionsRecord, as_record
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.workloads import SYSBENCH
 from dbdyno.results.model import WHOLE_SECOND
@@ -33,7 +34,7 @@ class Summary:
     """What conduct must know of a load client's records; the figures are computed from the records themselves.
 
     transactions, seconds: completed and measured, without the warm-up. rates_per_s: of its whole seconds.
-    ended: the transactions of the whole run, as its total counts them.
+    ended: the transactions of the whole run, as its total counts them; None without a total.
     errors (by kind), mismatches: with the warm-up. library: what an embedded store's library said of itself.
     given_up: why it was ended before its end, if it was.
     """
@@ -41,18 +42,18 @@ class Summary:
     transactions: int = 0
     seconds: float = 0.0
     rates_per_s: list[float] = field(default_factory=list)
-    ended: dict[str, Any] = field(default_factory=dict)
+    ended: TotalTransactionsRecord | None = None
     errors: dict[str, int] = field(default_factory=dict)
     mismatches: int = 0
-    wrong_checks: list[dict[str, Any]] = field(default_factory=list)
-    library: dict[str, Any] | None = None
-    end: dict[str, Any] | None = None
+    wrong_checks: list[CheckRecord] = field(default_factory=list)
+    library: LibraryRecord | None = None
+    end: EndRecord | None = None
     exit_status: int = 0
     given_up: str | None = None
 
-    def add(self, record: dict[str, Any]) -> None:
+    def add(self, record: Record) -> None:
         """Take one record into account; raises RunFailed if the load client speaks another contract."""
-        match record.get("record"):
+        match record["record"]:
             case "hello" if record["contract"] != CONTRACT:
                 raise RunFailed(
                     f"{record['program']} {record['version']} speaks contract {record['contract']}, this dbdyno "
@@ -127,7 +128,7 @@ def execute(
     secrets: list[str],
     folder: Path,
     supervision: Supervision,
-    on_record: Callable[[dict[str, Any]], None],
+    on_record: Callable[[Record], None],
     observer: Watcher | None = None,
 ) -> Summary:
     """Have a load client execute `plan`, and record it in `folder`.
@@ -215,13 +216,13 @@ def _lines(output: IO[bytes], watchdog: Watchdog) -> Iterator[bytes]:
         yield rest
 
 
-def _parse(line: bytes) -> dict[str, Any] | None:
+def _parse(line: bytes) -> Record | None:
     """Return the record of a line; a line cut short by a kill is none."""
     try:
-        record: dict[str, Any] = json.loads(line)
+        record = json.loads(line)
     except ValueError:
         return None
-    return record
+    return as_record(record) if isinstance(record, dict) and "record" in record else None
 
 
 def why_it_failed(summary: Summary, folder: Path) -> str | None:

@@ -1,15 +1,15 @@
 """A trial whose load comes from several hosts: cut, run, merged, and verified from this host."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.load_client import Summary, execute, why_it_failed
 from dbdyno.conduct.plan import Plan, in_slice
 from dbdyno.conduct.watchdog import GRACE_S
+from dbdyno.contract import ChangesDocument, ChangesRecord, EndRecord, IntervalRecord, Record, as_record
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import SystemSpec
@@ -22,8 +22,6 @@ from dbdyno.results.jsonfiles import read_lines
 from dbdyno.results.merge import merge_changes, merge_intervals, merge_records
 from dbdyno.results.write import Lines, write_object
 from dbdyno.systems.base import System
-
-Document = dict[str, Any]
 
 FOLDER = "hosts"
 """Of a trial's folder: what each host recorded."""
@@ -61,7 +59,7 @@ def _is_elsewhere(spec: SystemSpec) -> bool:
 
 def execute_on_hosts(
     context: Context, plan: Plan, secrets: list[str], folder: Path, system: System, observer: Observer | None
-) -> tuple[Summary, list[Document]]:
+) -> tuple[Summary, list[Mapping[str, object]]]:
     """Have the run's hosts execute a trial's plan, and record it in `folder` as one load client would have.
 
     Returns what is known of its records, and what `trial.json` says of each host.
@@ -94,12 +92,12 @@ def execute_on_hosts(
 class _Live:
     """Hands on each second once all hosts told of it, and keeps what each told: of a lost host that is all there is."""
 
-    def __init__(self, hosts: int, on_record: Any, folder: Path) -> None:
+    def __init__(self, hosts: int, on_record: Callable[[Record], None], folder: Path) -> None:
         self._hosts, self._on_record, self._folder = hosts, on_record, folder
-        self._seconds: dict[int, list[Document]] = {}
+        self._seconds: dict[int, list[IntervalRecord]] = {}
         self._files: dict[str, Lines] = {}
 
-    def take(self, host: str, record: Document) -> None:
+    def take(self, host: str, record: Record) -> None:
         """Take what a host told of one of its records."""
         if host not in self._files:
             (self._folder / FOLDER / host).mkdir(parents=True, exist_ok=True)
@@ -121,8 +119,8 @@ class _Live:
 def _merge(context: Context, plan: Plan, secrets: list[str], folder: Path, parts: Sequence[Part]) -> Summary:
     """Write the records of all hosts as those of one, with the checks of the store's content, and sum them up."""
     summary = Summary(exit_status=max(part.exit_status or 0 for part in parts))
-    changes: list[Document] = []
-    recorded = [[record for _, record in read_lines(part.folder / "records.jsonl")] for part in parts]
+    changes: list[ChangesRecord] = []
+    recorded = [[as_record(record) for _, record in read_lines(part.folder / "records.jsonl")] for part in parts]
     for records in recorded:
         changes += [record for record in records if record["record"] == "changes"]
     try:
@@ -130,7 +128,10 @@ def _merge(context: Context, plan: Plan, secrets: list[str], folder: Path, parts
     except ValueError as error:
         raise RunFailed(str(error)) from None
     _copy_logs(parts, folder)
-    end = merged.pop() if merged and merged[-1]["record"] == "end" else None
+    end: EndRecord | None = None
+    if merged and merged[-1]["record"] == "end":
+        end = merged[-1]
+        del merged[-1]
     if end and end["status"] in ("complete", "interrupted") and len(parts) > 1:
         if len(changes) < len(parts):
             raise RunFailed("a load client did not record what it changed, so nothing can be verified")
@@ -154,12 +155,12 @@ def _copy_logs(parts: Sequence[Part], folder: Path) -> None:
 
 
 def _verify(
-    context: Context, plan: Plan, secrets: list[str], folder: Path, changes: Document
-) -> tuple[list[Document], Document | None]:
+    context: Context, plan: Plan, secrets: list[str], folder: Path, changes: ChangesDocument
+) -> tuple[list[Record], EndRecord | None]:
     """Check the store's content from this host; returns the records of that, and an end if it failed."""
-    checks: list[Document] = []
+    checks: list[Record] = []
 
-    def record_came(record: Document) -> None:
+    def record_came(record: Record) -> None:
         if record["record"] in ("check", "phase"):
             checks.append(record)
 
@@ -173,7 +174,7 @@ def _verify(
     return checks, None
 
 
-def _describe(part: Part, start_unix_s: float | None) -> Document:
+def _describe(part: Part, start_unix_s: float | None) -> Mapping[str, object]:
     """Return what `trial.json` says of a host."""
     skew_s = part.begun_unix_s - start_unix_s if part.begun_unix_s is not None and start_unix_s is not None else None
     return {
@@ -191,5 +192,5 @@ def _describe(part: Part, start_unix_s: float | None) -> Document:
     }
 
 
-def _describe_clock(reading: Reading | None) -> Document | None:
+def _describe_clock(reading: Reading | None) -> Mapping[str, float] | None:
     return {key: round(value, 9) for key, value in asdict(reading).items() if key != "at_s"} if reading else None

@@ -8,25 +8,23 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any
 
 from dbdyno import __version__
+from dbdyno.contract import CONTRACT, CountedRecord, HelloRecord, HistogramRecord, Record
 from dbdyno.stats.histogram import bucket_index
 
-Document = dict[str, Any]
 
-
-def hello(transaction: str, operations: Iterable[tuple[str, str, str | None]]) -> Document:
+def hello(transaction: str, operations: Iterable[tuple[str, str, str | None]]) -> HelloRecord:
     """Return the first record. operations: name, logical operation and table of each."""
     return {
         "record": "hello",
-        "contract": 1,
+        "contract": CONTRACT,
         "program": "dbdyno",
         "version": __version__,
         "profile": "release",
         "pid": os.getpid(),
         "transaction": transaction,
-        "operations": [dict(zip(("name", "operation", "table"), operation, strict=True)) for operation in operations],
+        "operations": [{"name": name, "operation": operation, "table": table} for name, operation, table in operations],
         "threads": 1,
     }
 
@@ -37,7 +35,7 @@ def conclusion(
     checks: Mapping[str, str | None],
     failure: str | None,
     warmup_passes: int = 0,
-) -> Iterator[Document]:
+) -> Iterator[Record]:
     """Yield the records after the last pass: an interval for each, the checks, total and end.
 
     passes: each operation's seconds. whole: whether all operations were got to. checks: by name, what was found wrong.
@@ -77,11 +75,11 @@ def conclusion(
     yield {"record": "end", "status": "failed" if failure else "complete", "reason": failure}
 
 
-def _counted(times_s: list[float]) -> Document:
+def _counted(times_s: list[float]) -> CountedRecord:
     """Return how often and how long, as an interval has it."""
     times_ns = [round(seconds * 1e9) for seconds in times_s]
     buckets = sorted(Counter(map(bucket_index, times_ns)).items())
-    service_time = {
+    service_time: HistogramRecord = {
         "count": len(times_ns),
         "sum_ns": sum(times_ns),
         "min_ns": min(times_ns, default=0),

@@ -2,8 +2,20 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal, cast
 
+from dbdyno.contract import (
+    CONTRACT,
+    ArrivalsDocument,
+    ChangesDocument,
+    Engine,
+    Library,
+    Phase,
+    PlanDocument,
+    SegmentDocument,
+    StoreDocument,
+    WorkloadDocument,
+)
 from dbdyno.experiment.clients import NATIVE
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.own_workload import DECLARED
@@ -12,10 +24,12 @@ from dbdyno.experiment.workload_spec import WorkloadSpec
 from dbdyno.experiment.workloads import WORKLOADS
 from dbdyno.systems.base import System
 
-Document = dict[str, Any]
+Phases = tuple[Phase, ...]
 
-CONTRACT = 1
-PREPARE, MEASURE, CLEAN_UP, LIST = ("prepare", "load"), ("run", "verify"), ("cleanup",), ("list",)
+PREPARE: Phases = ("prepare", "load")
+MEASURE: Phases = ("run", "verify")
+CLEAN_UP: Phases = ("cleanup",)
+LIST: Phases = ("list",)
 OWN_DATABASE = "dbdyno_sysbench"
 """One of that name is made and removed by the load client that is sysbench (docs/contract.md)."""
 CEILING_SECONDS = 1
@@ -31,7 +45,7 @@ class PlannedWorkload:
     rows: int
     options: Mapping[str, Any] = field(default_factory=dict)
 
-    def document(self) -> Document:
+    def document(self) -> WorkloadDocument:
         """Return it as the plan has it."""
         return {"name": self.name, "rows": self.rows, "options": dict(self.options)}
 
@@ -40,8 +54,12 @@ class PlannedWorkload:
 class Arrivals:
     """The open loop: `kind` is `constant` or `poisson`; segments: as `Rate.segments` has them."""
 
-    kind: str
-    segments: list[Document]
+    kind: Literal["constant", "poisson"]
+    segments: list[SegmentDocument]
+
+    def document(self) -> ArrivalsDocument:
+        """Return it as the plan has it."""
+        return {"kind": self.kind, "segments": self.segments}
 
 
 @dataclass(frozen=True)
@@ -54,8 +72,8 @@ class Plan:
     library, engine, acknowledged, changes: are no keys of the plan if they are None.
     """
 
-    phases: tuple[str, ...]
-    store: Document
+    phases: Phases
+    store: StoreDocument
     workload: PlannedWorkload | None
     run_id: str
     clients: int = 1
@@ -70,22 +88,20 @@ class Plan:
     pipeline: int = 1
     network_delay_us: int = 0
     library: str | None = None
-    engine: str | None = None
+    engine: Engine | None = None
     acknowledged: str | None = None
     part: tuple[int, int] | None = None
     start_at_unix_s: float | None = None
-    changes: Document | None = None
+    changes: ChangesDocument | None = None
 
-    def document(self) -> Document:
+    def document(self) -> PlanDocument:
         """Return the plan as JSON has it."""
-        optional: Document = {"library": self.library, "engine": self.engine, "acknowledged": self.acknowledged}
-        optional["changes"] = self.changes
         first, count = self.part or (0, self.clients)
-        return {key: value for key, value in optional.items() if value is not None} | {
+        document: PlanDocument = {
             "contract": CONTRACT,
             "phases": list(self.phases),
             "store": self.store,
-            "workload": self.workload and self.workload.document(),
+            "workload": self.workload.document() if self.workload else None,
             "seed": self.seed,
             "clients": {"first": first, "count": count, "of": self.clients},
             "start_at_unix_s": self.start_at_unix_s,
@@ -95,15 +111,25 @@ class Plan:
             "threads": self.threads,
             "cpus": self.cpus,
             "verify_reads": self.verify_reads,
-            "arrivals": self.arrivals and {"kind": self.arrivals.kind, "segments": self.arrivals.segments},
+            "arrivals": self.arrivals.document() if self.arrivals else None,
             "pipeline": self.pipeline,
             "network_delay_us": self.network_delay_us,
             "run_id": self.run_id,
         }
+        if self.library is not None:
+            # The experiment has checked the name.
+            document["library"] = cast(Library, self.library)
+        if self.engine is not None:
+            document["engine"] = self.engine
+        if self.acknowledged is not None:
+            document["acknowledged"] = self.acknowledged
+        if self.changes is not None:
+            document["changes"] = self.changes
+        return document
 
 
 def make_plan(
-    experiment: Experiment, run_id: str, phases: tuple[str, ...], store: Document, workload: WorkloadSpec, clients: int
+    experiment: Experiment, run_id: str, phases: Phases, store: StoreDocument, workload: WorkloadSpec, clients: int
 ) -> Plan:
     """Return the plan for `phases` on one host: a closed loop without pipelining, if it runs anything."""
     return Plan(
@@ -124,7 +150,7 @@ def make_plan(
 def plan_workload(workload: WorkloadSpec, rows: int) -> PlannedWorkload:
     """Return the plan's `workload`: the name the load client knows, and the options that are its affair."""
     definition = workload.definition
-    options: Document = {key: value for key, value in workload.options.items() if key not in definition.conducted}
+    options = {key: value for key, value in workload.options.items() if key not in definition.conducted}
     if definition.declaration:
         return PlannedWorkload(DECLARED, rows, {"declaration": definition.declaration} | options)
     if definition.tables_of:
@@ -135,7 +161,7 @@ def plan_workload(workload: WorkloadSpec, rows: int) -> PlannedWorkload:
     return PlannedWorkload(definition.name, rows, options)
 
 
-def store_of(system: System, workload: WorkloadSpec, secrets: list[str]) -> Document:
+def store_of(system: System, workload: WorkloadSpec, secrets: list[str]) -> StoreDocument:
     """Return the plan's `store`; passwords go to `secrets`.
 
     On a server that is somebody else's another program's tables, which have no marker, go into a database of their own.
@@ -144,7 +170,7 @@ def store_of(system: System, workload: WorkloadSpec, secrets: list[str]) -> Docu
     return system.store_plan(secrets) | own
 
 
-def make_trial_plan(experiment: Experiment, run_id: str, store: Document, trial: Trial) -> Plan:
+def make_trial_plan(experiment: Experiment, run_id: str, store: StoreDocument, trial: Trial) -> Plan:
     """Return the plan that measures one trial and verifies what the store then holds."""
     plan = make_plan(experiment, run_id, MEASURE, store, trial.workload, trial.clients)
     arrivals = None
@@ -165,7 +191,7 @@ def in_slice(trial_plan: Plan, first: int, count: int) -> Plan:
     return replace(trial_plan, phases=trial_plan.phases if is_all else ("run",), part=(first, count))
 
 
-def make_ceiling_plan(trial_plan: Plan, store: Document) -> Plan:
+def make_ceiling_plan(trial_plan: Plan, store: StoreDocument) -> Plan:
     """Return the plan of the same load for a second, as fast as it goes, on null servers at `store`."""
     return replace(
         trial_plan,
@@ -178,7 +204,7 @@ def make_ceiling_plan(trial_plan: Plan, store: Document) -> Plan:
     )
 
 
-def make_cleaning_plan(store: Document, run_id: str, program: str | None = None, dry_run: bool = False) -> Plan:
+def make_cleaning_plan(store: StoreDocument, run_id: str, program: str | None = None, dry_run: bool = False) -> Plan:
     """Return the plan that removes from a store every leftover of dbdyno's own load client, or of another `program`.
 
     dry_run: it names them and removes nothing.

@@ -16,6 +16,7 @@ import psutil
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.load_client import execute, why_it_failed
 from dbdyno.conduct.plan import Plan
+from dbdyno.contract import Record
 from dbdyno.errors import RunFailed
 from dbdyno.observe.stacks.fold import Folded, unnamed_shares
 from dbdyno.observe.stacks.perf import Recording, switches_per_sample
@@ -86,7 +87,7 @@ class _Window:
             recording.stop()
             self._guard.tell("done", recording.process.pid)
 
-    def record_came(self, record: dict[str, Any]) -> None:
+    def record_came(self, record: Record) -> None:
         """Begin with the first second that is not the warm-up's."""
         if record["record"] == "hello":
             self._pids["client"] = record["pid"]

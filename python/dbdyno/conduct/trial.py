@@ -262,11 +262,12 @@ def _why_wrong(summary: Summary) -> str | None:
 
 def why_unanswered(summary: Summary) -> str | None:
     """Return what was seen of a store that answered nothing, or not to the end; None if it answered."""
-    unanswered, in_flight = (summary.ended.get(key, 0) for key in ("unanswered", "unfinished"))
+    ended = summary.ended
+    unanswered, in_flight = (ended.get("unanswered", 0), ended["unfinished"]) if ended else (0, 0)
     errors = ", ".join(f"{count:,} {kind}" for kind, count in summary.errors.items())
     seen = f"{in_flight:,} were in flight or waiting at the end" + (f"; errors: {errors}" if errors else "")
-    if not summary.transactions and summary.ended:
-        begun = summary.ended["scheduled"]
+    if not summary.transactions and ended:
+        begun = ended["scheduled"]
         if not begun:
             return f"no transaction was due in {summary.seconds:g} s: give more seconds or a higher rate"
         return f"nothing was answered: of {begun:,} transactions none was completed in {summary.seconds:g} s; {seen}"

@@ -5,10 +5,10 @@ import signal
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 from dbdyno.conduct.interrupt import Interrupts
 from dbdyno.conduct.plan import Plan
+from dbdyno.contract import Record
 from dbdyno.leftovers.processes import is_stopped
 
 POLL_S = 0.25
@@ -32,10 +32,10 @@ class Watchdog:
         self._began = 0.0
         self.given_up: str | None = None
 
-    def record_came(self, record: dict[str, Any]) -> None:
+    def record_came(self, record: Record) -> None:
         """Take note of when the run phase begins and ends: how long that takes is known."""
-        if record.get("record") == "phase" and record.get("phase") == "run":
-            began = record.get("state") == "begin"
+        if record["record"] == "phase" and record["phase"] == "run":
+            began = record["state"] == "begin"
             self._began = time.monotonic()
             self._deadline = self._began + self._time_s() + GRACE_S if began else None
 

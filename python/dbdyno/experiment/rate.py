@@ -12,6 +12,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from dbdyno.contract import SegmentDocument
+
 RATE_MAX_PER_S = 10_000_000
 """The highest rate of the contract (docs/contract.md, Arrivals); no client of ours comes near it."""
 
@@ -54,7 +56,7 @@ class Rate:
             return self.per_s[0]
         return {self.shape: list(self.per_s), "seconds": self.seconds}
 
-    def segments(self, warmup_s: int) -> list[dict[str, float]]:
+    def segments(self, warmup_s: int) -> list[SegmentDocument]:
         """Return the segments of a plan's arrivals; the warm-up has the first rate, the shape begins after it."""
         pairs = [self.per_s] if self.shape == "ramp" else [(rate, rate) for rate in self.per_s]
         first = self.per_s[0]

@@ -3,18 +3,16 @@
 import asyncio
 import ssl
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
+from dbdyno.contract import PlanDocument, Record
 from dbdyno.hosts.channel import BEAT_S, Channel, Lost, Message, connect
 from dbdyno.hosts.clocks import Reading, compare, why_unsteady
 from dbdyno.hosts.crew import Member
 from dbdyno.hosts.slices import Slice
 from dbdyno.systems.running.process import describe_exit
-
-Document = dict[str, Any]
 
 LEAD_S = 3.0
 """From the plans to the start: every host starts a load client meanwhile."""
@@ -40,7 +38,7 @@ class Part:
 
     member: Member
     slice: Slice
-    plan: Document
+    plan: PlanDocument
     folder: Path
     before: Reading | None = None
     after: Reading | None = None
@@ -79,7 +77,7 @@ class Watch:
 
     death: Callable[[], str | None]
     interrupted: Callable[[], bool]
-    on_live: Callable[[str, Document], None]
+    on_live: Callable[[str, Record], None]
     patience_s: float
 
 
@@ -198,10 +196,10 @@ class _Run:
                     part.fail(f"its load client {describe_exit(part.exit_status)}")
                 return
 
-    def _take(self, part: Part, record: Document, start_unix_s: float) -> None:
+    def _take(self, part: Part, record: Record, start_unix_s: float) -> None:
         if record["record"] == "end" and record["status"] in ("failed", "refused"):
             part.fail(str(record["reason"]))
-        if (record["record"], record.get("phase"), record.get("state")) == ("phase", "run", "start"):
+        if record["record"] == "phase" and (record["phase"], record["state"]) == ("run", "start"):
             part.begun_unix_s = record["at_unix_s"] - part.offset_s
             if (late_s := part.begun_unix_s - start_unix_s) > LATE_S:
                 part.fail(f"began {late_s:.2f} s after the common start")
@@ -216,7 +214,7 @@ def _check_clock(part: Part, now: Reading) -> None:
         part.fail(reason)
 
 
-async def _guarded(part: Part, work: Any) -> None:
+async def _guarded(part: Part, work: Awaitable[None]) -> None:
     """Do something with a host that may be gone; then it is lost."""
     try:
         await work

@@ -14,6 +14,7 @@ from dbdyno.load_python.column import Value
 from dbdyno.load_python.events import CONNECTING, TRANSACTION, Completed, Failed
 from dbdyno.load_python.failure import Failure
 from dbdyno.load_python.interval import Totals
+from dbdyno.load_python.records import Example
 from dbdyno.load_python.session import Session
 from dbdyno.load_python.table import Row
 from dbdyno.load_python.workloads import Workload
@@ -40,7 +41,7 @@ class Trial:
     timeout_s: float
     verify_reads: bool
     events: deque[Completed | Failed]
-    show: Callable[[dict[str, Any]], None]
+    show: Callable[[Example], None]
     started: Event = field(default_factory=Event)
     start_ns: int = 0
     end_ns: int = FOREVER_NS
@@ -63,8 +64,17 @@ class Trial:
     def show_mismatch(self, operation: str, key: int, difference: Any, at_ns: int) -> None:
         """Show how a row differs, if it is one of the first few that do."""
         if self._is_early("a row"):
-            values = {"column": difference.column, "expected": difference.expected, "found": difference.actual}
-            self.show({"record": "mismatch", "operation": operation, "key": key, **values, "at_s": self._at_s(at_ns)})
+            self.show(
+                {
+                    "record": "mismatch",
+                    "operation": operation,
+                    "key": key,
+                    "column": difference.column,
+                    "expected": difference.expected,
+                    "found": difference.actual,
+                    "at_s": self._at_s(at_ns),
+                }
+            )
 
     def _is_early(self, kind: str) -> bool:
         self.examples_shown[kind] = self.examples_shown.get(kind, 0) + 1
@@ -181,6 +191,7 @@ class Client:
         self._complete(step, key, begun_ns, done)
 
     def _read(self, step: int, key: int, operation: str, value: Value) -> Row:
+        row: Row
         begun_ns, row = self._ask(step, operation, value)
         ended_ns = time.monotonic_ns()
         verify = self.trial.verify_reads and row is not None

@@ -22,5 +22,5 @@ def conclude(records: Records, work: Callable[[], None]) -> int:
     except Ended as reason:
         ended = reason
     status = ended.status if ended else "complete"
-    records.write("end", status=status, reason=ended.reason if ended else None)
+    records.write({"record": "end", "status": status, "reason": ended.reason if ended else None})
     return _EXIT_STATUS[status]

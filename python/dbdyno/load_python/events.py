@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from dbdyno.contract import ErrorKind
 from dbdyno.load_python.histogram import Histogram
 from dbdyno.load_python.interval import Counted, Interval
 
@@ -34,7 +35,7 @@ class Failed(NamedTuple):
 
     step: int
     ended_ns: int
-    kind: str
+    kind: ErrorKind
 
 
 TRANSACTION, CONNECTING = -1, -2
@@ -46,7 +47,7 @@ class _Second:
 
     times: list[list[int]]
     failed: list[int]
-    errors: list[str] = field(default_factory=list)
+    errors: list[ErrorKind] = field(default_factory=list)
     verified: int = 0
 
 

@@ -1,5 +1,7 @@
 """Failures, as a closed table: of an operation by kind, and the end of a plan by status."""
 
+from dbdyno.contract import EndStatus, ErrorKind
+
 KINDS = ("connect", "connection", "timeout", "server", "protocol", "missing", "mismatch", "full", "conflict")
 _ENDS_SESSION = ("connect", "connection", "timeout", "protocol")
 
@@ -10,7 +12,7 @@ class Failure(Exception):
     kind: one of KINDS (docs/contract.md, "Error kinds"). message: the library's or the server's own words.
     """
 
-    def __init__(self, kind: str, message: str) -> None:
+    def __init__(self, kind: ErrorKind, message: str) -> None:
         super().__init__(kind, message)
         self.kind = kind
         self.message = message
@@ -27,7 +29,7 @@ class Ended(Exception):
     status: `interrupted`, `failed` or `refused`, as the record `end` has it. reason: for the user.
     """
 
-    def __init__(self, status: str, reason: str) -> None:
+    def __init__(self, status: EndStatus, reason: str) -> None:
         super().__init__(status, reason)
         self.status = status
         self.reason = reason

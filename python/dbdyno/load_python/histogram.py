@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
+
+from dbdyno.contract import HistogramRecord
 
 PRECISION_BITS = 7
 LONGEST_NS = 3_600_000_000_000
@@ -48,7 +49,7 @@ class Histogram:
         self.min_ns = min(self.min_ns, other.min_ns)
         self.max_ns = max(self.max_ns, other.max_ns)
 
-    def to_record(self) -> dict[str, Any]:
+    def to_record(self) -> HistogramRecord:
         """Return it as the records have it."""
         buckets = [number for pair in sorted(self.counts.items()) for number in pair]
         min_ns = self.min_ns if self.count else 0

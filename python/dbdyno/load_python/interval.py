@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
 
+from dbdyno.contract import CountedRecord, ErrorKind, IntervalRecord
 from dbdyno.load_python.histogram import Histogram
 
 
@@ -21,7 +21,7 @@ class Counted:
         self.failed += other.failed
         self.service_time.merge(other.service_time)
 
-    def to_record(self) -> dict[str, Any]:
+    def to_record(self) -> CountedRecord:
         """Return it as the records have it."""
         completed = self.service_time.count
         return {"completed": completed, "failed": self.failed, "service_time": self.service_time.to_record()}
@@ -36,7 +36,7 @@ class Interval:
     operations: list[Counted]
     transactions: Counted = field(default_factory=Counted)
     connected: int = 0
-    errors: Counter[str] = field(default_factory=Counter)
+    errors: Counter[ErrorKind] = field(default_factory=Counter)
     reads_verified: int = 0
     mismatches: int = 0
     client_cpu_s: float = 0.0
@@ -53,7 +53,7 @@ class Interval:
         self.mismatches += other.mismatches
         self.client_cpu_s += other.client_cpu_s
 
-    def to_record(self, names: list[str], warmup_s: int) -> dict[str, Any]:
+    def to_record(self, names: list[str], warmup_s: int) -> IntervalRecord:
         """Return the record `interval`; names: of the steps."""
         operations = {name: counted.to_record() for name, counted in zip(names, self.operations, strict=True)}
         return {

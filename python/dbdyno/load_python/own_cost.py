@@ -7,6 +7,7 @@ from collections import deque
 
 from dbdyno.load_python.client import Client, Trial
 from dbdyno.load_python.column import Value
+from dbdyno.load_python.events import Completed, Failed
 from dbdyno.load_python.plan import Plan
 from dbdyno.load_python.session import Endpoint, Session
 from dbdyno.load_python.table import Row, Table
@@ -69,7 +70,7 @@ def own_cpu_us(plan: Plan, encoded: bool) -> float:
     """
     workload = make_workload(plan.workload["name"], ROWS, plan.workload.get("options", {}))
     session = _Memory(workload, encoded)
-    events: deque = deque(maxlen=1000)
+    events: deque[Completed | Failed] = deque(maxlen=1000)
     trial = Trial(workload, lambda: session, plan.seed, 1, 1.0, plan.verify_reads, events, lambda record: None)
     client = Client(trial, 0)
     client.connect()

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TextIO
 
+from dbdyno.contract import CONTRACT, StoreDocument, WorkloadDocument
 from dbdyno.load_python.failure import Ended
 
-CONTRACT = 1
 PHASES = ("run", "verify")
 MAX_CLIENTS = 512
 """Every client has a thread; more of them than this measure the scheduler."""
@@ -26,9 +26,9 @@ class Plan:
 
     phases: tuple[str, ...]
     library: str
-    store: Mapping[str, Any]
+    store: StoreDocument
     password: str | None
-    workload: Mapping[str, Any]
+    workload: WorkloadDocument
     seed: int
     first: int
     count: int

@@ -10,13 +10,14 @@ from contextlib import AbstractContextManager
 from functools import partial
 
 from dbdyno import __version__
+from dbdyno.contract import CONTRACT, HelloRecord
 from dbdyno.load_python import signals
 from dbdyno.load_python.bounds import limit_complaints, limit_memory, within, words
 from dbdyno.load_python.ending import conclude
 from dbdyno.load_python.failure import Ended, Failure
 from dbdyno.load_python.host import die_with_parent, pin, processors
 from dbdyno.load_python.own_cost import own_cpu_us
-from dbdyno.load_python.plan import CONTRACT, Plan, read_plan
+from dbdyno.load_python.plan import Plan, read_plan
 from dbdyno.load_python.records import Records
 from dbdyno.load_python.run import Run
 from dbdyno.load_python.session import Endpoint, Session, find_endpoint, find_library
@@ -57,7 +58,7 @@ def execute(plan: Plan, records: Records) -> None:
     endpoint = find_endpoint(plan, workload)
     if plan.cpus:
         pin(plan.cpus)
-    records.write("hello", **_hello(plan, workload, library, endpoint))
+    records.write(_hello(plan, workload, library, endpoint))
     try:
         _execute(plan, workload, library, endpoint, records)
     except Failure as failure:
@@ -95,14 +96,15 @@ def _execute(plan: Plan, workload: Workload, library: type[Session], endpoint: E
 
 def _give_up(plan: Plan, records: Records) -> None:
     """End the program: a library that waits for ever cannot be told to stop."""
-    records.write("end", status="failed", reason=f"timeout: {words(plan.operation_timeout_s)}")
+    records.write({"record": "end", "status": "failed", "reason": f"timeout: {words(plan.operation_timeout_s)}"})
     os._exit(1)
 
 
-def _hello(plan: Plan, workload: Workload, library: type[Session], endpoint: Endpoint) -> dict[str, object]:
+def _hello(plan: Plan, workload: Workload, library: type[Session], endpoint: Endpoint) -> HelloRecord:
     encoded = plan.store["kind"] == "memcached" or endpoint.layout == "string"
     python = f"{platform.python_implementation()} {platform.python_version()}"
     return {
+        "record": "hello",
         "contract": CONTRACT,
         "program": PROGRAM,
         "version": __version__,

@@ -9,10 +9,15 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import TextIO
+
+from dbdyno.contract import ErrorRecord, MismatchRecord, Phase, PhaseRecord, Record
 
 EXAMPLES = 5
 """How many errors of a kind, and how many mismatches, are kept word for word, of all processes together."""
+
+
+Example = ErrorRecord | MismatchRecord
 
 
 class Records:
@@ -22,30 +27,30 @@ class Records:
         self._out = out
         self._shown: Counter[str] = Counter()
 
-    def write(self, record: str, /, **keys: Any) -> None:
+    def write(self, record: Record) -> None:
         """Write one record; when nobody reads any more there is nobody to measure for, and the program ends."""
         try:
-            self._out.write(json.dumps({"record": record, **keys}, separators=(",", ":")) + "\n")
+            self._out.write(json.dumps(record, separators=(",", ":")) + "\n")
             self._out.flush()
         except OSError as error:
             print(f"dbdyno-load-python: cannot write records, ending: {error}", file=sys.stderr)
             os._exit(1)
 
-    def write_example(self, record: dict[str, Any]) -> None:
+    def write_example(self, record: Example) -> None:
         """Write a record of an error or a mismatch, if it is one of the first few of its kind."""
-        kind = f"{record['record']} {record.get('kind')}"
+        kind = f"error {record['kind']}" if record["record"] == "error" else record["record"]
         self._shown[kind] += 1
         if self._shown[kind] <= EXAMPLES:
-            self.write(record["record"], **{key: value for key, value in record.items() if key != "record"})
+            self.write(record)
 
     @contextmanager
-    def phase(self, name: str) -> Iterator[dict[str, Any]]:
-        """Write when a phase begins and when it ends, in whatever way; more for its end goes into what is yielded."""
+    def phase(self, name: Phase) -> Iterator[PhaseRecord]:
+        """Write when a phase begins and when it ends, in whatever way; yields the record of its end, to be added to."""
         began = time.monotonic()
-        more: dict[str, Any] = {}
-        self.write("phase", phase=name, state="begin", at_unix_s=time.time())
+        end: PhaseRecord = {"record": "phase", "phase": name, "state": "end"}
+        self.write({"record": "phase", "phase": name, "state": "begin", "at_unix_s": time.time()})
         try:
-            yield more
+            yield end
         finally:
             seconds = round(time.monotonic() - began, 6)
-            self.write("phase", phase=name, state="end", at_unix_s=time.time(), seconds=seconds, **more)
+            self.write({**end, "at_unix_s": time.time(), "seconds": seconds})

@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
-from typing import Any
+from typing import cast
 
+from dbdyno.contract import TotalRecord
 from dbdyno.load_python.bounds import limit_memory
 from dbdyno.load_python.events import SECOND_NS
 from dbdyno.load_python.failure import Ended
@@ -67,7 +68,8 @@ class Run:
             return
         wait_ns = max(LEAD_NS, self._wait_ns())
         start_ns = time.monotonic_ns() + wait_ns
-        self._records.write("phase", phase="run", state="start", at_unix_s=time.time() + wait_ns / SECOND_NS)
+        at_unix_s = time.time() + wait_ns / SECOND_NS
+        self._records.write({"record": "phase", "phase": "run", "state": "start", "at_unix_s": at_unix_s})
         end_ns = start_ns + (self._plan.warmup_s + self._plan.duration_s) * SECOND_NS
         self._send("start", start_ns, end_ns)
         stopped = False
@@ -96,18 +98,20 @@ class Run:
                 return False
             if time.monotonic() - last_shown_s > PROGRESS_S:
                 last_shown_s = time.monotonic()
-                self._records.write("progress", phase="connect", done=arrived, total=total, unit="clients")
+                self._records.write(
+                    {"record": "progress", "phase": "connect", "done": arrived, "total": total, "unit": "clients"}
+                )
         if refused := self._heard["refused"]:
             raise Ended("failed", f"{refused} of {total} clients could not connect: {self._refusal}")
         return True
 
-    def _send(self, *message: Any) -> None:
+    def _send(self, *message: object) -> None:
         for pipe in self._pipes:
             pipe.send(message)
 
     def _hear(self) -> None:
         """Take what the processes say, waiting a moment for it; raises Ended if one of them is gone."""
-        for pipe in wait(self._pipes, POLL_S):
+        for pipe in cast(list[Connection], wait(self._pipes, POLL_S)):
             try:
                 message = pipe.recv()
             except EOFError:
@@ -139,29 +143,28 @@ class Run:
             merged.merge(other)
         self._sum.add_interval(merged)
         self._seconds += merged.seconds
-        record = merged.to_record(self._names, self._plan.warmup_s)
-        del record["record"]
-        self._records.write("interval", **record)
+        self._records.write(merged.to_record(self._names, self._plan.warmup_s))
 
     def _finish(self) -> None:
         """Write the totals; raises Ended if they and the intervals do not add up (docs/contract.md, identities)."""
         totals = self.totals
         operations = zip(self._names, totals.operations, strict=True)
-        self._records.write(
-            "total",
-            transactions={
+        total: TotalRecord = {
+            "record": "total",
+            "transactions": {
                 "scheduled": totals.scheduled,
                 "completed": totals.completed,
                 "failed": totals.failed,
                 "unfinished": totals.unfinished,
                 "unanswered": totals.unanswered,
             },
-            operations={name: {"completed": completed, "failed": failed} for name, (completed, failed) in operations},
-            reads_verified=totals.reads_verified,
-            mismatches=totals.mismatches,
-            seconds=self._seconds,
-            in_flight_mean=totals.in_flight_ns / 1e9 / self._seconds if self._seconds else 0.0,
-        )
+            "operations": {name: {"completed": done, "failed": failed} for name, (done, failed) in operations},
+            "reads_verified": totals.reads_verified,
+            "mismatches": totals.mismatches,
+            "seconds": self._seconds,
+            "in_flight_mean": totals.in_flight_ns / 1e9 / self._seconds if self._seconds else 0.0,
+        }
+        self._records.write(total)
         if _counted(self._sum) != _counted(totals):
             raise Ended("failed", f"the intervals do not add up to the totals: {self._sum}, {totals}: a bug")
         if not 0 <= totals.unfinished <= self._plan.count:
@@ -169,7 +172,7 @@ class Run:
             raise Ended("failed", reason)
 
 
-def _counted(totals: Totals) -> tuple[Any, ...]:
+def _counted(totals: Totals) -> tuple[int | list[list[int]], ...]:
     return totals.completed, totals.failed, totals.operations, totals.reads_verified, totals.mismatches
 
 

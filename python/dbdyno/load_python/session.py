@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 from dbdyno.load_python.column import Value
 from dbdyno.load_python.failure import Ended
@@ -109,10 +109,11 @@ def find_library(plan: Plan) -> type[Session]:
         others = ", ".join(able) or "only the native client"
         raise Ended("refused", f"{library} does not speak to {kind}: {others} does")
     try:
-        return import_module(f"dbdyno.load_python.libraries.{_MODULES[library]}").Session
+        module = import_module(f"dbdyno.load_python.libraries.{_MODULES[library]}")
     except ImportError as error:
         extra = library.removesuffix("-py").removesuffix("-driver")
         raise Ended("refused", f"{library} is not installed ({error}): pip install 'dbdyno[{extra}]'") from None
+    return cast(type[Session], module.Session)
 
 
 def find_endpoint(plan: Plan, workload: Workload) -> Endpoint:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from dbdyno.contract import CheckRecord
 from dbdyno.load_python.interval import Totals
 from dbdyno.load_python.records import Records
 from dbdyno.load_python.session import Session
@@ -31,16 +30,20 @@ def verify(
         rows = session.count(table, workload.rows)
         note = CANNOT_TELL if rows is None else None
         ok = None if rows is None else rows == workload.rows
-        records.write("check", name=f"rows of {table.name}", expected=workload.rows, found=rows, ok=ok, note=note)
+        records.write(_check(f"rows of {table.name}", workload.rows, rows, ok, note))
     if totals is not None:
         for name, after in sums(workload, session).items():
-            records.write("check", name=f"growth of the sum of {name}", **_growth(before.get(name), after, totals))
+            records.write(_growth(f"growth of the sum of {name}", before.get(name), after, totals))
 
 
-def _growth(before: int | None, after: int | None, totals: Totals) -> dict[str, Any]:
+def _check(name: str, expected: int, actual: int | None, ok: bool | None, note: str | None) -> CheckRecord:
+    return {"record": "check", "name": name, "expected": expected, "found": actual, "ok": ok, "note": note}
+
+
+def _growth(name: str, before: int | None, after: int | None, totals: Totals) -> CheckRecord:
     least, unknown = totals.added, totals.maybe_added
     if before is None or after is None:
-        return {"expected": least, "found": None, "ok": None, "note": CANNOT_TELL}
+        return _check(name, least, None, None, CANNOT_TELL)
     note = f"{unknown} more had no answer and may or may not have been done" if unknown else None
     grown = after - before
-    return {"expected": least, "found": grown, "ok": least <= grown <= least + unknown, "note": note}
+    return _check(name, least, grown, least <= grown <= least + unknown, note)

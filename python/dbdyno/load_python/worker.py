@@ -23,6 +23,7 @@ from dbdyno.load_python.failure import Failure
 from dbdyno.load_python.host import die_with_parent, processors
 from dbdyno.load_python.interval import Totals
 from dbdyno.load_python.plan import Plan
+from dbdyno.load_python.records import Example
 from dbdyno.load_python.session import Session
 from dbdyno.load_python.workloads import Workload
 
@@ -71,7 +72,7 @@ class Worker:
         self, plan: Plan, workload: Workload, open_session: Callable[[], Session], numbers: range, parent: Connection
     ) -> None:
         self._parent = parent
-        self._records: deque[dict[str, Any]] = deque()
+        self._records: deque[Example] = deque()
         steps = len(workload.steps)
         self._recorder = Recorder(steps, load_cpu_s, self._connected)
         self._trial = Trial(

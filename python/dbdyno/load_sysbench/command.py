@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
+from dbdyno.contract import StoreDocument
 from dbdyno.load_sysbench.plan import DRIVERS, Plan
 
 SIZES = {"table_size": "rows", "tables": "tables"}
@@ -25,7 +25,7 @@ def command(plan: Plan, verb: str, known: str, seconds: int = 0) -> list[str]:
     ]
     measured = [f"--time={seconds}", "--report-interval=1", "--histogram=on"] if verb == "run" else []
     where = ["--config-file=/dev/stdin", *_place(plan.store)]
-    return ["sysbench", *where, f"--threads={plan.clients}", *measured, *sizes, *plan.given, plan.script, verb]
+    return ["sysbench", *where, f"--threads={plan.clients}", *measured, *sizes, *plan.given, str(plan.script), verb]
 
 
 def configuration(plan: Plan) -> str:
@@ -33,7 +33,7 @@ def configuration(plan: Plan) -> str:
     return "" if plan.password is None else f"{DRIVERS[plan.store['kind']]}-password={plan.password}\n"
 
 
-def _place(store: Any) -> Iterator[str]:
+def _place(store: StoreDocument) -> Iterator[str]:
     driver, address = DRIVERS[store["kind"]], store["address"]
     yield f"--db-driver={driver}"
     yield f"--{driver}-user={store['user']}"

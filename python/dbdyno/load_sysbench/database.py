@@ -165,7 +165,7 @@ def _context(tls: Mapping[str, Any]) -> ssl.SSLContext:
 
 def _postgres(plan: Plan, database: str | None) -> psycopg.Connection[tuple[object, ...]]:
     address = plan.store["address"]
-    target = address
+    target: dict[str, Any] = dict(address)
     if "unix" in address:
         # To libpq a socket is its directory and the port that its name ends in.
         target = {"host": str(Path(address["unix"]).parent), "port": int(address["unix"].rpartition(".")[2])}
@@ -184,7 +184,7 @@ def _beside(plan: Plan) -> str:
     return "postgres" if plan.store["database"] == DATABASE else plan.store["database"]
 
 
-def _encryption(tls: Mapping[str, Any] | None) -> dict[str, str]:
+def _encryption(tls: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the plan's `tls` as parameters of libpq, which has files of its own that it would read."""
     if not tls:
         return {"sslmode": "disable"}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dbdyno.contract import HistogramRecord
 from dbdyno.load_python.histogram import bucket_indices
 
 STARTED = "Threads started!"
@@ -47,7 +48,7 @@ class Report:
     counts: Mapping[str, int]
     seconds: float
     latency_s: float
-    service_time: Mapping[str, object]
+    service_time: HistogramRecord
 
 
 def read_second(line: str) -> Second | None:
@@ -74,7 +75,7 @@ def read_report(lines: Iterable[str]) -> Report | None:
     return Report(counts, float(seconds[1]), latency_ms["sum"] / 1000, _histogram(buckets, latency_ms))
 
 
-def _histogram(buckets: list[tuple[float, int]], latency_ms: Mapping[str, float]) -> dict[str, object]:
+def _histogram(buckets: list[tuple[float, int]], latency_ms: Mapping[str, float]) -> HistogramRecord:
     """Return sysbench's histogram as the contract has one: each of its buckets, in ms, at the place of its middle.
 
     1,024 buckets lie evenly on a logarithmic scale from 1 µs to 100 s, so each is 1.8 % wide, and the middles are

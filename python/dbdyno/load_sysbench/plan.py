@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TextIO
 
+from dbdyno.contract import CONTRACT, StoreDocument
 from dbdyno.load_python.failure import Ended
-from dbdyno.load_python.plan import CONTRACT, read_secrets
+from dbdyno.load_python.plan import read_secrets
 
 DRIVERS = {"mysql": "mysql", "postgres": "pgsql"}
 """sysbench's driver for each kind of store."""
@@ -26,7 +27,7 @@ class Plan:
     """
 
     phases: tuple[str, ...]
-    store: Mapping[str, Any]
+    store: StoreDocument
     password: str | None
     script: str | None
     given: tuple[str, ...]

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
+from typing import IO
 
 import psutil
 
@@ -22,16 +23,16 @@ QUIET_S = 3600.0
 POLL_S = 0.25
 
 
-def environment_for(script: str) -> dict[str, str]:
+def environment_for(script: str | None) -> dict[str, str]:
     """Return the environment in which a script finds the files beside it; `;;` are Lua's own places."""
-    if "/" not in script and not script.endswith(".lua"):
+    if script is None or ("/" not in script and not script.endswith(".lua")):
         return dict(os.environ)
     beside = Path(script).resolve().parent / "?.lua"
     return {**os.environ, "LUA_PATH": f"{beside};{os.environ.get('LUA_PATH', ';')}"}
 
 
-def start(arguments: Sequence[str], configuration: str, script: str) -> subprocess.Popen[str]:
-    """Start sysbench, which reads its configuration from standard input and says everything on standard output."""
+def start(arguments: Sequence[str], configuration: str, script: str | None) -> tuple[subprocess.Popen[str], IO[str]]:
+    """Start sysbench, which reads its configuration from standard input; return it with its standard output."""
     process = subprocess.Popen(
         arguments,
         stdin=subprocess.PIPE,
@@ -40,10 +41,11 @@ def start(arguments: Sequence[str], configuration: str, script: str) -> subproce
         text=True,
         env=environment_for(script),
     )
+    assert process.stdin is not None and process.stdout is not None, "they are pipes"
     # One that ended before it read says why in its output.
     with suppress(BrokenPipeError), process.stdin as pipe:
         pipe.write(configuration)
-    return process
+    return process, process.stdout
 
 
 class Quiet:
@@ -96,4 +98,4 @@ def cpu_s(pid: int, before_s: float) -> float:
         times = psutil.Process(pid).cpu_times()
     except psutil.Error:
         return before_s
-    return times.user + times.system
+    return float(times.user + times.system)

@@ -8,11 +8,11 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
+from dbdyno.contract import CONTRACT, HelloRecord, NotGivenRecord
 from dbdyno.load_python import signals
 from dbdyno.load_python.ending import conclude
 from dbdyno.load_python.failure import Ended
 from dbdyno.load_python.host import die_with_parent, pin, processors
-from dbdyno.load_python.plan import CONTRACT
 from dbdyno.load_python.records import Records
 from dbdyno.load_sysbench.command import command, configuration
 from dbdyno.load_sysbench.database import DATABASE, Owner, make_database, owner_of, remove_database
@@ -21,7 +21,7 @@ from dbdyno.load_sysbench.plan import Plan, read_plan
 from dbdyno.load_sysbench.process import Quiet, environment_for, start
 from dbdyno.load_sysbench.run import Run
 
-NOT_GIVEN = {
+NOT_GIVEN: NotGivenRecord = {
     "brief": "not verified, timed by sysbench",
     "text": "not verified, timed by sysbench: no answer was compared. Times come from its histogram (buckets of 1.8 %) "
     "for the whole run and for whole transactions only. Send lag is not known",
@@ -57,7 +57,7 @@ def execute(plan: Plan, records: Records) -> None:
     if plan.cpus:
         pin(plan.cpus)
     version = _said(["sysbench", "--version"], plan.script).split()
-    records.write("hello", **_hello(plan, version))
+    records.write(_hello(plan, version))
     known = _said(["sysbench", plan.script, "help"], plan.script)
     own = plan.store["database"] == DATABASE
     if "prepare" in plan.phases:
@@ -89,22 +89,22 @@ def _clean_up(plan: Plan, known: str, own: bool) -> None:
 
 def _remove_leftovers(plan: Plan, records: Records) -> None:
     """Remove, or list, the database of a killed run: sysbench has no part in that, and need not be there."""
-    records.write("hello", **_hello(plan, ()))
-    name, key = ("list", "leftovers") if "list" in plan.phases else ("cleanup", "removed")
-    with records.phase(name) as more:
+    records.write(_hello(plan, ()))
+    only_list = "list" in plan.phases
+    with records.phase("list" if only_list else "cleanup") as end:
         owner = owner_of(plan)
-        more[key] = [DATABASE] if owner is Owner.DBDYNO else []
-        more["cannot_know"] = _EMPTY if owner is Owner.EMPTY else None
-        if owner is Owner.DBDYNO and key == "removed":
+        end["leftovers" if only_list else "removed"] = [DATABASE] if owner is Owner.DBDYNO else []
+        end["cannot_know"] = _EMPTY if owner is Owner.EMPTY else None
+        if owner is Owner.DBDYNO and not only_list:
             remove_database(plan)
 
 
 def _do(plan: Plan, verb: str, known: str) -> None:
     """Have sysbench prepare, prewarm or clean up; a script that has no such command has nothing to do."""
-    process = start(command(plan, verb, known), configuration(plan), plan.script)
+    process, output = start(command(plan, verb, known), configuration(plan), plan.script)
     with Quiet(process) as quiet:
-        said = process.stdout.read()
-    process.stdout.close()
+        said = output.read()
+    output.close()
     status = process.wait()
     sys.stderr.write(said)
     quiet.check(f"sysbench {plan.script} {verb}")
@@ -123,8 +123,9 @@ def _said(arguments: Sequence[str], script: str) -> str:
         raise Ended("refused", f"sysbench cannot be run ({error.strerror}): apt install sysbench") from None
 
 
-def _hello(plan: Plan, version: Sequence[str]) -> dict[str, object]:
+def _hello(plan: Plan, version: Sequence[str]) -> HelloRecord:
     return {
+        "record": "hello",
         "contract": CONTRACT,
         "program": "sysbench",
         "version": version[1] if len(version) > 1 else "of unknown version",

@@ -6,10 +6,9 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
+from dbdyno.contract import CountedRecord, TotalTransactionsRecord
 from dbdyno.load_python import signals
 from dbdyno.load_python.failure import Ended
 from dbdyno.load_python.records import Records
@@ -65,21 +64,23 @@ class Run:
         if self._before:
             self._write(*self._before)
         if self._began:
+            now = time.time()
+            lasted_s = round(now - self._began, 6)
             self._records.write(
-                "phase", phase="run", state="end", at_unix_s=time.time(), seconds=round(time.time() - self._began, 6)
+                {"record": "phase", "phase": "run", "state": "end", "at_unix_s": now, "seconds": lasted_s}
             )
         self._total()
 
     def _run(self, warmup: bool, seconds: int) -> None:
         arguments = command(self._plan, "run", self._known, seconds)
-        process = start(arguments, configuration(self._plan), self._plan.script)
+        process, output = start(arguments, configuration(self._plan), self._plan.script)
         run, lines = _Run(warmup), list[str]()
         with Quiet(process) as quiet:
-            for line in process.stdout:
+            for line in output:
                 sys.stderr.write(line)
                 lines.append(line.rstrip("\n"))
                 self._take(run, line, process.pid)
-        process.stdout.close()
+        output.close()
         # If somebody else waited for the process, the kernel has dropped its usage.
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -107,7 +108,7 @@ class Run:
             self._write(before, last)
         else:
             self._began = time.time()
-            self._records.write("phase", phase="run", state="begin", at_unix_s=self._began)
+            self._records.write({"record": "phase", "phase": "run", "state": "begin", "at_unix_s": self._began})
 
     def _end(self, run: _Run, report: Report | None, cpu_s: float) -> None:
         """Write what is left, made such that all seconds add up to what sysbench counted in all.
@@ -145,35 +146,44 @@ class Run:
         counts = interval.counts
         run.emitted, run.emitted_s, run.held = run.emitted + counts, run.emitted_s + interval.seconds, None
         self._sum, self._seconds = self._sum + counts, self._seconds + interval.seconds
-        conflicts = {"conflicts": counts["conflicts"]} if counts["conflicts"] else {}
+        transactions: CountedRecord = {"completed": counts["completed"], "failed": 0}
+        if counts["conflicts"]:
+            transactions["conflicts"] = counts["conflicts"]
         self._records.write(
-            "interval",
-            second=self._second,
-            warmup=interval.warmup,
-            seconds=round(interval.seconds, 6),
-            connected=interval.threads,
-            transactions={"completed": counts["completed"], "failed": 0, **conflicts},
-            operations={},
-            errors={"connection": counts["reconnects"]} if counts["reconnects"] else {},
-            reads_verified=0,
-            mismatches=0,
-            client_cpu_s=round(max(0.0, interval.client_cpu_s), 6),
-            counters={f"queries_{name}": counts[name] for name in ("read", "write", "other")},
+            {
+                "record": "interval",
+                "second": self._second,
+                "warmup": interval.warmup,
+                "seconds": round(interval.seconds, 6),
+                "connected": interval.threads,
+                "transactions": transactions,
+                "operations": {},
+                "errors": {"connection": counts["reconnects"]} if counts["reconnects"] else {},
+                "reads_verified": 0,
+                "mismatches": 0,
+                "client_cpu_s": round(max(0.0, interval.client_cpu_s), 6),
+                "counters": {f"queries_{name}": counts[name] for name in ("read", "write", "other")},
+            }
         )
         self._second += 1
 
     def _total(self) -> None:
-        conflicts = {"conflicts": self._sum["conflicts"]} if self._sum["conflicts"] else {}
-        times: Mapping[str, Any] = {"service_time": self._report.service_time} if self._report else {}
         done = self._sum["completed"]
+        transactions: TotalTransactionsRecord = {"scheduled": done, "completed": done, "failed": 0, "unfinished": 0}
+        if self._sum["conflicts"]:
+            transactions["conflicts"] = self._sum["conflicts"]
+        if self._report:
+            transactions["service_time"] = self._report.service_time
         self._records.write(
-            "total",
-            transactions={"scheduled": done, "completed": done, "failed": 0, "unfinished": 0, **conflicts, **times},
-            operations={},
-            reads_verified=0,
-            mismatches=0,
-            seconds=round(self._seconds, 6),
-            in_flight_mean=self._latency_s / self._run_s if self._run_s else 0.0,
+            {
+                "record": "total",
+                "transactions": transactions,
+                "operations": {},
+                "reads_verified": 0,
+                "mismatches": 0,
+                "seconds": round(self._seconds, 6),
+                "in_flight_mean": self._latency_s / self._run_s if self._run_s else 0.0,
+            }
         )
 
 

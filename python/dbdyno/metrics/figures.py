@@ -6,10 +6,11 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from dbdyno import __version__
 from dbdyno.conduct.listener import Listener, Outcome
+from dbdyno.contract import CountedRecord, IntervalRecord, Record
 from dbdyno.experiment.redact import redact
 from dbdyno.experiment.trials import Trial
 from dbdyno.stats.histogram import Histogram
@@ -114,7 +115,7 @@ class Figures(Listener):
         with self._lock:
             self._trial = (*self._run, *described.items())
 
-    def record_came(self, record: dict[str, Any]) -> None:
+    def record_came(self, record: Record) -> None:
         # After a trial there may be loads that are in no figure, such as the one that confirms its limit.
         if record["record"] != "interval" or self._trial is None:
             return
@@ -131,7 +132,7 @@ class Figures(Listener):
             self._add(ENDED, (*self._run, ("state", outcome.state)), 1)
         self.changed()
 
-    def _take(self, trial: Labels, interval: Mapping[str, Any]) -> None:
+    def _take(self, trial: Labels, interval: IntervalRecord) -> None:
         transactions, seconds = interval["transactions"], interval["seconds"]
         self._add(TRANSACTIONS, trial, transactions["completed"])
         self._add(CLIENT_CPU, trial, interval["client_cpu_s"])
@@ -148,7 +149,7 @@ class Figures(Listener):
         self._values[metric][labels] = self._values[metric].get(labels, 0.0) + amount
 
 
-def _latencies(trial: Labels, transactions: Mapping[str, Any]) -> dict[Labels, float]:
+def _latencies(trial: Labels, transactions: CountedRecord) -> dict[Labels, float]:
     """Return the latencies of a second, in seconds; a percentile that too few transactions tell is left out."""
     times = transactions.get("response_time") or transactions.get("service_time")
     histogram = Histogram.from_record(times) if times else Histogram.merged([])

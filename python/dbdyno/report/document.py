@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from dbdyno.contract import TotalCountedRecord, TotalTransactionsRecord
 from dbdyno.report.core.documents import (
     AskedDocument,
     ConcludedDocument,
@@ -160,7 +161,8 @@ def _trial(trial: Trial, run: Run, timelines: bool) -> TrialDocument:
 
 def _asked(trial: Trial) -> AskedDocument:
     """Return the plan of a trial, and how it ended."""
-    facts, hello = trial.facts, trial.recorded.hello or {}
+    facts = trial.facts
+    hello: Mapping[str, Any] = trial.recorded.hello or {}
     return {
         "trial": trial.name,
         "system": trial.system,
@@ -218,7 +220,7 @@ def _surroundings(trial: Trial, run: Run) -> SurroundingsDocument:
         load = {"rows": preparation.rows, "seconds": preparation.load_seconds}
     return {
         "servers": list(facts.servers or ()),
-        "layout": (recorded.hello or {}).get("layout"),
+        "layout": recorded.hello.get("layout") if recorded.hello else None,
         "client_cpus": facts.client_cpus,
         "server_cpus": facts.server_cpus,
         "memory_limit_bytes": facts.memory_limit_bytes,
@@ -283,11 +285,11 @@ def _figures(trial: Trial) -> FiguresDocument:
         "errors": sum(errors.values()),
         "errors_by_kind": errors,
         "failed": sum(interval.failed for interval in recorded.intervals),
-        "conflicts": _conflicts((recorded.total or {}).get("transactions", {})),
+        "conflicts": _conflicts(recorded.total["transactions"] if recorded.total else None),
         "rows_read_per_s": _rows_read_per_s(recorded),
         "reads_verified": sum(interval.reads_verified for interval in recorded.intervals),
         "mismatches": sum(interval.mismatches for interval in recorded.intervals),
-        "moved_keys": (recorded.total or {}).get("moved_keys"),
+        "moved_keys": recorded.total.get("moved_keys") if recorded.total else None,
         "counters": _added(interval.counters for interval in recorded.measured),
     }
 
@@ -329,14 +331,14 @@ def _open_loop(trial: Trial) -> OpenLoopDocument:
     recorded = trial.recorded
     if recorded.offered is None and not trial.facts.rate:
         return {}
-    transactions = (recorded.total or {}).get("transactions", {})
+    transactions = recorded.total["transactions"] if recorded.total else None
     return {
         "offered_per_s": recorded.offered_per_s,
         "achieved_per_s": recorded.throughput_per_s,
         "followed": recorded.followed,
-        "late": transactions.get("late"),
-        "unfinished": transactions.get("unfinished"),
-        "never_begun": transactions.get("never_begun"),
+        "late": transactions.get("late") if transactions else None,
+        "unfinished": transactions["unfinished"] if transactions else None,
+        "never_begun": transactions.get("never_begun") if transactions else None,
     }
 
 
@@ -378,7 +380,7 @@ def _statistics_us(histogram: Histogram) -> dict[str, float | None]:
 
 def _transaction(recorded: Recorded) -> TransactionDocument:
     return {
-        "name": (recorded.hello or {}).get("transaction"),
+        "name": recorded.hello.get("transaction") if recorded.hello else None,
         **_times_us(recorded),
     }
 
@@ -393,15 +395,15 @@ def _operation(operation: Operation, recorded: Recorded) -> OperationDocument:
         "table": operation.table,
         "count": operation.service_time.count,
         "errors": operation.failed,
-        "conflicts": _conflicts((recorded.total or {}).get("operations", {}).get(operation.name, {})),
+        "conflicts": _conflicts(recorded.total["operations"].get(operation.name) if recorded.total else None),
         **per_minute,
         **_times_us(operation),
     }
 
 
-def _conflicts(counted: Mapping[str, Any]) -> int:
+def _conflicts(counted: TotalTransactionsRecord | TotalCountedRecord | None) -> int:
     """Return how many conflicts with another transaction led to a retry, over the whole run."""
-    return int(counted.get("conflicts", 0))
+    return int(counted.get("conflicts", 0)) if counted else 0
 
 
 def _stability(recorded: Recorded) -> StabilityDocument:

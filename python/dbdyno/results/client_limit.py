@@ -41,7 +41,7 @@ def _near_ceiling(recorded: Recorded, facts: TrialFacts) -> str | None:
 
 def _busiest(recorded: Recorded) -> float:
     """Return which share of the time the busiest load thread was on a processor."""
-    threads = (recorded.hello or {}).get("threads") or 1
+    threads = (recorded.hello.get("threads") if recorded.hello else None) or 1
     together = sum(interval.client_cpu_s for interval in recorded.measured) / recorded.seconds / threads
     return max([together, *(thread.cpu_share for thread in recorded.load_threads)])
 
@@ -51,9 +51,9 @@ def _busy_load_threads(recorded: Recorded, facts: TrialFacts) -> str | None:
 
     One that is busy holds its own clients back, however idle the others are.
     """
-    hello = recorded.hello or {}
-    threads = hello.get("threads")
-    if not threads:
+    hello = recorded.hello
+    threads = hello.get("threads") if hello else None
+    if not hello or not threads:
         return None
     able = min(threads, hello.get("processors") or threads, len(facts.client_cpus or ()) or threads)
     busy = sum(interval.client_cpu_s for interval in recorded.measured) / recorded.seconds / able

@@ -8,7 +8,6 @@ from dbdyno.results.facts import TrialFacts
 from dbdyno.results.model import Recorded
 
 LITTLE_TOLERANCE = 0.02
-_COUNTED = ("completed", "failed")
 
 
 def warnings_of(recorded: Recorded, facts: TrialFacts, client_limited: str | None) -> tuple[str, ...]:
@@ -27,29 +26,34 @@ def _sums(recorded: Recorded) -> Iterator[str]:
     if total is None:
         return
     transactions = total["transactions"]
-    ended = sum(transactions[key] for key in ("completed", "failed", "unfinished"))
+    ended = transactions["completed"] + transactions["failed"] + transactions["unfinished"]
     if transactions["scheduled"] != ended:
         yield f"{transactions['scheduled']} transactions were begun but {ended} accounted for: a bug in the load client"
     sums = recorded.sums
-    if (due := sums.get("scheduled")) is not None and due != transactions["scheduled"]:
+    if (due := sums.scheduled) is not None and due != transactions["scheduled"]:
         stated = transactions["scheduled"]
         yield f"the seconds add up to {due} arrivals, the total says {stated}: a bug in the load client"
-    pairs = [(f"transactions {key}", sums.get(key, 0), transactions[key]) for key in _COUNTED]
-    pairs += [(key, sums.get(key, 0), total[key]) for key in ("reads_verified", "mismatches")]
-    pairs += [("conflicts", sums.get("conflicts", 0), transactions.get("conflicts", 0))]
+    pairs = [
+        ("transactions completed", sums.completed, transactions["completed"]),
+        ("transactions failed", sums.failed, transactions["failed"]),
+        ("reads_verified", sums.reads_verified, total["reads_verified"]),
+        ("mismatches", sums.mismatches, total["mismatches"]),
+        ("conflicts", sums.conflicts, transactions.get("conflicts", 0)),
+    ]
     for name, operation in total["operations"].items():
-        seen = sums["operations"].get(name, (0, 0))
-        pairs += [(f"{name} {key}", seen[index], operation[key]) for index, key in enumerate(_COUNTED)]
+        completed, failed = sums.operations.get(name, (0, 0))
+        pairs += [(f"{name} completed", completed, operation["completed"])]
+        pairs += [(f"{name} failed", failed, operation["failed"])]
     for what, summed, stated in pairs:
         if summed != stated:
             yield f"the seconds add up to {summed} {what}, the total says {stated}: a bug in the load client"
 
 
 def _shape(recorded: Recorded, facts: TrialFacts) -> Iterator[str]:
-    hello, planned_s = recorded.hello or {}, facts.seconds
-    if hello.get("profile") == "debug":
+    hello, planned_s = recorded.hello, facts.seconds
+    if hello and hello.get("profile") == "debug":
         yield "the load client is a debug build: its figures say nothing about the store"
-    if wrong := recorded.sums.get("mismatches"):
+    if wrong := recorded.sums.mismatches:
         yield f"{wrong} read{'s' if wrong > 1 else ''} returned something other than was written"
     if planned_s and recorded.intervals and recorded.seconds < planned_s - 0.5:
         yield f"measured for {recorded.seconds:.1f} of {planned_s} s"
@@ -63,7 +67,7 @@ def _little(recorded: Recorded, facts: TrialFacts) -> Iterator[str]:
     Taken from the load client's own sum over all transactions, those that straddle the run's end with their part in
     it: throughput × mean service time of the measured seconds is off by whatever straddles them.
     """
-    in_flight = (recorded.total or {}).get("in_flight_mean")
+    in_flight = recorded.total.get("in_flight_mean") if recorded.total else None
     asked = facts.transactions_in_flight
     errors = any(interval.errors or interval.failed for interval in recorded.intervals)
     if errors or not (in_flight and asked) or recorded.offered is not None:
@@ -76,9 +80,10 @@ def _behind(recorded: Recorded) -> Iterator[str]:
     """Report load that a store could not follow: response times then mostly show how long the trial was."""
     if recorded.followed is not False:
         return
-    transactions = (recorded.total or {}).get("transactions", {})
+    transactions = recorded.total["transactions"] if recorded.total else None
     left = f"; {transactions['unfinished']:,} arrivals had not ended when time was up" if transactions else ""
-    begun = f", {never:,} of them not even begun" if (never := transactions.get("never_begun")) else ""
+    never = transactions.get("never_begun") if transactions else None
+    begun = f", {never:,} of them not even begun" if never else ""
     yield (
         f"could not follow: {recorded.offered_per_s:,.0f}/s offered, {recorded.throughput_per_s:,.0f}/s achieved; "
         f"{recorded.behind}{left}{begun}, so response times mainly say how long the trial was"

@@ -4,15 +4,44 @@ Counts, buckets and CPU are added, second by second. No sample is altered, and n
 """
 
 import heapq
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, TypeVar, cast
 
-Record = dict[str, Any]
+from dbdyno.contract import (
+    ChangesDocument,
+    CountedRecord,
+    EndRecord,
+    HelloRecord,
+    HistogramRecord,
+    IntervalRecord,
+    LoadThreadsRecord,
+    PhaseRecord,
+    Record,
+    TotalCountedRecord,
+    TotalRecord,
+    TotalTransactionsRecord,
+)
+
+_Counted = TypeVar("_Counted", CountedRecord, TotalCountedRecord, TotalTransactionsRecord)
 
 GAP_NS = 10_000_000
 """Shorter gaps are not recorded (docs/contract.md, Gaps)."""
+_Key = TypeVar("_Key", bound=str)
+_SUMMED: tuple[Literal["connected", "reads_verified", "mismatches", "client_cpu_s"], ...] = (
+    "connected",
+    "reads_verified",
+    "mismatches",
+    "client_cpu_s",
+)
 _TIMES = ("service_time", "response_time", "send_lag")
+_SAME: tuple[Literal["contract", "program", "version", "profile", "operations"], ...] = (
+    "contract",
+    "program",
+    "version",
+    "profile",
+    "operations",
+)
 _FIRST, _LAST = ("begin", "start"), ("end",)
 _ENDS = ("complete", "interrupted", "failed", "refused")
 """Ways to end, the worst last."""
@@ -31,7 +60,7 @@ def merge_records(parts: Sequence[Iterable[Record]], offsets_s: Sequence[float])
     yield from merger.merged()
 
 
-def merge_histograms(histograms: Sequence[Mapping[str, Any]]) -> Record:
+def merge_histograms(histograms: Sequence[HistogramRecord]) -> HistogramRecord:
     """Return a histogram of all values of several, in the form of the contract."""
     full = [histogram for histogram in histograms if histogram["count"]]
     if not full:
@@ -50,69 +79,74 @@ def merge_histograms(histograms: Sequence[Mapping[str, Any]]) -> Record:
     }
 
 
-def merge_intervals(intervals: Sequence[Record]) -> Record:
+def merge_intervals(intervals: Sequence[IntervalRecord]) -> IntervalRecord:
     """Return one second of a trial from the same second of its load clients, without its gaps."""
     first = intervals[0]
-    merged: Record = {key: first[key] for key in ("record", "second", "warmup")}
+    # While a run lasts, hosts send seconds that lack some keys.
+    merged: dict[str, Any] = {key: value for key, value in first.items() if key in ("record", "second", "warmup")}
     merged["seconds"] = max(interval["seconds"] for interval in intervals)
-    for key in ("connected", "reads_verified", "mismatches", "client_cpu_s"):
+    for key in _SUMMED:
         if key in first:
             merged[key] = sum(interval[key] for interval in intervals)
     merged["transactions"] = _merge_counted([interval["transactions"] for interval in intervals])
     if "operations" in first:
-        names = list(dict.fromkeys(name for interval in intervals for name in interval["operations"]))
-        merged["operations"] = {
-            name: _merge_counted(
-                [interval["operations"][name] for interval in intervals if name in interval["operations"]]
-            )
-            for name in names
-        }
-    for key in ("errors", "counters"):
-        if any(key in interval for interval in intervals):
-            merged[key] = _added(interval.get(key, {}) for interval in intervals)
+        merged["operations"] = _merge_operations([interval["operations"] for interval in intervals])
+    if any("errors" in interval for interval in intervals):
+        merged["errors"] = _added(interval.get("errors", {}) for interval in intervals)
+    if any("counters" in interval for interval in intervals):
+        merged["counters"] = _added(interval.get("counters", {}) for interval in intervals)
     if all("load_threads" in interval for interval in intervals):
         merged["load_threads"] = _side_by_side([interval["load_threads"] for interval in intervals])
-    return merged
+    return cast(IntervalRecord, merged)
 
 
-def _merge_counted(parts: Sequence[Mapping[str, Any]]) -> Record:
+def _merge_operations(parts: Sequence[Mapping[str, _Counted]]) -> dict[str, _Counted]:
+    """Return each operation as all load clients counted it together."""
+    names = dict.fromkeys(name for part in parts for name in part)
+    return {name: _merge_counted([part[name] for part in parts if name in part]) for name in names}
+
+
+def _merge_counted(parts: Sequence[_Counted]) -> _Counted:
     """Add what was counted of transactions or of one operation; times are merged bucket by bucket."""
-    merged: Record = {}
-    for part in parts:
+    merged: dict[str, Any] = {}
+    objects = cast(Sequence[Mapping[str, Any]], parts)
+    for part in objects:
         for key, value in part.items():
             if key not in _TIMES:
                 merged[key] = merged.get(key, 0) + value
     for key in _TIMES:
-        if histograms := [part[key] for part in parts if key in part]:
+        if histograms := [part[key] for part in objects if key in part]:
             merged[key] = merge_histograms(histograms)
-    return merged
+    return cast(_Counted, merged)
 
 
-def _added(counted: Iterable[Mapping[str, float]]) -> Record:
-    total: dict[str, float] = {}
+def _added(counted: Iterable[Mapping[_Key, float]]) -> dict[_Key, float]:
+    total: dict[_Key, float] = {}
     for counts in counted:
         for key, value in counts.items():
             total[key] = total.get(key, 0) + value
     return total
 
 
-def _side_by_side(threads: Sequence[Mapping[str, list[float]]]) -> Record:
+def _side_by_side(threads: Sequence[LoadThreadsRecord]) -> LoadThreadsRecord:
     """Return the lists of load threads one after the other; a list that one lacks is left out."""
-    keys = [key for key in threads[0] if all(key in lists for lists in threads)]
-    return {key: [value for lists in threads for value in lists[key]] for key in keys}
+    merged: LoadThreadsRecord = {"cpu_s": [value for lists in threads for value in lists["cpu_s"]]}
+    if all("run_queue_s" in lists for lists in threads):
+        merged["run_queue_s"] = [value for lists in threads for value in lists["run_queue_s"]]
+    return merged
 
 
 class _Merger:
     """Takes the records of one load client after the other."""
 
     def __init__(self) -> None:
-        self._hellos: list[Record] = []
-        self._phases: dict[tuple[str, str], list[Record]] = defaultdict(list)
-        self._intervals: dict[int, list[Record]] = defaultdict(list)
+        self._hellos: list[HelloRecord] = []
+        self._phases: dict[tuple[str, str], list[PhaseRecord]] = defaultdict(list)
+        self._intervals: dict[int, list[IntervalRecord]] = defaultdict(list)
         self._gaps: list[list[tuple[int, int]]] = []
         self._listed: list[Record] = []
-        self._totals: list[Record] = []
-        self._ends: list[Record] = []
+        self._totals: list[TotalRecord] = []
+        self._ends: list[EndRecord] = []
 
     def add(self, record: Record, offset_s: float) -> None:
         """Take one record; those that only one program needs are left out."""
@@ -121,8 +155,9 @@ class _Merger:
                 self._hellos.append(record)
                 self._gaps.append([])
             case "phase":
-                at = {"at_unix_s": record["at_unix_s"] - offset_s} if "at_unix_s" in record else {}
-                self._phases[record["phase"], record["state"]].append(record | at)
+                if "at_unix_s" in record:
+                    record = {**record, "at_unix_s": record["at_unix_s"] - offset_s}
+                self._phases[record["phase"], record["state"]].append(record)
             case "interval":
                 self._gaps[-1] += [(begin, length) for begin, length in record.get("gaps_ns", ())]
                 self._intervals[record["second"]].append(record)
@@ -148,61 +183,69 @@ class _Merger:
         if len(self._ends) == len(self._hellos):
             yield max(self._ends, key=lambda end: _ENDS.index(end["status"]))
 
-    def _hello(self) -> Record:
+    def _hello(self) -> HelloRecord:
         first = self._hellos[0]
         for other in self._hellos[1:]:
-            for key in ("contract", "program", "version", "profile", "operations"):
+            for key in _SAME:
                 if other[key] != first[key]:
                     raise ValueError(f"load clients of one trial differ in {key}: {first[key]} and {other[key]}")
-        sums = {key: sum(hello[key] for hello in self._hellos) for key in ("threads", "processors") if first.get(key)}
-        return first | sums
+        merged: HelloRecord = {**first, "threads": sum(hello["threads"] for hello in self._hellos)}
+        if first.get("processors"):
+            merged["processors"] = sum(hello["processors"] for hello in self._hellos)
+        return merged
 
-    def _phase_records(self, state: str) -> Iterator[Record]:
+    def _phase_records(self, state: str) -> Iterator[PhaseRecord]:
         """Yield when a phase began for the first, or ended for the last."""
         for (_, of), records in self._phases.items():
             if of == state:
                 pick = max if state in _LAST else min
                 yield pick(records, key=lambda record: record["at_unix_s"])
 
-    def _seconds(self) -> Iterator[Record]:
+    def _seconds(self) -> Iterator[IntervalRecord]:
         merged = [merge_intervals(self._intervals[second]) for second in sorted(self._intervals)]
         if any("gaps_ns" in interval for parts in self._intervals.values() for interval in parts):
             ends_ns, passed_s = [], 0.0
-            for interval in merged:
+            gaps_ns: list[list[list[int]]] = [[] for _ in merged]
+            for interval, of_second in zip(merged, gaps_ns, strict=True):
                 passed_s += interval["seconds"]
-                interval["gaps_ns"] = []
+                interval["gaps_ns"] = of_second
                 ends_ns.append(round(passed_s * 1e9))
             for begin_ns, length_ns in common_gaps(self._gaps):
                 ended_ns = begin_ns + length_ns
-                at = next((at for at, end_ns in enumerate(ends_ns) if ended_ns <= end_ns), len(merged) - 1)
-                merged[at]["gaps_ns"].append([begin_ns, length_ns])
+                index = next((at for at, end_ns in enumerate(ends_ns) if ended_ns <= end_ns), len(merged) - 1)
+                gaps_ns[index].append([begin_ns, length_ns])
         yield from merged
 
-    def _total(self) -> Record:
-        names = list(dict.fromkeys(name for part in self._totals for name in part["operations"]))
-        total = {
+    def _total(self) -> TotalRecord:
+        in_flight = [part["in_flight_mean"] for part in self._totals]
+        total: TotalRecord = {
             "record": "total",
             "transactions": _merge_counted([part["transactions"] for part in self._totals]),
-            "operations": {
-                name: _merge_counted([part["operations"][name] for part in self._totals if name in part["operations"]])
-                for name in names
-            },
+            "operations": _merge_operations([part["operations"] for part in self._totals]),
             "seconds": max(part["seconds"] for part in self._totals),
+            "reads_verified": sum(part["reads_verified"] for part in self._totals),
+            "mismatches": sum(part["mismatches"] for part in self._totals),
+            "in_flight_mean": None if None in in_flight else sum(filter(None, in_flight)),
         }
-        for key in ("reads_verified", "mismatches", "in_flight_mean"):
-            total[key] = sum(part[key] for part in self._totals)
         if moved := [part["moved_keys"] for part in self._totals if "moved_keys" in part]:
-            total["moved_keys"] = _added(moved)
+            total["moved_keys"] = {
+                "asked": sum(keys["asked"] for keys in moved),
+                "moved": sum(keys["moved"] for keys in moved),
+                "due": sum(keys["due"] for keys in moved),
+            }
         return total
 
 
-def merge_changes(changes: Sequence[Mapping[str, Any]]) -> Record:
+def merge_changes(changes: Sequence[ChangesDocument]) -> ChangesDocument:
     """Return what several load clients changed together, as the plan of the one that verifies has it."""
     before = [change["before"] for change in changes if any(value is not None for value in change["before"])]
-    sums: Counter[str] = Counter()
-    for change in changes:
-        sums.update({key: change[key] for key in ("added", "maybe_added", "inserted", "maybe_inserted")})
-    return {"before": before[0] if before else changes[0]["before"], **sums}
+    return {
+        "before": before[0] if before else changes[0]["before"],
+        "added": sum(change["added"] for change in changes),
+        "maybe_added": sum(change["maybe_added"] for change in changes),
+        "inserted": sum(change["inserted"] for change in changes),
+        "maybe_inserted": sum(change["maybe_inserted"] for change in changes),
+    }
 
 
 def common_gaps(gaps_ns: Sequence[Sequence[tuple[int, int]]]) -> list[tuple[int, int]]:

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from dbdyno.contract import CheckRecord, EndRecord, ErrorRecord, HelloRecord, MismatchRecord, TotalRecord
 from dbdyno.results.conclusions import Conclusions
 from dbdyno.results.confirmation import Confirmation
 from dbdyno.results.facts import JsonObject, PreparationFacts, RunFacts, TrialFacts
@@ -95,6 +96,25 @@ class Operation:
     slowest: tuple[Slow, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """Counters of all seconds of a trial, warm-up included, added up.
+
+    Attributes:
+        conflicts: transactions that met another one and were tried again.
+        scheduled: arrivals that were due; `None` in a closed loop.
+        operations: completed and failed of each operation.
+    """
+
+    completed: int = 0
+    failed: int = 0
+    reads_verified: int = 0
+    mismatches: int = 0
+    conflicts: int = 0
+    scheduled: int | None = None
+    operations: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+
 @dataclass(frozen=True)
 class Recorded:
     """The load client's records of a trial (`records.jsonl`).
@@ -106,27 +126,23 @@ class Recorded:
         slowest: of the response times where there are any, else of the service times.
         steady: the steady state of the whole seconds after the warm-up that was asked for.
         cut: the figures begin where that found the steady state to begin (`warmup = "auto"`).
-        phases: the `phase` records that mark an end, by phase.
         run_began_unix_s: when the first second of the run began, or `None` when it did not.
-        sums: counters of all intervals added up, for the counter identities: `completed`, `failed`, `reads_verified`,
-            `mismatches`, `conflicts` (each tried again), in an open loop `scheduled`, and `operations`: name to
-            (completed, failed).
+        sums: counters of all intervals added up, for the counter identities.
         gaps_ns: begin and length of the times without a completion, from the start of the run, int64, shape (n, 2);
             `None` if the load client does not record them.
     """
 
-    hello: JsonObject | None
+    hello: HelloRecord | None
     intervals: tuple[Interval, ...]
     service_time: Histogram
     operations: tuple[Operation, ...]
-    errors: tuple[JsonObject, ...]
-    mismatches: tuple[JsonObject, ...]
-    checks: tuple[JsonObject, ...]
-    phases: Mapping[str, JsonObject]
+    errors: tuple[ErrorRecord, ...]
+    mismatches: tuple[MismatchRecord, ...]
+    checks: tuple[CheckRecord, ...]
     run_began_unix_s: float | None
-    sums: Mapping[str, Any]
-    total: JsonObject | None
-    end: JsonObject | None
+    sums: Sums
+    total: TotalRecord | None
+    end: EndRecord | None
     steady: SteadyState
     cut: bool
     response_time: Histogram | None = None

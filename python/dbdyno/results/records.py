@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 import numpy as np
 
+from dbdyno.contract import (
+    CheckRecord,
+    CountedRecord,
+    EndRecord,
+    ErrorRecord,
+    HelloRecord,
+    HistogramRecord,
+    IntervalRecord,
+    LoadThreadsRecord,
+    MismatchRecord,
+    NamedOperation,
+    PhaseRecord,
+    Record,
+    TotalRecord,
+    TotalTransactionsRecord,
+    as_record,
+)
 from dbdyno.errors import UserError
-from dbdyno.results.facts import JsonObject
 from dbdyno.results.jsonfiles import read_lines
-from dbdyno.results.model import WHOLE_SECOND, Interval, Operation, Recorded
+from dbdyno.results.model import WHOLE_SECOND, Interval, Operation, Recorded, Sums
 from dbdyno.results.slowest import Slow, slowest
 from dbdyno.results.understood import WRONG
 from dbdyno.stats.histogram import Histogram
@@ -44,7 +60,7 @@ def read_all(path: Path, auto_warmup: bool) -> Reader:
     reader = Reader(auto_warmup)
     for number, record in read_lines(path):
         try:
-            reader.add(record)
+            reader.add(as_record(record))
         except WRONG as error:
             what = f"lacks {error}" if isinstance(error, KeyError) else str(error)
             raise UserError(f"{path}, line {number}: not a record this version understands: {what}") from error
@@ -83,9 +99,10 @@ def _coarse(second: int, histogram: Histogram) -> np.ndarray:
     return np.stack([np.full(len(buckets), second), buckets, counts])
 
 
-def _times(counted: JsonObject) -> dict[str, Histogram]:
+def _times(counted: CountedRecord | TotalTransactionsRecord) -> dict[str, Histogram]:
     """Read the histograms of one second, by name."""
-    return {name: Histogram.from_record(counted[name]) for name in _TIMES if name in counted}
+    times: Mapping[str, object] = counted
+    return {name: Histogram.from_record(cast(HistogramRecord, times[name])) for name in _TIMES if name in times}
 
 
 class Reader:
@@ -94,10 +111,13 @@ class Reader:
 
     def __init__(self, auto_warmup: bool) -> None:
         self.auto_warmup = auto_warmup
-        self.single: dict[str, JsonObject] = {}
-        self.listed: dict[str, list[JsonObject]] = defaultdict(list)
-        self.declared: dict[str, JsonObject] = {}
-        self.phases: dict[str, JsonObject] = {}
+        self.hello: HelloRecord | None = None
+        self.total: TotalRecord | None = None
+        self.end: EndRecord | None = None
+        self.errors: list[ErrorRecord] = []
+        self.mismatches: list[MismatchRecord] = []
+        self.checks: list[CheckRecord] = []
+        self.declared: dict[str, NamedOperation] = {}
         self.run_began_unix_s: float | None = None
         self.intervals: list[Interval] = []
         self.sums: Counter[str] = Counter()
@@ -107,30 +127,34 @@ class Reader:
         self.gaps_ns: list[tuple[int, int]] | None = None
         self._coarse: list[np.ndarray] = []
 
-    def add(self, record: dict[str, Any]) -> None:
+    def add(self, record: Record) -> None:
         """Take one record; kinds this version does not know are left out, as the contract may grow."""
         match record["record"]:
             case "interval":
                 self._interval(record)
             case "phase":
                 self._phase(record)
-            case "hello" | "total" | "end" as kind:
-                self.single[kind] = record
-                if kind == "total":
-                    # From a load client that knows times only for the whole run.
-                    self.transactions.add(len(self.intervals), _times(record["transactions"]))
-                if kind == "hello":
-                    self.declared = {operation["name"]: operation for operation in record.get("operations", [])}
-            case "error" | "mismatch" | "check" as kind:
-                self.listed[kind].append(record)
+            case "hello":
+                self.hello = record
+                self.declared = {operation["name"]: operation for operation in record.get("operations", [])}
+            case "total":
+                self.total = record
+                # From a load client that knows times only for the whole run.
+                self.transactions.add(len(self.intervals), _times(record["transactions"]))
+            case "error":
+                self.errors.append(record)
+            case "mismatch":
+                self.mismatches.append(record)
+            case "check":
+                self.checks.append(record)
+            case "end":
+                self.end = record
 
-    def _phase(self, record: JsonObject) -> None:
-        if record["state"] == "end":
-            self.phases[record["phase"]] = record
-        elif record["phase"] == "run":
+    def _phase(self, record: PhaseRecord) -> None:
+        if record["state"] != "end" and record["phase"] == "run":
             self.run_began_unix_s = float(record["at_unix_s"])
 
-    def _interval(self, record: JsonObject) -> None:
+    def _interval(self, record: IntervalRecord) -> None:
         transactions, warmup = record["transactions"], bool(record["warmup"])
         for name, operation in record["operations"].items():
             self.operation_sums[name].update(completed=int(operation["completed"]), failed=int(operation["failed"]))
@@ -139,7 +163,7 @@ class Reader:
         times = _times(transactions)
         if not warmup:
             self.transactions.add(len(self.intervals), times)
-        threads = record.get("load_threads", {})
+        threads = record["load_threads"] if "load_threads" in record else LoadThreadsRecord(cpu_s=())
         histogram = times.get("response_time") or times.get("service_time") or Histogram.merged([])
         interval = Interval(
             second=int(record["second"]),
@@ -151,7 +175,7 @@ class Reader:
             p50_ns=histogram.percentile_ns(50),
             p99_ns=histogram.percentile_ns(99),
             max_ns=histogram.max_ns,
-            errors=record.get("errors", {}),
+            errors=cast(Mapping[str, int], record.get("errors", {})),
             reads_verified=int(record["reads_verified"]),
             mismatches=int(record["mismatches"]),
             client_cpu_s=float(record["client_cpu_s"]),
@@ -188,8 +212,8 @@ class Reader:
         operations = tuple(
             Operation(
                 name,
-                declared.get(name, {}).get("operation"),
-                declared.get(name, {}).get("table"),
+                declared[name].get("operation") if name in declared else None,
+                declared[name].get("table") if name in declared else None,
                 failed=self.operation_sums[name]["failed"],
                 slowest=self.operations[name].slowest(begin, seconds),
                 **self.operations[name].merged(begin),
@@ -198,19 +222,18 @@ class Reader:
         )
         by_operation = {name: (sums["completed"], sums["failed"]) for name, sums in self.operation_sums.items()}
         return Recorded(
-            hello=self.single.get("hello"),
+            hello=self.hello,
             intervals=tuple(interval._replace(warmup=index < begin) for index, interval in enumerate(self.intervals)),
             **self.transactions.merged(begin),
             slowest=self.transactions.slowest(begin, seconds),
             operations=operations,
-            errors=tuple(self.listed["error"]),
-            mismatches=tuple(self.listed["mismatch"]),
-            checks=tuple(self.listed["check"]),
-            phases=self.phases,
+            errors=tuple(self.errors),
+            mismatches=tuple(self.mismatches),
+            checks=tuple(self.checks),
             run_began_unix_s=self.run_began_unix_s,
-            sums={**self.sums, "operations": by_operation},
-            total=self.single.get("total"),
-            end=self.single.get("end"),
+            sums=Sums(**self.sums, operations=by_operation),
+            total=self.total,
+            end=self.end,
             steady=steady,
             cut=cut,
             gaps_ns=None if self.gaps_ns is None else np.array(self.gaps_ns, np.int64).reshape(-1, 2),

@@ -21,7 +21,7 @@ from pydantic_core import from_json
 
 from dbdyno import __version__
 from dbdyno.errors import UserError
-from dbdyno.results.model import Interval, Operation, Recorded
+from dbdyno.results.model import Interval, Operation, Recorded, Sums
 from dbdyno.results.observations import LINES, TABLE, read_observations
 from dbdyno.results.records import read_all
 from dbdyno.results.slowest import Slow
@@ -29,7 +29,7 @@ from dbdyno.stats.histogram import Histogram
 from dbdyno.stats.steady_state import SteadyState
 
 SUMMARY = "summary.npz"
-LAYOUT = 5
+LAYOUT = 6
 """To be raised when a summary holds something else, or the same of another meaning."""
 _SOURCES = ("records.jsonl", LINES, TABLE)
 _END_BYTES = 4096
@@ -37,7 +37,7 @@ _TIMES = ("service_time", "response_time", "send_lag")
 _WHOLE = ("second", "warmup", "connected", "completed", "failed", "max_ns", "reads_verified", "mismatches", "scheduled")
 _REAL = ("seconds", "p50_ns", "p99_ns", "client_cpu_s", "service_s")
 _THREADS = ("thread_cpu_s", "thread_run_queue_s")
-_ABOUT = ("hello", "errors", "mismatches", "checks", "phases", "run_began_unix_s", "sums", "total", "end")
+_ABOUT = ("hello", "errors", "mismatches", "checks", "run_began_unix_s", "total", "end")
 _COLUMNS = (*_WHOLE, *_REAL)
 _UNKNOWN = -1
 
@@ -159,6 +159,7 @@ def _packed(summary: Summary, key: list[Any]) -> dict[str, np.ndarray]:
         "key": key,
         **{name: getattr(recorded, name) for name in _ABOUT},
         "steady": asdict(recorded.steady),
+        "sums": asdict(recorded.sums),
         "cut": recorded.cut,
         "has_gaps": recorded.gaps_ns is not None,
         "operations": [
@@ -221,9 +222,8 @@ def _unpacked(arrays: np.lib.npyio.NpzFile, about: dict[str, Any], latencies: bo
         errors=tuple(about["errors"]),
         mismatches=tuple(about["mismatches"]),
         checks=tuple(about["checks"]),
-        phases=about["phases"],
         run_began_unix_s=about["run_began_unix_s"],
-        sums=about["sums"],
+        sums=Sums(**about["sums"]),
         total=about["total"],
         end=about["end"],
         steady=SteadyState(**about["steady"]),

@@ -13,9 +13,9 @@ def unusable(trial: Trial) -> str | None:
     """Return why a trial's throughput may not be used, or `None` if it may."""
     if trial.state != "complete":
         return f"{trial.state}{f': {trial.reason}' if trial.reason else ''}"
-    if wrong := trial.recorded.sums.get("mismatches"):
+    if wrong := trial.recorded.sums.mismatches:
         return f"{wrong} answers were wrong"
-    if failed := trial.recorded.sums.get("failed"):
+    if failed := trial.recorded.sums.failed:
         return f"{failed} transactions failed"
     return None if trial.recorded.throughput_per_s else "nothing was completed"
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dbdyno.contract import as_record
 from dbdyno.report.core.panels import panels
 from dbdyno.results.conclusions import Budget
 from dbdyno.results.facts import TrialFacts
@@ -41,7 +42,7 @@ class FollowedTrial:
             UserError: a file cannot be understood.
         """
         for record in self._records.read():
-            self._reader.add(record)
+            self._reader.add(as_record(record))
         self._samples += [sample for sample in self._lines.read() if AT in sample]
 
     @property
@@ -57,7 +58,7 @@ class FollowedTrial:
     @property
     def errors(self) -> list[str]:
         """The first errors, as the store worded them."""
-        return [str(error.get("message", "")) for error in self._reader.listed["error"][:MOST_ERRORS]]
+        return [str(error.get("message", "")) for error in self._reader.errors[:MOST_ERRORS]]
 
     def observed(self) -> dict[str, Any] | None:
         """Return what was observed since the run phase began, as `dbdyno.report.core.panels.panels`."""

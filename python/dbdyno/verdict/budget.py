@@ -225,8 +225,8 @@ def _round_trips(trial: Trial, seconds: Seconds, lengths_s: np.ndarray) -> np.nd
 def _operations_per_s(trial: Trial, lengths_s: np.ndarray) -> np.ndarray:
     """Return the rate of a trial's operations in each second, as many as its transactions have on average."""
     completed = np.array([interval.completed for interval in trial.recorded.intervals])
-    operations = sum(sum(counted) for counted in trial.recorded.sums["operations"].values())
-    each = operations / max(1, trial.recorded.sums["completed"] + trial.recorded.sums["failed"])
+    operations = sum(sum(counted) for counted in trial.recorded.sums.operations.values())
+    each = operations / max(1, trial.recorded.sums.completed + trial.recorded.sums.failed)
     return np.asarray(completed * each / lengths_s)
 
 

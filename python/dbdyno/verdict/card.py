@@ -110,8 +110,10 @@ def _lines(trials: Sequence[Trial], run: Run) -> Iterator[Line]:
 
 
 def _versions(trial: Trial, run: Run) -> str:
-    hello = trial.recorded.hello or {}
-    program = f"{hello.get('program', 'load client')} {hello.get('version', 'of unknown version')}"
+    hello = trial.recorded.hello
+    name = hello.get("program", "load client") if hello else "load client"
+    version = hello.get("version", "of unknown version") if hello else "of unknown version"
+    program = f"{name} {version}"
     servers = [f"{server.name} {server.version or f'built into {program}'}" for server in trial.facts.known_servers]
     return ", ".join([*(servers or ["server of unknown version"]), program, f"dbdyno {run.facts.dbdyno or '?'}"])
 
@@ -301,15 +303,16 @@ def _cpus(cpus: Iterable[int] | None) -> str:
 
 
 def _answers(trials: Sequence[Trial]) -> Line:
-    read = sum(trial.recorded.sums.get("reads_verified", 0) for trial in trials)
-    wrong = sum(trial.recorded.sums.get("mismatches", 0) for trial in trials)
+    read = sum(trial.recorded.sums.reads_verified for trial in trials)
+    wrong = sum(trial.recorded.sums.mismatches for trial in trials)
     checks = [check.get("ok") for trial in trials for check in trial.recorded.checks]
     if wrong or False in checks:
         text = f"{wrong:,} of {read:,} rows read were wrong, {checks.count(False)} checks failed"
         return Line("answers", text, "wrong answers", "wrong answers")
-    if not_given := [notice for trial in trials if (notice := (trial.recorded.hello or {}).get("not_given"))]:
+    hellos = [trial.recorded.hello for trial in trials if trial.recorded.hello]
+    if not_given := [hello["not_given"] for hello in hellos if "not_given" in hello]:
         part = f" ({len(not_given)} of {len(trials)} trials)" if len(not_given) < len(trials) else ""
-        text, brief = (f"{not_given[0][key]}{part}" for key in ("text", "brief"))
+        text, brief = f"{not_given[0]['text']}{part}", f"{not_given[0]['brief']}{part}"
         return Line("answers", text, brief, "answers not checked")
     if not read and True not in checks:
         return Line("answers", "none was checked", "answers not checked", "answers not checked")

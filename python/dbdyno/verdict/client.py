@@ -32,7 +32,8 @@ def signs_of_client(trial: Trial) -> tuple[str, ...]:
 
 def load_threads(trial: Trial) -> int | None:
     """Return how many load threads there were; `None` where the load client did not say."""
-    return (trial.recorded.hello or {}).get("threads") or None
+    hello = trial.recorded.hello
+    return (hello.get("threads") or None) if hello else None
 
 
 def free_processors(trial: Trial) -> float | None:

@@ -26,6 +26,7 @@ from dbdyno.conduct.listener import Outcome
 from dbdyno.conduct.own_records import conclusion, hello
 from dbdyno.conduct.trial import Prepared, describe_trial
 from dbdyno.conduct.waiting import wait_for
+from dbdyno.contract import ProgressRecord, Record
 from dbdyno.errors import DbdynoError, RunFailed, UserError
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.trials import Preparation, Trial
@@ -114,8 +115,15 @@ def _fill(context: Context, spent: _Spent, table: Table, batches: Iterator[Batch
         rows += sum(count for _, count in batch)
         for path in paths:
             path.unlink()
-        known = {"total": max(total, rows), "unit": "rows", "rows_per_s": rows / spent.seconds, "left_s": None}
-        record = {"record": "progress", "phase": "load", "done": rows, **known}
+        record: ProgressRecord = {
+            "record": "progress",
+            "phase": "load",
+            "done": rows,
+            "total": max(total, rows),
+            "unit": "rows",
+            "rows_per_s": rows / spent.seconds,
+            "left_s": None,
+        }
         records.append_object(record)
         context.listener.record_came(record)
     (counted,) = spent.on(lambda: spent.analyst.ask(f"SELECT COUNT(*) FROM {table.name}"), LOAD_TIMEOUT_S)[0]
@@ -245,7 +253,7 @@ def _judge(asked: list[Asked]) -> tuple[str, str | None]:
     return "failed", f"{len(differing)} of {len(asked)} answers differ; {differing[0].name}: {differing[0].differs}"
 
 
-def _records(asked: list[Asked], every: tuple[Query, ...], failure: str | None) -> Iterator[Document]:
+def _records(asked: list[Asked], every: tuple[Query, ...], failure: str | None) -> Iterator[Record]:
     """Yield the records after the queries: a pass cold, marked as warm-up, and the passes hot."""
     passes = [{query.name: query.cold_s for query in asked}]
     passes += [{query.name: query.hot_s[run] for query in asked} for run in range(HOT_RUNS)]

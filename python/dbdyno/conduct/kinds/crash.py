@@ -23,6 +23,7 @@ from dbdyno.conduct.load_client import Summary, execute, why_it_failed
 from dbdyno.conduct.plan import Plan, make_trial_plan, plan_workload
 from dbdyno.conduct.promise import BROKEN, judge_promise
 from dbdyno.conduct.trial import Prepared, describe_trial
+from dbdyno.contract import Phase, ReadBackRecord, Record
 from dbdyno.errors import DbdynoError, RunFailed, UserError
 from dbdyno.experiment.clients import NATIVE
 from dbdyno.experiment.model import Experiment
@@ -108,7 +109,7 @@ class Crash:
         if self._problem:
             raise self._problem
 
-    def record_came(self, record: Document) -> None:
+    def record_came(self, record: Record) -> None:
         """Count from the first second of the load on."""
         if record["record"] == "interval" and record["second"] == 0:
             self._timer.start()
@@ -188,7 +189,7 @@ def _load_until_crash(context: Context, prepared: Prepared, trial: Trial, folder
     share = random.Random(f"{experiment.seed} {trial.repeat} {trial.clients}").uniform(0.5, 1.0)
     crash = Crash(system, volume, experiment.warmup_seconds + share * experiment.seconds)
 
-    def record_came(record: Document) -> None:
+    def record_came(record: Record) -> None:
         crash.record_came(record)
         context.listener.record_came(record)
 
@@ -209,7 +210,7 @@ def _writes(system: System) -> str:
     return "transaction" if TRANSACTION in system.operations else "apart"
 
 
-def _plan(context: Context, system: System, trial: Trial, secrets: list[str], folder: Path, phase: str) -> Plan:
+def _plan(context: Context, system: System, trial: Trial, secrets: list[str], folder: Path, phase: Phase) -> Plan:
     experiment = context.experiment
     plan = make_trial_plan(experiment, context.folder.name, system.store_plan(secrets), trial)
     workload = plan_workload(trial.workload, experiment.rows)
@@ -236,12 +237,12 @@ def _recover(context: Context, prepared: Prepared, trial: Trial, folder: Path) -
     began = time.time()
     repaired = _start_again(system)
     ready_s = None if system.embedded else time.time() - began
-    reading, secrets, read_back = folder / "read-back", list[str](), Document()
+    reading, secrets, read_back = folder / "read-back", list[str](), list[ReadBackRecord]()
     reading.mkdir()
 
-    def record_came(record: Document) -> None:
+    def record_came(record: Record) -> None:
         if record["record"] == "read_back":
-            read_back.update({key: value for key, value in record.items() if key != "record"})
+            read_back.append(record)
 
     plan = _plan(context, system, trial, secrets, folder, "verify")
     summary = execute(plan, secrets, reading, context.supervision(system.death), record_came)
@@ -249,8 +250,9 @@ def _recover(context: Context, prepared: Prepared, trial: Trial, folder: Path) -
         raise KeyboardInterrupt
     if not read_back:
         raise RunFailed(f"its acknowledged writes could not be read: {why_it_failed(summary, reading)}")
-    first_read_s = read_back.pop("first_read_unix_s") - began
-    return read_back | {"ready_s": ready_s, "first_read_s": first_read_s, "repaired": repaired}
+    first_read_s = read_back[-1]["first_read_unix_s"] - began
+    counted = {key: value for key, value in read_back[-1].items() if key not in ("record", "first_read_unix_s")}
+    return counted | {"ready_s": ready_s, "first_read_s": first_read_s, "repaired": repaired}
 
 
 def _start_again(system: System) -> Document | None:

@@ -6,6 +6,7 @@ A session is shared by the threads of a process, as the library wants it: it has
 from __future__ import annotations
 
 from threading import Lock
+from typing import Any
 
 import cassandra
 from cassandra import ConsistencyLevel, DriverException, OperationTimedOut, ReadTimeout, WriteTimeout
@@ -43,7 +44,7 @@ class _Shared:
 
     lock = Lock()
     cluster: Cluster | None = None
-    session: cassandra.cluster.Session | None = None
+    session: Any = None
     clients = 0
 
 

@@ -98,10 +98,12 @@ class DbApiSession(session.Session):
 
     def update(self, step: int, key: int, version: int) -> bool:
         values = [column.value(key, version) for column in self.steps[step].table.versioned]
-        return self._execute(self._statements[step], (*values, key)).rowcount > 0
+        cursor = self._execute(self._statements[step], (*values, key))
+        return int(cursor.rowcount) > 0
 
     def add(self, step: int, key: int, delta: int) -> bool:
-        return self._execute(self._statements[step], (delta, key)).rowcount > 0
+        cursor = self._execute(self._statements[step], (delta, key))
+        return int(cursor.rowcount) > 0
 
     def _one(self, sql: str) -> int:
         return int(self._execute(sql, ()).fetchone()[0])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pymongo
 from pymongo.collection import Collection
 from pymongo.errors import ConnectionFailure, NetworkTimeout, OperationFailure, PyMongoError
@@ -38,8 +40,12 @@ class Session(session.Session):
     def __init__(self, endpoint: session.Endpoint, steps: tuple[Step, ...]) -> None:
         super().__init__(endpoint, steps)
         late_ms = round(endpoint.timeout_s * 1000)
-        login = {"username": endpoint.user, "password": endpoint.password, "authSource": endpoint.auth_database}
-        self._client: pymongo.MongoClient = pymongo.MongoClient(
+        login: dict[str, Any] = {
+            "username": endpoint.user,
+            "password": endpoint.password,
+            "authSource": endpoint.auth_database,
+        }
+        self._client: pymongo.MongoClient[dict[str, Any]] = pymongo.MongoClient(
             endpoint.socket or endpoint.host,
             endpoint.port,
             directConnection=True,
@@ -58,7 +64,7 @@ class Session(session.Session):
             self._client.close()
             raise Failure("connect", failure_of(error).message) from None
 
-    def _collection(self, table: Table) -> Collection:
+    def _collection(self, table: Table) -> Collection[dict[str, Any]]:
         return self._client[str(self.endpoint.database)][table_name(table)]
 
     @staticmethod

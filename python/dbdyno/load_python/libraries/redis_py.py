@@ -51,7 +51,8 @@ class Session(session.Session):
         self._is_hash = endpoint.layout == "hash"
         self._columns = [[column.name for column in step.table.columns] for step in steps]
         where: dict[str, Any] = {"host": endpoint.host, "port": endpoint.port}
-        self._redis = redis.Redis(
+        # The library's types allow text for every answer; without decode_responses it is bytes.
+        self._redis: Any = redis.Redis(
             **({"unix_socket_path": endpoint.socket} if endpoint.socket else where),
             db=int(endpoint.database or 0),
             username=endpoint.user,
@@ -111,7 +112,7 @@ class Session(session.Session):
 
     def count(self, table: Table, rows: int) -> int | None:
         with _asking():
-            return sum(self._redis.exists(*names) for names in session.batches(table, rows))
+            return int(sum(self._redis.exists(*names) for names in session.batches(table, rows)))
 
     def total(self, table: Table, column: str, rows: int) -> int | None:
         if not self._is_hash:

@@ -95,7 +95,7 @@ def _counted(trial: Trial) -> _Counted:
     recorded = trial.recorded
     measured = (float(recorded.completed), recorded.seconds)
     # Servers are asked before and after the load client runs, so their counters include the warm-up.
-    whole = (float(recorded.sums["completed"]), sum(interval.seconds for interval in recorded.intervals))
+    whole = (float(recorded.sums.completed), sum(interval.seconds for interval in recorded.intervals))
     for of_what, (done, took_s), counted in ((_of_servers, whole, trial), (_observed, measured, trial)):
         for name, value in of_what(counted):
             if done and took_s:

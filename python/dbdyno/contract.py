@@ -1,0 +1,357 @@
+"""The contract with load clients as types: the plan, and a record of each kind (docs/contract.md).
+
+They describe JSON and check nothing while dbdyno runs. A test holds them equal to docs/contract.schema.json.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, cast
+
+CONTRACT: Literal[1] = 1
+
+StoreDocument: TypeAlias = Mapping[str, Any]
+"""The store of a plan. Its system makes it and its load client reads it; the schema has the keys of each kind."""
+
+Phase = Literal["prepare", "load", "run", "verify", "cleanup", "list"]
+ErrorKind = Literal["connect", "connection", "timeout", "server", "protocol", "missing", "mismatch", "full", "conflict"]
+Library = Literal["pymysql", "mysqlclient", "redis-py", "pymemcache", "pymongo", "cassandra-driver", "sysbench"]
+EndStatus = Literal["complete", "interrupted", "failed", "refused"]
+Engine = Literal["epoll", "io_uring"]
+
+
+class WorkloadDocument(TypedDict):
+    """A workload as a load client knows it."""
+
+    name: str
+    rows: int
+    options: Mapping[str, Any]
+
+
+class PlannedClients(TypedDict):
+    """Which clients of a trial a load client runs: `count` of them, from `first` on."""
+
+    first: int
+    count: int
+    of: int
+
+
+class SegmentDocument(TypedDict):
+    """A part of an open loop; its rate changes evenly."""
+
+    seconds: float
+    from_per_s: float
+    to_per_s: float
+
+
+class ArrivalsDocument(TypedDict):
+    """An open loop."""
+
+    kind: Literal["constant", "poisson"]
+    segments: Sequence[SegmentDocument]
+
+
+class ChangesDocument(TypedDict):
+    """How load clients changed the sums of a workload's columns; `before`: the sums before the run."""
+
+    before: Sequence[int | None]
+    added: int
+    maybe_added: int
+    inserted: int
+    maybe_inserted: int
+
+
+class PlanDocument(TypedDict):
+    """The first line of a load client's stdin."""
+
+    contract: Literal[1]
+    phases: Sequence[Phase]
+    store: StoreDocument
+    workload: WorkloadDocument | None
+    seed: int
+    clients: PlannedClients
+    start_at_unix_s: float | None
+    warmup_s: int
+    duration_s: int
+    operation_timeout_s: int
+    threads: int | None
+    cpus: Sequence[int] | None
+    verify_reads: bool
+    arrivals: ArrivalsDocument | None
+    pipeline: int
+    network_delay_us: int
+    run_id: str
+    library: NotRequired[Library]
+    engine: NotRequired[Engine | None]
+    acknowledged: NotRequired[str | None]
+    changes: NotRequired[ChangesDocument]
+
+
+class HistogramRecord(TypedDict):
+    """Times in buckets: the index of a bucket, its count, the next index, and so on."""
+
+    count: int
+    sum_ns: int
+    min_ns: int
+    max_ns: int
+    buckets: Sequence[int]
+
+
+class CountedRecord(TypedDict):
+    """Transactions, or one operation, of a second."""
+
+    completed: int
+    failed: int
+    service_time: NotRequired[HistogramRecord]
+    response_time: NotRequired[HistogramRecord]
+    send_lag: NotRequired[HistogramRecord]
+    scheduled: NotRequired[int]
+    conflicts: NotRequired[int]
+
+
+class TotalCountedRecord(TypedDict):
+    """One operation of a whole run."""
+
+    completed: int
+    failed: int
+    conflicts: NotRequired[int]
+    service_time: NotRequired[HistogramRecord]
+
+
+class TotalTransactionsRecord(TypedDict):
+    """The transactions of a whole run."""
+
+    scheduled: int
+    completed: int
+    failed: int
+    unfinished: int
+    unanswered: NotRequired[int]
+    never_begun: NotRequired[int]
+    late: NotRequired[int]
+    conflicts: NotRequired[int]
+    service_time: NotRequired[HistogramRecord]
+
+
+class MovedKeysRecord(TypedDict):
+    """Keys of a pool that belong to another node after its nodes changed; `due`: how many should."""
+
+    asked: int
+    moved: int
+    due: float
+
+
+class NamedOperation(TypedDict):
+    """An operation of a transaction."""
+
+    name: str
+    operation: str
+    table: str | None
+
+
+class LibraryRecord(TypedDict):
+    """What the library of an embedded store says of itself."""
+
+    version: str | None
+    settings: Mapping[str, str]
+    not_readable: NotRequired[Sequence[str]]
+
+
+class NotGivenRecord(TypedDict):
+    """What a load client's figures cannot say."""
+
+    brief: str
+    text: str
+
+
+class LoadThreadsRecord(TypedDict):
+    """What each load thread used in a second, and how long it was ready and waited for a processor."""
+
+    cpu_s: Sequence[float]
+    run_queue_s: NotRequired[Sequence[float]]
+
+
+class HelloRecord(TypedDict):
+    """Who records."""
+
+    record: Literal["hello"]
+    contract: Literal[1]
+    program: str
+    version: str
+    profile: Literal["release", "debug"]
+    pid: int
+    transaction: str | None
+    operations: Sequence[NamedOperation]
+    threads: int
+    processors: NotRequired[int]
+    engine: NotRequired[Engine | None]
+    layout: NotRequired[str | None]
+    store: NotRequired[LibraryRecord | None]
+    processes: NotRequired[int]
+    library: NotRequired[str | None]
+    own_cpu_us_per_transaction: NotRequired[float | None]
+    not_given: NotRequired[NotGivenRecord]
+
+
+class PhaseRecord(TypedDict):
+    """A phase begins, starts its first second, or ends."""
+
+    record: Literal["phase"]
+    phase: Phase
+    state: Literal["begin", "start", "end"]
+    at_unix_s: NotRequired[float]
+    seconds: NotRequired[float]
+    rows: NotRequired[int]
+    found: NotRequired[int]
+    rows_per_s: NotRequired[float | None]
+    by: NotRequired[str | None]
+    index_s: NotRequired[float | None]
+    sessions: NotRequired[int]
+    reconnected: NotRequired[int]
+    removed: NotRequired[Sequence[str]]
+    leftovers: NotRequired[Sequence[str]]
+    left: NotRequired[Sequence[str]]
+    cannot_know: NotRequired[str | None]
+    size_bytes: NotRequired[int | None]
+    source: NotRequired[str]
+
+
+class ProgressRecord(TypedDict):
+    """How far a load client is."""
+
+    record: Literal["progress"]
+    phase: Literal["connect", "load", "index"]
+    done: int
+    total: int
+    unit: str
+    rows_per_s: NotRequired[float | None]
+    left_s: NotRequired[float | None]
+
+
+class IntervalRecord(TypedDict):
+    """One second of the run."""
+
+    record: Literal["interval"]
+    second: int
+    warmup: bool
+    seconds: float
+    connected: int
+    transactions: CountedRecord
+    operations: Mapping[str, CountedRecord]
+    errors: Mapping[ErrorKind, int]
+    reads_verified: int
+    mismatches: int
+    client_cpu_s: float
+    load_threads: NotRequired[LoadThreadsRecord]
+    gaps_ns: NotRequired[Sequence[Sequence[int]]]
+    counters: NotRequired[Mapping[str, int]]
+
+
+class ErrorRecord(TypedDict):
+    """One of the first errors of a kind."""
+
+    record: Literal["error"]
+    kind: ErrorKind
+    operation: str | None
+    client: int | None
+    at_s: float
+    message: str
+
+
+class MismatchRecord(TypedDict):
+    """One of the first reads that returned another value than was written."""
+
+    record: Literal["mismatch"]
+    operation: str
+    key: int | str | None
+    column: int | str | None
+    expected: object
+    found: object
+    at_s: float
+
+
+class TotalRecord(TypedDict):
+    """The sums of a whole run, counted apart from its seconds."""
+
+    record: Literal["total"]
+    transactions: TotalTransactionsRecord
+    operations: Mapping[str, TotalCountedRecord]
+    reads_verified: int
+    mismatches: int
+    seconds: float
+    in_flight_mean: float | None
+    moved_keys: NotRequired[MovedKeysRecord]
+
+
+class ChangesRecord(ChangesDocument):
+    """What a load client changed that does not verify by itself."""
+
+    record: Literal["changes"]
+
+
+class CheckRecord(TypedDict):
+    """Something that must hold of what the store has; `ok` is `None` if the store cannot tell."""
+
+    record: Literal["check"]
+    name: str
+    expected: object
+    found: object
+    ok: bool | None
+    note: str | None
+
+
+class ReadBackRecord(TypedDict):
+    """What a store still has of the writes that it acknowledged before it was killed."""
+
+    record: Literal["read_back"]
+    acknowledged: int
+    missing: int
+    half_applied: int
+    unacknowledged: int
+    gone: int
+    damaged: int
+    lost_back_s: float | None
+    lost_back_is_least: bool
+    first_read_unix_s: float
+
+
+class QueryRecord(TypedDict):
+    """A query of an analytic workload: its times cold and hot, and its answer."""
+
+    record: Literal["query"]
+    name: str
+    what: str
+    sql: str
+    columns: int | None
+    cold_s: float
+    hot_s: Sequence[float]
+    answer: Sequence[Sequence[object]]
+    differs: str | None
+
+
+class EndRecord(TypedDict):
+    """How a load client ended."""
+
+    record: Literal["end"]
+    status: EndStatus
+    reason: str | None
+
+
+Record: TypeAlias = (
+    HelloRecord
+    | PhaseRecord
+    | ProgressRecord
+    | IntervalRecord
+    | ErrorRecord
+    | MismatchRecord
+    | TotalRecord
+    | ChangesRecord
+    | CheckRecord
+    | ReadBackRecord
+    | QueryRecord
+    | EndRecord
+)
+
+
+def as_record(value: Mapping[str, Any]) -> Record:
+    """Return an object of JSON as a record. Whoever reads one of a kind or a shape of its own meets a KeyError."""
+    return cast(Record, value)
