@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypedDict, get_args, get_type_hints
@@ -11,26 +12,18 @@ from typing import Any, TypedDict, get_args, get_type_hints
 import pytest
 from jsonschema import Draft202012Validator
 
+from contract_schema import DOCS, SCHEMA, assert_documents, wrong_in
 from contract_types import shape_of_schema, shape_of_type
 from dbdyno import contract
 from dbdyno.conduct.listener import Listener
+from dbdyno.conduct.load_client import find_load_client
 from dbdyno.conduct.run import conduct
 from golden.stored import names, unpack
 from helpers import experiment, need, need_program
 
-DOCS = Path(__file__).parent.parent / "docs"
 CONTRACT = (DOCS / "contract.md").read_text()
-SCHEMA = json.loads((DOCS / "contract.schema.json").read_text())
-VALIDATORS = {
-    what: Draft202012Validator({"$ref": f"#/$defs/{what}", "$defs": SCHEMA["$defs"]}) for what in ("plan", "record")
-}
 LEAST = {"rows": 50, "clients": [2], "seconds": 1, "warmup_seconds": 0, "host": False, "observe": False}
 ALONE = LEAST | {"clients": [1]}
-
-
-def wrong_in(what: str, document: Any) -> list[str]:
-    """Return how a document is not what the contract has: `what` is `plan` or `record`."""
-    return [f"{error.json_path}: {error.message}" for error in VALIDATORS[what].iter_errors(document)]
 
 
 def written(folder: Path) -> Iterator[tuple[str, Any]]:
@@ -46,10 +39,7 @@ def assert_kept(folder: Path) -> set[str]:
     """Assert that a run's plans and records are as the contract has them; returns the programs that recorded it."""
     documents = list(written(folder))
     assert any(what == "record" for what, _ in documents)
-    wrong = [
-        f"{document.get('record', what)} {error}" for what, document in documents for error in wrong_in(what, document)
-    ]
-    assert not wrong, wrong[:10]
+    assert_documents(documents)
     return {document["program"] for _, document in documents if document.get("record") == "hello"}
 
 
@@ -151,6 +141,14 @@ def test_every_producer_keeps_it(keys, systems, programs, tmp_path):
     assert assert_kept(end.folder) == programs
 
 
+GAME = {"name": "game", "rows": 50, "options": {}}
+SQLITE = {
+    "kind": "sqlite",
+    "journal_mode": "wal",
+    "synchronous": "normal",
+    "cache_size_kib": 2000,
+    "mmap_size_bytes": 0,
+}
 PLAN = {
     "contract": 1,
     "phases": ["run"],
@@ -171,6 +169,38 @@ PLAN = {
     "run_id": "r",
 }
 END = {"record": "end", "status": "complete", "reason": None}
+
+
+@pytest.mark.parametrize(
+    ("keys", "kinds", "status"),
+    [
+        (
+            {"phases": ["run"], "clients": {"first": 0, "count": 1, "of": 2}},
+            {"hello", "interval", "total", "changes"},
+            "complete",
+        ),
+        ({"phases": ["list"], "workload": None}, {"phase"}, "complete"),
+        ({"phases": ["cleanup"]}, {"hello", "phase"}, "complete"),
+        ({"workload": GAME | {"name": "nosuch"}}, set(), "refused"),
+    ],
+    ids=["a part of the clients", "list", "cleanup", "refused"],
+)
+def test_what_runs_of_experiments_do_not_have_keeps_it(keys, kinds, status, tmp_path):
+    native(tmp_path, phases=["prepare", "load"])
+    records = native(tmp_path, **keys)
+    assert {record["record"] for record in records} >= kinds
+    assert records[-1]["status"] == status
+
+
+def native(folder: Path, **keys: Any) -> list[Any]:
+    """Have the native load client execute a plan on SQLite; return its records. Plan and records keep the contract."""
+    plan = PLAN | {"store": SQLITE | {"path": str(folder / "data")}, "workload": GAME} | keys
+    ran = subprocess.run(
+        [find_load_client(), "run"], input=json.dumps(plan) + "\n", stdout=subprocess.PIPE, text=True, check=False
+    )
+    records = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert_documents([("plan", plan), *(("record", record) for record in records)])
+    return records
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from contract_schema import assert_documents
 from dbdyno.conduct.load_client import find_load_client
 from dbdyno.load_python.session import Endpoint
 from dbdyno.systems.base import Launch
@@ -52,9 +53,11 @@ def python_load_client(*arguments: str) -> subprocess.Popen:
 
 
 def execute(command: subprocess.Popen, plan: dict, secrets: list[str]) -> list[dict]:
-    """Give a load client its plan, and return its records."""
+    """Give a load client its plan, and return its records, which keep the contract."""
     out, _ = command.communicate(f"{json.dumps(plan)}\n{json.dumps({'secrets': secrets})}\n")
-    return [json.loads(line) for line in out.splitlines()]
+    records = [json.loads(line) for line in out.splitlines()]
+    assert_documents(("record", record) for record in records)
+    return records
 
 
 class Loaded:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from contract_schema import assert_documents
 from dbdyno.systems.base import Launch, System
 from helpers import need, need_program, system
 
@@ -45,9 +46,11 @@ def started() -> subprocess.Popen:
 
 
 def executed(plan: dict[str, Any], secrets: list[str]) -> list[dict[str, Any]]:
-    """Give the program a plan, and return its records."""
+    """Give the program a plan, and return its records, which keep the contract."""
     out, _ = started().communicate(f"{json.dumps(plan)}\n{json.dumps({'secrets': secrets})}\n", timeout=60)
-    return [json.loads(line) for line in out.splitlines()]
+    records = [json.loads(line) for line in out.splitlines()]
+    assert_documents(("record", record) for record in records)
+    return records
 
 
 def of_kind(records: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
