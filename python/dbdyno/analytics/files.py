@@ -43,8 +43,9 @@ def generated(months: list[Month], seed: int, folder: Path) -> Iterator[Batch]:
     """
     workers = len(os.sched_getaffinity(0))
     # A terminal's Ctrl-C reaches them too; who started them ends them.
-    ignoring = {"initializer": signal.signal, "initargs": (signal.SIGINT, signal.SIG_IGN)}
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), **ignoring) as pool:
+    ignoring = (signal.SIGINT, signal.SIG_IGN)
+    spawning = get_context("spawn")
+    with ProcessPoolExecutor(workers, spawning, initializer=signal.signal, initargs=ignoring) as pool:
         for batch in _grouped(_grouped(months, FILE_ROWS, _rows), BATCH_ROWS, lambda file: sum(map(_rows, file))):
             paths = [folder / f"{file[0].year}-{file[0].month:02d}.csv" for file in batch]
             list(pool.map(write_file, paths, [seed] * len(batch), batch))
@@ -190,7 +191,8 @@ def _problem(line: bytes) -> str | None:
 
 
 def _wrong_value(column: Column, value: str) -> str | None:
-    reader = {"integer": float, "date": date.fromisoformat}.get(column.kind)
+    readers: dict[str, Callable[[str], object]] = {"integer": float, "date": date.fromisoformat}
+    reader = readers.get(column.kind)
     if not value or reader is None:
         return None
     try:

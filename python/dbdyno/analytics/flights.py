@@ -123,7 +123,8 @@ def _fly(random: np.random.Generator, month: Month, rows: int) -> _Flights:
 def _choose(random: np.random.Generator, weights: Numbers, rows: int) -> Numbers:
     """Draw places in `weights`, each as often as its weight says."""
     steps = np.cumsum(weights)
-    return np.searchsorted(steps, random.random(rows) * steps[-1], side="right")
+    places: Numbers = np.searchsorted(steps, random.random(rows) * steps[-1], side="right")
+    return places
 
 
 def _carrier_weights(month: Month) -> Numbers:

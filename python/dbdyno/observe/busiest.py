@@ -48,7 +48,7 @@ class BusiestThreads:
             _, cpu_before, wait_before = self._last.get(tid, (name, cpu_ns, wait_ns))
             shares = tuple(max(0, ns) * 1e-9 / elapsed_s for ns in (cpu_ns - cpu_before, wait_ns - wait_before))
             by_name.setdefault(name, []).append((shares[0], shares[1]))
-        columns = {}
+        columns: dict[str, float] = {}
         for name in sorted(by_name, key=lambda name: -max(map(sum, by_name[name]))):
             busiest = max(by_name[name], key=sum)
             worth = sum(busiest) >= WORTH_RECORDING and len(self._names) < MOST_NAMES

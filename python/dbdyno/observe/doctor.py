@@ -103,12 +103,12 @@ def _cpu_s(process: psutil.Process) -> float:
         times = process.cpu_times()
     except psutil.Error:
         return 0.0
-    return times.user + times.system
+    return float(times.user + times.system)
 
 
 def _name(process: psutil.Process) -> str:
     try:
-        return process.name()
+        return str(process.name())
     except psutil.Error:
         return "ended"
 

@@ -14,7 +14,7 @@ class PressureSampler:
     def __init__(self, not_seen: NotSeen, folder: str = "/proc/pressure") -> None:
         """Look whether the kernel keeps it; one booted without does not."""
         self._folder = folder
-        self._wanted = _WANTED
+        self._wanted: tuple[tuple[str, str], ...] = _WANTED
         try:
             self.sample()
         except OSError:

@@ -5,11 +5,14 @@ A process's own `schedstat` and `status` cover its first thread alone, so these 
 
 import os
 import time
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
+from typing import Generic, TypeVar
 
 from dbdyno.observe import delay_accounting
-from dbdyno.observe.busiest import BusiestThreads, name_of, name_of_title
+from dbdyno.observe.busiest import BusiestThreads, Use, name_of, name_of_title
 from dbdyno.observe.procfs import PAGE_BYTES, TICK_S, Kept, NotSeen, fields_of_stat, read
+
+_Key = TypeVar("_Key")
 
 TASKS_A_SECOND = 64
 """A thread costs about 25 µs to read, so of a process with more of them all are read every second or third time; and so
@@ -28,7 +31,7 @@ class ProcessSampler:
         """
         self._band = f"process.{name}"
         self._pid, self._with_children = pid, with_children
-        self._tasks, self._transferred = Accumulated(4), Accumulated(2)
+        self._tasks, self._transferred = Accumulated[str](4), Accumulated[int](2)
         self._busiest = BusiestThreads(f"threads.{name}")
         self._files = Kept()
         self._titles: dict[int, str] = {}
@@ -102,12 +105,13 @@ class ProcessSampler:
         return {"read_bytes_total": read_bytes, "written_bytes_total": written_bytes}
 
     def _of_tasks(self, stats: Mapping[int, list[bytes]]) -> dict[str, float]:
-        seen, used = {}, {}
+        seen: dict[str, tuple[int, ...]] = {}
+        used: dict[str, Use] = {}
         for pid, stat in stats.items():
             for tid in _tids(pid, int(stat[_THREADS])):
                 try:
-                    seen[tid], (name, *times) = self._task(f"/proc/{pid}/task/{tid}")
-                    used[tid] = (self._title(pid) or name, *times)
+                    seen[tid], (name, cpu_ns, wait_ns) = self._task(f"/proc/{pid}/task/{tid}")
+                    used[tid] = (self._title(pid) or name, cpu_ns, wait_ns)
                 except (OSError, ValueError):
                     continue  # A thread that ended meanwhile, as above.
         self._titles = {pid: title for pid, title in self._titles.items() if pid in stats}
@@ -179,15 +183,15 @@ def _is_there(pid: int) -> bool:
     return True
 
 
-class Accumulated:
+class Accumulated(Generic[_Key]):
     """Counters of many things of which some end: a thread that is gone keeps counting as it was last seen."""
 
     def __init__(self, width: int) -> None:
         """Take how many counters each of them has."""
-        self._last: Mapping[Hashable, tuple[int, ...]] = {}
+        self._last: Mapping[_Key, tuple[int, ...]] = {}
         self._ended = (0,) * width
 
-    def add(self, seen: Mapping[Hashable, tuple[int, ...]]) -> tuple[int, ...]:
+    def add(self, seen: Mapping[_Key, tuple[int, ...]]) -> tuple[int, ...]:
         """Return the sums over all that ever were, now that these are `seen`; a smaller value is another thing's."""
         for key, last in self._last.items():
             now = seen.get(key)

@@ -75,6 +75,7 @@ class SocketQueues:
         return {f"queue.{self._server}.{name}": fmean(look[name] for look in looks if name in look) for name in names}
 
     def _client(self) -> Sockets:
+        assert self._table is not None, "it looks only while it is connected to the kernel"
         return self._table.sockets(remote_port=self._port)
 
     def close(self) -> None:

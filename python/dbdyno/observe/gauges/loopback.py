@@ -46,6 +46,7 @@ def _echo() -> Iterator[tuple[socket.socket, int]]:
     """Yield a connection to another process that sends everything back, and its pid. It ends when that is closed."""
     with subprocess.Popen([sys.executable, "-I", echo.__file__], stdout=subprocess.PIPE, text=True) as process:
         try:
+            assert process.stdout is not None, "it is a pipe"
             said = process.stdout.readline()
             if not said:
                 raise OSError(f"the echo process ended with status {process.wait()} before it listened")

@@ -1,7 +1,7 @@
 """From what `perf script` prints to folded stacks: outermost function first, `;` between, and µs behind them."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -103,10 +103,11 @@ def _clean(name: str) -> str:
 def unnamed_shares(stacks: Counter[str]) -> dict[str, float]:
     """Return the shares of functions that have no name, by the file they are in, each weighted by its stacks' time."""
     total = sum(stacks.values()) or 1
-    unnamed: Counter[str] = Counter()
+    unnamed: dict[str, float] = defaultdict(float)
     for stack, us in stacks.items():
         functions = stack.split(";")
         for name in functions:
             if name.startswith("["):
                 unnamed[name.strip("[]")] += us / len(functions) / total
-    return {file: round(share, 3) for file, share in unnamed.most_common()}
+    by_share = sorted(unnamed.items(), key=lambda item: item[1], reverse=True)
+    return {file: round(share, 3) for file, share in by_share}

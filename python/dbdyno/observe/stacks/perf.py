@@ -73,6 +73,7 @@ class Recording:
             self._log.open("ab") as log,
             subprocess.Popen(script, stdout=subprocess.PIPE, stderr=log, env=environment) as process,
         ):
+            assert process.stdout is not None, "it is a pipe"
             late = threading.Timer(_UNWIND_S, process.kill)
             late.start()
             text = (line.decode(errors="replace") for line in process.stdout)
