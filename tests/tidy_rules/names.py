@@ -11,13 +11,15 @@ VAGUE = frozenset({"found", "one", "place", "shown", "told"})
 """Names that fit any value, so they say nothing about the one they hold."""
 NAMED = ("python/**/*.py", "tests/**/*.py", "scripts/**/*.py", "benches/**/*.py")
 """The sources whose names the rule looks at."""
+CONTRACT = "python/dbdyno/contract.py"
+"""Its fields are keys of the contract, which programs outside this repository write."""
 
 
 def vague_names(house: House) -> Iterator[str]:
     """No variable, parameter, field or function has a name of VAGUE."""
     for path in house.paths(*NAMED):
         for number, name in sorted(_bound(house.tree(path))):
-            if name in VAGUE:
+            if name in VAGUE and path != CONTRACT:
                 yield f"{path}:{number}: {name} does not say what it holds"
 
 
