@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// What a bench is told on its command line: `HOST:PORT USER DATABASE CLIENTS ROWS SECONDS`; no
-/// password, which every process of the host could read there.
+/// The command line of a bench: `HOST:PORT USER DATABASE CLIENTS ROWS SECONDS`. It has no
+/// password, because every process of the host could read it.
 #[derive(Clone)]
-pub struct Told {
+pub struct Arguments {
     pub host: String,
     pub port: u16,
     pub user: String,
@@ -19,11 +19,11 @@ pub struct Told {
     pub seconds: u64,
 }
 
-impl Told {
+impl Arguments {
     pub fn read() -> Self {
         let given: Vec<String> = std::env::args().skip(1).collect();
-        let [place, user, database, numbers @ ..] = &given[..] else { panic!("too few arguments") };
-        let (host, port) = place.rsplit_once(':').expect("HOST:PORT");
+        let [address, user, database, numbers @ ..] = &given[..] else { panic!("too few arguments") };
+        let (host, port) = address.rsplit_once(':').expect("HOST:PORT");
         let [clients, rows, seconds] = [0, 1, 2].map(|i| numbers[i].parse().expect("a number"));
         let (user, database) = (user.clone(), database.clone());
         Self { host: host.into(), port: port.parse().expect("a port"), user, database, clients, rows, seconds }
@@ -44,7 +44,7 @@ impl Told {
 /// Runs `connect` for each client, then `get` in a loop, all on one thread, and prints gets, seconds and CPU.
 ///
 /// The CPU is that of the loops alone: connecting and preparing are no part of a get.
-pub fn run<C, E, Fc, Fg>(told: &Told, connect: impl Fn() -> Fc, get: impl Fn(C, u64) -> Fg + Copy + 'static)
+pub fn run<C, E, Fc, Fg>(arguments: &Arguments, connect: impl Fn() -> Fc, get: impl Fn(C, u64) -> Fg + Copy + 'static)
 where
     C: 'static,
     E: Debug,
@@ -55,16 +55,16 @@ where
     let local = tokio::task::LocalSet::new();
     local.block_on(&runtime, async {
         let mut connections = Vec::new();
-        for _ in 0..told.clients {
+        for _ in 0..arguments.clients {
             connections.push(connect().await.expect("connects"));
         }
-        let measuring = Measuring::begin(told);
+        let measuring = Measuring::begin(arguments);
         let until = measuring.until;
         let loops: Vec<_> = connections
             .into_iter()
             .zip(0..)
             .map(|(mut connection, client)| {
-                let mut key = told.keys(client);
+                let mut key = arguments.keys(client);
                 tokio::task::spawn_local(async move {
                     let mut gets = 0;
                     while Instant::now() < until {
@@ -76,8 +76,8 @@ where
             })
             .collect();
         let mut gets = 0;
-        for one in loops {
-            gets += one.await.expect("ends");
+        for client_loop in loops {
+            gets += client_loop.await.expect("ends");
         }
         measuring.end(gets);
     });
@@ -91,9 +91,9 @@ pub struct Measuring {
 }
 
 impl Measuring {
-    pub fn begin(told: &Told) -> Self {
+    pub fn begin(arguments: &Arguments) -> Self {
         let begun = Instant::now();
-        Self { until: begun + Duration::from_secs(told.seconds), begun, cpu: cpu() }
+        Self { until: begun + Duration::from_secs(arguments.seconds), begun, cpu: cpu() }
     }
 
     pub fn end(self, gets: u64) {

@@ -404,8 +404,8 @@ impl Client {
     #[cold]
     fn show_mismatch(&self, step: usize, key: Option<u64>, difference: &Difference, ended_ns: u64) {
         let trial = &self.thread.trial;
-        let place = Place { operation: Some(&self.step(step).name), client: self.number, at_s: trial.at_s(ended_ns) };
-        trial.records.mismatch(key, difference, &place);
+        let origin = Place { operation: Some(&self.step(step).name), client: self.number, at_s: trial.at_s(ended_ns) };
+        trial.records.mismatch(key, difference, &origin);
     }
 
     #[cold]

@@ -39,9 +39,9 @@ impl Gap {
 pub fn intersection(mine: &[Gap], others: &[Gap]) -> Vec<Gap> {
     let (mut mine, mut others) = (mine.iter().peekable(), others.iter().peekable());
     let mut common = vec![];
-    while let (Some(one), Some(other)) = (mine.peek(), others.peek()) {
-        common.extend(one.common(other));
-        if one.end_ns <= other.end_ns {
+    while let (Some(own), Some(other)) = (mine.peek(), others.peek()) {
+        common.extend(own.common(other));
+        if own.end_ns <= other.end_ns {
             mine.next()
         } else {
             others.next()
@@ -168,13 +168,13 @@ mod tests {
 
     #[test]
     fn only_what_all_threads_have_in_common_is_a_gap_of_the_program() {
-        let (one, other) = (thread_ms(&[5, 105, 110, 310]), thread_ms(&[50, 80, 120, 300]));
+        let (first, other) = (thread_ms(&[5, 105, 110, 310]), thread_ms(&[50, 80, 120, 300]));
         assert_eq!(
-            recorded_ms(&[one.clone(), other.clone()]),
+            recorded_ms(&[first.clone(), other.clone()]),
             [(5, 45), (50, 30), (80, 25), (110, 10), (120, 180), (300, 10)]
         );
         let busy = thread_ms(&(0..400).step_by(5).collect::<Vec<_>>());
-        assert_eq!(recorded_ms(&[one, other, busy]), []);
+        assert_eq!(recorded_ms(&[first, other, busy]), []);
     }
 
     #[test]
@@ -189,39 +189,39 @@ mod tests {
 
     #[test]
     fn another_threads_completion_ends_it_in_its_own_second() {
-        let (mut one, mut other) = (finder(false), finder(false));
-        one.completed(START + 5 * MS);
+        let (mut first, mut other) = (finder(false), finder(false));
+        first.completed(START + 5 * MS);
         other.completed(START + 9 * MS);
         other.completed(START + 900 * MS);
-        assert_eq!(recorded_ms(&[one.take(), other.take()]), [(9, 891)]);
-        one.completed(START + 1_400 * MS);
+        assert_eq!(recorded_ms(&[first.take(), other.take()]), [(9, 891)]);
+        first.completed(START + 1_400 * MS);
         other.completed(START + 1_500 * MS);
-        assert_eq!(recorded_ms(&[one.take(), other.take()]), [(900, 500), (1_400, 100)]);
+        assert_eq!(recorded_ms(&[first.take(), other.take()]), [(900, 500), (1_400, 100)]);
     }
 
     #[test]
     fn in_an_open_loop_a_gap_begins_when_something_is_due() {
-        let (mut one, mut idle) = (finder(true), finder(true));
-        one.is_due(START + 100 * MS);
-        one.completed(START + 105 * MS);
-        one.is_done();
-        one.is_due(START + 400 * MS);
-        one.is_due(START + 410 * MS);
-        one.completed(START + 450 * MS);
-        one.is_done();
-        one.completed(START + 470 * MS);
-        one.is_done();
-        assert_eq!(recorded_ms(&[one.take(), idle.take()]), [(400, 50), (450, 20)]);
+        let (mut busy, mut idle) = (finder(true), finder(true));
+        busy.is_due(START + 100 * MS);
+        busy.completed(START + 105 * MS);
+        busy.is_done();
+        busy.is_due(START + 400 * MS);
+        busy.is_due(START + 410 * MS);
+        busy.completed(START + 450 * MS);
+        busy.is_done();
+        busy.completed(START + 470 * MS);
+        busy.is_done();
+        assert_eq!(recorded_ms(&[busy.take(), idle.take()]), [(400, 50), (450, 20)]);
         assert_eq!(recorded_ms(&[idle.take()]), [], "nothing was due");
     }
 
     #[test]
     fn another_threads_arrival_that_is_outstanding_counts() {
-        let (mut one, mut other) = (finder(true), finder(true));
-        one.is_due(START + 100 * MS);
+        let (mut first, mut other) = (finder(true), finder(true));
+        first.is_due(START + 100 * MS);
         other.is_due(START + 180 * MS);
         other.completed(START + 200 * MS);
         other.is_done();
-        assert_eq!(recorded_ms(&[one.take(), other.take()]), [(100, 100)]);
+        assert_eq!(recorded_ms(&[first.take(), other.take()]), [(100, 100)]);
     }
 }

@@ -41,7 +41,7 @@ pub struct Job<'a> {
 pub struct Loaded {
     /// Rows added, and rows that were there already.
     pub added: u64,
-    pub found: u64,
+    pub present: u64,
     pub sessions: u64,
     pub reconnected: u64,
     /// How the rows came in, in the store's words.
@@ -78,7 +78,7 @@ pub fn load(job: &Job<'_>) -> Result<Loaded, Trouble> {
     }
     Ok(Loaded {
         added: shared.added.load(Ordering::Relaxed),
-        found: shared.found.load(Ordering::Relaxed),
+        present: shared.present.load(Ordering::Relaxed),
         sessions,
         reconnected: shared.reconnected.load(Ordering::Relaxed),
         by: shared.by.get().copied().unwrap_or_default(),
@@ -189,7 +189,7 @@ struct Shared {
     total: u64,
     begun_ns: u64,
     added: AtomicU64,
-    found: AtomicU64,
+    present: AtomicU64,
     reconnected: AtomicU64,
     shown_ns: AtomicU64,
     has_failed: AtomicBool,
@@ -206,7 +206,7 @@ impl Shared {
             total: job.total(),
             begun_ns: now,
             added: AtomicU64::new(0),
-            found: AtomicU64::new(0),
+            present: AtomicU64::new(0),
             reconnected: AtomicU64::new(0),
             shown_ns: AtomicU64::new(now),
             has_failed: AtomicBool::new(false),
@@ -223,15 +223,15 @@ impl Shared {
     }
 
     fn done(&self) -> u64 {
-        self.added.load(Ordering::Relaxed) + self.found.load(Ordering::Relaxed)
+        self.added.load(Ordering::Relaxed) + self.present.load(Ordering::Relaxed)
     }
 
     fn count(&self, rows: u64, of: &AtomicU64) {
         of.fetch_add(rows, Ordering::Relaxed);
-        let (now, shown) = (now_ns(), self.shown_ns.load(Ordering::Relaxed));
-        let is_due = now.saturating_sub(shown) >= PROGRESS_NS;
+        let (now, last_shown_ns) = (now_ns(), self.shown_ns.load(Ordering::Relaxed));
+        let is_due = now.saturating_sub(last_shown_ns) >= PROGRESS_NS;
         // Of the sessions that see that it is time, the one that says so first shows it.
-        if is_due && self.shown_ns.compare_exchange(shown, now, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+        if is_due && self.shown_ns.compare_exchange(last_shown_ns, now, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
             let rows_per_s = self.added.load(Ordering::Relaxed) as f64 / self.elapsed_s();
             self.records.loading(self.done(), self.total, rows_per_s);
         }
@@ -263,8 +263,8 @@ impl Loader {
                 (result, _) => return result,
             };
             attempts = if self.left() < left { 1 } else { attempts + 1 };
-            let place = Place { operation: None, client: self.number, at_s: self.shared.elapsed_s() };
-            self.shared.records.failure(&failure, &place);
+            let origin = Place { operation: None, client: self.number, at_s: self.shared.elapsed_s() };
+            self.shared.records.failure(&failure, &origin);
             if attempts > ATTEMPTS {
                 return Err(self.cut(&failure));
             }
@@ -325,14 +325,14 @@ impl Loader {
         let rows = || self.shared.tables[part.table].count(part.keys.clone());
         match part.known {
             Known::Whole => {
-                self.shared.count(rows(), &self.shared.found);
+                self.shared.count(rows(), &self.shared.present);
                 return Ok(());
             }
             Known::Empty => return self.load_chunk(session, part).await,
             Known::Unknown => {}
         }
         match session.present(part.table, part.keys.clone()).await? {
-            Some(found) if found == part.len() => self.shared.count(found, &self.shared.found),
+            Some(present) if present == part.len() => self.shared.count(present, &self.shared.present),
             None | Some(0) => self.parts.push(Part { known: Known::Empty, ..part.clone() }),
             Some(_) => {
                 let mut first = part.clone();
@@ -388,10 +388,10 @@ mod tests {
         let records = Arc::new(Records::new(Box::new(written.clone())));
         let job = |is_new| Job { store: &store, records: &records, tables: &tables, rows: 50_000, sessions: 4, is_new };
         let loaded = load(&job(false)).unwrap();
-        assert_eq!((loaded.added, loaded.found, loaded.sessions), (50_000 - 56, 56, 1));
+        assert_eq!((loaded.added, loaded.present, loaded.sessions), (50_000 - 56, 56, 1));
         assert_eq!(with_session(&store, async |session| session.count(0).await), Ok(Some(50_000)));
         let again = load(&job(false)).unwrap();
-        assert_eq!((again.added, again.found), (0, 50_000));
+        assert_eq!((again.added, again.present), (0, 50_000));
         let Err(Trouble::Failed(Failure::Server(message))) = load(&job(true)).map(drop) else { panic!() };
         assert!(message.contains("UNIQUE"), "{message}");
         assert!(written.records().iter().any(|r| r["phase"] == "index"));

@@ -169,7 +169,7 @@ impl<'a> Execution<'a> {
         }
         self.check_loaded()?;
         self.check_queries_of_loaded()?;
-        Ok(json!({"rows": loaded.added + loaded.found, "found": loaded.found, "by": loaded.by,
+        Ok(json!({"rows": loaded.added + loaded.present, "found": loaded.present, "by": loaded.by,
             "rows_per_s": loaded.added as f64 / loaded.rows_s, "index_s": loaded.index_s,
             "sessions": loaded.sessions, "reconnected": loaded.reconnected}))
     }
@@ -196,11 +196,11 @@ impl<'a> Execution<'a> {
             ));
         }
         for marker in there {
-            let (found, wanted) = (markers::workload_of(&marker)?, self.workload_plan);
-            if (&found.name, found.rows) != (&wanted.name, wanted.rows) {
+            let (marked, wanted) = (markers::workload_of(&marker)?, self.workload_plan);
+            if (&marked.name, marked.rows) != (&wanted.name, wanted.rows) {
                 return Err(Outcome::Refused(format!(
                     "the store was prepared for {} rows of {}, not for {} of {}: prepare it anew",
-                    found.rows, found.name, wanted.rows, wanted.name
+                    marked.rows, marked.name, wanted.rows, wanted.name
                 )));
             }
         }
@@ -230,11 +230,11 @@ impl<'a> Execution<'a> {
         let mut violated = vec![];
         for check in self.workload.checks() {
             if let Check::FindsNothing { what, query } = check {
-                let found = self.check_query(what, query)?;
-                if found["ok"] == false {
-                    violated.push(format!("{what}: {}", found["note"].as_str().unwrap_or_default()));
+                let check = self.check_query(what, query)?;
+                if check["ok"] == false {
+                    violated.push(format!("{what}: {}", check["note"].as_str().unwrap_or_default()));
                 }
-                self.records.write(&found);
+                self.records.write(&check);
             }
         }
         if violated.is_empty() {
@@ -364,10 +364,10 @@ impl<'a> Execution<'a> {
 
     fn check_count(&self, table: usize) -> Result<Value, Outcome> {
         let (name, rows) = (&self.workload.tables()[table].name, self.rows_of(table));
-        let found = with_session(&self.store, async move |session| session.count(table).await)?;
-        let note = if found.is_none() { Some("this store cannot tell") } else { None };
-        Ok(json!({"record": "check", "name": format!("rows of {name}"), "expected": rows, "found": found,
-            "ok": found.map(|n| n == rows), "note": note}))
+        let counted = with_session(&self.store, async move |session| session.count(table).await)?;
+        let note = if counted.is_none() { Some("this store cannot tell") } else { None };
+        Ok(json!({"record": "check", "name": format!("rows of {name}"), "expected": rows, "found": counted,
+            "ok": counted.map(|n| n == rows), "note": note}))
     }
 
     fn check_sum(&self, table: usize, column: usize, before: Option<i128>, totals: &Totals) -> Result<Value, Outcome> {
@@ -403,7 +403,7 @@ const SHOWN: usize = 3;
 
 /// The check that a query found nothing: no row, or one of a single 0 or NULL.
 fn finding(what: &str, rows: &TextRows) -> Value {
-    let shown =
+    let in_words =
         |row: &Vec<Option<String>>| row.iter().map(|v| v.as_deref().unwrap_or("NULL")).collect::<Vec<_>>().join(", ");
     let (number, is_nothing) = match &rows[..] {
         [] => (0, true),
@@ -413,7 +413,7 @@ fn finding(what: &str, rows: &TextRows) -> Value {
         },
         rows => (rows.len() as i64, false),
     };
-    let note = (!is_nothing).then(|| rows.iter().take(SHOWN).map(shown).collect::<Vec<_>>().join("; "));
+    let note = (!is_nothing).then(|| rows.iter().take(SHOWN).map(in_words).collect::<Vec<_>>().join("; "));
     json!({"record": "check", "name": what, "expected": 0, "found": number, "ok": is_nothing, "note": note})
 }
 

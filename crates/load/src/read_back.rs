@@ -43,15 +43,15 @@ impl Counts {
     fn add(&mut self, entry: Entry, pair: [Found; 2]) {
         self.acknowledged += entry.version;
         self.last_ns = self.last_ns.max(entry.at_ns);
-        let is = |kind| pair.iter().filter(|&&found| found == kind).count() as u64;
+        let is = |kind| pair.iter().filter(|&&row| row == kind).count() as u64;
         self.gone += is(Found::Gone);
         self.damaged += is(Found::Damaged);
         self.half_applied += u64::from(pair[0] != pair[1]);
-        let [one, other] = pair.map(|found| if let Found::Version(version) = found { version } else { 0 });
-        self.missing += entry.version.saturating_sub(one.min(other));
-        self.unacknowledged += one.max(other).saturating_sub(entry.version);
-        if one.min(other) < entry.version {
-            self.is_older |= one.min(other) + 1 < entry.version;
+        let [first, second] = pair.map(|row| if let Found::Version(version) = row { version } else { 0 });
+        self.missing += entry.version.saturating_sub(first.min(second));
+        self.unacknowledged += first.max(second).saturating_sub(entry.version);
+        if first.min(second) < entry.version {
+            self.is_older |= first.min(second) + 1 < entry.version;
             self.missing_since_ns = Some(self.missing_since_ns.map_or(entry.at_ns, |ns| ns.min(entry.at_ns)));
         }
     }
@@ -77,9 +77,9 @@ pub async fn read_back(
 ) -> Result<Value, Trouble> {
     let (mut counts, mut first_read_unix_s) = (Counts::default(), None);
     for (key, &entry) in (1..).zip(entries) {
-        let one = find(session, &pair[0], key, records).await?;
+        let first = find(session, &pair[0], key, records).await?;
         first_read_unix_s.get_or_insert_with(unix_now_s);
-        counts.add(entry, [one, find(session, &pair[1], key, records).await?]);
+        counts.add(entry, [first, find(session, &pair[1], key, records).await?]);
     }
     Ok(counts.record(first_read_unix_s))
 }
@@ -91,8 +91,8 @@ async fn find(session: &mut impl Session, read: &Read, key: u64, records: &Recor
     match read.table.check(session.row(), key, &mut vec![]) {
         Ok(()) => Ok(Found::Version(read.table.version_of(session.row()))),
         Err(difference) => {
-            let place = Place { operation: Some(&read.step.name), client: 0, at_s: 0.0 };
-            records.mismatch(Some(key), &difference, &place);
+            let origin = Place { operation: Some(&read.step.name), client: 0, at_s: 0.0 };
+            records.mismatch(Some(key), &difference, &origin);
             Ok(Found::Damaged)
         }
     }

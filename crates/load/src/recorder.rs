@@ -381,10 +381,10 @@ mod tests {
             receiver.try_iter().map(|interval| interval.to_json(&[], 0)["gaps_ns"].take()).collect()
         };
         let gap = |begin_ms: u64, length_ms: u64| serde_json::json!([[begin_ms * MS, length_ms * MS]]);
-        let (mut one, receiver, _) = recorder(3);
-        transact(&mut one, 1000 * MS, 1005 * MS);
-        transact(&mut one, 1005 * MS, 2500 * MS);
-        one.advance(5000 * MS);
+        let (mut own, receiver, _) = recorder(3);
+        transact(&mut own, 1000 * MS, 1005 * MS);
+        transact(&mut own, 1005 * MS, 2500 * MS);
+        own.advance(5000 * MS);
         assert_eq!(recorded(&receiver), [serde_json::json!([]), gap(5, 1495), gap(1500, 1500)]);
         let (mut cut_short, receiver, schedule) = recorder(3);
         transact(&mut cut_short, 1000 * MS, 1995 * MS);

@@ -47,19 +47,19 @@ impl Records {
     }
 
     /// Writes the first few failures of each kind.
-    pub fn failure(&self, failure: &Failure, place: &Place<'_>) {
+    pub fn failure(&self, failure: &Failure, origin: &Place<'_>) {
         if self.errors_shown[failure.kind_index()].fetch_add(1, Ordering::Relaxed) < EXAMPLES {
-            self.write(&json!({"record": "error", "kind": failure.kind(), "operation": place.operation,
-                "client": place.client, "at_s": place.at_s, "message": failure.message()}));
+            self.write(&json!({"record": "error", "kind": failure.kind(), "operation": origin.operation,
+                "client": origin.client, "at_s": origin.at_s, "message": failure.message()}));
         }
     }
 
     /// Writes the first few rows that differ from their generator.
-    pub fn mismatch(&self, key: Option<u64>, difference: &dbdyno_model::Difference, place: &Place<'_>) {
+    pub fn mismatch(&self, key: Option<u64>, difference: &dbdyno_model::Difference, origin: &Place<'_>) {
         if self.mismatches_shown.fetch_add(1, Ordering::Relaxed) < EXAMPLES {
-            self.write(&json!({"record": "mismatch", "operation": place.operation, "key": key,
+            self.write(&json!({"record": "mismatch", "operation": origin.operation, "key": key,
                 "column": difference.column, "expected": difference.expected, "found": difference.found,
-                "at_s": place.at_s}));
+                "at_s": origin.at_s}));
         }
     }
 
@@ -108,11 +108,11 @@ pub mod tests {
     fn only_the_first_failures_of_each_kind_are_kept() {
         let shared = Shared::default();
         let records = Records::new(Box::new(shared.clone()));
-        let place = Place { operation: Some("get"), client: 3, at_s: 1.5 };
+        let origin = Place { operation: Some("get"), client: 3, at_s: 1.5 };
         for _ in 0..20 {
-            records.failure(&Failure::Timeout("late".into()), &place);
+            records.failure(&Failure::Timeout("late".into()), &origin);
         }
-        records.failure(&Failure::Server("no".into()), &place);
+        records.failure(&Failure::Server("no".into()), &origin);
         let written = shared.records();
         assert_eq!(written.len(), EXAMPLES as usize + 1);
         let last =

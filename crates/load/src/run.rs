@@ -145,7 +145,7 @@ fn drive(reactor: &Rc<Reactor>, thread: &Rc<Thread>, tasks: Vec<Option<Task>>) -
 /// Waits until every client has connected, and begins; or ends the run where a thread has failed, of which [`join`] will tell.
 fn begin(trial: &Trial, plan: &Plan, threads: &[Handle]) -> Result<(), Outcome> {
     let total = plan.clients.count;
-    let mut shown = 0;
+    let mut shown_ns = 0;
     loop {
         let arrived = trial.gate.count();
         if let Some((refused, failure)) = trial.gate.refusals().filter(|_| arrived == total) {
@@ -165,8 +165,8 @@ fn begin(trial: &Trial, plan: &Plan, threads: &[Handle]) -> Result<(), Outcome> 
             trial.schedule.end_at(0);
             return Ok(());
         }
-        if now_ns() - shown > 250_000_000 {
-            shown = now_ns();
+        if now_ns() - shown_ns > 250_000_000 {
+            shown_ns = now_ns();
             trial.records.progress("connect", arrived, total, "clients");
         }
         thread::sleep(Duration::from_millis(2));

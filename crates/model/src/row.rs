@@ -30,8 +30,8 @@ impl Field {
     /// The text between two offsets. What would lie behind 4 GiB lies nowhere, so that it is taken for another text and never for its own.
     #[inline]
     pub fn text(start: usize, end: usize) -> Self {
-        let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        Field::Text { start: place(start), end: place(end) }
+        let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        Field::Text { start: offset(start), end: offset(end) }
     }
 }
 

@@ -131,8 +131,8 @@ mod tests {
     use super::*;
     use crate::mix;
 
-    fn near(found: f64, expected: f64) {
-        assert!((found - expected).abs() < 1e-5 * (1.0 + expected.abs()), "{found}, expected {expected}");
+    fn near(actual: f64, expected: f64) {
+        assert!((actual - expected).abs() < 1e-5 * (1.0 + expected.abs()), "{actual}, expected {expected}");
     }
 
     #[test]

@@ -50,8 +50,8 @@ pub struct Difference {
 }
 
 impl Difference {
-    pub fn new(column: &str, expected: impl ToString, found: impl ToString) -> Box<Self> {
-        Box::new(Self { column: column.into(), expected: expected.to_string(), found: found.to_string() })
+    pub fn new(column: &str, expected: impl ToString, actual: impl ToString) -> Box<Self> {
+        Box::new(Self { column: column.into(), expected: expected.to_string(), found: actual.to_string() })
     }
 
     /// In words.

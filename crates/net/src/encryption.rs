@@ -65,16 +65,16 @@ fn client(provider: Arc<CryptoProvider>, verifier: Arc<Verifier>) -> Result<Clie
 
 fn trusted(authorities: Option<&Path>) -> Result<Vec<CertificateDer<'static>>, String> {
     let Some(path) = authorities else {
-        let found = rustls_native_certs::load_native_certs().certs;
-        return if found.is_empty() {
+        let certificates = rustls_native_certs::load_native_certs().certs;
+        return if certificates.is_empty() {
             Err("this host has no certificates of authorities: install ca-certificates, or name a file of them".into())
         } else {
-            Ok(found)
+            Ok(certificates)
         };
     };
     let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     match read {
-        Ok(found) if !found.is_empty() => Ok(found),
+        Ok(certificates) if !certificates.is_empty() => Ok(certificates),
         Ok(_) => Err(format!("{} holds no certificate (PEM)", path.display())),
         Err(error) => Err(format!("{}: {error}", path.display())),
     }

@@ -296,9 +296,9 @@ fn requests_that_find_no_room_arrive_whole_and_in_order() {
             let (begin, path) = (begin.clone(), path.clone());
             async move {
                 let mut connection = connect(&reactor, &Address::Unix(path), 10 * SECOND_NS).await.unwrap();
-                let told = Rc::clone(&reactor);
+                let waiting = Rc::clone(&reactor);
                 reactor.spawn(Box::pin(async move {
-                    told.sleep_until(now_ns() + SECOND_NS / 20).await;
+                    waiting.sleep_until(now_ns() + SECOND_NS / 20).await;
                     begin.send(()).unwrap();
                 }));
                 for i in 0..400 {

@@ -210,8 +210,8 @@ fn a_server_that_speaks_no_tls_or_goes_away_is_an_error_and_no_wait() {
                 let _ = stream.write_all(answer);
             }
         });
-        for (found, words) in run(&address, &encryption, 1, refusal) {
-            assert_eq!(found, kind, "{words}");
+        for (failure, words) in run(&address, &encryption, 1, refusal) {
+            assert_eq!(failure, kind, "{words}");
         }
     }
 }

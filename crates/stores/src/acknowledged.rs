@@ -35,8 +35,8 @@ impl Acknowledged {
     }
 
     pub fn written(&self, step: usize, key: u64, version: u64) {
-        if let Some(place) = self.place(step, key) {
-            place.fetch_max(version as u32, AcqRel);
+        if let Some(latest) = self.place(step, key) {
+            latest.fetch_max(version as u32, AcqRel);
         }
     }
 

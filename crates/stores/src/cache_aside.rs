@@ -33,13 +33,13 @@ impl CacheAsideSession {
         Ok(true)
     }
 
-    async fn fill(&mut self, step: usize, filed: Value<'_>, found: bool) -> Result<bool, Failure> {
+    async fn fill(&mut self, step: usize, filed: Value<'_>, is_there: bool) -> Result<bool, Failure> {
         self.counters.misses += 1;
         self.from_cache = false;
-        if found {
+        if is_there {
             self.cache.fill(step, filed, self.store.row()).await?;
         }
-        Ok(found)
+        Ok(is_there)
     }
 }
 
@@ -53,8 +53,8 @@ impl Session for CacheAsideSession {
             }
             return self.hit();
         }
-        let found = self.store.get(step, key).await?;
-        self.fill(step, Value::Int(key as i64), found).await
+        let is_there = self.store.get(step, key).await?;
+        self.fill(step, Value::Int(key as i64), is_there).await
     }
 
     #[inline]
@@ -62,24 +62,24 @@ impl Session for CacheAsideSession {
         if self.cache.find(step, value).await? {
             return self.hit();
         }
-        let found = self.store.find(step, value).await?;
-        self.fill(step, value, found).await
+        let is_there = self.store.find(step, value).await?;
+        self.fill(step, value, is_there).await
     }
 
     #[inline]
     async fn update(&mut self, step: usize, key: u64, version: u64) -> Result<bool, Failure> {
-        let found = self.store.update(step, key, version).await?;
+        let is_changed = self.store.update(step, key, version).await?;
         self.cache.forget(step, key).await?;
         if let Some(acknowledged) = &self.acknowledged {
             acknowledged.written(step, key, version);
         }
-        Ok(found)
+        Ok(is_changed)
     }
 
     async fn add(&mut self, step: usize, key: u64, delta: i64) -> Result<bool, Failure> {
-        let found = self.store.add(step, key, delta).await?;
+        let is_changed = self.store.add(step, key, delta).await?;
         self.cache.forget(step, key).await?;
-        Ok(found)
+        Ok(is_changed)
     }
 
     #[inline]

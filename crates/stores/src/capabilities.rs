@@ -144,7 +144,9 @@ pub mod tests {
         }
         assert_eq!(refusal(REDIS, scan).unwrap(), "redis cannot do the step s: scan on bm");
         assert!(refusal(MEMCACHED, scan).is_some() && refusal(sqlite, scan).is_none());
-        assert!([scan, delete, put(0)].iter().all(|&one| !refusal(lmdb, one).unwrap().contains("cannot do")));
+        assert!(
+            [scan, delete, put(0)].iter().all(|&capability| !refusal(lmdb, capability).unwrap().contains("cannot do"))
+        );
         assert_eq!((refusal(REDIS, put(60)), refusal(MEMCACHED, put(MOST_RELATIVE_S))), (None, None));
         let hash = REDIS.replace("\"user\"", "\"layout\": \"hash\", \"user\"");
         for (config, ttl_s) in [(sqlite, 60), (lmdb, 60), (&*hash, 60), (MEMCACHED, MOST_RELATIVE_S + 1)] {

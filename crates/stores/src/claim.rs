@@ -124,10 +124,10 @@ mod tests {
         assert_eq!((withdrawn.removed.len(), withdrawn.left.len()), (1, 0));
         withdrawn.add(&table(), &[b"dbdyno:bm:3".to_vec()]);
         withdrawn.add(&table(), &[b"dbdyno:bm:4".to_vec(), b"dbdyno:bm:5".to_vec()]);
-        let told = [
+        let expected = [
             "dbdyno:bm:3 holds no row of dbdyno's and is left there",
             "dbdyno:bm:4 and 1 more keys hold no rows of dbdyno's and are left there",
         ];
-        assert_eq!(withdrawn.left, told);
+        assert_eq!(withdrawn.left, expected);
     }
 }

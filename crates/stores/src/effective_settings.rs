@@ -24,20 +24,20 @@ impl EffectiveSettings {
     }
 
     /// What the library shows that nobody asked for.
-    pub fn shown(&mut self, name: &str, found: impl Display) {
-        self.settings.insert(name.into(), found.to_string());
+    pub fn shown(&mut self, name: &str, actual: impl Display) {
+        self.settings.insert(name.into(), actual.to_string());
     }
 
     /// What it shows of a setting that was asked for.
     ///
     /// # Errors
     /// It has another value: with both.
-    pub fn held_against(&mut self, name: &str, given: impl Display, found: impl Display) -> Result<(), String> {
-        let (given, found) = (given.to_string(), found.to_string());
-        if given != found {
-            return Err(format!("{name}={given} was given, and the library has {found}"));
+    pub fn held_against(&mut self, name: &str, given: impl Display, actual: impl Display) -> Result<(), String> {
+        let (given, actual) = (given.to_string(), actual.to_string());
+        if given != actual {
+            return Err(format!("{name}={given} was given, and the library has {actual}"));
         }
-        self.shown(name, found);
+        self.shown(name, actual);
         Ok(())
     }
 
@@ -46,12 +46,12 @@ impl EffectiveSettings {
     ///
     /// # Errors
     /// It has fewer, or more than a rounding explains.
-    pub fn buckets(&mut self, given: u64, found: u64) -> Result<(), String> {
+    pub fn buckets(&mut self, given: u64, actual: u64) -> Result<(), String> {
         let rounded = given..=given + given / 4 + 1;
-        if !rounded.contains(&found) {
-            return self.held_against("buckets", given, found);
+        if !rounded.contains(&actual) {
+            return self.held_against("buckets", given, actual);
         }
-        self.shown("buckets", found);
+        self.shown("buckets", actual);
         Ok(())
     }
 }
@@ -83,14 +83,14 @@ mod tests {
 
     #[test]
     fn buckets_may_be_rounded_up_to_a_prime_and_no_further() {
-        for (given, found) in [(1, 1), (2, 2), (400, 409), (2000, 2039), (40_000, 46_349), (7, 7)] {
+        for (given, actual) in [(1, 1), (2, 2), (400, 409), (2000, 2039), (40_000, 46_349), (7, 7)] {
             let mut all = EffectiveSettings::default();
-            assert_eq!(all.buckets(given, found), Ok(()), "{given}");
-            assert_eq!(all.settings["buckets"], found.to_string());
+            assert_eq!(all.buckets(given, actual), Ok(()), "{given}");
+            assert_eq!(all.settings["buckets"], actual.to_string());
         }
-        for (given, found) in [(7, 409), (400, 397), (100, 200)] {
-            let refused = EffectiveSettings::default().buckets(given, found).unwrap_err();
-            assert_eq!(refused, format!("buckets={given} was given, and the library has {found}"));
+        for (given, actual) in [(7, 409), (400, 397), (100, 200)] {
+            let refused = EffectiveSettings::default().buckets(given, actual).unwrap_err();
+            assert_eq!(refused, format!("buckets={given} was given, and the library has {actual}"));
         }
     }
 }

@@ -57,9 +57,9 @@ pub trait Access {
     fn get(&mut self, table: usize, key: &[u8]) -> Result<bool, Failure>;
     /// Looks up the rows with these numbers as keys, all in one state where the library can, and hands each to `each`.
     fn get_many(&mut self, table: usize, keys: &[u64], each: &mut Each<'_>) -> Result<(), Failure> {
-        for (place, key) in keys.iter().enumerate() {
+        for (position, key) in keys.iter().enumerate() {
             let is_there = self.get(table, &key.to_be_bytes())?;
-            each(place, is_there.then(|| self.found()))?;
+            each(position, is_there.then(|| self.found()))?;
         }
         Ok(())
     }
@@ -231,11 +231,11 @@ impl Session for EmbeddedSession {
         let Self { access, schema, fields, .. } = self;
         let table = schema.steps[step].operation.table();
         access.release();
-        access.get_many(table, keys, &mut |place, bytes| {
+        access.get_many(table, keys, &mut |position, bytes| {
             if let Some(bytes) = bytes {
                 decode(&schema.tables[table], bytes, fields)?;
             }
-            each(place, bytes.map(|bytes| Row::new(bytes, fields)));
+            each(position, bytes.map(|bytes| Row::new(bytes, fields)));
             Ok(())
         })
     }
@@ -407,11 +407,11 @@ mod tests {
             all.extend([("tokyocabinet", structure, &*tokyo), ("kyotocabinet", structure, &*kyoto)]);
             all.push(("tkrzw", structure, tkrzw));
         }
-        let one = |(i, (kind, structure, more)): (usize, &(&str, &str, &str))| {
+        let configuration = |(i, (kind, structure, more)): (usize, &(&str, &str, &str))| {
             std::fs::create_dir_all(format!("{directory}/{i}")).unwrap();
             format!(r#"{{"kind": "{kind}", "path": "{directory}/{i}", {structure}{more}}}"#)
         };
-        all.iter().enumerate().map(one).collect()
+        all.iter().enumerate().map(configuration).collect()
     }
 
     #[test]

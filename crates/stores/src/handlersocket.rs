@@ -84,7 +84,7 @@ pub struct HandlersocketSession {
     /// Whether an index has been opened for each step.
     is_ready: bool,
     generated: RowBuffer,
-    found: Found,
+    found_rows: Found,
 }
 
 /// The rows of the last answer: where they lie in it, or in `unescaped`.
@@ -176,7 +176,7 @@ impl OpenStore for Handlersocket {
             sql: None,
             is_ready: false,
             generated: RowBuffer::default(),
-            found: Found::default(),
+            found_rows: Found::default(),
         };
         if self.schema.steps.iter().any(|step| is_read(step.operation)) {
             session.reading = Some(self.connect(&self.reading, reactor).await?);
@@ -253,12 +253,12 @@ impl HandlersocketSession {
         if !self.is_ready {
             self.open_indexes().await?;
         }
-        let Self { store, reading, found, .. } = self;
+        let Self { store, reading, found_rows, .. } = self;
         let table = store.schema.table_of_operation(store.schema.steps[step].operation);
         let exchange = reading.as_mut().ok_or_else(not_connected)?;
         wire::find(exchange.begin(), step, param(value));
-        exchange.ask(|bytes| found.decode(bytes, table)).await??;
-        match found.fields.len() / table.columns.len() {
+        exchange.ask(|bytes| found_rows.decode(bytes, table)).await??;
+        match found_rows.fields.len() / table.columns.len() {
             0 => Ok(false),
             1 => Ok(true),
             n => Err(Failure::Mismatch(format!("{n} rows where there is one"))),
@@ -326,7 +326,7 @@ impl Session for HandlersocketSession {
         if !self.is_ready {
             self.open_indexes().await?;
         }
-        let Self { store, reading, found, .. } = self;
+        let Self { store, reading, found_rows, .. } = self;
         let operation = store.schema.steps[step].operation;
         let table = store.schema.table_of_operation(operation);
         let exchange = reading.as_mut().ok_or_else(not_connected)?;
@@ -334,9 +334,9 @@ impl Session for HandlersocketSession {
         let values = keys.iter().map(|&key| Param::Int(key as i64));
         if matches!(operation, Operation::GetMany { .. }) {
             wire::find_many(&mut exchange.request, step, values);
-            exchange.ask(|bytes| found.decode(bytes, table)).await??;
-            let (mut asked, bytes) = (MultiGet::new(keys), found.bytes(exchange.bytes()));
-            let mut rows = found.fields.chunks_exact(table.columns.len());
+            exchange.ask(|bytes| found_rows.decode(bytes, table)).await??;
+            let (mut asked, bytes) = (MultiGet::new(keys), found_rows.bytes(exchange.bytes()));
+            let mut rows = found_rows.fields.chunks_exact(table.columns.len());
             rows.try_for_each(|fields| asked.found(Row::new(bytes, fields), each))?;
             asked.finish(each);
             return Ok(());
@@ -345,8 +345,8 @@ impl Session for HandlersocketSession {
         exchange.send().await?;
         for i in 0..keys.len() {
             let hand_over = |bytes: &[u8]| {
-                let Some((rows, end)) = found.decode(bytes, table)? else { return Ok(None) };
-                let handed = rows.map(|()| each(i, (!found.fields.is_empty()).then(|| found.row(bytes))));
+                let Some((rows, end)) = found_rows.decode(bytes, table)? else { return Ok(None) };
+                let handed = rows.map(|()| each(i, (!found_rows.fields.is_empty()).then(|| found_rows.row(bytes))));
                 Ok(Some((handed, end)))
             };
             exchange.next(hand_over).await??;
@@ -382,7 +382,7 @@ impl Session for HandlersocketSession {
 
     #[inline]
     fn row(&self) -> Row<'_> {
-        self.found.row(self.reading.as_ref().map_or(&[], Exchange::bytes))
+        self.found_rows.row(self.reading.as_ref().map_or(&[], Exchange::bytes))
     }
 }
 
@@ -456,10 +456,10 @@ mod tests {
 
     #[test]
     fn escaped_text_is_read_elsewhere_and_plain_text_where_it_lies() {
-        let (table, mut found) = (table(), Found::default());
+        let (table, mut found_rows) = (table(), Found::default());
         for (answer, text) in [(&b"0\t2\t7\tabc\n"[..], &b"abc"[..]), (b"0\t2\t7\ta\x01Ic\n", b"a\tc")] {
-            assert_eq!(found.decode(answer, &table), Ok(Some((Ok(()), answer.len()))));
-            assert_eq!(found.row(answer).value(1), Value::Text(text));
+            assert_eq!(found_rows.decode(answer, &table), Ok(Some((Ok(()), answer.len()))));
+            assert_eq!(found_rows.row(answer).value(1), Value::Text(text));
         }
     }
 

@@ -76,13 +76,13 @@ pub fn numbered_statement(schema: &Schema, step: usize) -> String {
 }
 
 /// Refuses a statement with another number of parameters and columns than was declared.
-fn declared_as(step: &Step, declared: (usize, usize), found: (usize, usize)) -> Result<(), Failure> {
-    if declared == found {
+fn declared_as(step: &Step, declared: (usize, usize), actual: (usize, usize)) -> Result<(), Failure> {
+    if declared == actual {
         return Ok(());
     }
     let words = |(parameters, columns)| format!("{parameters} parameters and {columns} columns");
-    let (name, declared, found) = (&step.name, words(declared), words(found));
-    Err(Failure::Server(format!("the statement {name} was declared with {declared} and has {found}")))
+    let (name, declared, actual) = (&step.name, words(declared), words(actual));
+    Err(Failure::Server(format!("the statement {name} was declared with {declared} and has {actual}")))
 }
 
 /// Why preparing, checking or cleaning up did not happen.

@@ -44,8 +44,8 @@ impl Library {
     /// `T` is its type.
     pub unsafe fn find<T: Copy>(&self, name: &str) -> Result<T, String> {
         // SAFETY: as above.
-        let found = unsafe { self.loaded.get::<T>(name) };
-        found.map(|symbol| *symbol).map_err(|_| format!("{} has no {name}: another version is needed", self.name))
+        let symbol = unsafe { self.loaded.get::<T>(name) };
+        symbol.map(|symbol| *symbol).map_err(|_| format!("{} has no {name}: another version is needed", self.name))
     }
 }
 

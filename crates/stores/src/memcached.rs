@@ -77,23 +77,23 @@ fn answer(bytes: &[u8], expected: &[u8]) -> Decoded<(Result<bool, Failure>, usiz
 /// Decodes the answer to `get` of one key.
 #[inline]
 fn value(bytes: &[u8]) -> Decoded<(Found, usize)> {
-    found(wire::got(bytes), bytes)
+    range_of(wire::got(bytes), bytes)
 }
 
 /// Decodes the next value in the answer to `get` of several keys; `None` is its end.
 fn value_of_several(bytes: &[u8]) -> Decoded<(Found, usize)> {
-    found(wire::next_value(bytes), bytes)
+    range_of(wire::next_value(bytes), bytes)
 }
 
 #[inline]
-fn found(got: Decoded<(Got, usize)>, bytes: &[u8]) -> Decoded<(Found, usize)> {
+fn range_of(got: Decoded<(Got, usize)>, bytes: &[u8]) -> Decoded<(Found, usize)> {
     Ok(got?.map(|(got, next)| {
-        let found = match got {
+        let range = match got {
             Got::Hit { start, end } => Ok(Some((start, end))),
             Got::Miss => Ok(None),
             Got::Error { start, end } => Err(refused(&bytes[start..end])),
         };
-        (found, next)
+        (range, next)
     }))
 }
 
@@ -184,11 +184,11 @@ impl MemcachedSession {
 
     async fn is_any_there(&mut self, table: usize, keys: Range<u64>) -> Result<bool, Failure> {
         self.send_for_keys(table, keys.clone(), wire::get).await?;
-        let mut found = false;
+        let mut is_any = false;
         for _ in keys {
-            found |= matches!(self.exchange.next(wire::got).await?, Got::Hit { .. });
+            is_any |= matches!(self.exchange.next(wire::got).await?, Got::Hit { .. });
         }
-        Ok(found)
+        Ok(is_any)
     }
 }
 

@@ -23,23 +23,23 @@ impl<'k> MultiGet<'k> {
         let wrong = |what: &str| Failure::Mismatch(format!("row {}: {what}", row.value(0)));
         let Value::Int(key) = row.value(0) else { return Err(wrong("its key is no number")) };
         let key = key as u64;
-        let place = match self.keys.get(self.next) {
+        let position = match self.keys.get(self.next) {
             Some(&next) if next == key => Ok(self.next),
             _ => self.keys.binary_search(&key),
         };
-        let place = place.map_err(|_| wrong("nobody asked for it"))?;
-        if std::mem::replace(&mut self.is_answered[place], true) {
+        let position = position.map_err(|_| wrong("nobody asked for it"))?;
+        if std::mem::replace(&mut self.is_answered[position], true) {
             return Err(wrong("came twice"));
         }
-        self.next = place + 1;
-        each(place, Some(row));
+        self.next = position + 1;
+        each(position, Some(row));
         Ok(())
     }
 
     /// Hands over the keys without a row.
     pub fn finish(self, each: &mut dyn FnMut(usize, Option<Row<'_>>)) {
         let absent = self.is_answered.iter().enumerate().filter(|(_, is_answered)| !**is_answered);
-        absent.for_each(|(place, _)| each(place, None));
+        absent.for_each(|(position, _)| each(position, None));
     }
 }
 
@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn rows_in_any_order_find_their_keys_and_what_is_missing_is_handed_over() {
         let (mut asked, mut handed) = (MultiGet::new(&[3, 5, 9]), vec![]);
-        let mut each = |place: usize, row: Option<Row<'_>>| handed.push((place, row.is_some()));
+        let mut each = |position: usize, row: Option<Row<'_>>| handed.push((position, row.is_some()));
         for key in [9, 3] {
             asked.found(row(&[Field::Int(key)]), &mut each).unwrap();
         }

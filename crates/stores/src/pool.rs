@@ -269,9 +269,9 @@ mod tests {
         for change in [r#", "joins_s": 0"#, r#", "leaves_s": 0"#] {
             let pool = pool(change);
             (1..=8000).for_each(|key| pool.requested_keys.as_ref().unwrap().mark(0, key));
-            let found = pool.moved().unwrap();
-            assert_eq!((found.asked, found.due), (8000, 2000.0));
-            assert!((1600..2400).contains(&found.moved), "{found:?}");
+            let keys = pool.moved().unwrap();
+            assert_eq!((keys.asked, keys.due), (8000, 2000.0));
+            assert!((1600..2400).contains(&keys.moved), "{keys:?}");
         }
         assert!(pool(r#", "leaves_s": 1000"#).moved().is_none(), "not yet");
         assert!(pool("").moved().is_none());

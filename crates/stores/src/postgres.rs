@@ -151,8 +151,8 @@ pub fn scalar_type(kind: Kind) -> ScalarType {
 /// Takes a statement as the server described it, where it is as the workload declared it.
 fn adopt(schema: &Schema, step: usize, mut prepared: Prepared) -> Result<Prepared, Failure> {
     let kinds = schema.answer_kinds(step);
-    let found = (prepared.parameters(), prepared.columns.len());
-    declared_as(&schema.steps[step], (schema.parameter_kinds(step).len(), kinds.len()), found)?;
+    let actual = (prepared.parameters(), prepared.columns.len());
+    declared_as(&schema.steps[step], (schema.parameter_kinds(step).len(), kinds.len()), actual)?;
     for (column, kind) in prepared.columns.iter_mut().zip(kinds) {
         if let ScalarType::Numeric(of) = column {
             *of = scale(kind);
@@ -279,8 +279,8 @@ impl PostgresSession {
 
     async fn create(&mut self, table: usize, marker: &str) -> Result<(), Trouble> {
         let name = table_name(&self.schema.tables[table]);
-        let found = format!("SELECT coalesce({COMMENT}, '') FROM pg_class WHERE {HERE} AND relname = '{name}'");
-        let drop = match self.query_one(&found).await? {
+        let select = format!("SELECT coalesce({COMMENT}, '') FROM pg_class WHERE {HERE} AND relname = '{name}'");
+        let drop = match self.query_one(&select).await? {
             Some(comment) if !comment.starts_with(MARKER) => {
                 return Err(Trouble::Refused(format!(
                     "a table {name} without dbdyno's marker is already there: it is not dbdyno's to drop. Use another database"

@@ -178,12 +178,12 @@ fn append_hset(out: &mut Vec<u8>, key: &[u8], table: &Table, row: Row<'_>, choos
 #[inline]
 fn value(bytes: &[u8]) -> Decoded<(Found, usize)> {
     Ok(one(bytes)?.map(|(answer, next)| {
-        let found = answer.map_err(refused).and_then(|reply| match reply {
+        let range = answer.map_err(refused).and_then(|reply| match reply {
             Reply::Bulk { start, end } => Ok(Some((start, end))),
             Reply::Nil => Ok(None),
             other => Err(unexpected(&other)),
         });
-        (found, next)
+        (range, next)
     }))
 }
 

@@ -38,9 +38,9 @@ impl RequestedKeys {
     pub fn each(&self) -> impl Iterator<Item = (usize, u64)> {
         let of_word = |word: &AtomicU64| word.load(Ordering::Relaxed);
         self.steps.iter().enumerate().flat_map(move |(step, words)| {
-            words.iter().zip(0..).flat_map(move |(word, place)| {
+            words.iter().zip(0..).flat_map(move |(word, index)| {
                 let marked = of_word(word);
-                (0..64).filter(move |bit| marked & (1 << bit) != 0).map(move |bit| (step, 64 * place + bit))
+                (0..64).filter(move |bit| marked & (1 << bit) != 0).map(move |bit| (step, 64 * index + bit))
             })
         })
     }

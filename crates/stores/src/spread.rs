@@ -93,13 +93,13 @@ impl SpreadSession {
 }
 
 /// What all nodes say, or how they differ.
-fn agreed<T: PartialEq + Copy + std::fmt::Display>(found: &[Option<T>]) -> Result<Option<T>, Trouble> {
-    let Some((first, others)) = found.split_first() else { return Ok(None) };
+fn agreed<T: PartialEq + Copy + std::fmt::Display>(answers: &[Option<T>]) -> Result<Option<T>, Trouble> {
+    let Some((first, others)) = answers.split_first() else { return Ok(None) };
     if others.iter().all(|other| other == first) {
         return Ok(*first);
     }
     let said = |n: &Option<T>| n.map_or("nothing".to_string(), |n| n.to_string());
-    let said = found.iter().map(said).collect::<Vec<_>>().join(", ");
+    let said = answers.iter().map(said).collect::<Vec<_>>().join(", ");
     Err(Trouble::Failed(Failure::Mismatch(format!("the nodes do not hold the same; counted in turn: {said}"))))
 }
 
@@ -192,20 +192,20 @@ impl Administration for SpreadSession {
 
     async fn count(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
         self.catch_up().await?;
-        let mut found = vec![];
+        let mut answers = vec![];
         for node in &mut self.nodes {
-            found.push(node.count(table).await?);
+            answers.push(node.count(table).await?);
         }
-        agreed(&found)
+        agreed(&answers)
     }
 
     async fn count_by_index(&mut self, table: usize, index: usize) -> Result<Option<u64>, Trouble> {
         self.catch_up().await?;
-        let mut found = vec![];
+        let mut answers = vec![];
         for node in &mut self.nodes {
-            found.push(node.count_by_index(table, index).await?);
+            answers.push(node.count_by_index(table, index).await?);
         }
-        agreed(&found)
+        agreed(&answers)
     }
 
     async fn last_key(&mut self, table: usize) -> Result<Option<u64>, Trouble> {
@@ -224,11 +224,11 @@ impl Administration for SpreadSession {
 
     async fn sum(&mut self, table: usize, column: usize) -> Result<Option<i128>, Trouble> {
         self.catch_up().await?;
-        let mut found = vec![];
+        let mut answers = vec![];
         for node in &mut self.nodes {
-            found.push(node.sum(table, column).await?);
+            answers.push(node.sum(table, column).await?);
         }
-        agreed(&found)
+        agreed(&answers)
     }
 
     async fn marker(&mut self) -> Result<Option<String>, Trouble> {

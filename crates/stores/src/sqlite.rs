@@ -131,16 +131,16 @@ fn synchronous(word: &str) -> &str {
 /// Sets a pragma and looks whether it is set: SQLite leaves what it cannot do as it was, without a word.
 fn set(connection: &Connection, pragma: &str, wanted: &str) -> rusqlite::Result<()> {
     connection.pragma_update(None, pragma, wanted)?;
-    let found: rusqlite::types::Value = connection.pragma_query_value(None, pragma, |row| row.get(0))?;
-    let found = match found {
+    let actual: rusqlite::types::Value = connection.pragma_query_value(None, pragma, |row| row.get(0))?;
+    let actual = match actual {
         rusqlite::types::Value::Integer(n) => n.to_string(),
         rusqlite::types::Value::Text(text) => text,
         other => format!("{other:?}"),
     };
-    if found.eq_ignore_ascii_case(wanted) {
+    if actual.eq_ignore_ascii_case(wanted) {
         return Ok(());
     }
-    let message = format!("{pragma} = {wanted} was asked for, and SQLite has {found}");
+    let message = format!("{pragma} = {wanted} was asked for, and SQLite has {actual}");
     Err(Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_MISUSE), Some(message)))
 }
 

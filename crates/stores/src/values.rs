@@ -23,10 +23,10 @@ pub async fn read_row(
     exchange: &mut Exchange,
     table: &Table,
     fields: &mut Vec<Field>,
-    found: impl Fn(&[u8]) -> Decoded<(Found, usize)>,
+    find_row: impl Fn(&[u8]) -> Decoded<(Found, usize)>,
 ) -> Result<bool, Failure> {
-    match exchange.ask(found).await?? {
-        Some(place) => decode(table, exchange.bytes(), place, fields).map(|()| true),
+    match exchange.ask(find_row).await?? {
+        Some(range) => decode(table, exchange.bytes(), range, fields).map(|()| true),
         None => Ok(false),
     }
 }
@@ -37,17 +37,17 @@ pub async fn read_rows(
     table: &Table,
     fields: &mut Vec<Field>,
     count: usize,
-    found: impl Fn(&[u8]) -> Decoded<(Found, usize)>,
+    find_row: impl Fn(&[u8]) -> Decoded<(Found, usize)>,
     each: &mut dyn FnMut(usize, Option<Row<'_>>),
 ) -> Result<(), Failure> {
     for i in 0..count {
         let hand_over = |bytes: &[u8]| {
-            let Some((found, next)) = found(bytes)? else { return Ok(None) };
-            let done = found.and_then(|place| {
-                if let Some(place) = place {
-                    decode(table, bytes, place, fields)?;
+            let Some((answer, next)) = find_row(bytes)? else { return Ok(None) };
+            let done = answer.and_then(|range| {
+                if let Some(range) = range {
+                    decode(table, bytes, range, fields)?;
                 }
-                each(i, place.map(|_| Row::new(bytes, fields)));
+                each(i, range.map(|_| Row::new(bytes, fields)));
                 Ok(())
             });
             Ok(Some((done, next)))
@@ -63,16 +63,16 @@ pub async fn read_rows_found(
     table: &Table,
     fields: &mut Vec<Field>,
     keys: &[u64],
-    found: impl Fn(&[u8]) -> Decoded<(Found, usize)>,
+    find_row: impl Fn(&[u8]) -> Decoded<(Found, usize)>,
     each: &mut dyn FnMut(usize, Option<Row<'_>>),
 ) -> Result<(), Failure> {
     let mut asked = MultiGet::new(keys);
     loop {
         let hand_over = |bytes: &[u8]| {
-            let Some((found, next)) = found(bytes)? else { return Ok(None) };
-            let done = found.and_then(|place| {
-                let Some(place) = place else { return Ok(true) };
-                decode(table, bytes, place, fields)?;
+            let Some((answer, next)) = find_row(bytes)? else { return Ok(None) };
+            let done = answer.and_then(|range| {
+                let Some(range) = range else { return Ok(true) };
+                decode(table, bytes, range, fields)?;
                 asked.found(Row::new(bytes, fields), each).map(|()| false)
             });
             Ok(Some((done, next)))

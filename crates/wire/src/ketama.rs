@@ -37,8 +37,8 @@ impl Continuum {
     }
 
     #[inline]
-    fn node_at(&self, place: u32) -> usize {
-        let next = self.points.partition_point(|&(point, _)| point < place);
+    fn node_at(&self, hash: u32) -> usize {
+        let next = self.points.partition_point(|&(point, _)| point < hash);
         self.points[if next == self.points.len() { 0 } else { next }].1 as usize
     }
 }

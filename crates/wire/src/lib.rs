@@ -26,8 +26,8 @@ impl Malformed {
     /// Says what was expected and shows the first bytes of what came.
     #[cold]
     pub fn expected(what: &str, bytes: &[u8]) -> Self {
-        let shown = bytes[..bytes.len().min(24)].escape_ascii();
-        Self(format!("expected {what}, got \"{shown}\""))
+        let beginning = bytes[..bytes.len().min(24)].escape_ascii();
+        Self(format!("expected {what}, got \"{beginning}\""))
     }
 }
 

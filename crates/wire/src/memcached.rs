@@ -23,8 +23,8 @@ pub fn got(bytes: &[u8]) -> Decoded<(Got, usize)> {
     let Got::Hit { .. } = first else { return Ok(Some((first, value_end))) };
     let tail = b"END\r\n";
     match bytes.get(value_end..value_end + tail.len()) {
-        Some(found) if found == tail => Ok(Some((first, value_end + tail.len()))),
-        Some(found) => Err(Malformed::expected("the end of an answer", found)),
+        Some(ending) if ending == tail => Ok(Some((first, value_end + tail.len()))),
+        Some(ending) => Err(Malformed::expected("the end of an answer", ending)),
         None => Ok(None),
     }
 }
@@ -49,8 +49,8 @@ pub fn next_value(bytes: &[u8]) -> Decoded<(Got, usize)> {
     };
     let (value_end, tail) = (next + size, b"\r\n");
     match bytes.get(value_end..value_end + tail.len()) {
-        Some(found) if found == tail => Ok(Some((Got::Hit { start: next, end: value_end }, value_end + tail.len()))),
-        Some(found) => Err(Malformed::expected("the end of a value", found)),
+        Some(ending) if ending == tail => Ok(Some((Got::Hit { start: next, end: value_end }, value_end + tail.len()))),
+        Some(ending) => Err(Malformed::expected("the end of a value", ending)),
         None => Ok(None),
     }
 }

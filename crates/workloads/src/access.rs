@@ -73,7 +73,7 @@ impl Access {
     }
 
     fn skewed(self, choices: &mut Choices, rows: u64) -> u64 {
-        let place = match self {
+        let share = match self {
             Access::Zipfian(zipf) => return zipf.key(choices),
             Access::Scrambled(zipf) => return scrambled(zipf.key(choices), rows),
             Access::Latest(zipf) => return rows + 1 - zipf.key(choices),
@@ -84,7 +84,7 @@ impl Access {
             Access::HotSet { rows, .. } => rows + fraction(choices) * (1.0 - rows),
             Access::Uniform | Access::Sequential => fraction(choices),
         };
-        1 + ((place * rows as f64) as u64).min(rows - 1)
+        1 + ((share * rows as f64) as u64).min(rows - 1)
     }
 }
 
@@ -193,10 +193,10 @@ mod tests {
         keys.iter().filter(|&&key| of(key)).count() as f64 / keys.len() as f64
     }
 
-    fn assert_near(found: f64, expected: f64, what: &str) {
+    fn assert_near(actual: f64, expected: f64, what: &str) {
         // Four standard deviations of a share.
         let allowed = 4.0 * (expected * (1.0 - expected) / DRAWN as f64).sqrt();
-        assert!((found - expected).abs() < allowed, "{what}: {found}, expected {expected} within {allowed}");
+        assert!((actual - expected).abs() < allowed, "{what}: {actual}, expected {expected} within {allowed}");
     }
 
     #[test]

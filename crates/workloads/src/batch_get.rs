@@ -42,9 +42,9 @@ impl BatchGet {
                 }
                 access => access.key(choices, self.rows),
             };
-            if let Err(place) = keys[..chosen].binary_search(&key) {
-                keys.copy_within(place..chosen, place + 1);
-                keys[place] = key;
+            if let Err(position) = keys[..chosen].binary_search(&key) {
+                keys.copy_within(position..chosen, position + 1);
+                keys[position] = key;
                 chosen += 1;
             }
         }

@@ -83,12 +83,12 @@ impl Workload for ReplicationLag {
         operations.part(UNTIL_SEEN);
         for (reads, step) in [FIRST_READ, SECOND_READ].into_iter().chain(std::iter::repeat(FURTHER_READ)).enumerate() {
             operations.get(step, key).await?;
-            let found = self.version(operations);
-            if found == written {
+            let version = self.version(operations);
+            if version == written {
                 break;
             }
             if reads as u64 == MOST_READS {
-                operations.verify(step, 1, || Err(Difference::new("version", written, found)))?;
+                operations.verify(step, 1, || Err(Difference::new("version", written, version)))?;
                 return Err(Failed);
             }
         }

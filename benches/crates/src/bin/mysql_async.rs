@@ -1,23 +1,23 @@
 //! Gets by a prepared statement through mysql_async.
 
-use dbdyno_bench_crates::{Told, run};
+use dbdyno_bench_crates::{Arguments, run};
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Error, OptsBuilder, Row, Statement};
 
 fn main() {
-    let told = Told::read();
+    let arguments = Arguments::read();
     let options = OptsBuilder::default()
-        .ip_or_hostname(told.host.clone())
-        .tcp_port(told.port)
-        .user(Some(told.user.clone()))
-        .db_name(Some(told.database.clone()))
+        .ip_or_hostname(arguments.host.clone())
+        .tcp_port(arguments.port)
+        .user(Some(arguments.user.clone()))
+        .db_name(Some(arguments.database.clone()))
         .prefer_socket(false);
     let connect = || async {
         let mut connection = Conn::new(options.clone()).await?;
         let statement = connection.prep("SELECT id, k, c, pad FROM dbdyno_bm WHERE id = ?").await?;
         Ok::<_, Error>((connection, statement))
     };
-    run(&told, connect, get);
+    run(&arguments, connect, get);
 }
 
 async fn get((mut connection, statement): (Conn, Statement), key: u64) -> Result<(Conn, Statement), Error> {

@@ -1,13 +1,13 @@
 //! Gets through redis, a multiplexed connection each.
 
-use dbdyno_bench_crates::{Told, run};
+use dbdyno_bench_crates::{Arguments, run};
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncCommands, Client, RedisError};
 
 fn main() {
-    let told = Told::read();
-    let client = Client::open(format!("redis://{}:{}/0", told.host, told.port)).expect("a URL");
-    run(&told, || client.get_multiplexed_async_connection(), get);
+    let arguments = Arguments::read();
+    let client = Client::open(format!("redis://{}:{}/0", arguments.host, arguments.port)).expect("a URL");
+    run(&arguments, || client.get_multiplexed_async_connection(), get);
 }
 
 async fn get(mut connection: MultiplexedConnection, key: u64) -> Result<MultiplexedConnection, RedisError> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dbdyno_bench_crates::{Told, run};
+use dbdyno_bench_crates::{Arguments, run};
 use scylla::client::session::Session;
 use scylla::client::session_builder::SessionBuilder;
 use scylla::statement::prepared::PreparedStatement;
@@ -11,18 +11,18 @@ type Failure = Box<dyn std::error::Error>;
 type Shared = Arc<(Session, PreparedStatement)>;
 
 fn main() {
-    let told = Told::read();
+    let arguments = Arguments::read();
     let shared: tokio::sync::OnceCell<Shared> = tokio::sync::OnceCell::new();
     let connect = || async {
-        let one = shared.get_or_try_init(|| open(&told)).await?;
-        Ok::<_, Failure>(Arc::clone(one))
+        let opened = shared.get_or_try_init(|| open(&arguments)).await?;
+        Ok::<_, Failure>(Arc::clone(opened))
     };
-    run(&told, connect, get);
+    run(&arguments, connect, get);
 }
 
-async fn open(told: &Told) -> Result<Shared, Failure> {
-    let session = SessionBuilder::new().known_node(format!("{}:{}", told.host, told.port)).build().await?;
-    let statement = format!("SELECT id, k, c, pad FROM {}.dbdyno_bm WHERE id = ?", told.database);
+async fn open(arguments: &Arguments) -> Result<Shared, Failure> {
+    let session = SessionBuilder::new().known_node(format!("{}:{}", arguments.host, arguments.port)).build().await?;
+    let statement = format!("SELECT id, k, c, pad FROM {}.dbdyno_bm WHERE id = ?", arguments.database);
     let prepared = session.prepare(statement).await?;
     Ok(Arc::new((session, prepared)))
 }

@@ -1,19 +1,19 @@
 //! Gets by a prepared statement through tokio-postgres.
 
-use dbdyno_bench_crates::{Told, run};
+use dbdyno_bench_crates::{Arguments, run};
 use tokio_postgres::{Client, Config, Error, NoTls, Statement};
 
 fn main() {
-    let told = Told::read();
+    let arguments = Arguments::read();
     let mut config = Config::new();
-    config.host(&told.host).port(told.port).user(&told.user).dbname(&told.database);
+    config.host(&arguments.host).port(arguments.port).user(&arguments.user).dbname(&arguments.database);
     let connect = || async {
         let (client, connection) = config.connect(NoTls).await?;
         tokio::task::spawn_local(connection);
         let statement = client.prepare("SELECT id, k, c, pad FROM dbdyno_bm WHERE id = $1").await?;
         Ok::<_, Error>((client, statement))
     };
-    run(&told, connect, get);
+    run(&arguments, connect, get);
 }
 
 async fn get((client, statement): (Client, Statement), key: u64) -> Result<(Client, Statement), Error> {

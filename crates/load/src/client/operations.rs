@@ -32,13 +32,13 @@ impl Operations for Client {
         let trial = &thread.trial;
         let table = &trial.workload.tables()[trial.workload.steps()[step].operation.table()];
         let mut wrong = None;
-        let mut each = |place: usize, row: Option<Row<'_>>| {
-            let found = match row {
+        let mut each = |position: usize, row: Option<Row<'_>>| {
+            let failure = match row {
                 None => Some(None),
-                Some(row) if trial.verify_reads => table.check(row, keys[place], scratch).err().map(Some),
+                Some(row) if trial.verify_reads => table.check(row, keys[position], scratch).err().map(Some),
                 Some(_) => None,
             };
-            wrong = wrong.take().or(found.map(|difference| (keys[place], difference)));
+            wrong = wrong.take().or(failure.map(|difference| (keys[position], difference)));
         };
         let result = session.get_many(step, keys, &mut each).await;
         self.finish_many(step, keys.len() as u64, result, wrong)
@@ -157,8 +157,8 @@ impl Operations for Client {
             Err(difference) => {
                 self.show_mismatch(step, None, &difference, ended_ns);
                 let failure = Failure::Mismatch(difference.to_string());
-                let place = Some(self.step(step).name.as_str());
-                self.show(&failure, place, ended_ns);
+                let operation = Some(self.step(step).name.as_str());
+                self.show(&failure, operation, ended_ns);
                 self.thread.recorder.borrow_mut().mismatch(ended_ns, &failure);
                 Err(Failed)
             }

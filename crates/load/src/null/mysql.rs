@@ -105,11 +105,11 @@ impl Mysql {
     /// Answers a statement with its parameters in it, as text too.
     fn query(&mut self, sql: &[u8], out: &mut Vec<u8>) {
         let behind = |statement: &str| sql.strip_prefix(statement.split('?').next()?.as_bytes());
-        let found = (0..self.schema.steps.len()).filter(|&i| self.has_rows(i)).find_map(|i| {
+        let answered = (0..self.schema.steps.len()).filter(|&i| self.has_rows(i)).find_map(|i| {
             let rest = behind(&step_statement(&self.schema, i));
             Some((i, rest.or_else(|| behind(&step_handler(&self.schema, i)?))?))
         });
-        let Some((step, rest)) = found else {
+        let Some((step, rest)) = answered else {
             return wire::frame(out, 1, |out| out.extend_from_slice(OK));
         };
         let table = &self.schema.tables[self.schema.steps[step].operation.table()];

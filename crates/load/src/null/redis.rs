@@ -34,11 +34,11 @@ impl Redis {
     fn hmget(&mut self, key: &[u8], out: &mut Vec<u8>) {
         let columns = self.parts.len() - 2;
         wire::command(out, columns);
-        let found = self.rows.find(key);
+        let has_row = self.rows.find(key);
         for i in 0..columns {
             match self.rows.row.row().value(i) {
-                Value::Int(n) if found => wire::part(out, n.to_string().as_bytes()),
-                Value::Text(text) if found => wire::part(out, text),
+                Value::Int(n) if has_row => wire::part(out, n.to_string().as_bytes()),
+                Value::Text(text) if has_row => wire::part(out, text),
                 _ => out.extend_from_slice(b"$-1\r\n"),
             }
         }

@@ -55,7 +55,7 @@ pub fn of_kind<'a>(records: &'a [Value], kind: &str) -> Vec<&'a Value> {
 /// The only record of a kind.
 pub fn only<'a>(records: &'a [Value], kind: &str) -> &'a Value {
     match of_kind(records, kind)[..] {
-        [one] => one,
+        [record] => record,
         ref many => panic!("{} records of kind {kind}: {many:?}", many.len()),
     }
 }

@@ -168,7 +168,7 @@ fn a_thread_that_does_all_the_work_is_seen_among_those_that_wait() {
     let shares = |key: &str| serde_json::from_value::<Vec<f64>>(threads[key].clone()).unwrap();
     let (used, waited) = (shares("cpu_s"), shares("run_queue_s"));
     assert_eq!((used.len(), waited.len()), (4, 4), "{threads}");
-    let busiest = used.iter().fold(0.0_f64, |most, &one| most.max(one));
+    let busiest = used.iter().fold(0.0_f64, |most, &share| most.max(share));
     assert!(busiest > 0.5 * used.iter().sum::<f64>(), "{threads}");
     assert!(waited.iter().all(|&s| s >= 0.0), "{threads}");
 }
@@ -219,10 +219,10 @@ fn two_programs_with_a_slice_each_issue_what_one_would() {
         plan["clients"] = clients.clone();
         plan
     };
-    let one = requests_of(&[slice(0, 4)], make);
-    let two = requests_of(&[slice(0, 1), slice(1, 3)], make);
-    assert_eq!(one.len(), 4);
-    assert_eq!(one, two);
+    let whole = requests_of(&[slice(0, 4)], make);
+    let halves = requests_of(&[slice(0, 1), slice(1, 3)], make);
+    assert_eq!(whole.len(), 4);
+    assert_eq!(whole, halves);
 
     let (records, _) = execute(&make(&slice(2, 3), 1));
     assert_eq!(only(&records, "end")["status"], "refused");

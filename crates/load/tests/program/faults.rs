@@ -31,9 +31,9 @@ fn an_error_answer_is_kept_word_for_word_five_times_and_counted_always() {
     let port = server(always(b"-ERR out of luck\r\n"));
     let (records, _) = execute(&plan(redis_at(port), 1));
     assert!(errors(&records, "server") > 5);
-    let shown = of_kind(&records, "error");
-    assert_eq!(shown.len(), 5);
-    assert!(shown.iter().all(|e| e["message"] == "ERR out of luck" && e["operation"] == "get"));
+    let errors = of_kind(&records, "error");
+    assert_eq!(errors.len(), 5);
+    assert!(errors.iter().all(|e| e["message"] == "ERR out of luck" && e["operation"] == "get"));
     assert_identities(&records);
 }
 
@@ -56,8 +56,8 @@ fn a_row_that_is_not_there_is_missing_and_a_wrong_one_a_mismatch() {
     let (verified, wrong) = (total["reads_verified"].as_u64().unwrap(), total["mismatches"].as_u64().unwrap());
     assert_eq!(wrong, errors(&records, "mismatch"));
     assert!(wrong > 50 * verified.max(1) && verified > 0, "{verified} verified, {wrong} wrong");
-    let shown = of_kind(&records, "mismatch")[0];
-    assert_eq!((&shown["column"], &shown["found"]), (&"id".into(), &"3".into()));
+    let mismatch = of_kind(&records, "mismatch")[0];
+    assert_eq!((&mismatch["column"], &mismatch["found"]), (&"id".into(), &"3".into()));
     assert_identities(&records);
 }
 

@@ -114,8 +114,8 @@ fn percentile_ms(records: &[Value], kind: &str, percent: f64) -> f64 {
         seen += n;
         seen >= rank
     };
-    let place = counts.values().position(reaches).unwrap();
-    let index = *counts.keys().nth(place).unwrap();
+    let reached = counts.values().position(reaches).unwrap();
+    let index = *counts.keys().nth(reached).unwrap();
     let e = if index < 256 { 0 } else { index / 128 - 1 };
     ((((index - 128 * e) << e) + (1 << e) / 2) as f64) / 1e6
 }
@@ -132,8 +132,8 @@ fn assert_within(what: &str, found_ms: f64, least_ms: f64, most_ms: f64) {
 
 fn assert_service_times(engine: &str, records: &[Value], served: &[Served], percents: &[f64]) {
     for &percent in percents {
-        let least_ms = exact(served.iter().map(|one| one.least_ms).collect(), percent);
-        let most_ms = exact(served.iter().map(|one| one.most_ms).collect(), percent);
+        let least_ms = exact(served.iter().map(|answer| answer.least_ms).collect(), percent);
+        let most_ms = exact(served.iter().map(|answer| answer.most_ms).collect(), percent);
         let found_ms = percentile_ms(records, "service_time", percent);
         assert_within(&format!("p{percent} by {engine}"), found_ms, least_ms, most_ms);
     }
@@ -196,8 +196,8 @@ fn a_server_that_stops_for_a_second_in_ten_is_charged_for_all_who_waited() {
     };
     let truth: Vec<f64> = connections.iter().flat_map(waited).collect();
     for percent in [95.0, 99.0] {
-        let found = percentile_ms(&records, "response_time", percent);
-        assert_about(&format!("p{percent}"), found, exact(truth.clone(), percent));
+        let recorded_ms = percentile_ms(&records, "response_time", percent);
+        assert_about(&format!("p{percent}"), recorded_ms, exact(truth.clone(), percent));
     }
     let p95_ms = percentile_ms(&records, "response_time", 95.0);
     assert!((450.0..600.0).contains(&p95_ms), "a tenth waited between 0 and 1 s: {p95_ms}");

@@ -58,8 +58,8 @@ impl Server {
         let only_names = |rows: Vec<[Option<String>; 2]>| rows.into_iter().map(|[name, _]| vec![name]).collect();
         match words[..] {
             ["SELECT", "keyspace_name", ..] => {
-                let found = schema.contains_key(keyspace).then(|| vec![Some(keyspace.to_string())]);
-                write_text_rows(out, 1, found.into_iter().collect());
+                let rows = schema.contains_key(keyspace).then(|| vec![Some(keyspace.to_string())]);
+                write_text_rows(out, 1, rows.into_iter().collect());
             }
             ["SELECT", "table_name,", "comment", ..] => {
                 write_text_rows(out, 2, inside(Option::is_some).into_iter().map(Vec::from).collect());

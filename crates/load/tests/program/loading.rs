@@ -45,7 +45,7 @@ impl Kept {
             }
             b"SMEMBERS" => {
                 let head = format!("*{}\r\n", self.claims.len()).into_bytes();
-                self.claims.iter().map(|text| bulk(text)).fold(head, |all, one| [all, one].concat())
+                self.claims.iter().map(|text| bulk(text)).fold(head, |all, part| [all, part].concat())
             }
             b"GETRANGE" => bulk(self.values.get(&command[1]).map_or(&b""[..], |value| value)),
             b"EXISTS" => format!(":{}\r\n", names.filter(|&name| self.values.contains_key(name)).count()).into_bytes(),

@@ -112,8 +112,8 @@ impl CassandraSession {
 
     async fn has_keyspace(&mut self) -> Result<bool, Failure> {
         let name = &self.store.keyspace;
-        let found = format!("SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = '{name}'");
-        Ok(!self.own(&found).await?.is_empty())
+        let select = format!("SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = '{name}'");
+        Ok(!self.own(&select).await?.is_empty())
     }
 
     /// A keyspace of our own is made where it is not, and marked; anybody else's must be there.
@@ -138,8 +138,8 @@ impl CassandraSession {
         let mut contents = vec![];
         for (kind, column) in CONTENTS {
             let keyspace = &self.store.keyspace;
-            let found = format!("SELECT {column} FROM system_schema.{kind} WHERE keyspace_name = '{keyspace}'");
-            contents.extend(self.own(&found).await?.into_iter().flatten().flatten().map(|name| (kind, name)));
+            let select = format!("SELECT {column} FROM system_schema.{kind} WHERE keyspace_name = '{keyspace}'");
+            contents.extend(self.own(&select).await?.into_iter().flatten().flatten().map(|name| (kind, name)));
         }
         Ok(contents)
     }
@@ -177,8 +177,8 @@ impl CassandraSession {
 
     async fn comments(&mut self) -> Result<Vec<(String, String)>, Failure> {
         let keyspace = &self.store.keyspace;
-        let found = format!("SELECT table_name, comment FROM system_schema.tables WHERE keyspace_name = '{keyspace}'");
-        let named = self.own(&found).await?.into_iter().filter_map(|row| match <[_; 2]>::try_from(row) {
+        let select = format!("SELECT table_name, comment FROM system_schema.tables WHERE keyspace_name = '{keyspace}'");
+        let named = self.own(&select).await?.into_iter().filter_map(|row| match <[_; 2]>::try_from(row) {
             Ok([Some(name), comment]) => Some((name, comment.unwrap_or_default())),
             _ => None,
         });
@@ -209,12 +209,12 @@ impl CassandraSession {
         let table = &self.store.schema.tables[table];
         let (key, name) = (table.columns[0].name.clone(), table_name(table));
         let select = format!("SELECT {} FROM {}.{name}", aggregate.replace('?', &key), self.store.keyspace);
-        let mut found = Vec::new();
+        let mut values = Vec::new();
         for range in ranges(&key, self.store.schema.rows / SCANNED_ROWS + 1) {
             let rows = self.query(&format!("{select} WHERE {range}")).await?;
-            found.extend(first_value(rows).and_then(|value| value.parse::<i64>().ok()));
+            values.extend(first_value(rows).and_then(|value| value.parse::<i64>().ok()));
         }
-        Ok(found)
+        Ok(values)
     }
 
     /// Returns the node for row `key`, with the insertion into `table` prepared.
@@ -253,8 +253,8 @@ impl CassandraSession {
     }
 
     fn all_done(&self) -> Result<(), Failure> {
-        for place in &self.places {
-            let Place { node, frame: Some(frame) } = *place else { return Err(unconnected()) };
+        for in_flight in &self.places {
+            let Place { node, frame: Some(frame) } = *in_flight else { return Err(unconnected()) };
             let Some(node) = &self.nodes[node] else { return Err(unconnected()) };
             let answer = wire::answer_in(node.exchange.bytes(), frame, &[], |_| {});
             match answer.map_err(|malformed| Failure::Protocol(malformed.0))? {

@@ -431,7 +431,7 @@ mod tests {
 
     #[test]
     fn tables_are_named_with_their_keyspace() {
-        let found = qualified("SELECT id FROM dbdyno_bm WHERE id = ?", "dbdyno_data");
-        assert_eq!(found, "SELECT id FROM dbdyno_data.dbdyno_bm WHERE id = ?");
+        let statement = qualified("SELECT id FROM dbdyno_bm WHERE id = ?", "dbdyno_data");
+        assert_eq!(statement, "SELECT id FROM dbdyno_data.dbdyno_bm WHERE id = ?");
     }
 }

@@ -20,9 +20,9 @@ pub struct Ring {
 impl Ring {
     /// Asks a node for all of them. Nodes are taken to answer on one port, as drivers take them to.
     pub async fn read(exchange: &mut Exchange, endpoint: &Endpoint) -> Result<Self, Failure> {
-        let one = Consistency::One;
-        let own = query(exchange, "SELECT data_center, tokens FROM system.local", one).await?;
-        let others = query(exchange, "SELECT data_center, tokens, rpc_address FROM system.peers", one).await?;
+        let consistency = Consistency::One;
+        let own = query(exchange, "SELECT data_center, tokens FROM system.local", consistency).await?;
+        let others = query(exchange, "SELECT data_center, tokens, rpc_address FROM system.peers", consistency).await?;
         let mut ring = Self { nodes: vec![endpoint.clone()], tokens: Vec::new() };
         let Some([centre, Some(tokens)]) = own.first().map(Vec::as_slice) else { return Ok(ring) };
         ring.add_tokens(tokens);
@@ -48,8 +48,8 @@ impl Ring {
     /// The node of the first token that is not before this one; behind the last it begins anew.
     #[inline]
     pub fn node_of(&self, token: i64) -> usize {
-        let place = self.tokens.partition_point(|&(last, _)| last < token);
-        self.tokens.get(place).or(self.tokens.first()).map_or(0, |&(_, node)| node)
+        let index = self.tokens.partition_point(|&(last, _)| last < token);
+        self.tokens.get(index).or(self.tokens.first()).map_or(0, |&(_, node)| node)
     }
 }
 
@@ -76,8 +76,8 @@ mod tests {
         ring.nodes.push(endpoint("127.0.0.2"));
         ring.add_tokens("0,200,x");
         ring.tokens.sort_unstable();
-        let found = [i64::MIN, -100, -99, 0, 1, 100, 101, 200, 201, i64::MAX].map(|token| ring.node_of(token));
-        assert_eq!(found, [0, 0, 1, 1, 0, 0, 1, 1, 0, 0]);
+        let nodes = [i64::MIN, -100, -99, 0, 1, 100, 101, 200, 201, i64::MAX].map(|token| ring.node_of(token));
+        assert_eq!(nodes, [0, 0, 1, 1, 0, 0, 1, 1, 0, 0]);
     }
 
     #[test]

@@ -47,7 +47,9 @@ impl CassandraSession {
                 while *left > 0 {
                     let Some(frame) = wire::frame(bytes, at)? else { return Ok(None) };
                     match places.get_mut(usize::from(frame.stream)) {
-                        Some(place @ Place { frame: None, .. }) if place.node == number => place.frame = Some(frame),
+                        Some(in_flight @ Place { frame: None, .. }) if in_flight.node == number => {
+                            in_flight.frame = Some(frame)
+                        }
                         _ => return Err(Malformed(format!("an answer on stream {}, not asked for", frame.stream))),
                     }
                     (at, *left) = (frame.end, *left - 1);
@@ -63,8 +65,8 @@ impl CassandraSession {
     pub(super) fn is_unprepared(&mut self) -> bool {
         let Self { nodes, places, .. } = self;
         let mut is_unprepared = false;
-        for place in places {
-            let (Some(node), Some(frame)) = (&mut nodes[place.node], place.frame) else { continue };
+        for in_flight in places {
+            let (Some(node), Some(frame)) = (&mut nodes[in_flight.node], in_flight.frame) else { continue };
             if wire::error_code(node.exchange.bytes(), frame) == Some(UNPREPARED) {
                 node.forget_statements();
                 is_unprepared = true;

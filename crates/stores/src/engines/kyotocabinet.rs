@@ -170,10 +170,10 @@ impl KyotocabinetConfig {
     /// Holds what an open file has against what it was given.
     fn read_back(&self, status: &str, effective_settings: &mut EffectiveSettings) -> Result<(), String> {
         const COMPRESSED: u64 = 1 << 2;
-        let found: HashMap<&str, &str> = status.lines().filter_map(|line| line.split_once('\t')).collect();
+        let by_name: HashMap<&str, &str> = status.lines().filter_map(|line| line.split_once('\t')).collect();
         let number = |name: &str| -> Result<u64, String> {
-            let shown = found.get(name).and_then(|value| value.parse().ok());
-            shown.ok_or_else(|| format!("the library does not show {name}: another version is needed"))
+            let parsed = by_name.get(name).and_then(|value| value.parse().ok());
+            parsed.ok_or_else(|| format!("the library does not show {name}: another version is needed"))
         };
         effective_settings.held_against("mmap_mib", self.mmap_mib, number("msiz")? >> 20)?;
         if self.structure == Structure::Tree {

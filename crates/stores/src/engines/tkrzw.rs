@@ -106,9 +106,9 @@ impl Tkrzw {
             let handle = unsafe { (c.dbm_open)(c_path(&file).as_ptr(), true, parameters.as_ptr()) };
             all.check(!handle.is_null()).map_err(|message| format!("{}: {message}", file.display()))?;
             all.tables.push(handle);
-            let shown = all.inspect(handle);
+            let inspected = all.inspect(handle);
             config
-                .read_back(&shown, &mut all.effective_settings)
+                .read_back(&inspected, &mut all.effective_settings)
                 .map_err(|message| format!("{}: {message}", file.display()))?;
         }
         all.effective_settings.not_readable = vec!["file"];
@@ -125,10 +125,10 @@ impl Tkrzw {
             if count == 0 {
                 return HashMap::new();
             }
-            let one = |pair: &Pair| (text(pair.key, pair.key_size), text(pair.value, pair.value_size));
-            let shown = std::slice::from_raw_parts(pairs, count as usize).iter().map(one).collect();
+            let words = |pair: &Pair| (text(pair.key, pair.key_size), text(pair.value, pair.value_size));
+            let inspected = std::slice::from_raw_parts(pairs, count as usize).iter().map(words).collect();
             (self.c.free_str_map)(pairs, count);
-            shown
+            inspected
         }
     }
 
@@ -166,20 +166,20 @@ impl TkrzwConfig {
     /// Holds what an open file has against what it was given.
     fn read_back(
         &self,
-        found: &HashMap<String, String>,
+        inspected: &HashMap<String, String>,
         effective_settings: &mut EffectiveSettings,
     ) -> Result<(), String> {
-        let shown = |name: &str| found.get(name).map_or("nothing that it shows", String::as_str);
-        effective_settings.held_against("compression", &self.compression, shown("record_comp_mode"))?;
+        let value_of = |name: &str| inspected.get(name).map_or("nothing that it shows", String::as_str);
+        effective_settings.held_against("compression", &self.compression, value_of("record_comp_mode"))?;
         match self.structure {
             Structure::Hash => {
-                effective_settings.held_against("class", "HashDBM", shown("class"))?;
-                effective_settings.buckets(self.buckets, shown("num_buckets").parse().unwrap_or_default())
+                effective_settings.held_against("class", "HashDBM", value_of("class"))?;
+                effective_settings.buckets(self.buckets, value_of("num_buckets").parse().unwrap_or_default())
             }
             Structure::Tree => {
-                effective_settings.held_against("class", "TreeDBM", shown("class"))?;
-                effective_settings.shown("buckets", shown("hash_num_buckets"));
-                effective_settings.held_against("cached_pages", self.cached_pages, shown("max_cached_pages"))
+                effective_settings.held_against("class", "TreeDBM", value_of("class"))?;
+                effective_settings.shown("buckets", value_of("hash_num_buckets"));
+                effective_settings.held_against("cached_pages", self.cached_pages, value_of("max_cached_pages"))
             }
         }
     }

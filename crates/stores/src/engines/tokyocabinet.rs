@@ -46,7 +46,7 @@ impl Compression {
     /// What a file has of these options.
     fn of_options(options: u8) -> Self {
         let all = [Self::Deflate, Self::Bzip2, Self::Tcbs];
-        all.into_iter().find(|&one| options & one as u8 != 0).unwrap_or(Self::None)
+        all.into_iter().find(|&compression| options & compression as u8 != 0).unwrap_or(Self::None)
     }
 }
 
@@ -212,8 +212,8 @@ impl Tokyocabinet {
         all.buckets(config.buckets as u64, buckets)?;
         // SAFETY: as above; the library is Tokyo Cabinet's.
         let (mapped_bytes, mode) = unsafe {
-            let shown = HashShown::find(library, "tchdb")?;
-            ((shown.xmsiz)(handle), (shown.omode)(handle))
+            let hash = HashShown::find(library, "tchdb")?;
+            ((hash.xmsiz)(handle), (hash.omode)(handle))
         };
         all.held_against("mmap_mib", config.mmap_mib, mapped_bytes >> 20)?;
         let is_synced = config.sync == Commit::Transaction;

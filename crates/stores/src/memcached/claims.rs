@@ -41,15 +41,15 @@ impl MemcachedSession {
     /// Changes the list of claims, however many runs do so at once.
     async fn change_claims(&mut self, change: impl Fn(&mut Vec<String>)) -> Result<(), Trouble> {
         for _ in 0..ATTEMPTS {
-            let found = self.read_markers().await?;
-            if found.as_ref().is_some_and(|(text, _)| !text.starts_with(MARKER.as_bytes())) {
+            let markers = self.read_markers().await?;
+            if markers.as_ref().is_some_and(|(text, _)| !text.starts_with(MARKER.as_bytes())) {
                 let key = MARKER_KEY.escape_ascii();
                 return Err(Trouble::Refused(format!("the key {key} is not dbdyno's to overwrite")));
             }
-            let mut claims = found.as_ref().map(|(text, _)| lines(text)).unwrap_or_default();
+            let mut claims = markers.as_ref().map(|(text, _)| lines(text)).unwrap_or_default();
             change(&mut claims);
             let (text, request) = (claims.join("\n"), self.exchange.begin());
-            match found {
+            match markers {
                 None if claims.is_empty() => return Ok(()),
                 None => wire::add(request, MARKER_KEY, text.as_bytes()),
                 Some((_, unique)) => {

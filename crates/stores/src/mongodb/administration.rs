@@ -93,13 +93,13 @@ impl MongodbSession {
             document(out, "filter", |_| {});
         };
         self.run("find", MARKERS, &["_id", "marker", "identity"], all).await?;
-        let found = (0..self.fields.len()).step_by(3).map(|i| {
+        let collections = (0..self.fields.len()).step_by(3).map(|i| {
             let identity = (self.fields[i + 2] != Field::Null).then(|| self.text(i + 2));
             Marked { name: self.text(i), marker: self.text(i + 1), identity }
         });
         let ours: Vec<String> = self.schema.tables.iter().map(table_name).collect();
         let is_ours = |name: &String| ours.is_empty() && name.starts_with(TABLE_PREFIX) || ours.contains(name);
-        Ok(found.filter(|marked| is_ours(&marked.name) && marked.marker.starts_with(MARKER)).collect())
+        Ok(collections.filter(|marked| is_ours(&marked.name) && marked.marker.starts_with(MARKER)).collect())
     }
 
     /// Whether a collection, which has this identity, is the one that the marker was written for.

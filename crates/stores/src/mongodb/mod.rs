@@ -329,7 +329,9 @@ impl Session for MongodbSession {
         *number = number.wrapping_add(1);
         commands[step].write(exchange.begin(), *number, |out| {
             document(out, "_id", |out| {
-                array(out, "$in", |out| keys.iter().zip(places).for_each(|(&key, place)| int(out, place, key as i64)));
+                array(out, "$in", |out| {
+                    keys.iter().zip(places).for_each(|(&key, position)| int(out, position, key as i64))
+                });
             });
         });
         let table = self.schema.steps[step].operation.table();

@@ -47,8 +47,8 @@ impl Statement {
     /// Takes a statement as the server described it, where it is as the workload declared it.
     fn adopt(schema: &Schema, step: usize, mut prepared: Prepared) -> Result<Self, Failure> {
         let (parameters, kinds) = (schema.parameter_kinds(step), schema.answer_kinds(step));
-        let found = (prepared.params, prepared.columns.len());
-        declared_as(&schema.steps[step], (parameters.len(), kinds.len()), found)?;
+        let actual = (prepared.params, prepared.columns.len());
+        declared_as(&schema.steps[step], (parameters.len(), kinds.len()), actual)?;
         prepared.columns.iter_mut().zip(kinds).for_each(|(column, kind)| column.scale = scale(kind));
         Ok(Self { parameters, form: Form::Prepared { prepared, is_bound: false } })
     }

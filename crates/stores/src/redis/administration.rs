@@ -25,8 +25,8 @@ impl RedisSession {
         if self.is_growing(table) {
             return Ok(if self.numbers(table).await?.is_empty() { None } else { keys_of_table });
         }
-        let found = self.count_keys(table, self.schema.tables[table].numbers(self.schema.rows)).await?;
-        Ok(if found == 0 { None } else { keys_of_table })
+        let count = self.count_keys(table, self.schema.tables[table].numbers(self.schema.rows)).await?;
+        Ok(if count == 0 { None } else { keys_of_table })
     }
 
     /// How many of the keys of these rows are there.

@@ -215,11 +215,11 @@ impl RedisSession {
         for &number in numbers {
             let fields = &mut self.fields;
             let judge = |bytes: &[u8]| {
-                let Some((found, next)) = value(bytes)? else { return Ok(None) };
-                let held = match found {
+                let Some((answer, next)) = value(bytes)? else { return Ok(None) };
+                let held = match answer {
                     Ok(None) => Ok(Held::Nothing),
                     Ok(Some((start, end))) if start == end => Ok(Held::Nothing),
-                    Ok(Some(place)) if is_encoded_row(table, number, bytes, place, fields, &mut scratch) => {
+                    Ok(Some(range)) if is_encoded_row(table, number, bytes, range, fields, &mut scratch) => {
                         Ok(Held::Row(()))
                     }
                     Ok(Some(_)) => Ok(Held::Other),
@@ -252,8 +252,8 @@ impl RedisSession {
         for &number in numbers {
             let fields = &mut self.fields;
             let judge = |bytes: &[u8]| {
-                let Some((found, next)) = hash_fields(bytes, table, fields)? else { return Ok(None) };
-                let is_row = match found {
+                let Some((answer, next)) = hash_fields(bytes, table, fields)? else { return Ok(None) };
+                let is_row = match answer {
                     Ok(is_there) => Ok(is_there && is_row(table, number, bytes, fields, &mut scratch)),
                     Err(message) if message.starts_with("WRONGTYPE") => Ok(false),
                     Err(message) => Err(refused(message)),

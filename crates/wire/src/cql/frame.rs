@@ -223,8 +223,8 @@ mod tests {
         let asides = [&trace[..], b"\0\x01\0\x04slow", b"\0\x01\0\x01k\0\0\0\x01v", b"\0\0\0\x01"].concat();
         let bytes =
             [&[0x84, TRACED | HAS_PAYLOAD | HAS_WARNINGS, 0, 0, 8, 0, 0, 0, asides.len() as u8], &asides[..]].concat();
-        let found = frame(&bytes, 0).unwrap().unwrap();
-        assert_eq!(&bytes[found.start..found.end], b"\0\0\0\x01");
+        let answer = frame(&bytes, 0).unwrap().unwrap();
+        assert_eq!(&bytes[answer.start..answer.end], b"\0\0\0\x01");
         let compressed = [&[0x84, 1], &bytes[2..]].concat();
         assert!(frame(&compressed, 0).is_err());
         let cut_warning = b"\x84\x08\0\0\x08\0\0\0\x04\0\x01\0\x09";
@@ -238,12 +238,12 @@ mod tests {
             out.extend_from_slice(&0x2200u32.to_be_bytes());
             put_string(out, b"no such table");
         });
-        let found = frame(&bytes, 0).unwrap().unwrap();
-        assert_eq!(error_code(&bytes, found), Some(0x2200));
-        assert_eq!(error_code(&bytes, Frame { opcode: opcode::RESULT, ..found }), None);
-        assert_eq!(server_error(&bytes, found), Ok(ServerError { code: 0x2200, text: "no such table".into() }));
-        for end in found.start..found.end {
-            assert!(server_error(&bytes, Frame { end, ..found }).is_err());
+        let answer = frame(&bytes, 0).unwrap().unwrap();
+        assert_eq!(error_code(&bytes, answer), Some(0x2200));
+        assert_eq!(error_code(&bytes, Frame { opcode: opcode::RESULT, ..answer }), None);
+        assert_eq!(server_error(&bytes, answer), Ok(ServerError { code: 0x2200, text: "no such table".into() }));
+        for end in answer.start..answer.end {
+            assert!(server_error(&bytes, Frame { end, ..answer }).is_err());
         }
     }
 

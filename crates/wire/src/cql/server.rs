@@ -132,9 +132,9 @@ mod tests {
         execute(&mut bytes, &statement, 9, [Param::Int(7)].into_iter());
         let frame = request(&bytes).unwrap().unwrap();
         let body = &bytes[frame.start..frame.end];
-        let found = executed(body).unwrap();
-        assert_eq!((frame.stream, found.id, found.param), (9, &b"s7"[..], &7u32.to_be_bytes()[..]));
-        assert_eq!(found.params, b"\0\0\0\x04\0\0\0\x07");
+        let execution = executed(body).unwrap();
+        assert_eq!((frame.stream, execution.id, execution.param), (9, &b"s7"[..], &7u32.to_be_bytes()[..]));
+        assert_eq!(execution.params, b"\0\0\0\x04\0\0\0\x07");
         for cut in 0..body.len() {
             assert_eq!(executed(&body[..cut]), None, "cut at {cut}");
         }

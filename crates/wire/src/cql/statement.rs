@@ -122,13 +122,13 @@ pub fn answer(bytes: &[u8], at: usize, columns: &[CqlType], cell: impl FnMut(Cel
 pub fn answer_in(bytes: &[u8], frame: Frame, columns: &[CqlType], cell: impl FnMut(Cell)) -> Result<Answer, Malformed> {
     let body = &bytes[..frame.end];
     let kind = if frame.opcode == opcode::RESULT { four_bytes(body, frame.start) } else { None };
-    let found = match kind {
+    let answer = match kind {
         Some((ROWS, at)) => rows(body, at, columns, cell).map(Answer::Rows),
         Some((VOID, _)) if columns.is_empty() => Some(Answer::Done),
         _ if frame.opcode == opcode::ERROR => Some(Answer::Error(server_error(bytes, frame)?)),
         _ => None,
     };
-    found.ok_or_else(|| Malformed::expected("an answer to a statement", &body[frame.start..]))
+    answer.ok_or_else(|| Malformed::expected("an answer to a statement", &body[frame.start..]))
 }
 
 /// Reads all rows and returns how many they are.
@@ -143,8 +143,8 @@ fn rows(body: &[u8], at: usize, types: &[CqlType], mut cell: impl FnMut(Cell)) -
     }
     for _ in 0..count {
         for kind in types {
-            let (place, next) = sized(body, at)?;
-            cell(match place {
+            let (cell_range, next) = sized(body, at)?;
+            cell(match cell_range {
                 None => Cell::Null,
                 Some((start, end)) => kind.cell(body, start, end)?,
             });
@@ -169,8 +169,8 @@ pub(super) fn rows_in_words(body: &[u8], frame: Frame) -> Option<crate::TextRows
     for _ in 0..count {
         let mut row = vec![];
         for kind in &types {
-            let (place, next) = sized(body, at)?;
-            let words = place.map(|(start, end)| kind.in_words(&body[start..end]));
+            let (cell_range, next) = sized(body, at)?;
+            let words = cell_range.map(|(start, end)| kind.in_words(&body[start..end]));
             is_sound &= words != Some(None);
             row.push(words.flatten());
             at = next;
@@ -212,15 +212,15 @@ mod tests {
         let mut bytes = vec![1];
         write_rows(&mut bytes, 0, 2, [Param::Int(7), Param::Text(b"abc")].into_iter());
         let mut cells = vec![];
-        let found = answer(&bytes, 1, &types, |cell| cells.push(cell));
-        assert_eq!(found, Ok(Some((Answer::Rows(1), bytes.len()))));
+        let decoded = answer(&bytes, 1, &types, |cell| cells.push(cell));
+        assert_eq!(decoded, Ok(Some((Answer::Rows(1), bytes.len()))));
         assert_eq!(cells[0], Cell::Int(7));
         assert!(matches!(cells[1], Cell::Text { start, end } if &bytes[start..end] == b"abc"));
         assert!(answer(&bytes, 1, &types[..1], |_| {}).is_err(), "another number of columns");
         assert!(answer(&bytes, 1, &[CqlType::Bigint, CqlType::Text], |_| {}).is_err(), "a number of another size");
         let described = b"\x84\0\0\0\x08\0\0\0\x24\0\0\0\x02\0\0\0\x01\0\0\0\x01\0\x01k\0\x01t\0\x02id\0\x09\0\0\0\x01\0\0\0\x04\0\0\0\x05";
-        let found = answer(described, 0, &[CqlType::Int], |cell| assert_eq!(cell, Cell::Int(5)));
-        assert_eq!(found, Ok(Some((Answer::Rows(1), described.len()))));
+        let decoded = answer(described, 0, &[CqlType::Int], |cell| assert_eq!(cell, Cell::Int(5)));
+        assert_eq!(decoded, Ok(Some((Answer::Rows(1), described.len()))));
     }
 
     #[test]

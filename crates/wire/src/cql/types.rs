@@ -88,8 +88,8 @@ impl CqlType {
                 let (count, mut at) = four_bytes(value, 0)?;
                 let mut words = Vec::new();
                 for _ in 0..count {
-                    let (place, next) = sized(value, at)?;
-                    words.push(place.map_or_else(String::new, |(start, end)| text(&value[start..end])));
+                    let (element, next) = sized(value, at)?;
+                    words.push(element.map_or_else(String::new, |(start, end)| text(&value[start..end])));
                     at = next;
                 }
                 words.join(",")

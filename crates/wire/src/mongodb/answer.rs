@@ -39,11 +39,11 @@ pub fn answer<T: Clone>(
     values: &mut Vec<T>,
     make: impl Fn(Cell) -> T,
 ) -> Decoded<((u32, Answer), usize)> {
-    let Some(found) = message(bytes, at)? else { return Ok(None) };
-    if bytes.get(found.start) != Some(&0) || found.flags & super::MORE_TO_COME != 0 {
+    let Some(message) = message(bytes, at)? else { return Ok(None) };
+    if bytes.get(message.start) != Some(&0) || message.flags & super::MORE_TO_COME != 0 {
         return Err(Malformed::expected("an answer in one document", &bytes[at..]));
     }
-    let mut all = read(bytes, found.start + 1, found.end)?;
+    let mut all = read(bytes, message.start + 1, message.end)?;
     values.clear();
     let mut said = Said::default();
     while let Some(element) = all.next(bytes)? {
@@ -52,7 +52,7 @@ pub fn answer<T: Clone>(
             _ => said.take(bytes, &element)?,
         }
     }
-    Ok(Some(((found.answers, said.answer(bytes, at)?), found.next)))
+    Ok(Some(((message.answers, said.answer(bytes, at)?), message.next)))
 }
 
 /// What an answer's elements have said so far.
@@ -175,8 +175,8 @@ mod tests {
         for cut in 1..bytes.len() {
             assert_eq!(answer(&bytes[..cut], 1, &names, &mut cells, |cell| cell), Ok(None));
         }
-        let said = answer(&bytes, 1, &names, &mut cells, |cell| cell).map(|found| {
-            let ((number, answer), end) = found.unwrap();
+        let said = answer(&bytes, 1, &names, &mut cells, |cell| cell).map(|decoded| {
+            let ((number, answer), end) = decoded.unwrap();
             assert_eq!((number, end), (3, bytes.len()));
             answer
         });

@@ -74,13 +74,13 @@ impl<'a> Login<'a> {
     /// # Errors
     /// The answer has no place in a login.
     pub fn next(&mut self, bytes: &[u8]) -> Decoded<(LoginStep, usize)> {
-        let Some(found) = message(bytes, 0)? else { return Ok(None) };
-        if bytes.get(found.start) != Some(&0) {
+        let Some(message) = message(bytes, 0)? else { return Ok(None) };
+        if bytes.get(message.start) != Some(&0) {
             return Err(Malformed::expected("an answer in one document", bytes));
         }
-        let said = Said::read(bytes, read(bytes, found.start + 1, found.end)?)?;
+        let said = Said::read(bytes, read(bytes, message.start + 1, message.end)?)?;
         let step = if said.is_ok { self.step(&said)? } else { LoginStep::Refused(said.error) };
-        Ok(Some((step, found.next)))
+        Ok(Some((step, message.next)))
     }
 
     fn step(&mut self, said: &Said) -> Result<LoginStep, Malformed> {

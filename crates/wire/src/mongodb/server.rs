@@ -25,12 +25,12 @@ pub enum Asked<'b> {
 /// # Errors
 /// The bytes are no command.
 pub fn request<'b>(bytes: &'b [u8], mut each: impl FnMut(Asked<'b>)) -> Decoded<(Request<'b>, usize)> {
-    let Some(found) = message(bytes, 0)? else { return Ok(None) };
+    let Some(message) = message(bytes, 0)? else { return Ok(None) };
     let wrong = || Malformed::expected("a command", bytes);
-    if bytes.get(found.start) != Some(&0) {
+    if bytes.get(message.start) != Some(&0) {
         return Err(wrong());
     }
-    let mut all = read(bytes, found.start + 1, found.end)?;
+    let mut all = read(bytes, message.start + 1, message.end)?;
     let first = all.next(bytes)?.ok_or_else(wrong)?;
     while let Some(element) = all.next(bytes)? {
         if element.name == b"filter" {
@@ -38,12 +38,12 @@ pub fn request<'b>(bytes: &'b [u8], mut each: impl FnMut(Asked<'b>)) -> Decoded<
         }
     }
     let request = Request {
-        number: found.number,
+        number: message.number,
         command: first.name,
         collection: first.bytes(bytes).unwrap_or_default(),
-        wants_answer: found.flags & MORE_TO_COME == 0,
+        wants_answer: message.flags & MORE_TO_COME == 0,
     };
-    Ok(Some((request, found.next)))
+    Ok(Some((request, message.next)))
 }
 
 fn filter<'b>(bytes: &'b [u8], mut columns: Elements, each: &mut impl FnMut(Asked<'b>)) -> Result<(), Malformed> {

@@ -50,7 +50,7 @@ fn modulus_size_bytes(pem: &[u8]) -> Option<usize> {
 
 /// The content of the DER element that `der` begins with, and what follows it.
 fn element(der: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
-    let [found, first, rest @ ..] = der else { return None };
+    let [own_tag, first, rest @ ..] = der else { return None };
     let (len, rest) = match first {
         0..=0x7f => (usize::from(*first), rest),
         // No key of ours is longer than two bytes can say.
@@ -60,7 +60,7 @@ fn element(der: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
         }
         _ => return None,
     };
-    if *found == tag { rest.split_at_checked(len) } else { None }
+    if *own_tag == tag { rest.split_at_checked(len) } else { None }
 }
 
 #[cfg(test)]

@@ -25,18 +25,18 @@ pub fn read_numeric(value: &[u8], scale: u8) -> Option<i64> {
     if digits.len() != 2 * usize::from(count) || !matches!(sign & SIGN_MASK, 0 | NEGATIVE) {
         return None;
     }
-    let mut place = i32::from(weight as i16).checked_mul(DIGITS as i32)? + i32::from(scale);
+    let mut power = i32::from(weight as i16).checked_mul(DIGITS as i32)? + i32::from(scale);
     let mut sum = 0i128;
     for digit in digits.chunks_exact(2) {
         let digit = i128::from(u16::from_be_bytes([digit[0], digit[1]]));
-        sum += match place {
+        sum += match power {
             MOST_PLACES.. if digit > 0 => return None,
             MOST_PLACES.. => 0,
-            0.. => digit * 10i128.pow(place as u32),
-            _ if place > -(DIGITS as i32) => digit / 10i128.pow(place.unsigned_abs()),
+            0.. => digit * 10i128.pow(power as u32),
+            _ if power > -(DIGITS as i32) => digit / 10i128.pow(power.unsigned_abs()),
             _ => 0,
         };
-        place -= DIGITS as i32;
+        power -= DIGITS as i32;
     }
     i64::try_from(if sign & SIGN_MASK == NEGATIVE { -sum } else { sum }).ok()
 }

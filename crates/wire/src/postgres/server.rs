@@ -133,9 +133,9 @@ mod tests {
         execute(&mut bytes, &statement, [Param::Int(7)].into_iter());
         let bind = message(&bytes, 0).unwrap().unwrap();
         let payload = &bytes[bind.start..bind.end];
-        let found = bound(payload).unwrap();
-        assert_eq!((found.statement, found.param), (&b"s0"[..], &7u64.to_be_bytes()[..]));
-        assert!(found.params.starts_with(b"\0\0\0\x08\0\0\0\0\0\0\0\x07"));
+        let request = bound(payload).unwrap();
+        assert_eq!((request.statement, request.param), (&b"s0"[..], &7u64.to_be_bytes()[..]));
+        assert!(request.params.starts_with(b"\0\0\0\x08\0\0\0\0\0\0\0\x07"));
         for cut in 0..payload.len() - 4 {
             assert_eq!(bound(&payload[..cut]), None, "cut at {cut}");
         }

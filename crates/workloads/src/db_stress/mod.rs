@@ -59,7 +59,7 @@ impl DbStress {
         }
         let first = choices.below(ROWS_PER_OBJECT);
         let second = (first + 1 + choices.below(ROWS_PER_OBJECT - 1)) % ROWS_PER_OBJECT;
-        let mut entry = |place| Entry { object, horder: 1 + place, minute: choices.below(MINUTES) };
+        let mut entry = |index| Entry { object, horder: 1 + index, minute: choices.below(MINUTES) };
         Some(Change { changed: entry(first), replaced: entry(second) })
     }
 
@@ -102,18 +102,18 @@ async fn write_one<O: Operations>(operations: &mut O, step: usize, values: &[Val
 }
 
 /// The first row that differs, or else a wrong number of rows.
-fn exactly(what: &str, expected: u64, found: u64, different: Option<Box<Difference>>) -> Result<(), Box<Difference>> {
+fn exactly(what: &str, expected: u64, actual: u64, different: Option<Box<Difference>>) -> Result<(), Box<Difference>> {
     match different {
         Some(difference) => Err(difference),
-        None if expected != found => Err(Difference::new(what, expected, found)),
+        None if expected != actual => Err(Difference::new(what, expected, actual)),
         None => Ok(()),
     }
 }
 
-fn same(column: &str, expected: &[u8], found: Value<'_>) -> Result<(), Box<Difference>> {
-    match found {
+fn same(column: &str, expected: &[u8], actual: Value<'_>) -> Result<(), Box<Difference>> {
+    match actual {
         Value::Text(text) if text == expected => Ok(()),
-        _ => Err(Difference::new(column, Value::Text(expected), found)),
+        _ => Err(Difference::new(column, Value::Text(expected), actual)),
     }
 }
 
@@ -385,11 +385,11 @@ mod tests {
         assert_eq!(run(&DbStress::new(100, Access::Sequential, 0, 1), &mut Store::of(34)), Ok(()));
         let torn = Entry { object: 34, horder: 1, minute: 0 };
         let (texts, name) = (torn.texts(), rows::name(Of::Stat, torn.stat()));
-        let mut found = None;
+        let mut difference = None;
         let [_, horder, stat, begin, end, _] = texts.values();
         let values = [horder, stat, begin, end, Value::Text(b"another"), Value::Text(&name)];
-        answer(&values, &mut |row| found = check_entry(34, 1, row).err());
-        assert_eq!(found.map(|difference| difference.column), Some("history.note".into()));
+        answer(&values, &mut |row| difference = check_entry(34, 1, row).err());
+        assert_eq!(difference.map(|difference| difference.column), Some("history.note".into()));
     }
 
     #[test]

@@ -64,7 +64,7 @@ pub fn date(minute: u64) -> Date {
 /// The minute that [`date`] writes so; `None` of anything else.
 pub fn minute_of(text: &[u8]) -> Option<u64> {
     let number: u64 = std::str::from_utf8(text).ok()?.parse().ok()?;
-    let part = |place: u64| number / place % 100;
+    let part = |divisor: u64| number / divisor % 100;
     let (year, month, day) = (number / 100_000_000, part(1_000_000), part(10_000));
     let days = (year.checked_sub(2000)? * 12 + month.checked_sub(1)?) * 28 + day.checked_sub(1)?;
     let minute = (days * 24 + part(100)) * 60 + part(1);
@@ -144,19 +144,19 @@ struct Loaded(Of);
 
 impl Population for Loaded {
     fn make(&self, number: u64, out: &mut RowBuffer) {
-        let place = number - 1;
+        let index = number - 1;
         let mut push = |values: &[Value<'_>]| values.iter().for_each(|&value| out.push(value));
         let Loaded(of) = *self;
-        let (name, note): ([u8; 40], Note) = (letters(of, place, 0), letters(Of::Note, place, of as u64));
+        let (name, note): ([u8; 40], Note) = (letters(of, index, 0), letters(Of::Note, index, of as u64));
         let (name, note) = (Value::Text(&name), Value::Text(&note));
         match of {
-            Of::Zone => push(&[Value::Text(&digits::<2>(place)), name, note]),
+            Of::Zone => push(&[Value::Text(&digits::<2>(index)), name, note]),
             Of::Section => {
-                push(&[Value::Text(&digits::<2>(place)), Value::Text(&digits::<2>(zone_of(place))), name, note]);
+                push(&[Value::Text(&digits::<2>(index)), Value::Text(&digits::<2>(zone_of(index))), name, note]);
             }
-            Of::Stat => push(&[Value::Text(&digits::<3>(place)), name, note]),
+            Of::Stat => push(&[Value::Text(&digits::<3>(index)), name, note]),
             Of::History | Of::Note => {
-                let (object, horder) = (1 + place / ROWS_PER_OBJECT, 1 + place % ROWS_PER_OBJECT);
+                let (object, horder) = (1 + index / ROWS_PER_OBJECT, 1 + index % ROWS_PER_OBJECT);
                 push(&Entry { object, horder, minute: 0 }.texts().values());
             }
             Of::Object => push(&[
@@ -179,8 +179,8 @@ pub fn object_note(object: u64) -> Note {
 }
 
 /// The name of a zone, a section or a stat.
-pub fn name(of: Of, place: u64) -> [u8; 40] {
-    letters(of, place, 0)
+pub fn name(of: Of, index: u64) -> [u8; 40] {
+    letters(of, index, 0)
 }
 
 /// ZONE, SECTION, STAT, OBJECT and HISTORY.

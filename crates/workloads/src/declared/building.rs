@@ -76,7 +76,8 @@ impl<'a> Building<'a> {
         });
         let several = self.declaration.transactions.len() > 1;
         let kind = several.then(|| self.step(&plan.name, Operation::Transaction));
-        let actions: Result<Vec<Action>, String> = plan.operations.iter().map(|one| self.action(one)).collect();
+        let actions: Result<Vec<Action>, String> =
+            plan.operations.iter().map(|operation| self.action(operation)).collect();
         let (access, actions) = (own.unwrap_or(self.access), actions?);
         let inserts = actions.iter().any(|action| matches!(action.what, What::Insert));
         Ok(Transaction { below, access, kind, around, table: table_of_key(&actions), actions, inserts })

@@ -261,8 +261,8 @@ impl IndexPlan {
 }
 
 pub fn column_of(table: &Table, name: &str) -> Result<usize, String> {
-    let place = table.columns.iter().position(|column| column.name == name);
-    place.ok_or_else(|| format!("{} has no column {name:?}", table.name))
+    let position = table.columns.iter().position(|column| column.name == name);
+    position.ok_or_else(|| format!("{} has no column {name:?}", table.name))
 }
 
 pub fn table_of(tables: &[Table], name: &str) -> Result<usize, String> {

@@ -110,8 +110,8 @@ impl Declared {
     fn chosen(&self, choices: &mut Choices) -> &Transaction {
         let all = self.transactions.last().map_or(0, |last| last.below);
         let choice = if self.transactions.len() > 1 { choices.below(all) } else { 0 };
-        let place = self.transactions.partition_point(|transaction| transaction.below <= choice);
-        &self.transactions[place.min(self.transactions.len() - 1)]
+        let position = self.transactions.partition_point(|transaction| transaction.below <= choice);
+        &self.transactions[position.min(self.transactions.len() - 1)]
     }
 
     /// `table`: what the key is of, if it is of one table.
@@ -176,9 +176,9 @@ impl Declared {
             What::Find(column) => {
                 let mut buffer = lent();
                 column.generate(key, 0, &mut buffer);
-                let found = operations.find(step, buffer.row().value(0), key).await;
+                let rows_found = operations.find(step, buffer.row().value(0), key).await;
                 give_back(buffer);
-                found
+                rows_found
             }
             What::Sql { parameters, rows } => {
                 let mut buffer = lent();
@@ -189,8 +189,8 @@ impl Declared {
                 }
                 let done = operations.sql(step, &values[..parameters.len()], &mut |_| {}).await;
                 give_back(buffer);
-                let found = done?;
-                operations.verify(step, found, || within(*rows, found))
+                let rows_found = done?;
+                operations.verify(step, rows_found, || within(*rows, rows_found))
             }
         }
     }
@@ -206,10 +206,10 @@ fn give_back(buffer: RowBuffer) {
     BUFFERS.with_borrow_mut(|buffers| buffers.push(buffer));
 }
 
-fn within(rows: Option<(u64, u64)>, found: u64) -> Result<(), Box<Difference>> {
+fn within(rows: Option<(u64, u64)>, actual: u64) -> Result<(), Box<Difference>> {
     match rows {
-        Some((fewest, most)) if !(fewest..=most).contains(&found) => {
-            Err(Difference::new("rows", format!("{fewest} to {most}"), found))
+        Some((fewest, most)) if !(fewest..=most).contains(&actual) => {
+            Err(Difference::new("rows", format!("{fewest} to {most}"), actual))
         }
         _ => Ok(()),
     }

@@ -73,8 +73,8 @@ impl Oltp {
 
     fn step(&self, table: usize, query: Query) -> usize {
         let controls = if self.set.is_transaction() { 2 } else { 0 };
-        let place = self.queries.iter().position(|&of_set| of_set == query).unwrap_or(0);
-        controls + table * self.queries.len() + place
+        let position = self.queries.iter().position(|&of_set| of_set == query).unwrap_or(0);
+        controls + table * self.queries.len() + position
     }
 
     fn table(&self, choices: &mut Choices) -> usize {
@@ -109,10 +109,10 @@ impl Oltp {
         table: usize,
     ) -> Result<(), Failed> {
         let (step, id) = (self.step(table, PointSelect), self.id(choices));
-        let mut found = None;
-        let each = &mut |row: Row<'_>| found = found.or(belongs(row.value(0), C_GROUPS));
+        let mut group = None;
+        let each = &mut |row: Row<'_>| group = group.or(belongs(row.value(0), C_GROUPS));
         let rows = operations.sql(step, &[Value::Int(id as i64)], each).await?;
-        operations.verify(step, rows, || expect("c", (1, Some(id)), (rows, found)))
+        operations.verify(step, rows, || expect("c", (1, Some(id)), (rows, group)))
     }
 
     /// The last id of a range.
@@ -129,28 +129,28 @@ impl Oltp {
         query: Query,
     ) -> Result<(), Failed> {
         let last = self.end(first);
-        let mut found = Found { rows: 0, wrong: None };
+        let mut range = Found { rows: 0, wrong: None };
         let mut before = [0; LONGEST];
         let each = &mut |row: Row<'_>| {
             let value = row.value(0);
             let owner = belongs(value, C_GROUPS);
             if !owner.is_some_and(|id| (first..=last).contains(&id)) {
-                found.wrong.get_or_insert_with(|| Difference::new("c", format!("a row of {first} to {last}"), value));
+                range.wrong.get_or_insert_with(|| Difference::new("c", format!("a row of {first} to {last}"), value));
             }
             if query != SimpleRange
                 && let Value::Text(text) = value
             {
                 let text = &text[..text.len().min(LONGEST)];
                 if text < &before[..text.len()] || (query == DistinctRange && text == &before[..text.len()]) {
-                    found.wrong.get_or_insert_with(|| Difference::new("c", "rows in order", value));
+                    range.wrong.get_or_insert_with(|| Difference::new("c", "rows in order", value));
                 }
                 before[..text.len()].copy_from_slice(text);
             }
-            found.rows += 1;
+            range.rows += 1;
         };
         let rows = operations.sql(step, &range_of(first, last), each).await?;
         let expected = last.min(self.rows) + 1 - first;
-        operations.verify(step, rows, || found.wrong.map_or(Ok(()), Err).and(expect("rows", expected, found.rows)))
+        operations.verify(step, rows, || range.wrong.map_or(Ok(()), Err).and(expect("rows", expected, range.rows)))
     }
 
     /// Each `k` is at least 1, and 31 bits wide.
@@ -374,11 +374,11 @@ fn integer(value: Value<'_>) -> i64 {
     }
 }
 
-fn expect<T: PartialEq + std::fmt::Debug>(what: &str, expected: T, found: T) -> Result<(), Box<Difference>> {
-    if expected == found {
+fn expect<T: PartialEq + std::fmt::Debug>(what: &str, expected: T, actual: T) -> Result<(), Box<Difference>> {
+    if expected == actual {
         return Ok(());
     }
-    Err(Difference::new(what, format!("{expected:?}"), format!("{found:?}")))
+    Err(Difference::new(what, format!("{expected:?}"), format!("{actual:?}")))
 }
 
 #[cfg(test)]

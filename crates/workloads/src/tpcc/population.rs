@@ -41,8 +41,8 @@ struct Place {
 impl Place {
     /// Of the row with this number, where every district has `each`.
     fn new(number: u64, each: u64) -> Self {
-        let place = number - 1;
-        let (district, id) = (place / each, place % each + 1);
+        let index = number - 1;
+        let (district, id) = (index / each, index % each + 1);
         Self { warehouse: district / DISTRICTS + 1, district: district % DISTRICTS + 1, id }
     }
 }
@@ -111,9 +111,9 @@ fn lines(choices: &mut Choices) -> u64 {
 
 /// Whose order it is: a permutation of the district's customers. Four Feistel rounds on 12 bits permute 0..4096, and are repeated until
 /// they come to 0..3000 (Black, Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002: cycle walking).
-fn customer_of_order(place: Place) -> u64 {
-    let district = place.warehouse * DISTRICTS + place.district;
-    let mut x = place.id - 1;
+fn customer_of_order(position: Place) -> u64 {
+    let district = position.warehouse * DISTRICTS + position.district;
+    let mut x = position.id - 1;
     loop {
         let (mut left, mut right) = (x >> 6, x & 63);
         for round in 0..4 {
@@ -171,8 +171,8 @@ fn warehouse(number: u64, choices: &mut Choices, out: &mut RowBuffer) {
 }
 
 fn district(number: u64, choices: &mut Choices, out: &mut RowBuffer) {
-    let (tax, place) = (tax(choices), Place::new(number, 1));
-    push_numbers([place.warehouse, place.district], out);
+    let (tax, position) = (tax(choices), Place::new(number, 1));
+    push_numbers([position.warehouse, position.district], out);
     push_text(choices, 6, 10, out);
     push_address(choices, out);
     out.push(Value::Int(tax));
@@ -181,11 +181,11 @@ fn district(number: u64, choices: &mut Choices, out: &mut RowBuffer) {
 }
 
 fn customer(number: u64, choices: &mut Choices, out: &mut RowBuffer) {
-    let (discount, place) = (discount(choices), Place::new(number, CUSTOMERS));
-    push_numbers([place.warehouse, place.district, place.id], out);
+    let (discount, position) = (discount(choices), Place::new(number, CUSTOMERS));
+    push_numbers([position.warehouse, position.district, position.id], out);
     push_text(choices, 8, 16, out);
     out.push(Value::Text(b"OE"));
-    let name = if place.id <= 1000 { place.id - 1 } else { loaded_name(choices) };
+    let name = if position.id <= 1000 { position.id - 1 } else { loaded_name(choices) };
     out.push(Value::Text(LastName::new(name).letters()));
     push_address(choices, out);
     push_digits(choices, 16, b"", out);
@@ -198,33 +198,33 @@ fn customer(number: u64, choices: &mut Choices, out: &mut RowBuffer) {
 }
 
 fn history(number: u64, choices: &mut Choices, out: &mut RowBuffer) {
-    let place = Place::new(number, CUSTOMERS);
-    push_numbers([place.id, place.district, place.warehouse, place.district, place.warehouse], out);
+    let position = Place::new(number, CUSTOMERS);
+    push_numbers([position.id, position.district, position.warehouse, position.district, position.warehouse], out);
     out.push(Value::Int(LOADED_AT));
     out.push(Value::Int(1000));
     push_text(choices, 12, 24, out);
 }
 
 fn new_order(number: u64, out: &mut RowBuffer) {
-    let place = Place::new(number, NEW_ORDERS);
-    push_numbers([place.warehouse, place.district, FIRST_NEW_ORDER - 1 + place.id], out);
+    let position = Place::new(number, NEW_ORDERS);
+    push_numbers([position.warehouse, position.district, FIRST_NEW_ORDER - 1 + position.id], out);
 }
 
 fn order(number: u64, choices: &mut Choices, out: &mut RowBuffer) {
-    let (lines, place) = (lines(choices), Place::new(number, CUSTOMERS));
-    push_numbers([place.warehouse, place.district, place.id, customer_of_order(place)], out);
+    let (lines, position) = (lines(choices), Place::new(number, CUSTOMERS));
+    push_numbers([position.warehouse, position.district, position.id, customer_of_order(position)], out);
     out.push(Value::Int(LOADED_AT));
     let carrier = between(choices, 1, 10);
-    out.push(if place.id < FIRST_NEW_ORDER { Value::Int(carrier as i64) } else { Value::Null });
+    out.push(if position.id < FIRST_NEW_ORDER { Value::Int(carrier as i64) } else { Value::Null });
     push_numbers([lines, 1], out);
 }
 
 fn order_line(number: u64, choices: &mut Choices, out: &mut RowBuffer) {
-    let place = Place::new((number - 1) / MOST_LINES + 1, CUSTOMERS);
+    let position = Place::new((number - 1) / MOST_LINES + 1, CUSTOMERS);
     let line = (number - 1) % MOST_LINES + 1;
-    push_numbers([place.warehouse, place.district, place.id, line], out);
-    push_numbers([between(choices, 1, ITEMS), place.warehouse], out);
-    let (delivered, amount) = match place.id {
+    push_numbers([position.warehouse, position.district, position.id, line], out);
+    push_numbers([between(choices, 1, ITEMS), position.warehouse], out);
+    let (delivered, amount) = match position.id {
         FIRST_NEW_ORDER.. => (Value::Null, between(choices, 1, 999_999)),
         _ => (Value::Int(LOADED_AT), 0),
     };

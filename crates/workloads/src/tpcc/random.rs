@@ -100,9 +100,9 @@ pub fn push_text(choices: &mut Choices, first: u64, last: u64, out: &mut RowBuff
 /// Appends a text of 26 to 50, in one of ten rows with ORIGINAL somewhere in it (4.3.3.1).
 pub fn push_data(choices: &mut Choices, out: &mut RowBuffer) {
     const MARK: &[u8] = b"ORIGINAL";
-    let place = push_text(choices, 26, 50, out);
+    let text = push_text(choices, 26, 50, out);
     if percent(choices, 10) {
-        let start = place.start + choices.below((place.len() - MARK.len() + 1) as u64) as usize;
+        let start = text.start + choices.below((text.len() - MARK.len() + 1) as u64) as usize;
         out.bytes[start..start + MARK.len()].copy_from_slice(MARK);
     }
 }

@@ -266,8 +266,8 @@ mod tests {
         assert_eq!(names.len(), steps.len());
         assert_eq!(steps[ROLLBACK].operation, Operation::Rollback);
         assert_eq!(steps[STOCK_LEVEL].name, "stock_level");
-        for (place, (ask, name, _)) in named().into_iter().enumerate() {
-            assert_eq!(ask as usize, place, "{name}");
+        for (position, (ask, name, _)) in named().into_iter().enumerate() {
+            assert_eq!(ask as usize, position, "{name}");
             assert_eq!(steps[ask.step()].name, name);
         }
         assert_eq!(Ask::LowStock.step(), steps.len() - 1);

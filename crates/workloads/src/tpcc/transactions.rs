@@ -87,8 +87,8 @@ impl<const N: usize> Kept<N> {
     }
 }
 
-fn as_expected(what: &str, expected: i64, found: i64) -> Result<(), Box<Difference>> {
-    if expected == found { Ok(()) } else { Err(Difference::new(what, expected, found)) }
+fn as_expected(what: &str, expected: i64, actual: i64) -> Result<(), Box<Difference>> {
+    if expected == actual { Ok(()) } else { Err(Difference::new(what, expected, actual)) }
 }
 
 /// Reads the one row that there must be.
@@ -129,11 +129,11 @@ impl Asked {
             Asked::Number(number) => return Ok(*number),
             Asked::Name(name) => name,
         };
-        let (mut found, mut count) = ([0; MOST_NAMESAKES], 0);
+        let (mut ids, mut count) = ([0; MOST_NAMESAKES], 0);
         let params = [id(warehouse), id(district), Value::Text(name.letters())];
         let mut each = |row: Row<'_>| {
-            if let Some(place) = found.get_mut(count) {
-                *place = number(row.value(0)) as u64;
+            if let Some(slot) = ids.get_mut(count) {
+                *slot = number(row.value(0)) as u64;
                 count += 1;
             }
         };
@@ -141,7 +141,7 @@ impl Asked {
         let rows = operations.sql(step, &params, &mut each).await?;
         let is_some = || if count > 0 { Ok(()) } else { Err(Difference::new("customers", "some", 0)) };
         operations.verify(step, rows, is_some)?;
-        Ok(found[count.saturating_sub(1) / 2])
+        Ok(ids[count.saturating_sub(1) / 2])
     }
 }
 
@@ -204,8 +204,8 @@ pub async fn new_order<O: Operations>(
     let tail = [id(order.count as u64), Value::Int(i64::from(is_local))];
     write(operations, Ask::AddOrder, &[head[0], head[1], head[2], head[3], tail[0], tail[1]]).await?;
     write(operations, Ask::AddNewOrder, &head[..3]).await?;
-    for (place, line) in (1..).zip(order.lines()) {
-        if !add_line(&terminal, operations, [district, head[2], Value::Int(place)], line).await? {
+    for (number_of_line, line) in (1..).zip(order.lines()) {
+        if !add_line(&terminal, operations, [district, head[2], Value::Int(number_of_line)], line).await? {
             return operations.control(ROLLBACK).await;
         }
     }
@@ -237,17 +237,17 @@ async fn open_order<O: Operations>(terminal: &Terminal, operations: &mut O, orde
 async fn add_line<O: Operations>(
     terminal: &Terminal,
     operations: &mut O,
-    place: [Value<'_>; 3],
+    head: [Value<'_>; 3],
     line: &Line,
 ) -> Result<bool, Failed> {
-    let [district, order, number_of_line] = place;
+    let [district, order, number_of_line] = head;
     let mut price = 0;
-    let found = operations.sql(Ask::Item.step(), &[id(line.item)], &mut |row| price = number(row.value(0))).await?;
-    operations.verify(Ask::Item.step(), found, || {
-        as_expected("rows", i64::from(line.item > 0), found as i64)?;
+    let rows = operations.sql(Ask::Item.step(), &[id(line.item)], &mut |row| price = number(row.value(0))).await?;
+    operations.verify(Ask::Item.step(), rows, || {
+        as_expected("rows", i64::from(line.item > 0), rows as i64)?;
         if line.item > 0 { as_expected("i_price", item_price(line.item), price) } else { Ok(()) }
     })?;
-    if found == 0 {
+    if rows == 0 {
         return Ok(false);
     }
     let stock = [id(line.supplier), id(line.item)];
@@ -443,10 +443,10 @@ mod tests {
         let mut choices = Choices::new(1, 2, 3, 4);
         let mut others = |warehouse, warehouses| {
             let terminal = Terminal { warehouse, warehouses, district: 1 };
-            let mut found: Vec<u64> = (0..200).map(|_| terminal.another(&mut choices)).collect();
-            found.sort_unstable();
-            found.dedup();
-            found
+            let mut warehouses: Vec<u64> = (0..200).map(|_| terminal.another(&mut choices)).collect();
+            warehouses.sort_unstable();
+            warehouses.dedup();
+            warehouses
         };
         assert_eq!(others(2, 4), [1, 3, 4]);
         assert_eq!(others(1, 1), [1]);

@@ -59,16 +59,16 @@ impl Lmdb {
         };
         let map_size_bytes = map_size_bytes.next_multiple_of(LARGEST_PAGE_SIZE_BYTES);
         let options = Options { flags, tables: schema.tables.len() as u32, readers: MAX_READERS, map_size_bytes };
-        let shown = path.display();
-        std::fs::create_dir_all(path).map_err(|error| format!("{shown}: {error}"))?;
+        let directory = path.display();
+        std::fs::create_dir_all(path).map_err(|error| format!("{directory}: {error}"))?;
         let mut engine =
-            Self::open_environment(path, &options, schema).map_err(|status| format!("{shown}: {status}"))?;
+            Self::open_environment(path, &options, schema).map_err(|status| format!("{directory}: {status}"))?;
         let (has_bytes, has_flags) =
-            engine.environment.effective_settings().map_err(|status| format!("{shown}: {status}"))?;
+            engine.environment.effective_settings().map_err(|status| format!("{directory}: {status}"))?;
         let is_flushing_alike = has_flags & (MDB_NOMETASYNC | MDB_NOSYNC) == flags;
         if has_bytes != map_size_bytes || !is_flushing_alike {
             return Err(format!(
-                "{shown}: sync={sync:?} and a map of {map_size_bytes} bytes were asked for, and LMDB has the flags {has_flags:#x} and {has_bytes} bytes"
+                "{directory}: sync={sync:?} and a map of {map_size_bytes} bytes were asked for, and LMDB has the flags {has_flags:#x} and {has_bytes} bytes"
             ));
         }
         engine.effective_settings.shown("map_size_bytes", has_bytes);
@@ -140,9 +140,9 @@ impl Access for LmdbAccess {
 
     /// In one transaction.
     fn get_many(&mut self, table: usize, keys: &[u64], each: &mut Each<'_>) -> Result<(), Failure> {
-        for (place, key) in keys.iter().enumerate() {
+        for (position, key) in keys.iter().enumerate() {
             let is_there = self.reader.get_again(self.engine.tables[table], &key.to_be_bytes()).map_err(failure)?;
-            each(place, is_there.then(|| self.reader.found()))?;
+            each(position, is_there.then(|| self.reader.found()))?;
         }
         Ok(())
     }

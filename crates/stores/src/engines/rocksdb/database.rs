@@ -66,8 +66,8 @@ impl Compression {
 }
 
 /// The plan's word for what the file of options has; what it has, where there is none.
-fn compression(shown: &str) -> &str {
-    match shown {
+fn compression(setting: &str) -> &str {
+    match setting {
         "kNoCompression" => "none",
         "kSnappyCompression" => "snappy",
         "kZlibCompression" => "zlib",

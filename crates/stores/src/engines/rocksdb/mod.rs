@@ -48,8 +48,8 @@ enum Change<'a, 'b> {
 
 impl Change<'_, '_> {
     /// What is to be put in the place of what is there, if anything.
-    fn value(&mut self, found: Option<&[u8]>) -> Option<&[u8]> {
-        match (self, found) {
+    fn value(&mut self, stored: Option<&[u8]>) -> Option<&[u8]> {
+        match (self, stored) {
             (Change::Insertion(value), None) => Some(value),
             (Change::Addition(addition), Some(bytes)) => addition.apply(bytes),
             _ => None,
@@ -165,12 +165,12 @@ impl Access for RocksdbAccess {
             (c.batched_multi_get_cf)(*database, *reading, family, keys.len(), addresses, sizes, slices, errors, true);
         }
         let mut result = Ok(());
-        for (place, (slice, error)) in slices.into_iter().zip(errors).enumerate() {
+        for (position, (slice, error)) in slices.into_iter().zip(errors).enumerate() {
             let is_there = self.pin(slice);
             if !error.is_null() {
                 result = Err(failure(c.taken(error)));
             } else if result.is_ok() {
-                result = each(place, is_there.then(|| self.found()));
+                result = each(position, is_there.then(|| self.found()));
             }
             self.release();
         }

@@ -64,9 +64,9 @@ mod tests {
         assert_eq!(options.get("CFOptions \"b\"", "compression"), "kNoCompression");
         assert_eq!(options.get("CFOptions \"c\"", "compression"), "nothing that it shows");
         let sections = ["CFOptions \"a\"".into(), "TableOptions/BlockBasedTable \"a\"".into()];
-        let shown: Vec<_> = options.of_sections(&sections).collect();
+        let pairs: Vec<_> = options.of_sections(&sections).collect();
         let expected = [("CFOptions.compression", "kSnappyCompression"), ("TableOptions.filter_policy", "a=b")];
-        assert_eq!(shown, expected.map(|(key, value)| (key.to_string(), value)));
+        assert_eq!(pairs, expected.map(|(key, value)| (key.to_string(), value)));
     }
 
     #[test]
