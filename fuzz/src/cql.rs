@@ -46,7 +46,7 @@ pub fn answer(bytes: &[u8]) {
     });
 }
 
-/// What the null server reads: any request, and what it holds.
+/// The null server's reading: any request, and what it holds.
 pub fn request(bytes: &[u8]) {
     verdict_is_final(bytes, |bytes| {
         Ok(wire::request(bytes)?.map(|f| {

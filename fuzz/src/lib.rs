@@ -1,4 +1,4 @@
-//! What every decoder of `wire` promises, whatever the bytes: one function a decoder, one file a protocol, one folder of inputs each.
+//! The promises of every decoder of `wire`, whatever the bytes: one function a decoder, one file a protocol, one folder of inputs each.
 //!
 //! `scripts/fuzz` searches for bytes that break a promise; `tests/corpus.rs` repeats what was found, and a little more, in `cargo test`.
 

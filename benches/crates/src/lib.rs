@@ -1,4 +1,4 @@
-//! What the benches of the field's crates share: clients that each ask for one random row after the other.
+//! Shared by the benches of the field's crates: clients that each ask for one random row after the other.
 
 use std::fmt::Debug;
 use std::future::Future;

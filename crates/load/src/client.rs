@@ -32,7 +32,7 @@ const MOST_RETRIES: u32 = 100;
 /// takes a connection that the server never hears of, until a time-out of seconds.
 pub const CONNECTING_AT_ONCE: u64 = 32;
 
-/// What the clients of one thread share.
+/// The state that the clients of one thread share.
 pub struct Thread {
     pub trial: Arc<Trial>,
     pub recorder: RefCell<Recorder>,
@@ -144,7 +144,7 @@ impl Client {
         self.count_never_begun(arrivals, start_ns, due_ns);
     }
 
-    /// What was due before the end and had not begun by then has waited in vain, and counts.
+    /// An arrival that was due before the end and had not begun by then has waited in vain, and counts.
     fn count_never_begun(&self, mut arrivals: ClientArrivals, start_ns: u64, mut due_ns: u64) {
         let totals = &mut self.thread.recorder.borrow_mut().totals;
         while due_ns < self.thread.trial.schedule.end_ns() {
@@ -244,7 +244,7 @@ impl Client {
         let start_ns = loop {
             let now = now_ns();
             match schedule.start_ns() {
-                // Who learns of the start only after an early end has arrivals that waited in vain, and must count them.
+                // A client that learns of the start after an early end has arrivals that waited in vain, and must count them.
                 Some(start_ns) if start_ns < schedule.end_ns() => break start_ns,
                 _ if now >= schedule.end_ns() => return None,
                 _ => self.thread.sleep_until(now + START_POLL_NS).await,

@@ -153,7 +153,7 @@ mod tests {
         assert!(recorded_ms(&threads.each_mut().map(GapFinder::take)).is_empty());
     }
 
-    /// What a closed loop's thread hands over that completed at these times.
+    /// The gaps that a closed loop's thread hands over if it completed at these times.
     fn thread_ms(completed_ms: &[u64]) -> Vec<Gap> {
         let mut finder = finder(false);
         completed_ms.iter().for_each(|ms| finder.completed(START + ms * MS));

@@ -1,4 +1,4 @@
-//! What was counted in one second, by one thread or, merged, by all.
+//! The counts of one second, by one thread or, merged, by all.
 
 use dbdyno_model::Failure;
 use serde_json::{Map, Value, json};
@@ -123,7 +123,7 @@ impl Interval {
         Self::new(second, self.operations.len(), self.is_open)
     }
 
-    /// What a thread used in it, by its number if it is a load thread.
+    /// A thread's usage in it, by its number if it is a load thread.
     pub fn used(&mut self, thread: Option<u64>, usage: Usage) {
         self.client_cpu_s += usage.cpu_s;
         self.load_threads.extend(thread.map(|number| (number, usage)));

@@ -42,7 +42,7 @@ impl Ledger {
         made.map(|file| Self { file }).map_err(|error| format!("{}: {error}", path.display()))
     }
 
-    /// What is lost here would look like something the store lost, so it ends the program.
+    /// A loss here would look like something the store lost, so it ends the program.
     pub fn enter(&self, key: u64, entry: Entry) {
         if let Err(error) = self.file.write_all_at(&entry.to_bytes(), (key - 1) * ENTRY_BYTES as u64) {
             eprintln!("dbdyno-load: cannot write down what was acknowledged, ending: {error}");

@@ -1,4 +1,4 @@
-//! What the host allows this process: processors, file descriptors, a life no longer than its parent's.
+//! The host's limits for this process: processors, file descriptors, a life no longer than its parent's.
 
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, set_parent_process_death_signal, setrlimit};
 use rustix::thread::{CpuSet, sched_setaffinity};

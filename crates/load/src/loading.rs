@@ -1,6 +1,6 @@
 //! Loading: several sessions side by side, each with a range of keys of its own, and the secondary indexes after the rows.
 //!
-//! What was cut goes on where it was: the store is asked which rows it has, so nothing needs to be remembered of a load.
+//! A load that was cut goes on where it was: the store is asked which rows it has, so nothing needs to be remembered of it.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -24,7 +24,7 @@ const PROGRESS_NS: u64 = 250_000_000;
 const ATTEMPTS: u32 = 5;
 const PAUSE_NS: u64 = 200_000_000;
 
-/// What there is to load.
+/// A load to do.
 pub struct Job<'a> {
     pub store: &'a Arc<Store>,
     pub records: &'a Arc<Records>,
@@ -37,7 +37,7 @@ pub struct Job<'a> {
     pub is_new: bool,
 }
 
-/// What was loaded.
+/// A load that is done.
 pub struct Loaded {
     /// Rows added, and rows that were there already.
     pub added: u64,
@@ -109,7 +109,7 @@ fn index(job: &Job<'_>) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// What is known of a table before it is loaded.
+/// The knowledge of a table before it is loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Known {
     Empty,
@@ -181,7 +181,7 @@ impl Job<'_> {
     }
 }
 
-/// What the sessions share.
+/// The state that the sessions share.
 struct Shared {
     store: Arc<Store>,
     records: Arc<Records>,
@@ -230,7 +230,7 @@ impl Shared {
         of.fetch_add(rows, Ordering::Relaxed);
         let (now, last_shown_ns) = (now_ns(), self.shown_ns.load(Ordering::Relaxed));
         let is_due = now.saturating_sub(last_shown_ns) >= PROGRESS_NS;
-        // Of the sessions that see that it is time, the one that says so first shows it.
+        // Several sessions may see that it is time. The one that says so first shows it.
         if is_due && self.shown_ns.compare_exchange(last_shown_ns, now, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
             let rows_per_s = self.added.load(Ordering::Relaxed) as f64 / self.elapsed_s();
             self.records.loading(self.done(), self.total, rows_per_s);

@@ -1,4 +1,4 @@
-//! What tables and keys carry: which run made them, for which workload, and of keys which rows.
+//! The markers of tables and keys: which run made them, for which workload, and for keys which rows.
 //!
 //! A table carries the marker itself. A key-value store has no tables, so there each table's rows are claimed before the first is written:
 //! the claim is a marker with the table and the numbers of its rows (docs/contract.md).
@@ -14,13 +14,13 @@ use crate::outcome::Outcome;
 use crate::plan::{Plan, WorkloadPlan};
 use crate::session::with_session;
 
-/// What a marker says.
+/// The content of a marker.
 #[derive(Debug, Deserialize)]
 struct Marked {
     #[serde(default)]
     run_id: String,
     workload: WorkloadPlan,
-    /// Of a claim; a marker of before claims has none and is about all tables of its workload.
+    /// The table of a claim; a marker of before claims has none and is about all tables of its workload.
     table: Option<String>,
     last: Option<u64>,
 }
@@ -56,7 +56,7 @@ pub fn workload_of(marker: &str) -> Result<WorkloadPlan, Outcome> {
 /// Whether a marker is one of those.
 pub fn is_of(marker: &str, whose: Whose<'_>) -> bool {
     match whose {
-        // What a table carries need only begin as dbdyno's do.
+        // A table's marker need only begin as dbdyno's do.
         Whose::Anybodys => true,
         _ => read(marker).is_ok_and(|marked| is_one(&marked, whose)),
     }

@@ -225,7 +225,7 @@ impl<'a> Execution<'a> {
         table.count(table.numbers(self.workload_plan.rows))
     }
 
-    /// What must be so after every run must be so before the first.
+    /// A condition of every state after a run must hold before the first.
     fn check_queries_of_loaded(&self) -> Result<(), Outcome> {
         let mut violated = vec![];
         for check in self.workload.checks() {
@@ -252,7 +252,7 @@ impl<'a> Execution<'a> {
 
     /// For each check what the run will add to, as it is now: a sum, or a number of rows.
     fn before(&self) -> Result<Vec<Option<i128>>, Outcome> {
-        // Of several programs the first tells the one that verifies.
+        // The first of several programs tells the one that verifies.
         let Clients { first, .. } = self.plan.clients;
         let is_checked = self.plan.has(Phase::Verify) || (self.plan.clients.is_part() && first == 0);
         let now = |check: &Check| match *check {
@@ -328,7 +328,7 @@ impl<'a> Execution<'a> {
         Ok(json!({}))
     }
 
-    /// What is there of the writes that were acknowledged; whether that is enough depends on what the store promises.
+    /// Reads back the writes that were acknowledged; the store's promise decides whether that is enough.
     fn read_back(&self, reads: [usize; 2]) -> Result<(), Outcome> {
         let Some(path) = &self.plan.acknowledged else { return Ok(()) };
         let entries = Ledger::read(path).map_err(Outcome::Failed)?;

@@ -111,11 +111,11 @@ pub struct Plan {
     pub acknowledged: Option<PathBuf>,
     #[serde(default)]
     pub run_id: String,
-    /// What the run changed that is to be verified, if other programs ran it.
+    /// The changes of the run that are to be verified, if other programs ran it.
     pub changes: Option<Changes>,
 }
 
-/// What a run changed in the store, by several programs together.
+/// The changes of a run in the store, by several programs together.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Changes {

@@ -1,4 +1,4 @@
-//! What a store still has of the writes it acknowledged.
+//! The acknowledged writes that a store still has.
 
 use dbdyno_model::{Failure, Session, Step, Table};
 use dbdyno_net::unix_now_s;

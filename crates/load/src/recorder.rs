@@ -58,7 +58,7 @@ pub struct Totals {
     pub failed: u64,
     /// Operations in flight at the end that had no answer within the time-out, or lost their connection.
     pub unanswered: u64,
-    /// Of each step.
+    /// The recordings of each step.
     pub operations: Vec<OperationTotals>,
     pub reads_verified: u64,
     pub mismatches: u64,
@@ -123,7 +123,7 @@ pub struct Recorder {
     current: Interval,
     /// When the current interval is over; `u64::MAX` before the run.
     until_ns: u64,
-    /// Of load threads; those of an embedded store's clients are the store's as well.
+    /// The number of a load thread. The load threads of an embedded store do the store's work as well.
     thread: Option<u64>,
     meter: Meter,
     used: Usage,
@@ -266,7 +266,7 @@ impl Recorder {
         }
     }
 
-    /// What such an operation read is not what it must be.
+    /// Counts an operation that read something wrong.
     #[cold]
     pub fn mismatch(&mut self, ended_ns: u64, failure: &Failure) {
         self.failure(ended_ns, failure);

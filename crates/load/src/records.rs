@@ -12,14 +12,14 @@ use crate::outcome::Outcome;
 /// How many errors of a kind, and how many mismatches, are kept word for word.
 const EXAMPLES: u32 = 5;
 
-/// Where records go. Shared by all threads; written to a few times a second.
+/// The output of records. Shared by all threads; written to a few times a second.
 pub struct Records {
     out: Mutex<Box<dyn Write + Send>>,
     errors_shown: [AtomicU32; Failure::KINDS.len()],
     mismatches_shown: AtomicU32,
 }
 
-/// Where a failure happened.
+/// The origin of a failure.
 pub struct Place<'a> {
     pub operation: Option<&'a str>,
     pub client: u64,
@@ -67,7 +67,7 @@ impl Records {
         self.write(&json!({"record": "progress", "phase": phase, "done": done, "total": total, "unit": unit}));
     }
 
-    /// Of the load, in rows; the time left is as if the rest went as fast as what was done.
+    /// The progress of a load, in rows; the time left is as if the rest went as fast as the part that is done.
     pub fn loading(&self, done: u64, total: u64, rows_per_s: f64) {
         let left_s = (total - done) as f64 / rows_per_s;
         self.write(&json!({"record": "progress", "phase": "load", "done": done, "total": total, "unit": "rows",

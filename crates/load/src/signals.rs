@@ -7,7 +7,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 
 static STOP: std::sync::LazyLock<Arc<AtomicBool>> = std::sync::LazyLock::new(Arc::default);
 
-/// Begins to listen. Where the system refuses, signals keep their usual meaning.
+/// Begins to listen. If the system refuses, signals keep their usual meaning.
 pub fn listen() {
     for signal in [SIGINT, SIGTERM] {
         // The order matters: the first signal must find the flag unset and set it; only then does the next one end the program.

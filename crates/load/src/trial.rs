@@ -1,4 +1,4 @@
-//! What all threads of a trial share, and the gate at which its clients wait for each other.
+//! The state that all threads of a trial share, and the gate at which its clients wait for each other.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,7 @@ use crate::ledger::Ledger;
 use crate::recorder::Schedule;
 use crate::records::Records;
 
-/// What all threads of a trial share.
+/// The state that all threads of a trial share.
 pub struct Trial {
     pub workload: AnyWorkload,
     pub store: Arc<Store>,
@@ -28,7 +28,7 @@ pub struct Trial {
     pub network_delay_ns: u64,
     /// `None` for embedded stores.
     pub engine: Option<Engine>,
-    /// Where acknowledged writes are entered, of workloads that say which these are.
+    /// The ledger of acknowledged writes, for workloads that say which these are.
     pub ledger: Option<Ledger>,
 }
 
@@ -43,7 +43,7 @@ impl Trial {
     }
 }
 
-/// Where clients wait for each other before the run.
+/// The gate at which clients wait for each other before the run.
 #[derive(Default)]
 pub struct Gate {
     arrived: AtomicU64,

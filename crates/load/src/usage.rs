@@ -1,4 +1,4 @@
-//! What a load thread used of the processors, and how long it was ready and waited for one.
+//! A load thread's use of the processors, and how long it was ready and waited for one.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -16,7 +16,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// What was added after `before`.
+    /// The usage added after `before`.
     pub fn since(self, before: Usage) -> Usage {
         let run_queue_s = self.run_queue_s.zip(before.run_queue_s).map(|(now, then)| now - then);
         Usage { cpu_s: self.cpu_s - before.cpu_s, run_queue_s }
@@ -30,7 +30,7 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Of the calling thread. A kernel without scheduler statistics has no run queue to show.
+    /// The usage of the calling thread. A kernel without scheduler statistics has no run queue to show.
     pub fn of_this_thread() -> Self {
         Self { schedstat: File::open("/proc/thread-self/schedstat").ok() }
     }

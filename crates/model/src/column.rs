@@ -36,7 +36,7 @@ impl Kind {
     }
 }
 
-/// Where a column's value comes from: a pure function of (key, version).
+/// The source of a column's value: a pure function of (key, version).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The key itself.
@@ -75,7 +75,7 @@ pub struct Column {
     pub kind: Kind,
     pub source: Source,
     pub is_nullable: bool,
-    /// Of texts that do not all fill the column: padded ones and letters.
+    /// Sizes of texts that do not all fill the column: padded ones and letters.
     pub sizes: Option<Arc<Sizes>>,
 }
 
@@ -127,7 +127,7 @@ impl Column {
         }
     }
 
-    /// Of a distribution a number is never cut: without its last digits it would be another row's.
+    /// A distribution never cuts a number: without its last digits it would be another row's.
     #[inline]
     fn padded_width(&self, key: u64) -> usize {
         let digits = key.checked_ilog10().unwrap_or(0) as usize + 1;

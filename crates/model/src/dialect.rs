@@ -17,7 +17,7 @@ impl Dialect {
     }
 }
 
-/// What is written after the table's closing parenthesis, or instead of a statement's text, in one dialect.
+/// The text after the table's closing parenthesis, or instead of a statement's text, in one dialect.
 pub type Variant = (Dialect, String);
 
 /// The text for a dialect among several.

@@ -1,4 +1,4 @@
-//! What can go wrong with an operation: a closed table, so that every store's errors are counted alike.
+//! The failures of an operation: a closed table, so that every store's errors are counted alike.
 
 /// Why an operation failed, in the store's own words.
 #[derive(Clone, Debug, PartialEq, Eq)]

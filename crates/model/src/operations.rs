@@ -1,4 +1,4 @@
-//! Where workloads and stores meet: the logical operations, once as a store offers them and once as a workload uses them.
+//! Workloads and stores meet here: the logical operations, once as a store offers them and once as a workload uses them.
 
 use crate::{Difference, Failed, Failure, Row, Value};
 
@@ -135,7 +135,7 @@ pub trait Operations {
     }
     /// Says which kind of transaction this is, by the step that stands for it.
     fn kind(&mut self, _step: usize) {}
-    /// What is left of this transaction is timed by itself, too, as the step that stands for it.
+    /// The rest of this transaction is timed by itself, too, as the step that stands for it.
     fn part(&mut self, _step: usize) {}
     /// All that was written of this key, in this version, is acknowledged: to be remembered where a plan says so.
     fn acknowledged(&mut self, _key: u64, _version: u64) {}

@@ -18,7 +18,7 @@ impl std::fmt::Display for Value<'_> {
     }
 }
 
-/// Where a value lies in a buffer.
+/// The location of a value in a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
     Null,
@@ -27,7 +27,7 @@ pub enum Field {
 }
 
 impl Field {
-    /// The text between two offsets. What would lie behind 4 GiB lies nowhere, so that it is taken for another text and never for its own.
+    /// The text between two offsets. Offsets behind 4 GiB are cut, so that such a text is taken for another and never for its own.
     #[inline]
     pub fn text(start: usize, end: usize) -> Self {
         let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);

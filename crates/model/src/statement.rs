@@ -9,7 +9,7 @@ pub struct Statement {
     sql: String,
     variants: Vec<Variant>,
     pub parameters: Vec<Kind>,
-    /// Of the rows that it answers with; empty where it answers with none.
+    /// The columns of the rows that it answers with; empty if it answers with none.
     pub columns: Vec<Kind>,
 }
 

@@ -37,7 +37,7 @@ pub struct Table {
     pub population: Option<Arc<dyn Population>>,
     /// Whether rows may be missing: transactions delete them, or they expire.
     pub is_volatile: bool,
-    /// What a dialect has after the closing parenthesis, such as its partitions.
+    /// The text after the closing parenthesis in a dialect, such as the table's partitions.
     pub options: Vec<Variant>,
 }
 

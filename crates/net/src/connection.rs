@@ -21,7 +21,7 @@ const FIRST_BUFFER_SIZE_BYTES: usize = 4096;
 const MAX_BUFFER_SIZE_BYTES: usize = 64 << 20;
 /// Nor do the answers of all connections together, beside what [`expect_answers`] was told; a hostile server sends one to each of them.
 const MAX_ALL_BUFFERS_SIZE_BYTES: usize = 48 << 20;
-/// What is expected of all connections' buffers, and what they have.
+/// The expected size of all connections' buffers, and the actual one.
 static EXPECTED_SIZE_BYTES: AtomicUsize = AtomicUsize::new(0);
 static ALL_BUFFERS_SIZE_BYTES: AtomicUsize = AtomicUsize::new(0);
 /// After this a Unix socket that was full is tried again.
@@ -41,11 +41,11 @@ pub struct Connection {
     slot: usize,
     reactor: Rc<Reactor>,
     buffer: Vec<u8>,
-    /// Of its buffer, as it is among those of all.
+    /// The bytes of its buffer, as they count among those of all.
     counted_size_bytes: usize,
     start: usize,
     timeout_ns: u64,
-    /// What stands between the socket's bytes and the buffer's, where they are encrypted.
+    /// The TLS session between the socket's bytes and the buffer's, if they are encrypted.
     tls: Option<Box<Session>>,
 }
 

@@ -12,7 +12,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 
-/// What is asked of a server's certificate.
+/// The requirements on a server's certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verify {
     /// Nothing: the connection is encrypted, to whoever answers.
@@ -111,7 +111,7 @@ impl ServerCertVerifier for Verifier {
         Ok(ServerCertVerified::assertion())
     }
 
-    /// Who trusts anybody may be shown a certificate that cannot even be read: of X.509's first version.
+    /// A client that trusts anybody may get a certificate that cannot even be read: of X.509's first version.
     fn verify_tls12_signature(
         &self,
         message: &[u8],

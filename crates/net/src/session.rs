@@ -13,13 +13,13 @@ const FIRST_BUFFER_SIZE_BYTES: usize = 4096;
 /// One connection's TLS. Of its own it allocates nothing per message; rustls does, a buffer for each record.
 pub(crate) struct Session {
     tls: UnbufferedClientConnection,
-    /// What came and is no whole record yet.
+    /// Bytes that came and are no whole record yet.
     pub incoming: Vec<u8>,
     outgoing: Outgoing,
     is_handshaking: bool,
 }
 
-/// What is to be sent: the first `filled` of its bytes. It never shrinks, so that it is cleared once and not for each message.
+/// The bytes to send: the first `filled`. The buffer never shrinks, so that it is cleared once and not for each message.
 #[derive(Default)]
 pub(crate) struct Outgoing {
     bytes: Vec<u8>,

@@ -117,7 +117,7 @@ fn a_unix_socket_that_is_full_is_tried_again() {
             listener.incoming().for_each(|stream| drop(thread::spawn(move || echo(stream.unwrap()))));
         });
         let got = run(engine, 5, |reactor, i| {
-            // What is spawned runs after all of them have tried once.
+            // A spawned task runs after all of them have tried once.
             if i == 4 {
                 let begin = begin.clone();
                 reactor.spawn(Box::pin(async move { begin.send(()).unwrap() }));

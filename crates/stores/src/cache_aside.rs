@@ -12,7 +12,7 @@ use crate::single::SingleSession;
 use crate::{Administration, Cache, CacheCounters, Claim, Cleaning, Trouble, Withdrawn};
 
 pub struct CacheAsideSession {
-    /// Where staleness is watched for.
+    /// The acknowledged writes, if staleness is watched for.
     acknowledged: Option<Arc<Acknowledged>>,
     pub cache: CacheSession,
     pub store: SingleSession,

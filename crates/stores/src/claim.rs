@@ -21,7 +21,7 @@ pub struct Claimed {
     pub last: Option<u64>,
 }
 
-/// What became of the keys that a claim named.
+/// The outcome for the keys that a claim named.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Withdrawn {
     /// The names of what was removed.
@@ -30,7 +30,7 @@ pub struct Withdrawn {
     pub left: Vec<String>,
 }
 
-/// What a key holds.
+/// The content of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Held<T = ()> {
     Nothing,

@@ -23,12 +23,12 @@ impl EffectiveSettings {
         Self { version: Some(version.into()), ..Self::default() }
     }
 
-    /// What the library shows that nobody asked for.
+    /// Adds a setting that the library shows and nobody asked for.
     pub fn shown(&mut self, name: &str, actual: impl Display) {
         self.settings.insert(name.into(), actual.to_string());
     }
 
-    /// What it shows of a setting that was asked for.
+    /// Adds a setting that was asked for, as the library shows it.
     ///
     /// # Errors
     /// It has another value: with both.
@@ -56,7 +56,7 @@ impl EffectiveSettings {
     }
 }
 
-/// What a text in a library says of its version.
+/// The version that a text in a library states.
 ///
 /// # Errors
 /// The library has none of this name.

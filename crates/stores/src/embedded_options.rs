@@ -2,11 +2,11 @@
 
 use serde::Deserialize;
 
-/// What every write to an embedded store is followed by.
+/// The flush after every write to an embedded store.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Flush {
-    /// What it wrote is on the device.
+    /// The write is on the device.
     Full,
     None,
 }
@@ -30,7 +30,7 @@ pub enum Commit {
     None,
 }
 
-/// What an embedded store files its rows in.
+/// The structure in which an embedded store files its rows.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Structure {

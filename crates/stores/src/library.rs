@@ -8,7 +8,7 @@ use std::path::Path;
 
 use dbdyno_model::Failure;
 
-/// What a library hands out and takes back, and only it looks into.
+/// A handle that a library hands out and takes back, and only it looks into.
 pub type Handle = *mut c_void;
 
 /// A loaded library. It is never unloaded, so what was found in it is there as long as the program.

@@ -5,7 +5,7 @@ use dbdyno_model::{Failure, Row, Value};
 pub struct MultiGet<'k> {
     keys: &'k [u64],
     is_answered: Vec<bool>,
-    /// Where the next row is looked for first: most stores answer in the order of the keys.
+    /// The position at which the next row is looked for first: most stores answer in the order of the keys.
     next: usize,
 }
 

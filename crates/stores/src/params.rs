@@ -40,7 +40,7 @@ pub fn scale(kind: Kind) -> u8 {
     }
 }
 
-/// What values of this kind are in an answer in words.
+/// The type of values of this kind in an answer in words.
 pub fn text_kind(kind: Kind) -> TextKind {
     match kind {
         Kind::Decimal(_, scale) => TextKind::Decimal(scale),

@@ -1,4 +1,4 @@
-//! What a store prepares itself for: the tables and the steps of a workload.
+//! A store's preparation: the tables and the steps of a workload.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use dbdyno_model::{Kind, Operation, Statement, Step, Table};
 pub struct Schema {
     pub tables: Vec<Table>,
     pub steps: Vec<Step>,
-    /// What steps of the kind `sql` execute.
+    /// The statements that steps of the kind `sql` execute.
     pub statements: Vec<Statement>,
     /// Rows per table that does not say how many it has.
     pub rows: u64,
@@ -22,7 +22,7 @@ impl Schema {
         &self.tables[operation.table()]
     }
 
-    /// What the parameters of a step's statement are.
+    /// The kinds of the parameters of a step's statement.
     pub(crate) fn parameter_kinds(&self, step: usize) -> Vec<Kind> {
         let operation = self.steps[step].operation;
         let columns = &self.table_of_operation(operation).columns;
@@ -43,7 +43,7 @@ impl Schema {
         }
     }
 
-    /// What the values of a step's answer are.
+    /// The kinds of the values of a step's answer.
     pub(crate) fn answer_kinds(&self, step: usize) -> Vec<Kind> {
         match self.steps[step].operation {
             Operation::Sql { statement } => self.statements[statement].columns.clone(),

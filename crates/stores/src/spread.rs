@@ -92,7 +92,7 @@ impl SpreadSession {
     }
 }
 
-/// What all nodes say, or how they differ.
+/// The answer of all nodes, or how they differ.
 fn agreed<T: PartialEq + Copy + std::fmt::Display>(answers: &[Option<T>]) -> Result<Option<T>, Trouble> {
     let Some((first, others)) = answers.split_first() else { return Ok(None) };
     if others.iter().all(|other| other == first) {

@@ -56,7 +56,7 @@ pub fn create_table(table: &Table, dialect: Dialect) -> String {
     format!("CREATE TABLE {} ({})", table_name(table), parts.join(", "))
 }
 
-/// What follows the closing parenthesis in this dialect, with a space before it; `{name}` in it stands for the table.
+/// The text after the closing parenthesis in this dialect, with a space before it; `{name}` in it stands for the table.
 pub fn table_options(table: &Table, dialect: Dialect) -> String {
     let named = |options: &str| format!(" {options}").replace(&format!("{{{}}}", table.name), &table_name(table));
     variant(&table.options, dialect).map(named).unwrap_or_default()
@@ -105,7 +105,7 @@ pub fn last_key(table: &Table) -> String {
     format!("SELECT MAX({}) FROM {}", table.columns[0].name, table_name(table))
 }
 
-/// What begins or ends a transaction.
+/// The statement that begins or ends a transaction.
 pub fn control(operation: Operation) -> &'static str {
     match operation {
         Operation::Begin { read_only: true } => "START TRANSACTION READ ONLY",

@@ -6,7 +6,7 @@ use dbdyno_wire::Decoded;
 use crate::multi_get::MultiGet;
 use crate::network::Exchange;
 
-/// Where in the bytes the value lies, `None` where there is no such key; or the store's refusal.
+/// The range of the value in the bytes, `None` if there is no such key; or the store's refusal.
 pub type Found = Result<Option<(usize, usize)>, Failure>;
 
 #[inline]

@@ -80,7 +80,7 @@ pub fn line(bytes: &[u8], mut value: impl FnMut(usize, usize)) -> Decoded<(bool,
     Ok(None)
 }
 
-/// Where the next byte below [`FIRST_PLAIN`] is. Eight at a time: a row has hundreds of bytes between two of them.
+/// The position of the next byte below [`FIRST_PLAIN`]. Eight at a time: a row has hundreds of bytes between two of them.
 #[inline]
 fn next_special(bytes: &[u8], from: usize) -> Option<usize> {
     const EACH: u64 = 0x0101_0101_0101_0101;
@@ -172,7 +172,7 @@ pub fn find_many<'a>(out: &mut Vec<u8>, id: usize, values: impl ExactSizeIterato
     out.push(NEWLINE);
 }
 
-/// What becomes of a row's columns.
+/// The change of a row's columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     Set,

@@ -2,7 +2,7 @@
 
 use crate::{Decoded, Malformed, decimal, put_decimal};
 
-/// What the server said to a `get` of one key. Texts are ranges of the bytes given.
+/// The server's answer to a `get` of one key. Texts are ranges of the bytes given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Got {
     Hit { start: usize, end: usize },
@@ -104,7 +104,7 @@ pub fn gets(out: &mut Vec<u8>, key: &[u8]) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// What the answer to a `gets`, a hit, has for `cas`; 0 of a server that keeps none.
+/// The number for `cas` in the answer to a `gets`, a hit; 0 of a server that keeps none.
 pub fn unique(bytes: &[u8]) -> u64 {
     let head = bytes.split(|&byte| byte == b'\r').next().unwrap_or_default();
     let number = head.split(|&byte| byte == b' ').nth(4).and_then(|digits| std::str::from_utf8(digits).ok());

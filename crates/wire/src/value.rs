@@ -24,7 +24,7 @@ pub enum Cell {
     Text { start: usize, end: usize },
 }
 
-/// What a value that a server sends in words is.
+/// The type of a value that a server sends in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextKind {
     Int,

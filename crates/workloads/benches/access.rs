@@ -1,4 +1,4 @@
-//! What choosing a key costs by each access, and drawing a size by each distribution, in nanoseconds of one processor.
+//! The cost of choosing a key by each access, and of drawing a size by each distribution, in nanoseconds of one processor.
 //!
 //! `cargo bench -p dbdyno-workloads`; the first line is uniform, and the others have their ratio to it.
 

@@ -166,7 +166,7 @@ impl Zipf {
         x.powf(-self.exponent)
     }
 
-    /// Of the hat, from 1.
+    /// The integral of the hat, from 1.
     fn integral(&self, x: f64) -> f64 {
         let power = 1.0 - self.exponent;
         if power.abs() < 1e-8 { x.ln() } else { (power * x.ln()).exp_m1() / power }
@@ -249,7 +249,7 @@ mod tests {
         // The mean of 12 uniform numbers has a standard deviation of 1/12; within one of it lies 68 % of the normal distribution.
         let gaussian = share(&of("gaussian"), |key| key.abs_diff(5000) < 833);
         assert!((gaussian - 0.683).abs() < 0.01, "gaussian: {gaussian}");
-        // Of the quarter that is such a mean 3.6 % fall into these 75 rows too.
+        // Also 3.6 % of the quarter that is such a mean fall into these 75 rows.
         let special = of("special");
         let middle = share(&special, |key| (4976..=5050).contains(&key));
         assert!((middle - 0.759).abs() < 0.005, "special: {middle}");

@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 
 use crate::access::{self, Access};
 
-/// What a plan gives for one workload: its number of rows, and the options it has not yet taken.
+/// A plan's values for one workload: its number of rows, and the options it has not yet taken.
 pub struct Options<'a> {
     workload: &'a str,
-    /// Of the workload's first table.
+    /// The rows of the workload's first table.
     pub rows: u64,
     remaining: Map<String, Value>,
 }

@@ -44,7 +44,7 @@ pub struct Reach {
     moves: f64,
 }
 
-/// Where a client's insertions go: behind `last`, those of all clients by turns.
+/// The target of a client's insertions: behind `last`, those of all clients by turns.
 #[derive(Clone, Copy, Debug)]
 pub struct Insertions {
     pub last: u64,

@@ -7,7 +7,7 @@ use crate::options::Options;
 use crate::tables::bm;
 use crate::{Access, Check, Workload};
 
-/// What the read is in.
+/// The transaction around the read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Within {
     /// Nothing of ours: the store makes a transaction of every statement.

@@ -1,4 +1,4 @@
-//! What a workload is: tables, steps, the transaction over them, and checks of what the store holds afterwards.
+//! A workload: tables, steps, the transaction over them, and checks of what the store holds afterwards.
 
 use dbdyno_model::{Choices, Failed, Operation, Operations, Statement, Step, Table};
 
@@ -19,11 +19,11 @@ pub enum Check {
     FindsNothing { what: String, query: Statement },
 }
 
-/// What every workload has. Most need no more than the items without a default.
+/// The items of every workload. Most need no more than those without a default.
 pub trait Workload: Sized {
     /// The workload's name in plans.
     const NAME: &'static str;
-    /// What one transaction is called in reports.
+    /// The name of one transaction in reports.
     const TRANSACTION: &'static str;
 
     /// The workload of a plan.
@@ -36,7 +36,7 @@ pub trait Workload: Sized {
     fn steps(&self) -> &[Step];
     fn checks(&self) -> &[Check];
 
-    /// What its steps of the kind `sql` execute.
+    /// The statements that its steps of the kind `sql` execute.
     fn statements(&self) -> &[Statement] {
         &[]
     }

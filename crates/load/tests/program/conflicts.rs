@@ -13,7 +13,7 @@ use crate::common::{execute, of_kind, only, plan, server};
 const INT: ScalarType = ScalarType::Int4;
 const COLUMNS: [(&str, ScalarType); 4] = [("id", INT), ("k", INT), ("c", ScalarType::Text), ("pad", ScalarType::Text)];
 
-/// What came: `Q` and its text, or `E` and the first parameter of what was executed.
+/// A request: `Q` and its text, or `E` and the first parameter of the executed statement.
 type Log = Arc<Mutex<Vec<String>>>;
 
 /// Answers one message; of the executions every one whose number `is_refused` is a deadlock.

@@ -1,4 +1,4 @@
-//! What stores do wrong, done on purpose: errors, wrong rows, going away.
+//! Faults of stores, made on purpose: errors, wrong rows, going away.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -1,4 +1,4 @@
-//! What is recorded against what is known: servers that answer after delays of our choosing.
+//! Recordings against the truth: servers that answer after delays of our choosing.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -14,7 +14,7 @@ use crate::common::{engines, execute, of_kind, only, plan, redis_at, server};
 /// Timings share two processors badly: one of these tests at a time.
 pub static ALONE: Mutex<()> = Mutex::new(());
 
-/// What a connection's requests were: when each was read and when its answer had been written.
+/// A connection's requests: when each was read and when its answer had been written.
 type Log = Arc<Mutex<Vec<Vec<(Instant, Instant)>>>>;
 
 /// Answers after the time that `delay` says for the n-th request, and keeps a log: a sleep lasts longer than asked, so the truth is what it was.
@@ -266,7 +266,7 @@ fn a_network_delay_is_in_the_service_time_of_every_operation_and_the_loop_stays_
     let (records, status) = execute(&plan);
     assert!(status.success());
     served(&log, 4);
-    // What the server saw between an answer and the next request is what was asked for, never less.
+    // The time that the server saw between an answer and the next request is the requested one, never less.
     let connections = log.lock().unwrap();
     let gaps = connections.iter().flat_map(|c| c.windows(2).map(|two| two[1].0 - two[0].1));
     assert!(gaps.min().unwrap() >= Duration::from_millis(30));

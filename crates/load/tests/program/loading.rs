@@ -11,7 +11,7 @@ use crate::common::{execute, of_kind, only, plan, redis_at, server};
 
 const ROWS: u64 = 30_000;
 
-/// What a Redis of our own holds, and after how many SETs it closes the connection that the next one comes from.
+/// The content of a Redis of our own, and after how many SETs it closes the connection that the next one comes from.
 #[derive(Default)]
 struct Kept {
     values: BTreeMap<Vec<u8>, Vec<u8>>,

@@ -53,7 +53,7 @@ impl Buffers {
         unsafe { self.base.add(RING_SIZE_BYTES + usize::from(id % COUNT) * SIZE_BYTES) }
     }
 
-    /// What the kernel wrote into a buffer that it handed over.
+    /// The bytes that the kernel wrote into a buffer that it handed over.
     #[inline]
     pub fn filled(&self, id: u16, bytes: usize) -> &[u8] {
         // SAFETY: initialised when it was allocated, and the kernel's no more until it is given back, for which `self` must be mutable.

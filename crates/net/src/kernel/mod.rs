@@ -1,4 +1,4 @@
-//! What the event loop asks of the kernel, by epoll or by io_uring: the seam behind which they are exchanged.
+//! The event loop's requests to the kernel, by epoll or by io_uring: the seam behind which they are exchanged.
 
 mod buffers;
 mod epoll;
@@ -42,7 +42,7 @@ impl fmt::Display for Engine {
     }
 }
 
-/// What is waited for on a socket.
+/// The event that a task waits for on a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Interest {
     /// Connections to be accepted.
@@ -64,7 +64,7 @@ impl Token {
     pub const LAST_GENERATION: u32 = u32::MAX >> 2;
 }
 
-/// What was received into a buffer.
+/// The result of receiving into a buffer.
 pub(crate) struct Received {
     /// 0 where the peer has closed the connection.
     pub bytes: usize,

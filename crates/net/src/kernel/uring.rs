@@ -28,10 +28,10 @@ const CONNECTIONS_A_REQUEST: usize = 4;
 /// A longer request is sent at once and by itself.
 const MAX_QUEUED_SIZE_BYTES: usize = 4096;
 const OUTBOX_SIZE_BYTES: usize = MOST_BATCH * MAX_QUEUED_SIZE_BYTES;
-/// What nobody has taken of a connection's bytes. Nothing asked for so many.
+/// The limit of a connection's bytes that nobody has taken. Nothing asked for so many.
 const MAX_INBOX_SIZE_BYTES: usize = 64 << 20;
 
-/// What a completion is of, in two bits of its user data.
+/// The kind of a completion, in two bits of its user data.
 const RECEIVE: u64 = 0;
 const POLL: u64 = 1 << 30;
 const SEND: u64 = 2 << 30;
@@ -46,7 +46,7 @@ struct Stream {
     inbox: Vec<u8>,
     /// The last batch that it had a request in: a second one must not overtake a first that found no room.
     batch: u64,
-    /// What a send that found too little room has left.
+    /// The bytes that a send with too little room has left.
     unsent: Vec<u8>,
     end: Option<End>,
 }
@@ -123,7 +123,7 @@ impl Uring {
     /// Closing does not end what the ring does with a socket, shutting it down does.
     pub fn remove(&mut self, fd: BorrowedFd<'_>, token: Token) {
         if self.streams[token.slot].batch == self.batch {
-            // What fails now is told to the others with their next events.
+            // The others learn of a failure here with their next events.
             let _ = self.flush();
         }
         let _ = rustix::net::shutdown(fd, Shutdown::Both);

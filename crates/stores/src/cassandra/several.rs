@@ -6,7 +6,7 @@ use dbdyno_wire::{Malformed, Param};
 
 use super::{CassandraSession, Node, UNPREPARED, field, unconnected, unexpected};
 
-/// Where the answer to a request is, of several.
+/// The place of the answer to one of several requests.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub node: usize,

@@ -22,7 +22,7 @@ impl Rows<'_> {
         Some((key_of(filed, &mut self.number), self.value))
     }
 
-    /// What the first row is filed under if that rises from row to row and from load to load.
+    /// The key of the first row if keys rise from row to row and from load to load.
     pub fn first_of_rising(&self) -> Option<[u8; 8]> {
         (self.table.filed_under == 0).then(|| self.keys.start.to_be_bytes())
     }

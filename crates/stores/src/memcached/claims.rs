@@ -57,7 +57,7 @@ impl MemcachedSession {
                     wire::cas(request, MARKER_KEY, expiry, text.as_bytes(), unique);
                 }
             }
-            // What has expired is counted until somebody asks for it.
+            // An expired item is counted until somebody asks for it.
             wire::get(request, MARKER_KEY);
             self.exchange.send().await?;
             let is_stored = self.exchange.next(|bytes| answer(bytes, b"STORED")).await??;
@@ -129,7 +129,7 @@ impl MemcachedSession {
         key
     }
 
-    /// What the keys of these rows hold, and what tells whether a row has changed.
+    /// The content of the keys of these rows, and the number that tells whether a row has changed.
     async fn held(&mut self, table: usize, numbers: &[u64]) -> Result<Vec<Held<u64>>, Failure> {
         let schema = self.schema.clone();
         let (table, prefix) = (&schema.tables[table], &self.prefixes[table]);

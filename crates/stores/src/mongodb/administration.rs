@@ -63,7 +63,7 @@ impl MongodbSession {
         }
     }
 
-    /// What the server says of a collection and of no other, its UUID, in digits; `None` if there is no such collection.
+    /// The UUID that the server has for a collection and for no other, in digits; `None` if there is no such collection.
     async fn identity(&mut self, collection: &str) -> Result<Option<String>, Failure> {
         let filter = |out: &mut Vec<u8>| document(out, "filter", |out| text(out, "name", collection.as_bytes()));
         let command = Command::new(0, |out| {

@@ -23,7 +23,7 @@ impl Administration for PostgresSession {
         Ok(())
     }
 
-    /// By COPY in the binary format; the rows of one call are one transaction. What the server has to say it says at the end.
+    /// By COPY in the binary format; the rows of one call are one transaction. The server reports errors at the end.
     async fn load(&mut self, table: usize, keys: Range<u64>) -> Result<(), Trouble> {
         let Self { exchange, schema, generated, .. } = self;
         exchange.be_patient(COPY_NS);

@@ -15,7 +15,7 @@ use crate::{Cleaning, MARKER, Trouble};
 
 /// How often keys are looked at anew that somebody else has changed meanwhile.
 const ATTEMPTS: usize = 10;
-/// What an encoded value has beside its text, at most.
+/// The most that an encoded value has beside its text.
 const LENGTH_SIZE_BYTES: usize = 16;
 
 impl RedisSession {
@@ -97,7 +97,7 @@ impl RedisSession {
         Ok(left)
     }
 
-    /// Of a table that rows were added to, their numbers are in the names of the keys alone.
+    /// For a table that rows were added to, their numbers are in the names of the keys alone.
     async fn remove_scanned(&mut self, table: usize, cleaning: Cleaning) -> Result<Vec<Vec<u8>>, Failure> {
         let numbers: Vec<u64> = self.numbers(table).await?.into_iter().collect();
         let mut left = Vec::new();
@@ -189,7 +189,7 @@ impl RedisSession {
         }
     }
 
-    /// What the keys of these rows hold, whichever layout the rows were stored in.
+    /// The content of the keys of these rows, whichever layout the rows were stored in.
     async fn held(&mut self, table: usize, numbers: &[u64]) -> Result<Vec<Held>, Failure> {
         let mut held = self.held_as_strings(table, numbers).await?;
         let hashes: Vec<usize> = (0..held.len()).filter(|&i| held[i] == Held::Other).collect();

@@ -65,7 +65,7 @@ pub(super) fn frame_of(wanted: u8, bytes: &[u8], at: usize) -> Decoded<Frame> {
     Ok(Some(Frame { opcode, stream: u16::from_be_bytes([high, low]), start, end }))
 }
 
-/// Where the body itself begins, behind what the flags announce. Every count over a whole table comes with a warning.
+/// The start of the body itself, behind what the flags announce. Every count over a whole table comes with a warning.
 #[cold]
 fn behind_asides(bytes: &[u8], start: usize, flags: u8) -> Result<usize, Malformed> {
     let wrong = || Malformed::expected("a body as its flags announce it", &bytes[start..]);

@@ -21,7 +21,7 @@ pub fn credentials(out: &mut Vec<u8>, user: &str, password: &str) {
     put_request(out, opcode::AUTH_RESPONSE, 0, |out| put_sized(out, &token));
 }
 
-/// What the server answers while a client logs in.
+/// The server's answers while a client logs in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoginStep {
     /// It wants [`credentials`].
@@ -43,7 +43,7 @@ pub fn login_step(bytes: &[u8]) -> Decoded<(LoginStep, usize)> {
         opcode::AUTHENTICATE => {
             let class = string(body, frame.start).map(|(class, _)| String::from_utf8_lossy(class));
             let class = class.ok_or_else(|| Malformed::expected("an authenticator", &body[frame.start..]))?;
-            // Who is not known to take passwords is sent none.
+            // A server that is not known to take passwords is sent none.
             if !class.contains("Password") {
                 return Err(Malformed(format!("the server wants the authenticator {class}, which is not supported")));
             }

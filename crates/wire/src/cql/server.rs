@@ -21,7 +21,7 @@ pub fn text(body: &[u8]) -> Option<&[u8]> {
     Some(&body[start..end])
 }
 
-/// What a client asks to execute: the statement, the first parameter, and all of them, each behind its length.
+/// A client's request to execute: the statement, the first parameter, and all of them, each behind its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Executed<'a> {
     pub id: &'a [u8],

@@ -1,4 +1,4 @@
-//! Where in the ring of nodes a row lies: the token of its partition key.
+//! A row's place in the ring of nodes: the token of its partition key.
 
 const C1: u64 = 0x87c3_7b91_1142_53d5;
 const C2: u64 = 0x4cf5_ad43_2745_937f;

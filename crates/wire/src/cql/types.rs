@@ -102,7 +102,7 @@ const GLOBAL_TABLE: i32 = 0x0001;
 const HAS_MORE_PAGES: i32 = 0x0002;
 const NO_METADATA: i32 = 0x0004;
 
-/// What a result says of its columns: how many they are, and their types where it says that too.
+/// A result's description of its columns: how many they are, and their types if it says that too.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Columns {
     pub count: usize,

@@ -11,7 +11,7 @@ pub struct ServerMessage {
     pub text: String,
 }
 
-/// What a command was answered.
+/// The answer to a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// So many documents.
@@ -55,7 +55,7 @@ pub fn answer<T: Clone>(
     Ok(Some(((message.answers, said.answer(bytes, at)?), message.next)))
 }
 
-/// What an answer's elements have said so far.
+/// The elements of an answer so far.
 #[derive(Default)]
 struct Said {
     ok: Option<i64>,

@@ -178,7 +178,7 @@ impl Elements {
         Some(cell)
     }
 
-    /// Where a value of this type that begins at `at` ends.
+    /// The end of a value of this type that begins at `at`.
     #[inline]
     fn value_end(&self, bytes: &[u8], kind: u8, at: usize) -> Result<usize, Malformed> {
         let sized = |more: usize| four_bytes(&bytes[..self.end], at).map(|size_bytes| at + size_bytes as usize + more);

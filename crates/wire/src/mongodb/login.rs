@@ -11,7 +11,7 @@ use crate::{Decoded, Malformed};
 
 const NONCE_LENGTH: usize = 32;
 
-/// What to do next while logging in.
+/// The next step of logging in.
 #[derive(Debug, PartialEq, Eq)]
 pub enum LoginStep {
     /// Send these bytes, a whole message, and read the answer.
@@ -123,7 +123,7 @@ impl<'a> Login<'a> {
     }
 }
 
-/// What an answer of a login says.
+/// The content of an answer of a login.
 #[derive(Default)]
 struct Said {
     is_ok: bool,

@@ -64,7 +64,7 @@ pub struct Command {
     open: Vec<Open>,
 }
 
-/// Where the length of something open stands.
+/// The position of the length of something open.
 #[derive(Clone, Copy, Debug)]
 enum Open {
     Document(usize),
@@ -83,21 +83,21 @@ impl Command {
         Self { bytes, open: vec![Open::Document(at)] }
     }
 
-    /// What follows is in a document of this name.
+    /// The following elements are in a document of this name.
     #[must_use]
     pub fn document(mut self, name: &str) -> Self {
         self.open.push(Open::Document(open(&mut self.bytes, DOCUMENT, name)));
         self
     }
 
-    /// What follows is in an array of this name.
+    /// The following elements are in an array of this name.
     #[must_use]
     pub fn array(mut self, name: &str) -> Self {
         self.open.push(Open::Document(open(&mut self.bytes, ARRAY, name)));
         self
     }
 
-    /// What follows is the documents of this name: they are a section of their own, which is cheaper than an array.
+    /// The documents of this name follow: they are a section of their own, which is cheaper than an array.
     #[must_use]
     pub fn sequence(mut self, name: &str) -> Self {
         close(&mut self.bytes, &self.open);

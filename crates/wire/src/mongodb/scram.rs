@@ -38,7 +38,7 @@ pub(super) struct Scram {
     password: Vec<u8>,
     nonce: String,
     first: String,
-    /// What the server must prove with, once it has been asked to.
+    /// The proof that the server owes, once it has been asked for it.
     expected: Option<String>,
 }
 

@@ -16,7 +16,7 @@ const TYPE_NEWDECIMAL: u8 = 0xf6;
 const IS_VALUE: u8 = 0;
 const IS_NULL: u8 = 1;
 
-/// What a parameter of all rows is.
+/// The type of a parameter in all rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BulkType {
     Int32,
@@ -91,7 +91,7 @@ pub fn load_line<'a>(out: &mut Vec<u8>, values: impl Iterator<Item = Param<'a>>)
     out.push(b'\n');
 }
 
-/// What the server says to LOAD DATA LOCAL.
+/// The server's answer to LOAD DATA LOCAL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadAnswer {
     /// It waits for the lines, in packets from this sequence number on, and an empty one. The file that it names is not looked at.

@@ -23,7 +23,7 @@ const NONCE_LENGTH_AFTER_VERSION: usize = 1 + 4 + 8 + 1 + 2 + 1 + 2 + 2;
 /// The request for TLS is a login up to the user's name, which nobody is to read.
 const TLS_REQUEST_SIZE_BYTES: usize = 32;
 
-/// What the server said of itself.
+/// The server's description of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Greeting {
     pub version: String,
@@ -87,7 +87,7 @@ pub enum Transport {
     Tls,
 }
 
-/// What to do next while logging in.
+/// The next step of logging in.
 #[derive(Debug, PartialEq, Eq)]
 pub enum LoginStep {
     /// Send this payload in a packet with the next sequence number, then read.

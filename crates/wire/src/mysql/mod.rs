@@ -1,6 +1,6 @@
 //! The MySQL client/server protocol, as MySQL and MariaDB speak it.
 //!
-//! Handshake and authentication are mysql_common's. What is read and written per operation is decoded here, in place: that crate's types own
+//! Handshake and authentication are mysql_common's. Messages per operation are read and written here, in place: that crate's types own
 //! their bytes and allocate for every row.
 
 mod bulk;

@@ -29,7 +29,7 @@ pub struct Prepared {
     pub columns: Vec<ColumnType>,
 }
 
-/// What the two sides agreed on when the connection was made.
+/// The agreement of the two sides when the connection was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dialect {
     /// No EOF packet between column definitions and rows.

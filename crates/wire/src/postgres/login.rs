@@ -50,7 +50,7 @@ fn put_c_string(out: &mut Vec<u8>, text: &str) {
     out.push(0);
 }
 
-/// What to do next while logging in.
+/// The next step of logging in.
 #[derive(Debug, PartialEq, Eq)]
 pub enum LoginStep {
     /// Send these bytes, a whole message, then read.

@@ -1,7 +1,7 @@
 //! The PostgreSQL frontend/backend protocol, version 3.0
 //! (<https://www.postgresql.org/docs/current/protocol-message-formats.html>).
 //!
-//! The authentication procedures are postgres-protocol's. What is read and written per operation is decoded here, in place.
+//! The authentication procedures are postgres-protocol's. Messages per operation are decoded here, in place.
 //!
 //! Prepared statements have their parameters and results in the binary format: the server then neither parses nor prints
 //! numbers, and texts are the same bytes in both formats.

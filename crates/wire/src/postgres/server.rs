@@ -23,7 +23,7 @@ pub fn parse_message(payload: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((name, c_string(payload, at)?.0))
 }
 
-/// What a client asks to execute: the statement's name, the first parameter, and all of them, each behind its length.
+/// A client's request to execute: the statement's name, the first parameter, and all of them, each behind its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bound<'a> {
     pub statement: &'a [u8],

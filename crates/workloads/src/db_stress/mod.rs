@@ -39,7 +39,7 @@ pub struct DbStress {
     checks: [Check; 3],
 }
 
-/// What a transaction writes: the row it changes, and the one it deletes and inserts anew, both as they then are.
+/// The writes of a transaction: the row it changes, and the one it deletes and inserts anew, both as they then are.
 struct Change {
     changed: Entry,
     replaced: Entry,
@@ -52,7 +52,7 @@ impl DbStress {
         Self { objects, access, rw, tables, steps: steps(rw), statements: statements(), checks: checks() }
     }
 
-    /// What this transaction writes, if it does.
+    /// The writes of this transaction, if it has any.
     fn change(&self, object: u64, choices: &mut Choices) -> Option<Change> {
         if self.rw == 0 || choices.below(self.rw) > 0 {
             return None;
@@ -194,7 +194,7 @@ fn checks() -> [Check; 3] {
     [Check::RowCount { table: OBJECT }, Check::RowCount { table: HISTORY }, Check::FindsNothing { what, query }]
 }
 
-/// What follows the table of the history. Where HASH takes only numbers, KEY is the hash of a text.
+/// The text after the table of the history. HASH may take only numbers; KEY is then the hash of a text.
 fn partitioned(partitions: u64) -> Vec<Variant> {
     if partitions == 1 {
         return vec![];

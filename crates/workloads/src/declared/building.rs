@@ -162,7 +162,7 @@ impl<'a> Building<'a> {
     /// A table whose rows are only ever looked for by one unique column is filed under that, where rows have one key only.
     fn file_under_what_is_looked_for(&mut self) {
         for (i, table) in self.made.tables.iter_mut().enumerate() {
-            // What a row that is written is filed under follows from its number.
+            // The value that a written row is filed under follows from its number.
             let is_write = |of: &Operation| {
                 matches!(of, Operation::Update { .. } | Operation::Put { .. } | Operation::Delete { .. })
             };
@@ -179,7 +179,7 @@ impl<'a> Building<'a> {
         }
     }
 
-    /// What can be said of the tables after a run, which statements that write could change in any way.
+    /// The checks of the tables after a run, which statements that write could change in any way.
     fn checks(&self) -> Vec<Check> {
         if self.declaration.statements.iter().any(|statement| !statement.answers()) {
             return vec![];
@@ -188,7 +188,7 @@ impl<'a> Building<'a> {
         let is_constant = |table: &usize| !inserted.contains(table) && !self.made.tables[*table].is_volatile;
         let constant = (0..self.made.tables.len()).filter(is_constant);
         let mut checks: Vec<Check> = constant.map(|table| Check::RowCount { table }).collect();
-        // What was added and inserted is counted once for all.
+        // Additions and insertions are counted once for all.
         let changed: Vec<usize> = inserted.union(&self.deleted).copied().collect();
         // A row that expired, or that a write brought back, is in no count.
         let comes_back = |table: &usize| self.deleted.contains(table) && self.written.contains(table);
@@ -205,7 +205,7 @@ impl<'a> Building<'a> {
     }
 }
 
-/// What its step is called; a read-modify-write is a get and an update.
+/// The name of its step; a read-modify-write is a get and an update.
 fn operation_name(verb: Verb) -> &'static str {
     if verb == Verb::ReadModifyWrite { Verb::Get.name() } else { verb.name() }
 }

@@ -132,10 +132,10 @@ pub struct OperationPlan {
     pub by: i64,
     pub statement: Option<String>,
     pub access: Option<ReachPlan>,
-    /// Of a put: after how many seconds it expires.
+    /// The seconds after which the row of a put expires.
     #[serde(default)]
     pub ttl_s: u32,
-    /// Of a scan: how many rows.
+    /// The rows of a scan.
     pub length: Option<SizesPlan>,
 }
 

@@ -16,14 +16,14 @@ use crate::{Check, Workload};
 use building::Building;
 use declaration::Declaration;
 
-/// Of one statement: they are kept on the stack.
+/// The most parameters of one statement: they are kept on the stack.
 const MOST_PARAMETERS: usize = 16;
 /// An answer is held whole.
 const LONGEST_SCAN: usize = 1000;
 /// Versions are below this: they fit a column of 32 bits.
 const VERSIONS: u64 = 1 << 31;
 
-/// Where a parameter's values come from.
+/// The source of a parameter's values.
 #[derive(Clone, Debug)]
 enum Parameter {
     /// The value of the column in the row so many behind the key's.

@@ -1,6 +1,6 @@
 //! oltp: the workloads of sysbench 1.0's oltp set, by its tables, statements and defaults, so that figures can be held against its.
 //!
-//! What differs is in docs/experiments/oltp.md: the texts of `c` and `pad` can be verified, and ids of added rows are the client's.
+//! Differences are in docs/experiments/oltp.md: the texts of `c` and `pad` can be verified, and ids of added rows are the client's.
 
 mod digit_groups;
 mod queries;
@@ -19,7 +19,7 @@ const MOST_DELETES: u32 = 100;
 const BEGIN: usize = 0;
 const COMMIT: usize = 1;
 
-/// What can be varied.
+/// The options of the workload.
 #[derive(Clone, Copy, Debug)]
 pub struct Sizes {
     pub tables: usize,
@@ -42,7 +42,7 @@ pub struct Oltp {
     last: u64,
 }
 
-/// What a read found.
+/// The result of a read.
 struct Found {
     rows: u64,
     wrong: Option<Box<Difference>>,
@@ -410,7 +410,7 @@ mod tests {
             }
             Ok(if params.len() == 2 * BULK_ROWS { BULK_ROWS as u64 } else { 1 })
         }
-        /// What was read is not looked at here.
+        /// Rows that were read are not looked at here.
         fn verify(&mut self, _: usize, _: u64, _: impl FnOnce() -> Result<(), Box<Difference>>) -> Result<(), Failed> {
             Ok(())
         }

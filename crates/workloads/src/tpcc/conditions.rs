@@ -16,7 +16,7 @@ fn unbalanced(columns: &str, parts: &[&str]) -> String {
     format!("SELECT {columns}, SUM(amount) FROM ({all}) AS parts GROUP BY {columns} HAVING SUM(amount) <> 0")
 }
 
-/// What the delivered lines came to, for whom. Each part is added up by itself first: stores keep what they unite.
+/// The sum of the delivered lines, by customer. Each part is added up by itself first: stores keep what they unite.
 const DELIVERED: &str = "SELECT o_w_id, o_d_id, o_c_id, -SUM(ol_amount) FROM {orders} JOIN {order_line} \
      ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id WHERE ol_delivery_d IS NOT NULL \
      GROUP BY o_w_id, o_d_id, o_c_id";

@@ -5,7 +5,7 @@ use dbdyno_model::{Choices, Population, RowBuffer, Value, mix};
 use super::random::{LastName, between, loaded_name, percent, push_data, push_digits, push_text};
 
 pub const DISTRICTS: u64 = 10;
-/// Of each district. It has as many orders, and each of its customers one of them.
+/// The customers of each district. It has as many orders, and each of its customers one of them.
 pub const CUSTOMERS: u64 = 3000;
 pub const ITEMS: u64 = 100_000;
 pub const MOST_LINES: u64 = 15;
@@ -39,7 +39,7 @@ struct Place {
 }
 
 impl Place {
-    /// Of the row with this number, where every district has `each`.
+    /// The position of the row with this number, if every district has `each`.
     fn new(number: u64, each: u64) -> Self {
         let index = number - 1;
         let (district, id) = (index / each, index % each + 1);

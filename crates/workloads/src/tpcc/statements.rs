@@ -29,7 +29,7 @@ pub const COMMIT: usize = 7;
 pub const ROLLBACK: usize = 8;
 const FIRST_STATEMENT: usize = 9;
 
-/// What a transaction asks, in the order of [`statements`].
+/// The statements of transactions, in the order of [`statements`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ask {
     CustomerOfOrder,

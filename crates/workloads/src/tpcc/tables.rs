@@ -12,7 +12,7 @@ const MONEY: Kind = Kind::Decimal(12, 2);
 const AMOUNT: Kind = Kind::Decimal(6, 2);
 const RATE: Kind = Kind::Decimal(4, 4);
 
-/// What may be NULL: an order or a line that is not delivered.
+/// A column that may be NULL: an order or a line that is not delivered.
 const NULLABLE: [&str; 2] = ["o_carrier_id", "ol_delivery_d"];
 
 fn table(name: &str, rows: Rows, warehouses: u64, primary_key: usize, columns: &[(String, Kind)]) -> Table {

@@ -1,6 +1,6 @@
 //! The five transactions (TPC-C rev. 5.11, clauses 2.4 to 2.8), and the random input of each.
 //!
-//! What a transaction reads is what the specification has it read. What only a terminal would show of it is read and not computed.
+//! A transaction reads what the specification has it read. Values that only a terminal would show are read and not computed.
 
 use std::io::Write;
 
@@ -17,12 +17,12 @@ use super::statements::{
 /// More customers of a district never have one name.
 pub const MOST_NAMESAKES: usize = 128;
 const DATA_SIZE_BYTES: usize = 500;
-/// Of the names of a warehouse and of a district, and what stands between them.
+/// The sizes of the names of a warehouse and of a district, and of the text between them.
 const NAMES_SIZE_BYTES: usize = 24;
 const BETWEEN_NAMES: &[u8] = b"    ";
 const DIST_SIZE_BYTES: usize = 24;
 
-/// Where a client sits: its home warehouse, and how many there are.
+/// A client's terminal: its home warehouse, and how many there are.
 #[derive(Clone, Copy, Debug)]
 pub struct Terminal {
     pub warehouse: u64,
@@ -184,7 +184,7 @@ impl Order {
     }
 }
 
-/// What is left of a stock: never less than 10 when enough can be ordered anew (2.4.2.2).
+/// The rest of a stock: never less than 10 when enough can be ordered anew (2.4.2.2).
 fn left_of(stock: i64, quantity: i64) -> i64 {
     if stock >= quantity + 10 { stock - quantity } else { stock - quantity + 91 }
 }
@@ -288,7 +288,7 @@ impl Paid {
         Self { warehouse, district, of_warehouse, of_district, cents }
     }
 
-    /// What a customer with bad credit has in C_DATA afterwards: this payment first (2.5.2.2).
+    /// The C_DATA of a customer with bad credit afterwards: this payment first (2.5.2.2).
     fn data(&self, customer: u64, before: &[u8]) -> Kept<DATA_SIZE_BYTES> {
         let mut data = Kept::EMPTY;
         let mut rest = &mut data.bytes[..];

@@ -15,7 +15,7 @@ use lmdb_master_sys as c;
 
 const FILE_MODE: c::mdb_mode_t = 0o600;
 
-/// What a call of LMDB returned instead of success.
+/// The status that a call of LMDB returned instead of success.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status(c_int);
 
@@ -167,7 +167,7 @@ impl Writer<'_> {
         Ok(Table(table))
     }
 
-    /// What is filed under `key`, until the next write.
+    /// The value filed under `key`, until the next write.
     pub fn get(&self, table: Table, key: &[u8]) -> Result<Option<&[u8]>, Status> {
         let (mut key, mut value) = (value_of(key), NOTHING);
         // SAFETY: the transaction lasts as long as `self`, and a write needs `&mut self`.
@@ -246,7 +246,7 @@ pub struct Reader {
     transaction: *mut c::MDB_txn,
     /// Whether the transaction is under way; else it is reset and waits to be renewed.
     is_active: bool,
-    /// What the last get found.
+    /// The value of the last get.
     found: c::MDB_val,
     _environment: Arc<Environment>,
 }
