@@ -219,7 +219,7 @@ impl Client {
         }
     }
 
-    /// Says how connecting went; a client that cannot connect now makes the trial another than was asked for.
+    /// Says how connecting went; a client that cannot connect now would change the trial.
     async fn connect_before_the_run(&mut self) -> bool {
         while self.thread.connecting.get() >= self.thread.connecting_at_once {
             self.thread.sleep_until(now_ns() + 1_000_000).await;

@@ -19,7 +19,7 @@ use crate::{Address, Encryption, Reactor, now_ns};
 const FIRST_BUFFER_SIZE_BYTES: usize = 4096;
 /// No single answer of any operation comes near this; a length beyond it is garbage that must not exhaust memory.
 const MAX_BUFFER_SIZE_BYTES: usize = 64 << 20;
-/// Nor do the answers of all connections together, beside what [`expect_answers`] was told; a hostile server sends one to each of them.
+/// Nor do the answers of all connections together, beside those that [`expect_answers`] expects; a hostile server sends one to each of them.
 const MAX_ALL_BUFFERS_SIZE_BYTES: usize = 48 << 20;
 /// The expected size of all connections' buffers, and the actual one.
 static EXPECTED_SIZE_BYTES: AtomicUsize = AtomicUsize::new(0);

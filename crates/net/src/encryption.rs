@@ -19,7 +19,7 @@ pub enum Verify {
     Nothing,
     /// That a trusted authority has signed it.
     Authority,
-    /// That, and that it is for the host that was asked for.
+    /// That, and that it is for the requested host.
     Host,
 }
 

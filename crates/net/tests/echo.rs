@@ -279,7 +279,7 @@ fn requests_that_find_no_room_arrive_whole_and_in_order() {
     let begun = std::sync::Arc::new(std::sync::Mutex::new(begun));
     let path = std::env::temp_dir().join(format!("dbdyno-net-full-{}.sock", std::process::id()));
     let listener = UnixListener::bind(&path).unwrap();
-    // Reads nothing until it is told to, then answers with one byte, whether each request was of its own number.
+    // Reads nothing until the test says so, then answers with one byte, whether each request was of its own number.
     thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();

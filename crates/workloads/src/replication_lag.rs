@@ -1,4 +1,4 @@
-//! replication-lag: write a row at one node, and read it at another until it is seen there.
+//! replication-lag: write a row at one node, and read it at another until it arrives there.
 //!
 //! Every client has rows of its own, so that what it must find is what it wrote last. The first read elsewhere tells how often a read is
 //! stale right after the write; each further one was made because the one before it was stale.

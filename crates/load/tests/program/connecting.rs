@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::common::{execute, of_kind, only, plan, redis_at};
 
-/// The least queue of new connections that a server was seen with (MySQL 5.5) is 50.
+/// The least queue of new connections among servers is 50 (MySQL 5.5).
 const MOST_AT_ONCE: usize = 32;
 /// Nobody connects for this long: all who may do so at once have.
 const LULL: Duration = Duration::from_millis(150);

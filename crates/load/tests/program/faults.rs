@@ -43,7 +43,7 @@ fn a_row_that_is_not_there_is_missing_and_a_wrong_one_a_mismatch() {
     assert!(errors(&records, "missing") > 0);
     assert_identities(&records);
 
-    // Row 3 of point-get, whatever is asked for: right for one key in a hundred.
+    // Row 3 of point-get, whatever the key: right for one key in a hundred.
     let mut row = [&3i64.to_le_bytes()[..], &3i64.to_le_bytes()].concat();
     for pad in ["x", "y"] {
         row.extend_from_slice(&120u16.to_le_bytes());

@@ -1,4 +1,4 @@
-//! Loading: a connection that is cut, a server that does not come back, a load that is asked for again.
+//! Loading: a connection that is cut, a server that does not come back, a load that is repeated.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Write};

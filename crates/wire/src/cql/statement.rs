@@ -1,4 +1,4 @@
-//! Prepared statements. The server described their results when it prepared them, and is told not to again.
+//! Prepared statements. The server described their results when it prepared them, and need not do so again.
 
 use super::frame::{
     Frame, ServerError, end_frame, four_bytes, frame, head, opcode, put_request, server_error, set_stream, sized,
