@@ -65,7 +65,7 @@ def test_a_host_is_added_to_the_same_authority(tmp_path):
 
 def test_a_certificate_that_is_there_is_not_replaced(tmp_path):
     make_certificates(tmp_path, ["c1"])
-    with pytest.raises(UserError, match="is there already"):
+    with pytest.raises(UserError, match="exists already"):
         make_certificates(tmp_path, ["c1"])
 
 
