@@ -121,6 +121,20 @@ def test_without_its_driver_it_says_how_to_get_it(monkeypatch, launch):
     assert "cassandra-driver is not installed" in cassandra.Cassandra.missing()
 
 
+def test_an_empty_jar_is_told_with_the_command_that_gets_it_anew(monkeypatch, tmp_path, launch):
+    pytest.importorskip("cassandra")
+    monkeypatch.setenv("DBDYNO_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(cassandra, "missing_java", lambda: None)
+    jar = tmp_path / cassandra.Cassandra.package / "lib" / "snakeyaml.jar"
+    jar.parent.mkdir(parents=True)
+    jar.touch()
+    (jar.parents[1] / ".complete").write_text('{"lib/snakeyaml.jar": 300000}')
+    server = system("cassandra?heap=512M")
+    with pytest.raises(UserError, match=r"cassandra@5.0 is broken: .*snakeyaml.jar is empty; `dbdyno systems install"):
+        server.start(launch)
+    server.stop()
+
+
 def test_where_nobody_answers_it_is_said(launch):
     pytest.importorskip("cassandra")
     with pytest.raises(UserError, match="nobody answers there"):

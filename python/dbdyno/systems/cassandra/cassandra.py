@@ -198,7 +198,10 @@ class Cassandra(CassandraServer):
         return "".join(f"{key}: {value}\n" for key, value in {**settings, "seed_provider": seeds}.items())
 
     def _command(self, directory: Path, launch: Launch) -> list[str]:
-        libraries = self.installation().folder / "lib"
+        installation = self.installation()
+        if isinstance(installation, Installation):
+            installation.refuse_broken()
+        libraries = installation.folder / "lib"
         heap = (
             self.spec.settings.get("heap") or f"{heap_mib(launch.memory_limit_bytes or psutil.virtual_memory().total)}M"
         )

@@ -46,13 +46,17 @@ class Installation:
                 return f"{path} {is_now}, not {size_bytes} bytes" if there else f"{path} {is_now}"
         return None
 
+    def refuse_broken(self) -> None:
+        """Raise UserError if one of its files is not as it was installed."""
+        if reason := self.broken():
+            raise UserError(f"{self.package.name} is broken: {reason}; `dbdyno systems install {self.package.name}`")
+
     def program(self, name: str) -> list[str]:
         """Return the beginning of the command line that runs one of its programs with its own libraries.
 
         Raises UserError if the installation is broken.
         """
-        if reason := self.broken():
-            raise UserError(f"{self.package.name} is broken: {reason}; `dbdyno systems install {self.package.name}`")
+        self.refuse_broken()
         program = str(self.folder / self.package.programs[name])
         if not self.package.library_folder:
             return [program]
