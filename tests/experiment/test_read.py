@@ -69,7 +69,10 @@ def test_a_file_goes_by_its_name(file):
         ({"if_missing": "ignore"}, "if_missing = 'ignore': should be 'error' or 'skip'"),
         ({"workload": "gaem"}, "workload: there is no workload 'gaem'; did you mean 'game'?"),
         ({"scale": "huge"}, "scale = 'huge': rows has only small, medium"),
-        ({"rows": 5, "scale": "small"}, "nothing is given by scale here"),
+        (
+            {"rows": 5, "scale": "small"},
+            "--scale small has no effect: other options replace all that it gives by scale",
+        ),
         ({"rate": [-1]}, "rate: -1/s: a rate is above 0 transactions per second"),
         ({"find_rate": "p99"}, "find_rate: 'p99' is no limit"),
         ({"find_rate": f"p99 < {'9' * 400}s"}, "is no limit"),

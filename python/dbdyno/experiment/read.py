@@ -15,6 +15,7 @@ from dbdyno.experiment.hosts import Hosts
 from dbdyno.experiment.model import Cpus, Experiment
 from dbdyno.experiment.own_workload import KEYS, OwnWorkload
 from dbdyno.experiment.redact import redact
+from dbdyno.experiment.scale import has_sizes
 from dbdyno.experiment.shipped import SHIPPED, shipped_experiments
 from dbdyno.experiment.toml import parse_toml
 from dbdyno.experiment.ycsb import is_ycsb, read_ycsb
@@ -63,7 +64,13 @@ def read_experiment(name_or_file: str, overrides: Mapping[str, Any] | None = Non
     Raises UserError naming the file, the key, the value, and what would be accepted.
     """
     path = find_experiment(name_or_file)
-    document = override(read_toml(path), overrides or {})
+    file = read_toml(path)
+    document = override(file, overrides or {})
+    if "scale" in (overrides or {}) and has_sizes(file) and not has_sizes(document):
+        raise UserError(
+            f"{_name_of(path)}: --scale {cut(str(document['scale']))} has no effect: other options replace all that it "
+            "gives by scale; leave --scale out"
+        )
     try:
         return NamedExperiment(path.stem, Experiment.model_validate(document))
     except ValidationError as error:
@@ -128,6 +135,10 @@ def _source(path: Path, overrides: Mapping[str, Any], detail: ErrorDetails) -> s
     """Return who said what is wrong: a person's command line or file, or a shipped experiment, by its name."""
     if detail["loc"] and detail["loc"][0] in {key.partition(".")[0] for key in overrides}:
         return "on the command line"
+    return _name_of(path)
+
+
+def _name_of(path: Path) -> str:
     return path.stem if path.parent == SHIPPED else str(path)
 
 

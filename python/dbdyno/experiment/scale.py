@@ -34,6 +34,15 @@ def at_scale(document: Mapping[str, Any]) -> dict[str, Any]:
     return {**result, "scale": scale} if result != document else result
 
 
+def has_sizes(document: Mapping[str, Any]) -> bool:
+    """Whether something in an experiment's file is given by scale."""
+    plain = {key: value for key, value in document.items() if key != "scale"}
+    try:
+        return at_scale(plain) != plain
+    except ValueError:
+        return True  # It is wrong at this scale.
+
+
 def _systems(scale: str, entries: list[Any]) -> list[Any]:
     """Return those systems that are there at a scale, each table without its key `scale`."""
     there = []
