@@ -99,6 +99,10 @@ def check_command(text: str) -> None:
     given = parse(words[1:])
     if not given.keys() >= {"experiment", "system"} or STANDS_FOR.search(" ".join(words)):
         return
+    if given["experiment"] is None:
+        if given["resume"] is None:
+            raise click.MissingParameter(param_type="argument")
+        return  # The run's folder has it.
     name = "game" if given["experiment"] in OWN_FILES else given["experiment"]
     # Of `aa` it is one.
     given["system"] = (given["system"],) if isinstance(given["system"], str) else given["system"]

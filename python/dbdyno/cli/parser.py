@@ -57,7 +57,13 @@ _FORCE = click.option("--force", is_flag=True, help="Compare runs that differ in
 
 
 @_command("run")
-@click.argument("experiment", shell_complete=suggest_experiments)
+@click.argument("experiment", required=False, shell_complete=suggest_experiments)
+@click.option(
+    "--resume",
+    metavar="RUN",
+    shell_complete=suggest_runs,
+    help="Run the trials that an interrupted run lacks: its folder, its name in ./runs, or last.",
+)
 @click.option(
     "--system",
     multiple=True,
@@ -87,6 +93,8 @@ _FORCE = click.option("--force", is_flag=True, help="Compare runs that differ in
 @experiment_options
 def _run() -> None:
     """Run EXPERIMENT: the name of a shipped one, or a file.
+
+    With --resume there is no EXPERIMENT: the run's folder has it, and complete trials are kept.
 
     A password comes from the environment variable DBDYNO_PASSWORD, or from a file that DBDYNO_PASSWORD_FILE names and
     only you can read. A URL on the command line must not hold a password,

@@ -3,21 +3,24 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import click
 from rich.console import Console
 from rich.text import Text
 
 from dbdyno.cli.console import make_console
 from dbdyno.cli.limits import print_limits
 from dbdyno.cli.overrides import overrides_of
-from dbdyno.cli.running import EXIT_STATUS, run_experiment
+from dbdyno.cli.resume import can_be_resumed, command_to_resume, run_to_resume
+from dbdyno.cli.running import EXIT_STATUS, resume_run, run_experiment
 from dbdyno.cli.serve import live_page
 from dbdyno.cli.show import places_of
 from dbdyno.cli.tolerant_output import outputs_may_end
-from dbdyno.conduct.run import RunEnd
-from dbdyno.errors import Interrupted
+from dbdyno.conduct.run import NotRecorded, RunEnd
+from dbdyno.errors import Interrupted, RunFailed
 from dbdyno.experiment.read import read_experiment
 from dbdyno.experiment.redact import redact
 from dbdyno.report.flame_graph import draw_profiles
@@ -31,12 +34,35 @@ _ENDED = {"failed": "failed", "interrupted": "was interrupted"}
 
 
 @outputs_may_end()
-def command(experiment: str, out: Path, quiet: bool, metrics: tuple[str, ...], live: bool, **options: Any) -> int:
-    """Run an experiment, write its report, and print its table unless `quiet`; return the exit status."""
+def command(
+    experiment: str | None,
+    resume: str | None,
+    out: Path,
+    quiet: bool,
+    metrics: tuple[str, ...],
+    live: bool,
+    **options: Any,
+) -> int:
+    """Run an experiment or the rest of a run, write the report, and print the table unless `quiet`.
+
+    Returns the exit status.
+    """
     console = make_console()
-    named = read_experiment(experiment, overrides_of(options))
+    if resume is not None:
+        resumed = run_to_resume(resume, experiment)
+        if resumed is None:
+            return 0
+        out = resumed.parent
+        start = partial(resume_run, resumed)
+    elif experiment is None:
+        raise click.UsageError("Missing argument 'EXPERIMENT'.", click.get_current_context())
+    else:
+        start = partial(run_experiment, read_experiment(experiment, overrides_of(options)), out)
     with _shown_live(out, console) if live else nullcontext():
-        end = run_experiment(named, out, console, quiet, metrics)
+        try:
+            end = start(console, quiet, metrics)
+        except NotRecorded as error:
+            raise RunFailed(f"{error} Go on with: {command_to_resume(error.folder)}") from None
         try:
             run = _finish(end, console, quiet)
         except KeyboardInterrupt:
@@ -63,6 +89,8 @@ def _finish(end: RunEnd, console: Console, quiet: bool) -> Run:
         return run
     if end.reason:
         print(f"dbdyno: the run {_ENDED[end.state]}: {redact(end.reason)}", file=sys.stderr)
+    if can_be_resumed(run):
+        print(f"dbdyno: go on with: {command_to_resume(end.folder)}", file=sys.stderr)
     for sentence in limit_sentences(run) if limits_broken(run) else ():
         print(f"dbdyno: {redact(sentence)}", file=sys.stderr)
     return run

@@ -2,18 +2,21 @@
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
 
 from dbdyno.cli.live import listener_for
 from dbdyno.cli.metrics import live_metrics
-from dbdyno.conduct.listener import Listeners
+from dbdyno.conduct.listener import Listener, Listeners
 from dbdyno.conduct.pairs import Rule
+from dbdyno.conduct.resumed import resume
 from dbdyno.conduct.run import RunEnd, conduct
 from dbdyno.experiment.read import NamedExperiment
 from dbdyno.experiment.redact import redact
+from dbdyno.results.read import read_run_json
 
 EXIT_STATUS = {"complete": 0, "failed": 1, "interrupted": 130}
 """The exit status of a command, by the state of its run."""
@@ -31,6 +34,23 @@ def run_experiment(
 
     metrics: where live metrics go, as `--metrics` has it. rule: which comparisons need more pairs.
     """
-    typed = shlex.join(["dbdyno", *map(redact, sys.argv[1:])])
-    with live_metrics(metrics, named.name, console, quiet) as others, listener_for(console, quiet) as listener:
-        return conduct(named, typed, out, Listeners(listener, *others) if others else listener, rule)
+    with _listening(named.name, console, quiet, metrics) as listener:
+        return conduct(named, _typed(), out, listener, rule)
+
+
+def resume_run(folder: Path, console: Console, quiet: bool, metrics: Sequence[str] = ()) -> RunEnd:
+    """Run what a run lacks, as `run_experiment` does."""
+    experiment = str(read_run_json(folder).get("experiment"))
+    with _listening(experiment, console, quiet, metrics) as listener:
+        return resume(folder, _typed(), listener)
+
+
+def _typed() -> str:
+    return shlex.join(["dbdyno", *map(redact, sys.argv[1:])])
+
+
+@contextmanager
+def _listening(name: str, console: Console, quiet: bool, metrics: Sequence[str]) -> Iterator[Listener]:
+    """Show how a run goes on, and send its metrics."""
+    with live_metrics(metrics, name, console, quiet) as others, listener_for(console, quiet) as listener:
+        yield Listeners(listener, *others) if others else listener

@@ -7,6 +7,7 @@ import click
 from dbdyno.cli.console import make_console
 from dbdyno.cli.find_run import find_run, name_of_run
 from dbdyno.cli.limits import print_limits
+from dbdyno.cli.resume import can_be_resumed, command_to_resume
 from dbdyno.report.details import print_details
 from dbdyno.report.document import json_document
 from dbdyno.report.summary import Places, print_summary
@@ -34,4 +35,5 @@ def command(run: str, details: bool, as_json: bool) -> int:
 def places_of(run: Run) -> Places:
     """Return where the rest of a run is."""
     report = run.path / "report.html"
-    return Places(name_of_run(run.path), str(report) if report.is_file() else None)
+    resume = command_to_resume(run.path) if can_be_resumed(run) else None
+    return Places(name_of_run(run.path), str(report) if report.is_file() else None, resume)

@@ -21,6 +21,7 @@ from dbdyno.contract import Record, StoreDocument
 from dbdyno.errors import RunFailed
 from dbdyno.experiment.workload_spec import WorkloadSpec
 from dbdyno.experiment.workloads import DELETE, GET_ELSEWHERE, SCAN, SQL
+from dbdyno.results.write import AGAIN
 from dbdyno.systems.running.guard import Guard
 
 NULL_PROTOCOLS = ("mysql", "postgres", "redis", "memcached", "mongodb", "cassandra", "handlersocket")
@@ -58,9 +59,9 @@ def measure_ceiling(context: Context, workload: WorkloadSpec, plan: Plan, reache
     key = _load_of(plan, context)
     known = context.ceilings.get(key)
     if known is None or (known.again is False and known.per_s is not None and known.per_s < reached_per_s):
-        number = len(context.ceilings) + (known is None)
-        name = f"{number:02d}-{'-'.join(kinds)}-{planned.name}-c{plan.clients}"
-        measured = _try(context, plan, planned, context.folder.ceiling(name + ("-again" if known else "")))
+        number = context.folder.ceilings_made() + 1
+        name = known.folder + AGAIN if known else f"{number:02d}-{'-'.join(kinds)}-{planned.name}-c{plan.clients}"
+        measured = _try(context, plan, planned, context.folder.ceiling(name))
         context.ceilings[key] = replace(max(known, measured, key=_per_s), again=True) if known else measured
     return context.ceilings[key]
 
@@ -92,9 +93,9 @@ def _per_s(ceiling: Ceiling) -> float:
 
 def _try(context: Context, plan: Plan, planned: PlannedWorkload, folder: Path) -> Ceiling:
     try:
-        return Ceiling(_measure(context, plan, planned, folder))
+        return Ceiling(_measure(context, plan, planned, folder), folder=folder.name)
     except RunFailed as failure:
-        return Ceiling(None, str(failure))
+        return Ceiling(None, str(failure), folder.name)
 
 
 def store_kinds(store: StoreDocument) -> list[str]:

@@ -36,6 +36,7 @@ LEAST_BPS = 4096
 """Bytes a second that are worth limiting: a page."""
 MOST_OF_ALL = 0.8
 """Of the bytes on a device: with this share of them a server's operations are all but all there are."""
+CUT_SHORT = "it was cut short"
 BLOCK = Path("/sys/block")
 NO_LIMIT_IOPS = 1e9
 """Of a group in which operations are only counted."""
@@ -232,5 +233,5 @@ def _run_again(
         raise RunFailed(reason)
     after = read_records(folder / "records.jsonl", context.experiment.warmup is not None)
     if after.throughput_per_s is None or context.interrupts.requested:
-        raise RunFailed("it was cut short")
+        raise RunFailed(CUT_SHORT)
     return after

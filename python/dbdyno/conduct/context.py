@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from dbdyno.analytics.answers import Answer
+from dbdyno.conduct.earlier import Earlier
 from dbdyno.conduct.interrupt import Interrupts
 from dbdyno.conduct.journal import Journal
 from dbdyno.conduct.lineup import Lineup
@@ -20,11 +21,12 @@ from dbdyno.systems.running.guard import Guard
 class Ceiling:
     """What the load client reaches alone, in transactions per second, or None and why it is not known.
 
-    again: it was measured a second time.
+    folder: the name of its folder. again: it was measured a second time.
     """
 
     per_s: float | None
     note: str | None = None
+    folder: str = ""
     again: bool = False
 
 
@@ -35,7 +37,7 @@ class Context:
     ceilings: what was measured of the load client alone, by what decides it. said: what cannot be seen and was told.
     states: the loaded data that later repetitions start from. answers: who
     answered each analytic query of a workload first, and what. crew: the hosts that issue the load, if this one does
-    not.
+    not. earlier: what earlier sessions of a resumed run completed.
     """
 
     experiment: Experiment
@@ -50,6 +52,7 @@ class Context:
     answers: dict[tuple[str, str], tuple[str, Answer]] = field(default_factory=dict)
     said: set[tuple[str, str]] = field(default_factory=set)
     crew: Crew | None = None
+    earlier: Earlier = field(default_factory=Earlier)
 
     def supervision(self, death: Callable[[], str | None] | None = None) -> Supervision:
         """Return what ends a load client early; death: says how a server ended that it needs."""

@@ -76,7 +76,7 @@ class _Searching:
         return step.holds
 
     def _run(self, context: Context, trial: Trial) -> Outcome:
-        outcome = run_trial(context, self._prepared, trial)
+        outcome = context.earlier.outcomes.get(trial.name) or run_trial(context, self._prepared, trial)
         complete = outcome.state == "complete"
         self.outcomes.append(replace(outcome, errors={}) if complete else outcome)
         if not complete:

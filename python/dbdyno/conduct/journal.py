@@ -18,6 +18,8 @@ class Journal:
     def add_trial(self, name: str, after: str) -> None:
         """Add a trial that nobody could plan, a step of a rate search, behind the trial `after`."""
         trials = self._document["trials"]
+        if name in trials:
+            return  # A resumed search takes its steps again, and runs those that are not complete.
         trials.insert(trials.index(after) + 1, name)
         self._write()
 
@@ -29,7 +31,10 @@ class Journal:
     def leave_out(self, names: list[str], about: dict[str, Any]) -> None:
         """Take trials out that are not going to be run, and say in `left_out` which and why."""
         self._document["trials"] = [name for name in self._document["trials"] if name not in names]
-        self._document.setdefault("left_out", []).append(about)
+        left_out = self._document.setdefault("left_out", [])
+        # A resumed run concludes again what it concluded before.
+        if about not in left_out:
+            left_out.append(about)
         self._write()
 
     def add_search(self, search: dict[str, Any]) -> None:

@@ -7,8 +7,9 @@ from typing import Protocol
 
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.precise import Precise
+from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.experiment.trials import Cell, Preparation, one_pass
+from dbdyno.experiment.trials import Cell, Preparation, cells_of, one_pass
 
 
 class Rule(Protocol):
@@ -20,6 +21,31 @@ class Rule(Protocol):
         folder: the run's. planned: what has been run, every system against the first. pass_s: how long a pass took.
         """
         ...
+
+
+def passes_of(
+    experiment: Experiment, systems: Sequence[SystemSpec], planned: Sequence[Preparation], names: Sequence[str]
+) -> list[Preparation]:
+    """Return the passes that an earlier session added behind what is `planned`.
+
+    names: of all trials of the run in their order. A pass has each cell once, and begins with a cell of the one before.
+    """
+    run = list(planned)
+    names, cells = names[sum(len(preparation.trials) for preparation in planned) :], cells_of(experiment)
+    taken: set[Cell] = set()
+    repeat = experiment.repeat + 1
+    while names:
+        for cell in cells:
+            repeat_of_cell = repeat + (cell in taken)
+            more = one_pass(experiment, systems, [cell], repeat_of_cell, run)
+            if [trial.name for preparation in more for trial in preparation.trials] == list(names[: len(more)]):
+                break
+        else:
+            return run[len(planned) :]
+        taken = {cell} if cell in taken else taken | {cell}
+        repeat, names = repeat_of_cell, names[len(more) :]
+        run += more
+    return run[len(planned) :]
 
 
 def more_pairs(

@@ -17,9 +17,10 @@ from dbdyno.conduct.until_flat import UntilFlat
 from dbdyno.errors import DbdynoError, RunFailed
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import bare_name
-from dbdyno.experiment.trials import Preparation
+from dbdyno.experiment.trials import Preparation, Trial
 from dbdyno.results.write import write_object
 from dbdyno.systems.base import Launch, System
+from dbdyno.systems.running.guard import Guard
 from dbdyno.systems.running.volume import Volume
 
 CONNECTIONS_PER_CLIENT_SPARE = 8
@@ -30,27 +31,40 @@ def run_preparation(context: Context, preparation: Preparation) -> Iterator[Outc
     """Run all trials of one preparation, or the rate searches that begin with them, yielding the outcome of each.
 
     After a server died it is started and loaded anew for the trials that are left; where that fails, they fail.
+    Trials that an earlier session completed are not run again. If all are complete, nothing is started.
     Raises RunFailed if what was made on an attached store could not be removed.
     """
     trials, until_flat = list(preparation.trials), UntilFlat(context)
-    attempt = 0
+    yield from _pass_complete(context, trials, until_flat)
     while trials and not context.interrupts.requested:
-        attempt += 1
-        name = preparation.name if attempt == 1 else f"{preparation.name}-again-{attempt - 1}"
+        name = context.folder.free_preparation(preparation.name)
         try:
             with prepared_system(context, preparation, name) as prepared:
                 while trials and not context.interrupts.requested:
                     trial = trials.pop(0)
                     yield from kind_of(trial.workload).run(context, prepared, trial)
-                    trials = until_flat.after(trial, trials)
+                    trials[:] = until_flat.after(trial, trials)
+                    yield from _pass_complete(context, trials, until_flat)
                     if prepared.system.death():
                         break
         except DbdynoError as error:
-            if not trials:
+            lacking = [trial for trial in trials if trial.name not in context.earlier.outcomes]
+            if not lacking:
                 raise
             for trial in trials:
-                yield fail_trial(context, trial, name, str(error))
+                if trial in lacking:
+                    yield fail_trial(context, trial, name, str(error))
+                else:
+                    yield from context.earlier.outcomes_of(trial)
             return
+
+
+def _pass_complete(context: Context, trials: list[Trial], until_flat: UntilFlat) -> Iterator[Outcome]:
+    """Take the trials that an earlier session completed off the front of `trials`, and yield their outcomes."""
+    while trials and context.earlier.is_complete(trials[0]):
+        trial = trials.pop(0)
+        yield from context.earlier.outcomes_of(trial)
+        trials[:] = until_flat.after(trial, trials)
 
 
 @contextmanager
@@ -200,9 +214,13 @@ class _Making:
 
 def make_launch(context: Context, log_folder: Path) -> Launch:
     """Return what a system is started with, for the most clients any trial has."""
-    experiment = context.experiment
+    return make_launch_of(context.experiment, context.guard, log_folder)
+
+
+def make_launch_of(experiment: Experiment, guard: Guard, log_folder: Path) -> Launch:
+    """Return what a system is started with by an experiment."""
     return Launch(
-        context.guard,
+        guard,
         log_folder,
         max(experiment.clients) + CONNECTIONS_PER_CLIENT_SPARE,
         experiment.rows,

@@ -74,6 +74,7 @@ def run_trial(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
     try:
         summary, more = _execute(context, plan, secrets, folder, prepared.system, observer)
         document |= more | take_library(prepared.system, summary, prepared.folder)
+        context.earlier.refuse_other_servers(trial.system.label, document.get("servers", ()))
         state, reason = judge(summary, folder, prepared.system.death(), context.interrupts.requested)
     except RunFailed as failure:
         summary, state, reason = Summary(), "failed", str(failure)

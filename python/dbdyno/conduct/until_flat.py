@@ -33,7 +33,8 @@ class UntilFlat:
         does, and is not flat there, is said to be that.
         """
         share = self._context.experiment.until_flat
-        further = [trial for trial in waiting if _sweep_of(trial) == _sweep_of(ended)]
+        complete = self._context.earlier.outcomes
+        further = [trial for trial in waiting if _sweep_of(trial) == _sweep_of(ended) and trial.name not in complete]
         # A share of the capacity that the sweep found is no step of it.
         if share is None or not ended.clients or ended.rate:
             return list(waiting)

@@ -161,6 +161,11 @@ def search_step(first: Trial, step: int, per_s: float) -> Trial:
     return replace(first, name=f"{first.name}-s{step:02d}-{rate.slug}", rate=rate, step=step)
 
 
+def is_step_of(name: str, first: str) -> bool:
+    """Whether a trial's name is that of a step of the rate search that began with the trial `first`."""
+    return re.match(rf"{re.escape(first)}-s\d+-", name) is not None
+
+
 def _slug(label: str) -> str:
     """Return the label as a part of a folder's name: letters, digits, points and dashes, at most 40."""
     return re.sub(r"[^A-Za-z0-9.]+", "-", label).strip("-")[:40].rstrip("-")

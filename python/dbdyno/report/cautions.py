@@ -58,6 +58,17 @@ def _badges(document: RunDocument) -> Iterator[tuple[str, str]]:
         yield f"{_BADGES.get(badge, badge.capitalize())}: {'every system' if everybody else listed(labels)}.", WARNING
 
 
+def _resumed(document: RunDocument) -> Iterator[tuple[str, str]]:
+    """Yield what differed when a run was resumed."""
+    for session in document.get("sessions", ()):
+        for warning in session.get("warnings", ()):
+            yield f"When the run was resumed, {warning}.", WARNING
+    measured = document["environment"].get("measured")
+    for session in document["environment"].get("resumed", ()):
+        for line in worsened(measured, session.get("measured")):
+            yield f"The host was slower when the run was resumed: {line}.", WARNING
+
+
 def _doubts(document: RunDocument) -> Iterator[tuple[str, str]]:
     trials = [trial for trial in document["trials"] if trial["system"] is not None]
     searched = bool(document["find_rate"])
@@ -67,6 +78,7 @@ def _doubts(document: RunDocument) -> Iterator[tuple[str, str]]:
         yield "behind: the store could not follow the rate, so its times only grow.", WARNING
     if any(words.stalled(trial["stability"]) for trial in trials):
         yield words.worst_stall(trials) or "", WARNING
+    yield from _resumed(document)
     measured, after = document["environment"].get("measured"), document["environment"].get("measured_after")
     for line in worsened(measured, after):
         yield f"The host was slower after the run: {line}.", WARNING

@@ -24,6 +24,7 @@ from dbdyno.report.core.documents import (
     RecordedDocument,
     RunDocument,
     SecondDocument,
+    SessionsDocument,
     StabilityDocument,
     StallSecondDocument,
     SteadyStateDocument,
@@ -78,6 +79,7 @@ def document(run: Run, timelines: bool = True) -> RunDocument:
     elif killed := crashes.crashed(trials):
         first["sentence"] = crashes.sentence(killed, crashes.unread(trials))
     limits: LimitsDocument = {"limits": facts.limits} if facts.limits else {}
+    sessions: SessionsDocument = {"sessions": facts.sessions} if facts.sessions else {}
     return {
         "run": facts.run or run.path.name,
         "experiment": facts.experiment,
@@ -96,6 +98,7 @@ def document(run: Run, timelines: bool = True) -> RunDocument:
         "left_out": list(facts.left_out or ()),
         "find_rate": list(facts.find_rate or ()),
         **limits,
+        **sessions,
         "environment": run.environment,
         "trials": trials,
         "client_libraries": library_costs(trials),

@@ -38,10 +38,12 @@ class Places:
     Attributes:
         run: its name for `dbdyno show`.
         report: its report, or `None` if it has none.
+        resume: the command that runs the trials it lacks, or `None`.
     """
 
     run: str
     report: str | None
+    resume: str | None = None
 
 
 def print_summary(run: Run, places: Places, console: Console) -> None:
@@ -60,6 +62,8 @@ def print_document_summary(run_document: RunDocument, places: Places, console: C
     _print_answer(answer(run_document), console)
     _print_cautions(run_document, places, console)
     console.print()
+    if places.resume:
+        _print_place("go on", places.resume, console)
     if places.report:
         _print_place("report", places.report, console)
     _print_place("details", f"dbdyno show {places.run} --details", console)
@@ -131,7 +135,12 @@ def _counted(count: int, noun: str) -> str:
 
 def _duration(run_document: RunDocument) -> Iterator[str]:
     if run_document["started_unix_s"] and run_document["ended_unix_s"]:
-        yield words.duration(run_document["ended_unix_s"] - run_document["started_unix_s"])
+        # Between its sessions a resumed run stood still.
+        *earlier, last = run_document.get("sessions") or [{"started_unix_s": run_document["started_unix_s"]}]
+        before_s = sum(session["ended_unix_s"] - session["started_unix_s"] for session in earlier)
+        yield words.duration(before_s + run_document["ended_unix_s"] - last["started_unix_s"])
+        if earlier:
+            yield f"resumed {'once' if len(earlier) == 1 else f'{len(earlier)} times'}"
 
 
 def _columns(groups: Mapping[tuple[str, str | None], list[TrialDocument]], run_document: RunDocument) -> list[Column]:

@@ -180,3 +180,4 @@ class RunFacts(_Facts):
     left_out: Sequence[JsonObject] = ()
     find_rate: Sequence[JsonObject] = ()
     limits: Sequence[JsonObject] = ()
+    sessions: Sequence[JsonObject] = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from dbdyno.errors import UserError
 from dbdyno.results.client_limit import client_limited
@@ -39,7 +40,7 @@ def read_run(path: Path | str) -> Run:
 
 
 def _read(folder: Path) -> Run:
-    about = _run_json(folder)
+    about = read_run_json(folder)
     trials = [folder / "trials" / name for name in about["trials"]]
     unread = [
         records for trial in trials if (records := trial / "records.jsonl").is_file() and not is_summarized(trial)
@@ -54,7 +55,8 @@ def _read(folder: Path) -> Run:
     return Run(folder, about, read_object(environment) if environment.exists() else {}, read, _preparations(folder))
 
 
-def _run_json(folder: Path) -> JsonObject:
+def read_run_json(folder: Path) -> dict[str, Any]:
+    """Return `run.json`; raises UserError if it is none of this format."""
     file = folder / "run.json"
     if not file.is_file():
         raise UserError(f"{folder}: is not a run: it has no run.json (runs are the folders below runs/)")

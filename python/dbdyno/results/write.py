@@ -4,6 +4,7 @@ import json
 import os
 import time
 from collections.abc import Mapping
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -11,6 +12,9 @@ from dbdyno.errors import UserError
 
 FORMAT = 2
 """Format of the run folder. Format 1, never released, had processes.jsonl instead of observations."""
+
+AGAIN = "-again"
+"""Ends the name of a ceiling that was measured a second time."""
 
 
 def write_whole(path: Path, content: str) -> None:
@@ -105,6 +109,20 @@ class RunFolder:
     def confirmation(self, trial: str) -> Path:
         """Make and return the folder of the same load with less of what had limited a trial."""
         return self._make("confirmations", trial)
+
+    def earlier(self) -> Path:
+        """Make and return the folder for what the session before this one recorded and this one replaces."""
+        parent = self.path / "earlier"
+        return self._make(parent.name, f"{len(list(parent.glob('*'))) + 1:02d}")
+
+    def free_preparation(self, name: str) -> str:
+        """Return the name of the next attempt at a preparation: its own, then `-again-1` and so on."""
+        attempts = chain([name], (f"{name}-again-{number}" for number in count(1)))
+        return next(attempt for attempt in attempts if not (self.path / "preparations" / attempt).exists())
+
+    def ceilings_made(self) -> int:
+        """Return how many loads the load client alone was measured under."""
+        return sum(not path.name.endswith(AGAIN) for path in self.path.glob("ceilings/*"))
 
     def _make(self, kind: str, name: str) -> Path:
         path = self.path / kind / name

@@ -445,7 +445,13 @@ class LimitsDocument(TypedDict, total=False):
     limits: Sequence[JsonObject]
 
 
-class RunDocument(LimitsDocument):
+class SessionsDocument(TypedDict, total=False):
+    """The sessions of a resumed run; another run has not this key."""
+
+    sessions: Sequence[JsonObject]
+
+
+class RunDocument(LimitsDocument, SessionsDocument):
     """One run."""
 
     run: str

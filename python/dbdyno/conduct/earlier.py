@@ -1,0 +1,55 @@
+"""What the earlier sessions of a resumed run completed: trials that are kept as they are."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from dbdyno.conduct.listener import Outcome
+from dbdyno.errors import RunFailed
+from dbdyno.experiment.trials import Trial, is_step_of
+
+Document = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """What need not be run again; nothing in a new run.
+
+    outcomes: of the complete trials and steps of searches, by name. searched: first trials of the rate searches that
+    came to an answer; a search that did not goes on behind its complete steps. servers: those of the complete trials,
+    by the label of their system, as `trial.json` has them.
+    """
+
+    outcomes: Mapping[str, Outcome] = field(default_factory=dict)
+    searched: frozenset[str] = frozenset()
+    servers: Mapping[str, Sequence[Document]] = field(default_factory=dict)
+
+    def is_complete(self, trial: Trial) -> bool:
+        """Whether a trial, or the search that begins with it, is complete."""
+        return trial.name in self.outcomes and (trial.step is None or trial.name in self.searched)
+
+    def outcomes_of(self, trial: Trial) -> Iterator[Outcome]:
+        """Yield the outcome of a complete trial, or of each step of a complete search."""
+        if trial.step is None:
+            yield self.outcomes[trial.name]
+            return
+        for name, outcome in self.outcomes.items():
+            if name == trial.name or is_step_of(name, trial.name):
+                # An operation that failed at some rate is a result of the search.
+                yield replace(outcome, errors={})
+
+    def refuse_other_servers(self, label: str, servers: Sequence[Document]) -> None:
+        """Raise RunFailed if a system is now another than in its complete trials: version, build or configuration."""
+        for before, now in zip(self.servers.get(label, ()), servers, strict=False):
+            for what, old, new in zip(_IDENTITY, _identity(before), _identity(now), strict=True):
+                # A library that is not loaded yet says no version.
+                if old != new and (what != "version" or (old and new)):
+                    raise RunFailed(f"{label}: {now['name']} has {what} {new}, and had {old} in the complete trials")
+
+
+_IDENTITY = ("version", "build", "configuration file")
+
+
+def _identity(server: Document) -> tuple[str | None, str | None, str | None]:
+    build, config = server.get("build") or {}, server.get("config") or {}
+    return server.get("version"), build.get("sha256"), config.get("sha256")
