@@ -73,7 +73,7 @@ def test_words():
         ("0%", "above 0% and at most 100%"),
         (["50%", "120%"], "'120%': a share of capacity"),
         ("-5%", "is no rate"),
-        (["50%", 1000], "give one of the two"),
+        (["50%", 1000], "or rates per second, not both"),
         ({"ramp": [1, 2]}, "a rate is a number"),
         ({"ramp": [1, 2], "steps": [1, 2], "seconds": 1}, "a rate is a number"),
         ({"ramp": [1, 2, 3], "seconds": 1}, "first and the last"),

@@ -162,7 +162,7 @@ def test_what_only_reads_waits_for_no_flush(run, operations):
 def test_which_commits_of_statements_wrote_is_not_known_so_their_flushes_are_not_judged(run, operations):
     line = doing(run, *operations)
     assert (line.brief, line.badge) == ("flushes not judged", None)
-    assert line.text.endswith("nothing tells which commits wrote; 0.5/s reached the device, 2,000 µs each")
+    assert line.text.endswith("which commits wrote is unknown; 0.5/s reached the device, 2,000 µs each")
 
 
 def test_writes_of_one_transaction_wait_for_one_flush(run):

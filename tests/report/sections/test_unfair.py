@@ -14,7 +14,7 @@ def test_a_run_with_something_of_everything(run_document):
         "One trial each: ",
         "Trials under 30 s are too short",
         "Embedded, so client CPU includes the store's and no network is used: sqlite, lmdb.",
-        "Attached, so that neither",
+        "Attached, so neither",
         "Client and servers shared one host; the client was pinned to CPU 0, servers to 1.",
         "1 trial carries a warning: see Checks.",
     ):
@@ -28,7 +28,7 @@ def test_a_plain_run_has_less_to_be_careful_of(plain):
 
 
 def test_lower_bounds_and_rates_that_were_not_followed(limited, opened):
-    assert any("lower bounds of what the store can do: mariadb." in sentence for sentence in unfair(limited))
+    assert any("figures are lower bounds: mariadb." in sentence for sentence in unfair(limited))
     assert any(sentence.startswith("Could not follow what was offered") for sentence in unfair(opened))
 
 
