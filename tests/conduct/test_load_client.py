@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 
 from dbdyno.conduct import load_client
-from dbdyno.conduct.load_client import Supervision, execute, find_load_client, load_client_version, why_it_failed
+from dbdyno.conduct.load_client import (
+    SETTLE_S,
+    Supervision,
+    execute,
+    find_load_client,
+    load_client_version,
+    why_it_failed,
+)
 from dbdyno.conduct.plan import MEASURE, make_plan
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.observe.observer import Observed, Observer
@@ -58,6 +65,16 @@ def test_a_kill_leaves_what_was_recorded_and_is_told(run, tmp_path):
     summary, heard = run(die="verify")
     assert kept(tmp_path) == heard and heard[-1]["record"] == "phase"
     assert why_it_failed(summary, tmp_path) == "dbdyno-load was killed by SIGKILL before its end: about to die"
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "pauses_s"), [({"die": "verify"}, [SETTLE_S]), ({"refuse": "run"}, []), ({}, [])]
+)
+def test_only_a_killed_client_is_followed_by_a_pause(run, monkeypatch, behaviour, pauses_s):
+    slept_s = []
+    monkeypatch.setattr(load_client.time, "sleep", slept_s.append)
+    run(**behaviour)
+    assert [seconds for seconds in slept_s if seconds == SETTLE_S] == pauses_s
 
 
 def test_a_refusal_is_told_with_its_reason(run, tmp_path):

@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -27,6 +28,8 @@ from dbdyno.systems.running.process import describe_exit, ending_with_us, feed, 
 
 PROGRAM_VARIABLE = "DBDYNO_LOAD"
 _READ_SIZE = 1 << 20
+SETTLE_S = 1.0
+"""A server may still carry out what a killed client has sent: an insert that comes late makes a collection anew."""
 
 
 @dataclass
@@ -159,6 +162,8 @@ def execute(
         output.close()
         guard.tell("done", process.pid)
         records.close()
+    if summary.exit_status < 0:
+        time.sleep(SETTLE_S)
     return summary
 
 
