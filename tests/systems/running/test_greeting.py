@@ -18,7 +18,7 @@ def test_other_servers_are_named(name):
     assert greeting_error(hostile.http, name) == f"answers HTTP, not {name}: check the port"
     assert greeting_error(hostile.ssh, name) == f"answers SSH, not {name}: check the port"
     assert greeting_error(hostile.silent, name).startswith("accepts the connection and sends nothing")
-    assert greeting_error(hostile.closes, name).startswith("closes the connection without a word")
+    assert greeting_error(hostile.closes, name).startswith("closes the connection without speaking")
     assert greeting_error(hostile.says(b"\x03\x02\x01?"), name) == (
         f"answers what is not {name}, beginning with b'\\x03\\x02\\x01?': check the port"
     )
