@@ -42,9 +42,9 @@ def workload(text: str, **options: str) -> WorkloadSpec:
     return parse_workload(text, {}, options)
 
 
-def wait_until(condition: Callable[[], object]) -> object:
+def wait_until(condition: Callable[[], object], patience_s: float = PATIENCE_S) -> object:
     """Poll until `condition()` holds, and return what it returned; fail if it never does."""
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + patience_s
     while not (value := condition()):
         assert time.monotonic() < deadline, "waited in vain"
         time.sleep(0.01)

@@ -12,6 +12,8 @@ from dbdyno.leftovers.processes import start_time
 from helpers import wait_until
 
 FOR_EVER, FOR_A_SECOND = "600", "1"
+BEGIN_TIMEOUT_S = 120.0
+"""On a busy host a run of Cassandra takes half a minute until it reads rows."""
 
 
 def begin(url, workload, rows, folder, seconds=FOR_EVER, more=()):
@@ -49,9 +51,11 @@ def run_and_kill(url, workload, rows, folder, library=None):
         assert process.poll() is None, process.stderr.read()
         return [path for path in records if '"interval"' in path.read_text()]
 
-    (records,) = wait_until(measured)
-    pid = json.loads(records.read_text().splitlines()[0])["pid"]
-    kill(process)
+    try:
+        (records,) = wait_until(measured, BEGIN_TIMEOUT_S)
+        pid = json.loads(records.read_text().splitlines()[0])["pid"]
+    finally:
+        kill(process)
     wait_until(lambda: not start_time(pid))
 
 

@@ -63,6 +63,14 @@ def until_completed(process, records):
             return
 
 
+def until_loading(process):
+    """Read records up to the one that says that rows are being loaded."""
+    for line in process.stdout:
+        record = json.loads(line)
+        if (record["record"], record.get("phase"), record.get("state")) == ("phase", "load", "begin"):
+            return
+
+
 def end(process, records=()):
     records = [*records, *map(json.loads, process.stdout)]
     process.stdout.close()

@@ -1,5 +1,7 @@
 """Runs killed on somebody else's database: no table of its owner's is lost, and what they leave is found."""
 
+from contextlib import closing
+
 import psycopg
 import pymongo
 import pymysql
@@ -7,14 +9,36 @@ import pytest
 
 from dbdyno.conduct.clean import clean
 from dbdyno.experiment.system_spec import parse_system, with_labels
+from dbdyno.systems.base import Launch
+from dbdyno.systems.cassandra import cassandra
+from dbdyno.systems.running.guard import Guard
+from helpers import need, system
 from systems.killed import run, run_and_kill
-from systems.load import execute
+from systems.load import begin, end, execute, plan_of, until_loading
 
 MINE = "dbdyno_player"
 """A table of the owner's, of a name that a workload's has."""
+LARGE = 100_000
+"""Rows that take a while to load."""
+DDL_TIMEOUT_S = 60.0
+"""A new table of Cassandra's takes it a second, and a busy host several."""
+IN_KEYSPACE = "SELECT table_name FROM system_schema.tables WHERE keyspace_name = 'mine'"
 
 
-class OwnersSql:
+class Owners:
+    """Somebody else's store.
+
+    workloads: some that it has the operations of. qualifier: what names begin with that `clean` says.
+    """
+
+    workloads = ("point-get", "game", "insert-indexes", "durability")
+    qualifier = ""
+
+    def close(self):
+        """Do nothing: the server is stopped with all that it holds."""
+
+
+class OwnersSql(Owners):
     """A database as its owner sees it."""
 
     def __init__(self, server, scheme):
@@ -47,7 +71,7 @@ class OwnersSql:
         return sorted(name for (name,) in rows)
 
 
-class OwnersMongodb:
+class OwnersMongodb(Owners):
     """The same of a database of collections."""
 
     def __init__(self, server, _):
@@ -69,24 +93,78 @@ class OwnersMongodb:
         return sorted(self.database.list_collection_names())
 
 
+class OwnersCassandra(Owners):
+    """The same of a keyspace, which is made for one test: its server takes long to start."""
+
+    workloads = ("point-get", "game", "insert-indexes")
+    qualifier = "mine."
+
+    def __init__(self, server, _):
+        endpoint = server.endpoint
+        self.url = f"cassandra://{endpoint.user}:{endpoint.password}@{endpoint.host}:{endpoint.port}/mine"
+        self.server = system(self.url)
+        self._cluster, self._session = cassandra._views().connect(endpoint, DDL_TIMEOUT_S)
+        self.ask("CREATE KEYSPACE mine WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+
+    def ask(self, statement):
+        return [tuple(row.values()) for row in self._session.execute(statement)]
+
+    def make(self, table):
+        self.ask(f"CREATE TABLE mine.{table} (id int PRIMARY KEY, note text)")
+        self.ask(f"INSERT INTO mine.{table} (id, note) VALUES (1, 'precious')")
+
+    def drop(self, table):
+        self.ask(f"DROP TABLE mine.{table}")
+
+    def holds(self, table):
+        return self.ask(f"SELECT id, note FROM mine.{table}") == [(1, "precious")]
+
+    def tables(self):
+        return sorted(name for (name,) in self.ask(IN_KEYSPACE))
+
+    def close(self):
+        self.ask("DROP KEYSPACE mine")
+        self._cluster.shutdown()
+
+
+@pytest.fixture(scope="module")
+def cassandra_server(tmp_path_factory):
+    """One Cassandra for all tests of this module."""
+    need("cassandra")
+    with Guard() as guard:
+        server = system("cassandra?heap=512M&authenticator=PasswordAuthenticator")
+        try:
+            server.start(Launch(guard, tmp_path_factory.mktemp("cassandra"), clients=8, rows=LARGE))
+            yield server
+        finally:
+            server.stop()
+
+
 @pytest.fixture(
     params=[
         ("mariadb", "mysql", OwnersSql),
         ("postgresql", "postgresql", OwnersSql),
         pytest.param(("ferretdb", "mongodb", OwnersMongodb), marks=pytest.mark.systems),
+        pytest.param(
+            ("cassandra", "cassandra", OwnersCassandra), marks=[pytest.mark.systems, pytest.mark.timeout(600)]
+        ),
     ],
     ids=lambda param: param[0],
 )
 def store(request, started):
     """Be on a database that is somebody else's."""
     name, scheme, owners = request.param
-    return owners(started(name), scheme)
+    server = request.getfixturevalue("cassandra_server") if name == "cassandra" else started(name)
+    with closing(owners(server, scheme)) as store:
+        yield store
 
 
 def cleaned(store):
-    """Remove what dbdyno left there; returns the names of that."""
+    """Remove what dbdyno left there, all of it at once; returns the names of that."""
     (spec,) = with_labels([parse_system(store.url)])
-    return sorted(clean(spec).removed)
+    removed = sorted(name.removeprefix(store.qualifier) for name in clean(spec).removed)
+    assert clean(spec).removed == []
+    return removed
 
 
 def left_by(store, workload, run_id="killed"):
@@ -114,11 +192,38 @@ def test_of_a_killed_run_with_more_rows_nothing_is_left(store, tmp_path):
 def test_after_a_killed_run_of_each_workload_clean_removes_all_of_them(store):
     store.make("dbdyno_mine")
     before = store.tables()
-    for workload in ("point-get", "game", "insert-indexes", "durability"):
+    for workload in store.workloads:
         left_by(store, workload, workload)
     made = [name for name in store.tables() if name not in (*before, "dbdyno_marker")]
-    assert len(made) >= 5 and cleaned(store) == made
+    assert len(made) > len(store.workloads) and cleaned(store) == made
     assert store.holds("dbdyno_mine") and store.tables() == before
+
+
+def test_a_load_that_is_killed_leaves_what_its_marker_names(store):
+    store.make(MINE)
+    process = begin(store.server, plan_of(None, "point-get", ["prepare", "load"], LARGE))
+    until_loading(process)
+    process.kill()
+    end(process)
+    assert cleaned(store) == ["dbdyno_bm"]
+    assert store.holds(MINE) and store.tables() == [MINE]
+
+
+def test_of_a_killed_run_with_fewer_rows_the_next_leaves_nothing(store, tmp_path):
+    store.make(MINE)
+    run_and_kill(store.url, "point-get", 100, tmp_path)
+    assert run(store.url, "point-get", 5000, tmp_path) == (0, "")
+    assert store.holds(MINE) and store.tables() == [MINE]
+    assert cleaned(store) == []
+
+
+def test_a_table_of_its_owners_in_the_place_of_dbdynos_is_neither_dropped_nor_filled(store, tmp_path):
+    store.make("dbdyno_bm")
+    for rows in (100, 5000):
+        status, err = run(store.url, "point-get", rows, tmp_path)
+        assert status != 0 and "dbdyno_bm without dbdyno's marker" in err
+    assert cleaned(store) == []
+    assert store.holds("dbdyno_bm") and store.tables() == ["dbdyno_bm"]
 
 
 def test_a_table_that_took_the_place_of_a_marked_one_is_not_dropped(store):

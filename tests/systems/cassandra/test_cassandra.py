@@ -2,17 +2,21 @@
 
 import pytest
 
+from dbdyno.conduct.clean import Cleaned, clean
 from dbdyno.errors import UserError
 from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.systems.base import Launch
 from dbdyno.systems.cassandra import cassandra
-from dbdyno.systems.cassandra.cassandra import durability_of, is_accepted
+from dbdyno.systems.cassandra.cassandra import KEYSPACE, durability_of, is_accepted
 from dbdyno.systems.running.guard import Guard
 from helpers import need, system
+from systems.killed import run, run_and_kill
 from systems.load import ROWS, execute, rows_read
 
 # Its server takes longer to start than most tests may last.
 slow = pytest.mark.timeout(600)
+MARK = "dbdyno_made_this"
+"""The table by which a keyspace of dbdyno's is known."""
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +93,84 @@ def test_attached_it_is_read_and_foreign_tables_stay(server, started):
     assert done.status == 2 and "without dbdyno's marker" in done.of("end")[0]["reason"]
     nowhere = execute(started(url_of(server) + "/nobodys"), "point-get", ["prepare"])
     assert nowhere.status == 2 and "there is no keyspace nobodys" in nowhere.of("end")[0]["reason"]
+
+
+@pytest.fixture
+def owner(server):
+    """Return a function by which the server's owner executes CQL; afterwards the keyspace `dbdyno_data` is gone."""
+    cluster, session = cassandra._views().connect(server.endpoint, timeout_s=60)
+    yield lambda statement: list(session.execute(statement))
+    session.execute(f"DROP KEYSPACE IF EXISTS {KEYSPACE}")
+    cluster.shutdown()
+
+
+def tables_of(owner):
+    """Return the tables of the keyspace `dbdyno_data`; None if there is no such keyspace."""
+    if not owner(f"SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = '{KEYSPACE}'"):
+        return None
+    rows = owner(f"SELECT table_name FROM system_schema.tables WHERE keyspace_name = '{KEYSPACE}'")
+    return sorted(row["table_name"] for row in rows)
+
+
+def cleaned(server, dry_run=False):
+    return clean(system(url_of(server)).spec, dry_run)
+
+
+@slow
+@pytest.mark.systems
+def test_after_killed_runs_of_two_workloads_clean_removes_them_with_the_keyspace(server, owner, tmp_path):
+    run_and_kill(url_of(server), "point-get", 5000, tmp_path / "larger")
+    run_and_kill(url_of(server), "game", 100, tmp_path / "smaller")
+    there = tables_of(owner)
+    made = [f"{KEYSPACE}.{name}" for name in there if name != MARK] + [KEYSPACE]
+    assert MARK in there and len(made) == 4
+    assert cleaned(server, dry_run=True).removed == made and tables_of(owner) == there
+    assert cleaned(server).removed == made and tables_of(owner) is None
+    assert cleaned(server) == Cleaned()
+
+
+@slow
+@pytest.mark.systems
+def test_a_run_after_a_killed_one_with_more_rows_removes_the_keyspace(server, owner, tmp_path):
+    run_and_kill(url_of(server), "point-get", 5000, tmp_path)
+    assert run(url_of(server), "point-get", 100, tmp_path) == (0, "")
+    assert tables_of(owner) is None and cleaned(server) == Cleaned()
+
+
+@slow
+@pytest.mark.systems
+def test_a_keyspace_in_which_its_owner_made_something_stays(server, owner, tmp_path):
+    run_and_kill(url_of(server), "point-get", 100, tmp_path)
+    owner(f"CREATE TABLE {KEYSPACE}.dbdyno_player (id int PRIMARY KEY, note text)")
+    owner(f"INSERT INTO {KEYSPACE}.dbdyno_player (id, note) VALUES (1, 'precious')")
+    assert run(url_of(server), "point-get", 5000, tmp_path) == (0, "")
+    status, err = run(url_of(server), "game", 100, tmp_path)
+    assert status != 0 and f"{KEYSPACE}.dbdyno_player without dbdyno's marker" in err
+    assert cleaned(server).removed == [f"{KEYSPACE}.{MARK}"]
+    assert cleaned(server) == Cleaned()
+    assert tables_of(owner) == ["dbdyno_player"]
+    assert owner(f"SELECT note FROM {KEYSPACE}.dbdyno_player WHERE id = 1") == [{"note": "precious"}]
+
+
+@slow
+@pytest.mark.systems
+@pytest.mark.parametrize(
+    "contents",
+    [
+        "CREATE TYPE {0}.address (street text)",
+        "CREATE TABLE {0}.orders (id int PRIMARY KEY)",
+    ],
+)
+def test_a_keyspace_without_a_mark_is_not_removed_and_clean_says_so_if_it_is_empty(server, owner, contents):
+    """As a run leaves it that is killed before it makes its first table."""
+    owner(f"CREATE KEYSPACE {KEYSPACE} WITH replication = {{'class': 'SimpleStrategy', 'replication_factor': 1}}")
+    for dry_run in (True, False):
+        (sentence,) = cleaned(server, dry_run).cannot_know
+        assert f"DROP KEYSPACE {KEYSPACE}" in sentence and tables_of(owner) == []
+    owner(contents.format(KEYSPACE))
+    assert execute(server, "point-get", ["prepare", "load", "cleanup"]).status == 0
+    assert cleaned(server) == Cleaned()
+    assert tables_of(owner) == (["orders"] if "orders" in contents else [])
 
 
 @slow
