@@ -64,3 +64,9 @@ def test_it_is_said_what_came_instead(command, behaviour, words, tmp_path):
     ended = dbdyno(command, behaviour, "mysql", tmp_path)
     check(words, ended)
     assert words in ended.said
+
+
+def test_a_library_that_is_brought_down_takes_nobody_with_it(tmp_path):
+    ended = dbdyno("clean", hostile.NESTED_TYPES, "cassandra", tmp_path)
+    check("nested types", ended)
+    assert "answers as CQL does at first, and then does not" in ended.said

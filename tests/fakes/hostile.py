@@ -154,6 +154,44 @@ def _op_msg(document: bytes) -> bytes:
     return struct.pack("<iiiiiB", 21 + len(document), 7, 1, 2013, 0, 0) + document
 
 
+def cql_frame(stream: int, opcode: int, body: bytes) -> bytes:
+    """Return a frame of a CQL server, version 4."""
+    return struct.pack(">BBhBi", 0x84, 0, stream, opcode, len(body)) + body
+
+
+_SUPPORTED = b"\0\x02\0\x0bCQL_VERSION\0\x01\0\x053.4.7\0\x0bCOMPRESSION\0\0"
+_CQL_LOGIN = {0x05: (0x06, _SUPPORTED), 0x01: (0x02, b""), 0x0B: (0x02, b"")}
+_CQL_ERROR = (0x00, b"\0\0\0\0\0\x02no")
+_QUERY = 0x07
+
+
+def cql(answers: dict[int, tuple[int, bytes]], endless: bytes = b"") -> Behaviour:
+    """Let a client in, and give it other answers than a server does: opcode and body, by the request's opcode.
+
+    endless: is said over and over as the answer to a query.
+    """
+    known = _CQL_LOGIN | answers
+
+    def behave(connection: socket.socket) -> None:
+        with connection.makefile("rb") as requests:
+            while head := requests.read(9):
+                _, _, stream, request, length = struct.unpack(">BBhBi", head)
+                requests.read(length)
+                while endless and request == _QUERY:
+                    connection.sendall(endless)
+                connection.sendall(cql_frame(stream, *known.get(request, _CQL_ERROR)))
+
+    return behave
+
+
+def cql_rows(columns: int, rest: bytes) -> dict[int, tuple[int, bytes]]:
+    """Return the answer to a query that has rows of the table k.t, and begins as it should."""
+    return {_QUERY: (0x08, struct.pack(">iii", 2, 1, columns) + b"\0\x01k\0\x01t" + rest)}
+
+
+NESTED_TYPES = cql(cql_rows(1, b"\0\x01a" + b"\0\x20" * 200_000))
+"""A column of lists of lists …: cassandra-driver reads them by calling itself, and takes all of its stack."""
+_EVENT = cql_frame(-1, 0x0C, b"\0\x0dSTATUS_CHANGE\0\x02UP\x04\x7f\0\0\x01\0\0\x23\x52")
 _GARBAGE = bytes((number * 197 + 31) % 256 for number in range(4096))
 _ENDLESS = b"A" * _CHUNK
 ANYWHERE: dict[str, Behaviour] = {
@@ -223,6 +261,9 @@ OF_PROTOCOL: dict[str, dict[str, Behaviour]] = {
         "trickles": trickles(b"\x84\0\0\0\x06\x0f\xff\xff\xff"),
         "length of 256 MiB": says(b"\x84\0\0\0\x06\x0f\xff\xff\xff", bytes(_CHUNK), at_once=False),
         "length of 2 GiB": says(b"\x84\0\0\0\x06\x7f\xff\xff\xff", bytes(_CHUNK), at_once=False),
+        "challenges without end": cql({0x01: (0x03, b"\0\x01x"), 0x0F: (0x0E, b"\0\0\0\x01x")}),
+        "2 billion rows of nothing": cql(cql_rows(0, b"\x7f\xff\xff\xff")),
+        "events without end": cql({}, _EVENT * 1000),
     },
 }
 """Faults of a server in one protocol, by the scheme of its URL."""
