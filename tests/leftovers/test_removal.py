@@ -4,6 +4,9 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
+
+from dbdyno.leftovers import removal
 from dbdyno.leftovers.journal import Entries
 from dbdyno.leftovers.removal import remove_cgroups, remove_left, users_of
 from dbdyno.leftovers.switch import switch_on
@@ -19,6 +22,25 @@ def test_everything_is_removed(tmp_path):
     inside = subprocess.Popen(["sleep", "600"], cwd=directory)
     remove_left(Entries(directories={directory, tmp_path / "gone"}, mounts={directory / "no"}, switches={setting}))
     assert inside.wait() and not directory.exists() and setting.read_text() == "0"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="loop devices take root")
+def test_a_loop_device_without_a_mount_is_freed(tmp_path, monkeypatch):
+    need_program("losetup", "mount")
+    monkeypatch.setattr(removal, "_LOOP_TIMEOUT_S", 0.1)
+    directory, image = tmp_path / "left", tmp_path / "left" / "image"
+    directory.mkdir()
+    with image.open("wb") as file:
+        file.truncate(1 << 20)
+    made = subprocess.run(["losetup", "--find", "--show", image], capture_output=True, text=True, check=True)
+    device = made.stdout.strip()
+    backing = Path("/sys/block", Path(device).name, "loop/backing_file")
+    try:
+        assert backing.read_text().strip() == str(image)
+        remove_left(Entries(directories={directory}))
+        assert not backing.exists() and not directory.exists()
+    finally:
+        subprocess.run(["losetup", "--detach", device], check=False, capture_output=True)
 
 
 def test_what_is_left_in_a_group_is_put_above(tmp_path, monkeypatch):

@@ -13,6 +13,8 @@ from dbdyno.leftovers.shared_memory import remove_shared_memory
 from dbdyno.leftovers.switch import switch_off
 
 _CGROUP_TIMEOUT_S = 2.0
+_LOOP_TIMEOUT_S = 5.0
+_BLOCK_DEVICES = Path("/sys/block")
 _POLL_S = 0.02
 
 
@@ -36,11 +38,34 @@ def remove_left(left: Entries) -> None:
         remove_shared_memory(directory / "data")
     for mounted in left.mounts:
         subprocess.run(["umount", "--lazy", str(mounted)], check=False, capture_output=True)
+    _free_loop_devices(left.directories)
     for directory in left.directories:
         shutil.rmtree(directory, ignore_errors=True)
     remove_cgroups(left.cgroups)
     for setting in left.switches:
         switch_off(setting, users_of(setting))
+
+
+def _free_loop_devices(directories: Iterable[Path]) -> None:
+    """Wait until no loop device has a file below `directories`; free those that stay.
+
+    The kernel frees a device some time after its file system is unmounted. One stays if `mount` was killed halfway.
+    """
+    deadline = time.monotonic() + _LOOP_TIMEOUT_S
+    while (devices := _loop_devices(directories)) and time.monotonic() < deadline:
+        time.sleep(_POLL_S)
+    for device in devices:
+        subprocess.run(["losetup", "--detach", device], check=False, capture_output=True)
+
+
+def _loop_devices(directories: Iterable[Path]) -> list[str]:
+    devices = []
+    for backing in _BLOCK_DEVICES.glob("loop*/loop/backing_file"):
+        with suppress(OSError):
+            file = Path(backing.read_text().strip())
+            if any(file.is_relative_to(directory) for directory in directories):
+                devices.append(f"/dev/{backing.parts[-3]}")
+    return devices
 
 
 def remove_cgroups(groups: Iterable[Path]) -> bool:

@@ -2,9 +2,13 @@
 
 import shutil
 import signal
+import threading
+import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import psycopg
 import pytest
 
@@ -52,6 +56,34 @@ def test_it_starts_with_its_settings_and_is_gone_when_stopped(started):
     directory = server._directory.path
     server.stop()
     assert not directory.exists() and server.server_pids() == {}
+
+
+def test_a_server_that_is_killed_within_initdb_leaves_no_shared_memory(launch):
+    need("postgresql")
+    server, killed = system("postgresql"), []
+
+    def kill_one():
+        while not killed:
+            for process in psutil.Process().children(recursive=True):
+                with suppress(psutil.NoSuchProcess, psutil.AccessDenied, OSError):
+                    lock = Path(process.cwd(), "postmaster.pid").read_text()
+                    # The lock file's seventh line names the segment, once there is one.
+                    if "--boot" in process.cmdline() and lock.count("\n") >= 7:
+                        process.kill()
+                        killed.append(process.pid)
+                        return
+            time.sleep(0.001)
+
+    killer = threading.Thread(target=kill_one, daemon=True)
+    killer.start()
+    try:
+        with pytest.raises(UserError, match="initdb failed"):
+            server.start(launch)
+    finally:
+        server.stop()
+    killer.join()
+    names, *rows = (line.split() for line in Path("/proc/sysvipc/shm").read_text().splitlines())
+    assert killed[0] not in [int(row[names.index("cpid")]) for row in rows]
 
 
 def test_counters_count_what_was_asked(server):

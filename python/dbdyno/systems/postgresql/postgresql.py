@@ -303,9 +303,13 @@ class PostgreSQL(PostgreSQLServer):
         return super().program(name) if self.installation() else [str((programs() or Path()) / name)]
 
     def _initdb_command(self, data: Path, password_file: Path) -> list[str]:
-        """Return the command that makes the data directory; nobody gets in without the password."""
+        """Return the command that makes the data directory; nobody gets in without the password.
+
+        If it fails it removes nothing: the directory names the shared memory of a server that was killed in it.
+        """
         return [
             *self.program("initdb"),
+            "-n",
             f"--pgdata={data}",
             f"--username={_USER}",
             f"--pwfile={password_file}",
