@@ -86,7 +86,7 @@ def test_a_file_that_is_cut_short_is_lost(talk, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("sent", "why"), [(b"", "ended"), (b"{", "ended"), (b"[1]\n", "no message"), (b"\xff\n", "no message")]
+    ("sent", "why"), [(b"", "ended"), (b"{", "ended"), (b"[1]\n", "not a message"), (b"\xff\n", "not a message")]
 )
 def test_whatever_is_no_message_ends_the_connection(talk, sent, why):
     async def there(other):
