@@ -51,7 +51,7 @@ def test_every_repetition_is_offered_the_same_after_all_closed_loops(run):
 def test_without_a_closed_loop_that_can_be_used_there_is_no_capacity(run):
     recorded_run = run({"errors": 1}, clients=[1], rate=["50%"])
     (trial,) = (trial for trial in recorded_run.trials if trial.about["rate"])
-    assert trial.state == "failed" and "no capacity to offer a share of" in trial.reason
+    assert trial.state == "failed" and "no usable closed loop came before it" in trial.reason
     assert (trial.about["rate"]["per_s"], trial.about["rate"]["words"]) == (None, "50% of capacity")
 
 
