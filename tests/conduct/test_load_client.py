@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from dbdyno.conduct import load_client
 from dbdyno.conduct.load_client import (
     SETTLE_S,
+    Summary,
     Supervision,
     execute,
     find_load_client,
@@ -75,6 +77,14 @@ def test_only_a_killed_client_is_followed_by_a_pause(run, monkeypatch, behaviour
     monkeypatch.setattr(load_client.time, "sleep", slept_s.append)
     run(**behaviour)
     assert [seconds for seconds in slept_s if seconds == SETTLE_S] == pauses_s
+
+
+def test_a_crash_is_told_with_its_likely_cause(tmp_path):
+    (tmp_path / "load.log").touch()
+    crashed = why_it_failed(Summary(exit_status=-signal.SIGSEGV), tmp_path)
+    killed = why_it_failed(Summary(exit_status=-signal.SIGKILL), tmp_path)
+    assert crashed.endswith("SIGSEGV before its end; a library in it may have crashed on what the store sent")
+    assert killed.endswith("SIGKILL before its end")
 
 
 def test_a_refusal_is_told_with_its_reason(run, tmp_path):

@@ -237,7 +237,9 @@ def why_it_failed(summary: Summary, folder: Path) -> str | None:
     if summary.end is None:
         log = (folder / "load.log").read_text(errors="replace").strip().splitlines()
         said = f": {log[-1]}" if log else ""
-        return f"dbdyno-load {describe_exit(summary.exit_status)} before its end{said}"
+        crashed = "; a library in it may have crashed on what the store sent"
+        hint = crashed if summary.exit_status == -signal.SIGSEGV else ""
+        return f"dbdyno-load {describe_exit(summary.exit_status)} before its end{said}{hint}"
     if summary.end["status"] in ("failed", "refused"):
         return summary.end["reason"] or f"dbdyno-load {summary.end['status']} without a reason"
     return None
