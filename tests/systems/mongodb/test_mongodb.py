@@ -14,7 +14,7 @@ from systems.load import ROWS, execute
 def test_it_wants_a_database_and_no_setting_of_the_server():
     with pytest.raises(UserError, match="name the database"):
         system("mongodb://h")
-    with pytest.raises(UserError, match="'storageEngine' is a setting of a server"):
+    with pytest.raises(UserError, match="does not change 'storageEngine'"):
         system("mongodb://h/d?storageEngine=x")
     with pytest.raises(UserError, match="write = 'maybe': give one of acknowledged, unacknowledged"):
         system("mongodb://h/d?write=maybe")
