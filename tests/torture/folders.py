@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,11 +16,21 @@ OF_A_KILLED_RUN = {"running", "complete", "failed", "interrupted"}
 """A kill leaves it at what it was: dbdyno may have written its last state already."""
 
 
-def check_folder(out: Path, dbdyno: list[str], status: int | None) -> Iterator[str]:
+_RECORDED = re.compile(r"The run is (\w+) and recorded")
+"""What dbdyno says if it is interrupted when a run has ended and its report is not written yet."""
+
+
+def check_folder(out: Path, dbdyno: list[str], status: int | None, said: str) -> Iterator[str]:
     """Yield what is wrong with the one run in `out`.
 
-    dbdyno: the beginning of its command line. status: what its run ended with; None: it was killed.
+    dbdyno: the beginning of its command line. status: what its run ended with; None: it was killed. said: its output.
     """
+    if status is None:
+        states = OF_A_KILLED_RUN
+    elif recorded := _RECORDED.search(said):
+        states = {recorded[1]}
+    else:
+        states = STATE_OF_STATUS.get(status, {"interrupted"})
     runs = [path for path in out.glob("*") if path.is_dir() and any(path.iterdir())]
     # One that ends before it has anything to record makes none.
     if not runs and status == 0:
@@ -36,14 +47,14 @@ def check_folder(out: Path, dbdyno: list[str], status: int | None) -> Iterator[s
                 said = (errors.strip().splitlines() or ["nothing"])[-1]
                 yield f"dbdyno {' '.join(command[len(dbdyno) : -1])} of the run failed ({process.returncode}): {said}"
                 return
-        yield from _check_document(run, json.loads(answers[1][0]), status)
+        document = json.loads(answers[1][0])
+        if document["state"] not in states:
+            yield f"dbdyno ended with status {status}, but its run says {document['state']}"
+        yield from _check_document(run, document)
 
 
-def _check_document(run: Path, document: dict[str, Any], status: int | None) -> Iterator[str]:
-    """Yield where what dbdyno says of the run is not what is in its folder, or not what its status said."""
-    allowed = OF_A_KILLED_RUN if status is None else STATE_OF_STATUS.get(status, {"interrupted"})
-    if document["state"] not in allowed:
-        yield f"dbdyno ended with status {status}, but its run says {document['state']}"
+def _check_document(run: Path, document: dict[str, Any]) -> Iterator[str]:
+    """Yield where what dbdyno says of the run is not what is in its folder."""
     trials = {trial["trial"]: trial for trial in document["trials"]}
     for folder in sorted((run / "trials").glob("*")):
         if not (folder / "trial.json").is_file():

@@ -234,7 +234,7 @@ def one_case(todo: Disturbance) -> Iterator[str]:
             yield f"a traceback: {error}"
         # SIGKILL always ends it so, and other signals do before it can handle any.
         by_signal = status is None or (status < 0 and "dbdyno" in todo.victims)
-        yield from check_folder(stage.folder / "runs", DBDYNO, None if by_signal else status)
+        yield from check_folder(stage.folder / "runs", DBDYNO, None if by_signal else status, stage.said())
         if status is not None and status < 0 and not by_signal:
             yield f"dbdyno itself was killed by signal {-status}"
         if struck_unix_s and "server" in todo.victims and todo.signal_name == "KILL":
