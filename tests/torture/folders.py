@@ -16,6 +16,7 @@ OF_A_KILLED_RUN = {"running", "complete", "failed", "interrupted"}
 """A kill leaves it at what it was: dbdyno may have written its last state already."""
 
 
+FIRST_WRITTEN = {"run.json.partial"}
 _RECORDED = re.compile(r"The run is (\w+) and recorded")
 """What dbdyno says if it is interrupted when a run has ended and its report is not written yet."""
 
@@ -31,8 +32,8 @@ def check_folder(out: Path, dbdyno: list[str], status: int | None, said: str) ->
         states = {recorded[1]}
     else:
         states = STATE_OF_STATUS.get(status, {"interrupted"})
-    runs = [path for path in out.glob("*") if path.is_dir() and any(path.iterdir())]
-    # One that ends before it has anything to record makes none.
+    # One that ends before it has anything to record makes none, or is killed while it writes the first file.
+    runs = [path for path in out.glob("*") if path.is_dir() and {file.name for file in path.iterdir()} - FIRST_WRITTEN]
     if not runs and status == 0:
         yield "dbdyno ended with status 0 and there is no run's folder"
     for run in runs:
