@@ -95,7 +95,7 @@ bench: build
 fuzz: tools
 	scripts/fuzz $(or $(SECONDS),60) $(DECODERS)
 
-# An hour at full size. MINUTES bounds each part; PARTS are some of kills, attached, hostile, inputs.
+# Some hours at full size. MINUTES bounds each part; PARTS are some of kills, attached, hostile, inputs.
 .PHONY: test-torture
 test-torture: $(VENV)/installed-test build
 	PYTHONPATH=tests $(BIN)/python -m torture $(PARTS) --seed $(or $(SEED),1) $(if $(MINUTES),--minutes $(MINUTES)) --write docs/torture.md
