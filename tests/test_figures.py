@@ -15,6 +15,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 TRIAL = {
     "label": "redis",
+    "workload": "game",
     "embedded": False,
     "state": "complete",
     "clients": 4,
@@ -71,9 +72,26 @@ def test_a_cell_has_the_median_and_the_range_of_its_repetitions(figures: Figures
     assert table(figures, "throughput", *trials)[2:] == ["| `redis` | D0 | 1,000 (900–2,000) |"]
 
 
+def test_a_table_of_medians_has_no_ranges(figures: Figures) -> None:
+    trials = [{"throughput_per_s": rate, "client_limited": rate == 1000} for rate in (900.0, 2000.0, 1000.0)]
+    assert table(figures, "medians", *trials)[2:] == ["| `redis` | D0 | ≥ 1,000 |"]
+
+
+def test_rows_are_named_by_the_parts_in_which_they_differ(figures: Figures) -> None:
+    indexed = [{"workload": f"insert-indexes?indexes={count}"} for count in (0, 1)]
+    assert [line.split(" | ")[0] for line in table(figures, "throughput", *indexed)[2:]] == [
+        "| `indexes=0`",
+        "| `indexes=1`",
+    ]
+    stores = [trial | {"label": label} for trial in indexed for label in ("redis", "lmdb")]
+    assert table(figures, "throughput", *stores)[3].startswith("| `lmdb, indexes=0` | D0 |")
+
+
 def test_a_lower_bound_and_a_cell_without_a_complete_trial_are_marked(figures: Figures) -> None:
     trials = ({"client_limited": True}, {"clients": 8, "state": "failed"})
     assert table(figures, "throughput", *trials)[2:] == ["| `redis` | D0 | ≥ 1,000 | – |"]
+    above = [{"throughput_per_s": rate, "client_limited": rate == 2000} for rate in (900.0, 2000.0, 1000.0)]
+    assert table(figures, "medians", *above)[2:] == ["| `redis` | D0 | 1,000 |"]
 
 
 def test_the_limit_is_that_of_the_median_trial_at_the_best_load(figures: Figures) -> None:
@@ -90,14 +108,54 @@ def test_a_picture_has_each_system_and_its_mark(figures: Figures, tmp_path: Path
     assert drawn.endswith(f"<!-- kept.json {figures('declared').digest(kept)} -->\n")
 
 
+def test_the_headline_has_the_ratio_of_each_other_system(figures: Figures) -> None:
+    ratio = {"ratio": 0.512, "low": 0.5, "high": 0.525, "verdict": "slower"}
+    answer = {"sentence": "redis was fastest.", "leader": "redis", "ratios": {"lmdb": ratio}}
+    lines = figures("tables").BLOCKS["headline"](None, {"headline": answer}).splitlines()
+    assert lines[0] == "redis was fastest." and lines[-1] == "| `lmdb` | 0.512 | 0.5 to 0.525 | slower |"
+    alone = figures("tables").BLOCKS["headline"](None, {"headline": answer | {"ratios": {}}})
+    assert alone == "redis was fastest."
+
+
+def test_a_classic_question_has_both_answers_and_its_evidence(figures: Figures, tmp_path: Path) -> None:
+    run = figures("declared").Figures(
+        "point-get", ("dbdyno", "run", "point-get", "--system", "mariadb?a=1"), classic="Who is first?", then="Nobody."
+    )
+    (tmp_path / "results").mkdir()
+    (tmp_path / run.result).write_text(
+        json.dumps({"headline": {"sentence": "redis is fastest.", "limits": {"redis": "the client"}}})
+    )
+    other = figures("declared").Figures("quickstart", ("dbdyno", "run", "quickstart"))
+    lines = figures("classics").classics(tmp_path, {"point-get": run, "quickstart": other}).splitlines()
+    assert lines[2:] == [
+        "| Who is first? | Nobody. | redis is fastest. | redis: the client | "
+        "`dbdyno run point-get --system 'mariadb?a=1'`; [page](point-get.md#a-run), "
+        "[summary](../../results/point-get.json) |"
+    ]
+
+
 def test_a_summary_has_no_series(figures: Figures) -> None:
     kept = figures("summary")._without_series({"measured": {"clock": {"p50": 1.0, "slots": [1.0, 2.0]}}})
     assert kept == {"measured": {"clock": {"p50": 1.0}}}
 
 
+def test_a_summary_has_a_line_for_each_trial_and_six_digits(figures: Figures) -> None:
+    kept = {"started_unix_s": 1795464001.25, "trials": [{"clients": 4, "times": [1.23456789, None]}, {"clients": 8}]}
+    text = figures("summary").text(kept)
+    assert text.splitlines()[1:] == [
+        '"started_unix_s": 1795464001.25,',
+        '"trials": [',
+        '{"clients": 4, "times": [1.23457, null]},',
+        '{"clients": 8}',
+        "]",
+        "}",
+    ]
+    assert json.loads(text)["trials"][0]["times"] == [1.23457, None]
+
+
 def test_a_busy_host_takes_no_figures(figures: Figures, monkeypatch: pytest.MonkeyPatch) -> None:
     take = figures("take")
     monkeypatch.setattr(take, "PATIENCE_S", -1)
-    monkeypatch.setattr(take.os, "getloadavg", lambda: (0.5, 0.0, 0.0))
-    with pytest.raises(TimeoutError, match=r"the load average stayed at 0\.50: figures need a host below 0\.5"):
+    monkeypatch.setattr(take.os, "getloadavg", lambda: (0.4, 0.0, 0.0))
+    with pytest.raises(TimeoutError, match=r"the load average stayed at 0\.40: figures need a host below 0\.4"):
         take._wait_until_quiet()

@@ -18,12 +18,16 @@ class Figures:
         command: the words of the command, from `dbdyno` on.
         once: why one trial a cell is enough; empty if the run repeats.
         picture: path of the plot of throughput against clients, from the root; empty if there is none.
+        classic: the published experiment that it repeats, and its author's question; empty if there is none.
+        then: the published answer.
     """
 
     name: str
     command: tuple[str, ...]
     once: str = ""
     picture: str = ""
+    classic: str = ""
+    then: str = ""
 
     @property
     def result(self) -> Path:

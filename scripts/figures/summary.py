@@ -1,5 +1,6 @@
 """A run's summary as results/ keeps it: `dbdyno show --json` without series, histograms and lists of processes."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -60,6 +61,8 @@ TRIAL = (
 )
 TIMES = ("count", "service_time_us", "response_time_us")
 VERDICT = ("limit", "sentence", "confidence", "runner_up")
+UNROUNDED = 1e9
+"""Numbers from here on are times since 1970, or bytes."""
 SERIES = ("slots", "worst", "steal_slots")
 
 
@@ -69,6 +72,25 @@ def summary(document: Mapping[str, Any]) -> Document:
     kept["environment"] = _without_series(document["environment"])
     kept["trials"] = [_trial(trial) for trial in document["trials"]]
     return kept
+
+
+def text(kept: Document) -> str:
+    """Return a summary as JSON with a line for each key and trial, and numbers of six significant digits."""
+    lines = {key: _line(value) for key, value in sorted(kept.items())}
+    lines["trials"] = "[\n" + ",\n".join(map(_line, kept["trials"])) + "\n]"
+    return "{\n" + ",\n".join(f'"{key}": {line}' for key, line in lines.items()) + "\n}\n"
+
+
+def _line(value: Any) -> str:
+    return json.dumps(_rounded(value), sort_keys=True)
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _rounded(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_rounded(part) for part in value]
+    return float(f"{value:.6g}") if isinstance(value, float) and value < UNROUNDED else value
 
 
 def _trial(trial: Mapping[str, Any]) -> Document:

@@ -1,7 +1,6 @@
 """Tables and sentences of pages, from kept summaries; each function is one kind of block."""
 
 from collections.abc import Callable, Iterator, Mapping
-from statistics import median
 from time import gmtime, strftime
 from typing import Any
 
@@ -27,16 +26,25 @@ def measured(figures: Figures, run: Document) -> str:
         f"Versions: {', '.join(_versions(trials))}.",
         _checked(trials),
     )
-    return f"{prose(' '.join(sentences))}\n\n```\n{' '.join(_quoted(figures.command))}\n```"
+    return f"{prose(' '.join(sentences))}\n\n```\n{' '.join(quoted(figures.command))}\n```"
 
 
 def throughput(figures: Figures, run: Document) -> str:
     """Return throughput of each system at each number of clients: the median, and the range of the repetitions."""
+    return _throughput(run, _rate)
+
+
+def medians(figures: Figures, run: Document) -> str:
+    """Return throughput of each system at each number of clients: the median of the repetitions."""
+    return _throughput(run, _median)
+
+
+def _throughput(run: Document, cell: Callable[[list[Document]], str]) -> str:
     clients = sorted({trial["clients"] for trial in run["trials"]})
     heads = [f"{count} client{'s' * (count > 1)}" if count == clients[0] else str(count) for count in clients]
     rows = [
-        (label, durability, *(_rate([trial for trial in trials if trial["clients"] == count]) for count in clients))
-        for (label, durability), trials in _systems(run)
+        (name, durability, *(cell([trial for trial in trials if trial["clients"] == count]) for count in clients))
+        for (name, durability), trials in _rows(run)
     ]
     return _figures(("Transactions/s", "Class", *heads), rows, left=2)
 
@@ -45,7 +53,7 @@ def limits(figures: Figures, run: Document) -> str:
     """Return what limited the median trial of each system at its own best load, with p99 there."""
     return _figures(
         ("At its best load", "Clients", "Transactions/s", "p99, ms", "Limited by", "Confidence"),
-        [_limit(label, trials) for (label, _), trials in _systems(run)],
+        [_limit(name, trials) for (name, _), trials in _rows(run)],
         left=1,
     )
 
@@ -56,7 +64,7 @@ def ratios(figures: Figures, run: Document) -> str:
         ("System", "Against", "Clients", "Ratio", "95 % interval", "Conclusion"),
         [
             (
-                cell["candidate"]["label"],
+                _name(cell["candidate"]["label"], cell["workload"], run),
                 code(cell["baseline"]["label"]),
                 str(cell["clients"]),
                 _three(cell["ratio"]),
@@ -69,29 +77,66 @@ def ratios(figures: Figures, run: Document) -> str:
     )
 
 
-BLOCKS: dict[str, Block] = {"measured": measured, "throughput": throughput, "limits": limits, "ratios": ratios}
+def headline(figures: Figures, run: Document) -> str:
+    """Return the answer, and of each other system the ratio to the leader at the loads that the answer names."""
+    answer = run["headline"]
+    rows = [
+        (label, _three(cell["ratio"]), f"{_three(cell['low'])} to {_three(cell['high'])}", cell["verdict"])
+        for label, cell in answer["ratios"].items()
+    ]
+    against = _figures((f"Against {code(answer['leader'])}", "Ratio", "95 % interval", "Conclusion"), rows, left=1)
+    return f"{prose(answer['sentence'])}\n\n{against}" if rows else prose(answer["sentence"])
 
 
-def _systems(run: Document) -> Iterator[tuple[tuple[str, str], list[Document]]]:
-    names = dict.fromkeys((trial["label"], trial.get("durability", "")) for trial in run["trials"])
-    for label, durability in names:
-        yield (label, durability), [trial for trial in run["trials"] if trial["label"] == label]
+BLOCKS: dict[str, Block] = {
+    "measured": measured,
+    "headline": headline,
+    "throughput": throughput,
+    "medians": medians,
+    "limits": limits,
+    "ratios": ratios,
+}
+
+
+def _rows(run: Document) -> Iterator[tuple[tuple[str, str], list[Document]]]:
+    """Yield each row's name and durability class with its trials: a row is a system, or one at one of the workloads."""
+    names = {(trial["label"], trial["workload"]): trial.get("durability", "") for trial in run["trials"]}
+    for (label, workload), durability in names.items():
+        trials = [trial for trial in run["trials"] if (trial["label"], trial["workload"]) == (label, workload)]
+        yield (_name(label, workload, run), durability), trials
+
+
+def _name(label: str, workload: str, run: Document) -> str:
+    """Return the name of a row: the parts in which rows differ."""
+    labels, workloads = ({trial[key] for trial in run["trials"]} for key in ("label", "workload"))
+    parts = [label] if len(labels) > 1 or len(workloads) == 1 else []
+    if len(workloads) > 1:
+        parts.append(workload.partition("?")[2] or workload)
+    return ", ".join(parts)
 
 
 def _rate(trials: list[Document]) -> str:
     rates = [trial["throughput_per_s"] for trial in trials if trial["state"] == "complete"]
-    if not rates:
-        return "–"
-    bound = "≥ " if any(trial["client_limited"] for trial in trials) else ""
     spread = f" ({min(rates):,.0f}–{max(rates):,.0f})" if len(rates) > 1 else ""
-    return f"{bound}{median(rates):,.0f}{spread}"
+    return f"{_median(trials)}{spread}"
 
 
-def _limit(label: str, trials: list[Document]) -> tuple[str, ...]:
+def _median(trials: list[Document]) -> str:
+    """Return throughput of the median trial, marked if that is a lower bound, as `dbdyno show` has it."""
+    complete = sorted(
+        (trial for trial in trials if trial["state"] == "complete"), key=lambda trial: float(trial["throughput_per_s"])
+    )
+    if not complete:
+        return "–"
+    middle = complete[len(complete) // 2]
+    return f"{'≥ ' if middle['client_limited'] else ''}{middle['throughput_per_s']:,.0f}"
+
+
+def _limit(name: str, trials: list[Document]) -> tuple[str, ...]:
     best = _best(trials)
     service = best["transaction"].get("service_time_us") or best["transaction"]["response_time_us"]
     return (
-        label,
+        name,
         str(best["clients"]),
         f"{best['throughput_per_s']:,.0f}",
         _three(service["p99"] / 1000) if service.get("p99") else "–",
@@ -133,7 +178,8 @@ def _checked(trials: list[Document]) -> str:
     )
 
 
-def _quoted(words: tuple[str, ...]) -> Iterator[str]:
+def quoted(words: tuple[str, ...]) -> Iterator[str]:
+    """Yield the words of a command as a shell takes them."""
     for word in words:
         yield f"'{word}'" if set(word) & set("?&*[](){}| ") else word
 
