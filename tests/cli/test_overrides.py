@@ -23,7 +23,7 @@ NOTHING = {
     "confirm_limit": False,
     "keep": False,
     "no_observe": False,
-    "profile": False,
+    "profile": None,
     "set": (),
 }
 

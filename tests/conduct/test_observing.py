@@ -6,6 +6,7 @@ import pytest
 
 from dbdyno.conduct.observing import end_observing, observer_of
 from dbdyno.observe import pressure
+from dbdyno.results.facts import TrialFacts
 from dbdyno.systems import build
 from helpers import need, system
 
@@ -28,7 +29,7 @@ def test_an_experiment_may_want_none(running, tmp_path):
     going = running(observe=False)
     system = build(going.experiment.system[0])
     assert observer_of(going, system, tmp_path) is None
-    assert end_observing(going, None, tmp_path, False) == {}
+    assert end_observing(going, None, tmp_path, TrialFacts()) == {}
 
 
 def test_a_trial_says_what_was_used_and_what_was_not_seen(running, tmp_path):
@@ -37,7 +38,7 @@ def test_a_trial_says_what_was_used_and_what_was_not_seen(running, tmp_path):
     observer = observer_of(going, system, tmp_path)
     with observer.watching(os.getpid(), False):
         pass
-    said = end_observing(going, observer, tmp_path, False)
+    said = end_observing(going, observer, tmp_path, TrialFacts())
     assert said["observer_cpu_s"] > 0
     assert [used["process"] for used in said["usage"]] == ["client"]
     assert "pressure" in [entry["band"] for entry in said["not_seen"]]
@@ -48,7 +49,7 @@ def test_what_cannot_be_seen_is_said_once(running, tmp_path):
     going = running()
     system = build(going.experiment.system[0])
     for _ in range(2):
-        end_observing(going, observer_of(going, system, tmp_path), tmp_path, False)
+        end_observing(going, observer_of(going, system, tmp_path), tmp_path, TrialFacts())
     assert [band for band, _ in going.listener.messages].count("pressure") == 1
 
 
@@ -57,7 +58,7 @@ def test_records_that_cannot_be_understood_leave_processor_time_unknown(running,
     observer = observer_of(going, build(going.experiment.system[0]), tmp_path)
     with observer.watching(os.getpid(), False):
         (tmp_path / "records.jsonl").write_text("nonsense\n{}\n")
-    (used,) = end_observing(going, observer, tmp_path, False)["usage"]
+    (used,) = end_observing(going, observer, tmp_path, TrialFacts())["usage"]
     assert used["cores"] is None and used["resident_bytes"] > 0
 
 
@@ -73,7 +74,7 @@ def test_an_attached_server_is_found_by_its_socket(context, launch, tmp_path):
             observer = observer_of(context(), attached, tmp_path)
             with observer.watching(os.getpid(), False):
                 pass
-            used = end_observing(context(), observer, tmp_path, False)["usage"]
+            used = end_observing(context(), observer, tmp_path, TrialFacts())["usage"]
         finally:
             attached.stop()
     finally:

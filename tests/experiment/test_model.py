@@ -60,6 +60,11 @@ def test_what_is_left_out_has_its_default():
         {"rate": 100, "pipeline": 16},
         {"arrivals": "poisson"},
         {"profile": True, "find_rate": "p99 < 10ms"},
+        {"profile": "on stall"},
+        {"profile": "on-stall", "seconds": 7},
+        {"profile": "on-stall", "seconds": 60, "warmup": "auto"},
+        {"profile": "on-stall", "seconds": 60, "rate": {"ramp": [10, 20], "seconds": 60}},
+        {"profile": "on-stall", "seconds": 60, "workload": "sysbench"},
         {"rate": 100, "arrivals": "bursts"},
         {"find_rate": 10},
         {"restart": "hot"},
@@ -176,3 +181,9 @@ def test_a_share_of_nothing_is_refused_in_the_words_of_what_it_is_for():
         read(until_flat="0%")
     with pytest.raises(ValueError, match="no number of trials"):
         read(precise="0%")
+
+
+def test_a_stall_is_profiled_in_trials_that_last_longer_than_it_takes_to_see_it():
+    assert read(profile="on-stall", seconds=8).profile == "on-stall"
+    with pytest.raises(ValidationError, match="give seconds = 8 or more"):
+        read(profile="on-stall", seconds=7)

@@ -101,3 +101,12 @@ def test_one_that_is_not_is_a_result_with_a_sentence(tmp_path):
 def test_a_ceiling_that_is_not_known_is_said(tmp_path):
     said = warnings_after(tmp_path, lambda record: None, lambda about: about.update(client_ceiling_note="no room"))
     assert said == "what the client reaches alone is not known: no room"
+
+
+def test_seconds_that_were_profiled_are_said_with_the_reason(tmp_path):
+    def profile(about):
+        about["profiled"] = {"seconds": [2], "reason": "throughput fell to 9/s for 2 s, from a median of 99/s"}
+
+    said = warnings_after(tmp_path, lambda record: None, profile)
+    assert "1 s from second 2 on are in no figure: stacks were recorded, as throughput fell to 9/s" in said
+    assert "measured for" not in said

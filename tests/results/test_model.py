@@ -41,3 +41,18 @@ def test_the_window_and_the_evenness_leave_the_warm_up_out_and_a_second_cut_shor
     assert recorded.window_unix_s == (51.0, 61.5)
     assert len(recorded.whole_seconds) == recorded.stability.seconds == 10
     assert recorded.stability.floor == 1 and recorded.stability.longest_without_completion_s == 0
+
+
+def test_a_window_spans_profiled_seconds_and_names_them():
+    intervals = [second(number, 100) for number in range(6)]
+    intervals[3] = intervals[3]._replace(profiled=True)
+    recorded = replace(NOTHING, intervals=tuple(intervals), run_began_unix_s=50.0)
+    assert recorded.window_unix_s == (51.0, 56.0) and recorded.seconds == 4
+    assert recorded.profiled_unix_s == ((53.0, 54.0),)
+
+
+def test_observations_leave_profiled_seconds_out(tmp_path):
+    profiled = replace(NOTHING, intervals=(second(0, 1)._replace(profiled=True),), run_began_unix_s=0.0)
+    (tmp_path / "observations.jsonl").write_text('{"at_unix_s": 1, "x": 5}\n{"at_unix_s": 2, "x": 7}\n')
+    trial = Trial("001", "complete", None, {}, profiled, (), (), folder=tmp_path)
+    assert trial.observations.mean("x", 0, 2) == 7

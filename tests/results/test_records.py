@@ -208,3 +208,28 @@ def test_conflicts_of_all_seconds_are_added_up(tmp_path):
 def test_what_nobody_can_count_to_is_refused_with_its_line(tmp_path, more):
     with pytest.raises(UserError, match=r"records\.jsonl, line 2: .*none that a load client can count to"):
         read(tmp_path, interval(0, 50), interval(1, 50, **more))
+
+
+def test_profiled_seconds_are_in_no_figure_and_their_counts_add_up(tmp_path):
+    path = tmp_path / "records.jsonl"
+    seconds = (5, 100, 100, 1, 2, 100)
+    records = [interval(second, count, warmup=second == 0) for second, count in enumerate(seconds)]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    recorded = read_records(path, profiled=[3, 4])
+    assert [second.second for second in recorded.measured] == [1, 2, 5]
+    (operation,) = recorded.operations
+    assert recorded.completed == recorded.service_time.count == operation.service_time.count == 300
+    assert (recorded.seconds, recorded.throughput_per_s, recorded.stability.seconds) == (3, 100, 3)
+    assert recorded.sums.completed == 308
+
+
+def test_a_stall_that_was_profiled_counts_as_long_as_it_was_measured(tmp_path):
+    ms = 1_000_000
+    seconds = [interval(second, 500, gaps_ns=[]) for second in range(4)]
+    seconds[3]["gaps_ns"] = [[800 * ms, 2400 * ms], [3500 * ms, 40 * ms]]
+    path = tmp_path / "records.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in seconds))
+    assert read_records(path).stalls.longest_ms == 2400
+    stalls = read_records(path, profiled=[1, 2]).stalls
+    assert (stalls.longest_ms, stalls.count, stalls.seconds) == (400, 2, 2)
+    assert [(second.ended, round(second.share, 3)) for second in stalls.per_second] == [(0, 0.2), (2, 0.24)]

@@ -1,5 +1,7 @@
 """Rates and means come from observed samples, and never from too few."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -44,3 +46,14 @@ def test_a_mean_is_of_the_samples_within_that_saw_it():
     assert seen.mean("x", 0, 3) == 2
     assert seen.mean("x", 1, 2) is None
     assert seen.mean("y", 0, 3) is None
+
+
+def test_what_is_left_out_is_in_no_mean_and_not_missed():
+    times = range(7)
+    seen = observed(times, x_total=[0, 1, 2, 102, 202, 203, 204], x=[0, 1, 2, 50, 60, 3, 4])
+    left_out = replace(seen, left_out=((2, 4),))
+    assert seen.mean_rate("x_total", 0, 6) == 34 and left_out.mean_rate("x_total", 0, 6) == 1
+    assert left_out.mean("x", 0, 6) == pytest.approx((1 + 2 + 3 + 4) / 4)
+    hardly = observed([0, 1, 5, 6], x_total=[0, 1, 100, 101])
+    assert replace(hardly, left_out=((1, 5),)).mean_rate("x_total", 0, 6) == 1
+    assert replace(seen, left_out=((0, 6),)).mean_rate("x_total", 0, 6) is None

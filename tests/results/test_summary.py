@@ -114,3 +114,13 @@ def test_a_folder_that_cannot_be_written_to_is_read_all_the_same(folder, monkeyp
 def test_what_was_observed_is_there_as_means(folder):
     observed = read_summary(trials_of(folder)[0]).observed
     assert observed["process.client.threads"] == 3 and 0 < observed["process.client.cpu_user_s_total"] < 1
+
+
+def test_a_summary_is_of_the_seconds_that_figures_leave_out(folder):
+    trial = trials_of(folder)[0]
+    whole = read_summary(trial).recorded
+    less = read_summary(trial, profiled=[2]).recorded
+    assert less.completed == whole.completed - whole.intervals[2].completed
+    again = read_summary(trial, profiled=[2]).recorded
+    assert again.intervals == less.intervals and again.intervals[2].profiled
+    assert read_summary(trial).recorded.completed == whole.completed

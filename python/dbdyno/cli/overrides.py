@@ -3,6 +3,7 @@
 import tomllib
 from typing import Any
 
+from dbdyno.cli.profile import parse_profile
 from dbdyno.errors import UserError
 from dbdyno.experiment.bounds import cut
 from dbdyno.experiment.read import read_toml
@@ -92,6 +93,6 @@ def overrides_of(options: dict[str, Any]) -> dict[str, Any]:
         "options.csv": options.get("csv"),
         "keep": options["keep"] or None,
         "observe": False if options["no_observe"] else None,
-        "profile": options["profile"] or None,
+        "profile": parse_profile(options["profile"]) if options["profile"] is not None else None,
     }
     return overrides | {key: value for key, value in named.items() if value is not None}

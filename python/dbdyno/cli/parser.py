@@ -15,6 +15,7 @@ from dbdyno.cli.color import with_color
 from dbdyno.cli.duration import DURATION
 from dbdyno.cli.options import experiment_options
 from dbdyno.cli.percent import PERCENT
+from dbdyno.cli.profile import AFTER
 from dbdyno.cli.suggestions import suggest_experiments, suggest_runs
 from dbdyno.export.names import TABLES, TABLES_OF
 from dbdyno.stats.margin import MARGIN
@@ -79,7 +80,13 @@ _FORCE = click.option("--force", is_flag=True, help="Compare runs that differ in
 @click.option("--precise", metavar="P%", help="Repeat until every comparison is known to ±P %, 5 to 20 times.")
 @click.option("--until-flat", metavar="P%", help="End a sweep of clients if two steps rise by less than P %.")
 @click.option("--csv", metavar="DIR", help="For air-traffic: a folder of real files, zipped or not.")
-@click.option("--profile", is_flag=True, help="Record flame graphs of server and client after each trial.")
+@click.option(
+    "--profile",
+    is_flag=False,
+    flag_value=AFTER,
+    metavar="[on-stall]",
+    help="Record flame graphs of server and client after each trial, or during it, when it stalls.",
+)
 @click.option(
     "--metrics",
     multiple=True,

@@ -14,6 +14,7 @@ from rich.text import Text
 from dbdyno.cli.console import make_console
 from dbdyno.cli.limits import print_limits
 from dbdyno.cli.overrides import overrides_of
+from dbdyno.cli.profile import apart
 from dbdyno.cli.resume import can_be_resumed, command_to_resume, run_to_resume
 from dbdyno.cli.running import EXIT_STATUS, resume_run, run_experiment
 from dbdyno.cli.serve import live_page
@@ -48,6 +49,7 @@ def command(
     Returns the exit status.
     """
     console = make_console()
+    experiment, options["profile"] = apart(experiment, options["profile"])
     if resume is not None:
         resumed = run_to_resume(resume, experiment)
         if resumed is None:

@@ -1,6 +1,6 @@
 """What is observed of a trial, and what of it is written down and said."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +8,7 @@ from dbdyno.conduct.context import Context
 from dbdyno.errors import UserError
 from dbdyno.observe.observer import Observed, Observer
 from dbdyno.observe.queues import listener, socket_listener
+from dbdyno.results.facts import TrialFacts
 from dbdyno.results.observations import close_observations
 from dbdyno.results.records import read_records
 from dbdyno.results.usage import usage_of
@@ -32,10 +33,10 @@ def observer_of(context: Context, system: System, folder: Path) -> Observer | No
     return observer
 
 
-def end_observing(context: Context, observer: Observer | None, folder: Path, auto_warmup: bool) -> dict[str, Any]:
+def end_observing(context: Context, observer: Observer | None, folder: Path, facts: TrialFacts) -> dict[str, Any]:
     """Close what was observed, and return what `trial.json` says of it; raises OSError if that cannot be written.
 
-    auto_warmup: figures begin where the steady state does.
+    facts: what `trial.json` says so far; it tells which seconds the figures leave out.
     """
     if observer is None:
         return {}
@@ -45,18 +46,20 @@ def end_observing(context: Context, observer: Observer | None, folder: Path, aut
         "observer_cpu_s": round(observer.cpu_s, 6),
         "not_seen": [{"band": band, "reason": reason} for band, reason in sorted(observer.not_seen.items())],
         # Read with every run; to read it from all the tables would take longer than `dbdyno show` may last.
-        "usage": _usage(folder, auto_warmup),
+        "usage": _usage(folder, facts),
     }
 
 
-def _usage(folder: Path, auto_warmup: bool) -> list[dict[str, Any]]:
+def _usage(folder: Path, facts: TrialFacts) -> list[dict[str, Any]]:
     observations = close_observations(folder)
     try:
-        window = read_records(folder / "records.jsonl", auto_warmup).window_unix_s
+        recorded = read_records(folder / "records.jsonl", facts.automatic_warmup, facts.profiled_seconds)
     except UserError:
         # A load client that writes what cannot be understood has failed already, which is what is said of the trial.
-        window = None
-    return [asdict(used) for used in usage_of(observations, window)]
+        return [asdict(used) for used in usage_of(observations, None)]
+    left_out = recorded.profiled_unix_s
+    counted = replace(observations, left_out=left_out) if observations and left_out else observations
+    return [asdict(used) for used in usage_of(counted, recorded.window_unix_s)]
 
 
 def _say(context: Context, observer: Observer) -> None:

@@ -32,7 +32,7 @@ def refuse(experiment: Experiment, systems: Sequence[SystemSpec]) -> None:
     if experiment.hosts is None:
         return
     asked = {
-        "profile": experiment.profile,
+        "profile": bool(experiment.profile),
         "confirm_limit": experiment.confirm_limit,
         "restart": experiment.restart is not None,
     }

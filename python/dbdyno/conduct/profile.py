@@ -5,7 +5,7 @@ more, for a few seconds, in the trial's folder `profile`, with records of its ow
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -51,9 +51,9 @@ def profile(context: Context, plan: Plan, secrets: list[str], server_pids: Mappi
     document: dict[str, Any] = {"seconds": WINDOW_S, "begun_unix_s": None, "transactions_per_s": None, "stacks": {}}
     if len(missing) < len((ON_CPU, OFF_CPU)):
         longer = replace(plan, warmup_s=_WARMUP_S, duration_s=WINDOW_S + _MARGIN_S)
-        with context.guard.scratch() as scratch, _Window(context.guard, server_pids, scratch) as window:
+        with context.guard.scratch() as scratch, Window(context.guard, server_pids, scratch) as window:
             try:
-                summary = execute(longer, secrets, folder, context.supervision(), window.record_came)
+                summary = execute(longer, secrets, folder, context.supervision(), _after_warmup(window))
                 if reason := why_it_failed(summary, folder):
                     missing |= {"load": reason}
                 elif summary.seconds:
@@ -67,8 +67,20 @@ def profile(context: Context, plan: Plan, secrets: list[str], server_pids: Mappi
     write_object(folder / "profile.json", document)
 
 
-class _Window:
-    """The time in which stacks are recorded: from the load's first second after its warm-up on."""
+def _after_warmup(window: "Window") -> Callable[[Record], None]:
+    """Return what begins a window with the first second that is not the warm-up's."""
+
+    def record_came(record: Record) -> None:
+        if record["record"] == "hello":
+            window.add_client(record["pid"])
+        if record["record"] == "interval" and record["second"] + 1 >= _WARMUP_S and window.begun_unix_s is None:
+            window.begin()
+
+    return record_came
+
+
+class Window:
+    """The time in which stacks of the servers and of the load client are recorded."""
 
     def __init__(self, guard: Guard, server_pids: Mapping[str, int], scratch: Path) -> None:
         """Take the servers' processes, by name; what perf records lies in `scratch` until it is folded."""
@@ -79,7 +91,7 @@ class _Window:
         self._files: dict[str, dict[str, str]] = {}
         self.begun_unix_s: float | None = None
 
-    def __enter__(self) -> "_Window":
+    def __enter__(self) -> "Window":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -87,14 +99,12 @@ class _Window:
             recording.stop()
             self._guard.tell("done", recording.process.pid)
 
-    def record_came(self, record: Record) -> None:
-        """Begin with the first second that is not the warm-up's."""
-        if record["record"] == "hello":
-            self._pids["client"] = record["pid"]
-        if record["record"] == "interval" and record["second"] + 1 >= _WARMUP_S and self.begun_unix_s is None:
-            self._begin()
+    def add_client(self, pid: int) -> None:
+        """Record the load client, too."""
+        self._pids["client"] = pid
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
+        """Begin to record."""
         processes = {name: _with_children(pid) for name, pid in self._pids.items()}
         every = switches_per_sample(processes)
         self.begun_unix_s = time.time()
@@ -102,6 +112,11 @@ class _Window:
         for name, pids in processes.items():
             self._recordings[name] = Recording(pids, self._scratch / f"{name}.data", WINDOW_S, every[name])
             self._guard.tell("pid", self._recordings[name].process.pid)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether everything that was begun has ended."""
+        return all(recording.process.poll() is not None for recording in self._recordings.values())
 
     def write(self, folder: Path, without: set[str]) -> tuple[dict[str, Any], dict[str, str]]:
         """Write the folded stacks but for the kinds in `without`; returns what is said of each, and what failed."""

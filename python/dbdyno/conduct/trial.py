@@ -17,13 +17,16 @@ from dbdyno.conduct.listener import Outcome
 from dbdyno.conduct.load_client import Summary, execute, why_it_failed
 from dbdyno.conduct.observing import end_observing, observer_of
 from dbdyno.conduct.on_hosts import execute_on_hosts
+from dbdyno.conduct.on_stall import StallProfile, profile_of_stall
 from dbdyno.conduct.plan import Plan, make_trial_plan, store_of
 from dbdyno.conduct.profile import profile
+from dbdyno.contract import Record
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.rate import Rate
 from dbdyno.experiment.system_spec import bare_name
 from dbdyno.experiment.trials import Trial
 from dbdyno.observe.observer import Observer
+from dbdyno.results.facts import TrialFacts
 from dbdyno.results.read import read_trial
 from dbdyno.results.write import write_object
 from dbdyno.stats.stability import Stability, stability
@@ -57,6 +60,11 @@ def run_trial(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
 
     Raises OSError if the folder cannot be written.
     """
+    with profile_of_stall(context, prepared.system) as stall:
+        return _run_trial(context, prepared, trial, stall)
+
+
+def _run_trial(context: Context, prepared: Prepared, trial: Trial, stall: StallProfile | None) -> Outcome:
     context.listener.trial_begins(trial)
     secrets: list[str] = []
     store = store_of(prepared.system, trial.workload, secrets)
@@ -72,7 +80,7 @@ def run_trial(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
     )
     observer = observer_of(context, prepared.system, folder)
     try:
-        summary, more = _execute(context, plan, secrets, folder, prepared.system, observer)
+        summary, more = _execute(context, plan, secrets, folder, prepared.system, observer, stall)
         document |= more | take_library(prepared.system, summary, prepared.folder)
         context.earlier.refuse_other_servers(trial.system.label, document.get("servers", ()))
         state, reason = judge(summary, folder, prepared.system.death(), context.interrupts.requested)
@@ -87,15 +95,18 @@ def run_trial(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
         "server_counters": {name: {"before": before[name], "after": after[name]} for name in before if name in after},
         "python_cpu_s": round(time.process_time() - cpu_before_s, 3),
         "data_bytes": _data_bytes(prepared.system),
-    } | end_observing(context, observer, folder, document.get("warmup") == "auto")
+    } | (stall.marks() if stall else {})
+    document |= end_observing(context, observer, folder, TrialFacts.read(document))
     if summary.seconds:
         document |= _ceiling(context, trial, plan, summary.transactions / summary.seconds)
     _copy_logs(prepared.folder, logs, folder)
     write_object(folder / "trial.json", document)
     _judge(folder)
-    if context.experiment.profile and state == "complete":
+    if stall:
+        stall.write(folder / "profile")
+    elif context.experiment.profile and state == "complete":
         profile(context, plan, secrets, prepared.system.server_pids(), folder / "profile")
-    completed, seconds, even = _measured(context, summary, folder)
+    completed, seconds, even = _measured(summary, folder, TrialFacts.read(document))
     outcome = Outcome(trial, state, reason, completed, seconds, summary.errors, even, _stalls(folder))
     context.listener.trial_ended(outcome)
     if context.experiment.confirm_limit and state == "complete" and trial.step is None:
@@ -104,14 +115,26 @@ def run_trial(context: Context, prepared: Prepared, trial: Trial) -> Outcome:
 
 
 def _execute(
-    context: Context, plan: Plan, secrets: list[str], folder: Path, system: System, observer: Observer | None
+    context: Context,
+    plan: Plan,
+    secrets: list[str],
+    folder: Path,
+    system: System,
+    observer: Observer | None,
+    stall: StallProfile | None,
 ) -> tuple[Summary, Document]:
     """Run a trial's load on this host, or on those of the experiment; returns what `trial.json` says of these too."""
     if context.crew:
         summary, hosts = execute_on_hosts(context, plan, secrets, folder, system, observer)
         return summary, {"hosts": hosts}
     supervision = context.supervision(system.death)
-    return execute(plan, secrets, folder, supervision, context.listener.record_came, observer), {}
+
+    def record_came(record: Record) -> None:
+        context.listener.record_came(record)
+        if stall:
+            stall.record_came(record)
+
+    return execute(plan, secrets, folder, supervision, record_came, observer), {}
 
 
 def take_library(system: System, summary: Summary, folder: Path) -> Document:
@@ -126,10 +149,12 @@ def take_library(system: System, summary: Summary, folder: Path) -> Document:
     return {"servers": [server | {"started_with": None} for server in system.servers()]}
 
 
-def _measured(context: Context, summary: Summary, folder: Path) -> tuple[int, float, Stability]:
-    """Return the transactions and seconds that the figures count, and how even these were: of an automatic warm-up only
-    the records tell."""
-    if context.experiment.warmup is None:
+def _measured(summary: Summary, folder: Path, facts: TrialFacts) -> tuple[int, float, Stability]:
+    """Return the transactions and seconds that the figures count, and how even these were.
+
+    Of an automatic warm-up and of seconds that are left out only the records tell.
+    """
+    if not facts.automatic_warmup and not facts.profiled_seconds:
         return summary.transactions, summary.seconds, stability(np.array(summary.rates_per_s))
     recorded = read_trial(folder).recorded
     return recorded.completed, recorded.seconds, recorded.stability

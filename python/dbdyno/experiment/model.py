@@ -52,6 +52,10 @@ MOST_CLIENTS = 1024
 """Where a sweep without an end, `clients = "1.."`, ends all the same: servers are started for so many connections."""
 MOST_FLAT = 0.5
 """Largest `until_flat`: with more, steps that double the clients are flat unless they double the throughput."""
+ON_STALL = "on-stall"
+"""The profile that is taken during a trial, if it stalls."""
+LEAST_BEFORE_STALL_S, STALL_S = 5, 2
+"""Measured seconds that a stall is compared with, and those in a row that show it: many stores have one slow second."""
 _SIZE_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
@@ -267,8 +271,8 @@ class Experiment(_Strict):
     """Runs every trial again with less of what limited it, or with one setting changed."""
     keep: bool = False
     """Leaves on an attached store what dbdyno made there."""
-    profile: bool = False
-    """After each trial, runs its load for some seconds more and records stacks of server and client."""
+    profile: bool | Literal["on-stall"] = False
+    """Records stacks of server and client: `true` with the same load after each trial, `"on-stall"` during a stall."""
 
     @model_validator(mode="before")
     @classmethod
@@ -380,6 +384,25 @@ class Experiment(_Strict):
                     f"rate: {rate.shape} of {rate.length_s} s in all, but only {self.seconds} s are measured; "
                     f"give seconds = {rate.length_s} or more"
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _stalls_can_be_profiled(self) -> "Experiment":
+        """Refuse to wait for a stall if something else changes throughput, or if its seconds cannot be left out."""
+        if self.profile != ON_STALL:
+            return self
+        if self.seconds <= LEAST_BEFORE_STALL_S + STALL_S:
+            least = LEAST_BEFORE_STALL_S + STALL_S + 1
+            raise ValueError(
+                f"profile: on-stall compares a stall with what was before it; give seconds = {least} or more"
+            )
+        if self.warmup:
+            raise ValueError("profile: on-stall leaves seconds out of the steady state; give warmup_seconds, not auto")
+        if any(rate.length_s for rate in self.rate or ()):
+            raise ValueError("profile: a rate that changes looks like a stall; profile a constant rate on-stall")
+        for spec in self.workload:
+            if spec.kind is Kind.PROGRAM:
+                raise ValueError(f"profile: '{spec.name}' has times of the whole run only; leave on-stall out")
         return self
 
     @model_validator(mode="after")

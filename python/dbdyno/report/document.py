@@ -21,6 +21,7 @@ from dbdyno.report.core.documents import (
     OperationDocument,
     PerMinuteDocument,
     PreparedDocument,
+    ProfiledSecondDocument,
     RecordedDocument,
     RunDocument,
     SecondDocument,
@@ -253,9 +254,8 @@ def _concluded(trial: Trial) -> ConcludedDocument:
 
 def _timeline(trial: Trial) -> list[SecondDocument]:
     recorded = trial.recorded
-    stalled = recorded.stalls.per_second if recorded.stalls else [None] * len(recorded.measured)
-    warmup = [None] * (len(recorded.intervals) - len(recorded.measured))
-    return [_second(*both) for both in zip(recorded.intervals, [*warmup, *stalled], strict=True)]
+    stalled = iter(recorded.stalls.per_second if recorded.stalls else ())
+    return [_second(interval, next(stalled, None) if interval.measured else None) for interval in recorded.intervals]
 
 
 def fairness(fairness_card: Card) -> FairnessDocument:
@@ -456,6 +456,7 @@ def _second(interval: Interval, stalled: StallSecond | None) -> SecondDocument:
     stall: StallSecondDocument = {}
     if stalled:
         stall = {"longest_stall_ms": stalled.longest_ms, "stalled_share": stalled.share}
+    profiled: ProfiledSecondDocument = {"profiled": True} if interval.profiled else {}
     return {
         "second": interval.second,
         "transactions": interval.completed,
@@ -466,6 +467,7 @@ def _second(interval: Interval, stalled: StallSecond | None) -> SecondDocument:
         "seconds": interval.seconds,
         "connected": interval.connected,
         **stall,
+        **profiled,
     }
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
-from dbdyno.results.stated import AnalysisStated, CopyStated, CrashStated, LoadedStated, RateStated
+from dbdyno.results.stated import AnalysisStated, CopyStated, CrashStated, LoadedStated, ProfiledStated, RateStated
 
 JsonObject = Mapping[str, Any]
 
@@ -101,6 +101,7 @@ class TrialFacts(_Facts):
     seconds: int | None = None
     warmup_seconds: int | None = None
     warmup: str | None = None
+    profiled: ProfiledStated | None = None
     client_ceiling_per_s: float | None = None
     client_ceiling_note: str | None = None
     client_cpus: Sequence[int] | None = None
@@ -134,9 +135,19 @@ class TrialFacts(_Facts):
         return self.warmup == "auto"
 
     @property
+    def profiled_seconds(self) -> Sequence[int]:
+        """Seconds that figures leave out, as stacks were recorded in them."""
+        return self.profiled["seconds"] if self.profiled else ()
+
+    @property
     def known_servers(self) -> tuple[Server, ...]:
         """The servers, typed."""
         return tuple(map(Server.read, self.servers or ()))
+
+    def settings_of(self, server: str) -> JsonObject:
+        """Return the effective settings of a server; none if it is not known."""
+        settings = (known.effective_settings for known in self.known_servers if known.name == server)
+        return next(filter(None, settings), {})
 
     @property
     def unseen(self) -> tuple[NotSeen, ...]:

@@ -55,7 +55,12 @@ def _shape(recorded: Recorded, facts: TrialFacts) -> Iterator[str]:
         yield "the load client is a debug build: its figures say nothing about the store"
     if wrong := recorded.sums.mismatches:
         yield f"{wrong} read{'s' if wrong > 1 else ''} returned something other than was written"
-    if planned_s and recorded.intervals and recorded.seconds < planned_s - 0.5:
+    profiled = [interval for interval in recorded.intervals if interval.profiled]
+    profiled_s = sum(interval.seconds for interval in profiled)
+    if profiled and facts.profiled:
+        which = f"{profiled_s:.0f} s from second {profiled[0].second} on"
+        yield f"{which} are in no figure: stacks were recorded, as {facts.profiled['reason']}"
+    if planned_s and recorded.intervals and recorded.seconds + profiled_s < planned_s - 0.5:
         yield f"measured for {recorded.seconds:.1f} of {planned_s} s"
     if note := facts.client_ceiling_note:
         yield f"what the client reaches alone is not known: {note}"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -42,6 +42,7 @@ class Interval(NamedTuple):
         service_s: service times of all its completed transactions added up, in seconds.
         thread_cpu_s, thread_run_queue_s: of each load thread, what it used and how long it was ready and waited for a
             processor; empty where the load client does not say.
+        profiled: left out of the figures, as stacks were recorded in it.
     """
 
     second: int
@@ -62,6 +63,12 @@ class Interval(NamedTuple):
     service_s: float = 0.0
     thread_cpu_s: tuple[float, ...] = ()
     thread_run_queue_s: tuple[float, ...] = ()
+    profiled: bool = False
+
+    @property
+    def measured(self) -> bool:
+        """Whether the figures are taken from it."""
+        return not self.warmup and not self.profiled
 
 
 class LoadThread(NamedTuple):
@@ -152,12 +159,12 @@ class Recorded:
 
     @cached_property
     def measured(self) -> tuple[Interval, ...]:
-        """The intervals after the warm-up: those the figures are taken from."""
-        return tuple(interval for interval in self.intervals if not interval.warmup)
+        """The intervals after the warm-up without profiled ones: those the figures are taken from."""
+        return tuple(interval for interval in self.intervals if interval.measured)
 
     @cached_property
     def seconds(self) -> float:
-        """How long was measured, in seconds, warm-up left out."""
+        """How long was measured, in seconds, warm-up and profiled seconds left out."""
         return sum(interval.seconds for interval in self.measured)
 
     @cached_property
@@ -178,11 +185,24 @@ class Recorded:
 
     @property
     def window_unix_s(self) -> tuple[float, float] | None:
-        """When measuring began and ended, in seconds since the epoch; `None` where it did not."""
+        """When measuring began and ended, in seconds since the epoch; `None` where it did not.
+
+        Profiled seconds may lie in between.
+        """
         if self.run_began_unix_s is None or not self.measured:
             return None
         begin = self.run_began_unix_s + sum(interval.seconds for interval in self.intervals if interval.warmup)
-        return begin, begin + self.seconds
+        return begin, begin + sum(interval.seconds for interval in self.intervals if not interval.warmup)
+
+    @property
+    def profiled_unix_s(self) -> tuple[tuple[float, float], ...]:
+        """When each profiled second began and ended, in seconds since the epoch."""
+        ends_s = (self.run_began_unix_s or 0.0) + np.cumsum([interval.seconds for interval in self.intervals])
+        return tuple(
+            (float(end_s) - interval.seconds, float(end_s))
+            for end_s, interval in zip(ends_s, self.intervals, strict=True)
+            if interval.profiled
+        )
 
     @cached_property
     def whole_seconds(self) -> tuple[Interval, ...]:
@@ -199,9 +219,15 @@ class Recorded:
         """When nothing was completed in the measured time; `None` if the load client does not record it."""
         if self.gaps_ns is None:
             return None
-        ends_s = np.cumsum([0.0, *(interval.seconds for interval in self.intervals)])
-        edges_ns = (ends_s[len(self.intervals) - len(self.measured) :] * 1e9).round().astype(np.int64)
-        return stalls(self.gaps_ns, edges_ns.tolist(), self.completed, self.service_time.percentile_ns(50))
+        warmups = sum(interval.warmup for interval in self.intervals)
+        edges_ns = _edges_ns(interval.seconds for interval in self.intervals)
+        gaps_ns = self.gaps_ns
+        if any(interval.profiled for interval in self.intervals):
+            # On a clock that stands still in profiled seconds, a gap lasts as long as its measured part.
+            kept_ns = _edges_ns(0.0 if interval.profiled else interval.seconds for interval in self.intervals)
+            ends_ns = np.interp(gaps_ns.cumsum(axis=1), edges_ns, kept_ns).round().astype(np.int64)
+            gaps_ns, edges_ns = np.stack([ends_ns[:, 0], np.diff(ends_ns)[:, 0]], axis=1), np.unique(kept_ns)
+        return stalls(gaps_ns, edges_ns[warmups:].tolist(), self.completed, self.service_time.percentile_ns(50))
 
     @cached_property
     def throughput_per_s(self) -> float | None:
@@ -234,13 +260,18 @@ class Recorded:
         )
         clients = max(interval.connected for interval in self.measured)
         service_s = (self.service_time.mean_ns or 0.0) / 1e9
-        outstanding = left[len(self.intervals) - len(self.measured) :]
+        outstanding = left[sum(interval.warmup for interval in self.intervals) :]
         return behind(Offered(outstanding, self.offered, self.completed, self.seconds, clients, service_s))
 
     @property
     def followed(self) -> bool | None:
         """Whether what an open loop offered was done as it came; `None` in a closed loop."""
         return None if self.offered is None else self.behind is None
+
+
+def _edges_ns(seconds: Iterable[float]) -> np.ndarray:
+    """Return when each interval begins and at last the end, in ns from the start of the run."""
+    return np.asarray((np.cumsum([0.0, *seconds]) * 1e9).round().astype(np.int64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,7 +321,8 @@ class Trial:
 
         Raises UserError if its file cannot be understood.
         """
-        return read_observations(self.folder) if self.folder else None
+        observations = read_observations(self.folder) if self.folder else None
+        return observations and replace(observations, left_out=self.recorded.profiled_unix_s)
 
     @cached_property
     def facts(self) -> TrialFacts:

@@ -11,7 +11,7 @@ from dbdyno.errors import UserError
 from dbdyno.results.client_limit import client_limited
 from dbdyno.results.conclusions import VERDICT_FORMAT, Conclusions
 from dbdyno.results.confirmation import Confirmation
-from dbdyno.results.facts import JsonObject
+from dbdyno.results.facts import JsonObject, TrialFacts
 from dbdyno.results.identities import warnings_of
 from dbdyno.results.jsonfiles import read_lines, read_object
 from dbdyno.results.model import Preparation, Recorded, Run, Trial, Usage
@@ -95,7 +95,9 @@ def read_trial(folder: Path) -> Trial:
     about = read_object(file)
     if missing := [key for key in _TRIAL_KEYS if key not in about]:
         raise UserError(f"{file}: lacks {', '.join(missing)}")
-    summary = read_summary(folder, auto_warmup=about.get("warmup") == "auto")
+    with understood(file):
+        facts = TrialFacts.read(about)
+        summary = read_summary(folder, facts.automatic_warmup, profiled=facts.profiled_seconds)
     recorded = summary.recorded
     usage = stated_usage(about, file) or _seen_usage(about, recorded, folder)
     state, reason = _state(about, recorded)

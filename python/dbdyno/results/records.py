@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -42,22 +42,23 @@ _MOST_COUNTED = 2**53
 """Largest count of transactions in a second, or of seconds: a summary keeps them as floats."""
 
 
-def read_records(path: Path, auto_warmup: bool = False) -> Recorded:
+def read_records(path: Path, auto_warmup: bool = False, profiled: Collection[int] = ()) -> Recorded:
     """Read `records.jsonl`; a missing file, or one cut short by a kill, yields what it holds.
 
     Args:
         auto_warmup: figures begin at the steady state, if there is one, not right after the requested warm-up
             (docs/statistics.md, section 2).
+        profiled: seconds that figures leave out, as stacks were recorded in them.
 
     Raises:
         UserError: a line before the last is not a record of contract version 1; it is named.
     """
-    return read_all(path, auto_warmup).recorded()
+    return read_all(path, auto_warmup, profiled).recorded()
 
 
-def read_all(path: Path, auto_warmup: bool) -> Reader:
+def read_all(path: Path, auto_warmup: bool, profiled: Collection[int] = ()) -> Reader:
     """Read `records.jsonl` as `read_records` does, and keep what is known second by second too."""
-    reader = Reader(auto_warmup)
+    reader = Reader(auto_warmup, profiled)
     for number, record in read_lines(path):
         try:
             reader.add(as_record(record))
@@ -109,8 +110,9 @@ class Reader:
     """Takes records in turn. Only histograms of the measured seconds are kept, and those only until they are merged:
     a hundred trials of ten minutes have more buckets than memory should hold."""
 
-    def __init__(self, auto_warmup: bool) -> None:
+    def __init__(self, auto_warmup: bool, profiled: Collection[int] = ()) -> None:
         self.auto_warmup = auto_warmup
+        self.profiled = frozenset(profiled)
         self.hello: HelloRecord | None = None
         self.total: TotalRecord | None = None
         self.end: EndRecord | None = None
@@ -156,12 +158,14 @@ class Reader:
 
     def _interval(self, record: IntervalRecord) -> None:
         transactions, warmup = record["transactions"], bool(record["warmup"])
+        profiled = int(record["second"]) in self.profiled
+        measured = not warmup and not profiled
         for name, operation in record["operations"].items():
             self.operation_sums[name].update(completed=int(operation["completed"]), failed=int(operation["failed"]))
-            if not warmup:
+            if measured:
                 self.operations[name].add(len(self.intervals), _times(operation))
         times = _times(transactions)
-        if not warmup:
+        if measured:
             self.transactions.add(len(self.intervals), times)
         threads = record["load_threads"] if "load_threads" in record else LoadThreadsRecord(cpu_s=())
         histogram = times.get("response_time") or times.get("service_time") or Histogram.merged([])
@@ -184,6 +188,7 @@ class Reader:
             scheduled=None if (due := transactions.get("scheduled")) is None else int(due),
             thread_cpu_s=tuple(map(float, threads.get("cpu_s", ()))),
             thread_run_queue_s=tuple(map(float, threads.get("run_queue_s", ()))),
+            profiled=profiled,
         )
         _check_numbers(interval)
         if (gaps_ns := record.get("gaps_ns")) is not None:
@@ -259,5 +264,5 @@ def _gaps(listed: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
 
 def _steady_state(intervals: list[Interval]) -> SteadyState:
     """Find the steady state of the whole seconds after the warm-up that was asked for."""
-    whole = [interval for interval in intervals if not interval.warmup and interval.seconds > WHOLE_SECOND]
+    whole = [interval for interval in intervals if interval.measured and interval.seconds > WHOLE_SECOND]
     return steady_state(np.array([interval.completed / interval.seconds for interval in whole]))

@@ -20,10 +20,12 @@ class Observations:
         at_unix_s: when each sample was taken, in seconds since the epoch, rising; shape (samples,).
         columns: name to values, float64 of the same shape, NaN where not seen. A name is `<band>.<quantity>`, its unit
             last; what ends in `_total` has been counted since the process, the host or the store began.
+        left_out: begin and end of each time that no mean counts, in seconds since the epoch.
     """
 
     at_unix_s: np.ndarray
     columns: Mapping[str, np.ndarray]
+    left_out: tuple[tuple[float, float], ...] = ()
 
     def names(self, prefix: str = "") -> tuple[str, ...]:
         """Return the columns whose names begin with `prefix`, in order."""
@@ -48,10 +50,12 @@ class Observations:
         known = ~np.isnan(per_s)
         if not known.any():
             return None
-        begins, ends = np.clip(times[:-1], begin_unix_s, None), np.clip(times[1:], None, end_unix_s)
-        overlap_s = np.where(known, np.clip(ends - begins, 0, None), 0.0)
+        spans = [(begin_unix_s, end_unix_s), *self._left_out_within(begin_unix_s, end_unix_s)]
+        counted_s, *left_out_s = (_overlap_s(times, *span) for span in spans)
+        overlap_s = np.where(known, np.clip(counted_s - sum(left_out_s), 0, None), 0.0)
+        wanted_s = end_unix_s - begin_unix_s - sum(end - begin for begin, end in spans[1:])
         covered_s = float(overlap_s.sum())
-        if covered_s <= 0 or covered_s < ENOUGH_OF_THE_TIME * (end_unix_s - begin_unix_s):
+        if covered_s <= 0 or covered_s < ENOUGH_OF_THE_TIME * wanted_s:
             return None
         return float(per_s[known] @ overlap_s[known]) / covered_s
 
@@ -60,8 +64,19 @@ class Observations:
         values = self.columns.get(name)
         if values is None:
             return None
-        within = (self.at_unix_s > begin_unix_s) & (self.at_unix_s <= end_unix_s) & ~np.isnan(values)
+        within = self.within(begin_unix_s, end_unix_s) & ~np.isnan(values)
         return float(values[within].mean()) if within.any() else None
+
+    def within(self, begin_unix_s: float, end_unix_s: float) -> np.ndarray:
+        """Return which samples a mean over a window counts; shape (samples,)."""
+        within = (self.at_unix_s > begin_unix_s) & (self.at_unix_s <= end_unix_s)
+        for begin, end in self.left_out:
+            within &= (self.at_unix_s <= begin) | (self.at_unix_s > end)
+        return within
+
+    def _left_out_within(self, begin_unix_s: float, end_unix_s: float) -> list[tuple[float, float]]:
+        clipped = [(max(begin, begin_unix_s), min(end, end_unix_s)) for begin, end in self.left_out]
+        return [(begin, end) for begin, end in clipped if begin < end]
 
     def _growth(self, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The samples that saw `name`, their times, and the growth per second from each to the next, NaN if it fell."""
@@ -73,3 +88,9 @@ class Observations:
         grown, lasted_s = np.diff(values[seen]), np.diff(times)
         good = (grown >= 0) & (lasted_s > 0)
         return seen, times, np.where(good, grown / np.where(good, lasted_s, 1.0), np.nan)
+
+
+def _overlap_s(times: np.ndarray, begin_unix_s: float, end_unix_s: float) -> np.ndarray:
+    """Return how much of each time between two samples lies in a window; shape (samples - 1,)."""
+    begins, ends = np.clip(times[:-1], begin_unix_s, None), np.clip(times[1:], None, end_unix_s)
+    return np.asarray(np.clip(ends - begins, 0, None))

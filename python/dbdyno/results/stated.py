@@ -20,6 +20,13 @@ class RateStated(TypedDict, total=False):
     share: float
 
 
+class ProfiledStated(TypedDict):
+    """The seconds in which stacks were recorded, and why then."""
+
+    seconds: Sequence[int]
+    reason: str | None
+
+
 class LoadedStated(TypedDict):
     """How a table was loaded in bulk."""
 

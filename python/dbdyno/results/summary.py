@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +29,15 @@ from dbdyno.stats.histogram import Histogram
 from dbdyno.stats.steady_state import SteadyState
 
 SUMMARY = "summary.npz"
-LAYOUT = 6
+LAYOUT = 7
 """To be raised when a summary holds something else, or the same of another meaning."""
 _SOURCES = ("records.jsonl", LINES, TABLE)
 _END_BYTES = 4096
 _TIMES = ("service_time", "response_time", "send_lag")
-_WHOLE = ("second", "warmup", "connected", "completed", "failed", "max_ns", "reads_verified", "mismatches", "scheduled")
+_WHOLE = (
+    *("second", "warmup", "profiled", "connected", "completed", "failed", "max_ns", "reads_verified", "mismatches"),
+    "scheduled",
+)
 _REAL = ("seconds", "p50_ns", "p99_ns", "client_cpu_s", "service_s")
 _THREADS = ("thread_cpu_s", "thread_run_queue_s")
 _ABOUT = ("hello", "errors", "mismatches", "checks", "run_began_unix_s", "total", "end")
@@ -56,22 +59,24 @@ class Summary:
     latencies: np.ndarray | None
 
 
-def read_summary(folder: Path, auto_warmup: bool = False, latencies: bool = False) -> Summary:
+def read_summary(
+    folder: Path, auto_warmup: bool = False, latencies: bool = False, profiled: Collection[int] = ()
+) -> Summary:
     """Return what was recorded of a trial, from its summary if there is one, else from the recordings themselves.
 
     Args:
-        auto_warmup: as `read_records`.
+        auto_warmup, profiled: as `read_records`.
         latencies: return these too; they take as long to read as all the rest.
 
     Raises:
         UserError: a recording cannot be understood.
     """
-    if stored := _stored(folder, auto_warmup, latencies):
+    key = _key(folder, auto_warmup, profiled)
+    if stored := _stored(folder, key, latencies):
         return stored
-    key = _key(folder, auto_warmup)
-    reader = read_all(folder / "records.jsonl", auto_warmup)
+    reader = read_all(folder / "records.jsonl", auto_warmup, profiled)
     recorded = reader.recorded()
-    summary = Summary(recorded, _observed(folder, recorded.window_unix_s), reader.latencies())
+    summary = Summary(recorded, _observed(folder, recorded), reader.latencies())
     if recorded.end is not None:
         _write(folder, key, summary)
     return summary
@@ -82,14 +87,16 @@ def is_summarized(folder: Path) -> bool:
     return _summary_of(folder) is not None
 
 
-def _observed(folder: Path, window: tuple[float, float] | None) -> dict[str, float]:
+def _observed(folder: Path, recorded: Recorded) -> dict[str, float]:
     try:
         observations = read_observations(folder)
     except UserError:
         # Whoever asks for the observations themselves is told; the trial's own figures do not depend on them.
         return {}
+    window = recorded.window_unix_s
     if observations is None or window is None:
         return {}
+    observations = replace(observations, left_out=recorded.profiled_unix_s)
     means = {
         name: observations.mean_rate(name, *window) if name.endswith("_total") else observations.mean(name, *window)
         for name in observations.names()
@@ -97,9 +104,9 @@ def _observed(folder: Path, window: tuple[float, float] | None) -> dict[str, flo
     return {name: mean for name, mean in means.items() if mean is not None}
 
 
-def _key(folder: Path, auto_warmup: bool) -> list[Any]:
+def _key(folder: Path, auto_warmup: bool, profiled: Collection[int]) -> list[Any]:
     """The identity of recordings: they only grow, so their sizes and last bytes identify them."""
-    return [LAYOUT, __version__, auto_warmup, *(_file_key(folder / name) for name in _SOURCES)]
+    return [LAYOUT, __version__, auto_warmup, sorted(profiled), *(_file_key(folder / name) for name in _SOURCES)]
 
 
 def _file_key(path: Path) -> list[int] | None:
@@ -120,13 +127,13 @@ def _summary_of(folder: Path) -> Path | None:
     return None
 
 
-def _stored(folder: Path, auto_warmup: bool, latencies: bool) -> Summary | None:
+def _stored(folder: Path, key: list[Any], latencies: bool) -> Summary | None:
     """Return the summary if it is of these recordings; one that is damaged is as good as none."""
     if path := _summary_of(folder):
         # A file, an archive, its compression and NumPy's headers each have exceptions of their own.
         with suppress(Exception), np.load(path, allow_pickle=False) as arrays:
             about = from_json(arrays["about"].tobytes())
-            if about["key"] == _key(folder, auto_warmup):
+            if about["key"] == key:
                 return _unpacked(arrays, about, latencies)
     return None
 
@@ -247,7 +254,8 @@ def _intervals(about: Mapping[str, Any], table: np.ndarray, threads: Mapping[str
     columns |= zip(_REAL, table[len(_WHOLE) :].tolist(), strict=True)
     for name in ("scheduled", "p50_ns", "p99_ns"):
         columns[name] = [None if value == _UNKNOWN else value for value in columns[name]]
-    columns["warmup"] = list(map(bool, columns["warmup"]))
+    for name in ("warmup", "profiled"):
+        columns[name] = list(map(bool, columns[name]))
     for name, values in threads.items():
         columns[name] = [tuple(second[~np.isnan(second)].tolist()) for second in values]
     nothing: dict[str, int] = {}

@@ -52,12 +52,12 @@ def _rows(run: Run, trial: Trial) -> Iterator[tuple[Any, ...]]:
     stalled = iter(recorded.stalls.per_second if recorded.stalls else ())
     for interval in recorded.intervals:
         # Stalls are known for the measured seconds alone.
-        stall = None if interval.warmup else next(stalled, None)
+        stall = next(stalled, None) if interval.measured else None
         yield (
             *same,
             interval.second,
             at_unix_s,
-            interval.warmup,
+            not interval.measured,
             interval.seconds,
             interval.connected,
             interval.scheduled,

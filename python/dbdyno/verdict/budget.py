@@ -70,7 +70,7 @@ def time_budget(trial: Trial) -> TimeBudget | None:
     bands = _fitted(bands, in_flight)
     per_second = {name: bands.get(name, np.zeros(len(seconds))) for name in BAND_NAMES[:-1]}
     per_second["unexplained"] = in_flight - sum(per_second.values())
-    measured = np.array([not interval.warmup for interval in recorded.intervals])
+    measured = np.array([interval.measured for interval in recorded.intervals])
     counted_s = np.where(measured, lengths_s, 0.0)
     means = {name: float(values @ counted_s) / recorded.seconds for name, values in per_second.items()}
     mean = float(in_flight @ counted_s) / recorded.seconds
@@ -245,7 +245,7 @@ def injected_waits(trial: Trial) -> np.ndarray:
 def stalled_seconds(trial: Trial) -> np.ndarray:
     """Return which seconds, warm-up included, stood all but still; shape (seconds,)."""
     rates = np.array([interval.completed for interval in trial.recorded.intervals]) / _lengths_s(trial)
-    measured = np.array([not interval.warmup for interval in trial.recorded.intervals])
+    measured = np.array([interval.measured for interval in trial.recorded.intervals])
     return np.asarray(rates < ALL_BUT_STILL * np.median(rates[measured]))
 
 

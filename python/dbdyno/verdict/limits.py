@@ -250,7 +250,7 @@ _TABLE = (
         label="stalls",
         noun="stalls",
         held="unexplained or queued",
-        advice="Look at throughput over time in the report, and at what the server did in those seconds.",
+        advice="Look at throughput over time in the report. `--profile on-stall` records stacks in a stall of seconds.",
     ),
     Limit(
         UNEXPLAINED,

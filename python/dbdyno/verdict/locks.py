@@ -72,8 +72,7 @@ def _waiting(measured: Measured, server: str, column: str) -> float:
     # Older runs have no column of their own for row locks: these were looked at whenever the others were.
     of_rows = column.startswith((before + _ROW, before + _TABLE)) and before + ALL_ROW_LOCKS in observations.columns
     looked = observations.columns[before + (ALL_ROW_LOCKS if of_rows else ALL_LOCKS)]
-    within = (observations.at_unix_s > measured.begin_unix_s) & (observations.at_unix_s <= measured.end_unix_s)
-    within &= ~np.isnan(looked)
+    within = observations.within(measured.begin_unix_s, measured.end_unix_s) & ~np.isnan(looked)
     return float(np.nan_to_num(observations.columns[column])[within].mean()) if within.any() else 0.0
 
 

@@ -90,6 +90,11 @@ def _profile(trial: Trial) -> Iterator[Step]:
     yield Step("see which functions take the time", ("--profile",))
 
 
+def _profile_stall(trial: Trial) -> Iterator[Step]:
+    del trial
+    yield Step("record stacks while it stalls", ("--profile", "on-stall"))
+
+
 def _find_out(trial: Trial) -> Iterator[Step]:
     yield from _who_answers(trial)
     yield from _pin(trial)
@@ -162,7 +167,7 @@ _BY_LIMIT: Mapping[str, Callable[[Trial], Iterator[Step]]] = {
     CLIENT: _pin,
     HOST_CPU: _pin,
     UNEXPLAINED: _find_out,
-    STALLS: _profile,
+    STALLS: _profile_stall,
     SERVER_CPU: _profile,
     SERVER_THREAD: _profile,
     LOCK: _fewer_clients,

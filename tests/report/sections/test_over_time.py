@@ -123,3 +123,14 @@ def test_what_was_observed_of_a_trial_comes_with_it(run, run_document):
     assert {"host", "client", "mariadb"} <= lines["CPU used"].keys() and "commands" in lines
     assert observed["times"][0] == 0 and len(observed["times"]) == 14
     assert by_trial(series_of(run_document), Recordings())[2, 1]["observed"] is None
+
+
+def test_seconds_in_which_stacks_were_recorded_are_shaded(run, run_document):
+    series_and_load = 2, 1
+    before = by_trial(series_of(run_document), recordings_of(run))[series_and_load]["shapes"]
+    trials = [dict(trial, timeline=[*trial["timeline"]]) for trial in run_document["trials"]]
+    for trial in filter(lambda trial: len(trial["timeline"]) > 2, trials):
+        trial["timeline"][2] = trial["timeline"][2] | {"profiled": True}
+    after = by_trial(series_of(dict(run_document, trials=trials)), recordings_of(run))[series_and_load]["shapes"]
+    (shade,) = [shape for shape in after if shape.get("fillcolor") == over_time.UNUSABLE]
+    assert (shade["x0"], shade["x1"]) == (2, 3) and len(after) == len(before) + 1

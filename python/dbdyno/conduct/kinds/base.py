@@ -83,6 +83,6 @@ def refuse_load(experiment: Experiment, why: str, repeat: bool = False) -> None:
         "repeat": repeat and experiment.repeat > 1,
         "precise": experiment.precise is not None,
         "confirm_limit": experiment.confirm_limit,
-        "profile": experiment.profile,
+        "profile": bool(experiment.profile),
     }
     refuse_keys(asked, why)

@@ -58,7 +58,7 @@ class CrashKind(WorkloadKind):
             "precise": experiment.precise is not None,
             "restart": experiment.restart is not None,
             "confirm_limit": experiment.confirm_limit,
-            "profile": experiment.profile,
+            "profile": bool(experiment.profile),
         }
         refuse_keys(asked, f"'{workload}' kills its store under a closed loop of clients")
         if crash_of(workload) == POWER_CUT and (reason := volume.missing()):

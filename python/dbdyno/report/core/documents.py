@@ -102,7 +102,13 @@ class StallSecondDocument(TypedDict, total=False):
     stalled_share: float
 
 
-class SecondDocument(StallSecondDocument):
+class ProfiledSecondDocument(TypedDict, total=False):
+    """Present if stacks were recorded in a second, so that figures leave it out."""
+
+    profiled: bool
+
+
+class SecondDocument(StallSecondDocument, ProfiledSecondDocument):
     """One second of a trial."""
 
     second: int

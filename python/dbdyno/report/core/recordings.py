@@ -49,8 +49,10 @@ def recordings_of(run: Run) -> Recordings:
 
 
 def _latencies(trial: Trial) -> np.ndarray | None:
-    automatic = trial.facts.warmup == "auto"
-    return read_summary(trial.folder, automatic, latencies=True).latencies if trial.folder else None
+    if trial.folder is None:
+        return None
+    facts = trial.facts
+    return read_summary(trial.folder, facts.automatic_warmup, True, facts.profiled_seconds).latencies
 
 
 def _observed(trial: Trial) -> tuple[Observations, float] | None:

@@ -96,7 +96,11 @@ def by_trial(all_series: Sequence[Series], recordings: Recordings) -> dict[tuple
             observed = recordings.observed(trial["trial"])
             latencies, checkpoints = recordings.latencies(trial["trial"]), recordings.checkpoints(trial["trial"])
             contents[series.index, places[load]] = {
-                "shapes": [*_steady(series, trial), *_checkpoint_lines(series, checkpoints or ())],
+                "shapes": [
+                    *_steady(series, trial),
+                    *_profiled(trial),
+                    *_checkpoint_lines(series, checkpoints or ()),
+                ],
                 "words": _steady_words(trial, checkpoints),
                 "heat": _heat(all_series, latencies) if latencies is not None and latencies.size else None,
                 "budget": budget_figure(trial.get("time_budget")),
@@ -110,12 +114,30 @@ def _steady(series: Series, trial: TrialDocument) -> Iterator[Figure]:
     state = trial["steady_state"]
     # With an automatic warm-up, the time before the cut is warm-up already.
     cut_s = state["cut_s"] if state["steady"] and not state["applied"] else 0
-    begin, end = (round(trial["warmup_seconds"] + after_s, 1) for after_s in (cut_s, trial["seconds"]))
+    measured_s = trial["seconds"] + _profiled_s(trial)
+    begin, end = (round(trial["warmup_seconds"] + after_s, 1) for after_s in (cut_s, measured_s))
     shade = {"fillcolor": series.colour, "opacity": 0.13} if state["steady"] else {"fillcolor": "rgba(0,0,0,0)"}
     label = {"text": escape(_steady_class(trial)), "textposition": "top right", **_ABOVE}
     yield _OF_TIME | shade | {"type": "rect", "x0": begin, "x1": end, "line": {"width": 0}, "label": label}
     if cut_s:
         yield _upright(begin, {"color": series.colour, "width": 1.5, "dash": "dash"})
+
+
+def _profiled(trial: TrialDocument) -> Iterator[Figure]:
+    """Mark each second in which stacks were recorded: no figure has it."""
+    for second in trial["timeline"]:
+        if second.get("profiled"):
+            begin, end = second["second"], second["second"] + second["seconds"]
+            yield _left_out(begin, end)
+
+
+def _left_out(begin_s: float, end_s: float) -> Figure:
+    shade = {"type": "rect", "x0": begin_s, "x1": end_s, "fillcolor": UNUSABLE, "opacity": 0.18}
+    return _OF_TIME | shade | {"line": {"width": 0}}
+
+
+def _profiled_s(trial: TrialDocument) -> float:
+    return sum(second["seconds"] for second in trial["timeline"] if second.get("profiled"))
 
 
 def _checkpoint_lines(series: Series, at_s: Sequence[float]) -> list[Figure]:
@@ -244,7 +266,7 @@ def _error_marks(series: Series, trial: TrialDocument) -> list[Figure]:
 def _axes(all_series: Sequence[Series], suffix: str) -> Figure:
     trials = [trial for trial in trials_of(all_series) if trial["timeline"]]
     warmup_s = max((trial["warmup_seconds"] for trial in trials), default=0)
-    end_s = max((trial["warmup_seconds"] + trial["seconds"] for trial in trials), default=0)
+    end_s = max((trial["warmup_seconds"] + trial["seconds"] + _profiled_s(trial) for trial in trials), default=0)
     return {
         "xaxis": {"range": [0, end_s], "title": {"text": "seconds since the trial began"}, "zeroline": False},
         "yaxis": {"rangemode": "tozero", "ticksuffix": suffix},
@@ -255,9 +277,8 @@ def _axes(all_series: Sequence[Series], suffix: str) -> Figure:
 
 def warm_up_shade(warmup_s: float) -> list[Figure]:
     """Return the shapes that mark the seconds of the warm-up, which are in no figure."""
-    shade = _OF_TIME | {"type": "rect", "x0": 0, "x1": warmup_s, "fillcolor": UNUSABLE, "opacity": 0.18}
     note = {"text": "warm-up", "textposition": "top left", **_ABOVE}
-    return [shade | {"line": {"width": 0}, "label": note}] if warmup_s else []
+    return [_left_out(0, warmup_s) | {"label": note}] if warmup_s else []
 
 
 def _heat(all_series: Sequence[Series], latencies: np.ndarray) -> Figure:

@@ -1,0 +1,122 @@
+"""Stacks of a stall, recorded while it lasts (`--profile on-stall`).
+
+Recording costs what it records about, so the seconds in which it runs are marked, and no figure has them.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from dbdyno.conduct.context import Context
+from dbdyno.conduct.profile import WINDOW_S, Window
+from dbdyno.contract import IntervalRecord, Record
+from dbdyno.experiment.model import LEAST_BEFORE_STALL_S, ON_STALL, STALL_S
+from dbdyno.observe.stacks.permission import OFF_CPU, ON_CPU, not_seen
+from dbdyno.results.model import WHOLE_SECOND
+from dbdyno.results.write import write_object
+from dbdyno.stats.histogram import Histogram
+from dbdyno.systems.base import System
+
+SLOW_SHARE = 0.5
+"""Throughput stalls below this share of its median."""
+P99_TIMES = 5.0
+"""Times its median that p99 rises to in a stall."""
+
+
+class StallWatch:
+    """Compares each measured second of a trial with those before it."""
+
+    def __init__(self) -> None:
+        """Begin without any second."""
+        self._rates_per_s: list[float] = []
+        self._p99_ns: list[float | None] = []
+
+    def reason(self, record: IntervalRecord) -> str | None:
+        """Take the next second; return how it is seen that the store stalls, or `None`."""
+        if record["warmup"] or record["seconds"] <= WHOLE_SECOND:
+            return None
+        self._rates_per_s.append(record["transactions"]["completed"] / record["seconds"])
+        self._p99_ns.append(_p99_ns(record))
+        return self._slow() or self._late()
+
+    def _slow(self) -> str | None:
+        before, last = self._rates_per_s[:-STALL_S], self._rates_per_s[-STALL_S:]
+        if len(before) < LEAST_BEFORE_STALL_S or max(last) >= SLOW_SHARE * (usual := median(before)):
+            return None
+        return f"throughput fell to {last[-1]:,.0f}/s for {STALL_S} s, from a median of {usual:,.0f}/s"
+
+    def _late(self) -> str | None:
+        before = [p99_ns for p99_ns in self._p99_ns[:-STALL_S] if p99_ns is not None]
+        last = [p99_ns or 0.0 for p99_ns in self._p99_ns[-STALL_S:]]
+        if len(before) < LEAST_BEFORE_STALL_S or min(last) < P99_TIMES * (usual_ns := median(before)):
+            return None
+        return f"p99 rose to {last[-1] / 1e6:,.3g} ms for {STALL_S} s, from a median of {usual_ns / 1e6:,.3g} ms"
+
+
+def _p99_ns(record: IntervalRecord) -> float | None:
+    """Return p99 of a second: of response times if there are any, else of service times."""
+    times: Mapping[str, Any] = record["transactions"]
+    recorded = times.get("response_time") or times.get("service_time")
+    return Histogram.from_record(recorded).percentile_ns(99) if recorded else None
+
+
+class StallProfile:
+    """Records stacks from the first stall of a trial on, for some seconds, and keeps which seconds these were."""
+
+    def __init__(self, window: Window, missing: Mapping[str, str]) -> None:
+        """Take what records; missing: what cannot be recorded, on-CPU or off-CPU stacks, and why."""
+        self._window, self._missing = window, dict(missing)
+        self._watch = StallWatch()
+        self._seconds: list[int] = []
+        self._reason: str | None = None
+        self._recording = False
+        self._transactions, self._lasted_s = 0, 0.0
+
+    def record_came(self, record: Record) -> None:
+        """Take a record of the load client, as it comes."""
+        if record["record"] == "hello":
+            self._window.add_client(record["pid"])
+        elif record["record"] == "interval" and len(self._missing) < len((ON_CPU, OFF_CPU)):
+            self._interval(record)
+
+    def _interval(self, record: IntervalRecord) -> None:
+        if self._recording:
+            self._seconds.append(record["second"])
+            self._transactions += record["transactions"]["completed"]
+            self._lasted_s += record["seconds"]
+            self._recording = not self._window.is_over
+        elif self._reason is None and (reason := self._watch.reason(record)):
+            self._reason, self._recording = reason, True
+            self._window.begin()
+
+    def marks(self) -> dict[str, Any]:
+        """Return what `trial.json` says of the seconds that figures leave out."""
+        return {"profiled": {"seconds": self._seconds, "reason": self._reason}} if self._seconds else {}
+
+    def write(self, folder: Path) -> None:
+        """Write what was recorded into `folder`, which is made; raises OSError if the disk is full."""
+        folder.mkdir()
+        stacks, failed = self._window.write(folder, set(self._missing))
+        missing = self._missing | failed
+        document = {
+            "when": ON_STALL,
+            "reason": self._reason,
+            "seconds": WINDOW_S,
+            "begun_unix_s": self._window.begun_unix_s,
+            "transactions_per_s": self._transactions / self._lasted_s if self._lasted_s else None,
+            "stacks": stacks,
+            "not_seen": [{"what": what, "reason": reason} for what, reason in missing.items()],
+        }
+        write_object(folder / "profile.json", document)
+
+
+@contextmanager
+def profile_of_stall(context: Context, system: System) -> Iterator[StallProfile | None]:
+    """Yield what profiles a stall of one trial; `None` if the experiment does not ask for it."""
+    if context.experiment.profile != ON_STALL:
+        yield None
+        return
+    with context.guard.scratch() as scratch, Window(context.guard, system.server_pids(), scratch) as window:
+        yield StallProfile(window, not_seen())
