@@ -243,6 +243,18 @@ def test_rows_are_not_loaded_into_a_table_without_a_marker(store):
     assert store.holds("dbdyno_bm")
 
 
+def test_an_index_of_its_owners_is_not_taken_for_one_of_dbdynos(started, tmp_path):
+    """PostgreSQL's indexes have names within the database, those of MariaDB within their table."""
+    with closing(OwnersSql(started("postgresql"), "postgresql")) as store:
+        store.make(MINE)
+        store.ask(f"CREATE INDEX dbdyno_bm_sid ON {MINE} (note)")
+        status, err = run(store.url, "secondary-get", 100, tmp_path)
+        assert status != 0 and 'relation "dbdyno_bm_sid" already exists' in err
+        cleaned(store)
+        assert store.ask(f"SELECT indexname FROM pg_indexes WHERE tablename = '{MINE}' AND indexname ~ 'sid'")
+        store.drop(MINE)
+
+
 @pytest.mark.systems
 def test_a_collection_whose_marker_was_written_before_it_is_dropped_only_if_it_is_empty(started):
     """As a run leaves it that is killed between the marker and the collection."""

@@ -319,8 +319,15 @@ impl Administration for CassandraSession {
                 return Err(Trouble::Refused("an index of several columns is none of cassandra's".into()));
             };
             let (name, column) = (index_name(table, index), &table.columns[column].name);
-            let on = format!("{keyspace}.{} ({column})", table_name(table));
-            self.change_schema(&format!("CREATE INDEX IF NOT EXISTS {name} ON {on}")).await?;
+            let table = table_name(table);
+            // Not by `IF NOT EXISTS`, which is content with another table's index of that name.
+            let exists = format!(
+                "SELECT index_name FROM system_schema.indexes \
+                 WHERE keyspace_name = '{keyspace}' AND table_name = '{table}' AND index_name = '{name}'"
+            );
+            if self.own(&exists).await?.is_empty() {
+                self.change_schema(&format!("CREATE INDEX {name} ON {keyspace}.{table} ({column})")).await?;
+            }
             let until_ns = now_ns() + WHOLE_TABLE_NS;
             let built = format!(
                 "SELECT index_name FROM system.\"IndexInfo\" WHERE table_name = '{keyspace}' AND index_name = '{name}'"

@@ -59,10 +59,18 @@ impl Administration for PostgresSession {
         Ok(self.query_one(&sql).await?.and_then(|n| n.parse().ok()))
     }
 
+    /// Not by `IF NOT EXISTS`, which is content with another table's index of that name.
     async fn index(&mut self, table: usize) -> Result<(), Trouble> {
         self.exchange.be_patient(WHOLE_TABLE_NS);
-        for (_, sql) in create_indexes(&self.schema.tables[table]) {
-            self.query(&sql.replacen("INDEX", "INDEX IF NOT EXISTS", 1)).await?;
+        let name = table_name(&self.schema.tables[table]);
+        for (index, sql) in create_indexes(&self.schema.tables[table]) {
+            let select = format!(
+                "SELECT 1 FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid \
+                 WHERE indrelid = '{name}'::regclass AND relname = '{index}'"
+            );
+            if self.query_one(&select).await?.is_none() {
+                self.query(&sql).await?;
+            }
         }
         Ok(())
     }
