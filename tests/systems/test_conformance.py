@@ -112,7 +112,7 @@ def replaced(text, store, launch):
     """Start a new server at the port of the one that was killed, and load it."""
     store.stop()
     other, port = system(text), store.endpoint.port
-    other.new_port = lambda: port
+    other.new_port = lambda *address: port
     try:
         other.start(launch)
         assert execute(other, "point-get", ["prepare", "load"]).status == 0

@@ -1,10 +1,13 @@
 """The interface of every system, as verbs."""
 
 import math
+import os
 import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,6 +22,10 @@ from dbdyno.systems.settings import PRIVATE, refuse_own
 from dbdyno.systems.space import Space, Storage
 from dbdyno.systems.witness import Versions, Witness
 
+LOOPBACK = "127.0.0.1"
+BLOCK_BYTES = 512
+"""Of `st_blocks`, whatever the file system's own blocks are."""
+
 
 @dataclass(frozen=True)
 class Launch:
@@ -31,6 +38,7 @@ class Launch:
     cold: have none of that copy in the kernel's memory.
     answer_timeout_s: for each answer of a server that is attached to.
     parent: where its data goes, in a directory of its own; None: below DBDYNO_DATA_DIR, or where temporary files are.
+    address: of this host, at which servers listen; another than loopback lets in clients on other hosts.
     """
 
     guard: Guard
@@ -43,6 +51,7 @@ class Launch:
     cold: bool = False
     parent: Path | None = None
     answer_timeout_s: float = 10.0
+    address: str = LOOPBACK
 
 
 @dataclass(frozen=True)
@@ -94,6 +103,7 @@ class System(ABC):
     can_keep: True if `keep` can be asked for, unless a setting forbids it.
     pipelines: True if its store sends several requests before it reads the answers (docs/contract.md, The plan).
     takes_parts: True if it is an arrangement of other systems, which it is built with.
+    serves_hosts: True if its server can be started for clients on other hosts (`Launch.address`).
     schemes: of the URLs of servers that dbdyno attaches to and does not start.
     levers: for a limit in a verdict, a setting with a value that should move it (`dbdyno.verdict.limits`).
     live_settings: of `levers`, those that a running server takes.
@@ -118,6 +128,7 @@ class System(ABC):
     can_keep: ClassVar[bool] = False
     pipelines: ClassVar[bool] = False
     takes_parts: ClassVar[bool] = False
+    serves_hosts: ClassVar[bool] = False
     schemes: ClassVar[tuple[str, ...]] = ()
     levers: ClassVar[Mapping[str, str]] = {}
     live_settings: ClassVar[Mapping[str, LiveSetting]] = {}
@@ -289,6 +300,19 @@ class System(ABC):
     def data_directories(self) -> tuple[Path, ...]:
         """Return where its data lies, as far as that is on this host and dbdyno's."""
         return ()
+
+    def data_bytes(self) -> int | None:
+        """Return what its data takes on disk, blocks and not lengths; None if it does not lie on dbdyno's hosts."""
+        folders = self.data_directories()
+        if not folders:
+            return None
+        size = 0
+        for folder, _, names in chain.from_iterable(map(os.walk, folders)):
+            for name in names:
+                # A server that runs makes and removes files while they are counted.
+                with suppress(OSError):
+                    size += os.lstat(os.path.join(folder, name)).st_blocks * BLOCK_BYTES
+        return size
 
     def probes(self) -> list[Probe]:
         """Return a probe of each server that can be asked for its figures and its waits, none of them open yet."""

@@ -123,6 +123,7 @@ class Memcached(MemcachedServer):
     room: ClassVar[Mapping[str, Room]] = {"memory": Room(1 << 20, 1.2)}
     storage: ClassVar[Storage] = Storage(1.1, 110, in_memory=True)
     can_crash = True
+    serves_hosts = True
     layout = Layout("binary", beside("memcached"), re.compile(r"memcached (?P<version>\d\S*)"), ("-V",))
     levers: ClassVar[Mapping[str, str]] = {"server-thread": "threads=8"}
 
@@ -150,8 +151,8 @@ class Memcached(MemcachedServer):
             self.endpoint = Endpoint(socket=str(directory.socket_path()))
             where = ["-s", self.endpoint.socket or ""]
         else:
-            self.endpoint = Endpoint(port=self.new_port())
-            where = ["-l", "127.0.0.1", "-p", str(self.endpoint.port)]
+            self.endpoint = Endpoint(launch.address, self.new_port(launch.address))
+            where = ["-l", launch.address, "-p", str(self.endpoint.port)]
         argv = [*self.program("memcached"), *where, *self._options(launch)]
         self._run = lambda: ServerProcess(self.server_name, argv, directory, launch)
         self._server = self._run()

@@ -26,6 +26,7 @@ class HandlerSocket(MariaDB):
     operations = frozenset(OPERATIONS) - {TRANSACTION, PUT, DELETE, SCAN}
     libraries: ClassVar[tuple[str, ...]] = ()
     pipelines = True
+    serves_hosts = False
     own_settings: ClassVar[tuple[str, ...]] = ("engine",)
 
     def __init__(self, spec: SystemSpec) -> None:

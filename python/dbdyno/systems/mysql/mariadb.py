@@ -13,7 +13,7 @@ from dbdyno.experiment.password import VARIABLE as PASSWORD_VARIABLE
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import ANALYSE, COPY, GET_MANY, OPERATIONS, SYSBENCH, TRANSACTION
 from dbdyno.systems.analyst import Analyst
-from dbdyno.systems.base import Durability, Launch, Room, numbers_of
+from dbdyno.systems.base import LOOPBACK, Durability, Launch, Room, numbers_of
 from dbdyno.systems.copier import Copier
 from dbdyno.systems.later import LaterModule
 from dbdyno.systems.mysql.analyst import MySQLAnalyst
@@ -110,9 +110,9 @@ DELETE FROM mysql.global_priv WHERE User IN ('root', '');
 FLUSH PRIVILEGES;
 CREATE DATABASE IF NOT EXISTS dbdyno;
 CREATE OR REPLACE USER 'dbdyno'@'localhost' IDENTIFIED BY '{password}';
-CREATE OR REPLACE USER 'dbdyno'@'127.0.0.1' IDENTIFIED BY '{password}';
+CREATE OR REPLACE USER 'dbdyno'@'{host}' IDENTIFIED BY '{password}';
 GRANT ALL PRIVILEGES ON *.* TO 'dbdyno'@'localhost';
-GRANT ALL PRIVILEGES ON *.* TO 'dbdyno'@'127.0.0.1';
+GRANT ALL PRIVILEGES ON *.* TO 'dbdyno'@'{host}';
 """
 """Without a password, any user of the host could read and write files as the server's user while it runs."""
 
@@ -249,6 +249,7 @@ class MariaDB(MySQLServer):
     server_program = "mariadbd"
     layout = MARIADB
     can_crash = True
+    serves_hosts = True
     levers: ClassVar[Mapping[str, str]] = {
         "checkpoint": "innodb_log_file_size=1G",
         "disk": "innodb_buffer_pool_size=1G",
@@ -283,11 +284,13 @@ class MariaDB(MySQLServer):
         self._directory = directory = PrivateDirectory(launch)
         data, socket = directory.path / "data", directory.socket_path()
         password = self.new_password()
-        init = directory.write("init.sql", self.new_user.format(password=password))
+        # The pattern is for any host.
+        host = LOOPBACK if launch.address == LOOPBACK else "%"
+        init = directory.write("init.sql", self.new_user.format(password=password, host=host))
         log_path = launch.log_folder / f"server-{self.server_name}.log"
         if not launch.data:
             run_to_end(self._make_data_command(data), directory.path, log_path)
-        port = self.new_port()
+        port = self.new_port(launch.address)
         certificate, key, tls = make_certificate(directory) if self.encrypts else ("", "", None)
         argv = [
             *self.program(self.server_program),
@@ -295,7 +298,9 @@ class MariaDB(MySQLServer):
             *self.base_options(),
             f"--datadir={data}",
             f"--port={port}",
-            "--bind-address=127.0.0.1",
+            f"--bind-address={launch.address}",
+            # Else it asks for the name of each client's host, and waits if nobody knows it.
+            *([] if launch.address == LOOPBACK else ["--skip-name-resolve"]),
             f"--socket={socket}",
             f"--pid-file={directory.path / 'pid'}",
             f"--init-file={init}",
@@ -309,7 +314,7 @@ class MariaDB(MySQLServer):
         ]
         self._run = lambda: ServerProcess(self.server_name, argv, directory, launch)
         self._server = self._run()
-        self.endpoint = Endpoint("127.0.0.1", port, str(socket), "dbdyno", password, "dbdyno")
+        self.endpoint = Endpoint(launch.address, port, str(socket), "dbdyno", password, "dbdyno")
         self._server.wait_ready(self._answers)
         self._check_engine()
         self._check_settings()

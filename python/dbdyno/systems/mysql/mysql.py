@@ -17,9 +17,9 @@ from dbdyno.systems.space import Storage
 _NEW_USER = """\
 CREATE DATABASE dbdyno;
 CREATE USER 'dbdyno'@'localhost' IDENTIFIED BY '{password}';
-CREATE USER 'dbdyno'@'127.0.0.1' IDENTIFIED BY '{password}';
+CREATE USER 'dbdyno'@'{host}' IDENTIFIED BY '{password}';
 GRANT ALL PRIVILEGES ON *.* TO 'dbdyno'@'localhost';
-GRANT ALL PRIVILEGES ON *.* TO 'dbdyno'@'127.0.0.1';
+GRANT ALL PRIVILEGES ON *.* TO 'dbdyno'@'{host}';
 DELETE FROM mysql.user WHERE User IN ('root', '');
 FLUSH PRIVILEGES;
 """

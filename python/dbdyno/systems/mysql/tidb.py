@@ -58,6 +58,7 @@ class TiDB(MariaDB):
     layout = Layout("binary", beside("tidb"), re.compile(r"Release Version: v?(?P<version>\S+)"), ("-V",))
     # Its user is made once, with the data, and nothing lets another password in later.
     can_keep = False
+    serves_hosts = False
     room: ClassVar = {}
     shown_variables = VARIABLES
     variables_query = ACTIVE

@@ -18,7 +18,7 @@ from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import ANALYSE, COPY, OPERATIONS, SYSBENCH
 from dbdyno.leftovers.shared_memory import remove_shared_memory
 from dbdyno.systems.analyst import Analyst
-from dbdyno.systems.base import Durability, Launch, numbers_of
+from dbdyno.systems.base import LOOPBACK, Durability, Launch, numbers_of
 from dbdyno.systems.builds.config import assignments
 from dbdyno.systems.builds.layout import Layout, beside
 from dbdyno.systems.copier import Copier
@@ -107,6 +107,8 @@ RESERVED = frozenset(
 )
 """Settings that say where the server is and who gets in."""
 _MADE_WITH = ("--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync")
+_OTHER_HOSTS = "host all all all scram-sha-256\n"
+"""A line of pg_hba.conf: clients on other hosts need the password, as those on this host do."""
 _CHECKSUMS = "data_checksums"
 """A setting that a data directory is made with, and that no server takes."""
 _USER, _DATABASE = "dbdyno", "postgres"
@@ -225,6 +227,7 @@ class PostgreSQL(PostgreSQLServer):
         "bindir", beside("postgres", "initdb"), re.compile(r"^postgres \(.*?\) (?P<version>\S+)"), config=assignments
     )
     can_crash = True
+    serves_hosts = True
     levers: ClassVar[Mapping[str, str]] = {
         "checkpoint": "max_wal_size=8GB",
         "disk": "shared_buffers=1GB",
@@ -249,12 +252,12 @@ class PostgreSQL(PostgreSQLServer):
         data = directory.path / "data"
         password = random_secrets.token_hex(16)
         self._make_data(directory, data, password, launch)
-        port = self.new_port()
+        port = self.new_port(launch.address)
         socket = directory.socket_path(f".s.PGSQL.{port}") if self.on_socket else None
         certificate, key, tls = make_certificate(directory) if self.encrypts else ("", "", None)
         settings = {
             "port": str(port),
-            "listen_addresses": "127.0.0.1",
+            "listen_addresses": launch.address,
             "unix_socket_directories": str(directory.path) if socket else "",
             "max_connections": str(max(100, launch.clients + _SPARE_CONNECTIONS)),
             **({"ssl": "on", "ssl_cert_file": certificate, "ssl_key_file": key} if tls else {}),
@@ -264,7 +267,8 @@ class PostgreSQL(PostgreSQLServer):
         argv += [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
         self._run = lambda: _Postmaster(self.server_name, argv, directory, launch)
         self._server = self._run()
-        self.endpoint = Endpoint("127.0.0.1", port, str(socket) if socket else None, _USER, password, _DATABASE, tls)
+        path = str(socket) if socket else None
+        self.endpoint = Endpoint(launch.address, port, path, _USER, password, _DATABASE, tls)
         self._server.wait_ready(self._answers)
         self._check_settings()
 
@@ -298,6 +302,9 @@ class PostgreSQL(PostgreSQLServer):
         password_file = directory.write("password", password)
         run_to_end(self._initdb_command(data, password_file), directory.path, log_path)
         password_file.unlink()
+        if launch.address != LOOPBACK:
+            with (data / "pg_hba.conf").open("a") as file:
+                file.write(_OTHER_HOSTS)
 
     def program(self, name: str) -> list[str]:
         return super().program(name) if self.installation() else [str((programs() or Path()) / name)]

@@ -181,6 +181,7 @@ class Redis(RedisServer):
     log_checker = "redis-check-aof"
     layout = Layout("binary", beside("redis-server"), re.compile(r"Redis server v=(?P<version>\S+)"), config=directives)
     can_crash = True
+    serves_hosts = True
     levers: ClassVar[Mapping[str, str]] = {"server-thread": "io-threads=4"}
     can_keep = True
 
@@ -195,13 +196,13 @@ class Redis(RedisServer):
     def start(self, launch: Launch) -> None:
         self._directory = directory = PrivateDirectory(launch)
         password = random_secrets.token_hex(16)
-        port = self.new_port()
+        port = self.new_port(launch.address)
         socket = directory.socket_path()
         certificate, key, tls = make_certificate(directory) if self.encrypts else ("", "", None)
         encrypted = ["port 0", f"tls-port {port}", f'tls-cert-file "{certificate}"', f'tls-key-file "{key}"']
         # The configuration goes in on stdin, so that the password is in no file and no process list.
         configuration = [
-            "bind 127.0.0.1",
+            f"bind {launch.address}",
             *([*encrypted, "tls-auth-clients no"] if tls else [f"port {port}"]),
             f'unixsocket "{socket}"',
             f'dir "{directory.path}"',
@@ -214,7 +215,8 @@ class Redis(RedisServer):
         stdin = "\n".join(configuration) + "\n"
         self._run = lambda: ServerProcess(self.server_name, argv, directory, launch, stdin)
         self._server = self._run()
-        self.endpoint = Endpoint("127.0.0.1", port, str(socket) if self.on_socket else None, None, password, "0", tls)
+        path = str(socket) if self.on_socket else None
+        self.endpoint = Endpoint(launch.address, port, path, None, password, "0", tls)
         self._server.wait_ready(self._answers)
         given = {key.lower(): value for key, value in self.server_settings.items()}
         check(self.spec.label, given, self._configuration() or {}, SCALES)

@@ -17,7 +17,7 @@ from threading import Thread
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.leftovers.processes import is_stopped, processes_in, start_time
 from dbdyno.leftovers.shared_memory import remove_shared_memory
-from dbdyno.systems.base import Launch
+from dbdyno.systems.base import LOOPBACK, Launch
 from dbdyno.systems.running.cgroup import ControlGroup, memory_kill, memory_limit
 
 READY_TIMEOUT_S = 60.0
@@ -426,9 +426,9 @@ def find_program(name: str) -> str | None:
     return shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin:/usr/local/bin:/usr/bin")
 
 
-def free_port() -> int:
-    """Return a port of 127.0.0.1 that nobody listens at."""
-    with socket.socket() as probe:
+def free_port(address: str = LOOPBACK) -> int:
+    """Return a port of one of this host's addresses that nobody listens at."""
+    with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        probe.bind(("127.0.0.1", 0))
+        probe.bind((address, 0))
         return int(probe.getsockname()[1])

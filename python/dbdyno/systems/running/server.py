@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.system_spec import SystemSpec
-from dbdyno.systems.base import Launch, System
+from dbdyno.systems.base import LOOPBACK, Launch, System
 from dbdyno.systems.builds.build import Build, find_build
 from dbdyno.systems.builds.config import Config, read_config
 from dbdyno.systems.builds.layout import CONFIG
@@ -135,9 +135,9 @@ class Server(System):
         there = self.installation()
         return there.program(name) if there else [find_program(name) or name]
 
-    def new_port(self) -> int:
-        """Return the port that the server is to listen at."""
-        return free_port()
+    def new_port(self, address: str = LOOPBACK) -> int:
+        """Return the port that the server is to listen at, on one of this host's addresses."""
+        return free_port(address)
 
     @property
     def on_socket(self) -> bool:
