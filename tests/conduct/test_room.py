@@ -6,12 +6,14 @@ from collections import namedtuple
 import psutil
 import pytest
 
-from dbdyno.conduct import room
 from dbdyno.conduct.kinds import kind_of
+from dbdyno.conduct.lineup import build_lineup
 from dbdyno.conduct.resolve import resolve
-from dbdyno.conduct.room import free_memory_bytes
+from dbdyno.conduct.room import check_room
 from dbdyno.errors import UserError
 from dbdyno.experiment.workloads import WORKLOADS, Kind
+from dbdyno.observe import room
+from dbdyno.observe.room import FreeRoom
 from dbdyno.systems import SYSTEMS
 from helpers import experiment, system, workload
 from systems.load import execute
@@ -97,23 +99,16 @@ def test_a_dump_and_a_copy_need_room_beside_the_tables():
     assert with_copies.disk_bytes == 3 * tables.disk_bytes > 0
 
 
+def test_the_room_of_another_host_is_what_counts_there():
+    asked = experiment(system="sqlite", rows=1_000_000).experiment
+    lineup = build_lineup(asked, asked.system)
+    check_room(asked, asked.system, lineup)
+    with pytest.raises(UserError, match=r"of disk, and 1 MB are free at /data on s1: give fewer --rows"):
+        check_room(asked, asked.system, lineup, FreeRoom("/data", 10**6, 10**12), "s1")
+
+
 def test_what_somebody_else_has_is_not_estimated():
     resolve(experiment(system="mysql://there/test", rows=MOST_ROWS).experiment)
-
-
-def test_memory_is_what_limits_and_control_groups_leave(tmp_path, monkeypatch):
-    assert free_memory_bytes(None) == 10 * 10**9
-    assert free_memory_bytes(512 << 20) == 512 << 20
-    groups = [tmp_path / name for name in ("none", "second", "first")]
-    for group in groups:
-        group.mkdir()
-    (groups[0] / "memory.max").write_text("max\n")
-    (groups[0] / "memory.current").write_text("5\n")
-    for group, (limit, used) in zip(groups[1:], room._LIMITS, strict=True):
-        (group / limit).write_text(f"{9 * 10**9}\n")
-        (group / used).write_text(f"{10**9}\n")
-        monkeypatch.setattr(room, "groups_of", lambda process, group=group: {"memory": [groups[0], group]})
-        assert free_memory_bytes(None) == 8 * 10**9
 
 
 LOADED = [
