@@ -48,6 +48,21 @@ def test_what_is_unread_is_counted_where_it_waits(connections):
     assert look(port)["unread_requests"] == 0
 
 
+def test_of_clients_on_other_hosts_the_servers_ends_are_seen(connections):
+    port, clients, _ = connections
+    clients[0].sendall(b"a request")
+    queues = SocketQueues("mine", "127.0.0.1", port, not_seen := {}, clients_elsewhere=True)
+    for _ in range(2):
+        queues.look()
+    assert queues.take() == {"queue.mine.unread_requests": 1.0}
+    queues.close()
+    assert not_seen == {"queue.mine.unread_answers": "the clients are on other hosts"}
+    neither = SocketQueues("mine", "192.0.2.1", port, {}, clients_elsewhere=True)
+    neither.look()
+    assert neither.take() == {}
+    neither.close()
+
+
 def test_a_full_receiver_leaves_the_rest_on_the_way(connections):
     port, clients, _ = connections
     clients[0].setblocking(False)

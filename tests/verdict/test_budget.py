@@ -54,6 +54,25 @@ def test_the_way_to_another_host_holds_operations_for_a_round_trip():
     )
 
 
+def client_host(name, clients, round_trip_us):
+    return {"name": name, "clients": {"count": clients}, "network": {"round_trip_us": round_trip_us}}
+
+
+def test_the_way_between_hosts_holds_operations_for_the_round_trips_that_the_client_hosts_measured():
+    hosts = [client_host("c1", 12, 2000.0), client_host("c2", 4, 6000.0), {"name": "s1", "role": "server"}]
+    there = waits(cpu=1, client=15) | {"queue.mariadb.unread_requests": 0.0}
+    seen = {"server_cpu": 1, "client_cpu": 0.1, "network": 3.0, "unexplained": 11.9}
+    assert bands(trial(there | process("client", cpu=0.1), hosts=hosts)) == pytest.approx(seen)
+
+
+def test_without_a_measured_round_trip_the_network_between_hosts_is_not_named():
+    hosts = [{"name": "c1", "clients": {"count": 16}, "network": None}, {"name": "s1", "role": "server"}]
+    there = waits(cpu=1, client=15) | process("client", cpu=0.1) | {"queue.mariadb.unread_requests": 0.0}
+    assert "network" not in bands(trial(there, hosts=hosts))
+    # On one host the same is between the two.
+    assert bands(trial(there))["network"] == pytest.approx(14.9)
+
+
 def test_a_pipelines_socket_holds_all_of_its_transactions():
     made = trial(process("client", cpu=0.1) | queue(requests=3, whole=0), clients=4, pipeline=4)
     assert bands(made)["server_queue"] == pytest.approx(12)

@@ -110,6 +110,20 @@ def test_the_way_is_told_as_it_was_seen():
     assert not list(evidence.on_the_way(measured({"queue.mariadb.unread_answers": 0.0})))
 
 
+def test_what_each_client_host_measured_of_its_way_is_told():
+    way = {"idle_round_trip_us": 100.0, "round_trip_us": 5200.0, "retransmits": 0}
+    hosts = [
+        {"name": "c1", "network": way},
+        {"name": "c2", "network": way | {"idle_round_trip_us": None, "retransmits": 1200.0}},
+        {"name": "c3", "network": None},
+        {"name": "s1", "role": "server"},
+    ]
+    assert list(evidence.on_the_way(measured(queue(whole=0), hosts=hosts))) == [
+        "a round trip from c1 took 5.2 ms (0.1 ms before the load)",
+        "a round trip from c2 took 5.2 ms; TCP sent 1,200 segments again",
+    ]
+
+
 def test_the_pool_whose_tasks_queue_is_named():
     reading = {"store.mariadb.read_tasks_pending": 29.0, "store.mariadb.read_tasks_active": 1.0}
     assert list(evidence.task_queues(measured(reading | {"store.mariadb.write_tasks_pending": 0.0}))) == [

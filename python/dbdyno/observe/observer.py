@@ -50,7 +50,7 @@ class Observed:
     forks: the names of those that are several processes, of which the pid is the first.
     directories: where its data lies. probes: connections to its servers, not yet opened.
     embedded: it is in the load client, a thread for each client. addresses: host and port of each server that clients
-    reach over TCP.
+    reach over TCP. clients_elsewhere: the clients are on other hosts.
     """
 
     pids: Mapping[str, int] = field(default_factory=dict)
@@ -59,6 +59,7 @@ class Observed:
     probes: Sequence[Probe] = ()
     embedded: bool = False
     addresses: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    clients_elsewhere: bool = False
 
 
 class Observer:
@@ -79,7 +80,10 @@ class Observer:
             if not forks:
                 self._look_at_threads(name, pid)
         self._stores = [StoreWatch(probe, self.not_seen, observed.pids.get(probe.server)) for probe in observed.probes]
-        self._queues = [SocketQueues(name, *address, self.not_seen) for name, address in observed.addresses.items()]
+        elsewhere = observed.clients_elsewhere
+        self._queues = [
+            SocketQueues(name, *address, self.not_seen, elsewhere) for name, address in observed.addresses.items()
+        ]
         for queues in self._queues:
             self._closing.callback(queues.close)
         self._embedded = observed.embedded

@@ -28,13 +28,13 @@ _UNIX_SOCKET = re.compile(r"\w+: \w+ \w+ 00010000 \w+ \w+ +(?P<inode>\d+) (?P<pa
 class SocketQueues:
     """Looks at the connections to one server some times a second."""
 
-    def __init__(self, server: str, host: str, port: int, not_seen: NotSeen) -> None:
+    def __init__(self, server: str, host: str, port: int, not_seen: NotSeen, clients_elsewhere: bool = False) -> None:
         """Take the address that clients connect to; says so if its sockets cannot be listed.
 
-        On another host the server's ends of the connections are not seen.
+        On another host the server's ends of the connections are not seen, nor are those of clients elsewhere.
         """
         self._server, self._port = server, port
-        self._local = is_local(host)
+        self._local, self._clients_elsewhere = is_local(host), clients_elsewhere
         self._looks: list[Counts] = []
         self._requests_next = False
         self._table: SocketTable | None = None
@@ -46,6 +46,8 @@ class SocketQueues:
             not_seen[f"queue.{server}"] = f"the kernel does not list sockets: {error.strerror or error}"
         if not self._local:
             not_seen[f"queue.{server}.unread_requests"] = "the server is on another host"
+        if clients_elsewhere:
+            not_seen[f"queue.{server}.unread_answers"] = "the clients are on other hosts"
 
     def look(self) -> None:
         """Count what is queued now. Nothing is counted if the kernel does not answer.
@@ -57,7 +59,11 @@ class SocketQueues:
             return
         with suppress(OSError):
             self._requests_next = not self._requests_next
-            if not self._local:
+            if self._clients_elsewhere and not self._local:
+                return
+            if self._clients_elsewhere:
+                self._looks.append(_of_server(self._table.sockets(local_port=self._port)))
+            elif not self._local:
                 self._looks.append(_of_client(self._table.sockets(remote_port=self._port)))
             elif self._requests_next:
                 client, server = self._client(), self._table.sockets(local_port=self._port)
@@ -92,12 +98,15 @@ def _of_client(client: Sockets) -> dict[str, float]:
     return seen | ({"min_rtt_s": float(np.median(round_trips_s))} if len(round_trips_s) else {})
 
 
+def _of_server(server: Sockets) -> dict[str, float]:
+    return {"unread_requests": float((server.unread_bytes > 0).sum())}
+
+
 def _of_both(client: Sockets, server: Sockets) -> dict[str, float]:
     """Count what waits unread at both ends, and the connections of which both ends are seen: a relay between them has
     connections of its own."""
     whole = np.intersect1d(client.local_port, server.remote_port).size
-    unread = {"unread_requests": float((server.unread_bytes > 0).sum()), "whole_connections": float(whole)}
-    return _of_client(client) | unread
+    return _of_client(client) | _of_server(server) | {"whole_connections": float(whole)}
 
 
 def _on_the_way(sender: tuple[np.ndarray, Sockets], receiver: tuple[np.ndarray, Sockets]) -> float:

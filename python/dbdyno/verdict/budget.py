@@ -7,8 +7,9 @@ nothing that was seen accounts for is `unexplained`, and is never spread over wh
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -154,6 +155,8 @@ def _served(trial: Trial, seconds: Seconds, in_flight: np.ndarray, lengths_s: np
         left = left - bands[name]
     unseen_busy = known & ~queues.seen & (busy >= NEVER_IDLE) & ~stalled_seconds(trial)
     between = known & queues.at_server & ~queues.whole & (busy < MOSTLY_IDLE) & ~stalled_seconds(trial)
+    # Other client hosts measure their round trips, so nothing is inferred of their network.
+    between &= not trial.facts.hosts
     # Both sockets of such an operation are empty and nothing is on its way, so the server has read it. Whether it waits
     # there for the server's threads is known only if these are at work.
     read = queues.whole & ~known & (inside["server_cpu"] + inside["server_cpu_wait"] >= AT_WORK)
@@ -215,11 +218,23 @@ def _round_trips(trial: Trial, seconds: Seconds, lengths_s: np.ndarray) -> np.nd
     """Return how many operations are on their way to and from servers on other hosts, by Little's law: their rate times
     the shortest round trip that TCP measured; shape (seconds,)."""
     total = np.zeros(len(seconds))
+    if trial.facts.hosts:
+        return total + _operations_per_s(trial, lengths_s) * host_round_trip_s(trial.facts.hosts)
     for server in trial.server_names:
         far = np.isnan(seconds.mean(f"queue.{server}.unread_requests"))
         round_trip_s = np.nan_to_num(seconds.mean(f"queue.{server}.min_rtt_s"))
         total += np.where(far, _operations_per_s(trial, lengths_s) * round_trip_s, 0.0) / len(trial.server_names)
     return total
+
+
+def host_round_trip_s(hosts: Sequence[Mapping[str, Any]]) -> float:
+    """Return the mean round trip of client hosts under load, weighted by their clients; 0 if none was measured."""
+    clients = trips_s = 0.0
+    for host in hosts:
+        if (took_us := (host.get("network") or {}).get("round_trip_us")) is not None:
+            clients += host["clients"]["count"]
+            trips_s += host["clients"]["count"] * took_us * 1e-6
+    return trips_s / clients if clients else 0.0
 
 
 def _operations_per_s(trial: Trial, lengths_s: np.ndarray) -> np.ndarray:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from dbdyno.results.model import Trial
 from dbdyno.results.samples import Observations
@@ -141,6 +142,9 @@ def on_the_way(measured: Measured) -> Iterator[str]:
     A requested delay is a sign of its own (`decision.py`).
     """
     facts = measured.trial.facts
+    if facts.hosts:
+        yield from _between_hosts(facts.hosts)
+        return
     for server in measured.trial.server_names:
         queue = f"queue.{server}."
         sent = [measured.mean(f"{queue}{what}_in_transit") or 0.0 for what in ("requests", "answers")]
@@ -152,6 +156,17 @@ def on_the_way(measured: Measured) -> Iterator[str]:
             yield f"{sent[0]:.1f} connections held requests and {sent[1]:.1f} answers that were sent and not received"
         elif whole is not None and whole < A_THREAD_EACH * facts.transactions_in_flight:
             yield f"client and {server} both waited with empty sockets, so a relay or proxy between them had the data"
+
+
+def _between_hosts(hosts: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield what each client host measured of its way to the server."""
+    for host in hosts:
+        network = host.get("network") or {}
+        if (took_us := network.get("round_trip_us")) is not None:
+            idle_us = network.get("idle_round_trip_us")
+            idle = f" ({idle_us / 1e3:.2g} ms before the load)" if idle_us is not None else ""
+            again = f"; TCP sent {network['retransmits']:,.0f} segments again" if network["retransmits"] else ""
+            yield f"a round trip from {host['name']} took {took_us / 1e3:.2g} ms{idle}{again}"
 
 
 def task_queues(measured: Measured) -> Iterator[str]:
