@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from dbdyno.conduct.lineup import build_lineup
 from dbdyno.conduct.on_hosts import FOLDER, refuse
 from dbdyno.conduct.trial import Prepared, run_trial
 from dbdyno.errors import UserError
@@ -21,6 +22,7 @@ from dbdyno.systems.base import Launch
 from helpers import experiment
 
 HOSTS = {"address": "tls://10.0.0.1:8786", "client": ["c1", "c2"]}
+WITH_SERVER = HOSTS | {"server": "s1"}
 
 
 class Crew:
@@ -133,6 +135,17 @@ def test_a_host_that_fails_is_named_and_nothing_is_merged(run):
     ("keys", "why"),
     [
         ({}, "give the URL of a server"),
+        ({"system": "redis://localhost:6379"}, "localhost is each host's own"),
+        ({"system": "redis://127.0.1.1:6379"}, "127.0.1.1 is each host's own"),
+        ({"system": "redis://[::1]:6379"}, "::1 is each host's own"),
+        ({"system": "mysql://root@10.0.0.1/test?socket=/run/m.sock"}, "other hosts reach no Unix socket"),
+        ({"system": "spread(mysql://a@10.0.0.1/d, mysql://a@localhost/d)"}, "localhost is each host's own"),
+        ({"hosts": WITH_SERVER, "system": "sqlite"}, "'sqlite' is started on this host only; .*mariadb.* can be"),
+        ({"hosts": WITH_SERVER, "system": "replicated(mariadb*2)"}, "is started on this host only"),
+        ({"hosts": WITH_SERVER, "system": "handlersocket"}, "is started on this host only"),
+        ({"hosts": WITH_SERVER, "system": "redis?connect=socket"}, "reach no Unix socket: leave connect out"),
+        ({"hosts": WITH_SERVER, "system": "redis?tls=on"}, "certificate is for one host: leave tls out"),
+        ({"hosts": WITH_SERVER, "system": "redis", "profile": True}, "profile: works on one host only"),
         ({"system": "redis://10.0.0.1:6379", "profile": True}, "profile: works on one host only"),
         ({"system": "redis://10.0.0.1:6379", "confirm_limit": True}, "confirm_limit: works on one host only"),
         ({"system": "cache-aside(memcached, mysql://root@10.0.0.1/test)"}, "give the URL of a server"),
@@ -140,13 +153,18 @@ def test_a_host_that_fails_is_named_and_nothing_is_merged(run):
     ],
 )
 def test_what_only_one_host_can_do_is_refused(keys, why):
-    asked = experiment(hosts=HOSTS, **({"system": "redis"} | keys)).experiment
+    asked = experiment(**({"hosts": HOSTS, "system": "redis"} | keys)).experiment
     with pytest.raises(UserError, match=why):
-        refuse(asked, asked.system)
+        refuse(asked, asked.system, build_lineup(asked, asked.system))
 
 
 def test_a_store_that_all_hosts_reach_is_not_refused():
-    asked = experiment(hosts=HOSTS, system="redis://10.0.0.1:6379").experiment
-    refuse(asked, asked.system)
-    one_host = experiment(system="redis", profile=True).experiment
-    refuse(one_host, one_host.system)
+    on_this_host = HOSTS | {"address": "tls://127.0.0.1:8786"}
+    for keys in (
+        {"hosts": HOSTS, "system": "redis://10.0.0.1:6379"},
+        {"hosts": on_this_host, "system": "redis://127.0.0.1:6379"},
+        {"hosts": WITH_SERVER, "system": ["redis", "mariadb?connect=tcp", "postgresql", "redis://10.0.0.1:6379"]},
+        {"system": "redis", "profile": True},
+    ):
+        asked = experiment(**keys).experiment
+        refuse(asked, asked.system, build_lineup(asked, asked.system))

@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from dbdyno.errors import UserError
-from dbdyno.experiment.hosts import Hosts, check_address, check_name, host_and_port
+from dbdyno.experiment.hosts import Hosts, check_address, check_name, host_and_port, is_loopback
 from dbdyno.experiment.read import read_experiment
 from dbdyno.experiment.write import to_toml
 from helpers import experiment
@@ -51,13 +51,29 @@ def test_wrong_client_hosts_are_refused(client):
         Hosts(address=TABLE["address"], client=client)
 
 
+def test_the_server_has_a_host_of_its_own():
+    assert Hosts(**TABLE, server="s1").server == "s1"
+    with pytest.raises(ValidationError, match="start two workers there, each with its name"):
+        Hosts(**TABLE, server="c2")
+    with pytest.raises(ValidationError, match="no host's name"):
+        Hosts(**TABLE, server="../s1")
+
+
+@pytest.mark.parametrize(
+    ("host", "own"),
+    [("127.0.0.1", True), ("127.9.9.9", True), ("::1", True), ("localhost", True), ("10.0.0.1", False), ("db", False)],
+)
+def test_a_loopback_address_is_each_hosts_own(host, own):
+    assert is_loopback(host) is own
+
+
 def test_what_other_hosts_do_not_do_is_an_unknown_key(tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text(
         'workload = "game"\nsystem = "redis"\nrows = 10\nclients = 1\nseconds = 1\n'
-        '[hosts]\naddress = "tls://10.0.0.1:8786"\nclient = "c1"\nserver = "s1"\n'
+        '[hosts]\naddress = "tls://10.0.0.1:8786"\nclient = "c1"\nobserver = "o1"\n'
     )
-    with pytest.raises(UserError, match=r"no key 'hosts.server'.*The keys are address, client"):
+    with pytest.raises(UserError, match=r"no key 'hosts.observer'.*The keys are address, client, server"):
         read_experiment(str(file))
 
 

@@ -13,12 +13,12 @@ from dbdyno.hosts import trial
 from dbdyno.hosts.certificates import Certificates, make_certificates
 from dbdyno.hosts.crew import Member
 
-HOSTS = ("c1", "c2")
+HOSTS = ("c1", "c2", "s1")
 
 
 @pytest.fixture(scope="session")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What `dbdyno hosts init c1 c2` makes."""
+    """What `dbdyno hosts init c1 c2 s1` makes."""
     folder = tmp_path_factory.mktemp("certificates")
     make_certificates(folder, HOSTS)
     return folder
@@ -48,16 +48,16 @@ def start_agent(certificates: Path, tmp_path: Path, fake_load: Callable[..., Non
     program.write_text(f'#!/bin/sh\nunset LD_PRELOAD\nexec "{os.environ["DBDYNO_LOAD"]}" "$@"\n')
     program.chmod(0o755)
 
-    def start(name: str, *before: str, **environment: str) -> Agent:
+    def start(name: str, *before: str, host: str = "127.0.0.1", **environment: str) -> Agent:
         records = tmp_path / f"records-{name}"
-        command = [sys.executable, "-P", "-m", "dbdyno.hosts.agent", "--host", "127.0.0.1", "--folder", str(records)]
+        command = [sys.executable, "-P", "-m", "dbdyno.hosts.agent", "--host", host, "--folder", str(records)]
         command += ["--certificates", str(Certificates.of(certificates, name).folder)]
         command += ["--program", str(program), "--worker", str(os.getpid())]
         process = subprocess.Popen(
             [*before, *command], stdout=subprocess.PIPE, text=True, env={**os.environ, **environment}
         )
         port = int(process.stdout.readline())
-        agents.append(Agent(Member(name, name, "127.0.0.1", port, 2), process, records))
+        agents.append(Agent(Member(name, name, host, port, 2), process, records))
         return agents[-1]
 
     yield start

@@ -40,8 +40,8 @@ def start_worker(certificates, tmp_path, fake_load):
     """Return a function that runs `dbdyno worker`, and ends those that it started."""
     workers = []
 
-    def start(hosts, name, folder=certificates, program=None):
-        command = [sys.executable, "-P", "-m", "dbdyno", "worker", hosts.address, "--name", name, "--role", "client"]
+    def start(hosts, name, folder=certificates, program=None, role="client"):
+        command = [sys.executable, "-P", "-m", "dbdyno", "worker", hosts.address, "--name", name, "--role", role]
         command += ["--certificates", str(folder)]
         environment = {**os.environ, "DBDYNO_STATE_DIR": str(tmp_path / f"state-{name}")}
         environment |= {"DBDYNO_LOAD": str(program)} if program else {}
@@ -106,6 +106,33 @@ def test_a_host_that_does_not_come_is_named_with_its_command(hosts, fake_load):
             crew.wait(never)
         with pytest.raises(RunFailed, match="c1 did not come back within 1 s"):
             crew.ready(never)
+
+
+def test_the_server_host_joins_in_its_role_and_says_what_it_can(hosts, start_worker):
+    table = hosts("c1", server="s1")
+    start_worker(table, "c1")
+    start_worker(table, "s1", role="server")
+    with crew_of(table) as crew:
+        members = crew.wait(never)
+        assert [(member.name, member.role) for member in members] == [("c1", "client"), ("s1", "server")]
+        assert all(member.ports > 1000 and member.memory_bytes > 1 << 20 for member in members)
+        assert crew.server(never) == members[1]
+        assert [member.name for member in crew.ready(never)] == ["c1"]
+
+
+def test_a_host_in_another_role_is_refused(hosts, start_worker):
+    table = hosts("c1", server="s1")
+    start_worker(table, "s1")
+    with crew_of(table) as crew, pytest.raises(UserError, match=r"hosts.server: s1 was started with --role client"):
+        crew.wait(never)
+
+
+def test_a_server_host_that_does_not_come_is_named_with_its_command(hosts, start_worker):
+    table = hosts("c1", server="s1", wait_seconds=1)
+    with crew_of(table) as crew, pytest.raises(UserError, match="did not join"):
+        crew.wait(never)
+    with crew_of(table) as crew, pytest.raises(RunFailed, match="s1 did not come back within 1 s"):
+        crew.server(never)
 
 
 def test_a_person_need_not_wait(hosts, fake_load):

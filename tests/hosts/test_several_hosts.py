@@ -1,13 +1,17 @@
-"""The guide docs/several-hosts.md, followed in network namespaces with a real store."""
+"""The guide docs/several-hosts.md, followed in network namespaces with real stores."""
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
+from dbdyno.leftovers.processes import start_time
+from dbdyno.results.read import read_trial
 from helpers import need, wait_until
 from hosts.namespaces import CONDUCTOR, Hosts, need_namespaces
 
@@ -20,43 +24,61 @@ DBDYNO = (sys.executable, "-P", "-m", "dbdyno")
 def hosts():
     need_namespaces()
     need("redis")
-    with Hosts(["c1", "c2"]) as hosts:
+    with Hosts(["c1", "c2", "s1"]) as hosts:
         yield hosts
 
 
 @pytest.fixture
-def run(hosts, tmp_path):
-    """Do what the guide says, with a folder for each host; returns a function that runs an experiment."""
+def join(hosts, tmp_path):
+    """Do what the guide says, with a folder for each host; returns a function that starts the worker of a host."""
     certificates = tmp_path / "certificates"
-    subprocess.run([*DBDYNO, "hosts", "init", "c1", "c2", "--directory", certificates], check=True)
+    subprocess.run([*DBDYNO, "hosts", "init", "c1", "c2", "s1", "--directory", certificates], check=True)
+    address = f"tls://{hosts.addresses[CONDUCTOR]}:8786"
+
+    def start(name, role):
+        command = [*DBDYNO, "worker", address, "--name", name, "--role", role]
+        environment = {**os.environ, "DBDYNO_STATE_DIR": str(tmp_path / name)}
+        with (tmp_path / f"{name}.log").open("w") as log:
+            return hosts.start(
+                name, *command, "--certificates", str(certificates), stdout=log, stderr=log, env=environment
+            )
+
+    table = f'address = "{address}"\nclient = ["c1", "c2"]\ncertificates = "{certificates}"\nwait_seconds = 120\n'
+    (tmp_path / "hosts.toml").write_text(table)
+    for name in ("c1", "c2"):
+        start(name, "client")
+    return start
+
+
+@pytest.fixture
+def conduct(hosts, join, tmp_path):
+    """Return a function that runs a workload on the conductor."""
+
+    def start(workload, *options):
+        command = [*DBDYNO, "run", workload, "--hosts", str(tmp_path / "hosts.toml"), "--rows", "100"]
+        command += ["--out", str(tmp_path / "runs"), "--set", "host=false", *options]
+        return hosts.start(CONDUCTOR, *command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    return start
+
+
+@pytest.fixture
+def run(hosts, conduct, tmp_path):
+    """Return a function that runs `game` on a store that all hosts reach."""
     address = hosts.addresses[CONDUCTOR]
     redis = ["redis-server", "--bind", address, "--port", "6379", "--save", "", "--protected-mode", "no"]
     with (tmp_path / "redis.log").open("w") as log:
         hosts.start(CONDUCTOR, *redis, stdout=log)
-    (tmp_path / "hosts.toml").write_text(
-        f'address = "tls://{address}:8786"\nclient = ["c1", "c2"]\n'
-        f'certificates = "{certificates}"\nwait_seconds = 120\n'
-    )
-    for name in ("c1", "c2"):
-        command = [*DBDYNO, "worker", f"tls://{address}:8786", "--name", name, "--role", "client"]
-        environment = {**os.environ, "DBDYNO_STATE_DIR": str(tmp_path / name)}
-        with (tmp_path / f"{name}.log").open("w") as log:
-            hosts.start(name, *command, "--certificates", str(certificates), stdout=log, stderr=log, env=environment)
+    return lambda *options: conduct("game", "--system", f"redis://{address}:6379", *options)
 
-    def start(*options):
-        command = [*DBDYNO, "run", "game", "--hosts", str(tmp_path / "hosts.toml"), "--rows", "100"]
-        command += [
-            "--system",
-            f"redis://{address}:6379",
-            "--out",
-            str(tmp_path / "runs"),
-            "--set",
-            "host=false",
-            *options,
-        ]
-        return hosts.start(CONDUCTOR, *command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
-    return start
+@pytest.fixture
+def serve(join, conduct, tmp_path):
+    """Return a function that runs a workload with the server on s1, and the worker of s1."""
+    with (tmp_path / "hosts.toml").open("a") as table:
+        table.write('server = "s1"\n')
+    worker = join("s1", "server")
+    return conduct, worker
 
 
 def trial_of(tmp_path: Path) -> Path:
@@ -96,6 +118,78 @@ def test_a_host_whose_link_is_cut_makes_the_trial_invalid(run, hosts, tmp_path):
     assert about["state"] == "failed" and about["reason"].startswith("host c2: lost: ")
     assert [host["lost"] for host in about["hosts"]] == [False, True]
     wait_until(lambda: not load_clients(tmp_path))
+
+
+@pytest.mark.parametrize(("workload", "systems"), [("point-get", ["redis", "mariadb"]), ("game", ["mariadb", "redis"])])
+def test_a_server_is_started_and_observed_on_its_host(serve, hosts, tmp_path, workload, systems):
+    need(*systems)
+    start, _ = serve
+    chosen = [word for name in systems for word in ("--system", name)]
+    running = start(workload, "--clients", "2", "--seconds", "2", *chosen)
+    said = running.communicate()[0].decode()
+    assert running.returncode == 0, said
+    folders = sorted((tmp_path / "runs").glob("*/trials/*"))
+    assert len(folders) == 2
+    for folder in folders:
+        trial = read_trial(folder)
+        name = trial.about["servers"][0]["name"]
+        assert trial.state == "complete" and name in systems
+        roles = [(host["hostname"], host["role"]) for host in trial.about["hosts"]]
+        assert roles == [("c1", "client"), ("c2", "client"), ("s1", "server")]
+        assert any(hosts.addresses["s1"] in option for option in trial.about["servers"][0]["started_with"])
+        assert {f"process.{name}.cpu_user_s_total", "host.cpu_user_s_total"} <= set(trial.observations.columns)
+        assert trial.about["data_bytes"] is not None and trial.about["server_counters"][name]["after"]
+        assert (folder / f"server-{name}.log").exists()
+        assert all(start_time(pid) is None for pid in trial.about["server_pids"].values())
+        assert trial.judged is not None
+    assert wait_until(lambda: not list((tmp_path / "s1").glob("*.journal")))
+
+
+def begun(tmp_path: Path) -> dict[str, int]:
+    """Wait until a trial's clients are at work, and return its servers, name to pid."""
+    wait_until_long(
+        lambda: [path for path in tmp_path.glob("runs/*/trials/*/hosts/*/live.jsonl") if "interval" in path.read_text()]
+    )
+    return json.loads((trial_of(tmp_path) / "trial.json").read_text())["server_pids"]
+
+
+@pytest.mark.parametrize("name", ["redis", "mariadb"])
+def test_a_server_that_is_killed_on_its_host_makes_the_trial_invalid(serve, tmp_path, name):
+    need(name)
+    start, _ = serve
+    running = start("game", "--clients", "2", "--seconds", "600", "--system", name)
+    (pid,) = begun(tmp_path).values()
+    os.kill(pid, signal.SIGKILL)
+    said = running.communicate()[0].decode()
+    assert running.returncode == 1, said
+    about = json.loads((trial_of(tmp_path) / "trial.json").read_text())
+    assert about["state"] == "failed"
+    assert about["reason"] == f"host s1: {name} was killed by SIGKILL during the trial"
+    assert wait_until(lambda: not list((tmp_path / "s1").glob("*.journal")))
+
+
+@pytest.mark.parametrize("how", ["killed", "cut off"])
+def test_a_server_host_that_is_lost_stops_its_server_by_itself(serve, hosts, tmp_path, how):
+    start, worker = serve
+    running = start("game", "--clients", "2", "--seconds", "600", "--system", "redis")
+    (pid,) = begun(tmp_path).values()
+    if how == "killed":
+        for process in workers_of(worker):
+            process.kill()
+    else:
+        hosts.cut("s1")
+    assert wait_until(lambda: start_time(pid) is None, 20.0)
+    said = running.communicate()[0].decode()
+    assert running.returncode == 1, said
+    about = json.loads((trial_of(tmp_path) / "trial.json").read_text())
+    assert about["state"] == "failed" and about["reason"].startswith("host s1: lost: ")
+    assert wait_until(lambda: not list((tmp_path / "s1").glob("*.journal")))
+
+
+def workers_of(process) -> list[psutil.Process]:
+    """Return the process `dbdyno worker`, without its agent."""
+    every = [psutil.Process(process.pid), *psutil.Process(process.pid).children(recursive=True)]
+    return [some for some in every if "worker" in some.cmdline() and "--role" in some.cmdline()][-1:]
 
 
 def wait_until_long(condition) -> None:

@@ -11,9 +11,11 @@ import pytest
 
 from dbdyno.hosts import channel
 from dbdyno.hosts.certificates import Certificates
+from dbdyno.hosts.network import ROUND_TRIP
 from dbdyno.hosts.slices import slices
 from dbdyno.hosts.trial import Part, Watch, run_parts
 from dbdyno.leftovers.processes import start_time
+from dbdyno.results.samples import AT
 from helpers import wait_until
 
 PLAN = {
@@ -41,9 +43,16 @@ def parts_of(agents, folder) -> list[Part]:
 
 
 def run(
-    parts, conductor, on_live=lambda host, record: None, death=lambda: None, interrupted=lambda: False, patience_s=60.0
+    parts,
+    conductor,
+    on_live=lambda host, record: None,
+    death=lambda: None,
+    interrupted=lambda: False,
+    patience_s=60.0,
+    **watched,
 ):
-    return run_parts(parts, ["open sesame"], "run-1", conductor, Watch(death, interrupted, on_live, patience_s))
+    watch = Watch(death, interrupted, on_live, patience_s, **watched)
+    return run_parts(parts, ["open sesame"], "run-1", conductor, watch)
 
 
 def load_pids(parts) -> list[int]:
@@ -85,6 +94,18 @@ def test_hosts_run_their_parts_and_their_records_come_here(start_agent, conducto
         assert [json.loads(line)["record"] for line in _lines(part)][-1] == "end"
         assert abs(part.before.offset_s) <= part.before.error_s and part.after is not None
         assert wait_until(lambda agent=agent: not list(agent.records.glob("*"))) is True
+
+
+def test_client_hosts_are_observed_and_measure_their_way_to_the_server(start_agent, conductor, tmp_path):
+    server, rows = start_agent("s1"), []
+    parts = parts_of([start_agent("c1")], tmp_path / "hosts")
+    peer = (server.member.host, server.member.port)
+    began = time.time()
+    run(parts, conductor, on_observed=lambda host, row: rows.append((host, row)), peer=peer)
+    assert {host for host, _ in rows} == {"c1"}
+    assert all(began - 1 < row[AT] < time.time() + 1 for _, row in rows)
+    assert {"host.cpu_user_s_total", "network.sent_bytes_total"} <= rows[0][1].keys()
+    assert all(0 < row[ROUND_TRIP] < 1 for _, row in rows)
 
 
 def test_passwords_are_in_no_file(start_agent, conductor, tmp_path):

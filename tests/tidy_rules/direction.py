@@ -29,8 +29,8 @@ PYTHON_MAY_IMPORT = {
     "systems": {"analytics", "experiment", "leftovers", "results", "stats"},
     "observe": {"experiment", "results", "stats"},
     "verdict": {"stats", "results"},
-    # An agent starts, watches and ends a load client, and keeps its records.
-    "hosts": {"experiment", "leftovers", "results", "systems"},
+    # An agent starts, watches and ends a load client; a keeper does so with a server, and observes it.
+    "hosts": {"experiment", "leftovers", "observe", "results", "systems"},
     "report": {"results", "stats", "verdict"},
     "tables": {"experiment", "report", "results", "stats"},
     # A decision's outcome is named where it is made.

@@ -405,7 +405,9 @@ def _completions() -> None:
 @_command("worker")
 @click.argument("address")
 @click.option("--name", required=True, help="Name of this host in the experiment and in its certificate.")
-@click.option("--role", type=click.Choice(("client",)), default="client", show_default=True, help="Role in the run.")
+@click.option(
+    "--role", type=click.Choice(("client", "server")), default="client", show_default=True, help="Role in the run."
+)
 @click.option(
     "--certificates",
     type=click.Path(file_okay=False, path_type=Path),

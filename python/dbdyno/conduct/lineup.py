@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workload_spec import WorkloadSpec
+from dbdyno.hosts.crew import Crew
+from dbdyno.hosts.elsewhere import placed
 from dbdyno.systems import build, sized
 from dbdyno.systems.base import System
 
@@ -22,6 +24,10 @@ class Lineup:
     def find(self, spec: SystemSpec, workload: WorkloadSpec) -> System:
         """Return the system of a configuration for a workload."""
         return self._systems[spec.label, workload]
+
+    def placed(self, crew: Crew) -> "Lineup":
+        """Return the same systems, their servers on the run's server host."""
+        return Lineup({key: placed(system, crew) for key, system in self._systems.items()})
 
 
 def build_lineup(experiment: Experiment, specs: Iterable[SystemSpec]) -> Lineup:

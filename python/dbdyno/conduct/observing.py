@@ -6,6 +6,7 @@ from typing import Any
 
 from dbdyno.conduct.context import Context
 from dbdyno.errors import UserError
+from dbdyno.hosts.elsewhere import Elsewhere, ElsewhereObserver
 from dbdyno.observe.observer import Observed, Observer
 from dbdyno.observe.queues import listener, socket_listener
 from dbdyno.results.facts import TrialFacts
@@ -14,11 +15,17 @@ from dbdyno.results.records import read_records
 from dbdyno.results.usage import usage_of
 from dbdyno.systems.base import System
 
+AnyObserver = Observer | ElsewhereObserver
 
-def observer_of(context: Context, system: System, folder: Path) -> Observer | None:
+
+def observer_of(context: Context, system: System, folder: Path) -> AnyObserver | None:
     """Return what will observe a trial of `system`; None where the experiment wants none."""
     if not context.experiment.observe:
         return None
+    if isinstance(system, Elsewhere):
+        there = ElsewhereObserver(system, folder)
+        _say(context, there)
+        return there
     addresses = system.addresses()
     pids, forking = system.server_pids(), system.forking()
     if not pids:
@@ -27,13 +34,14 @@ def observer_of(context: Context, system: System, folder: Path) -> Observer | No
         pids |= {name: pid for name, path in system.sockets().items() if (pid := socket_listener(path))}
         forking = frozenset(pids) if system.forks else forking
     servers = pids, forking, system.data_directories(), system.probes()
-    observed = Observed(*servers, embedded=system.embedded, addresses=addresses)
+    elsewhere = context.crew is not None
+    observed = Observed(*servers, embedded=system.embedded, addresses=addresses, clients_elsewhere=elsewhere)
     observer = Observer(observed, folder)
     _say(context, observer)
     return observer
 
 
-def end_observing(context: Context, observer: Observer | None, folder: Path, facts: TrialFacts) -> dict[str, Any]:
+def end_observing(context: Context, observer: AnyObserver | None, folder: Path, facts: TrialFacts) -> dict[str, Any]:
     """Close what was observed, and return what `trial.json` says of it; raises OSError if that cannot be written.
 
     facts: what `trial.json` says so far; it tells which seconds the figures leave out.
@@ -62,7 +70,7 @@ def _usage(folder: Path, facts: TrialFacts) -> list[dict[str, Any]]:
     return [asdict(used) for used in usage_of(counted, recorded.window_unix_s)]
 
 
-def _say(context: Context, observer: Observer) -> None:
+def _say(context: Context, observer: AnyObserver) -> None:
     """Tell of each thing that cannot be seen once in a run."""
     for band_and_reason in sorted(observer.not_seen.items()):
         if band_and_reason not in context.said:

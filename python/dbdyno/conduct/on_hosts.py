@@ -6,28 +6,36 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from dbdyno.conduct.context import Context
+from dbdyno.conduct.lineup import Lineup
 from dbdyno.conduct.load_client import Summary, execute, why_it_failed
 from dbdyno.conduct.plan import Plan, in_slice
 from dbdyno.conduct.watchdog import GRACE_S
 from dbdyno.contract import ChangesDocument, ChangesRecord, EndRecord, IntervalRecord, Record, as_record
 from dbdyno.errors import RunFailed, UserError
+from dbdyno.experiment.hosts import Hosts, host_and_port, is_loopback
 from dbdyno.experiment.model import Experiment
 from dbdyno.experiment.system_spec import SystemSpec
 from dbdyno.experiment.workloads import Kind
-from dbdyno.hosts.clocks import Reading, drift_s
+from dbdyno.hosts.clocks import Reading, drift_s, why_unsteady
+from dbdyno.hosts.crew import Member
+from dbdyno.hosts.elsewhere import Elsewhere, ElsewhereObserver
+from dbdyno.hosts.network import Row, describe_network
 from dbdyno.hosts.slices import slices
 from dbdyno.hosts.trial import Part, Watch, run_parts
 from dbdyno.observe.observer import Observer
 from dbdyno.results.jsonfiles import read_lines
 from dbdyno.results.merge import merge_changes, merge_intervals, merge_records
+from dbdyno.results.observations import LINES, close_observations
 from dbdyno.results.write import Lines, write_object
+from dbdyno.systems import SYSTEMS
 from dbdyno.systems.base import System
 
+_HARMLESS = {"connect": "tcp", "tls": "off"}
 FOLDER = "hosts"
 """Of a trial's folder: what each host recorded."""
 
 
-def refuse(experiment: Experiment, systems: Sequence[SystemSpec]) -> None:
+def refuse(experiment: Experiment, systems: Sequence[SystemSpec], lineup: Lineup) -> None:
     """Raise UserError if an experiment with hosts asks for what only one host can do."""
     if experiment.hosts is None:
         return
@@ -45,11 +53,46 @@ def refuse(experiment: Experiment, systems: Sequence[SystemSpec]) -> None:
     for spec in systems:
         if spec.client != "native":
             raise UserError(f"client: '{spec.client}' runs on one host only; leave it out, or hosts")
-        if not _is_elsewhere(spec):
+        if experiment.hosts.server and not spec.attached:
+            _refuse_on_server_host(lineup.find(spec, experiment.workload[0]))
+        elif not _is_elsewhere(spec):
             raise UserError(
-                f"hosts: other hosts cannot reach '{spec.label}', which dbdyno starts for this host alone; give the "
-                "URL of a server, e.g. mysql://user@10.0.0.1/database"
+                f"hosts: other hosts cannot reach '{spec.label}', which dbdyno starts for this host alone; name a "
+                "server host (hosts.server), or give the URL of a server, e.g. mysql://user@10.0.0.1/database"
             )
+        _refuse_loopback(spec, experiment.hosts)
+
+
+def _refuse_on_server_host(system: System) -> None:
+    """Raise UserError if a system cannot be started on another host as it is asked for."""
+    spec = system.spec
+    if not system.serves_hosts:
+        able = ", ".join(name for name, kind in SYSTEMS.items() if kind.serves_hosts)
+        raise UserError(f"hosts.server: '{spec.label}' is started on this host only; {able} can be started elsewhere")
+    unable = {
+        "connect": "clients on other hosts reach no Unix socket",
+        "tls": "its certificate is for one host",
+        "config": "its file is read on this host only",
+    }
+    if placing := system.path_of(spec):
+        raise UserError(f"hosts.server: '{spec.label}': {placing} is a build on this host; leave it out")
+    for key, why in unable.items():
+        if spec.settings.get(key, _HARMLESS.get(key)) != _HARMLESS.get(key):
+            raise UserError(f"hosts.server: '{spec.label}': {why}: leave {key} out")
+
+
+def _refuse_loopback(spec: SystemSpec, hosts: Hosts) -> None:
+    """Raise UserError if a URL means another server on each host, unless all hosts are this one."""
+    for part in spec.parts:
+        _refuse_loopback(part, hosts)
+    if spec.url is None or is_loopback(host_and_port(hosts.address)[0]):
+        return
+    if spec.url.socket:
+        raise UserError(f"hosts: '{spec.label}': other hosts reach no Unix socket; give the server's address")
+    if is_loopback(spec.url.host):
+        raise UserError(
+            f"hosts: '{spec.label}': {spec.url.host} is each host's own; give the address by which all hosts reach it"
+        )
 
 
 def _is_elsewhere(spec: SystemSpec) -> bool:
@@ -58,7 +101,12 @@ def _is_elsewhere(spec: SystemSpec) -> bool:
 
 
 def execute_on_hosts(
-    context: Context, plan: Plan, secrets: list[str], folder: Path, system: System, observer: Observer | None
+    context: Context,
+    plan: Plan,
+    secrets: list[str],
+    folder: Path,
+    system: System,
+    observer: Observer | ElsewhereObserver | None,
 ) -> tuple[Summary, list[Mapping[str, object]]]:
     """Have the run's hosts execute a trial's plan, and record it in `folder` as one load client would have.
 
@@ -69,6 +117,7 @@ def execute_on_hosts(
     assert crew is not None, "the experiment has hosts"
     write_object(folder / "plan.json", plan.document())
     (folder / "load.log").touch()
+    server = _ServerHost(system) if isinstance(system, Elsewhere) else None
     with context.interrupts.noted():
         members = {member.name: member for member in crew.ready(lambda: context.interrupts.requested)}
         cuts = slices(plan.clients, list(members))
@@ -78,15 +127,48 @@ def execute_on_hosts(
         ]
         live = _Live(len(parts), context.listener.record_came, folder)
         patience_s = plan.warmup_s + plan.duration_s + 2 * plan.operation_timeout_s + GRACE_S
-        watch = Watch(system.death, lambda: context.interrupts.requested, live.take, patience_s)
+        seen = _Seen(folder)
+        peer = (server.member.host, server.member.port) if server else None
+        watch = Watch(
+            system.death,
+            lambda: context.interrupts.requested,
+            live.take,
+            patience_s,
+            seen.take if observer else None,
+            peer,
+        )
         with observer.watching(None, False) if observer else nullcontext():
             ended = run_parts(parts, secrets, f"{plan.run_id}-{folder.name}", crew.context, watch)
         live.close()
+        seen.close()
     crew.lost |= {part.name for part in parts if part.lost}
     summary = Summary(given_up=ended.given_up)
     if not summary.given_up:
         summary = _merge(context, plan, secrets, folder, parts)
-    return summary, [_describe(part, ended.start_unix_s) for part in parts]
+    described = [_describe(part, ended.start_unix_s, seen.rows.get(part.name, [])) for part in parts]
+    return summary, [*described, *([server.end()] if server else [])]
+
+
+class _ServerHost:
+    """The host of the server during a trial: its clock before and after."""
+
+    def __init__(self, system: Elsewhere) -> None:
+        """Compare clocks; raises RunFailed if the host is not there."""
+        self._system = system
+        self._before = system.compare_clocks()
+
+    @property
+    def member(self) -> Member:
+        """The host."""
+        return self._system.member
+
+    def end(self) -> Mapping[str, object]:
+        """Return what `trial.json` says of it; raises RunFailed if its clock was set meanwhile."""
+        problem, member = self._system.death(), self.member
+        after = None if problem else self._system.compare_clocks()
+        if after and (reason := why_unsteady(self._before, after)):
+            raise RunFailed(f"host {member.name}: {reason}")
+        return _describe_host(member, "server", self._before, after) | {"problem": problem}
 
 
 class _Live:
@@ -114,6 +196,29 @@ class _Live:
         """Close the files."""
         for file in self._files.values():
             file.close()
+
+
+class _Seen:
+    """Keeps what is observed of each client host in its folder. rows: the same, by the host's name."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._files: dict[str, Lines] = {}
+        self.rows: dict[str, list[Row]] = {}
+
+    def take(self, host: str, row: Row) -> None:
+        """Take a sample."""
+        if host not in self._files:
+            (self._folder / FOLDER / host).mkdir(parents=True, exist_ok=True)
+            self._files[host] = Lines(self._folder / FOLDER / host / LINES)
+        self._files[host].append_object(row)
+        self.rows.setdefault(host, []).append(row)
+
+    def close(self) -> None:
+        """Close the files, each of which becomes a table."""
+        for host, file in self._files.items():
+            file.close()
+            close_observations(self._folder / FOLDER / host)
 
 
 def _merge(context: Context, plan: Plan, secrets: list[str], folder: Path, parts: Sequence[Part]) -> Summary:
@@ -174,21 +279,29 @@ def _verify(
     return checks, None
 
 
-def _describe(part: Part, start_unix_s: float | None) -> Mapping[str, object]:
+def _describe(part: Part, start_unix_s: float | None, rows: Sequence[Row]) -> Mapping[str, object]:
     """Return what `trial.json` says of a host."""
     skew_s = part.begun_unix_s - start_unix_s if part.begun_unix_s is not None and start_unix_s is not None else None
     return {
-        "name": part.name,
-        "hostname": part.member.hostname,
-        "address": part.member.host,
-        "processors": part.member.processors,
+        **_describe_host(part.member, "client", part.before, part.after),
         "clients": {"first": part.slice.first, "count": part.slice.count},
-        "clock_before": _describe_clock(part.before),
-        "clock_after": _describe_clock(part.after),
-        "drift_s": round(drift_s(part.before, part.after), 9) if part.before and part.after else None,
         "start_skew_s": None if skew_s is None else round(skew_s, 9),
+        "network": describe_network(rows, start_unix_s) if start_unix_s is not None else None,
         "problem": part.problem,
         "lost": part.lost,
+    }
+
+
+def _describe_host(member: Member, role: str, before: Reading | None, after: Reading | None) -> dict[str, object]:
+    return {
+        "name": member.name,
+        "role": role,
+        "hostname": member.hostname,
+        "address": member.host,
+        "processors": member.processors,
+        "clock_before": _describe_clock(before),
+        "clock_after": _describe_clock(after),
+        "drift_s": round(drift_s(before, after), 9) if before and after else None,
     }
 
 

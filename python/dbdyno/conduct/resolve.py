@@ -38,6 +38,7 @@ class Resolved:
 def resolve(experiment: Experiment) -> Resolved:
     """Return what can be run; raises UserError if something cannot, unless it is only missing and may be skipped."""
     _check_cpus(experiment)
+    elsewhere = experiment.hosts is not None and experiment.hosts.server is not None
     for workload in experiment.workload:
         kind_of(workload).refuse(experiment, workload)
     systems: list[SystemSpec] = []
@@ -52,7 +53,8 @@ def resolve(experiment: Experiment) -> Resolved:
             _check_pipeline(experiment, workload, system)
             _check_limits(experiment, system)
         programs = (kind_of(workload).missing(workload, system) for workload, system in built)
-        reason = missing(spec) or missing_library(spec) or next(filter(None, programs), None)
+        # The server host says later what it lacks.
+        reason = (None if elsewhere else missing(spec)) or missing_library(spec) or next(filter(None, programs), None)
         if reason and experiment.if_missing == "error":
             raise UserError(f"{spec.label}: {reason}")
         if reason:
@@ -61,14 +63,17 @@ def resolve(experiment: Experiment) -> Resolved:
             systems.append(spec)
     if not systems:
         raise UserError("none of the systems is installed: " + "; ".join(reason for _, reason in skipped))
-    on_hosts.refuse(experiment, systems)
-    check_room(experiment, systems, lineup)
+    on_hosts.refuse(experiment, systems, lineup)
+    if not elsewhere:
+        check_room(experiment, systems, lineup)
     return Resolved(systems, skipped, lineup)
 
 
 def _check_cpus(experiment: Experiment) -> None:
     usable = os.sched_getaffinity(0)
-    for side in ("client", "server"):
+    # A server host says itself which CPUs it has; the client's are used here too, to load.
+    elsewhere = experiment.hosts is not None and experiment.hosts.server is not None
+    for side in ("client",) if elsewhere else ("client", "server"):
         for cpu in getattr(experiment.cpus, side) or ():
             if cpu not in usable:
                 there = ", ".join(map(str, sorted(usable)))
@@ -121,7 +126,7 @@ def _check_limits(experiment: Experiment, system: System) -> None:
         raise UserError(
             f"clients: '{spec.label}' is embedded and takes a thread for each client, at most {EMBEDDED_CLIENTS_MAX}"
         )
-    if not system.embedded:
+    if not system.embedded and not experiment.hosts:
         _check_descriptors(max(experiment.clients), max(1, len(spec.parts)))
 
 

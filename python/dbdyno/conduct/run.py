@@ -8,6 +8,7 @@ from pathlib import Path
 
 from dbdyno.conduct.beginning import Beginning, NewRun, say_of
 from dbdyno.conduct.context import Context
+from dbdyno.conduct.hosts_ready import hosts_ready
 from dbdyno.conduct.interrupt import Interrupts
 from dbdyno.conduct.limits import judge_limits
 from dbdyno.conduct.listener import Listener, Outcome
@@ -64,7 +65,8 @@ def conduct_from(beginning: Beginning, named: NamedExperiment, listener: Listene
     with Interrupts() as interrupts, crew or nullcontext(), Guard() as guard, ExitStack() as opened:
         if crew:
             with interrupts.noted():
-                crew.wait(lambda: interrupts.requested)
+                members = crew.wait(lambda: interrupts.requested)
+            resolved = hosts_ready(named.experiment, resolved, crew, members)
         if named.experiment.observe:
             account_delays(guard.switch_on)
         beginning.try_out(named.experiment, resolved, preparations, guard)

@@ -1,10 +1,8 @@
 """One trial: run and verify by the load client, the server's counters before and after, its log meanwhile."""
 
-import os
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,7 @@ from dbdyno.conduct.confirm import confirm_limit
 from dbdyno.conduct.context import Context
 from dbdyno.conduct.listener import Outcome
 from dbdyno.conduct.load_client import Summary, execute, why_it_failed
-from dbdyno.conduct.observing import end_observing, observer_of
+from dbdyno.conduct.observing import AnyObserver, end_observing, observer_of
 from dbdyno.conduct.on_hosts import execute_on_hosts
 from dbdyno.conduct.on_stall import StallProfile, profile_of_stall
 from dbdyno.conduct.plan import Plan, make_trial_plan, store_of
@@ -25,7 +23,6 @@ from dbdyno.errors import RunFailed, UserError
 from dbdyno.experiment.rate import Rate
 from dbdyno.experiment.system_spec import bare_name
 from dbdyno.experiment.trials import Trial
-from dbdyno.observe.observer import Observer
 from dbdyno.results.facts import TrialFacts
 from dbdyno.results.read import read_trial
 from dbdyno.results.write import write_object
@@ -36,9 +33,6 @@ from dbdyno.systems.running.volume import Volume
 from dbdyno.verdict.judge import judge_folder
 
 Document = dict[str, Any]
-
-BLOCK_BYTES = 512
-"""Of `st_blocks`, whatever the file system's own blocks are."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +88,7 @@ def _run_trial(context: Context, prepared: Prepared, trial: Trial, stall: StallP
         "exit_status": summary.exit_status,
         "server_counters": {name: {"before": before[name], "after": after[name]} for name in before if name in after},
         "python_cpu_s": round(time.process_time() - cpu_before_s, 3),
-        "data_bytes": _data_bytes(prepared.system),
+        "data_bytes": prepared.system.data_bytes(),
     } | (stall.marks() if stall else {})
     document |= end_observing(context, observer, folder, TrialFacts.read(document))
     if summary.seconds:
@@ -120,7 +114,7 @@ def _execute(
     secrets: list[str],
     folder: Path,
     system: System,
-    observer: Observer | None,
+    observer: AnyObserver | None,
     stall: StallProfile | None,
 ) -> tuple[Summary, Document]:
     """Run a trial's load on this host, or on those of the experiment; returns what `trial.json` says of these too."""
@@ -310,20 +304,6 @@ def _counters(system: System) -> dict[str, dict[str, int]]:
 
 def _log_sizes(folder: Path) -> dict[str, int]:
     return {path.name: path.stat().st_size for path in folder.glob("server-*.log")}
-
-
-def _data_bytes(system: System) -> int | None:
-    """Return what its data takes on disk, blocks and not lengths; None where it does not lie on this host."""
-    folders = system.data_directories()
-    if not folders:
-        return None
-    size = 0
-    for folder, _, names in chain.from_iterable(map(os.walk, folders)):
-        for name in names:
-            # A server that runs makes and removes files while they are counted.
-            with suppress(OSError):
-                size += os.lstat(os.path.join(folder, name)).st_blocks * BLOCK_BYTES
-    return size
 
 
 def _copy_logs(source: Path, sizes_before: dict[str, int], folder: Path) -> None:

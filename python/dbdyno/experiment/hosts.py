@@ -1,9 +1,10 @@
 """The table `[hosts]` of an experiment, or a file of its own: which hosts carry a run, and how they are reached."""
 
 import re
+from ipaddress import ip_address
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 MOST_HOSTS = 1000
 MOST_WAIT_S = 86_400
@@ -25,6 +26,14 @@ def host_and_port(address: str) -> tuple[str, int]:
     """Return both parts of a checked address."""
     host, _, port = address.removeprefix("tls://").rpartition(":")
     return host.strip("[]"), int(port)
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether an address or a name is each host's own."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
 
 
 def check_name(value: str) -> str:
@@ -58,9 +67,19 @@ class Hosts(BaseModel):
         AfterValidator(_check_names),
     ]
     """Names of the hosts that issue the load; each trial's clients are divided among them."""
+    server: Annotated[str, AfterValidator(check_name)] | None = None
+    """Name of the host on which systems without a URL are started (default: they are started on this host)."""
     certificates: str | None = None
     """Folder that `dbdyno hosts init` wrote (default: where it writes)."""
     if_lost: Literal["wait", "go on"] = "wait"
     """After a trial that lost a host, the next one waits for it, or goes on with the others."""
     wait_seconds: Annotated[int, Field(ge=1, le=MOST_WAIT_S)] = 60
     """How long the run waits for a host before its first trial, and before each later one."""
+
+    @model_validator(mode="after")
+    def _check_roles(self) -> "Hosts":
+        if self.server in self.client:
+            raise ValueError(
+                f"'{self.server}' is a client host and the server host: start two workers there, each with its name"
+            )
+        return self

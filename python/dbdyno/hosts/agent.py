@@ -1,7 +1,7 @@
 """The agent of a host: `python -m dbdyno.hosts.agent`, started and watched by `dbdyno worker`.
 
-It runs one load client for a conductor. A dead man's switch ends the load: the conductor is silent or gone, the worker
-is stopped or gone, or the agent itself is gone (the kernel ends the load client then).
+It runs one load client for a conductor, or the keeper of a server. A dead man's switch ends either: the conductor is
+silent or gone, the worker is stopped or gone, or the agent itself is gone (the kernel ends both then).
 """
 
 import argparse
@@ -22,7 +22,12 @@ from dbdyno.experiment.hosts import CONDUCTOR
 from dbdyno.hosts.certificates import Certificates
 from dbdyno.hosts.channel import BEAT_S, LONGEST_LINE, Channel, Lost, Message
 from dbdyno.hosts.clocks import own_clocks
+from dbdyno.hosts.network import ROUND_TRIP, round_trip_s
+from dbdyno.hosts.relay import Relay
 from dbdyno.leftovers.processes import is_stopped
+from dbdyno.observe.host import HostSampler
+from dbdyno.observe.network import NetworkSampler
+from dbdyno.results.samples import AT
 from dbdyno.results.write import Lines
 from dbdyno.systems.running.process import ending_with_us
 
@@ -41,9 +46,11 @@ class Agent:
         self._program, self._folder = program, folder
         self._worker = _Worker(worker_pid)
         self._server: asyncio.Server | None = None
+        self._host = ""
 
     async def serve(self, host: str, context: ssl.SSLContext) -> None:
         """Listen at a free port of `host`, print the port, and serve until the worker is gone."""
+        self._host = host
         self._server = await asyncio.start_server(self._talk, host, 0, ssl=context, limit=LONGEST_LINE)
         print(self._server.sockets[0].getsockname()[1], flush=True)
         while self._worker.is_there():
@@ -70,6 +77,9 @@ class Agent:
                 case "run":
                     folder = self._folder / _file_name(message["trial"])
                     await Part(self._program, folder, message, self._worker).run(channel)
+                case "keep":
+                    await Relay(self._host, self._worker).run(channel)
+                    return
                 case "collect":
                     await channel.send_file(folder / RECORDS)
                     await channel.send_file(folder / LOG)
@@ -96,6 +106,7 @@ class Part:
 
     def __init__(self, program: Path, folder: Path, message: Message, worker: _Worker) -> None:
         self._program, self._folder, self._worker = program, folder, worker
+        self._observe, self._peer = bool(message.get("observe")), message.get("peer")
         # They go to the load client's standard input and nowhere else.
         self._input = f"{json.dumps(message['plan'])}\n{json.dumps({'secrets': message['secrets']})}\n".encode()
 
@@ -170,9 +181,17 @@ class Part:
                     _kill(process)
 
     async def _beat(self, channel: Channel) -> None:
-        """Say once a second that this host is there, and how its clocks stand against each other."""
+        """Say once a second that this host is there, how its clocks stand against each other, and what it does."""
+        samplers = HostSampler(), NetworkSampler()
         while self._worker.is_there():
             await channel.send({"alive": asdict(own_clocks())})
+            if self._observe:
+                row = {AT: time.time()}
+                for sampler in samplers:
+                    row |= sampler.sample()
+                if self._peer and (took_s := await round_trip_s(*self._peer)) is not None:
+                    row[ROUND_TRIP] = took_s
+                await channel.send({"observed": row})
             await asyncio.sleep(BEAT_S)
         raise Lost("the worker on this host is gone")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import ssl
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,22 +20,30 @@ from dbdyno.hosts.settings import SETTINGS, need_dask, security_of
 from dbdyno.hosts.worker import INFORMATION
 
 POLL_S = 0.1
-CLIENT = "client"
+CLIENT, SERVER = "client", "server"
 
 
 @dataclass(frozen=True)
 class Member:
-    """A host that has joined: its name, what its kernel calls it, and where its agent listens."""
+    """A host that has joined.
+
+    hostname: what its kernel calls it. host, port: where its agent listens. open_files: the most that a process there
+    may have, None for any number. ports: for connections to one server. memory_bytes: that were free when it joined.
+    """
 
     name: str
     hostname: str
     host: str
     port: int
     processors: int
+    role: str = CLIENT
+    open_files: int | None = None
+    ports: int = 1 << 16
+    memory_bytes: int = 1 << 62
 
 
 class Crew:
-    """The client hosts of a run, as a context manager for its time. lost: those that a trial has lost so far."""
+    """The other hosts of a run, as a context manager for its time. lost: those that a trial has lost so far."""
 
     def __init__(self, hosts: Hosts, program: Path) -> None:
         """Take the hosts and this host's dbdyno-load; raises UserError if dask or a certificate is not there."""
@@ -44,6 +52,7 @@ class Crew:
         self._hosts, self._certificates = hosts, Certificates.of(folder, CONDUCTOR)
         self.context = self._certificates.context(ssl.Purpose.SERVER_AUTH)
         self._programs = programs(program)
+        self._roles = dict.fromkeys(hosts.client, CLIENT) | ({hosts.server: SERVER} if hosts.server else {})
         self._closing = ExitStack()
         self.lost: set[str] = set()
 
@@ -79,17 +88,18 @@ class Crew:
 
         Raises UserError if one does not come in time, or differs; KeyboardInterrupt if the run is interrupted.
         """
-        members = self._wait(interrupted)
-        if missing := [name for name in self._hosts.client if name not in members]:
-            command = f"dbdyno worker {self._hosts.address} --name {missing[0]} --role {CLIENT}"
+        members = self._wait(interrupted, list(self._roles))
+        if missing := [name for name in self._roles if name not in members]:
+            role = self._roles[missing[0]]
+            command = f"dbdyno worker {self._hosts.address} --name {missing[0]} --role {role}"
             raise UserError(
-                f"hosts.client: {', '.join(missing)} did not join within {self._hosts.wait_seconds} s; run there: "
+                f"hosts.{role}: {', '.join(missing)} did not join within {self._hosts.wait_seconds} s; run there: "
                 f"{command}"
             )
         return list(members.values())
 
     def ready(self, interrupted: Callable[[], bool]) -> list[Member]:
-        """Return the hosts of the next trial, in the order of the experiment.
+        """Return the client hosts of the next trial, in the order of the experiment.
 
         Raises RunFailed if the run cannot go on, KeyboardInterrupt as `wait`.
         """
@@ -97,13 +107,23 @@ class Crew:
         members = self._wait(interrupted, wanted)
         if not wanted:
             raise RunFailed("every client host was lost")
-        if missing := [name for name in wanted if name not in members]:
-            raise RunFailed(f"{', '.join(missing)} did not come back within {self._hosts.wait_seconds} s")
+        self._refuse_missing(wanted, members)
         return [members[name] for name in wanted]
 
-    def _wait(self, interrupted: Callable[[], bool], wanted: Sequence[str] | None = None) -> dict[str, Member]:
+    def server(self, interrupted: Callable[[], bool]) -> Member:
+        """Return the server host; raises as `ready` does."""
+        name = self._hosts.server
+        assert name is not None, "the experiment has a server host"
+        members = self._wait(interrupted, [name])
+        self._refuse_missing([name], members)
+        return members[name]
+
+    def _refuse_missing(self, wanted: Sequence[str], members: Mapping[str, Member]) -> None:
+        if missing := [name for name in wanted if name not in members]:
+            raise RunFailed(f"{', '.join(missing)} did not come back within {self._hosts.wait_seconds} s")
+
+    def _wait(self, interrupted: Callable[[], bool], names: Sequence[str]) -> dict[str, Member]:
         """Return the hosts that are there, by name, as soon as all that are wanted are, or when time is up."""
-        names = self._hosts.client if wanted is None else wanted
         until = time.monotonic() + self._hosts.wait_seconds
         while True:
             members = self._members()
@@ -119,15 +139,14 @@ class Crew:
         # The scheduler lives on a thread of its own and may change the mapping meanwhile.
         for worker in list(self._cluster.scheduler.workers.values()):
             information = worker.extra.get(INFORMATION)
-            if worker.name in self._hosts.client and worker.status.name == "running" and information:
+            if worker.name in self._roles and worker.status.name == "running" and information:
                 members[worker.name] = self._member(worker.name, information)
         return members
 
     def _member(self, name: str, information: dict[str, Any]) -> Member:
         if reason := why_different(name, information["programs"], self._programs):
             raise UserError(f"hosts: {reason}")
-        if information["role"] != CLIENT:
-            raise UserError(f"hosts.client: {name} was started with --role {information['role']}")
-        return Member(
-            name, information["hostname"], information["host"], int(information["port"]), int(information["processors"])
-        )
+        if information["role"] != self._roles[name]:
+            raise UserError(f"hosts.{self._roles[name]}: {name} was started with --role {information['role']}")
+        keys = ("hostname", "host", "port", "processors", "role", "open_files", "ports", "memory_bytes")
+        return Member(name, **{key: information[key] for key in keys})

@@ -12,6 +12,7 @@ from dbdyno.hosts.channel import BEAT_S, Channel, Lost, Message, connect
 from dbdyno.hosts.clocks import Reading, compare, why_unsteady
 from dbdyno.hosts.crew import Member
 from dbdyno.hosts.slices import Slice
+from dbdyno.results.samples import AT
 from dbdyno.systems.running.process import describe_exit
 
 LEAD_S = 3.0
@@ -72,6 +73,8 @@ class Watch:
 
     death: how a server ended, or None while all run. interrupted: whether a person wants the end.
     on_live: takes what hosts tell of their records, the host's name first.
+    on_observed: takes what is observed of a client host, once a second, with the conductor's time; None: nothing is.
+    peer: where client hosts measure round trips to, by TCP; None: they do not.
     patience_s: after the start, until a load client that did not end is given up.
     """
 
@@ -79,6 +82,8 @@ class Watch:
     interrupted: Callable[[], bool]
     on_live: Callable[[str, Record], None]
     patience_s: float
+    on_observed: Callable[[str, dict[str, float]], None] | None = None
+    peer: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -135,7 +140,8 @@ class _Run:
         start_unix_s = time.time() + LEAD_S + most / CONNECTS_PER_S
         for part in self._parts:
             plan = part.plan | {"start_at_unix_s": start_unix_s + part.offset_s}
-            message = {"say": "run", "trial": trial, "plan": plan, "secrets": secrets}
+            message: Message = {"say": "run", "trial": trial, "plan": plan, "secrets": secrets}
+            message |= {"observe": self._watch.on_observed is not None, "peer": self._watch.peer}
             await _guarded(part, _send(part, message))
         return start_unix_s
 
@@ -187,6 +193,9 @@ class _Run:
                 self._take(part, message["live"], start_unix_s)
             elif "alive" in message:
                 _check_clock(part, Reading(**message["alive"]))
+            elif "observed" in message and self._watch.on_observed:
+                row = message["observed"]
+                self._watch.on_observed(part.name, row | {AT: round(row[AT] - part.offset_s, 3)})
             elif "failed" in message:
                 part.fail(str(message["failed"]))
                 return

@@ -11,13 +11,14 @@ import socket
 import subprocess
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from dbdyno.errors import RunFailed
 from dbdyno.experiment.hosts import host_and_port
 from dbdyno.hosts.certificates import Certificates
+from dbdyno.hosts.limits import own_limits
 from dbdyno.hosts.programs import programs
 from dbdyno.hosts.settings import SETTINGS, security_of
 from dbdyno.leftovers.journal import state_folder
@@ -96,6 +97,7 @@ async def _join(post: Post, host: str, agent: "_AgentProcess", ending: asyncio.E
         "port": agent.port,
         "programs": programs(post.program),
         "processors": len(os.sched_getaffinity(0)),
+        **asdict(own_limits()),
     }
 
     async def tell(worker: Worker) -> dict[str, Any]:

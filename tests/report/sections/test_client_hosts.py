@@ -1,4 +1,4 @@
-"""Each host that issued load has a row, a lost one too."""
+"""Each host that issued load has a row, a lost one too, and so has the server's."""
 
 import re
 
@@ -15,6 +15,8 @@ HOST = {
     "start_skew_s": 0.0000038,
     "problem": None,
 }
+SERVER = {key: value for key, value in HOST.items() if key not in ("clients", "start_skew_s")}
+SERVER |= {"name": "s1", "role": "server"}
 LOST = HOST | {"name": "c2", "clock_before": None, "drift_s": None, "start_skew_s": None, "problem": "lost: <silent>"}
 
 
@@ -23,9 +25,11 @@ def test_without_other_hosts_there_is_no_section(run_document):
 
 
 def test_every_host_has_a_row_with_its_clock(run_document):
-    trial = run_document["trials"][0] | {"hosts": [HOST, LOST]}
+    trial = run_document["trials"][0] | {"hosts": [HOST, LOST, SERVER]}
     content = part(Page(run_document | {"trials": [trial]})).content
-    lasting, lost = content["client_hosts"]
+    lasting, lost, server = content["client_hosts"]
+    assert (lasting["role"], lasting["clients"]) == ("client", 8)
+    assert (server["role"], server["clients"], server["skew"]) == ("server", "–", "–")
     assert (lasting["offset"], lasting["error"], lasting["drift"], lasting["skew"]) == (
         "+10,800.000012",
         "0.250",
@@ -34,4 +38,4 @@ def test_every_host_has_a_row_with_its_clock(run_document):
     )
     assert (lost["offset"], lost["problem"]) == ("–", "lost: <silent>")
     drawn = templates().get_template(SECTION.template).render(**content)
-    assert len(re.findall("<tr>", drawn)) == 3 and "lost: &lt;silent&gt;" in drawn
+    assert len(re.findall("<tr>", drawn)) == 4 and "lost: &lt;silent&gt;" in drawn

@@ -1,4 +1,4 @@
-"""The hosts that issued the load of each trial: their clients and their clocks (docs/several-hosts.md)."""
+"""The hosts that issued the load of each trial or ran its server, and their clocks (docs/several-hosts.md)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dbdyno.report.core.section import Part, Section
 
 
 def part(page: Page) -> Part | None:
-    """Return a row for each host of each trial; `None` if this host issued the load itself."""
+    """Return a row for each host of each trial; `None` if this host did everything itself."""
     rows = [row for trial in page.document["trials"] for row in _rows(trial)]
     return Part({"client_hosts": rows}) if rows else None
 
@@ -22,11 +22,12 @@ def _rows(trial: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             "trial": trial["trial"],
             "name": host["name"],
             "hostname": host["hostname"],
-            "clients": host["clients"]["count"],
+            "role": host.get("role", "client"),
+            "clients": host["clients"]["count"] if "clients" in host else "–",
             "offset": _seconds(clock.get("offset_s")),
             "error": _milliseconds(clock.get("error_s")),
             "drift": _milliseconds(host["drift_s"]),
-            "skew": _milliseconds(host["start_skew_s"]),
+            "skew": _milliseconds(host.get("start_skew_s")),
             "problem": host["problem"] or "",
         }
 

@@ -1,0 +1,71 @@
+"""Checks that the hosts of a run have what it takes, once they have joined and before anything is started there."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dbdyno.conduct.resolve import OTHER_DESCRIPTORS, Resolved
+from dbdyno.conduct.room import check_room
+from dbdyno.errors import UserError
+from dbdyno.experiment.model import Experiment
+from dbdyno.hosts.crew import SERVER, Crew, Member
+from dbdyno.hosts.elsewhere import described, written
+from dbdyno.hosts.slices import slices
+from dbdyno.observe.room import FreeRoom
+
+CLIENT_BYTES = 64 << 10
+"""Of the load client's memory, for each client: more than it takes."""
+
+
+def hosts_ready(experiment: Experiment, resolved: Resolved, crew: Crew, members: Sequence[Member]) -> Resolved:
+    """Return the systems, their servers on the server host if there is one; raises UserError for what a host lacks."""
+    _check_clients(experiment, resolved, [member for member in members if member.role != SERVER])
+    server = next((member for member in members if member.role == SERVER), None)
+    if server is None:
+        return resolved
+    _check_open_files(server, max(experiment.clients), "connections")
+    _check_server(experiment, resolved, crew, server)
+    return replace(resolved, lineup=resolved.lineup.placed(crew))
+
+
+def _check_clients(experiment: Experiment, resolved: Resolved, members: Sequence[Member]) -> None:
+    """Raise UserError if a host cannot have its share of the most clients."""
+    connections_each = max(max(1, len(spec.parts)) for spec in resolved.systems)
+    by_name = {member.name: member for member in members}
+    for cut in slices(max(experiment.clients), list(by_name)):
+        member = by_name[cut.host]
+        _check_open_files(member, cut.count * connections_each, "clients")
+        if cut.count > member.ports:
+            raise UserError(
+                f"clients: {member.name} gets {cut.count:,} clients and has {member.ports:,} ports for them: run "
+                "`sysctl -w net.ipv4.ip_local_port_range='1024 65535'` there as root, or name more client hosts"
+            )
+        if (needed_bytes := cut.count * CLIENT_BYTES) > member.memory_bytes:
+            raise UserError(
+                f"clients: {member.name} gets {cut.count:,} clients, which may take {needed_bytes / 1e6:,.0f} MB, and "
+                f"has {member.memory_bytes / 1e6:,.0f} MB of free memory: name more client hosts, or give fewer clients"
+            )
+
+
+def _check_open_files(member: Member, count: int, what: str) -> None:
+    needed = count + OTHER_DESCRIPTORS
+    if member.open_files is not None and needed > member.open_files:
+        raise UserError(
+            f"clients: {member.name} needs {needed:,} open files for {count:,} {what} and may have "
+            f"{member.open_files:,}: run `ulimit -Hn {needed}` there as root before `dbdyno worker`, or give fewer "
+            "clients"
+        )
+
+
+def _check_server(experiment: Experiment, resolved: Resolved, crew: Crew, member: Member) -> None:
+    """Raise UserError if the server host cannot start the systems, or has no room for their rows."""
+    private = [spec for spec in resolved.systems if not spec.attached]
+    about = described(crew, member, [written(spec) for spec in private], experiment.memory_limit_bytes)
+    for label, reason in about["missing"].items():
+        raise UserError(f"{label}: on {member.name}, {reason}")
+    usable = about["cpus"]
+    for cpu in experiment.cpus.server or ():
+        if cpu not in usable:
+            raise UserError(
+                f"cpus.server: dbdyno may not use CPU {cpu} on {member.name}; it may use {', '.join(map(str, usable))}"
+            )
+    check_room(experiment, private, resolved.lineup, FreeRoom(**about["room"]), member.name)
