@@ -13,11 +13,19 @@ HOST = {
     "clock_before": {"offset_s": 10800.0000123, "error_s": 0.00025},
     "drift_s": -0.0001,
     "start_skew_s": 0.0000038,
+    "network": {"idle_round_trip_us": 120.0, "round_trip_us": 2500.0, "retransmits": 1200.0},
     "problem": None,
 }
 SERVER = {key: value for key, value in HOST.items() if key not in ("clients", "start_skew_s")}
 SERVER |= {"name": "s1", "role": "server"}
-LOST = HOST | {"name": "c2", "clock_before": None, "drift_s": None, "start_skew_s": None, "problem": "lost: <silent>"}
+LOST = HOST | {
+    "name": "c2",
+    "network": None,
+    "clock_before": None,
+    "drift_s": None,
+    "start_skew_s": None,
+    "problem": "lost: <silent>",
+}
 
 
 def test_without_other_hosts_there_is_no_section(run_document):
@@ -36,6 +44,8 @@ def test_every_host_has_a_row_with_its_clock(run_document):
         "-0.100",
         "0.004",
     )
+    assert (lasting["idle_round_trip"], lasting["round_trip"], lasting["retransmits"]) == ("0.120", "2.500", "1,200")
+    assert (lost["idle_round_trip"], lost["round_trip"], lost["retransmits"]) == ("–", "–", "–")
     assert (lost["offset"], lost["problem"]) == ("–", "lost: <silent>")
     drawn = templates().get_template(SECTION.template).render(**content)
     assert len(re.findall("<tr>", drawn)) == 4 and "lost: &lt;silent&gt;" in drawn

@@ -17,7 +17,7 @@ def part(page: Page) -> Part | None:
 
 def _rows(trial: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for host in trial.get("hosts", ()):
-        clock = host["clock_before"] or {}
+        clock, network = host["clock_before"] or {}, host.get("network") or {}
         yield {
             "trial": trial["trial"],
             "name": host["name"],
@@ -28,12 +28,19 @@ def _rows(trial: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             "error": _milliseconds(clock.get("error_s")),
             "drift": _milliseconds(host["drift_s"]),
             "skew": _milliseconds(host.get("start_skew_s")),
+            "idle_round_trip": _from_us(network.get("idle_round_trip_us")),
+            "round_trip": _from_us(network.get("round_trip_us")),
+            "retransmits": "–" if (again := network.get("retransmits")) is None else f"{again:,.0f}",
             "problem": host["problem"] or "",
         }
 
 
 def _seconds(value_s: float | None) -> str:
     return "–" if value_s is None else f"{value_s:+,.6f}"
+
+
+def _from_us(value_us: float | None) -> str:
+    return _milliseconds(None if value_us is None else value_us * 1e-6)
 
 
 def _milliseconds(value_s: float | None) -> str:
