@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 PAUSE_S = 0.002
 """Between two rounds of 0.1 to 0.2 ms: what changes between rounds is not seen, and more rounds are in the way."""
 MESSAGES, STEPS, LOOKS = 25, 1700, 500
-"""Of a round. What a database does beside what is measured: a kernel's socket calls, branches, and reads of memory. A
+"""The work of a round, like a database's around what is measured: socket calls of the kernel, branches, memory reads. A
 round of branches alone slows down less than a server does."""
 _KEYS = 20_000
 

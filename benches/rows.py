@@ -66,7 +66,7 @@ class Line:
 
     @property
     def met(self) -> bool | None:
-        """Whether the median keeps the limit; None where there is no limit or nothing was measured."""
+        """Return whether the median keeps the limit; None where there is no limit or nothing was measured."""
         if self.limit is None or not self.figures:
             return None
         middle = median(self.figures)

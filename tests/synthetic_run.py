@@ -378,7 +378,7 @@ def _process(name: str, used_s: float, resident_bytes: int) -> dict:
 
 
 def _waits(server: str, cell: Cell, interval: dict | None) -> dict:
-    """Where its operations were in the second before: at work, on the way, or queued for a client that is full."""
+    """Return where its operations were in the second before: at work, on the way, or queued for a full client."""
     if interval is None:
         return {}
     cpu = min(0.95, interval["transactions"]["completed"] * 6e-5)

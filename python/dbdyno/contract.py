@@ -149,7 +149,7 @@ class NamedOperation(TypedDict):
 
 
 class LibraryRecord(TypedDict):
-    """What the library of an embedded store says of itself."""
+    """An embedded store's library in its own words."""
 
     version: str | None
     settings: Mapping[str, str]
@@ -157,21 +157,21 @@ class LibraryRecord(TypedDict):
 
 
 class NotGivenRecord(TypedDict):
-    """What a load client's figures cannot say."""
+    """A gap in a load client's figures: `brief` for a table, `text` as a sentence."""
 
     brief: str
     text: str
 
 
 class LoadThreadsRecord(TypedDict):
-    """What each load thread used in a second, and how long it was ready and waited for a processor."""
+    """Processor seconds of each load thread in a second, and how long it was ready and waited for a processor."""
 
     cpu_s: Sequence[float]
     run_queue_s: NotRequired[Sequence[float]]
 
 
 class HelloRecord(TypedDict):
-    """Who records."""
+    """The load client that records."""
 
     record: Literal["hello"]
     contract: Literal[1]
@@ -283,7 +283,7 @@ class TotalRecord(TypedDict):
 
 
 class ChangesRecord(ChangesDocument):
-    """What a load client changed that does not verify by itself."""
+    """Changes by a load client that do not verify by themselves."""
 
     record: Literal["changes"]
 
@@ -300,7 +300,7 @@ class CheckRecord(TypedDict):
 
 
 class ReadBackRecord(TypedDict):
-    """What a store still has of the writes that it acknowledged before it was killed."""
+    """The acknowledged writes that a store still has after it was killed."""
 
     record: Literal["read_back"]
     acknowledged: int

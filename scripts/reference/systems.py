@@ -140,7 +140,7 @@ def _tried(workload: Workload, option: str) -> list[str]:
 
 
 def _is_conducted(workload: Workload, system: System) -> bool:
-    """Whether the workload takes an experiment of this system alone, such as an attached one."""
+    """Return whether the workload takes an experiment of this system alone, such as an attached one."""
     experiment = Experiment.model_validate(
         {"workload": workload.name, "system": format_system(system.spec), "rows": 1, "clients": 1, "seconds": 1}
     )

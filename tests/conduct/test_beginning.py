@@ -1,4 +1,4 @@
-"""What a new run records before anything is run."""
+"""A new run's records before anything is run."""
 
 import errno
 import hashlib

@@ -1,4 +1,4 @@
-"""What earlier sessions completed is told from what is left to run."""
+"""The completed trials of earlier sessions are told from what is left to run."""
 
 from dataclasses import replace
 

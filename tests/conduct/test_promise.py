@@ -1,4 +1,4 @@
-"""Whether what is left after a crash is what a durability class promises."""
+"""The writes left after a crash are held against what a durability class promises."""
 
 import pytest
 

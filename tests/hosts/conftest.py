@@ -18,7 +18,7 @@ HOSTS = ("c1", "c2", "s1")
 
 @pytest.fixture(scope="session")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What `dbdyno hosts init c1 c2 s1` makes."""
+    """Return the folder that `dbdyno hosts init c1 c2 s1` makes."""
     folder = tmp_path_factory.mktemp("certificates")
     make_certificates(folder, HOSTS)
     return folder

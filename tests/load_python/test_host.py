@@ -55,7 +55,7 @@ def test_a_process_ends_with_its_parent():
 
 
 def _runs(pid):
-    """Whether a process runs; one that ended and that nobody waited for does not."""
+    """Return whether a process runs; one that ended and that nobody waited for does not."""
     try:
         with open(f"/proc/{pid}/stat") as stat:
             return stat.read().rpartition(")")[2].split()[0] != "Z"

@@ -39,7 +39,7 @@ def shape(experiment, workload):
 
 
 def near(count, share, of):
-    """Whether a count lies within four standard deviations of what a share makes likely."""
+    """Return whether a count lies within four standard deviations of what a share makes likely."""
     return abs(count - share * of) <= 4 * sqrt(share * (1 - share) * of) + 1
 
 

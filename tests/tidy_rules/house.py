@@ -39,7 +39,7 @@ class House:
         return [path for path in self._paths if any(matches(path, pattern) for pattern in patterns)]
 
     def exists(self, path: str) -> bool:
-        """Whether there is such a file or folder, source or not."""
+        """Return whether there is such a file or folder, source or not."""
         return (self.root / path).exists()
 
     def lines(self, path: str) -> list[tuple[int, str]]:
@@ -54,7 +54,7 @@ class House:
 
 
 def matches(path: str, pattern: str) -> bool:
-    """Whether a relative path matches a pattern: `**/` is any number of folders, `*` anything but a slash.
+    """Return whether a relative path matches a pattern: `**/` is any number of folders, `*` anything but a slash.
 
     `PurePath.full_match` does this from Python 3.13 on.
     """

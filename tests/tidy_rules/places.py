@@ -31,7 +31,7 @@ def mirrored_tests(house: House) -> Iterator[str]:
 
 
 def _has_behaviour(house: House, path: str) -> bool:
-    """Whether the module defines a function. Declarations of data alone have nothing a test could find wrong."""
+    """Return whether the module defines a function. Declarations of data alone have nothing a test could find wrong."""
     return any(isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) for node in ast.walk(house.tree(path)))
 
 

@@ -1,4 +1,4 @@
-"""Whether the folder of a run that was disturbed can be read, says the right state, and has all that was recorded."""
+"""Check a disturbed run's folder: it can be read, says the right state, and has all that was recorded."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OF_A_KILLED_RUN = {"running", "complete", "failed", "interrupted"}
 
 FIRST_WRITTEN = {"run.json.partial"}
 _RECORDED = re.compile(r"The run is (\w+) and recorded")
-"""What dbdyno says if it is interrupted when a run has ended and its report is not written yet."""
+"""The words of dbdyno if it is interrupted when a run has ended and its report is not written yet."""
 
 
 def check_folder(out: Path, dbdyno: list[str], status: int | None, said: str) -> Iterator[str]:

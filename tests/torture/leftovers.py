@@ -54,7 +54,7 @@ def below(keep: frozenset[int] = frozenset(), waited_for: int | None = None) -> 
 
 
 def is_alive(process: psutil.Process) -> bool:
-    """Whether it has not ended; one that nobody waited for has."""
+    """Return whether it has not ended; one that nobody waited for has."""
     try:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
@@ -99,7 +99,7 @@ def snapshot(folder: Path, isolated: bool, keep: frozenset[int] = frozenset()) -
 
 
 def strangers(own: list[psutil.Process]) -> bool:
-    """Whether somebody else's dbdyno runs on this host: what is the whole host's could then be of either."""
+    """Return whether somebody else's dbdyno runs on this host: what is the whole host's could then be of either."""
     known = {process.pid for process in own}
     for process in psutil.process_iter():
         with suppress(psutil.NoSuchProcess, psutil.AccessDenied):

@@ -41,7 +41,7 @@ class Report:
 
     @property
     def out_of_time(self) -> bool:
-        """Whether no further case may begin."""
+        """Return whether no further case may begin."""
         return self.ends_at is not None and time.monotonic() > self.ends_at
 
     def case(self, group: str, count: int = 1) -> None:

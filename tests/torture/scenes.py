@@ -31,7 +31,7 @@ class Scene:
 
     @property
     def embedded(self) -> bool:
-        """Whether the store runs in the load client, and so has no server."""
+        """Return whether the store runs in the load client, and so has no server."""
         return SYSTEMS[parse_system(self.store).product].embedded
 
     @property

@@ -1,4 +1,4 @@
-"""Whether the host is quiet enough to measure on: other programs on it are a cause that nobody injected."""
+"""Decide whether the host is quiet enough to measure on: other programs on it are a cause that nobody injected."""
 
 import time
 from collections.abc import Callable

@@ -21,7 +21,7 @@ class CannotInject(Exception):
 
 @dataclass
 class Stage:
-    """What is there before a run begins.
+    """Everything that is there before a run begins.
 
     guard: ends what the stage has started, however dbdyno ends. stack: undoes the causes after the run.
     trial: undoes those that last as long as the trial: a server whose disk is slow would take long to stop.

@@ -17,7 +17,7 @@ class Column:
 
     @property
     def is_text(self) -> bool:
-        """Whether it holds characters."""
+        """Return whether it holds characters."""
         return self.kind in ("text", "char")
 
 

@@ -41,7 +41,7 @@ def run_to_resume(name: str, experiment: str | None) -> Path | None:
 
 
 def can_be_resumed(run: Run) -> bool:
-    """Whether a run has ended, or was killed, without all it should have, and `dbdyno run` made it."""
+    """Return whether a run has ended, or was killed, without all it should have, and `dbdyno run` made it."""
     lacking = run.facts.state == "running" or any(trial.state != "complete" for trial in run.trials)
     return lacking and _is_of_run(run.facts.command) and not is_running(run.path)
 

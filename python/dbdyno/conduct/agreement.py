@@ -1,4 +1,4 @@
-"""Whether a store agrees after a crash with what should hold the same rows: its binary log, its replicas."""
+"""Compare a store after a crash with what should hold the same rows: its binary log, its replicas."""
 
 from collections.abc import Sequence
 from pathlib import Path

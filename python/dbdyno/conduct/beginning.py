@@ -33,7 +33,7 @@ Opened = tuple[RunFolder, Journal]
 
 
 class Beginning(ABC):
-    """What differs between a new run and a resumed one, in the order in which it is called."""
+    """The differences between a new run and a resumed one, in the order in which they are called."""
 
     @abstractmethod
     def choose(self, resolved: Resolved) -> Resolved:

@@ -1,4 +1,4 @@
-"""What the load client reaches alone: the same load, for a second, on null servers that answer as fast as they can.
+"""Measure the load client alone: the same load, for a second, on null servers that answer as fast as they can.
 
 A store that comes near to it was limited by its client (docs/statistics.md, section 5.3), so the ceiling is measured
 before a network trial.
@@ -33,7 +33,7 @@ _PARTS = ("cache", "store")
 _NAMED = ("user", "password", "database", "auth_database", "keyspace", "table_options", "replication_factor")
 _ELSEWHERE = ("write_address", "sql", "backends")
 _NO_MATTER = frozenset({*_NAMED, *_ELSEWHERE})
-"""What of a store's plan a null server never sees, or takes as it comes. All else is taken to change the ceiling: one
+"""Keys of a store's plan that a null server ignores or never sees. All else is taken to change the ceiling: one
 measured twice costs a second, and one of another load is a wrong verdict."""
 
 
@@ -141,7 +141,7 @@ def _measure(context: Context, plan: Plan, planned: PlannedWorkload, folder: Pat
 
 
 def _ignore(record: Record) -> None:
-    """Of a second alone nothing is worth showing while it goes on."""
+    """Show nothing: a second alone has nothing worth showing while it goes on."""
 
 
 def _on_null_servers(

@@ -17,7 +17,7 @@ from dbdyno.systems.running.guard import Guard
 
 @dataclass(frozen=True)
 class Cleaned:
-    """What became of the tables and keys that dbdyno's markers name.
+    """The result of removing the tables and keys that dbdyno's markers name.
 
     removed: names of tables, databases and sets of keys; after a dry run, what would be removed.
     left: sentences about keys that a marker names and that are not dbdyno's.

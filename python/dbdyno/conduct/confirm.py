@@ -30,21 +30,21 @@ from dbdyno.verdict.judge import judge_folder
 from dbdyno.verdict.limits import LIMITS, RATE, Resource
 
 TAKEN = 0.2
-"""Of what there was: clearly more than trials differ by, and not so much that another resource becomes the limit."""
+"""The share that is taken: clearly more than trials differ by, but not so much that another resource is the limit."""
 
 LEAST_BPS = 4096
 """Bytes a second that are worth limiting: a page."""
 MOST_OF_ALL = 0.8
-"""Of the bytes on a device: with this share of them a server's operations are all but all there are."""
+"""A share of the bytes on a device: with this share of them a server's operations are all but all there are."""
 CUT_SHORT = "it was cut short"
 BLOCK = Path("/sys/block")
 NO_LIMIT_IOPS = 1e9
-"""Of a group in which operations are only counted."""
+"""The limit of a group in which operations are only counted."""
 
 
 @dataclass(frozen=True)
 class _Less:
-    """What is taken away: a limit on the client's process or the servers', and what it comes to for a person."""
+    """The reduction: a limit on the client's process or the servers', and what it comes to for a person."""
 
     limit: Limit
     of_client: bool

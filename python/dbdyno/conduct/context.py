@@ -1,4 +1,4 @@
-"""What every step of a run needs at hand."""
+"""The context that every step of a run needs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from dbdyno.systems.running.guard import Guard
 
 @dataclass(frozen=True)
 class Ceiling:
-    """What the load client reaches alone, in transactions per second, or None and why it is not known.
+    """The throughput of the load client alone, in transactions per second, or None and why it is not known.
 
     folder: the name of its folder. again: it was measured a second time.
     """

@@ -1,4 +1,4 @@
-"""What the earlier sessions of a resumed run completed: trials that are kept as they are."""
+"""The results of a resumed run's earlier sessions: trials that are kept as they are."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +13,7 @@ Document = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Earlier:
-    """What need not be run again; nothing in a new run.
+    """The trials that need not be run again; none in a new run.
 
     outcomes: of the complete trials and steps of searches, by name. searched: first trials of the rate searches that
     came to an answer; a search that did not goes on behind its complete steps. servers: those of the complete trials,
@@ -25,7 +25,7 @@ class Earlier:
     servers: Mapping[str, Sequence[Document]] = field(default_factory=dict)
 
     def is_complete(self, trial: Trial) -> bool:
-        """Whether a trial, or the search that begins with it, is complete."""
+        """Return whether a trial, or the search that begins with it, is complete."""
         return trial.name in self.outcomes and (trial.step is None or trial.name in self.searched)
 
     def outcomes_of(self, trial: Trial) -> Iterator[Outcome]:

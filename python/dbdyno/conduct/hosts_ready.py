@@ -13,7 +13,7 @@ from dbdyno.hosts.slices import slices
 from dbdyno.observe.room import FreeRoom
 
 CLIENT_BYTES = 64 << 10
-"""Of the load client's memory, for each client: more than it takes."""
+"""The load client's memory for each client: more than it takes."""
 
 
 def hosts_ready(experiment: Experiment, resolved: Resolved, crew: Crew, members: Sequence[Member]) -> Resolved:

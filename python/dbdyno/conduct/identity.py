@@ -1,4 +1,4 @@
-"""Whether a copy is identical: both sides read by their key, row by row, value by value.
+"""Decide whether a copy is identical: both sides are read by their key, row by row, value by value.
 
 A checksum, of whatever width, is equal for some tables that differ, and takes another formula in each store; reading
 both sides misses nothing, and can say which row it is.

@@ -7,7 +7,7 @@ from dbdyno.results.write import RunFolder
 
 
 class Journal:
-    """What a run says of itself (docs/run-folder.md, run.json)."""
+    """A run's account of itself (docs/run-folder.md, run.json)."""
 
     def __init__(self, folder: RunFolder, document: dict[str, Any]) -> None:
         """Write `document` as the run's beginning."""

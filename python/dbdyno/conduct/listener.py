@@ -1,4 +1,4 @@
-"""Who wants to know how a run goes on, while it does."""
+"""The listeners to a run's events, while it goes on."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -54,7 +54,7 @@ class Step:
 
     @property
     def holds(self) -> bool:
-        """Whether the limit held at this rate."""
+        """Return whether the limit held at this rate."""
         return self.why_not is None
 
 

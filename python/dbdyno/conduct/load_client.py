@@ -34,7 +34,7 @@ SETTLE_S = 1.0
 
 @dataclass
 class Summary:
-    """What conduct must know of a load client's records; the figures are computed from the records themselves.
+    """The sums of a load client's records that conduct needs; the figures are computed from the records themselves.
 
     transactions, seconds: completed and measured, without the warm-up. rates_per_s: of its whole seconds.
     ended: the transactions of the whole run, as its total counts them; None without a total.
@@ -83,7 +83,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Supervision:
-    """What ends a load client early.
+    """The reasons to end a load client early.
 
     guard: when dbdyno is gone. interrupts: when a person asks. death: says how a server ended without which the load
     client has nothing to do, or None while it runs.

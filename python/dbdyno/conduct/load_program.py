@@ -1,4 +1,4 @@
-"""Where installers put the program `dbdyno-load`: beside a Python, or beside the package."""
+"""Find the program `dbdyno-load` where installers put it: beside a Python, or beside the package."""
 
 from __future__ import annotations
 

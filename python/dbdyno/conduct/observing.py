@@ -1,4 +1,4 @@
-"""What is observed of a trial, and what of it is written down and said."""
+"""Observe a trial, write the observations down, and say what could not be seen."""
 
 from dataclasses import asdict, replace
 from pathlib import Path

@@ -32,7 +32,7 @@ from dbdyno.systems.base import System
 
 _HARMLESS = {"connect": "tcp", "tls": "off"}
 FOLDER = "hosts"
-"""Of a trial's folder: what each host recorded."""
+"""The part of a trial's folder that has each host's records."""
 
 
 def refuse(experiment: Experiment, systems: Sequence[SystemSpec], lineup: Lineup) -> None:
@@ -96,7 +96,7 @@ def _refuse_loopback(spec: SystemSpec, hosts: Hosts) -> None:
 
 
 def _is_elsewhere(spec: SystemSpec) -> bool:
-    """Whether dbdyno starts nothing of a system, so that other hosts can reach all of it."""
+    """Return whether dbdyno starts nothing of a system, so that other hosts can reach all of it."""
     return spec.url is not None or bool(spec.parts and all(map(_is_elsewhere, spec.parts)))
 
 

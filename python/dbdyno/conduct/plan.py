@@ -64,7 +64,7 @@ class Arrivals:
 
 @dataclass(frozen=True)
 class Plan:
-    """What one load client executes; every field is a key of docs/contract.md, with what it means if it is left out.
+    """The work of one load client; every field is a key of docs/contract.md, with what it means if it is left out.
 
     clients: how many the trial has. part: the first of those that this load client runs, and how many; None: all.
     store: by its kind, with no password in it. start_at_unix_s: in the clock of the load client's host.

@@ -45,7 +45,7 @@ class Precise:
                 sides[planned.system.label].append(compared_rate_per_s(trial))
 
     def _wide(self, cell: Cell) -> bool:
-        """Whether any comparison in a cell is not yet known as exactly as wanted."""
+        """Return whether any comparison in a cell is not yet known as exactly as wanted."""
         if cell in self._given_up:
             return False
         baseline, *others = self._by_cell[cell].values()

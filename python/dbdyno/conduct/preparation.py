@@ -102,7 +102,7 @@ def prepared_system(context: Context, preparation: Preparation, name: str) -> It
 
 
 def _to_restore(context: Context, preparation: Preparation, system: System) -> bool:
-    """Whether to start from data that is kept, or to find out if that is faster."""
+    """Return whether to start from data that is kept, or to find out if that is faster."""
     if context.experiment.restart:
         return True
     return context.experiment.repeat > 1 and system.restorable and context.states.restored(preparation) is not False

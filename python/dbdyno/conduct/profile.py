@@ -27,7 +27,7 @@ from dbdyno.systems.running.guard import Guard
 
 WINDOW_S = 5
 WORTH_A_NAME = 0.01
-"""Of the functions in stacks, that a file has without their names before it is said where these are."""
+"""Share of the stacks' functions: a file with more unnamed ones gets a hint where their names are."""
 _WARMUP_S = 1
 _MARGIN_S = 2
 """perf takes about a second to attach to a server of many threads; the load must outlast it and the window."""
@@ -115,7 +115,7 @@ class Window:
 
     @property
     def is_over(self) -> bool:
-        """Whether everything that was begun has ended."""
+        """Return whether everything that was begun has ended."""
         return all(recording.process.poll() is not None for recording in self._recordings.values())
 
     def write(self, folder: Path, without: set[str]) -> tuple[dict[str, Any], dict[str, str]]:

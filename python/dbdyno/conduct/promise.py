@@ -1,4 +1,4 @@
-"""What a durability class promises of acknowledged writes, held against what a store had of them after a crash."""
+"""Judge the promise of a durability class by the acknowledged writes that a store has after a crash."""
 
 from typing import Any
 

@@ -26,7 +26,7 @@ HoldsAt = Callable[[float, bool], bool]
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search found.
+    """The result of a search.
 
     Attributes:
         per_s: the highest rate that held each time, or `None`.

@@ -16,7 +16,7 @@ from dbdyno.systems.base import System
 from dbdyno.verdict.limits import MEMORY, NETWORK
 
 TIMES = 2
-"""What is doubled at least shows: a log, a pool or memory a fifth larger may change nothing."""
+"""Doubled, because a smaller change may not show: a log, a pool or memory a fifth larger may change nothing."""
 LONGER = 1.25
 """Times the injected delay: four fifths of the throughput are left if nothing else takes time."""
 _MEMORY_FILES = ("memory.memsw.limit_in_bytes", "memory.limit_in_bytes", "memory.max")
@@ -25,7 +25,7 @@ _MEMORY_FILES = ("memory.memsw.limit_in_bytes", "memory.limit_in_bytes", "memory
 
 @dataclass(frozen=True)
 class Change:
-    """What is changed to move `limit`: in words, in the plan, and in the server while the load runs.
+    """A change that should move `limit`: in words, in the plan, and in the server while the load runs.
 
     grows: whether throughput should grow with it.
     """

@@ -1,4 +1,4 @@
-"""Whether an experiment can be run on this host, decided before anything is measured."""
+"""Decide whether an experiment can be run on this host, before anything is measured."""
 
 import os
 import resource

@@ -1,4 +1,4 @@
-"""Whether what would be loaded fits the disk and the memory, by an estimate, before anything is started."""
+"""Decide by an estimate whether the load fits the disk and the memory, before anything is started."""
 
 from collections.abc import Sequence
 

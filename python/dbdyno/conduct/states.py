@@ -1,4 +1,4 @@
-"""What repetitions start from: the data loaded once and kept, where copying it is faster than loading it again."""
+"""The start of repetitions: the data loaded once and kept, where copying it is faster than loading it again."""
 
 import shutil
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ class Kept:
     loaded_in: str
 
     def has_room(self) -> bool:
-        """Whether a copy of it fits beside it."""
+        """Return whether a copy of it fits beside it."""
         size_bytes = sum(file.stat().st_blocks * 512 for file in self.path.rglob("*") if file.is_file())
         return shutil.disk_usage(self.path).free >= SPARE_ROOM * size_bytes
 

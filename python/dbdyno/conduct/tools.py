@@ -23,7 +23,7 @@ TIMEOUT_S = 24 * 3600
 
 @dataclass(frozen=True)
 class Ran:
-    """What the stages of a tool took: seconds from begin to end, processor seconds of the tool with its children and of
+    """The cost of a tool's stages: seconds from begin to end, processor seconds of the tool with its children and of
     the servers (None where there are none), and by table the seconds of its calls."""
 
     seconds: float

@@ -51,7 +51,7 @@ def check_whole(what: str, numbers: Iterable[int], most: int) -> None:
 
 
 def is_too_deep(value: Any) -> bool:
-    """Whether tables and lists lie more than MOST_DEPTH deep within each other."""
+    """Return whether tables and lists lie more than MOST_DEPTH deep within each other."""
     level = [value]
     for _ in range(MOST_DEPTH):
         level = [inner for entry in level for inner in _inside(entry)]

@@ -19,7 +19,7 @@ class Library:
 
     @property
     def installed(self) -> bool:
-        """Whether it can be imported here."""
+        """Return whether it can be imported here."""
         return find_spec(self.module) is not None
 
     @property

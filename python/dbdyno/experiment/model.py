@@ -49,7 +49,7 @@ FEWEST_PAIRS, MOST_PAIRS = 5, 20
 PASSES = 2
 """Repetitions of a sweep, `clients = "1..64"`, that gives none: one pass could not tell a trend from the host's."""
 MOST_CLIENTS = 1024
-"""Where a sweep without an end, `clients = "1.."`, ends all the same: servers are started for so many connections."""
+"""The end of a sweep without one, `clients = "1.."`: servers are started for so many connections."""
 MOST_FLAT = 0.5
 """Largest `until_flat`: with more, steps that double the clients are flat unless they double the throughput."""
 ON_STALL = "on-stall"
@@ -218,7 +218,7 @@ class Experiment(_Strict):
     client: Annotated[list[str], BeforeValidator(_as_list), AfterValidator(check_clients)] = [NATIVE]
     """The clients that drive the stores: the native load client, or client libraries for Python."""
     if_missing: Literal["error", "skip"] = "error"
-    """Whether a system that is not installed ends the run or is left out."""
+    """A system that is not installed ends the run, or is left out."""
     scale: Literal["small", "medium", "full"] | None = None
     """Which of the sizes in this file to use; `small` if the file has sizes and nobody chooses."""
     rows: Annotated[int, Field(ge=1, le=(1 << 31) - 1)]
@@ -417,12 +417,12 @@ class Experiment(_Strict):
 
     @property
     def of_capacity(self) -> bool:
-        """Whether the rates are shares of what closed loops measure first; they all are, or none."""
+        """Return whether the rates are shares of what closed loops measure first; they all are, or none."""
         return any(rate.share for rate in self.rate or ())
 
     @property
     def prepared_alone(self) -> bool:
-        """Whether each trial has a preparation of its own."""
+        """Return whether each trial has a preparation of its own."""
         crashes = any(workload.kind is Kind.CRASH for workload in self.workload)
         return self.repeat > 1 or self.restart is not None or crashes
 

@@ -331,7 +331,7 @@ class OwnWorkload(_Strict):
             yield TRANSACTION
 
     def _is_filed_under(self, find: Operation) -> bool:
-        """Whether the table's rows are only ever looked up by this column, which has a unique index."""
+        """Return whether the table's rows are only ever looked up by this column, which has a unique index."""
         of_table = [operation for operation in self._operations() if operation.table == find.table]
         same = [operation for operation in of_table if operation.operation not in _BY_NUMBER]
         indexes = self._table(find.table or "").indexes

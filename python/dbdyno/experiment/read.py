@@ -50,7 +50,7 @@ def find_experiment(name_or_file: str) -> Path:
 
 
 def is_file(path: Path) -> bool:
-    """Whether a file is there; what the system takes for no path, such as one with a null character, is none."""
+    """Return whether a file is there; what the system takes for no path, such as one with a null character, is none."""
     try:
         return path.is_file()
     except (OSError, ValueError):

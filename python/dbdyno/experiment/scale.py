@@ -35,7 +35,7 @@ def at_scale(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def has_sizes(document: Mapping[str, Any]) -> bool:
-    """Whether something in an experiment's file is given by scale."""
+    """Return whether something in an experiment's file is given by scale."""
     plain = {key: value for key, value in document.items() if key != "scale"}
     try:
         return at_scale(plain) != plain

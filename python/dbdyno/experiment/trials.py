@@ -162,7 +162,7 @@ def search_step(first: Trial, step: int, per_s: float) -> Trial:
 
 
 def is_step_of(name: str, first: str) -> bool:
-    """Whether a trial's name is that of a step of the rate search that began with the trial `first`."""
+    """Return whether a trial's name is that of a step of the rate search that began with the trial `first`."""
     return re.match(rf"{re.escape(first)}-s\d+-", name) is not None
 
 

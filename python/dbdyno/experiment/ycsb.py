@@ -72,7 +72,7 @@ class _Properties:
 
 
 def is_ycsb(text: str) -> bool:
-    """Whether the text of a file is a property file of YCSB: it names the class of its workload."""
+    """Return whether the text of a file is a property file of YCSB: it names the class of its workload."""
     lines = (line.partition("=") for line in text.splitlines())
     return any(key.strip() == "workload" and value.strip().endswith("Workload") for key, _, value in lines)
 

@@ -1,4 +1,4 @@
-"""What `dbdyno ci` leaves for other programs: `ci.json`, `ci.md`, `junit.xml` and `otava.csv`."""
+"""The files that `dbdyno ci` leaves for other programs: `ci.json`, `ci.md`, `junit.xml` and `otava.csv`."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ _FUNCTIONS = {
     "otava": "to_otava",
     "markdown": "to_markdown",
 }
-"""What each format's module, loaded when it is used, calls the function that writes it."""
+"""The name of the writing function in each format's module, which is loaded when it is used."""
 
 
 class Exported(NamedTuple):

@@ -1,1 +1,1 @@
-"""Where a run's load is issued beside this host: who is there, how they are reached, and what they are told."""
+"""The other hosts that issue a run's load: which are there, how they are reached, and what they are sent."""

@@ -35,7 +35,7 @@ STOPPED_S = 5.0
 """How long the worker may stand stopped by a signal."""
 RECORDS, LOG = "records.jsonl", "load.log"
 _LIVE = ("record", "second", "warmup", "seconds", "connected", "transactions", "errors", "client_cpu_s")
-"""What of an interval goes to the conductor while the trial runs; the rest is collected afterwards."""
+"""The keys of an interval that go to the conductor while the trial runs; the rest is collected afterwards."""
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")
 
 
@@ -95,7 +95,7 @@ class _Worker:
         self._pid, self._stopped_since = pid, 0.0
 
     def is_there(self) -> bool:
-        """Whether it lives, and was not stopped by a signal for long."""
+        """Return whether it lives, and was not stopped by a signal for long."""
         now = time.monotonic()
         self._stopped_since = (self._stopped_since or now) if is_stopped(self._pid) else 0.0
         return os.getppid() == self._pid and not (self._stopped_since and now - self._stopped_since > STOPPED_S)

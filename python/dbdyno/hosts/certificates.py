@@ -33,7 +33,7 @@ def certificates_folder() -> Path:
 
 @dataclass(frozen=True)
 class Certificates:
-    """What one host shows, and by what it knows the others: three files in a folder of its name."""
+    """The certificate that one host shows, and how it knows the others: three files in a folder of its name."""
 
     folder: Path
 

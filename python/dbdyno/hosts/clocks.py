@@ -8,7 +8,7 @@ from dbdyno.hosts.channel import Channel
 TRIPS = 20
 """Round trips of one comparison; the fastest counts."""
 MOST_DRIFT = 0.001
-"""Of the time between two comparisons: the kernel corrects a clock by at most half of that."""
+"""A share of the time between two comparisons: the kernel corrects a clock by at most half of that."""
 SLACK_S = 0.005
 """Beside the error bounds of both comparisons."""
 

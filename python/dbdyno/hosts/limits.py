@@ -12,7 +12,7 @@ PORT_RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 
 @dataclass(frozen=True)
 class Limits:
-    """Of this host.
+    """The limits of this host.
 
     open_files: that a process may have, as it raises its soft limit itself; None for any number.
     ports: for connections to one address and port. memory_bytes: that are free.

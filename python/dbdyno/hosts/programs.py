@@ -1,4 +1,4 @@
-"""What must be the same on every host of a run: Python, dask and both programs of dbdyno."""
+"""The programs that must be the same on every host of a run: Python, dask and both programs of dbdyno."""
 
 import hashlib
 import platform

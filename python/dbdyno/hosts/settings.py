@@ -34,7 +34,7 @@ SETTINGS: dict[str, Any] = {
     "distributed.worker.memory.terminate": False,
     "distributed.admin.system-monitor.interval": "10s",
 }
-"""Of dask's configuration, on the conductor and on every worker."""
+"""Dask's configuration, on the conductor and on every worker."""
 
 
 def need_dask() -> None:

@@ -57,7 +57,7 @@ class Part:
 
     @property
     def offset_s(self) -> float:
-        """What its clock shows more than the conductor's."""
+        """How far its clock is ahead of the conductor's, in seconds."""
         return self.before.offset_s if self.before else 0.0
 
     def fail(self, reason: str, lost: bool = False) -> None:
@@ -69,7 +69,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Watch:
-    """What the conductor watches meanwhile.
+    """The events that the conductor watches for meanwhile.
 
     death: how a server ended, or None while all run. interrupted: whether a person wants the end.
     on_live: takes what hosts tell of their records, the host's name first.

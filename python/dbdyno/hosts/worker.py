@@ -177,6 +177,6 @@ class _AgentProcess:
         self._process.wait()
 
     def is_well(self) -> bool:
-        """Whether it lives, and was not stopped by a signal for long; to be asked every LOOK_S."""
+        """Return whether it lives, and was not stopped by a signal for long; to be asked every LOOK_S."""
         self._looks_stopped = self._looks_stopped + 1 if is_stopped(self._process.pid) else 0
         return self._process.poll() is None and self._looks_stopped * LOOK_S <= STOPPED_S

@@ -1,1 +1,1 @@
-"""What a run makes on this host and must not leave there, in a journal that outlives it; the standard library alone."""
+"""All that a run makes on this host and must not leave there, in a journal that outlives it; standard library only."""

@@ -19,7 +19,7 @@ _SUFFIX = ".journal"
 
 @dataclass
 class Entries:
-    """What is there by a journal. processes: pid to start time. switches: settings that were switched on."""
+    """All that a journal says is there. processes: pid to start time. switches: settings that were switched on."""
 
     processes: dict[int, str] = field(default_factory=dict)
     directories: set[Path] = field(default_factory=set)

@@ -24,7 +24,7 @@ def start_time(pid: int) -> str | None:
 
 
 def is_stopped(pid: int) -> bool:
-    """Whether a signal has stopped the process (SIGSTOP): it lives, and does nothing."""
+    """Return whether a signal has stopped the process (SIGSTOP): it lives, and does nothing."""
     fields = _stat(pid)
     return fields is not None and fields[0] == "T"
 

@@ -20,7 +20,7 @@ _HEADER = struct.Struct("@iiNNI")
 _CONTROL_MAGIC = 0x9A503D32
 """`PG_DYNSHMEM_CONTROL_MAGIC`, the first word of the control segment."""
 _MOST_BYTES = 1 << 20
-"""Of a segment that is read: with `shared_memory_type=sysv` the first one is as large as all buffers."""
+"""The part of a segment that is read: with `shared_memory_type=sysv` the first is as large as all buffers."""
 _SHM_RDONLY, _IPC_RMID = 0o10000, 0
 
 

@@ -57,7 +57,7 @@ def switch_off(setting: Path, users: Path) -> None:
 
 
 def _is_ours(descriptor: int) -> bool:
-    """Whether dbdyno switched it on, since the host was started."""
+    """Return whether dbdyno switched it on, since the host was started."""
     return os.pread(descriptor, 100, 0).decode(errors="replace") == _boot()
 
 

@@ -49,7 +49,7 @@ class Column:
     name: str
     width: int = 0
     versioned = False
-    """Whether a new version of a row has another value here."""
+    """True if a new version of a row has another value here."""
     is_int = True
 
     def value(self, key: int, version: int) -> Value:

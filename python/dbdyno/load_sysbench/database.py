@@ -84,7 +84,7 @@ def remove_database(plan: Plan) -> bool:
 
 
 _MARKS: Mapping[str, object] = {"mysql": "dbdyno:sysbench", "postgres": 1684161657}
-"""What the database has from the moment it exists: MariaDB a comment, PostgreSQL a number of connections that nobody
+"""A mark that the database has from the moment it exists: MariaDB a comment, PostgreSQL a number of connections nobody
 else allows. MySQL has no such place: there a kill before MARKER leaves a database that is EMPTY."""
 _CREATE = {
     "mysql": f"CREATE DATABASE {DATABASE} /*M!100500 COMMENT '{_MARKS['mysql']}' */",

@@ -1,4 +1,4 @@
-"""Where metrics go, as a person writes it: `prometheus:9464` or `otlp:http://collector:4318`."""
+"""The destination of metrics, as a person writes it: `prometheus:9464` or `otlp:http://collector:4318`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Delivery:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where metrics go; a way of `prometheus` has host and port, one of `otlp` the address of a collector."""
+    """A destination of metrics: with `prometheus` it has host and port, with `otlp` the address of a collector."""
 
     way: str
     host: str = ""

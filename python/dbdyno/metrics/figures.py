@@ -1,4 +1,4 @@
-"""What is told of a run while it runs, whoever it is told to."""
+"""The figures of a run while it runs, for every receiver."""
 
 from __future__ import annotations
 

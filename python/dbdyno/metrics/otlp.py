@@ -26,7 +26,7 @@ from dbdyno.metrics.endpoint import Delivery, Endpoint
 from dbdyno.metrics.figures import METRICS, Figures, Metric
 
 TIMEOUT_S = 3.0
-"""Of one delivery, retries included: a collector that hangs holds up the end of a run no longer than two of these."""
+"""Time for one delivery, retries included. A collector that hangs delays the end of a run by at most two of these."""
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from dbdyno.observe.cgroup import groups_of
 from dbdyno.observe.environment import data_directory
 
 _LIMITS = (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes"))
-"""Of control groups of version 2 and of version 1."""
+"""Files of control groups of version 2 and of version 1."""
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,7 @@ class Spared:
 
     @property
     def due(self) -> bool:
-        """Whether it may be asked now."""
+        """Return whether it may be asked now."""
         return time.monotonic() >= self._again_at
 
     def ask(self, question: Callable[[], _Answer]) -> _Answer:

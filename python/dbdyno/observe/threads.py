@@ -1,4 +1,4 @@
-"""What threads of a server, or of a load client with a store in it, stand still in, by the system call they are in
+"""Waits of the threads of a server, or of a load client with a store in it, by the system call they are in
 (proc_pid_syscall(5)).
 
 For stores that do not show their waits, and for waits for the disk, which most do not show. A thread that was seen

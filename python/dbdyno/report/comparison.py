@@ -147,7 +147,7 @@ def _concluded(compared: Compared, reason: str | None, adjusted: Iterator[Compar
 
 
 def _least(compared: Compared, bounds: Set[int]) -> bool:
-    """Whether only the faster side has lower bounds: then it is faster by at least the ratio."""
+    """Return whether only the faster side has lower bounds: then it is faster by at least the ratio."""
     if compared.comparison is None:
         return False
     bounded = tuple(any(id(trial) in bounds for trial in trials) for trials in compared.trials)

@@ -186,7 +186,7 @@ def _offered(trial: TrialDocument) -> str:
 
 
 def _reads_several(trial: TrialDocument) -> bool:
-    """Whether a request reads several rows; false for transactions of several kinds."""
+    """Return whether a request reads several rows; false for transactions of several kinds."""
     if kinds_of(trial):
         return False
     answered_per_s = sum(operation["count"] for operation in trial["operations"].values()) / (trial["seconds"] or 1)
@@ -250,7 +250,7 @@ def _print_block(
 
 
 def _is_specific(trials: Sequence[TrialDocument]) -> bool:
-    """Whether the trials are queries, copies or crashes."""
+    """Return whether the trials are queries, copies or crashes."""
     return bool(analysed(trials) or copied(trials) or crashes.crashed(trials))
 
 

@@ -46,7 +46,7 @@ class Standing:
 
     @property
     def judged(self) -> bool:
-        """Whether a comparison can say who won."""
+        """Return whether a comparison can say who won."""
         return len(self.chosen) > 1 and bool(self.ratios)
 
 

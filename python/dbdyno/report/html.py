@@ -127,7 +127,7 @@ def render(
 
 
 def clients_loaded(run_document: RunDocument) -> bool:
-    """Whether clients generated the load, and not single queries or copy tools."""
+    """Return whether clients generated the load, and not single queries or copy tools."""
     return not (copies.copied(run_document["trials"]) or analyses.analysed(run_document["trials"]))
 
 

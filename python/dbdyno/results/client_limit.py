@@ -1,4 +1,4 @@
-"""Whether the load client limited a trial, so that its figure is a lower bound (docs/statistics.md, section 5.3)."""
+"""Decide if the load client limited a trial, whose figure is then a lower bound (docs/statistics.md, section 5.3)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ CEILING_BELIEVED = 1.1
 """No store outruns a server that does nothing: beyond this, something else slowed the second it was measured in."""
 BUSY_LOAD_THREADS = 0.9
 WORKING = 0.75
-"""Of the time, that a load thread is on a processor in a trial near the ceiling. A thread that is not does not hold the
+"""Share of the time that a load thread is on a processor in a trial near the ceiling. An idle thread does not hold the
 store up: both were measured over the same slow link, or on processors that others had."""
 
 

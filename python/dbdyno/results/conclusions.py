@@ -1,4 +1,4 @@
-"""What was concluded of a trial (`verdict.json`, docs/run-folder.md), typed: read here, and written from here.
+"""The conclusions on a trial (`verdict.json`, docs/run-folder.md), typed: read here, and written from here.
 
 Who reads it names no key. A file that lacks what it must have, or has it of another kind, is refused when it is read.
 """
@@ -12,7 +12,7 @@ from typing import Any
 from dbdyno.results.facts import JsonObject
 
 VERDICT_FORMAT = 6
-"""Of `verdict.json`, which holds conclusions: one of another format is left aside, and they are drawn anew."""
+"""The format of `verdict.json`: conclusions of another format are left aside and drawn anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class NextStep:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What limited a trial.
+    """The limit of a trial.
 
     Attributes:
         limit: its name in the table of limits.
@@ -68,7 +68,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Where the operations in flight were.
+    """The places where the operations in flight were.
 
     Attributes:
         in_flight: how many there were, on average over the measured seconds.
@@ -131,7 +131,7 @@ class Lock:
 
     @property
     def words(self) -> str:
-        """What is said of it, with its figure."""
+        """Its name and its figures, for a person."""
         waiting = f"{self.waiting:.2g} waiting on average" if self.waiting is not None else ""
         per_s = f"{self.waits_per_s:,.3g} waits/s" if self.waits_per_s is not None else ""
         return f"{self.name}: {', '.join(filter(None, (waiting, per_s)))}"
@@ -139,7 +139,7 @@ class Lock:
 
 @dataclass(frozen=True, slots=True)
 class Locks:
-    """What was waited for; `locks_seen`, `latches_seen`: whether any server shows which of them are waited for."""
+    """The locks that were waited for; `locks_seen`, `latches_seen`: whether any server shows which ones these are."""
 
     locks_seen: bool = False
     latches_seen: bool = False

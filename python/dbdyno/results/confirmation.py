@@ -1,4 +1,4 @@
-"""What came of the load of a trial with less of what had limited it (`confirmation.json`, docs/run-folder.md)."""
+"""A trial's load repeated with less of its limiting resource (`confirmation.json`, docs/run-folder.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `run.json`, `trial.json` and `preparation.json` state (docs/run-folder.md), typed.
+"""The contents of `run.json`, `trial.json` and `preparation.json` (docs/run-folder.md), typed.
 
 A key that an older run lacks is `None`, or has the value it stood for then; keys that this version does not know are
 left out.
@@ -27,7 +27,7 @@ class _Facts:
 
 @dataclass(frozen=True, slots=True)
 class Durability:
-    """What an acknowledged write survives: `level` is D0 to D3, `unknown` if nobody knows."""
+    """The crashes that an acknowledged write survives: `level` is D0 to D3, `unknown` if nobody knows."""
 
     level: str
     reason: str | None
@@ -61,7 +61,7 @@ class Server(_Facts):
 
 @dataclass(frozen=True, slots=True)
 class NotSeen(_Facts):
-    """What could not be observed, and why."""
+    """A band that could not be observed, and why."""
 
     band: str | None = None
     reason: str | None = None
@@ -131,7 +131,7 @@ class TrialFacts(_Facts):
 
     @property
     def automatic_warmup(self) -> bool:
-        """Whether the figures begin at the steady state."""
+        """Return whether the figures begin at the steady state."""
         return self.warmup == "auto"
 
     @property
@@ -151,12 +151,12 @@ class TrialFacts(_Facts):
 
     @property
     def unseen(self) -> tuple[NotSeen, ...]:
-        """What could not be observed, typed."""
+        """The bands that could not be observed, typed."""
         return tuple(map(NotSeen.read, self.not_seen or ()))
 
     @property
     def promised(self) -> Durability:
-        """What an acknowledged write survives."""
+        """The crashes that an acknowledged write survives."""
         return Durability.read(self.durability)
 
 

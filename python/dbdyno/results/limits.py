@@ -55,7 +55,7 @@ def limit_sentences(run: Run) -> tuple[str, ...]:
 
 
 def limits_broken(run: Run) -> bool:
-    """Whether a limit of the experiment was broken."""
+    """Return whether a limit of the experiment was broken."""
     return not all(judged_limit.holds for judged_limit in judged_limits(run))
 
 

@@ -28,7 +28,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def is_running(folder: Path) -> bool:
-    """Whether a process holds the lock on a run's folder."""
+    """Return whether a process holds the lock on a run's folder."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         return not _lock(descriptor)

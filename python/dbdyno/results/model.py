@@ -67,7 +67,7 @@ class Interval(NamedTuple):
 
     @property
     def measured(self) -> bool:
-        """Whether the figures are taken from it."""
+        """Return whether the figures are taken from it."""
         return not self.warmup and not self.profiled
 
 
@@ -265,7 +265,7 @@ class Recorded:
 
     @property
     def followed(self) -> bool | None:
-        """Whether what an open loop offered was done as it came; `None` in a closed loop."""
+        """Return whether what an open loop offered was done as it came; `None` in a closed loop."""
         return None if self.offered is None else self.behind is None
 
 
@@ -317,7 +317,7 @@ class Trial:
 
     @cached_property
     def observations(self) -> Observations | None:
-        """What was observed while it ran, read when it is first asked for; `None` where nothing was.
+        """The observations while it ran, read when they are first asked for; `None` if there are none.
 
         Raises UserError if its file cannot be understood.
         """
@@ -331,7 +331,7 @@ class Trial:
 
     @property
     def embedded(self) -> bool:
-        """Whether its store runs in the load client's own threads."""
+        """Return whether its store runs in the load client's own threads."""
         return bool(self.facts.embedded)
 
     @property

@@ -1,4 +1,4 @@
-"""What was observed while a trial ran: host, processes, stores and their waits, sampled about once a second.
+"""The observations of a trial: host, processes, stores and their waits, sampled about once a second.
 
 While a trial runs a line is appended to `observations.jsonl` for each sample; at its end they become
 `observations.parquet`, one row a sample and one column a quantity (docs/run-folder.md, "Observations").
@@ -53,7 +53,7 @@ def close_observations(folder: Path) -> Observations | None:
 
 
 def _table() -> ModuleType:
-    """What reads and writes tables: importing it takes a good part of the second that `dbdyno show` may last."""
+    """Return the module for tables: importing it takes a good part of the second that `dbdyno show` may last."""
     return import_module("dbdyno.results.observations_table")
 
 

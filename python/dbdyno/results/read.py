@@ -114,14 +114,14 @@ def read_trial(folder: Path) -> Trial:
 
 
 def _conclusions(file: Path) -> Conclusions | None:
-    """What `verdict.json` states; `None` if it is not there, or was written in another format."""
+    """Return the conclusions of `verdict.json`; `None` if it is not there, or was written in another format."""
     stated = read_object(file) if file.is_file() else {}
     with understood(file):
         return Conclusions.read(stated) if stated.get("format") == VERDICT_FORMAT else None
 
 
 def _confirmation(file: Path) -> Confirmation | None:
-    """What `confirmation.json` states; `None` if it is not there."""
+    """Return the confirmation of `confirmation.json`; `None` if it is not there."""
     if not file.is_file():
         return None
     with understood(file):
@@ -129,7 +129,7 @@ def _confirmation(file: Path) -> Confirmation | None:
 
 
 def _seen_usage(about: JsonObject, recorded: Recorded, folder: Path) -> tuple[Usage, ...]:
-    """What was used in a trial that was not closed, as far as it was seen."""
+    """Return the usage that was observed in a trial that was not closed."""
     return usage_of(read_observations(folder), recorded.window_unix_s) if about["state"] == "running" else ()
 
 

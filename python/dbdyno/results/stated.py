@@ -71,7 +71,7 @@ class AgreementStated(TypedDict):
 
 
 class CrashStated(TypedDict):
-    """What a store still had after it was killed; runs of earlier versions have no `agreement`."""
+    """The contents of a store after it was killed; runs of earlier versions have no `agreement`."""
 
     kind: str
     writes: str

@@ -83,7 +83,7 @@ def read_summary(
 
 
 def is_summarized(folder: Path) -> bool:
-    """Whether a trial has a summary that is no older than what was recorded."""
+    """Return whether a trial has a summary that is no older than what was recorded."""
     return _summary_of(folder) is not None
 
 

@@ -1,4 +1,4 @@
-"""Whether an open loop's store kept up with what was offered, by how many arrivals were outstanding, second by second.
+"""Decide whether an open loop's store kept up, by how many arrivals were outstanding, second by second.
 
 The share that was completed does not tell by itself: a store that is half a percent too slow completes more than 99 %
 of any trial and falls seconds behind in a long one; one that fell behind in the warm-up may work off exactly what is

@@ -25,7 +25,7 @@ class SearchResult:
 
     @property
     def is_exact(self) -> bool:
-        """Whether no build is left between both."""
+        """Return whether no build is left between both."""
         return self.first_bad == self.last_good + 1
 
 

@@ -128,7 +128,7 @@ def _divisions(values: np.ndarray, possible: list[int]) -> list[int]:
 
 
 def _has_room(index: int, taken: list[int], count: int) -> bool:
-    """Whether a division leaves the shortest segment on both its sides."""
+    """Return whether a division leaves the shortest segment on both its sides."""
     return all(abs(index - edge) >= SHORTEST_SEGMENT for edge in (0, *taken, count))
 
 

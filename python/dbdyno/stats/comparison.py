@@ -54,7 +54,7 @@ class Comparison:
 
     @property
     def within_noise(self) -> bool:
-        """Whether the host's own noise is as much as the ratio, so that it names no winner."""
+        """Return whether the host's own noise is as much as the ratio, so that it names no winner."""
         return abs(float(np.log(self.ratio))) <= float(np.log1p(self.noise))
 
 
@@ -186,7 +186,7 @@ def aa_noise(comparison: Comparison) -> float:
 
 
 def is_narrow(comparison: Comparison, precise: float) -> bool:
-    """Whether the interval is ±`precise` wide at most: what pairs are added until, whatever p says.
+    """Return whether the interval is ±`precise` wide at most: what pairs are added until, whatever p says.
 
     Stopping as soon as p is small finds a difference where none is.
     """
@@ -196,5 +196,5 @@ def is_narrow(comparison: Comparison, precise: float) -> bool:
 
 
 def confirmed_slowdown(comparison: Comparison) -> bool:
-    """Whether the candidate is slower for certain and by more than the margin: what may fail a build."""
+    """Return whether the candidate is slower for certain and by more than the margin: what may fail a build."""
     return comparison.verdict == SLOWER and comparison.ratio <= 1 / (1 + comparison.margin)

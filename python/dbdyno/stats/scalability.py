@@ -135,7 +135,7 @@ def _chosen(laws: tuple[Law, ...], clients: np.ndarray, log_rate: np.ndarray) ->
 
 
 def _declines(law: Law, clients: np.ndarray, log_rate: np.ndarray) -> bool:
-    """Whether the trials of the largest client count lie below those of the best one, by more than noise."""
+    """Return whether the trials of the largest client count lie below those of the best one, by more than noise."""
     groups = [log_rate[clients == count] for count in np.unique(clients)]
     best, last = max(groups, key=np.mean), groups[-1]
     spare = len(clients) - _PARAMETERS[law.name]

@@ -90,7 +90,7 @@ class Stalls:
 
     @property
     def notable(self) -> bool:
-        """Whether a reader should be told of them."""
+        """Return whether a reader should be told of them."""
         return self.share >= NOTABLE_SHARE or self.longest_ms >= NOTABLE_MS
 
     def figures(self) -> StallFigures:

@@ -24,7 +24,7 @@ from dbdyno.systems.witness import Versions, Witness
 
 LOOPBACK = "127.0.0.1"
 BLOCK_BYTES = 512
-"""Of `st_blocks`, whatever the file system's own blocks are."""
+"""The unit of `st_blocks`, whatever the file system's own blocks are."""
 
 
 @dataclass(frozen=True)
@@ -253,7 +253,7 @@ class System(ABC):
 
     @property
     def restorable(self) -> bool:
-        """Whether `keep` can be asked for: all that was loaded is in files, and these are dbdyno's own."""
+        """Return whether `keep` can be asked for: all that was loaded is in files, and these are dbdyno's own."""
         return self.can_keep
 
     def keep(self) -> Path:

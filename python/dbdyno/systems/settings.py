@@ -10,7 +10,7 @@ BINARY = {"": 1, "b": 1, **{f"{prefix}{b}": 1 << 10 * (i + 1) for i, prefix in e
 _BOOLEANS = {"on": True, "1": True, "true": True, "yes": True, "off": False, "0": False, "false": False, "no": False}
 _NUMBER = re.compile(r"([-+]?\d+(?:\.\d+)?)([a-z]*)")
 _SECRET = re.compile(r"secret|access_key|(pass|passwd|password|passphrase|pwd|token|auth|_command|conninfo)$")
-"""Of a name: what it ends in says what it is, `wsrep_sst_auth`; `default_authentication_plugin` is no secret."""
+"""Names of secrets: their end decides, as in `wsrep_sst_auth`; `default_authentication_plugin` is no secret."""
 
 PRIVATE = frozenset(
     (

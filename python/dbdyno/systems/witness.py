@@ -20,7 +20,7 @@ Versions: TypeAlias = "Mapping[str, NDArray[np.int64]]"
 
 
 class Promise(NamedTuple):
-    """Whether the settings in force promise that both agree after a crash, and which settings these are."""
+    """Return whether the settings in force promise that both agree after a crash, and which settings these are."""
 
     holds: bool
     reason: str

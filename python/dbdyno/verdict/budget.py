@@ -32,7 +32,7 @@ AT_WORK = 0.5
 MOSTLY_IDLE = 0.5
 """Load threads idle for more than this take an answer when it comes, so what is outside of the server is on its way."""
 ALL_BUT_STILL = 0.1
-"""Of the median second's throughput. Where less is done though client and server both wait for each other, the one of
+"""A share of the median second's throughput. If less is done though client and server wait for each other, either of
 them may as well be stopped as the network between them: nobody can tell."""
 
 _NEXT_TO_NOTHING_S = 1e-9

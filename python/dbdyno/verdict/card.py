@@ -187,7 +187,7 @@ def _key(setting: str) -> str:
 
 
 def _memory(trials: Sequence[Trial]) -> Line:
-    """Whether the data is larger than the cache, judged by what was read from the disk while measuring."""
+    """Return whether the data is larger than the cache, judged by what was read from the disk while measuring."""
     caches = ", ".join(_caches(trials[0].facts)) or "size of its cache not known"
     read = [size_bytes for trial in trials if (size_bytes := _read_bytes_per_transaction(trial)) is not None]
     if not read:
@@ -218,7 +218,7 @@ def _read_bytes_per_transaction(trial: Trial) -> float | None:
 
 
 def _flushes(trials: Sequence[Trial]) -> Line:
-    """Whether what was acknowledged as flushed can have been: "lying flush"."""
+    """Return whether what was acknowledged as flushed can have been: "lying flush"."""
     flushed = [trial for trial in trials if trial.facts.promised.level in FLUSHED]
     commits = [(trial, _write_commits_per_s(trial)) for trial in flushed]
     writing = [(trial, per_s) for trial, per_s in commits if per_s is None or per_s > 0]

@@ -1,4 +1,4 @@
-"""Whether the client limited a trial, from records and observations (docs/statistics.md, section 5.3)."""
+"""Decide whether the client limited a trial, from records and observations (docs/statistics.md, section 5.3)."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ class Measured:
         return used_s / max(1.0, facts.ended_unix_s - facts.started_unix_s)
 
     def thread_each(self, server: str) -> bool:
-        """Whether a server has a thread for each operation in flight, so that its threads tell where these are."""
+        """Return whether a server has a thread for each operation in flight, so its threads show where these are."""
         threads = sum(self.mean(name) or 0.0 for name in self.observations.names(f"waits.{server}."))
         return threads >= A_THREAD_EACH * self.trial.facts.transactions_in_flight
 
@@ -120,7 +120,7 @@ def others(measured: Measured) -> str | None:
 
 
 def throttled(measured: Measured, processes: Sequence[str]) -> bool:
-    """Whether a quota held any of them back, so that what they used is what they had."""
+    """Return whether a quota held any of them back, so that what they used is what they had."""
     rates = [measured.rate(f"cgroup.{name}.throttled_s_total") or 0.0 for name in processes]
     return max(rates, default=0.0) >= THROTTLED
 

@@ -1,4 +1,4 @@
-"""What ELF files say of themselves, held against binutils and against files that are none."""
+"""Facts that ELF files state, held against binutils and against files that are none."""
 
 import os
 import platform

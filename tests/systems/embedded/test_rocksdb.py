@@ -1,4 +1,4 @@
-"""What RocksDB's log and its flushing promise."""
+"""RocksDB's promises, by its log and its flushing."""
 
 import pytest
 

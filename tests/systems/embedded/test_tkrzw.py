@@ -1,4 +1,4 @@
-"""What Tkrzw's synchronisation promises, by how it reaches its file."""
+"""Tkrzw's promises by its synchronisation and how it reaches its file."""
 
 import pytest
 

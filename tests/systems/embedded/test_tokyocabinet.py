@@ -1,4 +1,4 @@
-"""What Tokyo Cabinet would take as something else, without a word."""
+"""Settings that Tokyo Cabinet would silently take as something else."""
 
 import pytest
 

@@ -214,7 +214,7 @@ def test_a_guard_takes_no_signal_that_asks(number):
 
 
 def waits(pid):
-    """Whether a process waits in flock, which is number 73 on x86-64 and 32 on ARM."""
+    """Return whether a process waits in flock, which is number 73 on x86-64 and 32 on ARM."""
     return Path(f"/proc/{pid}/syscall").read_text().split()[0] in ("73", "32")
 
 

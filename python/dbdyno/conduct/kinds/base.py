@@ -1,4 +1,4 @@
-"""What every kind of workload says: what it refuses, how it loads, and how it runs."""
+"""The interface of every kind of workload: what it refuses, how it loads, and how it runs."""
 
 from __future__ import annotations
 

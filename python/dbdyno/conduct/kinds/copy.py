@@ -77,7 +77,7 @@ def tool_of(workload: WorkloadSpec) -> tuple[str, int]:
 
 @dataclass
 class Copied:
-    """What came of a copy, as far as it got. rows: of each table. differs: of each table compared, how."""
+    """A copy as far as it got. rows: of each table. differs: of each table compared, how."""
 
     rows: dict[str, int] = field(default_factory=dict)
     dump: Ran | None = None

@@ -14,7 +14,7 @@ TIMEOUT_S = 60.0
 
 
 def is_installed() -> bool:
-    """Whether there is a fio to ask."""
+    """Return whether there is a fio to ask."""
     return shutil.which("fio") is not None
 
 

@@ -57,7 +57,7 @@ def loads(trials: Iterable[TrialDocument]) -> list[Load]:
 
 
 def is_open(trials: Iterable[TrialDocument]) -> bool:
-    """Whether any of the trials is an open loop."""
+    """Return whether any of the trials is an open loop."""
     return any(trial.get("rate") for trial in trials)
 
 

@@ -68,7 +68,7 @@ def load_axes(all_series: Sequence[Series], suffix: str) -> Figure:
 
 
 def at_one_load(all_series: Sequence[Series]) -> bool:
-    """Whether all trials have the same load: plots then show systems side by side."""
+    """Return whether all trials have the same load: plots then show systems side by side."""
     return len(load_labels(all_series)) == 1
 
 

@@ -289,7 +289,7 @@ def steady_state(trial: TrialDocument) -> str:
 
 
 def long_enough(trials: Iterable[TrialDocument]) -> bool:
-    """Whether any of the trials is long enough to tell whether it has a steady state."""
+    """Return whether any of the trials is long enough to tell whether it has a steady state."""
     return any(trial["steady_state"]["class"] != TOO_SHORT for trial in trials)
 
 
@@ -350,7 +350,7 @@ def run_state(document: RunDocument) -> str | None:
 
 
 def repeated(document: RunDocument) -> bool:
-    """Whether any cell was run more than once."""
+    """Return whether any cell was run more than once."""
     return any((trial["repeat"] or 1) > 1 for trial in document["trials"])
 
 
@@ -382,7 +382,7 @@ def hit_ratio(trial: CountedDocument) -> float | None:
 
 
 def hit_ratios(document: RunDocument) -> bool:
-    """Whether any trial has a cache."""
+    """Return whether any trial has a cache."""
     return any(hit_ratio(trial) is not None for trial in document["trials"])
 
 

@@ -93,7 +93,7 @@ def _variant(trial: TrialDocument) -> str:
 
 
 def is_scans(trials: Sequence[TrialDocument]) -> bool:
-    """Whether the queries are whole scans that differ in how many columns they read."""
+    """Return whether the queries are whole scans that differ in how many columns they read."""
     return all(query.get("columns") for trial in trials for query in analysis_of(trial)["queries"])
 
 

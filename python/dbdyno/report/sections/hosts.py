@@ -41,7 +41,7 @@ class Gauge:
 
     @property
     def is_rate(self) -> bool:
-        """Whether less of it is worse."""
+        """Return whether less of it is worse."""
         return self.unit.endswith("/s")
 
     def written(self, value: float) -> str:

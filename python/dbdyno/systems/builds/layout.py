@@ -38,12 +38,12 @@ class Layout:
 
     @property
     def is_one_program(self) -> bool:
-        """Whether the setting names the program and not a folder."""
+        """Return whether the setting names the program and not a folder."""
         return self.setting == "binary"
 
     @property
     def is_whole(self) -> bool:
-        """Whether the setting names the folder at the top of the build."""
+        """Return whether the setting names the folder at the top of the build."""
         return self.setting not in ("binary", "bindir")
 
     @property

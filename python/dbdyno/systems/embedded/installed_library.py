@@ -11,7 +11,7 @@ from dbdyno.systems.base import Durability
 from dbdyno.systems.embedded.embedded import Embedded
 
 BUCKETS_PER_ROW = 2
-"""Of a hash, unless told otherwise: with fewer than one a row every get follows a chain."""
+"""A hash's buckets, unless a setting says otherwise: with fewer than one a row every get follows a chain."""
 
 
 class InstalledLibrary(Embedded):

@@ -62,7 +62,7 @@ class MongoServer(Server):
 
     @property
     def acknowledges(self) -> bool:
-        """Whether clients wait for the answers to their writes."""
+        """Return whether clients wait for the answers to their writes."""
         return self.spec.settings.get("write") != WRITES[1]
 
     def counters(self) -> dict[str, dict[str, int]]:

@@ -1,4 +1,4 @@
-"""What a command to a server of the MongoDB protocol raises when it has no answer."""
+"""The error of a command to a server of the MongoDB protocol that has no answer."""
 
 
 class NoAnswer(Exception):

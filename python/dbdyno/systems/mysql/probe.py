@@ -119,7 +119,7 @@ _ROW_LOCKS = (
     "WHERE LOCK_STATUS = 'WAITING' GROUP BY 1, 2, 3",
 )
 LOCKS_EVERY = 3
-"""Of so many looks at single locks one asks InnoDB for them while nothing is known to wait: that takes a server 0.8 ms,
+"""One in so many looks at single locks asks InnoDB while nothing is known to wait: that takes a server 0.8 ms,
 and it counts all waits but those for whole tables."""
 _MUTEX = "SHOW ENGINE INNODB MUTEX"
 """How often each latch was waited for, in every version of MySQL; MariaDB counts none since 10.6."""

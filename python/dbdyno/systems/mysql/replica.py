@@ -54,7 +54,7 @@ class Replica:
             return row_versions(self._replica, tables), "; ".join(errors) or None
 
     def _has_caught_up(self, status: Status, last: str) -> bool:
-        """Whether it has all that it will ever have: one that was refused what comes next has what it had received."""
+        """Return whether it has all that it will ever have: one that was refused the next event has all it received."""
         if "No" in (status["Slave_IO_Running"], status["Slave_SQL_Running"]):
             return _has_applied_all(status)
         return status["Slave_IO_Running"] == "Yes" and ask(self._replica, self._wait.format(last))[0]["late"] == 0
@@ -77,5 +77,5 @@ class Replica:
 
 
 def _has_applied_all(status: Status) -> bool:
-    """Whether it has applied all that it had received, or stopped applying."""
+    """Return whether it has applied all that it had received, or stopped applying."""
     return status["Slave_SQL_Running"] == "No" or _ALL_APPLIED in (status["Slave_SQL_Running_State"] or "")

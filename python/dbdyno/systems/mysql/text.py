@@ -127,7 +127,7 @@ def _ask(connection: pymysql.Connection, question: str, timeout_s: float) -> soc
 
 
 def _goes_on(held: bytes) -> bool:
-    """Whether this is certainly not all of an answer, nor an error, nor the end of a connection."""
+    """Return whether this is certainly not all of an answer, nor an error, nor the end of a connection."""
     return bool(held) and held[-5:-4] != bytes([_END]) and held[_HEADER_BYTES : _HEADER_BYTES + 1] != bytes([_ERROR])
 
 

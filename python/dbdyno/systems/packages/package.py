@@ -58,5 +58,5 @@ class Package:
 
     @property
     def is_many(self) -> bool:
-        """Whether it comes as many files, whose sums are listed, and not as one archive."""
+        """Return whether it comes as many files, whose sums are listed, and not as one archive."""
         return self.file.endswith(".sha256")

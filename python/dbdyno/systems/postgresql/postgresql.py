@@ -340,7 +340,7 @@ class PostgreSQL(PostgreSQLServer):
         return {name: [*given, *made] for name, given in super().started_with().items()}
 
     def _answers(self) -> bool:
-        """Whether this server has written down that it takes connections, where pg_ctl looks too: to ask forks.
+        """Return whether this server has written down that it takes connections, where pg_ctl looks too: to ask forks.
 
         What a server that was killed has left there bears the number of its process, and says that it is ready too.
         """

@@ -34,7 +34,7 @@ class Setting:
 
     @property
     def is_changed(self) -> bool:
-        """Whether somebody configured it, and it is neither a place nor what may hold a password."""
+        """Return whether somebody configured it, and it is neither a place nor what may hold a password."""
         return self.source not in _OWN and not _SECRET.search(self.name) and not _PLACES.search(self.name)
 
 

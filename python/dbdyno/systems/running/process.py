@@ -47,7 +47,7 @@ _UNLESS_ORPHANED = '[ "$PPID" = "$0" ] && exec "$@"'
 
 
 def is_too_long_for_a_socket(path: str | Path) -> bool:
-    """Whether a path is longer than a Unix socket's may be (unix(7))."""
+    """Return whether a path is longer than a Unix socket's may be (unix(7))."""
     return len(os.fsencode(path)) > _SOCKET_PATH_MAX_BYTES
 
 

@@ -90,7 +90,7 @@ class Server(System):
         raise NotImplementedError(f"{self.name} is started, not attached to")
 
     def listens(self) -> bool:
-        """Whether connections are taken at the endpoint: some drivers need half a second to find that out."""
+        """Return whether connections are taken at the endpoint: some drivers need half a second to find that out."""
         endpoint = self.endpoint
         family, address = (AF_UNIX, endpoint.socket) if endpoint.socket else (AF_INET, (endpoint.host, endpoint.port))
         with socket(family) as probe:
@@ -154,7 +154,7 @@ class Server(System):
 
     @property
     def restorable(self) -> bool:
-        """Whether it can be kept: no setting puts a file outside of the private directory, which is what is copied."""
+        """Return whether it can be kept: no setting puts a file outside of the private directory, which is copied."""
         return (
             self.can_keep
             and not self.spec.attached
