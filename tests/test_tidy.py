@@ -11,6 +11,7 @@ import pytest
 from tidy_rules import prose
 from tidy_rules.cycles import python_cycles, rust_cycles
 from tidy_rules.direction import crate_direction, dead_python, dead_rust, python_direction
+from tidy_rules.docstrings import docstring_openings
 from tidy_rules.house import House, matches
 from tidy_rules.lines import UNWRAPS, absences, banned_lines, unwraps
 from tidy_rules.names import vague_names
@@ -34,6 +35,7 @@ RULES: tuple[Rule, ...] = (
     dead_python,
     dead_rust,
     declared_dependencies,
+    docstring_openings,
     file_length,
     function_length,
     line_widths,
@@ -257,6 +259,9 @@ BAD = (
     Bad(vague_names, "python/dbdyno/a.py", "try: f()\nexcept OSError as found: g()", ":2: found does not say"),
     Bad(vague_names, "python/dbdyno/a.py", "from a import b as place", ":1: place does not say"),
     Bad(vague_names, "tests/a.py", "class A:\n    async def told(self): ...", ":2: told does not say"),
+    Bad(docstring_openings, "python/dbdyno/a.py", '"""What it is."""', ":1: say what it is"),
+    Bad(docstring_openings, "tests/a.py", '"""A."""\n\nX = 1\n"""Of a round."""', ":4: say what it is"),
+    Bad(docstring_openings, "python/dbdyno/a.py", 'def f():\n    """\n    Whether."""', ":2: say what it is"),
     Bad(links, "docs/lost.md", "Nobody links here.", ": no other document links to it"),
 )
 
